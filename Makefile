@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+# Ringside: how everything is built, tested and installed. `make help` lists the targets.
+#
+# This file holds the settings and flags; each room's own rules stand in its build.mk.
+
+VERSION  := 0.1.0
+SOVERSION := 0
+
+# What a user may set.
+CC       ?= cc
+ifeq ($(origin CC),default)
+CC       := gcc
+endif
+CFLAGS   ?= -O2 -g
+LDFLAGS  ?=
+PREFIX   ?= /usr/local
+DESTDIR  ?=
+V        ?= 0
+SECONDS  ?= 60
+BUILD    ?= build
+SANITIZE ?=
+
+SHELL       := /bin/sh
+MAKEFLAGS   += --no-builtin-rules
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+# V=1 shows the commands; otherwise one short line a file.
+ifeq ($(V),1)
+Q   :=
+say  = @:
+else
+Q   := @
+say  = @printf '  %-5s %s\n' $(1) $(2)
+endif
+
+# libelf is needed; libdw (file:line, types) is used when it is there. HAVE_DW=0 builds without.
+ifndef HAVE_ELF
+links = $(shell printf '\043include <libelf.h>\n\043include $(1)\nint main(void){return 0;}\n' | \
+          $(CC) -x c - -o /dev/null $(2) 2>/dev/null && echo 1)
+ifndef HAVE_DW
+HAVE_DW  := $(call links,<elfutils/libdw.h>,-ldw -lelf)
+endif
+HAVE_ELF := $(if $(filter 1,$(HAVE_DW)),1,$(call links,<gelf.h>,-lelf))
+endif
+export HAVE_DW HAVE_ELF
+
+WARNINGS  := -Wall -Wextra -Wconversion -Wshadow
+DEFINES   := $(if $(filter 1,$(HAVE_DW)),-DEXTRACT_HAVE_DW=1) -DEXTRACT_VERSION='"$(VERSION)"'
+INCLUDES  := -Ilibextract/include -Ilibextract -I$(BUILD)/gen
+LIBS      := $(if $(filter 1,$(HAVE_DW)),-ldw) -lelf
+SANITIZER := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
+               -fno-sanitize-recover=undefined)
+# glibc refuses to fortify unoptimized code, and sanitizers do the same work better.
+FORTIFY   := $(if $(SANITIZE),,$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),\
+               -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+COMPILE   := $(strip $(CC) -std=gnu11 $(WARNINGS) $(DEFINES) $(INCLUDES) -fPIC \
+               -fvisibility=hidden -fstack-protector-strong $(FORTIFY) $(SANITIZER) \
+               $(CPPFLAGS) $(CFLAGS))
+HARDEN    := -Wl,-z,relro,-z,now,-z,noexecstack
+LINK      := $(strip $(CC) $(SANITIZER) $(HARDEN) $(CFLAGS) $(LDFLAGS))
+
+.PHONY: all help clean setup demo FORCE
+all:
+
+include libextract/build.mk
+include gdb-reader/build.mk
+include libextract/tests/tests.mk
+include .ci/install.mk
+include qemu-tests/firmware.mk
+
+all: $(LIBRARIES) $(PROGRAM) $(READER) $(MANUALS)
+
+# Compiles C of any room; $(BUILD)/flags makes a change of flags or compiler a change of all.
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(GENERATED)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -MMD -MP -c $< -o $@
+
+# Rewrites a stamp file only when its text changes: $(call stamp,TEXT)
+stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || \
+          printf '%s\n' '$(subst ','\'',$(1))' > $@
+
+$(BUILD)/flags: FORCE
+	$(if $(HAVE_ELF),,$(error libelf is missing: Ringside reads ELF files with it; \
+	  run `make setup` (Debian: apt-get install libelf-dev libdw-dev)))
+	$(call stamp,$(COMPILE) | $(LINK) | $(LIBS))
+
+setup:
+	@.ci/setup.sh $(or $(SET),build)
+
+demo:
+	@.ci/setup.sh demo
+	@$(SUBMAKE) all build/firmware/demo-cortex-m3.elf
+	@qemu-tests/demo.sh
+
+clean:
+	rm -rf build
+
+help:
+	@cat .ci/help.txt
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+# libextract and the program `ringside`: sources are whatever lies in the rooms.
+
+LIB_ROOMS   := base memory symbols formats formats/threadx snapshot events report analysis
+LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
+CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c))
+LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
+CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
+HEADERS     := $(sort $(wildcard libextract/include/extract/*.h))
+CATALOGUES  := $(sort $(wildcard libextract/formats/*.tsv))
+GENERATED   := $(patsubst libextract/formats/%.tsv,$(BUILD)/gen/%.inc,$(subst -,_,$(CATALOGUES)))
+
+SONAME    := libextract.so.$(SOVERSION)
+SOFILE    := libextract.so.$(VERSION)
+LIBRARIES := $(BUILD)/libextract.a $(BUILD)/libextract.so
+PROGRAM   := $(BUILD)/ringside
+MANUALS   := $(if $(shell command -v scdoc),$(patsubst docs/man/%.scd,$(BUILD)/man/%,\
+               $(sort $(wildcard docs/man/*.scd))))
+
+# The catalogues of events and objects, compiled in as tables of C initializers.
+define catalogue
+$(BUILD)/gen/$(subst -,_,$(1:libextract/formats/%.tsv=%)).inc: $(1) libextract/formats/catalogue.awk
+	$$(call say,GEN,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)awk -f libextract/formats/catalogue.awk $$< > $$@
+endef
+$(foreach tsv,$(CATALOGUES),$(eval $(call catalogue,$(tsv))))
+
+# A removed source must leave the archive too.
+$(BUILD)/objects: FORCE
+	$(call stamp,$(LIB_OBJECTS))
+
+$(BUILD)/libextract.a: $(LIB_OBJECTS) $(BUILD)/objects
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcsD $@ $(LIB_OBJECTS)
+
+$(BUILD)/$(SOFILE): $(LIB_OBJECTS) $(BUILD)/objects libextract/libextract.map
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libextract/libextract.map \
+	  $(if $(SANITIZE),,-Wl,-z,defs) $(LIB_OBJECTS) -o $@ $(LIBS)
+
+$(BUILD)/libextract.so: $(BUILD)/$(SOFILE)
+	$(Q)ln -sf $(SOFILE) $(BUILD)/$(SONAME) && ln -sf $(SONAME) $@
+
+$(BUILD)/ringside: $(CLI_OBJECTS) $(BUILD)/libextract.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -pie $(CLI_OBJECTS) $(BUILD)/libextract.a -o $@ $(LIBS)
+
+$(BUILD)/man/%: docs/man/%.scd
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)scdoc < $< > $@
