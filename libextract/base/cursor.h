@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// base: the checked cursor, the only code that touches untrusted bytes.
+//
+// In: bytes in hand, their byte order and word size. Out: integers and spans, or a sticky failure.
+// A read past the end returns 0 and sets `failed`; it never touches a byte outside of the span, so
+// callers may read a whole record and test once.
+#ifndef EXTRACT_BASE_CURSOR_H
+#define EXTRACT_BASE_CURSOR_H
+
+#include <extract/memory.h>
+#include <string.h>
+
+#define EXTRACT_HOST_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+struct extract_cursor {
+    const uint8_t *bytes;
+    size_t length;
+    size_t at;
+    bool swap; // the bytes' order is not the host's
+    bool failed;
+};
+
+static inline struct extract_cursor extract_cursor_make(const void *bytes, size_t length,
+                                                        enum extract_byte_order order)
+{
+    struct extract_cursor c = {bytes ? bytes : "", bytes ? length : 0, 0,
+                               (order == EXTRACT_BIG) != EXTRACT_HOST_BIG, false};
+    return c;
+}
+
+static inline size_t extract_cursor_left(const struct extract_cursor *c)
+{
+    return c->length - c->at;
+}
+
+// Moves to an absolute offset; past the end is a failure (the end itself is allowed).
+static inline bool extract_cursor_seek(struct extract_cursor *c, uint64_t offset)
+{
+    if (offset > c->length) {
+        c->failed = true;
+        return false;
+    }
+    c->at = (size_t)offset;
+    return true;
+}
+
+// A span of `length` bytes at the cursor, which moves behind it; NULL past the end.
+static inline const uint8_t *extract_cursor_span(struct extract_cursor *c, uint64_t length)
+{
+    if (length > extract_cursor_left(c)) {
+        c->failed = true;
+        return NULL;
+    }
+    const uint8_t *p = c->bytes + c->at;
+    c->at += (size_t)length;
+    return p;
+}
+
+static inline uint8_t extract_cursor_u8(struct extract_cursor *c)
+{
+    const uint8_t *p = extract_cursor_span(c, 1);
+    return p ? p[0] : 0;
+}
+
+static inline uint16_t extract_cursor_u16(struct extract_cursor *c)
+{
+    const uint8_t *p = extract_cursor_span(c, 2);
+    uint16_t v = 0;
+    if (!p)
+        return 0;
+    memcpy(&v, p, sizeof v);
+    return c->swap ? __builtin_bswap16(v) : v;
+}
+
+static inline uint32_t extract_cursor_u32(struct extract_cursor *c)
+{
+    const uint8_t *p = extract_cursor_span(c, 4);
+    uint32_t v = 0;
+    if (!p)
+        return 0;
+    memcpy(&v, p, sizeof v);
+    return c->swap ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t extract_cursor_u64(struct extract_cursor *c)
+{
+    const uint8_t *p = extract_cursor_span(c, 8);
+    uint64_t v = 0;
+    if (!p)
+        return 0;
+    memcpy(&v, p, sizeof v);
+    return c->swap ? __builtin_bswap64(v) : v;
+}
+
+// A target word of 4 or 8 bytes.
+static inline uint64_t extract_cursor_word(struct extract_cursor *c, unsigned word_bytes)
+{
+    return word_bytes == 8 ? extract_cursor_u64(c) : extract_cursor_u32(c);
+}
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// base: filling and printing of error values.
+#include "base/printable.h"
+#include <extract/error.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// Copies `from`, escaping what may not reach a terminal as \xNN, cut between characters.
+static void put_clean(char *to, size_t size, const char *from)
+{
+    size_t used = 0;
+    while (*from) {
+        char escape[sizeof "\\xNN"];
+        size_t n = extract_printable(from), length = n;
+        const char *piece = from;
+        if (!n) {
+            length = (size_t)snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)*from);
+            piece = escape;
+        }
+        if (used + length >= size)
+            break;
+        memcpy(to + used, piece, length);
+        used += length;
+        from += n ? n : 1;
+    }
+    to[used] = 0;
+}
+
+enum extract_code extract_error_set(struct extract_error *error, enum extract_code code,
+                                    const char *what, const char *hint, const char *why, ...)
+{
+    char text[sizeof error->why];
+    va_list args;
+
+    if (!error)
+        return code;
+    va_start(args, why);
+    vsnprintf(text, sizeof text, why, args);
+    va_end(args);
+    error->code = code;
+    error->where = 0;
+    put_clean(error->what, sizeof error->what, what ? what : "");
+    put_clean(error->why, sizeof error->why, text);
+    put_clean(error->hint, sizeof error->hint, hint ? hint : "");
+    return code;
+}
+
+char *extract_error_format(const struct extract_error *error, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s%s%s%s%s", error->what, error->what[0] ? ": " : "", error->why,
+             error->hint[0] ? "; " : "", error->hint);
+    return buffer;
+}
+
+const char *extract_code_name(enum extract_code code)
+{
+    static const char *const names[] = {
+        [EXTRACT_OK] = "ok",
+        [EXTRACT_USAGE] = "usage",
+        [EXTRACT_NOMEM] = "no memory",
+        [EXTRACT_IO] = "i/o",
+        [EXTRACT_UNREADABLE] = "unreadable",
+        [EXTRACT_TRUNCATED] = "truncated",
+        [EXTRACT_BAD] = "bad data",
+        [EXTRACT_NOTFOUND] = "not found",
+        [EXTRACT_ABSENT] = "absent",
+        [EXTRACT_UNSUPPORTED] = "unsupported",
+        [EXTRACT_LIMIT] = "limit",
+    };
+    return (unsigned)code < sizeof names / sizeof *names ? names[code] : "unknown";
+}

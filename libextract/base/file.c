@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// base: whole host files. In: a path. Out: its bytes, read once and bounded; or a file replaced in
+// one step. Standard: IEEE Std 1003.1-2017 (open, fstat, read, write, fsync, rename).
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FIRST_CHUNK = 64 * 1024, TEMPORARY_TRIES = 100 };
+
+// Bytes that have been read, in a buffer that grows up to limit + 1: the one byte more tells a
+// file that ends at the limit from one that does not.
+struct intake {
+    const char *name;
+    uint8_t *bytes;
+    size_t length;
+    size_t size;
+    size_t limit;
+};
+
+const char *extract_file_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+static enum extract_code io_error(const char *name, const char *hint, struct extract_error *error)
+{
+    int reason = errno;
+    char buffer[128];
+    if (strerror_r(reason, buffer, sizeof buffer))
+        snprintf(buffer, sizeof buffer, "system error %d", reason);
+    return extract_error_set(error, EXTRACT_IO, name, hint, "%s", buffer);
+}
+
+static enum extract_code no_memory(const char *name, size_t size, struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_NOMEM, name, "free some memory on this host",
+                             "no memory for %zu bytes", size);
+}
+
+// read(2) that a signal does not end.
+static ssize_t read_some(int fd, void *buffer, size_t length)
+{
+    ssize_t n;
+    do
+        n = read(fd, buffer, length < SSIZE_MAX ? length : SSIZE_MAX);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+static bool intake_grow(struct intake *in, size_t size)
+{
+    uint8_t *bytes = realloc(in->bytes, size);
+    if (!bytes)
+        return false;
+    in->bytes = bytes;
+    in->size = size;
+    return true;
+}
+
+static enum extract_code read_to_end(int fd, struct intake *in, struct extract_error *error)
+{
+    for (;;) {
+        if (in->length > in->limit)
+            return extract_error_set(error, EXTRACT_LIMIT, in->name,
+                                     "cut out the part that holds the trace",
+                                     "it holds more than %zu bytes", in->limit);
+        if (in->length == in->size) {
+            size_t size = in->size < in->limit / 2 ? in->size * 2 : in->limit + 1;
+            if (!intake_grow(in, size))
+                return no_memory(in->name, size, error);
+        }
+        ssize_t n = read_some(fd, in->bytes + in->length, in->size - in->length);
+        if (n < 0)
+            return io_error(in->name, NULL, error);
+        if (n == 0)
+            return EXTRACT_OK;
+        in->length += (size_t)n;
+    }
+}
+
+// What the file's kind says about its size: the bound, and the first buffer.
+static enum extract_code intake_start(int fd, struct intake *in, uint64_t limit,
+                                      struct extract_error *error)
+{
+    struct stat st;
+    size_t size = FIRST_CHUNK;
+    if (fstat(fd, &st) != 0)
+        return io_error(in->name, NULL, error);
+    if (S_ISDIR(st.st_mode))
+        return extract_error_set(error, EXTRACT_IO, in->name, "name a file in it",
+                                 "it is a directory");
+    if (!S_ISREG(st.st_mode) && limit > EXTRACT_STREAM_LIMIT)
+        limit = EXTRACT_STREAM_LIMIT;
+    in->limit = limit < SIZE_MAX / 2 ? (size_t)limit : SIZE_MAX / 2;
+    // A file of /proc says 0 and holds more; a file that grows may hold more than it says.
+    if (S_ISREG(st.st_mode) && st.st_size > 0) {
+        if ((uint64_t)st.st_size > in->limit)
+            return extract_error_set(
+                error, EXTRACT_LIMIT, in->name, "cut out the part that holds the trace",
+                "it holds %lld bytes, more than %zu", (long long)st.st_size, in->limit);
+        size = (size_t)st.st_size + 1;
+    }
+    if (size > in->limit)
+        size = in->limit + 1;
+    return intake_grow(in, size) ? EXTRACT_OK : no_memory(in->name, size, error);
+}
+
+static int open_to_read(const char *path)
+{
+    if (strcmp(path, "-") == 0)
+        return STDIN_FILENO;
+    return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+enum extract_code extract_file_read(const char *path, uint64_t limit, uint8_t **bytes,
+                                    size_t *length, struct extract_error *error)
+{
+    struct intake in = {extract_file_name(path), NULL, 0, 0, 0};
+    int fd = open_to_read(path);
+    if (fd < 0)
+        return io_error(in.name, NULL, error);
+    enum extract_code code = intake_start(fd, &in, limit, error);
+    if (!code)
+        code = read_to_end(fd, &in, error);
+    if (strcmp(path, "-") != 0)
+        close(fd);
+    if (code) {
+        free(in.bytes);
+        return code;
+    }
+    // The buffer is kept for long; when it cannot be made smaller, it stays as it is.
+    if (in.size > in.length)
+        intake_grow(&in, in.length ? in.length : 1);
+    *bytes = in.bytes;
+    *length = in.length;
+    return EXTRACT_OK;
+}
+
+static enum extract_code peek_fd(int fd, const char *path, void *buffer, size_t size, size_t *got,
+                                 struct extract_error *error)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return io_error(path, NULL, error);
+    if (S_ISDIR(st.st_mode))
+        return extract_error_set(error, EXTRACT_IO, path, "name a file in it", "it is a directory");
+    if (!S_ISREG(st.st_mode))
+        return extract_error_set(error, EXTRACT_USAGE, path, "say what kind of input it is",
+                                 "what is read from it to look at is gone for the reader");
+    *got = 0;
+    while (*got < size) {
+        ssize_t n = read_some(fd, (uint8_t *)buffer + *got, size - *got);
+        if (n < 0)
+            return io_error(path, NULL, error);
+        if (n == 0)
+            break;
+        *got += (size_t)n;
+    }
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_file_peek(const char *path, void *buffer, size_t size, size_t *got,
+                                    struct extract_error *error)
+{
+    // A FIFO is opened without waiting for its writer: it is only asked what it is.
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return io_error(path, NULL, error);
+    enum extract_code code = peek_fd(fd, path, buffer, size, got, error);
+    close(fd);
+    return code;
+}
+
+static bool write_all(int fd, const uint8_t *bytes, size_t length)
+{
+    while (length) {
+        ssize_t n = write(fd, bytes, length < SSIZE_MAX ? length : SSIZE_MAX);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        bytes += n;
+        length -= (size_t)n;
+    }
+    return true;
+}
+
+// A pipe, a terminal or a device: there is nothing to replace.
+static enum extract_code write_through(const char *path, const void *bytes, size_t length,
+                                       struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return io_error(path, NULL, error);
+    if (!write_all(fd, bytes, length))
+        code = io_error(path, NULL, error);
+    if (close(fd) != 0 && !code)
+        code = io_error(path, NULL, error);
+    return code;
+}
+
+// A new file beside `path`, its name in `name`; -1 with errno.
+static int create_beside(const char *path, char *name, size_t size)
+{
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        snprintf(name, size, "%s.%ld.%d.tmp", path, (long)getpid(), i);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static bool fill_and_close(int fd, const void *bytes, size_t length, const struct stat *old)
+{
+    bool good = (!old || fchmod(fd, old->st_mode & 0777) == 0) && write_all(fd, bytes, length) &&
+                fsync(fd) == 0;
+    int reason = errno;
+    if (close(fd) != 0 && good)
+        return false;
+    errno = reason;
+    return good;
+}
+
+static enum extract_code replace_regular(const char *path, const struct stat *old,
+                                         const void *bytes, size_t length,
+                                         struct extract_error *error)
+{
+    static const char hint[] = "give a path in a folder that can be written to";
+    size_t size = strlen(path) + 48; // two decimal numbers and ".", ".", ".tmp"
+    char *name = malloc(size);
+    if (!name)
+        return no_memory(path, size, error);
+    enum extract_code code = EXTRACT_OK;
+    int fd = create_beside(path, name, size);
+    if (fd < 0) {
+        code = io_error(path, hint, error);
+    } else if (!fill_and_close(fd, bytes, length, old) || rename(name, path) != 0) {
+        code = io_error(path, hint, error);
+        unlink(name);
+    }
+    free(name);
+    return code;
+}
+
+enum extract_code extract_file_replace(const char *path, const void *bytes, size_t length,
+                                       struct extract_error *error)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return replace_regular(path, NULL, bytes, length, error);
+    if (S_ISDIR(st.st_mode))
+        return extract_error_set(error, EXTRACT_IO, path, "name a file in it", "it is a directory");
+    if (!S_ISREG(st.st_mode))
+        return write_through(path, bytes, length, error);
+    char *real = realpath(path, NULL); // rename would replace a link, not what it points to
+    if (!real)
+        return io_error(path, NULL, error);
+    enum extract_code code = replace_regular(real, &st, bytes, length, error);
+    free(real);
+    return code;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// One event model over all trace formats: event types with typed fields, and decoded events.
+#ifndef EXTRACT_EVENT_H
+#define EXTRACT_EVENT_H
+
+#include <extract/error.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+// What a field of an event holds; decides how it is printed.
+enum extract_kind {
+    EXTRACT_KIND_NONE = 0,
+    EXTRACT_KIND_HEX,
+    EXTRACT_KIND_DEC,
+    EXTRACT_KIND_OBJECT, // address of a kernel object: its name is looked up
+    EXTRACT_KIND_STACK,  // a stack pointer
+    EXTRACT_KIND_DATA,   // address of data
+    EXTRACT_KIND_CODE,   // address of code: function+offset
+    EXTRACT_KIND_STRING, // address of a text in target memory
+    EXTRACT_KIND_TICKS,  // timer ticks
+    EXTRACT_KIND_WAIT,   // 0 none, all ones forever, else ticks
+    EXTRACT_KIND_BOOL,
+    EXTRACT_KIND_IPV4,
+    EXTRACT_KIND_THREAD_STATE,
+    EXTRACT_KIND_TCP_STATE,
+    EXTRACT_KIND_FLAGS_GET,
+    EXTRACT_KIND_FLAGS_SET
+};
+
+// Where an event belongs: the columns of a report.
+enum extract_class {
+    EXTRACT_APPL = 0, // the application's own events
+    EXTRACT_SVC,      // services that it calls
+    EXTRACT_KERN,     // the scheduler
+    EXTRACT_INT,      // interrupts
+    EXTRACT_CLASSES
+};
+
+enum extract_context { EXTRACT_THREAD = 0, EXTRACT_ISR, EXTRACT_INIT };
+
+enum {
+    EXTRACT_FIELDS_MAX = 8, // fields of an event
+    EXTRACT_NO_PRIORITY = 0xffff
+};
+
+struct extract_field_type {
+    const char *label;
+    enum extract_kind kind;
+};
+
+struct extract_event_type {
+    uint32_t id;
+    const char *symbol; // "TX_TRACE_QUEUE_SEND"
+    const char *name;   // "queue send"
+    enum extract_class class_;
+    uint8_t fields; // how many are used; a field of kind NONE has no meaning for this event
+    bool range;     // stands for a range of ids: the id is part of the name
+    struct extract_field_type field[EXTRACT_FIELDS_MAX];
+};
+
+// Flags of an event.
+enum {
+    EXTRACT_FLAG_PROVISIONAL = 1, // not proven whole and final (EXTRACT_PROVISIONAL)
+    EXTRACT_FLAG_GAP = 2,         // entries before it are missing
+    EXTRACT_FLAG_BACKWARDS = 4    // its stamp lies before its predecessor's
+};
+
+struct extract_event {
+    uint64_t seq;       // 0 = oldest of the snapshot's shown events
+    uint64_t ticks;     // unwrapped, from 0 at the oldest
+    uint64_t raw_stamp; // as stored
+    uint64_t thread; // address of the thread; in interrupts that of the interrupted one, 0 = none
+    uint64_t priority_word; // as stored
+    uint64_t field[EXTRACT_FIELDS_MAX];
+    const struct extract_event_type *type; // never NULL; lives as long as the trace
+    uint32_t id;
+    uint32_t slot;      // of the ring
+    uint16_t priority;  // EXTRACT_NO_PRIORITY when unknown
+    uint16_t threshold; // preemption threshold, likewise
+    uint8_t core;
+    uint8_t context; // enum extract_context
+    uint8_t fields;  // how many of field[] were stored
+    uint8_t flags;
+};
+
+const char *extract_class_name(enum extract_class c);     // "APPL" …
+const char *extract_context_name(enum extract_context c); // "thread" …
+// The word for a value of an enumerated kind ("sleep", "or clear" …); NULL when there is none.
+const char *extract_kind_word(enum extract_kind kind, uint64_t value);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Which events are wanted: a set of event types, as posix_trace_eventset, plus threads, objects,
+// classes, times and a newest few.
+#ifndef EXTRACT_FILTER_H
+#define EXTRACT_FILTER_H
+
+#include <extract/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct extract_filter;
+
+enum extract_filter_word {
+    EXTRACT_FILTER_EVENT,  // id, symbol or name; shell patterns (* ? [])
+    EXTRACT_FILTER_THREAD, // address, name or pattern; "isr", "init"
+    EXTRACT_FILTER_OBJECT, // address, name or pattern: events with a field that points to it
+    EXTRACT_FILTER_CLASS,  // APPL, SVC, KERN, INT
+    EXTRACT_FILTER_FROM,   // ticks, or seconds with a unit: 1.5s 20ms 7us 9ns
+    EXTRACT_FILTER_TO,
+    EXTRACT_FILTER_LAST // the newest N of what the others leave
+};
+
+const char *extract_filter_word_name(enum extract_filter_word word); // "event" …; never NULL
+
+// A number as users write it: decimal, or hexadecimal behind 0x. False, with *number untouched, for
+// anything else: signs, spaces, trailing text, more than 64 bits.
+bool extract_number_parse(const char *string, uint64_t *number);
+
+// An empty filter: everything passes.
+enum extract_code extract_filter_new(struct extract_filter **filter, struct extract_error *error);
+void extract_filter_free(struct extract_filter *filter);
+
+// Adds a condition. Several of one word widen it (any of them), different words narrow it (all of
+// them); a comma separates several in one value. A leading "!" turns one around: what matches is
+// left out. A backslash in front takes the meaning of a comma, a "!" and of the characters of
+// patterns away. Errors: USAGE (not a number, unknown class), NOMEM.
+enum extract_code extract_filter_add(struct extract_filter *filter, enum extract_filter_word word,
+                                     const char *value, struct extract_error *error);
+
+bool extract_filter_is_empty(const struct extract_filter *filter);
+
+// The filter (NULL: everything passes) made ready for one trace: names are looked up once. `hz` is
+// for times in seconds, 0 when unknown (then a time with a unit is USAGE). A name that matches
+// nothing is NOTFOUND, with the filter usable all the same (it lets nothing through).
+struct extract_view;
+enum extract_code extract_view_new(struct extract_view **view, const struct extract_filter *filter,
+                                   const struct extract_trace *trace, uint64_t hz,
+                                   struct extract_error *error);
+void extract_view_free(struct extract_view *view);
+
+// What takes events. With `events`, it gets those that the view lets through, 1 or more at a time,
+// in order of time. With `all` instead, it gets every event of the trace, and whether the view lets
+// it through: for what must know the whole to judge a part. False stops.
+struct extract_sink {
+    bool (*events)(void *context, const struct extract_event *events, size_t count);
+    void *context;
+    bool (*all)(void *context, const struct extract_event *events, const bool *through,
+                size_t count);
+};
+
+// Sends the view's events into the sink. Returns how many it let through.
+uint64_t extract_view_run(const struct extract_view *view, const struct extract_sink *sink);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// The target's address space, read-only: where bytes come from.
+//
+// One interface over raw images, .trx files, ELF cores and callbacks (a debugger). Memories know
+// nothing of trace formats; the only exception is that a .trx file says itself where it lay.
+#ifndef EXTRACT_MEMORY_H
+#define EXTRACT_MEMORY_H
+
+#include <extract/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct extract_memory;
+
+enum extract_byte_order { EXTRACT_ORDER_UNKNOWN = 0, EXTRACT_LITTLE, EXTRACT_BIG };
+
+// A half-open span of target addresses [address, address + length). length > 0 and the span does
+// not run past 2^64.
+struct extract_region {
+    uint64_t address;
+    uint64_t length; // bytes
+};
+
+// What reading has cost so far.
+struct extract_memory_cost {
+    uint64_t reads;       // calls of the source's read function
+    uint64_t bytes;       // bytes that it delivered
+    uint64_t failed;      // calls that delivered less than was asked for
+    uint64_t nanoseconds; // wall time spent inside it (CLOCK_MONOTONIC)
+};
+
+// A source of bytes. `read` copies up to `length` bytes from `address` to `buffer` and returns how
+// many bytes from the start of the span could be read (0 … length). It must not write past
+// buffer + length. `close` may be NULL.
+struct extract_memory_source {
+    size_t (*read)(void *context, uint64_t address, void *buffer, size_t length);
+    void (*close)(void *context);
+    void *context;
+    enum extract_byte_order byte_order; // UNKNOWN: the format finds out
+    bool running;                       // the target may write while it is read
+    const char *name;                   // for messages; copied
+};
+
+// Makes a memory over caller-supplied callbacks. On success *memory owns `source->context` (close
+// is called once, by extract_memory_close). Errors: NOMEM (context is not closed then).
+enum extract_code extract_memory_new(struct extract_memory **memory,
+                                     const struct extract_memory_source *source,
+                                     struct extract_error *error);
+
+// An empty memory to which images are added: several files make one address space.
+// A later image does not overlap an earlier one (error BAD, naming both).
+enum extract_code extract_memory_new_images(struct extract_memory **memory,
+                                            struct extract_error *error);
+
+// Adds the raw bytes of the file `path` at target address `address` ("-" reads standard input).
+// The memory must come from extract_memory_new_images. Errors: IO, NOMEM, BAD (overlap, or the
+// span runs past 2^64, or the file is empty), LIMIT (more than 4 GiB; standard input, pipes and
+// devices: 1 GiB), USAGE (wrong kind of memory). A failure leaves the memory as it was.
+enum extract_code extract_memory_add_image(struct extract_memory *memory, const char *path,
+                                           uint64_t address, struct extract_error *error);
+
+// As above from `length` bytes in the caller's hands, which are copied. `name` is for messages.
+enum extract_code extract_memory_add_bytes(struct extract_memory *memory, const char *name,
+                                           const void *bytes, size_t length, uint64_t address,
+                                           struct extract_error *error);
+
+// Adds the data of an Intel HEX file ("-" reads standard input) at the addresses that its records
+// name. Checksums are verified; adjacent records make one region, gaps are holes, records may
+// come in any order and may repeat the same data. Errors: as for extract_memory_add_image; BAD
+// names the line (malformed or unknown record, bad checksum, different data for one address);
+// TRUNCATED (no end record).
+enum extract_code extract_memory_add_hex(struct extract_memory *memory, const char *path,
+                                         struct extract_error *error);
+
+// The same for a Motorola S-record file (S1, S2, S3 data; S5, S6 counts are verified).
+enum extract_code extract_memory_add_srec(struct extract_memory *memory, const char *path,
+                                          struct extract_error *error);
+
+// Opens a ThreadX trace dump (.trx): one region at the address that its header names
+// (trace_base_address), byte order from its id word. A truncated file gives a shorter region.
+// A later ring search starts where that region starts. Errors: IO, NOMEM, LIMIT, BAD (not a .trx),
+// TRUNCATED (it ends before the base address).
+enum extract_code extract_memory_open_trx(struct extract_memory **memory, const char *path,
+                                          struct extract_error *error);
+
+// Opens an ELF core (ET_CORE; 32/64 bit, both byte orders): its PT_LOAD segments. Bytes that the
+// file does not hold (p_filesz < p_memsz, or a truncated file) are holes, not zeros. Where
+// segments overlap, the first that holds a byte gives it. Errors: IO, NOMEM, LIMIT, BAD (not an
+// ELF core, or one without memory), TRUNCATED (cut off before the first byte of memory).
+enum extract_code extract_memory_open_core(struct extract_memory **memory, const char *path,
+                                           struct extract_error *error);
+
+// What a file is, by its first bytes: "trx", "core", "elf" (an ELF that is no core), "ihex",
+// "srec", or "raw". Errors: IO. Standard input ("-"), pipes and devices cannot be looked at: USAGE.
+enum extract_code extract_memory_detect(const char *path, const char **kind,
+                                        struct extract_error *error);
+
+// Reads `length` bytes at `address`. Stores how many bytes from the start were read in *got (not
+// NULL); the rest of buffer is unspecified. Returns OK when all were, else UNREADABLE with the
+// first unreadable address in error->where. One call of the source a region that is touched, and
+// one for the hole that ends the read; a source is never asked for more than was asked here.
+enum extract_code extract_memory_read(struct extract_memory *memory, uint64_t address, void *buffer,
+                                      size_t length, size_t *got, struct extract_error *error);
+
+// The i-th readable region, in order of addresses; false when there is none. A memory made of
+// callbacks has no known regions.
+bool extract_memory_region(const struct extract_memory *memory, size_t i,
+                           struct extract_region *region);
+
+// Bytes of memory that the input announces and does not hold, since it was cut off (an ELF core).
+uint64_t extract_memory_missing(const struct extract_memory *memory);
+
+// Where the source itself says that a ring's control header lies: a .trx file does. False when it
+// does not say.
+bool extract_memory_start(const struct extract_memory *memory, uint64_t *address);
+
+enum extract_byte_order extract_memory_byte_order(const struct extract_memory *memory);
+bool extract_memory_is_running(const struct extract_memory *memory);
+const char *extract_memory_name(const struct extract_memory *memory);
+struct extract_memory_cost extract_memory_cost(const struct extract_memory *memory);
+
+// Frees the memory and closes its source. NULL is allowed.
+void extract_memory_close(struct extract_memory *memory);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// A trace buffer found in target memory: its format, address ranges and layout facts.
+#ifndef EXTRACT_RING_H
+#define EXTRACT_RING_H
+
+#include <extract/memory.h>
+#include <extract/symbols.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct extract_format; // one trace format; see extract_format_by_name
+
+// How the ring was found.
+enum extract_ring_origin {
+    EXTRACT_FROM_SYMBOL,  // a documented global of the firmware
+    EXTRACT_FROM_ADDRESS, // the caller named the control header's address
+    EXTRACT_FROM_FILE,    // the file holds the ring and nothing else (.trx)
+    EXTRACT_FROM_SCAN     // the memory's regions were searched for a header
+};
+
+// A half-open span of equal slots in target memory.
+struct extract_slots {
+    uint64_t start;      // address of the first slot
+    uint64_t end;        // address behind the last
+    uint32_t slot_bytes; // size of a slot
+    uint32_t count;      // slots
+};
+
+struct extract_ring {
+    const struct extract_format *format;
+    enum extract_ring_origin origin;
+    uint64_t address; // of the control header
+    uint64_t length;  // bytes from the header's start to the end of the last entry
+    uint32_t header_bytes;
+    enum extract_byte_order byte_order;
+    uint8_t word_bytes;  // of a target word (ULONG): 4 or 8
+    bool enabled;        // recording goes on
+    bool enabled_known;  // false: no symbol tells
+    uint64_t timer_mask; // bits of a stamp that count
+    uint32_t name_bytes; // of a registry name, with its NUL
+    struct extract_slots registry;
+    struct extract_slots entries;
+    uint64_t current;        // address of the slot that is written next, by the header
+    uint8_t pointer_bytes;   // of a pointer of the target; 0 when unknown
+    uint32_t current_offset; // of that pointer in the header, bytes
+    uint64_t current_symbol; // address of the live copy of that pointer; 0 when unknown
+    uint64_t filter_symbol;  // address of the target's filter word; 0 when unknown
+    uint64_t filter;         // its value, when filter_known
+    bool filter_known;
+    uint64_t near;       // the ring stores lower halves of addresses: those nearest to this; else 0
+    bool doubtful;       // the ELF's symbols contradict the ring: another firmware's, perhaps
+    uint64_t base_delta; // from the address that the header says of itself to the one where it lies
+    uint8_t header[128]; // the control header's bytes, as read
+};
+
+// What the caller knows. Zero-initialize, then set what is wanted; `size` is sizeof the struct.
+struct extract_ring_options {
+    size_t size;
+    const char *format; // NULL: any
+    bool address_known; // the control header lies at `address`
+    uint64_t address;
+};
+
+// Finds the ring: by address when given, else where the memory says, else by the firmware's
+// symbols, else by scanning the memory's regions (which must then give exactly one). `symbols` may
+// be NULL. Errors: NOTFOUND (hint says what is missing), ABSENT (tracing was never enabled), BAD (a
+// header that contradicts itself), UNREADABLE, USAGE (unknown format name).
+enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_memory *memory,
+                                    struct extract_symbols *symbols,
+                                    const struct extract_ring_options *options,
+                                    struct extract_error *error);
+
+// Calls `found` for each ring that the memory's regions hold, in order of addresses, until it
+// returns false. Every check of the format is applied; *candidates (may be NULL) counts the words
+// that looked like a header before them. Errors: NOMEM, UNSUPPORTED (memory without regions).
+enum extract_code extract_ring_scan(struct extract_memory *memory,
+                                    bool (*found)(void *context, const struct extract_ring *ring),
+                                    void *context, uint64_t *candidates,
+                                    struct extract_error *error);
+
+// The address that a pointer stored in the ring means. What a program links statically lies within
+// 2 GiB, on both sides of a border between upper halves perhaps.
+static inline uint64_t extract_ring_address(const struct extract_ring *ring, uint64_t stored)
+{
+    uint32_t distance = (uint32_t)stored - (uint32_t)ring->near;
+    return ring->near ? ring->near + (uint64_t)(int64_t)(int32_t)distance : stored;
+}
+
+const char *extract_ring_format(const struct extract_ring *ring); // "threadx"
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

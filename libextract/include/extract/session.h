@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// One look at a trace: from a memory and the firmware's symbols to the text of a command.
+//
+// The command line and the debugger's reader both stand on this, so that one verb gives the same
+// bytes in both places.
+#ifndef EXTRACT_SESSION_H
+#define EXTRACT_SESSION_H
+
+#include <extract/report.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct extract_session;
+
+// One condition of a filter, as a user writes it (see extract_filter_add).
+struct extract_condition {
+    enum extract_filter_word word;
+    const char *value;
+};
+
+// What a user may set. Zero-initialize, then set what is wanted. Strings are needed only during
+// extract_session_open, except that a `user_types` object must outlive the session.
+struct extract_session_options {
+    size_t size;        // sizeof the struct
+    const char *format; // "threadx"; NULL: found out
+    bool ring_known;    // the ring's control header lies at `ring`
+    uint64_t ring;
+    uint64_t hz;                                 // ticks a second; 0: times are ticks
+    uint64_t modulus;                            // of the clock in ticks; 0: found out
+    const struct extract_user_types *user_types; // may be NULL
+    const struct extract_condition *conditions;  // of the filter; may be NULL
+    size_t condition_count;
+    bool json;      // JSON instead of text
+    bool no_header; // text without column heads
+    bool color;     // text with heads in bold and flags in red
+};
+
+// Finds the ring, copies it and gives it its meaning; everything is read here, nothing later.
+// `memory` and `symbols` (may be NULL) must outlive the session. Errors: USAGE (a condition that
+// makes no sense; see also extract_ring_find) and those of extract_ring_find,
+// extract_snapshot_take and extract_trace_open.
+enum extract_code extract_session_open(struct extract_session **session,
+                                       struct extract_memory *memory,
+                                       struct extract_symbols *symbols,
+                                       const struct extract_session_options *options,
+                                       struct extract_error *error);
+void extract_session_close(struct extract_session *session);
+
+// Writes the answer of a verb to `text`:
+//   "info"     facts on the trace           "objects"  the registry
+//   "report"   the events of the filter     "stats"    their statistics
+//   "damage"   one line a kind of loss; nothing for a whole trace
+//   "cost"     one line: what reading has cost
+// Errors: USAGE (unknown verb, a time with a unit without hz), NOTFOUND (a condition names nothing
+// of this trace; an empty answer has been written), NOMEM, IO (the text's flush failed).
+enum extract_code extract_session_run(struct extract_session *session, const char *verb,
+                                      struct extract_text *text, struct extract_error *error);
+
+// Whether everything that the ring held could be read and shown. A ring that has merely wrapped is
+// whole. When false, the verb "damage" says what is not.
+bool extract_session_is_whole(const struct extract_session *session);
+
+// Events in the answer of the last "report", 0 before.
+uint64_t extract_session_shown(const struct extract_session *session);
+
+const struct extract_trace *extract_session_trace(const struct extract_session *session);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// A ring's bytes, copied out consistently, with a verdict for every entry.
+#ifndef EXTRACT_SNAPSHOT_H
+#define EXTRACT_SNAPSHOT_H
+
+#include <extract/ring.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum extract_verdict {
+    EXTRACT_GOOD = 0,
+    EXTRACT_PROVISIONAL, // not proven whole and final: the newest may be patched by their service,
+                         // the oldest may be just being overwritten (see docs/formats)
+    EXTRACT_TORN,        // being written when it was read: its words are a mix
+    EXTRACT_UNUSED,      // never written
+    EXTRACT_OVERWRITTEN, // the writer passed it while it was read
+    EXTRACT_UNREADABLE_ENTRY,
+    EXTRACT_INVALID, // it was written, but cannot be an entry of this format
+    EXTRACT_VERDICTS // how many there are
+};
+
+const char *extract_verdict_name(enum extract_verdict verdict);
+
+struct extract_snapshot {
+    struct extract_ring ring;
+    uint8_t *bytes;   // ring.length bytes from ring.address; owned
+    uint8_t *verdict; // one enum extract_verdict a slot, ring.entries.count of them; owned
+    uint32_t counts[EXTRACT_VERDICTS];
+    uint32_t current;                // slot that is written next (the oldest entry once wrapped)
+    bool wrapped;                    // every slot has been written at least once
+    bool moved;                      // the writer moved while the copy was made
+    uint32_t moved_entries;          // by how many slots; all when by a whole turn, or unknown
+    uint64_t registry_missing;       // bytes of the registry that could not be read
+    struct extract_memory_cost cost; // of finding and copying
+};
+
+// Copies the ring: its registry and entries in one read (they lie next to each other), then the
+// pointer again, and judges every entry. Of a target that runs, the newest entry is read before and
+// after as well: when it changed, the writer has come round and nothing is known to be whole.
+// Errors: UNREADABLE (nothing of the entries could be read), NOMEM. Holes inside are marked, not
+// errors.
+enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
+                                        struct extract_memory *memory,
+                                        const struct extract_ring *ring,
+                                        struct extract_error *error);
+
+void extract_snapshot_free(struct extract_snapshot *snapshot);
+
+// Entries that can be shown (good or provisional), and those that were written but cannot be.
+uint32_t extract_snapshot_valid(const struct extract_snapshot *snapshot);
+uint32_t extract_snapshot_damaged(const struct extract_snapshot *snapshot);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

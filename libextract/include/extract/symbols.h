@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// What the ELF of the firmware says: names, addresses, lines, types. Read once into sorted tables.
+#ifndef EXTRACT_SYMBOLS_H
+#define EXTRACT_SYMBOLS_H
+
+#include <extract/error.h>
+#include <extract/memory.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct extract_symbols;
+
+// A symbol. `name` belongs to the symbols object and lives as long as it does.
+struct extract_symbol {
+    const char *name;
+    uint64_t address; // Thumb bit cleared
+    uint64_t size;    // bytes; 0 when the ELF does not say
+    bool function;    // STT_FUNC; else an object or untyped symbol
+    bool global;      // false: a local (static) symbol
+};
+
+struct extract_place {
+    const char *file; // as DWARF names it; belongs to the symbols object
+    unsigned line;
+};
+
+// Reads the ELF file `path` (ELF32/ELF64, both byte orders, any machine) into memory. Function,
+// object and untyped symbols of .symtab (or .dynsym) are sorted once; mapping symbols, temporary
+// labels and names with control characters are left out. DWARF is read on the first question that
+// needs it; without symbols or DWARF the object works with less.
+// Errors: IO, NOMEM, TRUNCATED (a table or section lies behind the end of the file), LIMIT (a file
+// of more than 1 GiB), BAD (not an ELF, a core, an object file, or damaged beyond use).
+enum extract_code extract_symbols_open(struct extract_symbols **symbols, const char *path,
+                                       struct extract_error *error);
+
+// As above from `length` bytes in the caller's hands, which are copied. `name` is for messages.
+enum extract_code extract_symbols_open_bytes(struct extract_symbols **symbols, const char *name,
+                                             const void *bytes, size_t length,
+                                             struct extract_error *error);
+void extract_symbols_close(struct extract_symbols *symbols);
+
+enum extract_byte_order extract_symbols_byte_order(const struct extract_symbols *symbols);
+unsigned extract_symbols_pointer_bytes(const struct extract_symbols *symbols); // 4 or 8
+size_t extract_symbols_count(const struct extract_symbols *symbols);
+const char *extract_symbols_path(const struct extract_symbols *symbols);
+
+// Name to symbol, exact; a global one wins over local ones. False when there is none.
+bool extract_symbols_by_name(const struct extract_symbols *symbols, const char *name,
+                             struct extract_symbol *symbol);
+
+// Address to symbol: the nearest function or object at or below it that covers it. A symbol of
+// size 0 covers up to the next symbol of its section, but takes nothing from a sized one around it;
+// an absolute one without a size covers nothing. *offset (may be NULL) is address - symbol
+// address. For ARM functions bit 0 of `address` is ignored. Amortized by a last-hit cache in
+// *cache (may be NULL; start it at 0). False when nothing covers it.
+bool extract_symbols_by_address(const struct extract_symbols *symbols, uint64_t address,
+                                struct extract_symbol *symbol, uint64_t *offset, size_t *cache);
+
+// Source place of a code address, from the line table. False without DWARF or without a row, and
+// always in a build without libdw. `file` is relative to the unit's own directory when it lies
+// below that. The first call reads the line tables into one sorted table; when memory is short
+// then, there are no places from then on.
+bool extract_symbols_place(struct extract_symbols *symbols, uint64_t address,
+                           struct extract_place *place);
+
+// Bytes of a type by its name: "TX_THREAD" (typedef), "struct TX_THREAD_STRUCT" or the bare tag.
+// The first call reads which types there are. (Of a name with several definitions the first.) When
+// memory runs short, this and the next two have no answers from then on; nor have they any in a
+// build without libdw.
+bool extract_symbols_type_size(struct extract_symbols *symbols, const char *type, uint64_t *size);
+
+// Offset and size in bytes of a member ("tx_thread_name"; "a.b" reaches into nested structs and
+// into anonymous members) of a type named as above.
+bool extract_symbols_member(struct extract_symbols *symbols, const char *type, const char *member,
+                            uint64_t *offset, uint64_t *size);
+
+// The member at a byte offset of a type: "stack.size" for nested ones, "queue[3].next" for arrays,
+// into `buffer` (cut to what fits in whole parts). False when no member covers it. Used to name
+// addresses inside objects.
+bool extract_symbols_member_at(struct extract_symbols *symbols, const char *type, uint64_t offset,
+                               char *buffer, size_t size);
+
+// Copies up to `length` bytes that the ELF file itself holds at a target address (read-only
+// allocated sections: code and constants). Returns how many from the start; 0 when it holds none.
+// Writable sections are left out, since their run-time content is not in the file.
+size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint64_t address,
+                                     void *buffer, size_t length);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

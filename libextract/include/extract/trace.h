@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// A snapshot with meaning: objects and names, the clock, and the events in order of time.
+#ifndef EXTRACT_TRACE_H
+#define EXTRACT_TRACE_H
+
+#include <extract/event.h>
+#include <extract/snapshot.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct extract_trace;
+
+enum extract_direction { EXTRACT_CLOCK_NONE = 0, EXTRACT_CLOCK_UP, EXTRACT_CLOCK_DOWN };
+
+// User-defined event types, read from TraceX custom event files (.trxc).
+struct extract_user_types;
+
+// Reads the file `path` (TraceX user guide, "Trace buffer format / user-defined events": lines
+// between "Start" and "End" of 13 comma-separated items). Errors: IO, NOMEM, BAD with the line.
+enum extract_code extract_user_types_open(struct extract_user_types **types, const char *path,
+                                          struct extract_error *error);
+void extract_user_types_close(struct extract_user_types *types);
+
+struct extract_trace_options {
+    size_t size;                                 // sizeof the struct
+    struct extract_symbols *symbols;             // may be NULL; must outlive the trace
+    struct extract_memory *memory;               // for names that the registry lacks; may be NULL
+    const struct extract_user_types *user_types; // may be NULL; must outlive the trace
+    uint64_t modulus;                            // of the clock in ticks; 0: found out
+    enum extract_direction direction;            // NONE: found out
+};
+
+// The clock that was found in the stamps.
+struct extract_clock {
+    uint64_t mask;                    // bits of a stamp that count
+    uint64_t modulus;                 // ticks until it wraps; 0 means 2^64
+    enum extract_direction direction; // NONE: every stamp is the same
+    bool counts_events;               // steps by one an event: an order, not a time
+};
+
+struct extract_info {
+    const char *format;
+    enum extract_byte_order byte_order;
+    unsigned word_bytes;
+    struct extract_clock clock;
+    uint64_t entries_total;
+    uint64_t entries_valid;   // events shown
+    uint64_t entries_damaged; // torn, overwritten, unreadable or invalid
+    uint64_t entries_unused;  // total = valid + damaged + unused
+    bool lost_known;          // false: the ring has wrapped and keeps no count
+    uint64_t events_lost;
+    bool wrapped;
+    uint64_t objects; // registry slots that hold or held an object
+    uint64_t span_ticks;
+    bool running, running_known; // posix_stream_status
+    bool full;                   // posix_stream_full_status
+    bool overrun;                // posix_stream_overrun_status
+};
+
+// A kernel object of the registry, or a thread that the registry does not know.
+struct extract_object {
+    uint64_t address;
+    uint32_t type;          // of the format
+    const char *type_name;  // "thread"
+    const char *name;       // raw bytes from the target, NUL-ended; "" when there is none
+    const char *shown;      // what reports print: the escaped name, a symbol, or the address
+    uint32_t shown_columns; // of `shown` in a terminal
+    uint32_t shown_bytes;   // of `shown`
+    uint64_t param1, param2;
+    const struct extract_field_type *param_types; // two of them
+    bool in_use;                                  // false: deleted, the slot may be taken again
+    bool registered;                              // false: seen in events only
+    bool from_memory;  // its name was read from the target outside of the ring
+    uint16_t priority; // as registered; EXTRACT_NO_PRIORITY when unknown
+    uint32_t slot;     // of the registry
+};
+
+// Gives the snapshot its meaning. The snapshot must outlive the trace. Errors: NOMEM, BAD.
+enum extract_code extract_trace_open(struct extract_trace **trace,
+                                     const struct extract_snapshot *snapshot,
+                                     const struct extract_trace_options *options,
+                                     struct extract_error *error);
+void extract_trace_close(struct extract_trace *trace);
+
+const struct extract_info *extract_trace_info(const struct extract_trace *trace);
+const struct extract_snapshot *extract_trace_snapshot(const struct extract_trace *trace);
+struct extract_symbols *extract_trace_symbols(const struct extract_trace *trace);
+
+// The objects, registered ones first in order of their slots. Owned by the trace.
+size_t extract_trace_objects(const struct extract_trace *trace,
+                             const struct extract_object **objects);
+// The object at an address (one in use wins over a deleted one), or NULL.
+const struct extract_object *extract_trace_object(const struct extract_trace *trace,
+                                                  uint64_t address);
+// The thread at an address, or NULL.
+const struct extract_object *extract_trace_thread(const struct extract_trace *trace,
+                                                  uint64_t address);
+
+// The type of an event id: a user-defined one, else the catalogue's. Never NULL.
+const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id);
+
+// Walks the events from the oldest to the newest. A plain value: copy it to remember a place.
+struct extract_reader {
+    const struct extract_trace *trace;
+    uint64_t seq;
+    uint64_t ticks;
+    uint64_t last_stamp;
+    uint32_t done; // slots passed, from the oldest
+    bool started;
+    bool gap;
+};
+
+void extract_reader_init(struct extract_reader *reader, const struct extract_trace *trace);
+// Decodes up to `count` events to `events`; returns how many, 0 at the end. Never fails.
+size_t extract_reader_next(struct extract_reader *reader, struct extract_event *events,
+                           size_t count);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
