@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// memory: ELF cores, as debuggers (generate-core-file, gcore) and kernels write them. In: a file.
+// Out: the bytes of its PT_LOAD segments, and where its notes are. Standard: System V ABI (gABI)
+// 4.1, chapter 4 "ELF Header" and chapter 5 "Program Header" with e_phnum = PN_XNUM.
+//
+// A core is often cut off (a full disk, ulimit -c): what is there is read, what is missing is a
+// hole and counted.
+#include "memory/core.h"
+#include "base/cursor.h"
+#include <elf.h>
+#include <stdlib.h>
+
+enum { SEGMENT_LIMIT = 1 << 24 };
+
+// A program header, and what of its segment the file holds.
+struct program {
+    uint32_t type;
+    uint64_t offset; // in the file
+    uint64_t address;
+    uint64_t file_bytes;
+    uint64_t memory_bytes;
+    const uint8_t *bytes;
+    uint64_t held; // of file_bytes
+};
+
+// The program headers, being read.
+struct programs {
+    const struct extract_input *input;
+    struct extract_elf elf;
+    uint64_t announced;
+    size_t count; // of which the file holds the header
+    size_t loads;
+    size_t notes;
+    uint64_t missing;
+};
+
+static uint64_t elf_word(struct extract_cursor *c, const struct extract_elf *elf)
+{
+    return extract_cursor_word(c, elf->wide ? 8 : 4);
+}
+
+static bool read_ident(const uint8_t *bytes, size_t length, struct extract_elf *elf)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_BIG);
+    uint32_t magic = extract_cursor_u32(&c);
+    uint8_t class = extract_cursor_u8(&c);
+    uint8_t data = extract_cursor_u8(&c);
+    *elf = (struct extract_elf){.wide = class == ELFCLASS64,
+                                .byte_order = data == ELFDATA2MSB ? EXTRACT_BIG : EXTRACT_LITTLE};
+    return magic == 0x7f454c46 && (class == ELFCLASS32 || class == ELFCLASS64) &&
+           (data == ELFDATA2LSB || data == ELFDATA2MSB);
+}
+
+bool extract_elf_identify(const uint8_t *bytes, size_t length, struct extract_elf *elf)
+{
+    if (!read_ident(bytes, length, elf))
+        return false;
+    struct extract_cursor c = extract_cursor_make(bytes, length, elf->byte_order);
+    extract_cursor_seek(&c, EI_NIDENT);
+    elf->type = extract_cursor_u16(&c);
+    elf->machine = extract_cursor_u16(&c);
+    extract_cursor_u32(&c); // e_version
+    elf_word(&c, elf);      // e_entry
+    elf->phoff = elf_word(&c, elf);
+    elf->shoff = elf_word(&c, elf);
+    extract_cursor_u32(&c); // e_flags
+    extract_cursor_u16(&c); // e_ehsize
+    elf->phentsize = extract_cursor_u16(&c);
+    elf->phnum = extract_cursor_u16(&c);
+    elf->cut = c.failed;
+    return true;
+}
+
+// The number of program headers. A core with 65535 or more of them says it in section header 0,
+// which Linux writes at the end of the file: where the core was cut off, as many are taken as fit
+// in e_phnum.
+static uint64_t program_count(const struct extract_input *input, const struct extract_elf *elf)
+{
+    if (elf->phnum != PN_XNUM)
+        return elf->phnum;
+    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, elf->byte_order);
+    extract_cursor_seek(&c, elf->shoff);
+    extract_cursor_span(&c,
+                        elf->wide ? offsetof(Elf64_Shdr, sh_info) : offsetof(Elf32_Shdr, sh_info));
+    uint32_t info = extract_cursor_u32(&c);
+    return elf->shoff && !c.failed ? info : PN_XNUM;
+}
+
+static struct program read_program(const struct programs *programs, size_t i)
+{
+    const struct extract_input *input = programs->input;
+    const struct extract_elf *elf = &programs->elf;
+    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, elf->byte_order);
+    struct program p = {0};
+    extract_cursor_seek(&c, elf->phoff + (uint64_t)i * elf->phentsize);
+    p.type = extract_cursor_u32(&c);
+    if (elf->wide)
+        extract_cursor_u32(&c); // p_flags
+    p.offset = elf_word(&c, elf);
+    p.address = elf_word(&c, elf);
+    elf_word(&c, elf); // p_paddr
+    p.file_bytes = elf_word(&c, elf);
+    p.memory_bytes = elf_word(&c, elf);
+    if (p.type == PT_LOAD && p.file_bytes > p.memory_bytes)
+        p.file_bytes = p.memory_bytes;
+    // Addresses do not go round: what runs past the end of the address space is not there.
+    uint64_t last = elf->wide ? UINT64_MAX : UINT32_MAX;
+    if (p.type == PT_LOAD && p.file_bytes && p.file_bytes - 1 > last - p.address)
+        p.file_bytes = last - p.address + 1;
+    if (extract_cursor_seek(&c, p.offset)) {
+        uint64_t left = extract_cursor_left(&c);
+        p.held = p.file_bytes < left ? p.file_bytes : left;
+        p.bytes = extract_cursor_span(&c, p.held);
+    }
+    return p;
+}
+
+static enum extract_code bad_core(const char *name, const char *why, struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_BAD, name,
+                             "give a core, as gdb's generate-core-file writes it", "%s", why);
+}
+
+static enum extract_code find_programs(struct programs *programs, struct extract_error *error)
+{
+    const struct extract_input *input = programs->input;
+    struct extract_elf *elf = &programs->elf;
+    size_t least = elf->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+    programs->announced = program_count(input, elf);
+    if (programs->announced && elf->phentsize < least)
+        return bad_core(input->name, "its program headers are too small for their class", error);
+    if (elf->phoff < input->length) {
+        uint64_t left = input->length - elf->phoff;
+        // The last header may be shorter than the distance between two.
+        uint64_t fit = left < least || !elf->phentsize ? 0 : (left - least) / elf->phentsize + 1;
+        programs->count = (size_t)(fit < programs->announced ? fit : programs->announced);
+    }
+    if (programs->count > SEGMENT_LIMIT)
+        return extract_error_set(error, EXTRACT_LIMIT, input->name, "dump the RAM of the target",
+                                 "it has %zu segments, more than %d", programs->count,
+                                 SEGMENT_LIMIT);
+    return EXTRACT_OK;
+}
+
+static void survey(struct programs *programs)
+{
+    for (size_t i = 0; i < programs->count; i++) {
+        struct program p = read_program(programs, i);
+        programs->notes += p.type == PT_NOTE;
+        programs->loads += p.type == PT_LOAD && p.held;
+        uint64_t missing = p.type == PT_LOAD ? p.file_bytes - p.held : 0;
+        if (__builtin_add_overflow(programs->missing, missing, &programs->missing))
+            programs->missing = UINT64_MAX;
+    }
+}
+
+// Fills both tables, which have room for what survey counted.
+static void collect(const struct programs *programs, struct extract_core *core,
+                    struct extract_segment *segments)
+{
+    for (size_t i = 0; i < programs->count; i++) {
+        struct program p = read_program(programs, i);
+        if (p.type == PT_NOTE)
+            core->notes[core->note_count++] = (struct extract_note_span){p.bytes, p.held};
+        else if (p.type == PT_LOAD && p.held)
+            *segments++ = (struct extract_segment){p.address, p.held, p.bytes};
+    }
+}
+
+static enum extract_code no_loads(const struct programs *programs, struct extract_error *error)
+{
+    if (programs->missing || programs->count < programs->announced || programs->elf.cut)
+        return extract_error_set(error, EXTRACT_TRUNCATED, programs->input->name,
+                                 "write the core again, with room for all of it",
+                                 "it ends after %zu bytes, before the first byte of memory",
+                                 programs->input->length);
+    return bad_core(programs->input->name, "it holds no memory", error);
+}
+
+static enum extract_code add_segments(struct extract_images *images, struct extract_input *input,
+                                      const struct extract_segment *segments, size_t count,
+                                      struct extract_error *error)
+{
+    struct extract_image *spans;
+    size_t span_count;
+    enum extract_code code =
+        extract_overlay(segments, count, input->name, &spans, &span_count, error);
+    if (code)
+        return code;
+    code = extract_images_add(images, input, spans, span_count, error);
+    free(spans);
+    return code;
+}
+
+static enum extract_code load_programs(const struct programs *programs,
+                                       struct extract_images *images, struct extract_input *input,
+                                       struct extract_error *error)
+{
+    struct extract_core *core =
+        calloc(1, sizeof *core + programs->notes * sizeof(struct extract_note_span));
+    struct extract_segment *segments = calloc(programs->loads, sizeof *segments);
+    enum extract_code code;
+    if (core && segments) {
+        core->elf = programs->elf;
+        collect(programs, core, segments);
+        code = add_segments(images, input, segments, programs->loads, error);
+    } else {
+        code = extract_error_set(error, EXTRACT_NOMEM, input->name, NULL,
+                                 "no memory for %zu segments", programs->count);
+    }
+    free(segments);
+    if (code) {
+        extract_core_free(core);
+        return code;
+    }
+    images->core = core;
+    images->byte_order = programs->elf.byte_order;
+    images->missing = programs->missing;
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_core_load(struct extract_images *images, struct extract_input *input,
+                                    struct extract_error *error)
+{
+    struct programs programs = {.input = input};
+    if (!extract_elf_identify(input->bytes, input->length, &programs.elf))
+        return bad_core(input->name, "it is no ELF file", error);
+    if (programs.elf.cut)
+        return no_loads(&programs, error);
+    if (programs.elf.type != ET_CORE)
+        return bad_core(input->name, "it is an ELF file and no core", error);
+    enum extract_code code = find_programs(&programs, error);
+    if (code)
+        return code;
+    survey(&programs);
+    if (!programs.loads)
+        return no_loads(&programs, error);
+    return load_programs(&programs, images, input, error);
+}
+
+const struct extract_core *extract_core_of(const struct extract_memory *memory)
+{
+    const struct extract_images *images = extract_images_of(memory);
+    return images ? images->core : NULL;
+}
+
+void extract_core_free(struct extract_core *core)
+{
+    free(core);
+}
+
+enum extract_code extract_memory_open_core(struct extract_memory **memory, const char *path,
+                                           struct extract_error *error)
+{
+    return extract_images_open(memory, path, extract_core_load, error);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// memory: several images in one address space. In: spans and their bytes, from raw files or from a
+// loader. Out: one sorted, disjoint table that is read by binary search.
+#include "memory/images.h"
+#include "base/file.h"
+#include "memory/core.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Where the image that holds `address`, or else the next one above it, stands in the table.
+static size_t find(const struct extract_images *images, uint64_t address)
+{
+    size_t low = 0, high = images->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct extract_image *image = &images->list[middle];
+        if (address > image->address && address - image->address >= image->length)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const struct extract_image *image_at(const struct extract_images *images, uint64_t address)
+{
+    size_t i = find(images, address);
+    bool held = i < images->count && images->list[i].address <= address;
+    return held ? &images->list[i] : NULL;
+}
+
+size_t extract_images_extent(const struct extract_images *images, uint64_t address, size_t length)
+{
+    const struct extract_image *image = image_at(images, address);
+    uint64_t rest = image ? image->length - (address - image->address) : length;
+    return rest < length ? (size_t)rest : length;
+}
+
+size_t extract_images_read(void *images, uint64_t address, void *buffer, size_t length)
+{
+    const struct extract_image *image = image_at(images, address);
+    if (!image)
+        return 0;
+    uint64_t offset = address - image->address;
+    if (length > image->length - offset)
+        length = (size_t)(image->length - offset);
+    memcpy(buffer, image->bytes + offset, length);
+    return length;
+}
+
+static void images_close(void *context)
+{
+    struct extract_images *images = context;
+    while (images->blobs) {
+        struct extract_blob *blob = images->blobs;
+        images->blobs = blob->next;
+        free(blob->bytes);
+        free(blob);
+    }
+    extract_core_free(images->core);
+    free(images->list);
+    free(images);
+}
+
+static uint64_t last_of(const struct extract_image *image)
+{
+    return image->address + (image->length - 1);
+}
+
+// Whether a span can be in the table at all, and lies over none that is there.
+static enum extract_code check_span(const struct extract_images *images, const char *name,
+                                    const struct extract_image *span, struct extract_error *error)
+{
+    if (!span->length)
+        return extract_error_set(error, EXTRACT_BAD, name, "name a file that holds memory",
+                                 "it is empty");
+    if (last_of(span) < span->address)
+        return extract_error_set(error, EXTRACT_BAD, name, "give a lower address",
+                                 "%" PRIu64 " bytes at 0x%" PRIx64
+                                 " run past the end of the address space",
+                                 span->length, span->address);
+    size_t i = find(images, span->address);
+    if (i == images->count || images->list[i].address > last_of(span))
+        return EXTRACT_OK;
+    const struct extract_image *other = &images->list[i];
+    return extract_error_set(
+        error, EXTRACT_BAD, name, "give each file an address of its own",
+        "0x%" PRIx64 "-0x%" PRIx64 " lies over 0x%" PRIx64 "-0x%" PRIx64 " of %s", span->address,
+        last_of(span), other->address, last_of(other), other->name);
+}
+
+// One table out of two sorted, disjoint ones; the new spans get the name of their input.
+static void merge(struct extract_image *to, const struct extract_images *images,
+                  const struct extract_image *spans, size_t count, const char *name)
+{
+    size_t old = 0, new = 0;
+    while (old < images->count || new < count) {
+        bool take_old =
+            new == count || (old < images->count && images->list[old].address < spans[new].address);
+        *to = take_old ? images->list[old++] : spans[new ++];
+        if (!take_old)
+            to->name = name;
+        to++;
+    }
+}
+
+static enum extract_code no_memory(const char *name, struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "no memory to keep it");
+}
+
+enum extract_code extract_images_add(struct extract_images *images, struct extract_input *input,
+                                     const struct extract_image *spans, size_t count,
+                                     struct extract_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum extract_code code = check_span(images, input->name, &spans[i], error);
+        if (code)
+            return code;
+    }
+    size_t name_size = strlen(input->name) + 1;
+    struct extract_blob *blob = malloc(sizeof *blob + name_size);
+    struct extract_image *list = calloc(images->count + count, sizeof *list);
+    if (!blob || !list) {
+        free(blob);
+        free(list);
+        return no_memory(input->name, error);
+    }
+    memcpy(blob->name, input->name, name_size);
+    blob->bytes = input->bytes;
+    input->bytes = NULL;
+    blob->next = images->blobs;
+    images->blobs = blob;
+    if (!images->name)
+        images->name = blob->name;
+    merge(list, images, spans, count, blob->name);
+    free(images->list);
+    images->list = list;
+    images->count += count;
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_raw_load(struct extract_images *images, struct extract_input *input,
+                                   struct extract_error *error)
+{
+    struct extract_image span = {input->address, input->length, input->bytes, NULL};
+    return extract_images_add(images, input, &span, 1, error);
+}
+
+enum extract_code extract_memory_new_images(struct extract_memory **memory,
+                                            struct extract_error *error)
+{
+    struct extract_images *images = calloc(1, sizeof *images);
+    struct extract_memory_source source = {
+        .read = extract_images_read, .close = images_close, .context = images, .name = "images"};
+    *memory = NULL;
+    if (!images)
+        return no_memory(source.name, error);
+    enum extract_code code = extract_memory_new(memory, &source, error);
+    if (code)
+        images_close(images);
+    return code;
+}
+
+static enum extract_code find_images(const struct extract_memory *memory, const char *name,
+                                     struct extract_images **images, struct extract_error *error)
+{
+    *images = extract_images_of(memory);
+    if (*images)
+        return EXTRACT_OK;
+    return extract_error_set(error, EXTRACT_USAGE, name, "open it as a memory of its own",
+                             "%s is not made of images, so none can be added",
+                             extract_memory_name(memory));
+}
+
+enum extract_code extract_images_add_file(struct extract_memory *memory, const char *path,
+                                          uint64_t address, extract_loader *load,
+                                          struct extract_error *error)
+{
+    struct extract_input input = {.name = extract_file_name(path), .address = address};
+    struct extract_images *images;
+    enum extract_code code = find_images(memory, input.name, &images, error);
+    if (!code)
+        code = extract_file_read(path, EXTRACT_FILE_LIMIT, &input.bytes, &input.length, error);
+    if (!code)
+        code = load(images, &input, error);
+    free(input.bytes);
+    return code;
+}
+
+enum extract_code extract_images_open(struct extract_memory **memory, const char *path,
+                                      extract_loader *load, struct extract_error *error)
+{
+    enum extract_code code = extract_memory_new_images(memory, error);
+    if (!code)
+        code = extract_images_add_file(*memory, path, 0, load, error);
+    if (code) {
+        extract_memory_close(*memory);
+        *memory = NULL;
+    }
+    return code;
+}
+
+enum extract_code extract_memory_add_image(struct extract_memory *memory, const char *path,
+                                           uint64_t address, struct extract_error *error)
+{
+    return extract_images_add_file(memory, path, address, extract_raw_load, error);
+}
+
+enum extract_code extract_memory_add_bytes(struct extract_memory *memory, const char *name,
+                                           const void *bytes, size_t length, uint64_t address,
+                                           struct extract_error *error)
+{
+    struct extract_input input = {.name = name, .length = length, .address = address};
+    struct extract_images *images;
+    enum extract_code code = find_images(memory, name, &images, error);
+    if (code)
+        return code;
+    input.bytes = malloc(length ? length : 1);
+    if (!input.bytes)
+        return no_memory(name, error);
+    if (length)
+        memcpy(input.bytes, bytes, length);
+    code = extract_raw_load(images, &input, error);
+    free(input.bytes);
+    return code;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// memory: what a file is. In: its first bytes. Out: the word by which users name the kind.
+#include "memory/kinds.h"
+#include "base/file.h"
+#include "memory/core.h"
+#include "memory/images.h"
+#include <elf.h>
+#include <string.h>
+
+enum { LOOK_BYTES = 1024 }; // the longest record of a text format, and then some
+
+const char *extract_kind_of(const uint8_t *bytes, size_t length)
+{
+    struct extract_elf elf;
+    if (extract_elf_identify(bytes, length, &elf))
+        return elf.type == ET_CORE ? "core" : "elf";
+    if (extract_trx_is(bytes, length))
+        return "trx";
+    if (extract_hex_is(bytes, length))
+        return "ihex";
+    if (extract_srec_is(bytes, length))
+        return "srec";
+    return "raw";
+}
+
+enum extract_code extract_memory_detect(const char *path, const char **kind,
+                                        struct extract_error *error)
+{
+    uint8_t bytes[LOOK_BYTES];
+    size_t length = 0;
+    if (strcmp(path, "-") == 0)
+        return extract_error_set(error, EXTRACT_USAGE, extract_file_name(path),
+                                 "say what kind of input it is",
+                                 "what is read from it to look at is gone for the reader");
+    enum extract_code code = extract_file_peek(path, bytes, sizeof bytes, &length, error);
+    if (!code)
+        *kind = extract_kind_of(bytes, length);
+    return code;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// memory: the one interface over all sources. In: addresses and lengths. Out: bytes, how far they
+// could be read, and what that has cost.
+#include "memory/images.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct extract_memory {
+    struct extract_memory_source source; // its `name` points to the member below
+    struct extract_memory_cost cost;
+    char name[];
+};
+
+enum extract_code extract_memory_new(struct extract_memory **memory,
+                                     const struct extract_memory_source *source,
+                                     struct extract_error *error)
+{
+    const char *name = source->name ? source->name : "target memory";
+    size_t size = strlen(name) + 1;
+    struct extract_memory *m = calloc(1, sizeof *m + size);
+    *memory = m;
+    if (!m)
+        return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "no memory to open it");
+    memcpy(m->name, name, size);
+    m->source = *source;
+    m->source.name = m->name;
+    return EXTRACT_OK;
+}
+
+struct extract_images *extract_images_of(const struct extract_memory *memory)
+{
+    return memory->source.read == extract_images_read ? memory->source.context : NULL;
+}
+
+static uint64_t now(void)
+{
+    struct timespec t = {0, 0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// One call of the source, counted.
+static size_t ask(struct extract_memory *memory, uint64_t address, void *buffer, size_t length)
+{
+    uint64_t start = now();
+    size_t n = memory->source.read(memory->source.context, address, buffer, length);
+    memory->cost.nanoseconds += now() - start;
+    if (n > length)
+        n = length; // a source that counts wrong must not make its caller read past the buffer
+    memory->cost.reads++;
+    memory->cost.bytes += n;
+    memory->cost.failed += n < length;
+    return n;
+}
+
+static enum extract_code unreadable(const struct extract_memory *memory, uint64_t address,
+                                    uint64_t at, struct extract_error *error)
+{
+    const char *hint = extract_images_of(memory)
+                           ? "add the image that holds it"
+                           : "check the address, and that the target is connected and stopped";
+    if (!error) // reads that fail are the rule while memory is searched: cost nothing there
+        return EXTRACT_UNREADABLE;
+    if (at < address)
+        extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(memory), NULL,
+                          "the read at 0x%" PRIx64 " runs past the end of the address space",
+                          address);
+    else
+        extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(memory), hint,
+                          "no memory can be read at 0x%" PRIx64, at);
+    error->where = at;
+    return EXTRACT_UNREADABLE;
+}
+
+enum extract_code extract_memory_read(struct extract_memory *memory, uint64_t address, void *buffer,
+                                      size_t length, size_t *got, struct extract_error *error)
+{
+    const struct extract_images *images = extract_images_of(memory);
+    uint64_t space = address ? 0 - address : UINT64_MAX; // bytes up to the end of the addresses
+    size_t end = length < space ? length : (size_t)space;
+    *got = 0;
+    while (*got < end) {
+        uint64_t at = address + *got;
+        size_t part = end - *got;
+        if (images)
+            part = extract_images_extent(images, at, part);
+        size_t n = ask(memory, at, (uint8_t *)buffer + *got, part);
+        *got += n;
+        if (n < part)
+            break;
+    }
+    return *got == length ? EXTRACT_OK : unreadable(memory, address, address + *got, error);
+}
+
+bool extract_memory_region(const struct extract_memory *memory, size_t i,
+                           struct extract_region *region)
+{
+    const struct extract_images *images = extract_images_of(memory);
+    if (!images || i >= images->count)
+        return false;
+    region->address = images->list[i].address;
+    region->length = images->list[i].length;
+    return true;
+}
+
+bool extract_memory_start(const struct extract_memory *memory, uint64_t *address)
+{
+    const struct extract_images *images = extract_images_of(memory);
+    if (!images || !images->starts)
+        return false;
+    *address = images->start;
+    return true;
+}
+
+uint64_t extract_memory_missing(const struct extract_memory *memory)
+{
+    const struct extract_images *images = extract_images_of(memory);
+    return images ? images->missing : 0;
+}
+
+enum extract_byte_order extract_memory_byte_order(const struct extract_memory *memory)
+{
+    const struct extract_images *images = extract_images_of(memory);
+    return images ? images->byte_order : memory->source.byte_order;
+}
+
+bool extract_memory_is_running(const struct extract_memory *memory)
+{
+    return memory->source.running;
+}
+
+const char *extract_memory_name(const struct extract_memory *memory)
+{
+    const struct extract_images *images = extract_images_of(memory);
+    return images && images->name ? images->name : memory->name;
+}
+
+struct extract_memory_cost extract_memory_cost(const struct extract_memory *memory)
+{
+    return memory->cost;
+}
+
+void extract_memory_close(struct extract_memory *memory)
+{
+    if (!memory)
+        return;
+    if (memory->source.close)
+        memory->source.close(memory->source.context);
+    free(memory);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// memory: ThreadX trace dumps (.trx). In: a file. Out: one region at the address where the buffer
+// lay on the target. Standard: ThreadX 6.4.2, common/inc/tx_trace.h, TX_TRACE_HEADER_STRUCT; only
+// its first words are read here, the rest is the trace format's.
+#include "memory/kinds.h"
+#include "base/cursor.h"
+#include "base/trx.h"
+#include "memory/images.h"
+
+enum { BASE_ADDRESS_WORD = 2 };
+
+bool extract_trx_is(const uint8_t *bytes, size_t length)
+{
+    enum extract_byte_order order;
+    return extract_trx_word_bytes(bytes, length, &order) != 0;
+}
+
+enum extract_code extract_trx_load(struct extract_images *images, struct extract_input *input,
+                                   struct extract_error *error)
+{
+    enum extract_byte_order order;
+    unsigned word = extract_trx_word_bytes(input->bytes, input->length, &order);
+    if (!word)
+        return extract_error_set(error, EXTRACT_BAD, input->name,
+                                 "give the address of a raw image as FILE@ADDRESS",
+                                 "it is no ThreadX trace: the id 0x54585442 is not at its start");
+    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, order);
+    extract_cursor_seek(&c, (uint64_t)BASE_ADDRESS_WORD * word);
+    uint64_t base = extract_cursor_word(&c, word);
+    if (c.failed)
+        return extract_error_set(error, EXTRACT_TRUNCATED, input->name, "save the trace again",
+                                 "its header ends after %zu bytes, before the base address",
+                                 input->length);
+    images->byte_order = order;
+    images->starts = true;
+    images->start = base;
+    struct extract_image span = {base, input->length, input->bytes, NULL};
+    return extract_images_add(images, input, &span, 1, error);
+}
+
+enum extract_code extract_memory_open_trx(struct extract_memory **memory, const char *path,
+                                          struct extract_error *error)
+{
+    return extract_images_open(memory, path, extract_trx_load, error);
+}
