@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// symbols: entries of DWARF, one at a time.
+//
+// In: libdw's view of .debug_info. Out: struct die.
+// Standard: DWARF 5, sections 2.3 (siblings), 5.7.6 (members) and 7.5.4 (attributes).
+#ifdef EXTRACT_HAVE_DW
+#include "dies.h"
+
+bool extract_die_spend(struct asking *asking, uint64_t steps)
+{
+    bool enough = steps <= asking->steps;
+    asking->steps = enough ? asking->steps - steps : 0;
+    return enough;
+}
+
+bool extract_die_is_struct(const struct die *die)
+{
+    return die->tag == DW_TAG_structure_type || die->tag == DW_TAG_class_type ||
+           die->tag == DW_TAG_union_type;
+}
+
+static uint64_t number(Dwarf_Attribute *attribute)
+{
+    Dwarf_Word value;
+    return dwarf_formudata(attribute, &value) == 0 ? value : 0;
+}
+
+// A member's offset is a number, or in older versions an expression that adds one.
+static uint64_t member_location(Dwarf_Attribute *attribute)
+{
+    Dwarf_Word value;
+    Dwarf_Op *expression;
+    size_t count;
+
+    if (dwarf_formudata(attribute, &value) == 0)
+        return value;
+    if (dwarf_getlocation(attribute, &expression, &count) != 0 || !count)
+        return 0;
+    uint8_t op = expression[0].atom;
+    return op == DW_OP_plus_uconst || op == DW_OP_constu ? expression[0].number : 0;
+}
+
+static int take_attribute(Dwarf_Attribute *attribute, void *context)
+{
+    struct die *die = context;
+    Dwarf_Word value;
+
+    switch (dwarf_whatattr(attribute)) {
+    case DW_AT_name:
+        die->name = dwarf_formstring(attribute);
+        break;
+    case DW_AT_byte_size:
+        die->sized = dwarf_formudata(attribute, &die->size) == 0;
+        break;
+    case DW_AT_bit_size:
+        die->bitfield = true;
+        break;
+    case DW_AT_upper_bound:
+        die->count = dwarf_formudata(attribute, &value) == 0 ? value + 1 : 0;
+        break;
+    case DW_AT_count:
+        die->count = number(attribute);
+        break;
+    case DW_AT_data_member_location:
+        die->location = member_location(attribute);
+        break;
+    case DW_AT_declaration:
+        dwarf_formflag(attribute, &die->declaration);
+        break;
+    case DW_AT_type:
+        die->type = *attribute;
+        break;
+    case DW_AT_signature:
+        die->definition = *attribute;
+        break;
+    default:
+        break;
+    }
+    return DWARF_CB_OK;
+}
+
+bool extract_die_read(struct asking *asking, const Dwarf_Die *at, struct die *die)
+{
+    memset(die, 0, sizeof *die);
+    die->die = *at;
+    die->tag = dwarf_tag(&die->die);
+    if (die->tag == DW_TAG_invalid || !extract_die_spend(asking, 1) ||
+        dwarf_getattrs(&die->die, take_attribute, die, 0) != 1)
+        return false;
+    if (die->name && (!*die->name || !extract_die_spend(asking, strlen(die->name) / 16) ||
+                      !extract_elf_clean(die->name)))
+        die->name = NULL;
+    return true;
+}
+
+bool extract_die_child(struct asking *asking, const Dwarf_Die *parent, struct die *child)
+{
+    Dwarf_Die at = *parent;
+
+    return dwarf_child(&at, &at) == 0 && extract_die_read(asking, &at, child);
+}
+
+// libdw walks over what lies inside of an entry, for as many bytes as it has.
+bool extract_die_sibling(struct asking *asking, struct die *die)
+{
+    uint64_t before = dwarf_dieoffset(&die->die);
+    Dwarf_Die at;
+
+    if (dwarf_siblingof(&die->die, &at) != 0) {
+        if (dwarf_haschildren(&die->die))
+            extract_die_spend(asking, asking->dwarf->largest);
+        return false;
+    }
+    return extract_die_spend(asking, dwarf_dieoffset(&at) - before) &&
+           extract_die_read(asking, &at, die);
+}
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// symbols: opening libdw on a checked ELF file, and calling it.
+//
+// In: an ELF file in memory. Out: a handle that is safe to ask.
+// Standard: DWARF Debugging Information Format, versions 2 to 5 (section numbers are of 5);
+// gABI draft of 2015, "Section Compression".
+#ifdef EXTRACT_HAVE_DW
+#include "dwarf.h"
+#include <setjmp.h>
+
+#define INFLATED_MAX   (1u << 30)
+#define DEFLATE_MOST   1032u      // what deflate can reach; a header that claims more is false
+#define UNITS_MAX      (1u << 17) // libdw takes about 1 KiB for each
+#define ABBREVS_MORE   (1u << 24) // bytes of abbreviations read again by units that share them
+#define ATTRIBUTES_MAX 256u       // of one entry: every look at an entry reads them all
+
+// libdw tells its handler nothing, so that the way back has to lie outside of any object: it is
+// set during a call only, and each thread has its own. It lies in the static block, since a lazily
+// made one would need memory at the first use in a loaded library, and abort without it.
+static _Thread_local jmp_buf *way_back __attribute__((tls_model("initial-exec")));
+
+__attribute__((noreturn)) static void out_of_memory(void)
+{
+    longjmp(*way_back, 1);
+}
+
+bool extract_dwarf_run(struct extract_dwarf **dwarf, bool (*work)(void *context), void *context)
+{
+    jmp_buf here;
+    bool answer = false;
+
+    if (!*dwarf)
+        return false;
+    if (setjmp(here) == 0) {
+        way_back = &here;
+        answer = work(context);
+        way_back = NULL;
+        return answer;
+    }
+    way_back = NULL;
+    extract_dwarf_close(*dwarf);
+    *dwarf = NULL;
+    return false;
+}
+
+Elf_Data *extract_dwarf_data(const struct elf_file *file, const char *name)
+{
+    size_t found = 0;
+
+    for (uint32_t i = 0; i < file->section_count; i++) {
+        if (strcmp(file->sections[i].name, name) != 0)
+            continue;
+        // Which of two libdw takes is not said.
+        if (found)
+            return NULL;
+        found = i;
+    }
+    return found ? elf_rawdata(elf_getscn(file->elf, found), NULL) : NULL;
+}
+
+// Inflating is libelf's; that all sections together stay in bounds is seen to here, and that they
+// are compressed in gABI's way. DWARF that dwz has split makes libdw open a file whose name stands
+// in this one: it is not read at all.
+static bool check_sections(const struct elf_file *file)
+{
+    uint64_t total = 0;
+
+    for (uint32_t i = 0; i < file->section_count; i++) {
+        const struct elf_section *s = &file->sections[i];
+        struct extract_cursor c = extract_cursor_make(s->bytes, s->length, file->order);
+        extract_cursor_span(&c, file->word); // ch_type, and ch_reserved of 64 bits
+        uint64_t size = s->flags & SHF_COMPRESSED ? extract_cursor_word(&c, file->word) : 0;
+        if (size > INFLATED_MAX || size / DEFLATE_MOST > s->length ||
+            strncmp(s->name, ".zdebug", 7) == 0 || strcmp(s->name, ".gnu_debugaltlink") == 0)
+            return false;
+        total += size;
+    }
+    return total <= INFLATED_MAX;
+}
+
+uint64_t extract_dwarf_uleb(struct extract_cursor *c)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    uint8_t byte;
+
+    do {
+        byte = extract_cursor_u8(c);
+        if (shift < 64)
+            value |= (uint64_t)(byte & 0x7f) << shift;
+        shift = shift < 64 ? shift + 7 : 64;
+    } while (byte & 0x80);
+    return value;
+}
+
+// Reads one table of abbreviations (7.5.3) up to its end or to damage, where libdw ends too. False
+// when an entry has more attributes than any compiler writes.
+static bool check_abbrevs(struct extract_cursor *c)
+{
+    while (!c->failed && extract_cursor_left(c) && extract_dwarf_uleb(c)) {
+        uint64_t name, form;
+        unsigned count = 0;
+        extract_dwarf_uleb(c); // tag
+        extract_cursor_u8(c);  // children
+        do {
+            name = extract_dwarf_uleb(c);
+            form = extract_dwarf_uleb(c);
+            if (form == DW_FORM_implicit_const)
+                extract_dwarf_uleb(c);
+            if (++count > ATTRIBUTES_MAX)
+                return false;
+        } while ((name || form) && !c->failed);
+    }
+    return true;
+}
+
+struct checking {
+    struct extract_dwarf *dwarf;
+    Elf_Data *abbrevs;
+    uint64_t units, bytes; // what was met so far: units, bytes of abbreviations
+};
+
+// What libdw keeps of a unit and of its abbreviations lies in hash tables, and a failed allocation
+// of one of those ends the process whatever the handler says. So they are made here, all of them,
+// and only when there is memory enough for them to grow to their size.
+static bool load_unit(const struct checking *k, Dwarf_Off at, bool types, size_t abbrevs)
+{
+    // Volatile, or else compilers leave out what is only taken and given back.
+    void *volatile room = malloc(65536 + 32 * abbrevs + 64 * (size_t)k->units);
+    Dwarf_Abbrev *abbrev;
+    Dwarf_Die unit;
+    size_t length, offset = 0;
+
+    if (!room)
+        return false;
+    free(room);
+    if (!(types ? dwarf_offdie_types : dwarf_offdie)(k->dwarf->dw, at, &unit))
+        return true;
+    while ((abbrev = dwarf_getabbrev(&unit, offset, &length)) && abbrev != DWARF_END_ABBREV)
+        offset += length;
+    return true;
+}
+
+// The units of .debug_info, or of .debug_types. Their walk ends at damage, as libdw's own does.
+static bool check_units(struct checking *k, bool types)
+{
+    struct extract_dwarf *d = k->dwarf;
+    Dwarf_Off at = 0, next, abbrevs, type;
+    size_t header;
+    uint64_t signature;
+
+    while (dwarf_next_unit(d->dw, at, &next, &header, NULL, &abbrevs, NULL, NULL,
+                           types ? &signature : NULL, types ? &type : NULL) == 0) {
+        struct extract_cursor c =
+            extract_cursor_make(k->abbrevs->d_buf, k->abbrevs->d_size, d->file->order);
+        extract_cursor_seek(&c, abbrevs);
+        size_t start = c.at;
+        if (next <= at || ++k->units > UNITS_MAX || !check_abbrevs(&c))
+            return false;
+        k->bytes += c.at - start;
+        if (k->bytes > k->abbrevs->d_size + ABBREVS_MORE ||
+            !load_unit(k, at + header, types, c.at - start))
+            return false;
+        d->largest = next - at > d->largest ? next - at : d->largest;
+        at = next;
+    }
+    return true;
+}
+
+static bool check(void *context)
+{
+    struct checking *k = context;
+
+    return check_units(k, false) && check_units(k, true);
+}
+
+struct extract_dwarf *extract_dwarf_open(const struct elf_file *file, bool zero_is_code)
+{
+    struct extract_dwarf *dwarf = check_sections(file) ? calloc(1, sizeof *dwarf) : NULL;
+
+    if (!dwarf)
+        return NULL;
+    dwarf->file = file;
+    dwarf->dw = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+    if (!dwarf->dw) {
+        free(dwarf);
+        return NULL;
+    }
+    dwarf_new_oom_handler(dwarf->dw, out_of_memory);
+    // From here on compressed sections are inflated. The tables of lines are changed first, since
+    // hostile sections may overlap with what is checked.
+    bool done = extract_dwarf_tables(dwarf, zero_is_code);
+    struct checking k = {.dwarf = dwarf, .abbrevs = extract_dwarf_data(file, ".debug_abbrev")};
+    done = done && k.abbrevs && extract_dwarf_data(file, ".debug_info") &&
+           extract_dwarf_run(&dwarf, check, &k);
+    if (!done) {
+        extract_dwarf_close(dwarf);
+        return NULL;
+    }
+    return dwarf;
+}
+
+void extract_dwarf_close(struct extract_dwarf *dwarf)
+{
+    if (!dwarf)
+        return;
+    dwarf_end(dwarf->dw);
+    free(dwarf->tables);
+    free(dwarf);
+}
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// symbols: the headers of an ELF file.
+//
+// In: the bytes of a file, which may be hostile. Out: libelf's view of them, and a section table in
+// which every section lies inside of the file.
+// Standard: System V ABI, gABI 4.1 (chapters 4, 5) and its later drafts.
+// libelf sees the bytes only after the file's header and the bounds of its section table were
+// checked here, which also tells a cut file from a damaged one.
+#include "image.h"
+#include <stdlib.h>
+
+struct header {
+    uint64_t sections; // file offset of the section table
+    uint16_t type;
+    uint16_t entry; // bytes of one section header, as claimed
+    uint16_t count;
+};
+
+#define HINT_NOT_ELF "give the linked program (.elf, .axf, .out) that runs on the target"
+
+const char *extract_elf_string(const void *bytes, size_t length, uint64_t offset)
+{
+    const size_t longest = 16384;
+
+    if (!bytes || offset >= length)
+        return NULL;
+    const char *string = (const char *)bytes + offset;
+    size_t left = length - (size_t)offset;
+    return memchr(string, 0, left < longest ? left : longest) ? string : NULL;
+}
+
+bool extract_elf_clean(const char *name)
+{
+    for (; *name; name++)
+        if ((unsigned char)*name < 0x20 || *name == 0x7f)
+            return false;
+    return true;
+}
+
+// The identification bytes: class and byte order.
+static enum extract_code read_identity(struct elf_file *file, const char *name,
+                                       struct extract_error *error)
+{
+    const uint8_t *id = file->bytes;
+
+    if (file->length < EI_NIDENT || memcmp(id, ELFMAG, SELFMAG) != 0)
+        return extract_error_set(error, EXTRACT_BAD, name, HINT_NOT_ELF, "is not an ELF file");
+    if (id[EI_CLASS] != ELFCLASS32 && id[EI_CLASS] != ELFCLASS64)
+        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
+                                 "has the ELF class %u, neither 32 nor 64 bit", id[EI_CLASS]);
+    if (id[EI_DATA] != ELFDATA2LSB && id[EI_DATA] != ELFDATA2MSB)
+        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
+                                 "has the ELF byte order %u, neither little nor big", id[EI_DATA]);
+    file->word = id[EI_CLASS] == ELFCLASS64 ? 8 : 4;
+    file->order = id[EI_DATA] == ELFDATA2MSB ? EXTRACT_BIG : EXTRACT_LITTLE;
+    return EXTRACT_OK;
+}
+
+static enum extract_code check_type(uint16_t type, const char *name, struct extract_error *error)
+{
+    if (type == ET_CORE)
+        return extract_error_set(error, EXTRACT_BAD, name,
+                                 "a core is an input of memory; the program that it came from goes "
+                                 "here",
+                                 "is a core file, which holds no symbols");
+    if (type == ET_REL)
+        return extract_error_set(error, EXTRACT_BAD, name, HINT_NOT_ELF,
+                                 "is an object file whose addresses are not yet fixed");
+    if (type != ET_EXEC && type != ET_DYN)
+        return extract_error_set(error, EXTRACT_BAD, name, HINT_NOT_ELF,
+                                 "has the ELF type %u, which is no program", type);
+    return EXTRACT_OK;
+}
+
+static enum extract_code read_header(struct elf_file *file, struct header *header, const char *name,
+                                     struct extract_error *error)
+{
+    enum extract_code code = read_identity(file, name, error);
+    struct extract_cursor c = extract_cursor_make(file->bytes, file->length, file->order);
+
+    if (code != EXTRACT_OK)
+        return code;
+    extract_cursor_seek(&c, EI_NIDENT);
+    header->type = extract_cursor_u16(&c);
+    file->machine = extract_cursor_u16(&c);
+    extract_cursor_u32(&c);              // e_version
+    extract_cursor_word(&c, file->word); // e_entry
+    extract_cursor_word(&c, file->word); // e_phoff
+    header->sections = extract_cursor_word(&c, file->word);
+    extract_cursor_span(&c, 4 + 3 * 2); // e_flags, e_ehsize, e_phentsize, e_phnum
+    header->entry = extract_cursor_u16(&c);
+    header->count = extract_cursor_u16(&c);
+    extract_cursor_u16(&c); // e_shstrndx
+    if (c.failed)
+        return extract_error_set(error, EXTRACT_TRUNCATED, name, "copy or link the file again",
+                                 "ends inside of its ELF header");
+    return check_type(header->type, name, error);
+}
+
+// A count that does not fit into 16 bits stands in the size of section 0 (gABI, "Section Header").
+static uint64_t count_sections(const struct header *header, struct extract_cursor c, unsigned word)
+{
+    if (header->count)
+        return header->count;
+    extract_cursor_span(&c, 2 * 4 + 3 * (uint64_t)word); // up to sh_size
+    return extract_cursor_word(&c, word);
+}
+
+static enum extract_code section_error(struct extract_error *error, const char *name,
+                                       const char *what)
+{
+    return extract_error_set(error, EXTRACT_TRUNCATED, name, "copy or link the file again",
+                             "%s behind the end of the file", what);
+}
+
+// Gives sections their bytes; true when they all lie inside of the file.
+static bool place_section(const struct elf_file *file, struct elf_section *section, uint64_t offset)
+{
+    if (section->type == SHT_NOBITS || section->type == SHT_NULL || section->size == 0)
+        return true;
+    if (offset > file->length || section->size > file->length - offset)
+        return false;
+    section->bytes = file->bytes + offset;
+    section->length = (size_t)section->size;
+    return true;
+}
+
+static bool read_section(const struct elf_file *file, struct elf_section *section, uint32_t index,
+                         size_t names)
+{
+    GElf_Shdr header;
+    Elf_Scn *scn = elf_getscn(file->elf, index);
+
+    section->name = "";
+    if (!scn || !gelf_getshdr(scn, &header))
+        return false;
+    const char *name = elf_strptr(file->elf, names, header.sh_name);
+    if (name)
+        section->name = name;
+    section->type = header.sh_type;
+    section->flags = header.sh_flags;
+    section->address = header.sh_addr;
+    section->size = header.sh_size;
+    section->link = header.sh_link;
+    section->entry = header.sh_entsize;
+    return place_section(file, section, header.sh_offset);
+}
+
+// libelf's view of a file whose section table has `count` entries, all of them inside.
+static enum extract_code read_sections(struct elf_file *file, uint64_t count, const char *name,
+                                       struct extract_error *error)
+{
+    size_t names = 0;
+
+    if (elf_version(EV_CURRENT) != EV_NONE)
+        file->elf = elf_memory((char *)file->bytes, file->length);
+    file->sections = calloc((size_t)count + 1, sizeof *file->sections);
+    if (!file->elf || !file->sections)
+        return extract_error_set(error, EXTRACT_NOMEM, name, "", "no memory for %llu sections",
+                                 (unsigned long long)count);
+    if (elf_kind(file->elf) != ELF_K_ELF)
+        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
+                                 "has an ELF version that is not known");
+    if (elf_getshdrstrndx(file->elf, &names) != 0)
+        names = 0;
+    file->section_count = (uint32_t)count;
+    for (uint32_t i = 0; i < count; i++)
+        if (!read_section(file, &file->sections[i], i, names))
+            return section_error(error, name, "one of its sections ends");
+    return EXTRACT_OK;
+}
+
+static enum extract_code check_sections(struct elf_file *file, const struct header *header,
+                                        const char *name, struct extract_error *error)
+{
+    const size_t entry = file->word == 8 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+    struct extract_cursor c = extract_cursor_make(file->bytes, file->length, file->order);
+
+    if (header->sections == 0)
+        return read_sections(file, 0, name, error);
+    if (header->entry != entry)
+        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
+                                 "has section headers of %u bytes instead of %zu", header->entry,
+                                 entry);
+    if (!extract_cursor_seek(&c, header->sections))
+        return section_error(error, name, "its section table lies");
+    uint64_t count = count_sections(header, c, file->word);
+    if (count > extract_cursor_left(&c) / entry)
+        return section_error(error, name, "its section table ends");
+    return read_sections(file, count, name, error);
+}
+
+enum extract_code extract_elf_open(struct elf_file *file, const char *name, uint8_t *bytes,
+                                   size_t length, struct extract_error *error)
+{
+    struct header header = {0};
+
+    memset(file, 0, sizeof *file);
+    file->bytes = bytes;
+    file->length = length;
+    enum extract_code code = read_header(file, &header, name, error);
+    if (code == EXTRACT_OK)
+        code = check_sections(file, &header, name, error);
+    if (code != EXTRACT_OK)
+        extract_elf_close(file);
+    return code;
+}
+
+void extract_elf_close(struct elf_file *file)
+{
+    elf_end(file->elf);
+    free(file->sections);
+    free(file->bytes);
+    memset(file, 0, sizeof *file);
+}

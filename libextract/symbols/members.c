@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// symbols: members of structs, by name and by offset.
+//
+// In: types in hand (dies.h). Out: offsets and sizes, or the path of the member at an offset.
+// Standard: DWARF 5, section 5.7 "Structure, Union, Class and Interface Type Entries". Bit-fields
+// have no byte of their own and are passed over.
+#ifdef EXTRACT_HAVE_DW
+#include "dies.h"
+#include <stdio.h>
+
+// A member on the way: where it lies from the start of the outermost type.
+struct member {
+    uint64_t offset;
+    struct die type;
+};
+
+// The path that is written by extract_symbols_member_at.
+struct path {
+    char *buffer;
+    size_t size;
+    size_t used;
+};
+
+static bool is_member(const struct die *die)
+{
+    return (die->tag == DW_TAG_member && !die->bitfield) || die->tag == DW_TAG_inheritance;
+}
+
+// Finds the member of that name (`length` bytes) in a struct, and in what it holds without a name.
+static bool find_in(struct asking *asking, const struct member *outer, const char *name,
+                    size_t length, struct member *found, unsigned depth)
+{
+    const struct die *type = &outer->type;
+    struct die die;
+
+    if (depth >= TYPE_DEPTH_MAX || !extract_die_is_struct(type))
+        return false;
+    bool more = extract_die_child(asking, &type->die, &die);
+    for (; more; more = extract_die_sibling(asking, &die)) {
+        bool named = die.name && die.tag == DW_TAG_member;
+        if (!is_member(&die) ||
+            (named && (strncmp(die.name, name, length) != 0 || die.name[length])))
+            continue;
+        struct member inner = {.offset = outer->offset + die.location};
+        if (!extract_types_of(asking, &die, &inner.type))
+            continue;
+        if (named) {
+            *found = inner;
+            return true;
+        }
+        if (find_in(asking, &inner, name, length, found, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+// Follows a path like "a.b".
+static bool follow(struct asking *asking, const char *path, struct member *member)
+{
+    for (;;) {
+        struct member inner;
+        size_t length = strcspn(path, ".");
+        if (!length || !find_in(asking, member, path, length, &inner, 0))
+            return false;
+        *member = inner;
+        if (!path[length])
+            return true;
+        path += length + 1;
+    }
+}
+
+static bool tell_member(struct asking *asking, const struct die *type,
+                        struct type_question *question)
+{
+    struct member at = {.type = *type};
+
+    if (!follow(asking, question->member, &at))
+        return false;
+    question->offset = at.offset;
+    return extract_types_size(asking, &at.type, &question->size);
+}
+
+bool extract_symbols_member(struct extract_symbols *symbols, const char *type, const char *member,
+                            uint64_t *offset, uint64_t *size)
+{
+    struct type_question question = {.type = type, .answer = tell_member, .member = member};
+
+    if (!extract_types_ask(symbols, &question))
+        return false;
+    *offset = question.offset;
+    *size = question.size;
+    return true;
+}
+
+// Appends to the path; false when it does not fit.
+static bool append(struct path *path, const char *separator, const char *name)
+{
+    int n = snprintf(path->buffer + path->used, path->size - path->used, "%s%s",
+                     path->used ? separator : "", name);
+
+    if (n < 0 || (size_t)n >= path->size - path->used)
+        return false;
+    path->used += (size_t)n;
+    return true;
+}
+
+static bool append_index(struct path *path, uint64_t i)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "[%llu]", (unsigned long long)i);
+    return append(path, "", text);
+}
+
+// Steps into the element of an array that holds the offset; arrays of several dimensions count
+// through. Other types stay as they are.
+static bool enter_array(struct asking *asking, struct die *type, uint64_t *offset,
+                        struct path *path)
+{
+    struct die element;
+    uint64_t total, bytes;
+
+    if (!extract_types_array(asking, type, &element, &total))
+        return true;
+    if (!extract_types_size(asking, &element, &bytes) || !bytes)
+        return true;
+    if (!append_index(path, *offset / bytes))
+        return false;
+    *offset %= bytes;
+    *type = element;
+    return true;
+}
+
+static bool name_offset(struct asking *asking, const struct die *type, uint64_t offset,
+                        struct path *path, unsigned depth);
+
+// Writes the name of a member that covers the offset (counted from it), and of what lies inside.
+static bool name_member(struct asking *asking, const struct die *die, struct die *type,
+                        uint64_t offset, struct path *path, unsigned depth)
+{
+    bool named = die->name && die->tag == DW_TAG_member;
+    size_t before = path->used;
+
+    bool fits =
+        !named || (append(path, ".", die->name) && enter_array(asking, type, &offset, path));
+    size_t whole = path->used;
+    if (fits && name_offset(asking, type, offset, path, depth + 1))
+        return true;
+    // In the padding of a named member, the member itself is the answer.
+    path->used = named && fits ? whole : before;
+    path->buffer[path->used] = 0;
+    return named && fits;
+}
+
+static bool name_offset(struct asking *asking, const struct die *type, uint64_t offset,
+                        struct path *path, unsigned depth)
+{
+    struct die die;
+    struct die inner;
+    uint64_t size;
+
+    if (depth >= TYPE_DEPTH_MAX || !extract_die_is_struct(type))
+        return false;
+    bool more = extract_die_child(asking, &type->die, &die);
+    for (; more; more = extract_die_sibling(asking, &die)) {
+        if (!is_member(&die) || die.location > offset || !extract_types_of(asking, &die, &inner) ||
+            !extract_types_size(asking, &inner, &size) || offset - die.location >= size)
+            continue;
+        if (name_member(asking, &die, &inner, offset - die.location, path, depth))
+            return true;
+    }
+    return false;
+}
+
+static bool tell_path(struct asking *asking, const struct die *type, struct type_question *question)
+{
+    struct path path = {question->buffer, question->buffer_size, 0};
+
+    return name_offset(asking, type, question->offset, &path, 0);
+}
+
+bool extract_symbols_member_at(struct extract_symbols *symbols, const char *type, uint64_t offset,
+                               char *buffer, size_t size)
+{
+    struct type_question question = {
+        .type = type, .answer = tell_path, .offset = offset, .buffer = buffer, .buffer_size = size};
+
+    if (!size)
+        return false;
+    *buffer = 0;
+    return extract_types_ask(symbols, &question);
+}
+#endif

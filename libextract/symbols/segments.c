@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// symbols: who covers which part of the address space.
+//
+// In: symbols sorted by address and the ends of their covers, which may nest and overlap. Out:
+// disjoint segments. Where several symbols cover an address, the one that starts nearest below it
+// has it; of several that start there, the first in the table's order. An unsized label inside of
+// a sized function does not take the rest of the function.
+#include "room.h"
+
+struct sweep {
+    struct symbol_table *table;
+    const uint64_t *ends;
+    uint32_t *open; // a stack of symbols whose cover has begun; the top one has the address
+    size_t depth;
+};
+
+// From `address` on the owner is another one.
+static void cut(struct symbol_table *table, uint64_t address, uint32_t owner)
+{
+    size_t last = table->segment_count - 1; // of no meaning while there is none
+
+    if (table->segment_count && table->starts[last] == address) {
+        table->owners[last] = owner;
+        return;
+    }
+    if (table->segment_count ? table->owners[last] == owner : owner == NO_OWNER)
+        return;
+    table->starts[table->segment_count] = address;
+    table->owners[table->segment_count++] = owner;
+}
+
+// Closes every cover that ends at or before `address`.
+static void close_until(struct sweep *s, uint64_t address)
+{
+    while (s->depth && s->ends[s->open[s->depth - 1]] <= address) {
+        uint64_t end = s->ends[s->open[s->depth - 1]];
+        while (s->depth && s->ends[s->open[s->depth - 1]] <= end)
+            s->depth--;
+        cut(s->table, end, s->depth ? s->open[s->depth - 1] : NO_OWNER);
+    }
+}
+
+// Whether symbol i takes the address space from its start on. `best` is the first of its address:
+// beside a sized symbol a label says nothing more.
+static bool takes(const struct sweep *s, size_t i, size_t best)
+{
+    const struct extract_symbol *symbols = s->table->symbols;
+
+    if (s->ends[i] <= symbols[i].address)
+        return false;
+    if (symbols[i].size)
+        return true;
+    return !symbols[best].size && (!s->depth || !symbols[s->open[s->depth - 1]].size);
+}
+
+// The first symbol of an address is the best one, so it has to lie on top: last in, of a group.
+static size_t sweep_group(struct sweep *s, size_t first)
+{
+    const struct extract_symbol *symbols = s->table->symbols;
+    uint64_t address = symbols[first].address;
+    size_t end = first;
+
+    close_until(s, address);
+    while (end < s->table->count && symbols[end].address == address)
+        end++;
+    for (size_t i = end; i-- > first;) {
+        if (takes(s, i, first)) {
+            s->open[s->depth++] = (uint32_t)i;
+            cut(s->table, address, (uint32_t)i);
+        }
+    }
+    return end;
+}
+
+bool extract_segments_build(struct symbol_table *table, const uint64_t *ends)
+{
+    size_t most = 2 * table->count + 1;
+    struct sweep s = {table, ends, malloc((table->count + 1) * sizeof *s.open), 0};
+
+    table->starts = malloc(most * sizeof *table->starts);
+    table->owners = malloc(most * sizeof *table->owners);
+    bool done = s.open && table->starts && table->owners;
+    for (size_t i = 0; done && i < table->count;)
+        i = sweep_group(&s, i);
+    if (done)
+        close_until(&s, UINT64_MAX);
+    free(s.open);
+    return done;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// symbols: the object itself: opening, closing, and looking up names and addresses.
+//
+// In: the path or the bytes of an ELF file. Out: struct extract_symbols and answers from its
+// tables. The file is read into memory, not mapped: a build that shrinks a mapped file would kill
+// the debugger that this runs in (SIGBUS).
+#include "room.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_MAX (1u << 30)
+
+static enum extract_code too_large(struct extract_error *error, const char *path)
+{
+    return extract_error_set(error, EXTRACT_LIMIT, path,
+                             "strip what is not needed: strip --strip-unneeded",
+                             "is larger than 1 GiB");
+}
+
+static char *copy_string(const char *string)
+{
+    size_t size = strlen(string) + 1;
+    char *copy = malloc(size);
+
+    return copy ? memcpy(copy, string, size) : NULL;
+}
+
+// Takes over `bytes`.
+static enum extract_code open_owned(struct extract_symbols **symbols, const char *path,
+                                    uint8_t *bytes, size_t length, struct extract_error *error)
+{
+    struct extract_symbols *s = calloc(1, sizeof *s);
+    enum extract_code code;
+
+    if (s)
+        s->path = copy_string(path);
+    if (!s || !s->path) {
+        free(bytes);
+        free(s);
+        return extract_error_set(error, EXTRACT_NOMEM, path, "", "no memory to read it");
+    }
+    code = extract_elf_open(&s->file, path, bytes, length, error);
+    if (code == EXTRACT_OK)
+        code = extract_table_read(&s->table, &s->file, path, error);
+    if (code != EXTRACT_OK) {
+        extract_symbols_close(s);
+        return code;
+    }
+    *symbols = s;
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_symbols_open_bytes(struct extract_symbols **symbols, const char *name,
+                                             const void *bytes, size_t length,
+                                             struct extract_error *error)
+{
+    *symbols = NULL;
+    if (length > FILE_MAX)
+        return too_large(error, name);
+    uint8_t *copy = malloc(length + 1);
+    if (!copy)
+        return extract_error_set(error, EXTRACT_NOMEM, name, "", "no memory to read it");
+    if (length)
+        memcpy(copy, bytes, length);
+    return open_owned(symbols, name, copy, length, error);
+}
+
+static enum extract_code read_whole(int fd, const char *path, uint8_t *bytes, size_t length,
+                                    struct extract_error *error)
+{
+    for (size_t done = 0; done < length;) {
+        ssize_t got = read(fd, bytes + done, length - done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return extract_error_set(error, EXTRACT_IO, path, "", "%s", strerror(errno));
+        if (got == 0)
+            return extract_error_set(error, EXTRACT_TRUNCATED, path, "try again after the build",
+                                     "became shorter while it was read");
+        done += (size_t)got;
+    }
+    return EXTRACT_OK;
+}
+
+static enum extract_code read_file(int fd, const char *path, uint8_t **bytes, size_t *length,
+                                   struct extract_error *error)
+{
+    struct stat facts;
+
+    if (fstat(fd, &facts) != 0)
+        return extract_error_set(error, EXTRACT_IO, path, "", "%s", strerror(errno));
+    if (!S_ISREG(facts.st_mode))
+        return extract_error_set(error, EXTRACT_IO, path, "give an ELF file",
+                                 "is not a regular file");
+    if (facts.st_size > FILE_MAX)
+        return too_large(error, path);
+    *length = (size_t)facts.st_size;
+    *bytes = malloc(*length + 1);
+    if (!*bytes)
+        return extract_error_set(error, EXTRACT_NOMEM, path, "", "no memory to read it");
+    return read_whole(fd, path, *bytes, *length, error);
+}
+
+enum extract_code extract_symbols_open(struct extract_symbols **symbols, const char *path,
+                                       struct extract_error *error)
+{
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+
+    *symbols = NULL;
+    // Opening a pipe or a device must not wait: it is refused right behind.
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return extract_error_set(error, EXTRACT_IO, path, "is the path right?", "%s",
+                                 strerror(errno));
+    enum extract_code code = read_file(fd, path, &bytes, &length, error);
+    close(fd);
+    if (code != EXTRACT_OK) {
+        free(bytes);
+        return code;
+    }
+    return open_owned(symbols, path, bytes, length, error);
+}
+
+void extract_symbols_close(struct extract_symbols *symbols)
+{
+    if (!symbols)
+        return;
+    extract_types_free(&symbols->types);
+    extract_lines_free(&symbols->lines);
+    extract_table_free(&symbols->table);
+    extract_elf_close(&symbols->file);
+    free(symbols->path);
+    free(symbols);
+}
+
+enum extract_byte_order extract_symbols_byte_order(const struct extract_symbols *symbols)
+{
+    return symbols->file.order;
+}
+
+unsigned extract_symbols_pointer_bytes(const struct extract_symbols *symbols)
+{
+    return symbols->file.word;
+}
+
+size_t extract_symbols_count(const struct extract_symbols *symbols)
+{
+    return symbols->table.count;
+}
+
+const char *extract_symbols_path(const struct extract_symbols *symbols)
+{
+    return symbols->path;
+}
+
+bool extract_symbols_by_name(const struct extract_symbols *symbols, const char *name,
+                             struct extract_symbol *symbol)
+{
+    const struct symbol_table *table = &symbols->table;
+    size_t low = 0, high = table->count;
+
+    // The first of that name is the best one.
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(table->symbols[table->by_name[middle]].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == table->count || strcmp(table->symbols[table->by_name[low]].name, name) != 0)
+        return false;
+    *symbol = table->symbols[table->by_name[low]];
+    return true;
+}
+
+// The segment that holds the address; the table has one that starts at or below it.
+static size_t find_segment(const struct symbol_table *table, uint64_t address, size_t *cache)
+{
+    size_t at = cache ? *cache : table->segment_count;
+
+    if (at < table->segment_count && table->starts[at] <= address &&
+        (at + 1 == table->segment_count || address < table->starts[at + 1]))
+        return at;
+    at = room_last_at_or_below(table->starts, table->segment_count, address);
+    if (cache)
+        *cache = at;
+    return at;
+}
+
+bool extract_symbols_by_address(const struct extract_symbols *symbols, uint64_t address,
+                                struct extract_symbol *symbol, uint64_t *offset, size_t *cache)
+{
+    const struct symbol_table *table = &symbols->table;
+
+    if (!table->segment_count || address < table->starts[0])
+        return false;
+    uint32_t owner = table->owners[find_segment(table, address, cache)];
+    if (owner == NO_OWNER)
+        return false;
+    *symbol = table->symbols[owner];
+    if (offset) {
+        *offset = address - symbol->address;
+        // A Thumb code pointer has bit 0 set; the function's own address is even.
+        if (symbols->file.machine == EM_ARM && symbol->function)
+            *offset &= ~(uint64_t)1;
+    }
+    return true;
+}
+
+size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint64_t address,
+                                     void *buffer, size_t length)
+{
+    const struct elf_file *file = &symbols->file;
+
+    for (uint32_t i = 0; i < file->section_count; i++) {
+        const struct elf_section *s = &file->sections[i];
+        if (s->type != SHT_PROGBITS || (s->flags & (SHF_ALLOC | SHF_WRITE)) != SHF_ALLOC ||
+            !s->bytes || address < s->address || address - s->address >= s->length)
+            continue;
+        size_t at = (size_t)(address - s->address);
+        size_t count = length < s->length - at ? length : s->length - at;
+        memcpy(buffer, s->bytes + at, count);
+        return count;
+    }
+    return 0;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// symbols: the tables of lines, made ready for libdw.
+//
+// In: .debug_line. Out: the offsets of its tables, and the same section with the sequences of
+// dropped functions moved out of the way.
+// Standard: DWARF 5, section 6.2 "Line Number Information" (versions 2 to 5).
+//
+// A linker that drops functions (--gc-sections) leaves their sequences behind at address 0, on top
+// of real code on a Cortex-M. libdw sorts the rows of a table across its sequences, so that nobody
+// can tell them apart any more; so those sequences are moved to where no code is before libdw
+// reads them. At address 0 one sequence counts, the first, and only when a function starts there.
+#ifdef EXTRACT_HAVE_DW
+#include "dwarf.h"
+
+#define HEADER_MAX  65536u // bytes of a table's lists of directories and files
+#define STRING_MOST 4096u  // longer paths name no file
+
+struct walk {
+    uint8_t *bytes;
+    struct extract_cursor c; // inside of one table
+    bool zero_is_code;
+    bool at_zero;           // inside of the sequence at address 0 that counts
+    uint8_t first;          // special opcode
+    const uint8_t *lengths; // how many operands the opcodes below it have
+};
+
+// libdw joins each file's name with its directory's, both of which may stand in the file once and
+// be named often: what it makes of them is bounded by cutting them.
+static void cut_strings(const struct elf_file *file, const char *section)
+{
+    Elf_Data *data = extract_dwarf_data(file, section);
+    size_t run = 0;
+
+    for (size_t i = 0; data && data->d_buf && i < data->d_size; i++) {
+        char *at = (char *)data->d_buf + i;
+        if (++run > STRING_MOST)
+            *at = 0;
+        if (!*at)
+            run = 0;
+    }
+}
+
+// An extended opcode (6.2.5.3).
+static void extended(struct walk *w)
+{
+    const uint64_t length = extract_dwarf_uleb(&w->c);
+    struct extract_cursor operand = w->c;
+
+    if (!extract_cursor_span(&w->c, length) || !length)
+        return;
+    uint8_t opcode = extract_cursor_u8(&operand);
+    if (opcode == DW_LNE_end_sequence) {
+        w->zero_is_code &= !w->at_zero;
+        w->at_zero = false;
+    }
+    if (opcode != DW_LNE_set_address || (length != 5 && length != 9))
+        return;
+    uint8_t *address = w->bytes + operand.at;
+    bool zero = extract_cursor_word(&operand, (unsigned)length - 1) == 0;
+    w->at_zero |= zero && w->zero_is_code;
+    // The same in both byte orders; no machine has code at either address.
+    if (zero && !w->at_zero)
+        memset(address, length == 5 ? 0xff : 0x80, (size_t)length - 1);
+}
+
+static void run(struct walk *w)
+{
+    while (extract_cursor_left(&w->c) && !w->c.failed) {
+        uint8_t opcode = extract_cursor_u8(&w->c);
+        if (opcode >= w->first)
+            continue;
+        if (opcode == 0)
+            extended(w);
+        else if (opcode == DW_LNS_fixed_advance_pc)
+            extract_cursor_u16(&w->c);
+        else
+            for (unsigned n = w->lengths[opcode - 1]; n; n--)
+                extract_dwarf_uleb(&w->c);
+    }
+    w->at_zero = false;
+}
+
+// A unit's initial length (7.5.1): where it ends, and whether its offsets have 4 or 8 bytes.
+// False when it does not end inside of the section.
+static bool read_length(struct extract_cursor *c, uint64_t *end, unsigned *offset_bytes)
+{
+    uint64_t length = extract_cursor_u32(c);
+
+    *offset_bytes = 4;
+    if (length == UINT32_MAX) {
+        *offset_bytes = 8;
+        length = extract_cursor_u64(c);
+    }
+    if (c->failed || length > extract_cursor_left(c))
+        return false;
+    *end = c->at + length;
+    return true;
+}
+
+// A table's header (6.2.4) up to where its program starts. False for one that cannot be read.
+static bool read_header(struct walk *w, unsigned offset_bytes)
+{
+    struct extract_cursor *c = &w->c;
+    unsigned version = extract_cursor_u16(c);
+
+    if (version >= 5)
+        extract_cursor_u16(c); // address_size, segment_selector_size
+    uint64_t length = extract_cursor_word(c, offset_bytes);
+    uint64_t program = c->at + length;
+    // minimum_instruction_length, maximum_operations, default_is_stmt, line_base, line_range
+    extract_cursor_span(c, version >= 4 ? 5 : 4);
+    w->first = extract_cursor_u8(c);
+    w->lengths = extract_cursor_span(c, (uint64_t)w->first - 1);
+    return version >= 2 && version <= 5 && length <= HEADER_MAX && !c->failed &&
+           extract_cursor_seek(c, program);
+}
+
+bool extract_dwarf_tables(struct extract_dwarf *dwarf, bool zero_is_code)
+{
+    Elf_Data *data = extract_dwarf_data(dwarf->file, ".debug_line");
+    struct walk w = {.zero_is_code = zero_is_code};
+    unsigned offset_bytes;
+    uint64_t end;
+
+    if (!data || !data->d_buf)
+        return true;
+    cut_strings(dwarf->file, ".debug_str");
+    cut_strings(dwarf->file, ".debug_line_str");
+    w.bytes = data->d_buf;
+    struct extract_cursor c = extract_cursor_make(w.bytes, data->d_size, dwarf->file->order);
+    for (uint64_t at = 0; read_length(&c, &end, &offset_bytes); at = end) {
+        w.c = c;
+        w.c.length = (size_t)end;
+        extract_cursor_seek(&c, end);
+        if (!read_header(&w, offset_bytes))
+            continue;
+        void *grown = room_for_one(dwarf->tables, &dwarf->table_capacity, dwarf->table_count,
+                                   sizeof *dwarf->tables);
+        if (!grown)
+            return false;
+        dwarf->tables = grown;
+        dwarf->tables[dwarf->table_count++] = (struct line_start){at, false};
+        run(&w);
+    }
+    return true;
+}
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// symbols: types by name.
+//
+// In: .debug_info, through libdw. Out: an index of the named types of all units, built on the
+// first question, and the size of a type.
+// Standard: DWARF 5, chapter 5 "Type Entries".
+#ifdef EXTRACT_HAVE_DW
+#include "dies.h"
+
+// What one question may cost: far above honest input.
+#define STEPS_OF_A_QUESTION (1u << 26)
+
+// Of one bare name: the typedef first, then the tag of a struct, then the rest.
+static int rank(int tag)
+{
+    struct die die = {.tag = tag};
+    return tag == DW_TAG_typedef ? 0 : extract_die_is_struct(&die) ? 1 : 2;
+}
+
+static bool is_indexed(const struct die *die)
+{
+    return die->name && !die->declaration && !die->definition.form &&
+           (die->tag == DW_TAG_typedef || die->tag == DW_TAG_base_type ||
+            die->tag == DW_TAG_enumeration_type || extract_die_is_struct(die));
+}
+
+static bool add_entry(struct type_index *index, const struct die *die)
+{
+    void *grown =
+        room_for_one(index->entries, &index->capacity, index->count, sizeof *index->entries);
+    if (!grown)
+        return false;
+    index->entries = grown;
+    index->entries[index->count++] = (struct type_entry){die->name, die->die, die->tag};
+    return true;
+}
+
+// The types that stand at the top of a unit. Damage ends the unit, not the index.
+static bool add_unit(struct type_index *index, const Dwarf_Die *unit)
+{
+    struct asking asking = {.dwarf = index->dwarf, .steps = UINT64_MAX};
+    struct die die;
+
+    bool more = extract_die_child(&asking, unit, &die);
+    for (; more; more = extract_die_sibling(&asking, &die))
+        if (is_indexed(&die) && !add_entry(index, &die))
+            return false;
+    return true;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct type_entry *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+
+    if (order)
+        return order;
+    if (rank(a->tag) != rank(b->tag))
+        return rank(a->tag) - rank(b->tag);
+    if (a->tag != b->tag)
+        return a->tag - b->tag;
+    // The bytes of all units lie one behind the other, as the units do.
+    return (a->die.addr > b->die.addr) - (a->die.addr < b->die.addr);
+}
+
+// Every unit that includes a header repeats its types: one of each is enough.
+static void drop_repeated(struct type_index *index)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < index->count; i++) {
+        const struct type_entry *last = kept ? &index->entries[kept - 1] : NULL;
+        if (last && last->tag == index->entries[i].tag &&
+            strcmp(last->name, index->entries[i].name) == 0)
+            continue;
+        index->entries[kept++] = index->entries[i];
+    }
+    index->count = kept;
+}
+
+static bool build(void *context)
+{
+    struct type_index *index = context;
+    Dwarf_CU *cu = NULL;
+    Dwarf_Die unit;
+
+    while (dwarf_get_units(index->dwarf->dw, cu, &cu, NULL, NULL, &unit, NULL) == 0)
+        if (!add_unit(index, &unit))
+            return false;
+    if (index->count)
+        qsort(index->entries, index->count, sizeof *index->entries, by_name);
+    drop_repeated(index);
+    return true;
+}
+
+void extract_types_free(struct type_index *types)
+{
+    extract_dwarf_close(types->dwarf);
+    free(types->entries);
+    memset(types, 0, sizeof *types);
+}
+
+// The first entry of a name; index->count when there is none.
+static size_t find_name(const struct type_index *index, const char *name)
+{
+    size_t low = 0, high = index->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(index->entries[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// The definition of a name, of one tag only when `tag` is not 0.
+static bool find_definition(struct asking *asking, const char *name, int tag, struct die *type,
+                            unsigned depth);
+
+// The entry that an attribute names. A typedef of void has none.
+static bool refer(const Dwarf_Attribute *attribute, Dwarf_Die *at)
+{
+    Dwarf_Attribute copy = *attribute;
+    return copy.form && dwarf_formref_die(&copy, at);
+}
+
+// Reads an entry and peels typedefs and qualifiers off.
+static bool peel(struct asking *asking, Dwarf_Die at, struct die *type, unsigned depth)
+{
+    for (; depth < TYPE_DEPTH_MAX && extract_die_read(asking, &at, type); depth++) {
+        const Dwarf_Attribute *next = &type->definition;
+        switch (type->tag) {
+        case DW_TAG_typedef:
+        case DW_TAG_const_type:
+        case DW_TAG_volatile_type:
+        case DW_TAG_restrict_type:
+        case DW_TAG_atomic_type:
+        case DW_TAG_packed_type:
+            next = &type->type;
+            break;
+        default:
+            if (!type->declaration && !type->definition.form)
+                return true;
+            if (!type->definition.form)
+                return type->name &&
+                       find_definition(asking, type->name, type->tag, type, depth + 1);
+        }
+        if (!refer(next, &at))
+            return false;
+    }
+    return false;
+}
+
+static bool find_definition(struct asking *asking, const char *name, int tag, struct die *type,
+                            unsigned depth)
+{
+    const struct type_index *index = asking->index;
+
+    // The comparisons are paid for by the length of the name.
+    if (!extract_die_spend(asking, strlen(name)))
+        return false;
+    for (size_t i = find_name(index, name);
+         i < index->count && strcmp(index->entries[i].name, name) == 0; i++) {
+        if (tag && index->entries[i].tag != tag)
+            continue;
+        if (peel(asking, index->entries[i].die, type, depth))
+            return true;
+    }
+    return false;
+}
+
+bool extract_types_of(struct asking *asking, const struct die *die, struct die *type)
+{
+    Dwarf_Die at;
+
+    return refer(&die->type, &at) && peel(asking, at, type, 0);
+}
+
+bool extract_types_find(struct asking *asking, const char *name, struct die *type)
+{
+    static const struct {
+        const char *word;
+        int tag;
+    } words[] = {{"struct ", DW_TAG_structure_type},
+                 {"union ", DW_TAG_union_type},
+                 {"enum ", DW_TAG_enumeration_type},
+                 {"class ", DW_TAG_class_type}};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t length = strlen(words[i].word);
+        if (strncmp(name, words[i].word, length) == 0)
+            return find_definition(asking, name + length, words[i].tag, type, 0);
+    }
+    return find_definition(asking, name, 0, type, 0);
+}
+
+bool extract_types_array(struct asking *asking, const struct die *type, struct die *element,
+                         uint64_t *total)
+{
+    struct die range;
+    uint64_t count = 1;
+
+    if (type->tag != DW_TAG_array_type)
+        return false;
+    bool more = extract_die_child(asking, &type->die, &range);
+    for (; more; more = extract_die_sibling(asking, &range))
+        if (range.tag == DW_TAG_subrange_type && __builtin_mul_overflow(count, range.count, &count))
+            return false;
+    *total = count;
+    return extract_types_of(asking, type, element);
+}
+
+static bool size_of(struct asking *asking, const struct die *type, uint64_t *size, unsigned depth)
+{
+    struct die element;
+    uint64_t count, bytes;
+
+    *size = type->size;
+    if (type->sized)
+        return true;
+    *size = asking->dwarf->file->word;
+    if (type->tag == DW_TAG_pointer_type || type->tag == DW_TAG_reference_type)
+        return true;
+    if (depth >= TYPE_DEPTH_MAX || !extract_types_array(asking, type, &element, &count))
+        return false;
+    return size_of(asking, &element, &bytes, depth + 1) &&
+           !__builtin_mul_overflow(bytes, count, size);
+}
+
+bool extract_types_size(struct asking *asking, const struct die *type, uint64_t *size)
+{
+    return size_of(asking, type, size, 0);
+}
+
+static bool ask(void *context)
+{
+    struct type_question *q = context;
+    struct die type;
+
+    return extract_types_find(&q->asking, q->type, &type) && q->answer(&q->asking, &type, q);
+}
+
+bool extract_types_ask(struct extract_symbols *symbols, struct type_question *question)
+{
+    struct type_index *index = &symbols->types;
+
+    if (!index->read) {
+        index->dwarf = extract_dwarf_open(&symbols->file, false);
+        if (index->dwarf && !extract_dwarf_run(&index->dwarf, build, index))
+            extract_types_free(index);
+        index->read = true;
+    }
+    question->asking = (struct asking){index->dwarf, index, STEPS_OF_A_QUESTION};
+    return extract_dwarf_run(&index->dwarf, ask, question);
+}
+
+static bool tell_size(struct asking *asking, const struct die *type, struct type_question *question)
+{
+    return extract_types_size(asking, type, &question->size);
+}
+
+bool extract_symbols_type_size(struct extract_symbols *symbols, const char *name, uint64_t *size)
+{
+    struct type_question question = {.type = name, .answer = tell_size};
+
+    if (!extract_types_ask(symbols, &question))
+        return false;
+    *size = question.size;
+    return true;
+}
+#endif

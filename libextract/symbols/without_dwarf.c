@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// symbols: the answers of a build without libdw: there are no lines and no types.
+#ifndef EXTRACT_HAVE_DW
+#include "room.h"
+
+void extract_lines_free(struct line_table *lines)
+{
+    (void)lines;
+}
+
+void extract_types_free(struct type_index *types)
+{
+    (void)types;
+}
+
+bool extract_symbols_place(struct extract_symbols *symbols, uint64_t address,
+                           struct extract_place *place)
+{
+    (void)symbols, (void)address, (void)place;
+    return false;
+}
+
+bool extract_symbols_type_size(struct extract_symbols *symbols, const char *type, uint64_t *size)
+{
+    (void)symbols, (void)type, (void)size;
+    return false;
+}
+
+bool extract_symbols_member(struct extract_symbols *symbols, const char *type, const char *member,
+                            uint64_t *offset, uint64_t *size)
+{
+    (void)symbols, (void)type, (void)member, (void)offset, (void)size;
+    return false;
+}
+
+bool extract_symbols_member_at(struct extract_symbols *symbols, const char *type, uint64_t offset,
+                               char *buffer, size_t size)
+{
+    (void)symbols, (void)type, (void)offset;
+    if (size)
+        *buffer = 0;
+    return false;
+}
+#endif
