@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// formats: what a trace format must tell. Formats know nothing of GDB, OpenOCD or files.
+//
+// Adding a format: one folder with one `struct extract_format`, and one line in formats.c.
+#ifndef EXTRACT_FORMATS_FORMAT_H
+#define EXTRACT_FORMATS_FORMAT_H
+
+#include <extract/text.h>
+#include <extract/trace.h>
+
+enum { EXTRACT_HEADER_MAX = 128, EXTRACT_RING_LIMIT = 256 * 1024 * 1024 };
+
+// What an event means for the scheduler, whatever its format calls it. `thread` and `next` are
+// indices of fields, -1 for none.
+enum extract_role {
+    EXTRACT_ROLE_NONE = 0,
+    EXTRACT_ROLE_SUSPEND,
+    EXTRACT_ROLE_RESUME,
+    EXTRACT_ROLE_RELINQUISH,
+    EXTRACT_ROLE_TIME_SLICE,
+    EXTRACT_ROLE_ISR_ENTER,
+    EXTRACT_ROLE_ISR_EXIT,
+    EXTRACT_ROLE_MUTEX_GET,
+    EXTRACT_ROLE_MUTEX_PUT
+};
+
+struct extract_role_fields {
+    enum extract_role role;
+    int8_t next;   // the thread that runs next
+    int8_t object; // the mutex
+    int8_t owner;  // its owner when it is taken
+    int8_t count;  // times that its owner holds it
+};
+
+struct extract_format {
+    const char *name;  // "threadx"
+    const char *title; // for messages
+
+    // Finds the ring through the firmware's symbols (may be NULL: NOTFOUND).
+    enum extract_code (*find)(struct extract_ring *ring, struct extract_memory *memory,
+                              struct extract_symbols *symbols, struct extract_error *error);
+    // Reads and checks the header at an address that the caller vouches for.
+    enum extract_code (*at)(struct extract_ring *ring, struct extract_memory *memory,
+                            struct extract_symbols *symbols, uint64_t address,
+                            struct extract_error *error);
+    // What the firmware's symbols add to a ring that was found without them, or by them.
+    void (*join)(struct extract_ring *ring, struct extract_symbols *symbols);
+    // Whether `bytes` (length of them, from `address`) look like a header at all, and whether they
+    // are one by every check.
+    bool (*looks)(const uint8_t *bytes, size_t length);
+    bool (*is)(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address);
+
+    // Judges every entry of a copied ring. `pointer` is the writer's place after the copy (the
+    // live pointer where it is known), `stopped` says that the target stood meanwhile.
+    void (*judge)(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped);
+
+    // Whether two readings of one slot are of the same entry. What services fill in later may
+    // differ.
+    bool (*same)(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after);
+
+    // Event types; `id` may be anything. Never NULL.
+    const struct extract_event_type *(*type)(uint32_t id);
+    // What an id means for the scheduler.
+    const struct extract_role_fields *(*role)(uint32_t id);
+    // Registry slot `slot` to an object; false when it was never used. *name is not NUL-ended.
+    bool (*object)(const struct extract_snapshot *snapshot, uint32_t slot,
+                   struct extract_object *object, const uint8_t **name, size_t *name_bytes);
+    // The raw stamp of a slot.
+    uint64_t (*stamp)(const struct extract_snapshot *snapshot, uint32_t slot);
+    // Decodes slots [slot, slot + count) that are all valid: everything but seq, ticks and flags.
+    void (*decode)(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
+                   struct extract_event *events);
+    // The control block's name pointer for the object at an address: where in target memory the
+    // name's address stands, and how many bytes long that pointer is. False when unknown.
+    bool (*name_pointer)(const struct extract_ring *ring, struct extract_memory *memory,
+                         struct extract_symbols *symbols, uint64_t address, uint64_t *name);
+
+    // Writes the ring as a file of the format's own kind. Errors: NOMEM.
+    enum extract_code (*save)(struct extract_text *text, const struct extract_trace *trace,
+                              struct extract_error *error);
+};
+
+const struct extract_format *extract_format_by_name(const char *name); // NULL: unknown
+const struct extract_format *extract_format_at(size_t i);              // NULL: no more
+
+extern const struct extract_format extract_format_threadx;
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// formats: the table of trace formats, and nothing else.
+#include "formats/format.h"
+#include <string.h>
+
+static const struct extract_format *const formats[] = {&extract_format_threadx};
+
+const struct extract_format *extract_format_at(size_t i)
+{
+    return i < sizeof formats / sizeof *formats ? formats[i] : NULL;
+}
+
+const struct extract_format *extract_format_by_name(const char *name)
+{
+    const struct extract_format *format;
+    for (size_t i = 0; (format = extract_format_at(i)); i++)
+        if (!strcmp(format->name, name))
+            return format;
+    return NULL;
+}

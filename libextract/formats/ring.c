@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// formats: finding the ring of any format, by address, by symbols or by scanning.
+#include "formats/format.h"
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SCAN_CHUNK = 64 * 1024, SCAN_STEP = 4 };
+
+const char *extract_ring_format(const struct extract_ring *ring)
+{
+    return ring->format ? ring->format->name : "none";
+}
+
+struct scan {
+    struct extract_memory *memory;
+    bool (*found)(void *context, const struct extract_ring *ring);
+    void *context;
+    uint64_t candidates;
+    bool stopped;
+    uint8_t bytes[SCAN_CHUNK + EXTRACT_HEADER_MAX];
+};
+
+// Offers a place that looks like a header to the formats. The id of a big-endian 8-byte word lies
+// 4 bytes into it.
+static void scan_place(struct scan *scan, const uint8_t *bytes, size_t left, size_t before,
+                       uint64_t address)
+{
+    const struct extract_format *format;
+    struct extract_ring ring;
+    for (size_t i = 0; (format = extract_format_at(i)); i++) {
+        if (!format->looks(bytes, left))
+            continue;
+        scan->candidates++;
+        bool is = format->is(&ring, bytes, left, address);
+        if (!is && before >= SCAN_STEP)
+            is = format->is(&ring, bytes - SCAN_STEP, left + SCAN_STEP, address - SCAN_STEP);
+        if (!is)
+            continue;
+        ring.origin = EXTRACT_FROM_SCAN;
+        scan->stopped = !scan->found(scan->context, &ring);
+        return;
+    }
+}
+
+static void scan_region(struct scan *scan, const struct extract_region *region)
+{
+    uint64_t at = (SCAN_STEP - region->address % SCAN_STEP) % SCAN_STEP;
+    size_t before = 0; // bytes in front of the chunk that were offered with the one before it
+    while (at < region->length && !scan->stopped) {
+        uint64_t start = at - before, want = region->length - start;
+        size_t got, length = want < sizeof scan->bytes ? (size_t)want : sizeof scan->bytes;
+        extract_memory_read(scan->memory, region->address + start, scan->bytes, length, &got, NULL);
+        size_t end = got < sizeof scan->bytes ? got : SCAN_CHUNK;
+        for (size_t i = before; i + SCAN_STEP <= end && !scan->stopped; i += SCAN_STEP)
+            scan_place(scan, scan->bytes + i, got - i, i, region->address + start + i);
+        if (got < length)
+            return; // a hole: the rest of the region cannot be trusted to be there
+        at = start + end;
+        before = SCAN_STEP;
+    }
+}
+
+// The regions from the i-th on that touch each other, as one. Returns how many they are.
+static size_t join_regions(const struct extract_memory *memory, size_t i,
+                           struct extract_region *region)
+{
+    struct extract_region next;
+    size_t count = 0;
+    if (!extract_memory_region(memory, i, region))
+        return 0;
+    for (count = 1; extract_memory_region(memory, i + count, &next) &&
+                    next.address == region->address + region->length;
+         count++)
+        region->length += next.length;
+    return count;
+}
+
+enum extract_code extract_ring_scan(struct extract_memory *memory,
+                                    bool (*found)(void *context, const struct extract_ring *ring),
+                                    void *context, uint64_t *candidates,
+                                    struct extract_error *error)
+{
+    struct extract_region region;
+    if (!extract_memory_region(memory, 0, &region))
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_memory_name(memory),
+                                 "give the firmware's ELF, or the ring's address",
+                                 "this memory cannot be searched: its extent is not known");
+    struct scan *scan = calloc(1, sizeof *scan);
+    if (!scan)
+        return extract_error_set(error, EXTRACT_NOMEM, "scan", NULL, "out of memory");
+    scan->memory = memory;
+    scan->found = found;
+    scan->context = context;
+    for (size_t i = 0, joined; (joined = join_regions(memory, i, &region)); i += joined)
+        if (!scan->stopped)
+            scan_region(scan, &region);
+    if (candidates)
+        *candidates = scan->candidates;
+    free(scan);
+    return EXTRACT_OK;
+}
+
+// The hits of a search that must be unique.
+struct hits {
+    const struct extract_format *format; // wanted; NULL: any
+    struct extract_ring first;
+    uint64_t second;
+    unsigned count;
+};
+
+static bool note_hit(void *context, const struct extract_ring *ring)
+{
+    struct hits *hits = context;
+    if (hits->format && ring->format != hits->format)
+        return true;
+    if (hits->count == 0)
+        hits->first = *ring;
+    else
+        hits->second = ring->address;
+    return ++hits->count < 2;
+}
+
+static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_memory *memory,
+                                      const struct extract_format *format,
+                                      struct extract_error *error)
+{
+    struct hits hits = {.format = format};
+    enum extract_code code = extract_ring_scan(memory, note_hit, &hits, NULL, error);
+    if (code)
+        return code;
+    if (hits.count == 0)
+        return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory),
+                                 "give the firmware's ELF with --elf, or the header's address "
+                                 "with --ring",
+                                 "no trace ring was found in this memory");
+    if (hits.count > 1)
+        return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory),
+                                 "choose one with --ring ADDRESS (ringside scan lists them)",
+                                 "more than one trace ring: at 0x%llx, at 0x%llx, maybe more",
+                                 (unsigned long long)hits.first.address,
+                                 (unsigned long long)hits.second);
+    *ring = hits.first;
+    return EXTRACT_OK;
+}
+
+// Tries each format (or the wanted one) until one finds its ring. The first error that is more
+// than "not there" wins.
+static enum extract_code find_by_symbols(struct extract_ring *ring, struct extract_memory *memory,
+                                         struct extract_symbols *symbols,
+                                         const struct extract_format *wanted,
+                                         struct extract_error *error)
+{
+    const struct extract_format *format;
+    enum extract_code code = EXTRACT_NOTFOUND;
+    for (size_t i = 0; (format = extract_format_at(i)); i++) {
+        if (wanted && format != wanted)
+            continue;
+        memset(ring, 0, sizeof *ring);
+        code = format->find(ring, memory, symbols, error);
+        if (code != EXTRACT_NOTFOUND)
+            break;
+    }
+    ring->origin = EXTRACT_FROM_SYMBOL;
+    return code;
+}
+
+static enum extract_code find_at(struct extract_ring *ring, struct extract_memory *memory,
+                                 struct extract_symbols *symbols, uint64_t address,
+                                 const struct extract_format *wanted, struct extract_error *error)
+{
+    const struct extract_format *format = wanted ? wanted : extract_format_at(0);
+    enum extract_code code = format->at(ring, memory, symbols, address, error);
+    ring->origin = EXTRACT_FROM_ADDRESS;
+    return code;
+}
+
+static bool has_regions(const struct extract_memory *memory)
+{
+    struct extract_region region;
+    return extract_memory_region(memory, 0, &region);
+}
+
+// Where the ring lies, by the best of what is known.
+static enum extract_code locate(struct extract_ring *ring, struct extract_memory *memory,
+                                struct extract_symbols *symbols,
+                                const struct extract_ring_options *options,
+                                const struct extract_format *wanted, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_NOTFOUND;
+    uint64_t start;
+    if (options && options->address_known)
+        return find_at(ring, memory, symbols, options->address, wanted, error);
+    if (extract_memory_start(memory, &start)) {
+        code = find_at(ring, memory, symbols, start, wanted, error);
+        ring->origin = EXTRACT_FROM_FILE;
+        return code;
+    }
+    if (symbols)
+        code = find_by_symbols(ring, memory, symbols, wanted, error);
+    if (!code || code == EXTRACT_ABSENT || code == EXTRACT_NOMEM || !has_regions(memory))
+        return code;
+    // What the symbols lead to is not in this memory, or is something else: search. When that
+    // finds nothing either, the symbols' error says more.
+    bool contradicted = symbols && code == EXTRACT_BAD;
+    struct extract_error told;
+    enum extract_code found = find_by_scan(ring, memory, wanted, &told);
+    if (symbols && found == EXTRACT_NOTFOUND)
+        return code;
+    if (found && error)
+        *error = told;
+    if (found)
+        return found;
+    ring->doubtful = contradicted;
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_memory *memory,
+                                    struct extract_symbols *symbols,
+                                    const struct extract_ring_options *options,
+                                    struct extract_error *error)
+{
+    const struct extract_format *wanted = NULL;
+    memset(ring, 0, sizeof *ring);
+    if (options && options->format && !(wanted = extract_format_by_name(options->format)))
+        return extract_error_set(error, EXTRACT_USAGE, options->format, "use threadx",
+                                 "unknown trace format");
+    bool told = symbols || (options && options->address_known) || has_regions(memory);
+    if (!told)
+        return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory),
+                                 "load the firmware's ELF, or give the header's address",
+                                 "nothing says where the trace ring lies");
+    enum extract_code code = locate(ring, memory, symbols, options, wanted, error);
+    if (!code && symbols)
+        ring->format->join(ring, symbols);
+    return code;
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// formats/threadx: where the ring lies. In: memory and the firmware's symbols. Out: a ring.
+//
+// Source: docs/formats/threadx.md, "Finding the buffer": the globals of tx_trace_initialize.o.
+#include "formats/threadx/threadx.h"
+#include <stdio.h>
+
+enum {
+    SCAN_BACK_BYTES = 1024 * 1024, // how far a header may lie before its entries
+    SCAN_BACK_CHUNK = 4096,
+    SCAN_BACK_STEP = 4 // alignment of a header
+};
+
+static const char hint_enable[] =
+    "build the firmware with TX_ENABLE_EVENT_TRACE, or give the header's address "
+    "(--ring, in GDB: ringside set ring)";
+
+// The word size by DWARF, where the header's type tells it, else by a global that is one ULONG. 0
+// when neither does.
+static unsigned word_by_symbols(struct extract_symbols *symbols)
+{
+    struct extract_symbol filter;
+    uint64_t size;
+    if (!symbols)
+        return 0;
+    if (extract_symbols_type_size(symbols, "TX_TRACE_HEADER", &size))
+        return size == threadx_header_bytes(4) ? 4 : size == threadx_header_bytes(8) ? 8 : 0;
+    if (!extract_symbols_by_name(symbols, "_tx_trace_event_enable_bits", &filter))
+        return 0;
+    return filter.size == 4 || filter.size == 8 ? (unsigned)filter.size : 0;
+}
+
+// How many bytes of header to ask for, before its word size has been seen. Its bytes decide: the
+// symbols may be another firmware's.
+static size_t header_guess(struct extract_symbols *symbols)
+{
+    unsigned word = word_by_symbols(symbols);
+    if (word)
+        return threadx_header_bytes(word);
+    return symbols && extract_symbols_pointer_bytes(symbols) == 8 ? threadx_header_bytes(8)
+                                                                  : threadx_header_bytes(4);
+}
+
+// Reads the header's bytes: what was guessed, and the rest when the id says that there is more.
+static enum extract_code header_fetch(struct extract_ring *ring, struct extract_memory *memory,
+                                      uint64_t address, struct extract_symbols *symbols,
+                                      struct extract_error *error)
+{
+    enum extract_byte_order order;
+    unsigned word;
+    size_t got = 0, more = 0, guess = header_guess(symbols);
+    enum extract_code code = extract_memory_read(memory, address, ring->header, guess, &got, error);
+    if (code && got < threadx_header_bytes(4))
+        return code;
+    if (!threadx_header_sniff(ring->header, got, &order, &word)) {
+        char what[64];
+        snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
+        return extract_error_set(error, EXTRACT_BAD, what,
+                                 "is this the firmware that runs, and has it started?",
+                                 "no ThreadX trace header stands there (id 0x54585442)");
+    }
+    ring->byte_order = order;
+    ring->word_bytes = (uint8_t)word;
+    size_t need = threadx_header_bytes(word);
+    if (got >= need)
+        return EXTRACT_OK;
+    return extract_memory_read(memory, address + got, ring->header + got, need - got, &more, error);
+}
+
+static enum extract_code ring_at(struct extract_ring *ring, struct extract_memory *memory,
+                                 struct extract_symbols *symbols, uint64_t address,
+                                 struct extract_error *error)
+{
+    struct threadx_header header;
+    enum extract_code code = header_fetch(ring, memory, address, symbols, error);
+    if (code)
+        return code;
+    threadx_header_read(&header, ring->header, sizeof ring->header, ring->byte_order,
+                        ring->word_bytes);
+    return threadx_ring_fill(ring, &header, address, false, error);
+}
+
+// Reads a pointer-sized global. Errors: NOTFOUND (no such symbol), UNREADABLE.
+static enum extract_code global_read(struct extract_memory *memory,
+                                     const struct extract_symbols *symbols, const char *name,
+                                     uint64_t *value, struct extract_error *error)
+{
+    struct extract_symbol symbol;
+    uint8_t bytes[8];
+    size_t got, length = extract_symbols_pointer_bytes(symbols);
+    if (!extract_symbols_by_name(symbols, name, &symbol))
+        return extract_error_set(error, EXTRACT_NOTFOUND, name, hint_enable,
+                                 "the ELF file has no such symbol");
+    enum extract_code code =
+        extract_memory_read(memory, symbol.address, bytes, length, &got, error);
+    if (code)
+        return code;
+    struct extract_cursor c =
+        extract_cursor_make(bytes, length, extract_symbols_byte_order(symbols));
+    *value = extract_cursor_word(&c, (unsigned)length);
+    return EXTRACT_OK;
+}
+
+// Whether the header in `ring` says that its entries start at `entries`.
+static bool header_owns(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                        uint64_t address, uint64_t entries)
+{
+    return threadx_is(ring, bytes, length, address) && ring->entries.start == entries;
+}
+
+// Without the header's own symbol: it lies before the entries, behind a registry of unknown length.
+static enum extract_code find_before(struct extract_ring *ring, struct extract_memory *memory,
+                                     uint64_t entries, struct extract_error *error)
+{
+    uint8_t bytes[SCAN_BACK_CHUNK + EXTRACT_HEADER_MAX], behind[EXTRACT_HEADER_MAX] = {0};
+    uint64_t limit = entries > SCAN_BACK_BYTES ? entries - SCAN_BACK_BYTES : 0;
+    size_t chunk = SCAN_BACK_CHUNK, got;
+    for (uint64_t end = entries; end > limit && chunk;) {
+        size_t length = end - limit < chunk ? (size_t)(end - limit) : chunk;
+        if (extract_memory_read(memory, end - length, bytes, length, &got, NULL)) {
+            chunk = length / 2 / SCAN_BACK_STEP * SCAN_BACK_STEP; // the memory may begin inside
+            continue;
+        }
+        end -= length;
+        memcpy(bytes + length, behind, sizeof behind);
+        for (size_t at = length; at >= SCAN_BACK_STEP; at -= SCAN_BACK_STEP)
+            if (header_owns(ring, bytes + at - SCAN_BACK_STEP,
+                            length + sizeof behind - (at - SCAN_BACK_STEP),
+                            end + at - SCAN_BACK_STEP, entries))
+                return EXTRACT_OK;
+        memcpy(behind, bytes, sizeof behind);
+    }
+    return extract_error_set(error, EXTRACT_NOTFOUND, "_tx_trace_buffer_start_ptr", hint_enable,
+                             "no trace header within 1 MiB before the buffer at 0x%llx",
+                             (unsigned long long)entries);
+}
+
+static enum extract_code locate(struct extract_ring *ring, struct extract_memory *memory,
+                                struct extract_symbols *symbols, struct extract_error *error)
+{
+    uint64_t address;
+    enum extract_code code = global_read(memory, symbols, "_tx_trace_header_ptr", &address, error);
+    bool by_header = code != EXTRACT_NOTFOUND;
+    if (!by_header &&
+        global_read(memory, symbols, "_tx_trace_buffer_start_ptr", &address, NULL) == EXTRACT_OK)
+        code = EXTRACT_OK;
+    if (code)
+        return code;
+    if (!address)
+        return extract_error_set(error, EXTRACT_ABSENT, "ThreadX event trace",
+                                 "call tx_trace_enable in the firmware, or look later",
+                                 "tracing was never enabled (%s is 0)",
+                                 by_header ? "_tx_trace_header_ptr" : "_tx_trace_buffer_start_ptr");
+    return by_header ? ring_at(ring, memory, symbols, address, error)
+                     : find_before(ring, memory, address, error);
+}
+
+// The globals that tell the writer's place and the filter while the target runs.
+static void note_globals(struct extract_ring *ring, const struct extract_symbols *symbols)
+{
+    struct extract_symbol symbol;
+    if (extract_symbols_by_name(symbols, "_tx_trace_buffer_current_ptr", &symbol))
+        ring->current_symbol = symbol.address;
+    if (extract_symbols_by_name(symbols, "_tx_trace_event_enable_bits", &symbol))
+        ring->filter_symbol = symbol.address;
+    ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
+}
+
+enum extract_code threadx_ring_find(struct extract_ring *ring, struct extract_memory *memory,
+                                    struct extract_symbols *symbols, struct extract_error *error)
+{
+    enum extract_code code = locate(ring, memory, symbols, error);
+    if (!code)
+        note_globals(ring, symbols);
+    return code;
+}
+
+enum extract_code threadx_ring_at(struct extract_ring *ring, struct extract_memory *memory,
+                                  struct extract_symbols *symbols, uint64_t address,
+                                  struct extract_error *error)
+{
+    uint64_t known;
+    enum extract_code code = ring_at(ring, memory, symbols, address, error);
+    // The globals speak of this ring only when they lead to it.
+    if (!code && symbols &&
+        global_read(memory, symbols, "_tx_trace_header_ptr", &known, NULL) == EXTRACT_OK &&
+        known == address)
+        note_globals(ring, symbols);
+    return code;
+}
+
+// Whether the members of the kernel's types, where DWARF describes them, lie as they do in the
+// ring: the header's pointer tells the width of a ULONG, the registry's name how long names are.
+static bool members_fit(const struct extract_ring *ring, struct extract_symbols *symbols)
+{
+    uint64_t offset, size;
+    if (extract_symbols_member(symbols, "TX_TRACE_HEADER", "tx_trace_header_buffer_current_pointer",
+                               &offset, &size) &&
+        (offset != ring->current_offset || size != ring->word_bytes))
+        return false;
+    return !extract_symbols_member(symbols, "TX_TRACE_OBJECT_ENTRY", "tx_trace_object_entry_name",
+                                   &offset, &size) ||
+           size == 0 || size == ring->name_bytes;
+}
+
+void threadx_join(struct extract_ring *ring, struct extract_symbols *symbols)
+{
+    struct extract_symbol symbol;
+    unsigned word = word_by_symbols(symbols);
+    ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
+    ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols) ||
+                      (word && word != ring->word_bytes) || !members_fit(ring, symbols);
+    if (ring->word_bytes != 4 || ring->pointer_bytes != 8)
+        return;
+    // A dump does not tell the upper half; then the globals' is the likeliest.
+    ring->near = ring->address;
+    if (ring->near <= UINT32_MAX)
+        ring->near =
+            extract_symbols_by_name(symbols, "_tx_trace_header_ptr", &symbol) ? symbol.address : 0;
+}
+
+bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
+                          struct extract_symbols *symbols, uint64_t address, uint64_t *name)
+{
+    uint64_t offset, size;
+    uint8_t bytes[8];
+    size_t got;
+    if (extract_memory_read(memory, address, bytes, ring->word_bytes, &got, NULL))
+        return false;
+    struct extract_cursor id = extract_cursor_make(bytes, ring->word_bytes, ring->byte_order);
+    if (extract_cursor_word(&id, ring->word_bytes) != THREADX_THREAD_ID)
+        return false;
+    if (!extract_symbols_member(symbols, "TX_THREAD", "tx_thread_name", &offset, &size) ||
+        (size != 4 && size != 8) ||
+        extract_memory_read(memory, address + offset, bytes, (size_t)size, &got, NULL))
+        return false;
+    struct extract_cursor c = extract_cursor_make(bytes, (size_t)size, ring->byte_order);
+    *name = extract_cursor_word(&c, (unsigned)size);
+    return *name != 0;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// formats/threadx: the control header. In: bytes from memory. Out: a checked ring.
+//
+// Source: TraceX user guide, chapter 11, "Trace control header"; words are ULONGs of the port.
+#include "formats/threadx/threadx.h"
+#include <stdio.h>
+
+bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, size_t length,
+                         enum extract_byte_order order, unsigned word)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, length, order);
+    header->id = extract_cursor_word(&c, word);
+    header->mask = extract_cursor_word(&c, word);
+    header->base = extract_cursor_word(&c, word);
+    header->registry_start = extract_cursor_word(&c, word);
+    header->reserved1 = extract_cursor_u16(&c);
+    header->name_bytes = extract_cursor_u16(&c);
+    extract_cursor_span(&c, word - 4); // the hole in front of an 8-byte pointer
+    header->registry_end = extract_cursor_word(&c, word);
+    header->entries_start = extract_cursor_word(&c, word);
+    header->entries_end = extract_cursor_word(&c, word);
+    header->current = extract_cursor_word(&c, word);
+    header->reserved2 = extract_cursor_word(&c, word);
+    header->reserved3 = extract_cursor_word(&c, word);
+    header->reserved4 = extract_cursor_word(&c, word);
+    return !c.failed;
+}
+
+bool threadx_looks(const uint8_t *bytes, size_t length)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+    uint32_t first = extract_cursor_u32(&c);
+    return first == THREADX_ID || first == __builtin_bswap32(THREADX_ID);
+}
+
+bool threadx_header_sniff(const uint8_t *bytes, size_t length, enum extract_byte_order *order,
+                          unsigned *word)
+{
+    *word = extract_trx_word_bytes(bytes, length, order);
+    return *word != 0;
+}
+
+// One check of the header: what must hold, and how to say that it does not.
+struct check {
+    bool holds;
+    const char *field;
+    uint64_t value;
+    const char *reason;
+};
+
+static enum extract_code run_checks(const struct check *checks, size_t count, uint64_t address,
+                                    struct extract_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (checks[i].holds)
+            continue;
+        char what[64];
+        snprintf(what, sizeof what, "trace header at 0x%llx", (unsigned long long)address);
+        extract_error_set(error, EXTRACT_BAD, what,
+                          "is this the right address, and is the dump whole?", "%s is 0x%llx: %s",
+                          checks[i].field, (unsigned long long)checks[i].value, checks[i].reason);
+        if (error)
+            error->where = address;
+        return EXTRACT_BAD;
+    }
+    return EXTRACT_OK;
+}
+
+// The header's pointers as distances from its base, which hold wherever the ring was copied to.
+// They are taken modulo the word: a target of 64 bits may store the low halves only.
+struct layout {
+    uint64_t registry_start, registry_end, entries_start, entries_end, current;
+};
+
+static struct layout layout_of(const struct threadx_header *h, unsigned word)
+{
+    uint64_t all = word == 8 ? UINT64_MAX : UINT32_MAX;
+    struct layout layout = {(h->registry_start - h->base) & all, (h->registry_end - h->base) & all,
+                            (h->entries_start - h->base) & all, (h->entries_end - h->base) & all,
+                            (h->current - h->base) & all};
+    return layout;
+}
+
+static enum extract_code check_strict(const struct threadx_header *h, const struct layout *o,
+                                      uint64_t address, unsigned word, struct extract_error *error)
+{
+    bool whole = (o->entries_end - o->entries_start) % threadx_entry_bytes(word) == 0;
+    bool low = word == 4 && h->base == (uint32_t)address; // 64-bit targets hold the low half
+    struct check checks[] = {
+        {h->base == address || low, "trace_base_address", h->base, "it is not where it lies"},
+        {h->reserved1 == 0, "reserved1", h->reserved1, "it must be 0"},
+        {h->reserved2 == 0xAAAAAAAA, "reserved2", h->reserved2, "it must be 0xaaaaaaaa"},
+        {h->reserved3 == 0xBBBBBBBB, "reserved3", h->reserved3, "it must be 0xbbbbbbbb"},
+        {h->reserved4 == 0xCCCCCCCC, "reserved4", h->reserved4, "it must be 0xcccccccc"},
+        {o->registry_end == o->entries_start, "buffer_start_pointer", h->entries_start,
+         "the entries do not follow the registry"},
+        {whole, "buffer_end_pointer", h->entries_end, "the buffer holds no whole entries"},
+    };
+    return run_checks(checks, sizeof checks / sizeof *checks, address, error);
+}
+
+static enum extract_code check_layout(const struct threadx_header *h, const struct layout *o,
+                                      uint64_t address, unsigned word, struct extract_error *error)
+{
+    uint32_t entry = threadx_entry_bytes(word);
+    uint32_t object = threadx_object_bytes(word, h->name_bytes);
+    uint64_t used = (o->entries_end - o->entries_start) / entry * entry; // a rest is not used
+    struct check checks[] = {
+        {h->id == THREADX_ID, "id", h->id, "it must be 0x54585442"},
+        {h->name_bytes >= 1 && h->name_bytes <= THREADX_NAME_MAX, "object_name_size", h->name_bytes,
+         "it must be from 1 to 1024"},
+        {o->registry_start == threadx_header_bytes(word), "registry_start_pointer",
+         h->registry_start, "the registry must follow the header"},
+        {o->registry_end >= o->registry_start, "registry_end_pointer", h->registry_end,
+         "it lies before registry_start_pointer"},
+        {(o->registry_end - o->registry_start) % object == 0, "registry_end_pointer",
+         h->registry_end, "the registry holds no whole slots of that name size"},
+        {o->entries_start >= o->registry_end, "buffer_start_pointer", h->entries_start,
+         "it lies inside the registry"},
+        {o->entries_end >= o->entries_start && o->entries_end - o->entries_start >= entry,
+         "buffer_end_pointer", h->entries_end, "there is no room for an entry"},
+        {o->entries_end <= EXTRACT_RING_LIMIT && address + o->entries_end >= address,
+         "buffer_end_pointer", h->entries_end, "the ring would be larger than 256 MiB"},
+        {o->current >= o->entries_start && o->current - o->entries_start < used,
+         "buffer_current_pointer", h->current, "it lies outside of the buffer"},
+        {(o->current - o->entries_start) % entry == 0, "buffer_current_pointer", h->current,
+         "it points into the middle of an entry"},
+    };
+    return run_checks(checks, sizeof checks / sizeof *checks, address, error);
+}
+
+// Slots of the span, whose end is that of the last whole one.
+static struct extract_slots slots_make(uint64_t start, uint64_t end, uint32_t bytes)
+{
+    uint32_t count = (uint32_t)((end - start) / bytes);
+    struct extract_slots slots = {start, start + (uint64_t)count * bytes, bytes, count};
+    return slots;
+}
+
+enum extract_code threadx_ring_fill(struct extract_ring *ring, const struct threadx_header *h,
+                                    uint64_t address, bool strict, struct extract_error *error)
+{
+    unsigned word = ring->word_bytes;
+    struct layout o = layout_of(h, word);
+    enum extract_code code = check_layout(h, &o, address, word, error);
+    if (!code && strict)
+        code = check_strict(h, &o, address, word, error);
+    if (code)
+        return code;
+    ring->format = &extract_format_threadx;
+    ring->address = address;
+    ring->base_delta = address - h->base;
+    ring->header_bytes = threadx_header_bytes(word);
+    ring->current_offset = threadx_current_offset(word);
+    ring->timer_mask = h->mask;
+    ring->name_bytes = h->name_bytes;
+    ring->registry = slots_make(address + o.registry_start, address + o.registry_end,
+                                threadx_object_bytes(word, h->name_bytes));
+    ring->entries =
+        slots_make(address + o.entries_start, address + o.entries_end, threadx_entry_bytes(word));
+    ring->current = address + o.current;
+    ring->length = ring->entries.end - address;
+    return EXTRACT_OK;
+}
+
+bool threadx_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address)
+{
+    struct threadx_header header;
+    enum extract_byte_order order;
+    unsigned word;
+    if (!threadx_header_sniff(bytes, length, &order, &word) ||
+        !threadx_header_read(&header, bytes, length, order, word))
+        return false;
+    memset(ring, 0, sizeof *ring);
+    ring->byte_order = order;
+    ring->word_bytes = (uint8_t)word;
+    if (threadx_ring_fill(ring, &header, address, true, NULL))
+        return false;
+    memcpy(ring->header, bytes, ring->header_bytes);
+    return true;
+}

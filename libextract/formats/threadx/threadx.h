@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// formats/threadx: the layout of a ThreadX event trace in memory.
+//
+// Source: TraceX user guide (Eclipse ThreadX), chapter 11 "Trace buffer format", and
+// docs/formats/threadx.md for what running systems do beyond it.
+#ifndef EXTRACT_FORMATS_THREADX_H
+#define EXTRACT_FORMATS_THREADX_H
+
+#include "base/cursor.h"
+#include "base/trx.h"
+#include "formats/format.h"
+
+enum { THREADX_NAME_MAX = 1024, THREADX_TYPE_THREAD = 1 };
+
+#define THREADX_ID        EXTRACT_TRX_ID
+#define THREADX_IN_ISR    0xFFFFFFFFu
+#define THREADX_IN_INIT   0xF0F0F0F0u
+#define THREADX_NO_EVENT  0xFFFFFFFFu // id of an entry that is none (TX_TRACE_INVALID_EVENT)
+#define THREADX_THREAD_ID 0x54485244u
+
+// The control header, decoded. Pointers are as stored.
+struct threadx_header {
+    uint64_t id, mask, base;
+    uint64_t registry_start, registry_end;
+    uint64_t entries_start, entries_end, current;
+    uint64_t reserved2, reserved3, reserved4;
+    uint32_t reserved1, name_bytes;
+};
+
+static inline uint32_t threadx_header_bytes(unsigned word)
+{
+    return 12 * word;
+}
+
+// Size of a registry slot: the C compiler pads it to whole words.
+static inline uint32_t threadx_object_bytes(unsigned word, uint32_t name_bytes)
+{
+    return (4 * word + name_bytes + word - 1) / word * word;
+}
+
+static inline uint32_t threadx_entry_bytes(unsigned word)
+{
+    return 8 * word;
+}
+
+// Byte offset of buffer_current_pointer in the header.
+static inline uint32_t threadx_current_offset(unsigned word)
+{
+    return 8 * word;
+}
+
+// Decodes a header; false when `length` is too short.
+bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, size_t length,
+                         enum extract_byte_order order, unsigned word);
+
+// Finds order and word size by the id's bytes; false when no id stands there.
+bool threadx_header_sniff(const uint8_t *bytes, size_t length, enum extract_byte_order *order,
+                          unsigned *word);
+
+// Fills the ring from a header that lies at `address`, checking that it does not contradict
+// itself. `strict` adds the checks of a scan: base is the address, the reserved words match.
+enum extract_code threadx_ring_fill(struct extract_ring *ring, const struct threadx_header *header,
+                                    uint64_t address, bool strict, struct extract_error *error);
+
+enum extract_code threadx_ring_at(struct extract_ring *ring, struct extract_memory *memory,
+                                  struct extract_symbols *symbols, uint64_t address,
+                                  struct extract_error *error);
+enum extract_code threadx_ring_find(struct extract_ring *ring, struct extract_memory *memory,
+                                    struct extract_symbols *symbols, struct extract_error *error);
+void threadx_join(struct extract_ring *ring, struct extract_symbols *symbols);
+bool threadx_looks(const uint8_t *bytes, size_t length);
+bool threadx_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address);
+
+void threadx_judge(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped);
+bool threadx_same(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after);
+
+const struct extract_event_type *threadx_type(uint32_t id);
+const struct extract_role_fields *threadx_role(uint32_t id);
+bool threadx_object(const struct extract_snapshot *snapshot, uint32_t slot,
+                    struct extract_object *object, const uint8_t **name, size_t *name_bytes);
+uint64_t threadx_stamp(const struct extract_snapshot *snapshot, uint32_t slot);
+void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
+                    struct extract_event *events);
+bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
+                          struct extract_symbols *symbols, uint64_t address, uint64_t *name);
+
+enum extract_code threadx_save(struct extract_text *text, const struct extract_trace *trace,
+                               struct extract_error *error);
+
+// A cursor over one slot of the entries.
+static inline struct extract_cursor threadx_entry(const struct extract_snapshot *snapshot,
+                                                  uint32_t slot)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    uint64_t offset =
+        ring->entries.start - ring->address + (uint64_t)slot * ring->entries.slot_bytes;
+    struct extract_cursor all =
+        extract_cursor_make(snapshot->bytes, (size_t)ring->length, ring->byte_order);
+    extract_cursor_seek(&all, offset);
+    const uint8_t *bytes = extract_cursor_span(&all, ring->entries.slot_bytes);
+    return extract_cursor_make(bytes, ring->entries.slot_bytes, ring->byte_order);
+}
+
+#endif
