@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// snapshot: the consistent copy. In: a ring in memory. Out: its bytes with a verdict an entry.
+//
+// The header was read when the ring was found; registry and entries lie next to each other and
+// come in one read; then the live pointer is read again. What the writer may have touched between
+// is marked.
+#include "base/cursor.h"
+#include "formats/format.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    LIVE_WINDOW = 52,     // bytes that one read of both live words may span
+    HOLE_STEPS = 64,      // a span with holes is read in at most about so many pieces
+    EARLY_LOOK = 1 << 20, // rings larger than this are probed at their end first
+    WITNESS_MOST = 64     // bytes of a slot that can be a witness
+};
+
+const char *extract_verdict_name(enum extract_verdict verdict)
+{
+    static const char *const names[EXTRACT_VERDICTS] = {
+        "good", "provisional", "torn", "unused", "overwritten", "unreadable", "invalid"};
+    return (unsigned)verdict < EXTRACT_VERDICTS ? names[verdict] : "unknown";
+}
+
+// Bytes that [a, b) and [c, d) have in common.
+static uint64_t common(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    uint64_t start = a > c ? a : c, end = b < d ? b : d;
+    return end > start ? end - start : 0;
+}
+
+// An object that is not whole would be shown with half a name: it is blanked.
+static void blank_objects(struct extract_snapshot *snapshot, uint64_t from, uint64_t to)
+{
+    const struct extract_slots *registry = &snapshot->ring.registry;
+    uint64_t at = registry->start - snapshot->ring.address;
+    for (uint32_t slot = 0; slot < registry->count; slot++, at += registry->slot_bytes)
+        if (common(from, to, at, at + registry->slot_bytes))
+            memset(snapshot->bytes + at, 0, registry->slot_bytes);
+}
+
+// Notes that [from, to) (offsets from the ring's start) could not be read: slots of the entries
+// that it touches are unreadable.
+static void mark_hole(struct extract_snapshot *snapshot, uint64_t from, uint64_t to)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    uint64_t first = ring->entries.start - ring->address, bytes = ring->entries.slot_bytes;
+    snapshot->registry_missing +=
+        common(from, to, ring->registry.start - ring->address, ring->registry.end - ring->address);
+    blank_objects(snapshot, from, to);
+    if (to <= first)
+        return;
+    uint64_t slot = from > first ? (from - first) / bytes : 0;
+    for (; slot < ring->entries.count && first + slot * bytes < to; slot++)
+        snapshot->verdict[slot] = EXTRACT_UNREADABLE_ENTRY;
+}
+
+// Where memory goes on behind a hole at `address`: the next known region, or a step further.
+static uint64_t behind_hole(struct extract_memory *memory, uint64_t address, uint64_t step)
+{
+    struct extract_region region;
+    if (!extract_memory_region(memory, 0, &region))
+        return address + step;
+    for (size_t i = 0; extract_memory_region(memory, i, &region); i++)
+        if (region.address > address)
+            return region.address;
+    return UINT64_MAX;
+}
+
+// Copies [offset, length) of the ring.
+static void copy_span(struct extract_snapshot *snapshot, struct extract_memory *memory,
+                      uint64_t offset)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    uint64_t at = offset, hole = offset, step = ring->length / HOLE_STEPS + 1;
+    for (;;) {
+        size_t got = 0;
+        if (at < ring->length)
+            extract_memory_read(memory, ring->address + at, snapshot->bytes + at,
+                                (size_t)(ring->length - at), &got, NULL);
+        if (hole < at) // what lies behind it may have filled the rest of an object's slot
+            mark_hole(snapshot, hole, at);
+        hole = at + got;
+        if (hole >= ring->length)
+            break;
+        at = behind_hole(memory, ring->address + hole, step) - ring->address;
+        at = at > ring->length ? ring->length : at;
+    }
+}
+
+// The writer's live words: its pointer, and the filter word when it lies near enough to come with
+// the same read.
+struct live {
+    uint64_t pointer;
+    bool pointer_known;
+};
+
+static bool read_word(struct extract_memory *memory, const struct extract_ring *ring,
+                      uint64_t address, unsigned bytes, uint64_t *value)
+{
+    uint8_t raw[8];
+    size_t got;
+    if (extract_memory_read(memory, address, raw, bytes, &got, NULL))
+        return false;
+    struct extract_cursor c = extract_cursor_make(raw, bytes, ring->byte_order);
+    *value = extract_cursor_word(&c, bytes);
+    return true;
+}
+
+static void read_window(struct extract_memory *memory, struct extract_ring *ring, struct live *live)
+{
+    uint8_t raw[LIVE_WINDOW];
+    uint64_t low =
+        ring->current_symbol < ring->filter_symbol ? ring->current_symbol : ring->filter_symbol;
+    uint64_t pointer_end = ring->current_symbol + ring->pointer_bytes;
+    uint64_t filter_end = ring->filter_symbol + ring->word_bytes;
+    size_t length = (size_t)((pointer_end > filter_end ? pointer_end : filter_end) - low), got;
+    if (extract_memory_read(memory, low, raw, length, &got, NULL))
+        return;
+    struct extract_cursor c = extract_cursor_make(raw, length, ring->byte_order);
+    extract_cursor_seek(&c, ring->current_symbol - low);
+    live->pointer = extract_cursor_word(&c, ring->pointer_bytes);
+    extract_cursor_seek(&c, ring->filter_symbol - low);
+    ring->filter = extract_cursor_word(&c, ring->word_bytes);
+    live->pointer_known = ring->filter_known = true;
+}
+
+static bool window_fits(const struct extract_ring *ring)
+{
+    uint64_t a = ring->current_symbol, b = ring->filter_symbol;
+    uint64_t apart = a > b ? a - b : b - a;
+    return a && b && apart + 8 <= LIVE_WINDOW;
+}
+
+static void read_live(struct extract_memory *memory, struct extract_ring *ring, struct live *live)
+{
+    if (window_fits(ring)) {
+        read_window(memory, ring, live);
+    } else if (ring->current_symbol) {
+        live->pointer_known =
+            read_word(memory, ring, ring->current_symbol, ring->pointer_bytes, &live->pointer);
+    }
+    ring->enabled_known = live->pointer_known;
+    ring->enabled = live->pointer != 0;
+}
+
+static bool in_ring(const struct extract_ring *ring, uint64_t pointer)
+{
+    return pointer >= ring->entries.start && pointer < ring->entries.end;
+}
+
+// The writer's place after the copy: the live pointer, else the header's. False when the target
+// runs and neither tells.
+static bool find_writer(struct extract_memory *memory, struct extract_ring *ring, uint64_t *pointer)
+{
+    struct live live = {0, false};
+    read_live(memory, ring, &live);
+    bool alive = live.pointer_known && in_ring(ring, live.pointer);
+    *pointer = alive ? live.pointer : ring->current;
+    if (alive || !extract_memory_is_running(memory))
+        return true;
+    if (!read_word(memory, ring, ring->address + ring->current_offset, ring->word_bytes, pointer))
+        return false;
+    // Modulo the word: a target of 64 bits may store the lower halves only.
+    uint64_t all = ring->word_bytes == 8 ? UINT64_MAX : UINT32_MAX;
+    *pointer = ring->address + ((*pointer + ring->base_delta - ring->address) & all);
+    return in_ring(ring, *pointer);
+}
+
+// While the target runs, its writer may come round the whole ring, which its pointer does not tell.
+// The newest entry before the copy is the last that it then writes again: as long as that one
+// stays, only what the pointer passed has changed.
+struct witness {
+    uint8_t bytes[WITNESS_MOST];
+    bool known;
+};
+
+static void read_witness(struct extract_memory *memory, const struct extract_ring *ring,
+                         struct witness *witness)
+{
+    const struct extract_slots *entries = &ring->entries;
+    uint64_t behind = ring->current == entries->start ? entries->end : ring->current;
+    size_t got;
+    witness->known = entries->slot_bytes <= sizeof witness->bytes &&
+                     !extract_memory_read(memory, behind - entries->slot_bytes, witness->bytes,
+                                          entries->slot_bytes, &got, NULL);
+}
+
+static bool is_same(const struct extract_ring *ring, const struct witness *before,
+                    const struct witness *after)
+{
+    return before->known && after->known && ring->format->same(ring, before->bytes, after->bytes);
+}
+
+// Nothing is known to be whole.
+static void distrust(struct extract_snapshot *snapshot)
+{
+    uint32_t count = snapshot->ring.entries.count;
+    for (uint32_t slot = 0; slot < count; slot++)
+        if (snapshot->verdict[slot] != EXTRACT_UNREADABLE_ENTRY)
+            snapshot->verdict[slot] = EXTRACT_OVERWRITTEN;
+    snapshot->moved = true;
+    snapshot->moved_entries = count;
+}
+
+// A writer that was halted between its two stores left the live pointer one slot ahead of the
+// header's. More than that: the target ran after all (a debugger may attach without halting it).
+static bool has_run(const struct extract_ring *ring, uint64_t pointer)
+{
+    uint64_t slots = ring->entries.count, bytes = ring->entries.slot_bytes;
+    uint64_t from = (ring->current - ring->entries.start) / bytes;
+    uint64_t to = (pointer - ring->entries.start) / bytes;
+    return (to + slots - from) % slots > 1;
+}
+
+// Copies registry and entries and judges them.
+static void copy_and_judge(struct extract_snapshot *snapshot, struct extract_memory *memory)
+{
+    struct extract_ring *ring = &snapshot->ring;
+    struct witness before, after;
+    bool running = extract_memory_is_running(memory);
+    uint64_t pointer;
+    if (running)
+        read_witness(memory, ring, &before);
+    copy_span(snapshot, memory, ring->header_bytes);
+    bool found = find_writer(memory, ring, &pointer);
+    if (running)
+        read_witness(memory, ring, &after);
+    ring->format->judge(snapshot, pointer, !running && !has_run(ring, pointer));
+    if (running && (!found || !is_same(ring, &before, &after)))
+        distrust(snapshot);
+}
+
+static enum extract_code allocate(struct extract_snapshot *snapshot, struct extract_memory *memory,
+                                  struct extract_error *error)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    uint8_t last;
+    size_t got;
+    if (ring->length > EARLY_LOOK &&
+        extract_memory_read(memory, ring->address + ring->length - 1, &last, 1, &got, NULL))
+        return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
+                                 "is the header of this firmware?",
+                                 "the last of its %llu bytes, at 0x%llx, cannot be read",
+                                 (unsigned long long)ring->length,
+                                 (unsigned long long)(ring->address + ring->length - 1));
+    snapshot->bytes = calloc(1, (size_t)ring->length);
+    snapshot->verdict = calloc(1, ring->entries.count);
+    if (snapshot->bytes && snapshot->verdict)
+        return EXTRACT_OK;
+    extract_snapshot_free(snapshot);
+    return extract_error_set(error, EXTRACT_NOMEM, "trace ring", NULL,
+                             "out of memory for %llu bytes", (unsigned long long)ring->length);
+}
+
+static void count_verdicts(struct extract_snapshot *snapshot)
+{
+    for (uint32_t slot = 0; slot < snapshot->ring.entries.count; slot++)
+        snapshot->counts[snapshot->verdict[slot]]++;
+}
+
+enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
+                                        struct extract_memory *memory,
+                                        const struct extract_ring *ring,
+                                        struct extract_error *error)
+{
+    memset(snapshot, 0, sizeof *snapshot);
+    snapshot->ring = *ring;
+    enum extract_code code = allocate(snapshot, memory, error);
+    if (code)
+        return code;
+    memcpy(snapshot->bytes, ring->header, ring->header_bytes);
+    copy_and_judge(snapshot, memory);
+    count_verdicts(snapshot);
+    snapshot->cost = extract_memory_cost(memory);
+    if (snapshot->counts[EXTRACT_UNREADABLE_ENTRY] == ring->entries.count) {
+        extract_snapshot_free(snapshot);
+        return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
+                                 "is the dump whole, and the target still there?",
+                                 "none of its %u entries at 0x%llx can be read",
+                                 ring->entries.count, (unsigned long long)ring->entries.start);
+    }
+    return EXTRACT_OK;
+}
+
+void extract_snapshot_free(struct extract_snapshot *snapshot)
+{
+    free(snapshot->bytes);
+    free(snapshot->verdict);
+    memset(snapshot, 0, sizeof *snapshot);
+}
+
+uint32_t extract_snapshot_valid(const struct extract_snapshot *snapshot)
+{
+    return snapshot->counts[EXTRACT_GOOD] + snapshot->counts[EXTRACT_PROVISIONAL];
+}
+
+uint32_t extract_snapshot_damaged(const struct extract_snapshot *snapshot)
+{
+    return snapshot->ring.entries.count - extract_snapshot_valid(snapshot) -
+           snapshot->counts[EXTRACT_UNUSED];
+}
