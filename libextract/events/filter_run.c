@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// events: running a view. In: the trace's events. Out: those that are wanted, into a sink.
+#include "events/filter.h"
+#include <string.h>
+
+enum { BATCH = 128 };
+
+static bool type_passes(const struct extract_view *view, const struct extract_event *event)
+{
+    uint32_t id = event->id;
+    if (id >= FILTER_COMMON_IDS)
+        return filter_set_has(&view->rare_ids, id);
+    return view->ids[id / 8] >> id % 8 & 1;
+}
+
+static bool thread_passes(const struct filter_addresses *threads, const struct extract_event *event)
+{
+    bool thread = event->context == EXTRACT_THREAD;
+    unsigned context = event->context <= EXTRACT_INIT ? event->context : EXTRACT_THREAD;
+    bool in = thread ? filter_set_has(&threads->in, event->thread) : threads->in_context[context];
+    bool out =
+        thread ? filter_set_has(&threads->out, event->thread) : threads->out_context[context];
+    return (in || !threads->narrows) && !out;
+}
+
+static bool objects_pass(const struct filter_addresses *objects, const struct extract_event *event)
+{
+    const struct extract_event_type *type = event->type;
+    bool in = !objects->narrows, out = false;
+    for (unsigned i = 0; i < event->fields && i < type->fields; i++) {
+        if (type->field[i].kind != EXTRACT_KIND_OBJECT)
+            continue;
+        in = in || filter_set_has(&objects->in, event->field[i]);
+        out = out || filter_set_has(&objects->out, event->field[i]);
+    }
+    return in && !out;
+}
+
+static bool passes(const struct extract_view *view, const struct extract_event *event)
+{
+    unsigned checks = view->checks;
+    return (!(checks & 1u << EXTRACT_FILTER_EVENT) || type_passes(view, event)) &&
+           (!(checks & 1u << EXTRACT_FILTER_CLASS) || view->classes >> event->type->class_ & 1) &&
+           (!(checks & 1u << EXTRACT_FILTER_FROM) || event->ticks >= view->from) &&
+           (!(checks & 1u << EXTRACT_FILTER_TO) || event->ticks <= view->to) &&
+           (!(checks & 1u << EXTRACT_FILTER_THREAD) || thread_passes(&view->threads, event)) &&
+           (!(checks & 1u << EXTRACT_FILTER_OBJECT) || objects_pass(&view->objects, event));
+}
+
+// Says of each event of a batch whether it is wanted; the first *skip of them are not, and are
+// taken off it. Returns how many are.
+static size_t sift(const struct extract_view *view, const struct extract_event *events,
+                   size_t count, uint64_t *skip, bool *through)
+{
+    bool any = view->checks & ~(1u << EXTRACT_FILTER_LAST);
+    size_t kept = 0;
+    if (!any && !*skip) {
+        memset(through, true, count);
+        return count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        through[i] = !any || passes(view, &events[i]);
+        if (through[i] && *skip) {
+            through[i] = false;
+            --*skip;
+        }
+        kept += through[i];
+    }
+    return kept;
+}
+
+// Moves the wanted events to the front.
+static void gather(struct extract_event *events, size_t count, const bool *through)
+{
+    for (size_t i = 0, to = 0; i < count; i++) {
+        if (!through[i])
+            continue;
+        if (to != i)
+            events[to] = events[i];
+        to++;
+    }
+}
+
+static bool deliver(const struct extract_sink *sink, struct extract_event *events, size_t count,
+                    const bool *through, size_t kept)
+{
+    if (sink->all)
+        return sink->all(sink->context, events, through, count);
+    if (kept && kept < count)
+        gather(events, count, through);
+    return !kept || sink->events(sink->context, events, kept);
+}
+
+// One walk over the trace. Without a sink it only counts.
+static uint64_t walk(const struct extract_view *view, uint64_t skip,
+                     const struct extract_sink *sink)
+{
+    struct extract_event events[BATCH];
+    bool through[BATCH];
+    struct extract_reader reader;
+    uint64_t sent = 0;
+    size_t count;
+
+    extract_reader_init(&reader, view->trace);
+    while ((count = extract_reader_next(&reader, events, BATCH))) {
+        size_t kept = sift(view, events, count, &skip, through);
+        sent += kept;
+        if (sink && !deliver(sink, events, count, through, kept))
+            break;
+    }
+    return sent;
+}
+
+uint64_t extract_view_run(const struct extract_view *view, const struct extract_sink *sink)
+{
+    uint64_t skip = 0;
+    if (view->checks & 1u << EXTRACT_FILTER_LAST) {
+        uint64_t all = walk(view, 0, NULL);
+        skip = all > view->last ? all - view->last : 0;
+    }
+    return walk(view, skip, sink);
+}
