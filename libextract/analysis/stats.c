@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// analysis: statistics of a trace. In: events in order. Out: struct extract_stats.
+//
+// Source: TraceX user guide, chapter 4: execution profile, performance statistics, thread stack
+// usage, popular services. The time between two events belongs to who runs after the first.
+#include "analysis/inversion.h"
+#include "analysis/scheduler.h"
+#include <extract/stats.h>
+#include <stdlib.h>
+
+enum { IDS = 65536 };
+
+struct study {
+    struct extract_stats *stats;
+    const struct extract_trace *trace;
+    const struct extract_format *format;
+    struct extract_scheduler scheduler;
+    struct extract_inversions inversions;
+    struct extract_event held; // waits for the event behind it
+    bool has_held, held_counts;
+    bool counting; // the event at hand is wanted; others only keep the scheduler's state
+    struct extract_who running; // the last thread or idle that had the processor
+    bool has_running;
+    bool resumed;               // the context at hand has resumed a thread and not given up since
+    uint32_t *thread_of_object; // index of its statistics + 1
+    uint32_t *service_of_id;    // index of its statistics + 1
+    size_t service_room;
+    bool failed; // out of memory
+};
+
+static struct extract_thread_stats *thread_stats(struct study *study, uint64_t address)
+{
+    const struct extract_object *first, *thread = extract_trace_thread(study->trace, address);
+    if (!thread)
+        return NULL;
+    extract_trace_objects(study->trace, &first);
+    uint32_t i = study->thread_of_object[thread - first];
+    return i ? &study->stats->threads[i - 1] : NULL;
+}
+
+static void charge(struct study *study, struct extract_who who, uint64_t ticks)
+{
+    struct extract_thread_stats *thread;
+    study->stats->span_ticks += ticks;
+    switch (who.what) {
+    case EXTRACT_RUNS_THREAD:
+        if ((thread = thread_stats(study, who.thread)))
+            thread->ticks += ticks;
+        break;
+    case EXTRACT_RUNS_ISR:
+        study->stats->interrupt_ticks += ticks;
+        break;
+    case EXTRACT_RUNS_IDLE:
+        study->stats->idle_ticks += ticks;
+        break;
+    case EXTRACT_RUNS_INIT:
+        study->stats->init_ticks += ticks;
+        break;
+    }
+}
+
+// Counts a switch when another thread (or idle) gets the processor.
+static void note_running(struct study *study, struct extract_who who)
+{
+    if (who.what != EXTRACT_RUNS_THREAD && who.what != EXTRACT_RUNS_IDLE)
+        return;
+    if (study->has_running &&
+        (who.what != study->running.what || who.thread != study->running.thread))
+        study->stats->context_switches += study->counting;
+    study->running = who;
+    study->has_running = true;
+}
+
+static void count_role(struct study *study, const struct extract_role_fields *role,
+                       const struct extract_event *event)
+{
+    struct extract_stats *stats = study->stats;
+    bool isr = event->context == EXTRACT_ISR;
+    switch (role->role) {
+    case EXTRACT_ROLE_SUSPEND:
+        stats->suspends++;
+        break;
+    case EXTRACT_ROLE_RESUME:
+        stats->resumes++;
+        break;
+    case EXTRACT_ROLE_TIME_SLICE:
+        stats->time_slices++;
+        break;
+    case EXTRACT_ROLE_ISR_ENTER:
+        stats->interrupts++;
+        stats->nested_interrupts += study->scheduler.depth > 0;
+        return;
+    case EXTRACT_ROLE_ISR_EXIT:
+        return;
+    default:
+        break;
+    }
+    if (isr && !study->scheduler.depth) // its entry was not recorded
+        stats->interrupts++;
+}
+
+static bool same_context(const struct extract_event *a, const struct extract_event *b)
+{
+    return a->context == b->context && (a->context != EXTRACT_THREAD || a->thread == b->thread);
+}
+
+// A context that resumed a thread and lost the processor without giving it up was preempted; so
+// was a thread whose time slice ended in favour of another.
+static void count_preemption(struct study *study, const struct extract_role_fields *role,
+                             const struct extract_event *event, const struct extract_event *behind)
+{
+    if (role->role == EXTRACT_ROLE_RESUME)
+        study->resumed = true;
+    else if (role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RELINQUISH)
+        study->resumed = false;
+    else if (role->role == EXTRACT_ROLE_TIME_SLICE && event->thread &&
+             event->field[role->next] != event->thread)
+        study->stats->preemptions += study->counting;
+    if (!study->resumed || !behind || same_context(event, behind))
+        return;
+    study->stats->preemptions += study->counting;
+    study->resumed = false;
+}
+
+static void note_stack(struct extract_thread_stats *thread, const struct extract_event *event)
+{
+    uint64_t start = thread->thread->param1, size = thread->stack_size;
+    for (unsigned k = 0; size && k < event->type->fields; k++) {
+        uint64_t free = event->field[k] - start;
+        if (event->type->field[k].kind != EXTRACT_KIND_STACK || free > size)
+            continue;
+        if (!thread->stack_known || free < thread->stack_free) {
+            thread->stack_free = free;
+            thread->stack_seq = event->seq;
+        }
+        thread->stack_known = true;
+    }
+}
+
+static void note_priority(struct extract_thread_stats *thread, uint16_t priority)
+{
+    if (priority == EXTRACT_NO_PRIORITY)
+        return;
+    if (thread->priority_low == EXTRACT_NO_PRIORITY || priority < thread->priority_low)
+        thread->priority_low = priority;
+    if (thread->priority_high == EXTRACT_NO_PRIORITY || priority > thread->priority_high)
+        thread->priority_high = priority;
+}
+
+static uint16_t priority_of(struct study *study, uint64_t address)
+{
+    struct extract_thread_stats *thread = thread_stats(study, address);
+    if (!thread)
+        return EXTRACT_NO_PRIORITY;
+    return thread->last_priority != EXTRACT_NO_PRIORITY ? thread->last_priority
+                                                        : thread->thread->priority;
+}
+
+static void note_thread(struct study *study, const struct extract_role_fields *role,
+                        const struct extract_event *event)
+{
+    struct extract_thread_stats *thread = thread_stats(study, event->thread);
+    if (!thread)
+        return;
+    if (study->counting) {
+        thread->events++;
+        thread->suspends += role->role == EXTRACT_ROLE_SUSPEND;
+        thread->resumes += role->role == EXTRACT_ROLE_RESUME;
+        note_stack(thread, event);
+        note_priority(thread, event->priority);
+    }
+    if (event->priority != EXTRACT_NO_PRIORITY)
+        thread->last_priority = event->priority;
+    uint16_t owner = EXTRACT_NO_PRIORITY;
+    if (role->role == EXTRACT_ROLE_MUTEX_GET)
+        owner = priority_of(study, event->field[role->owner]);
+    extract_inversions_step(&study->inversions, role, event, owner, study->counting);
+}
+
+// The statistics of an id; 0: out of memory.
+static uint32_t add_service(struct study *study, const struct extract_event *event)
+{
+    struct extract_stats *stats = study->stats;
+    if (stats->service_count == study->service_room) {
+        size_t room = study->service_room * 2 + 32;
+        struct extract_service_stats *more = realloc(stats->services, room * sizeof *more);
+        if (!more)
+            return 0;
+        stats->services = more;
+        study->service_room = room;
+    }
+    stats->services[stats->service_count] =
+        (struct extract_service_stats){event->type, event->id, 0};
+    return (uint32_t)++stats->service_count;
+}
+
+static void count_service(struct study *study, const struct extract_event *event)
+{
+    uint32_t *place = &study->service_of_id[event->id % IDS];
+    if (!*place)
+        *place = add_service(study, event);
+    if (*place)
+        study->stats->services[*place - 1].count++;
+    else
+        study->failed = true;
+}
+
+static void study_event(struct study *study, const struct extract_event *event,
+                        const struct extract_event *behind)
+{
+    const struct extract_role_fields *role = study->format->role(event->id);
+    struct extract_who here = {EXTRACT_RUNS_THREAD, event->thread};
+    if (study->counting) {
+        study->stats->events++;
+        count_service(study, event);
+        count_role(study, role, event);
+    }
+    if (event->context == EXTRACT_THREAD) {
+        note_running(study, here);
+        note_thread(study, role, event);
+    }
+    count_preemption(study, role, event, behind);
+    struct extract_who next = extract_scheduler_step(&study->scheduler, role, event, behind);
+    note_running(study, next);
+    if (study->counting && behind && behind->ticks > event->ticks)
+        charge(study, next, behind->ticks - event->ticks);
+}
+
+// Holds an event back until the one behind it is known (NULL: there is none).
+static void pass_on(struct study *study, const struct extract_event *behind)
+{
+    study->counting = study->held_counts;
+    if (study->has_held)
+        study_event(study, &study->held, behind);
+    study->has_held = behind != NULL;
+}
+
+static bool take_events(void *context, const struct extract_event *events, const bool *through,
+                        size_t count)
+{
+    struct study *study = context;
+    pass_on(study, &events[0]);
+    for (size_t i = 0; i + 1 < count; i++) {
+        study->counting = through[i];
+        study_event(study, &events[i], &events[i + 1]);
+    }
+    study->held = events[count - 1];
+    study->held_counts = through[count - 1];
+    return true;
+}
+
+static size_t count_threads(const struct extract_trace *trace)
+{
+    const struct extract_object *objects;
+    size_t count = extract_trace_objects(trace, &objects), threads = 0;
+    for (size_t i = 0; i < count; i++)
+        threads += extract_trace_thread(trace, objects[i].address) == &objects[i];
+    return threads;
+}
+
+static bool prepare_threads(struct study *study)
+{
+    const struct extract_object *objects;
+    size_t count = extract_trace_objects(study->trace, &objects);
+    struct extract_stats *stats = study->stats;
+    stats->threads = calloc(count_threads(study->trace) + 1, sizeof *stats->threads);
+    study->thread_of_object = calloc(count + 1, sizeof *study->thread_of_object);
+    if (!stats->threads || !study->thread_of_object)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (extract_trace_thread(study->trace, objects[i].address) != &objects[i])
+            continue;
+        struct extract_thread_stats *thread = &stats->threads[stats->thread_count++];
+        thread->thread = &objects[i];
+        thread->stack_size = objects[i].registered ? objects[i].param2 : 0;
+        thread->priority_low = thread->priority_high = thread->last_priority = EXTRACT_NO_PRIORITY;
+        study->thread_of_object[i] = (uint32_t)stats->thread_count;
+    }
+    return true;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct extract_service_stats *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static bool run(struct study *study, const struct extract_view *view)
+{
+    struct extract_sink sink = {.all = take_events, .context = study};
+    study->service_of_id = calloc(IDS, sizeof *study->service_of_id);
+    if (!study->service_of_id || !prepare_threads(study))
+        return false;
+    extract_view_run(view, &sink);
+    pass_on(study, NULL);
+    extract_inversions_end(&study->inversions);
+    study->stats->inversions_deterministic = study->inversions.deterministic;
+    study->stats->inversions_undeterministic = study->inversions.undeterministic;
+    if (study->stats->service_count)
+        qsort(study->stats->services, study->stats->service_count, sizeof *study->stats->services,
+              by_count);
+    return !study->failed;
+}
+
+enum extract_code extract_stats_new(struct extract_stats **stats, const struct extract_view *view,
+                                    const struct extract_trace *trace, struct extract_error *error)
+{
+    struct study study = {.trace = trace, .format = extract_trace_snapshot(trace)->ring.format};
+    *stats = NULL;
+    study.stats = calloc(1, sizeof *study.stats);
+    bool done = study.stats && run(&study, view);
+    free(study.service_of_id);
+    free(study.thread_of_object);
+    if (!done) {
+        extract_stats_free(study.stats);
+        return extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory");
+    }
+    *stats = study.stats;
+    return EXTRACT_OK;
+}
+
+void extract_stats_free(struct extract_stats *stats)
+{
+    if (!stats)
+        return;
+    free(stats->threads);
+    free(stats->services);
+    free(stats);
+}
