@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// report: events as JSON lines (RFC 8259; one object a line). In: events. Out: one object each.
+#include "report/room.h"
+
+enum { NUMBERS_ROOM = 7 * PEN_NUMBER + 160 };
+
+static void make_context(struct report *report, const struct extract_event *event)
+{
+    struct extract_text *out = &report->scratch;
+    const struct extract_object *thread = extract_trace_thread(report->naming.trace, event->thread);
+    bool in_thread = event->context == EXTRACT_THREAD;
+    const char *name = in_thread && thread ? naming_of(thread) : NULL;
+
+    extract_text_puts(out, ",\"context\":\"");
+    extract_text_puts(out, extract_context_name((enum extract_context)event->context));
+    extract_text_puts(out, "\",\"thread\":");
+    if (in_thread)
+        extract_text_dec(out, event->thread);
+    else
+        extract_text_puts(out, "null");
+    extract_text_puts(out, ",\"thread_name\":");
+    if (name)
+        extract_text_json(out, name);
+    else
+        extract_text_puts(out, "null");
+    if (event->context != EXTRACT_ISR)
+        return;
+    extract_text_puts(out, ",\"interrupted\":");
+    if (event->thread)
+        extract_text_dec(out, event->thread);
+    else
+        extract_text_puts(out, "null");
+}
+
+static void make_head(struct extract_text *out, const struct extract_event *event)
+{
+    extract_text_printf(out, ",\"id\":%u,\"event\":", event->id);
+    extract_text_json(out, event->type->symbol);
+    extract_text_printf(out, ",\"class\":\"%s\",\"fields\":{",
+                        extract_class_name(event->type->class_));
+}
+
+static void make_label(struct extract_text *out, const char *label)
+{
+    extract_text_json(out, label);
+    extract_text_putc(out, ':');
+}
+
+// Nothing for a value without a name: its number is there already.
+static void make_value(struct report *report, enum extract_kind kind, uint64_t value)
+{
+    const char *name = naming_find(&report->naming, kind, value);
+    if (name)
+        extract_text_json(&report->scratch, name);
+}
+
+static void put_numbers(struct report *report, const struct extract_event *event)
+{
+    struct pen *pen = &report->pen;
+    PEN_LITERAL(pen, "{\"seq\":");
+    pen_dec(pen, event->seq);
+    PEN_LITERAL(pen, ",\"ticks\":");
+    pen_dec(pen, event->ticks);
+    if (report->options.hz) {
+        PEN_LITERAL(pen, ",\"seconds\":");
+        pen_seconds(pen, event->ticks, report->options.hz);
+    }
+    PEN_LITERAL(pen, ",\"raw_stamp\":");
+    pen_dec(pen, event->raw_stamp);
+    PEN_LITERAL(pen, ",\"core\":");
+    pen_dec(pen, event->core);
+}
+
+static void put_priority(struct pen *pen, bool known, uint16_t value)
+{
+    if (known)
+        pen_dec(pen, value);
+    else
+        PEN_LITERAL(pen, "null");
+}
+
+static bool put_piece(struct pen *pen, const char *bytes, uint32_t length)
+{
+    if (!pen_need(pen, length + 1 + PEN_BLOCK + PEN_NUMBER))
+        return false;
+    pen_piece(pen, bytes, length);
+    return true;
+}
+
+static bool put_context(struct report *report, const struct extract_event *event)
+{
+    const struct memo_piece *piece = report_context(report, event);
+    return piece && put_piece(&report->pen, piece->bytes, piece->length);
+}
+
+// `"label":`, behind a comma when it is not the first; room for a number is left.
+static bool put_label(struct pen *pen, const struct part *label, bool *first)
+{
+    if (!pen_need(pen, 1))
+        return false;
+    if (!*first)
+        pen_char(pen, ',');
+    *first = false;
+    return put_piece(pen, label->bytes, label->length);
+}
+
+static bool put_fields(struct report *report, const struct plan *plan,
+                       const struct extract_event *event)
+{
+    bool first = true;
+    unsigned count = report_fields(event);
+    for (unsigned i = 0; i < count; i++) {
+        if (!plan->label[i].length) // it has no meaning for this type
+            continue;
+        if (!put_label(&report->pen, &plan->label[i], &first))
+            return false;
+        pen_dec(&report->pen, event->field[i]);
+    }
+    return true;
+}
+
+static bool may_have_name(enum extract_kind kind)
+{
+    return kind == EXTRACT_KIND_OBJECT || kind == EXTRACT_KIND_CODE ||
+           kind == EXTRACT_KIND_STRING || kind == EXTRACT_KIND_WAIT || kind == EXTRACT_KIND_BOOL ||
+           kind >= EXTRACT_KIND_THREAD_STATE;
+}
+
+static bool put_names(struct report *report, const struct plan *plan,
+                      const struct extract_event *event)
+{
+    bool first = true;
+    unsigned count = report_fields(event);
+    for (unsigned i = 0; i < count; i++) {
+        enum extract_kind kind = event->type->field[i].kind;
+        if (!may_have_name(kind) || (kind == EXTRACT_KIND_WAIT && !naming_wait(event->field[i])))
+            continue; // numbers of ticks would fill the memo
+        const struct memo_piece *name = report_value(report, kind, event->field[i]);
+        if (!name)
+            return false;
+        if (name->length && (!put_label(&report->pen, &plan->label[i], &first) ||
+                             !put_piece(&report->pen, name->bytes, name->length)))
+            return false;
+    }
+    return true;
+}
+
+static bool put_rest(struct report *report, const struct extract_event *event)
+{
+    struct pen *pen = &report->pen;
+    if (!pen_need(pen, EXTRACT_FIELDS_MAX * PEN_NUMBER + 128))
+        return false;
+    PEN_LITERAL(pen, "},\"info\":[");
+    for (unsigned i = 0; i < event->fields; i++) {
+        if (i)
+            pen_char(pen, ',');
+        pen_dec(pen, event->field[i]);
+    }
+    PEN_LITERAL(pen, "],\"flags\":[");
+    char *start = pen->at;
+    if (event->flags & EXTRACT_FLAG_PROVISIONAL)
+        PEN_LITERAL(pen, "\"provisional\",");
+    if (event->flags & EXTRACT_FLAG_GAP)
+        PEN_LITERAL(pen, "\"gap\",");
+    if (event->flags & EXTRACT_FLAG_BACKWARDS)
+        PEN_LITERAL(pen, "\"backwards\",");
+    pen->at -= pen->at != start; // the last comma
+    PEN_LITERAL(pen, "]}\n");
+    return true;
+}
+
+static bool put_event(struct report *report, const struct extract_event *event)
+{
+    struct pen *pen = &report->pen;
+
+    if (!pen_need(pen, NUMBERS_ROOM))
+        return false;
+    put_numbers(report, event);
+    if (!put_context(report, event) || !pen_need(pen, NUMBERS_ROOM))
+        return false;
+    PEN_LITERAL(pen, ",\"priority\":");
+    put_priority(pen, report_has_priority(event), event->priority);
+    PEN_LITERAL(pen, ",\"threshold\":");
+    put_priority(pen, report_has_threshold(event), event->threshold);
+    const struct plan *plan = report_plan(report, event);
+    if (!plan || !put_piece(pen, plan->head.bytes, plan->head.length) ||
+        !put_fields(report, plan, event) || !pen_need(pen, PEN_NUMBER))
+        return false;
+    PEN_LITERAL(pen, "},\"names\":{");
+    return put_names(report, plan, event) && put_rest(report, event);
+}
+
+const struct report_form report_json = {make_context, make_head, make_label, make_value, put_event};

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// report: values to words. In: a field's kind and value, the trace's objects, the firmware's
+// symbols. Out: the text that says it.
+#include "report/room.h"
+#include <inttypes.h>
+
+enum { STRING_MAX = 64 };
+
+void naming_init(struct naming *naming, const struct extract_trace *trace)
+{
+    naming->ring = &extract_trace_snapshot(trace)->ring;
+    naming->trace = trace;
+    naming->symbols = extract_trace_symbols(trace);
+    extract_text_init(&naming->raw, NULL, NULL);
+}
+
+void naming_free(struct naming *naming)
+{
+    extract_text_free(&naming->raw);
+}
+
+const char *naming_of(const struct extract_object *object)
+{
+    if (object->name[0])
+        return object->name;
+    return strncmp(object->shown, "0x", 2) ? object->shown : NULL;
+}
+
+static bool put_symbol(struct naming *naming, uint64_t address)
+{
+    struct extract_symbol symbol;
+    uint64_t offset;
+    if (!naming->symbols ||
+        !extract_symbols_by_address(naming->symbols, extract_ring_address(naming->ring, address),
+                                    &symbol, &offset, NULL))
+        return false;
+    extract_text_puts(&naming->raw, symbol.name);
+    if (offset)
+        extract_text_printf(&naming->raw, "+0x%" PRIx64, offset);
+    extract_text_putc(&naming->raw, 0);
+    return true;
+}
+
+static bool put_object(struct naming *naming, uint64_t address)
+{
+    const struct extract_object *object = extract_trace_object(naming->trace, address);
+    const char *name = object ? naming_of(object) : NULL;
+    if (!name)
+        return put_symbol(naming, address);
+    extract_text_put(&naming->raw, name, strlen(name) + 1);
+    return true;
+}
+
+// A text that the ELF holds as a constant, cut with "..." when it is long.
+static bool put_string(struct naming *naming, uint64_t address)
+{
+    char bytes[STRING_MAX];
+    if (!naming->symbols)
+        return false;
+    size_t got = extract_symbols_read_constant(
+        naming->symbols, extract_ring_address(naming->ring, address), bytes, sizeof bytes);
+    size_t length = strnlen(bytes, got);
+    if (!got || (length == got && got < sizeof bytes))
+        return false; // it has no end within the constant
+    extract_text_put(&naming->raw, bytes, length);
+    extract_text_put(&naming->raw, "...", length == got ? 4 : 0);
+    if (length < got)
+        extract_text_putc(&naming->raw, 0);
+    return true;
+}
+
+const char *naming_wait(uint64_t value)
+{
+    if (!value)
+        return "none";
+    return value == UINT32_MAX || value == UINT64_MAX ? "forever" : NULL;
+}
+
+static bool put_word(struct naming *naming, const char *word)
+{
+    if (word)
+        extract_text_put(&naming->raw, word, strlen(word) + 1);
+    return word != NULL;
+}
+
+const char *naming_find(struct naming *naming, enum extract_kind kind, uint64_t value)
+{
+    bool named;
+    naming->raw.used = 0;
+    switch (kind) {
+    case EXTRACT_KIND_OBJECT:
+        named = value && put_object(naming, value);
+        break;
+    case EXTRACT_KIND_CODE:
+        named = value && put_symbol(naming, value);
+        break;
+    case EXTRACT_KIND_STRING:
+        named = value && put_string(naming, value);
+        break;
+    case EXTRACT_KIND_WAIT:
+        named = put_word(naming, naming_wait(value));
+        break;
+    default:
+        named = put_word(naming, extract_kind_word(kind, value));
+        break;
+    }
+    return named && !naming->raw.code ? naming->raw.data : NULL;
+}
+
+static bool is_decimal(enum extract_kind kind)
+{
+    return kind == EXTRACT_KIND_DEC || kind == EXTRACT_KIND_TICKS || kind == EXTRACT_KIND_WAIT ||
+           kind >= EXTRACT_KIND_THREAD_STATE;
+}
+
+static void put_number(enum extract_kind kind, uint64_t value, struct extract_text *text)
+{
+    if (!value && (kind == EXTRACT_KIND_OBJECT || kind == EXTRACT_KIND_CODE))
+        extract_text_puts(text, "none");
+    else if (kind == EXTRACT_KIND_IPV4 && value <= UINT32_MAX)
+        extract_text_printf(text, "%u.%u.%u.%u", (unsigned)(value >> 24),
+                            (unsigned)(value >> 16 & 255), (unsigned)(value >> 8 & 255),
+                            (unsigned)(value & 255));
+    else if (is_decimal(kind))
+        extract_text_dec(text, value);
+    else
+        extract_text_hex(text, value, 1);
+}
+
+void naming_put(struct naming *naming, enum extract_kind kind, uint64_t value,
+                struct extract_text *text)
+{
+    const char *name = naming_find(naming, kind, value);
+    if (naming->raw.code)
+        text->code = naming->raw.code;
+    else if (!name)
+        put_number(kind, value, text);
+    else if (kind == EXTRACT_KIND_STRING)
+        extract_text_json(text, name);
+    else
+        extract_text_escaped(text, name);
+}

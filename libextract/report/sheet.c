@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// report: facts and sheets. In: keys, values and cells. Out: lines of text, or JSON (RFC 8259).
+#include "report/sheet.h"
+#include "report/pen.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+void facts_open(struct facts *facts, struct extract_text *text, bool json)
+{
+    *facts = (struct facts){text, json, true};
+    if (json)
+        extract_text_putc(text, '{');
+}
+
+void facts_key(struct facts *facts, const char *key)
+{
+    struct extract_text *text = facts->text;
+    if (!facts->first)
+        extract_text_putc(text, facts->json ? ',' : '\n');
+    facts->first = false;
+    if (!facts->json) {
+        extract_text_printf(text, "%s: ", key);
+        return;
+    }
+    extract_text_putc(text, '"');
+    for (; *key; key++)
+        extract_text_putc(text, *key == ' ' ? '_' : *key);
+    extract_text_puts(text, "\":");
+}
+
+void facts_number(struct facts *facts, const char *key, uint64_t value)
+{
+    facts_key(facts, key);
+    extract_text_dec(facts->text, value);
+}
+
+void facts_hex(struct facts *facts, const char *key, uint64_t value)
+{
+    facts_key(facts, key);
+    if (facts->json)
+        extract_text_dec(facts->text, value);
+    else
+        extract_text_hex(facts->text, value, 8);
+}
+
+void facts_bool(struct facts *facts, const char *key, bool value)
+{
+    facts_key(facts, key);
+    if (facts->json)
+        extract_text_puts(facts->text, value ? "true" : "false");
+    else
+        extract_text_puts(facts->text, value ? "yes" : "no");
+}
+
+void facts_word(struct facts *facts, const char *key, const char *word)
+{
+    facts_key(facts, key);
+    if (facts->json)
+        extract_text_json(facts->text, word);
+    else
+        extract_text_escaped(facts->text, word);
+}
+
+void facts_unknown(struct facts *facts, const char *key)
+{
+    facts_key(facts, key);
+    extract_text_puts(facts->text, facts->json ? "null" : "unknown");
+}
+
+void facts_note(struct facts *facts, const char *format, ...)
+{
+    char note[160];
+    va_list args;
+    if (facts->json)
+        return;
+    va_start(args, format);
+    vsnprintf(note, sizeof note, format, args);
+    va_end(args);
+    extract_text_printf(facts->text, " (%s)", note);
+}
+
+void facts_seconds(struct facts *facts, uint64_t ticks, uint64_t hz)
+{
+    if (!hz)
+        return;
+    struct pen_seconds s = pen_split(ticks, hz);
+    facts_note(facts, "%llu.%09u s", (unsigned long long)s.whole, s.nano);
+}
+
+void facts_close(struct facts *facts)
+{
+    extract_text_puts(facts->text, facts->json ? "}\n" : "\n");
+}
+
+void sheet_open(struct sheet *sheet, unsigned columns, unsigned right)
+{
+    memset(sheet, 0, sizeof *sheet);
+    extract_text_init(&sheet->cells, NULL, NULL);
+    sheet->columns = columns;
+    sheet->right = right;
+}
+
+void sheet_close_cell(struct sheet *sheet)
+{
+    unsigned *width = &sheet->width[sheet->count % sheet->columns];
+    extract_text_putc(&sheet->cells, 0);
+    if (sheet->cells.code)
+        return;
+    size_t columns = extract_text_columns(sheet->cells.data + sheet->start);
+    if (*width < columns)
+        *width = (unsigned)columns;
+    sheet->start = sheet->cells.used;
+    sheet->count++;
+}
+
+void sheet_cell(struct sheet *sheet, const char *string)
+{
+    extract_text_escaped(&sheet->cells, string);
+    sheet_close_cell(sheet);
+}
+
+void sheet_number(struct sheet *sheet, uint64_t value)
+{
+    extract_text_dec(&sheet->cells, value);
+    sheet_close_cell(sheet);
+}
+
+static const char *row_behind(const struct sheet *sheet, const char *cell)
+{
+    for (unsigned i = 0; i < sheet->columns; i++)
+        cell += strlen(cell) + 1;
+    return cell;
+}
+
+// Prints one row; blanks stand between cells only, so that no line ends in them.
+static void print_row(const struct sheet *sheet, const char *cell, struct extract_text *text)
+{
+    size_t owed = 0;
+    for (unsigned i = 0; i < sheet->columns; i++) {
+        size_t pad = sheet->width[i] - extract_text_columns(cell);
+        bool right = sheet->right >> i & 1;
+        owed += right ? pad : 0;
+        if (*cell) {
+            extract_text_pad(text, ' ', owed);
+            extract_text_puts(text, cell);
+            owed = 0;
+        }
+        owed += (right ? 0 : pad) + 2;
+        cell += strlen(cell) + 1;
+    }
+}
+
+void sheet_print(struct sheet *sheet, struct extract_text *text,
+                 const struct extract_report_options *options)
+{
+    const char *row = sheet->cells.data;
+    size_t rows = sheet->count / sheet->columns;
+    if (sheet->cells.code)
+        text->code = sheet->cells.code;
+    for (size_t i = 0; i < rows && !text->code; i++, row = row_behind(sheet, row)) {
+        bool bold = i == 0 && options->color;
+        if (i == 0 && options->no_header)
+            continue;
+        extract_text_puts(text, bold ? "\x1b[1m" : "");
+        print_row(sheet, row, text);
+        extract_text_puts(text, bold ? "\x1b[0m\n" : "\n");
+    }
+    extract_text_free(&sheet->cells);
+}

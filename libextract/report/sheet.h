@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// report: the two forms of what is not an event: facts ("key: value" lines, or the members of one
+// JSON object) and sheets (columns of text).
+#ifndef EXTRACT_REPORT_SHEET_H
+#define EXTRACT_REPORT_SHEET_H
+
+#include <extract/report.h>
+
+// Facts under way. One list of calls gives both forms: a key "timer mask" is "timer_mask" in JSON.
+struct facts {
+    struct extract_text *text;
+    bool json;
+    bool first;
+};
+
+void facts_open(struct facts *facts, struct extract_text *text, bool json);
+void facts_key(struct facts *facts, const char *key);
+void facts_number(struct facts *facts, const char *key, uint64_t value);
+void facts_hex(struct facts *facts, const char *key, uint64_t value); // a number in JSON
+void facts_bool(struct facts *facts, const char *key, bool value);
+void facts_word(struct facts *facts, const char *key, const char *word);
+void facts_unknown(struct facts *facts, const char *key); // null in JSON
+// " (…)" behind the value, in text only.
+void facts_note(struct facts *facts, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void facts_close(struct facts *facts);
+
+// " (0.000001234 s)" behind a number of ticks, in text only and only with hz.
+void facts_seconds(struct facts *facts, uint64_t ticks, uint64_t hz);
+
+enum { SHEET_COLUMNS = 12 };
+
+// A table whose columns are as wide as its cells ask for. A cell is written to `cells`, then
+// closed; the first row holds the heads.
+struct sheet {
+    struct extract_text cells;
+    unsigned columns;
+    unsigned right; // bit a column: aligned to the right
+    unsigned width[SHEET_COLUMNS];
+    size_t start; // of the open cell
+    size_t count; // of closed cells
+};
+
+void sheet_open(struct sheet *sheet, unsigned columns, unsigned right);
+void sheet_close_cell(struct sheet *sheet);
+void sheet_cell(struct sheet *sheet, const char *string); // escaped
+void sheet_number(struct sheet *sheet, uint64_t value);
+// Writes the rows to `text` and frees the sheet.
+void sheet_print(struct sheet *sheet, struct extract_text *text,
+                 const struct extract_report_options *options);
+
+#endif

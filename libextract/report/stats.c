@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// report: the statistics. In: struct extract_stats. Out: facts and tables, or one JSON object.
+#include "report/room.h"
+#include "report/sheet.h"
+
+// "49.823": the share of a whole, in percent.
+static void put_percent(struct extract_text *text, uint64_t part, uint64_t whole)
+{
+    uint64_t thousandths = whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
+    extract_text_printf(text, "%llu.%03u", (unsigned long long)(thousandths / 1000),
+                        (unsigned)(thousandths % 1000));
+}
+
+static void put_inversions(struct facts *facts, const struct extract_stats *stats)
+{
+    const char *format = facts->json ? "{\"deterministic\":%llu,\"undeterministic\":%llu}"
+                                     : "%llu deterministic, %llu undeterministic";
+    facts_key(facts, "priority inversions");
+    extract_text_printf(facts->text, format, (unsigned long long)stats->inversions_deterministic,
+                        (unsigned long long)stats->inversions_undeterministic);
+}
+
+static void put_totals(struct facts *facts, const struct extract_stats *stats, uint64_t hz)
+{
+    facts_number(facts, "events", stats->events);
+    facts_number(facts, "context switches", stats->context_switches);
+    facts_number(facts, "preemptions", stats->preemptions);
+    facts_number(facts, "time slices", stats->time_slices);
+    facts_number(facts, "suspends", stats->suspends);
+    facts_number(facts, "resumes", stats->resumes);
+    facts_number(facts, "interrupts", stats->interrupts);
+    facts_number(facts, "nested interrupts", stats->nested_interrupts);
+    put_inversions(facts, stats);
+    facts_number(facts, "idle ticks", stats->idle_ticks);
+    facts_seconds(facts, stats->idle_ticks, hz);
+    facts_number(facts, "interrupt ticks", stats->interrupt_ticks);
+    facts_seconds(facts, stats->interrupt_ticks, hz);
+    facts_number(facts, "init ticks", stats->init_ticks);
+    facts_seconds(facts, stats->init_ticks, hz);
+    facts_number(facts, "span ticks", stats->span_ticks);
+    facts_seconds(facts, stats->span_ticks, hz);
+}
+
+static void optional_number(struct facts *facts, const char *key, bool known, uint64_t value)
+{
+    if (known)
+        facts_number(facts, key, value);
+    else
+        facts_unknown(facts, key);
+}
+
+static void json_thread(struct extract_text *text, const struct extract_thread_stats *thread,
+                        uint64_t span)
+{
+    const char *name = naming_of(thread->thread);
+    bool prio = thread->priority_low != EXTRACT_NO_PRIORITY;
+    struct facts facts = {text, true, true};
+
+    extract_text_putc(text, '{');
+    if (name)
+        facts_word(&facts, "name", name);
+    else
+        facts_unknown(&facts, "name");
+    facts_number(&facts, "address", thread->thread->address);
+    facts_number(&facts, "events", thread->events);
+    facts_number(&facts, "ticks", thread->ticks);
+    facts_key(&facts, "percent");
+    put_percent(text, thread->ticks, span);
+    optional_number(&facts, "stack size", thread->stack_size != 0, thread->stack_size);
+    optional_number(&facts, "stack min free", thread->stack_known, thread->stack_free);
+    optional_number(&facts, "stack min seq", thread->stack_known, thread->stack_seq);
+    optional_number(&facts, "priority low", prio, thread->priority_low);
+    optional_number(&facts, "priority high", prio, thread->priority_high);
+    facts_number(&facts, "suspends", thread->suspends);
+    facts_number(&facts, "resumes", thread->resumes);
+    extract_text_putc(text, '}');
+}
+
+static void json_service(struct extract_text *text, const struct extract_service_stats *service)
+{
+    struct facts facts = {text, true, true};
+    extract_text_putc(text, '{');
+    facts_number(&facts, "id", service->id);
+    facts_word(&facts, "event", service->type->symbol);
+    facts_word(&facts, "class", extract_class_name(service->type->class_));
+    facts_number(&facts, "count", service->count);
+    extract_text_putc(text, '}');
+}
+
+static void put_json(struct extract_text *text, const struct extract_stats *stats)
+{
+    struct facts facts;
+    facts_open(&facts, text, true);
+    put_totals(&facts, stats, 0);
+    facts_key(&facts, "threads");
+    for (size_t i = 0; i < stats->thread_count && !text->code; i++) {
+        extract_text_putc(text, i ? ',' : '[');
+        json_thread(text, &stats->threads[i], stats->span_ticks);
+    }
+    extract_text_puts(text, stats->thread_count ? "]" : "[]");
+    facts_key(&facts, "services");
+    for (size_t i = 0; i < stats->service_count && !text->code; i++) {
+        extract_text_putc(text, i ? ',' : '[');
+        json_service(text, &stats->services[i]);
+    }
+    extract_text_puts(text, stats->service_count ? "]" : "[]");
+    facts_close(&facts);
+}
+
+static void optional_cell(struct sheet *sheet, bool known, uint64_t value)
+{
+    if (known)
+        sheet_number(sheet, value);
+    else
+        sheet_cell(sheet, "-");
+}
+
+static void priority_cell(struct sheet *sheet, const struct extract_thread_stats *thread)
+{
+    if (thread->priority_low == EXTRACT_NO_PRIORITY)
+        extract_text_putc(&sheet->cells, '-');
+    else
+        extract_text_dec(&sheet->cells, thread->priority_low);
+    if (thread->priority_high != thread->priority_low) {
+        extract_text_putc(&sheet->cells, '-');
+        extract_text_dec(&sheet->cells, thread->priority_high);
+    }
+    sheet_close_cell(sheet);
+}
+
+static void put_threads(struct extract_text *text, const struct extract_stats *stats,
+                        const struct extract_report_options *options)
+{
+    static const char *const heads[] = {"thread",   "prio",       "events",   "ticks",
+                                        "percent",  "stack size", "min free", "at event",
+                                        "suspends", "resumes"};
+    enum { COLUMNS = sizeof heads / sizeof *heads };
+    struct sheet sheet;
+
+    sheet_open(&sheet, COLUMNS, ~1u);
+    for (unsigned i = 0; i < COLUMNS; i++)
+        sheet_cell(&sheet, heads[i]);
+    for (size_t i = 0; i < stats->thread_count && !sheet.cells.code; i++) {
+        const struct extract_thread_stats *thread = &stats->threads[i];
+        sheet_cell(&sheet, thread->thread->shown);
+        priority_cell(&sheet, thread);
+        sheet_number(&sheet, thread->events);
+        sheet_number(&sheet, thread->ticks);
+        put_percent(&sheet.cells, thread->ticks, stats->span_ticks);
+        sheet_close_cell(&sheet);
+        optional_cell(&sheet, thread->stack_size != 0, thread->stack_size);
+        optional_cell(&sheet, thread->stack_known, thread->stack_free);
+        optional_cell(&sheet, thread->stack_known, thread->stack_seq);
+        sheet_number(&sheet, thread->suspends);
+        sheet_number(&sheet, thread->resumes);
+    }
+    sheet_print(&sheet, text, options);
+}
+
+static void put_services(struct extract_text *text, const struct extract_stats *stats,
+                         const struct extract_report_options *options)
+{
+    static const char *const heads[] = {"count", "percent", "class", "event"};
+    enum { COLUMNS = sizeof heads / sizeof *heads };
+    struct sheet sheet;
+
+    sheet_open(&sheet, COLUMNS, 3);
+    for (unsigned i = 0; i < COLUMNS; i++)
+        sheet_cell(&sheet, heads[i]);
+    for (size_t i = 0; i < stats->service_count && !sheet.cells.code; i++) {
+        const struct extract_service_stats *service = &stats->services[i];
+        sheet_number(&sheet, service->count);
+        put_percent(&sheet.cells, service->count, stats->events);
+        sheet_close_cell(&sheet);
+        sheet_cell(&sheet, extract_class_name(service->type->class_));
+        extract_text_escaped(&sheet.cells, service->type->name);
+        if (service->type->range)
+            extract_text_printf(&sheet.cells, " %u", service->id);
+        sheet_close_cell(&sheet);
+    }
+    sheet_print(&sheet, text, options);
+}
+
+enum extract_code extract_report_stats(struct extract_text *text, const struct extract_stats *stats,
+                                       const struct extract_report_options *options)
+{
+    struct facts facts;
+    if (options->json) {
+        put_json(text, stats);
+        return text->code;
+    }
+    facts_open(&facts, text, false);
+    put_totals(&facts, stats, options->hz);
+    facts_close(&facts);
+    extract_text_putc(text, '\n');
+    put_threads(text, stats, options);
+    extract_text_putc(text, '\n');
+    put_services(text, stats, options);
+    return text->code;
+}
