@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// cli: what the files of the program `ringside` share.
+//
+// In: arguments. Out: text on standard output, errors and losses on standard error, a status.
+#ifndef RINGSIDE_CLI_H
+#define RINGSIDE_CLI_H
+
+#include <extract/session.h>
+
+enum cli_status {
+    CLI_WHOLE = 0,      // everything was read and shown
+    CLI_USAGE = 1,      // the arguments make no sense
+    CLI_UNREADABLE = 2, // an input or output failed
+    CLI_LOSSES = 3      // read, with losses or damage
+};
+
+struct cli_options {
+    struct extract_session_options session; // `conditions` is owned
+    const char *elf;                        // NULL: none
+    const char *user_events;                // NULL: none
+    const char *output;                     // NULL: none
+    const char *command;                    // NULL: none
+    const char **inputs;                    // owned
+    int input_count;
+    bool quiet, cost, help, version;
+};
+
+// What a command takes beyond the common options.
+enum { CLI_FILTERS = 1, CLI_OUTPUT = 2, CLI_NO_INPUT = 4 };
+
+struct cli_command {
+    const char *name;
+    const char *alias; // NULL: none
+    const char *arguments;
+    const char *summary; // one line
+    const char *help;    // lines; what the summary does not say
+    unsigned takes;
+    int (*run)(const struct cli_options *options);
+};
+
+extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats, cli_scan,
+    cli_save, cli_help, cli_version;
+
+// commands.c: the table. NULL behind the last, and when there is none of that name.
+const struct cli_command *cli_command_at(size_t i);
+const struct cli_command *cli_command_find(const char *name);
+
+// options.c: parses all arguments. False: a message has been printed.
+bool cli_options_parse(struct cli_options *options, int argc, char **argv);
+void cli_options_free(struct cli_options *options);
+void cli_options_help(struct extract_text *text);
+
+// input.c: opens the memory that the inputs make together.
+enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
+                                  struct extract_error *error);
+
+// output.c: standard output as a text, and messages. A write that fails is said once; a reader
+// that has gone (EPIPE) is not.
+struct cli_output {
+    struct extract_text text;
+    int fault; // errno of the write that failed
+};
+
+void cli_output_open(struct cli_output *output);
+// Flushes and frees. Returns `status`, or CLI_UNREADABLE when the output failed.
+int cli_output_close(struct cli_output *output, int status);
+// Prints "ringside: WHAT: WHY; hint" and returns the status that the code stands for.
+int cli_complain(const struct extract_error *error);
+// As extract_error_set and cli_complain, for faults in the arguments: CLI_USAGE.
+int cli_refuse(const char *what, const char *hint, const char *why);
+
+// look.c: one trace, opened as the options say.
+struct cli_look {
+    struct extract_memory *memory;
+    struct extract_symbols *symbols;
+    struct extract_user_types *types;
+    struct extract_session *session;
+};
+
+// CLI_WHOLE, or another status after a message. Closed by cli_look_close in any case.
+int cli_look_open(struct cli_look *look, const struct cli_options *options);
+// Names losses and cost on standard error, unless quiet; CLI_LOSSES when there are losses.
+int cli_look_close(struct cli_look *look, const struct cli_options *options, int status);
+// Opens, runs a verb of extract_session_run to standard output, closes.
+int cli_look_run(const struct cli_options *options, const char *verb);
+
+#endif

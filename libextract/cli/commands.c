@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// cli: the table of commands, and nothing else.
+#include "cli/cli.h"
+#include <string.h>
+
+static const struct cli_command *const commands[] = {
+    &cli_info, &cli_objects, &cli_report, &cli_last,    &cli_stats,
+    &cli_scan, &cli_save,    &cli_help,   &cli_version, NULL,
+};
+
+const struct cli_command *cli_command_at(size_t i)
+{
+    return i < sizeof commands / sizeof *commands ? commands[i] : NULL;
+}
+
+const struct cli_command *cli_command_find(const char *name)
+{
+    const struct cli_command *command;
+    for (size_t i = 0; (command = cli_command_at(i)); i++)
+        if (!strcmp(command->name, name) || (command->alias && !strcmp(command->alias, name)))
+            return command;
+    return NULL;
+}

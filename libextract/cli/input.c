@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// cli: inputs. In: FILE.trx, IMAGE@ADDRESS, a core, Intel HEX, S-record, or "-". Out: one memory.
+#include "cli/cli.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// An input, taken apart.
+struct input {
+    char *path;         // owned
+    bool address_known; // IMAGE@ADDRESS
+    uint64_t address;
+    const char *kind; // of extract_memory_detect; "raw" with an address
+};
+
+// Splits at the last "@" when an address stands behind it, or when no file has the whole name.
+static enum extract_code split(struct input *input, const char *argument,
+                               struct extract_error *error)
+{
+    const char *at = strrchr(argument, '@');
+    input->address_known = at && extract_number_parse(at + 1, &input->address);
+    if (at && !input->address_known && access(argument, F_OK))
+        return extract_error_set(error, EXTRACT_USAGE, argument,
+                                 "write IMAGE@ADDRESS with a decimal or 0x hexadecimal number",
+                                 "\"%s\" is not an address", at + 1);
+    input->path =
+        input->address_known ? strndup(argument, (size_t)(at - argument)) : strdup(argument);
+    return input->path ? EXTRACT_OK
+                       : extract_error_set(error, EXTRACT_NOMEM, argument, NULL, "out of memory");
+}
+
+static enum extract_code look_at(struct input *input, const char *argument,
+                                 struct extract_error *error)
+{
+    enum extract_code code = split(input, argument, error);
+    input->kind = "raw";
+    if (code || input->address_known)
+        return code;
+    if (strcmp(input->path, "-"))
+        code = extract_memory_detect(input->path, &input->kind, error);
+    else
+        code = EXTRACT_USAGE;
+    if (code != EXTRACT_USAGE)
+        return code;
+    // What can be read only once cannot be looked at first; only a .trx says where it lay.
+    input->kind = "trx";
+    return EXTRACT_OK;
+}
+
+static enum extract_code add_image(struct extract_memory *memory, const struct input *input,
+                                   struct extract_error *error)
+{
+    if (input->address_known)
+        return extract_memory_add_image(memory, input->path, input->address, error);
+    if (!strcmp(input->kind, "ihex"))
+        return extract_memory_add_hex(memory, input->path, error);
+    if (!strcmp(input->kind, "srec"))
+        return extract_memory_add_srec(memory, input->path, error);
+    if (!strcmp(input->kind, "elf"))
+        return extract_error_set(error, EXTRACT_BAD, input->path,
+                                 "give the firmware with --elf, and a dump of its memory as input",
+                                 "it is an ELF file without a memory image");
+    if (!strcmp(input->kind, "raw"))
+        return extract_error_set(error, EXTRACT_BAD, input->path,
+                                 "write IMAGE@ADDRESS for a raw image of memory",
+                                 "it is no trace dump, ELF core, Intel HEX or S-record file");
+    return extract_error_set(
+        error, EXTRACT_USAGE, input->path, "give it alone; only images of memory go together",
+        "a %s file holds a whole trace or memory", !strcmp(input->kind, "trx") ? ".trx" : "core");
+}
+
+static enum extract_code open_alone(struct extract_memory **memory, const struct input *input,
+                                    struct extract_error *error)
+{
+    if (!strcmp(input->kind, "trx"))
+        return extract_memory_open_trx(memory, input->path, error);
+    return extract_memory_open_core(memory, input->path, error);
+}
+
+static bool stands_alone(const struct input *input)
+{
+    return !strcmp(input->kind, "trx") || !strcmp(input->kind, "core");
+}
+
+enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
+                                  struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    *memory = NULL;
+    for (int i = 0; i < options->input_count && !code; i++) {
+        struct input input = {0};
+        code = look_at(&input, options->inputs[i], error);
+        if (!code && options->input_count == 1 && stands_alone(&input)) {
+            code = open_alone(memory, &input, error);
+        } else if (!code) {
+            code = *memory ? EXTRACT_OK : extract_memory_new_images(memory, error);
+            code = code ? code : add_image(*memory, &input, error);
+        }
+        free(input.path);
+    }
+    if (code) {
+        extract_memory_close(*memory);
+        *memory = NULL;
+    }
+    return code;
+}

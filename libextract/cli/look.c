@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// cli: one look at a trace. In: options. Out: an open session; losses named on standard error.
+#include "cli/cli.h"
+#include <stdio.h>
+#include <string.h>
+
+int cli_look_open(struct cli_look *look, const struct cli_options *options)
+{
+    struct extract_session_options session = options->session;
+    struct extract_error error;
+    enum extract_code code;
+
+    memset(look, 0, sizeof *look);
+    code = cli_memory_open(&look->memory, options, &error);
+    if (!code && options->elf)
+        code = extract_symbols_open(&look->symbols, options->elf, &error);
+    if (!code && options->user_events)
+        code = extract_user_types_open(&look->types, options->user_events, &error);
+    session.user_types = look->types;
+    if (!code)
+        code = extract_session_open(&look->session, look->memory, look->symbols, &session, &error);
+    return code ? cli_complain(&error) : CLI_WHOLE;
+}
+
+// Prints each line of `verb` behind "ringside: INPUT: ".
+static void name_lines(struct cli_look *look, const char *verb)
+{
+    struct extract_text lines;
+    struct extract_error error;
+    char line[sizeof error.what + sizeof error.why + 8];
+
+    extract_text_init(&lines, NULL, NULL);
+    if (extract_session_run(look->session, verb, &lines, &error))
+        cli_complain(&error);
+    for (size_t i = 0, length; i < lines.used; i += length + 1) {
+        const char *end = memchr(lines.data + i, '\n', lines.used - i);
+        length = end ? (size_t)(end - lines.data) - i : lines.used - i;
+        extract_error_set(&error, EXTRACT_BAD, extract_memory_name(look->memory), NULL, "%.*s",
+                          (int)length, lines.data + i);
+        fprintf(stderr, "ringside: %s\n", extract_error_format(&error, line, sizeof line));
+    }
+    extract_text_free(&lines);
+}
+
+int cli_look_close(struct cli_look *look, const struct cli_options *options, int status)
+{
+    if (look->session) {
+        if (!status && !extract_session_is_whole(look->session))
+            status = CLI_LOSSES;
+        if (!options->quiet)
+            name_lines(look, "damage");
+        if (options->cost)
+            name_lines(look, "cost");
+    }
+    extract_session_close(look->session);
+    extract_user_types_close(look->types);
+    extract_symbols_close(look->symbols);
+    extract_memory_close(look->memory);
+    return status;
+}
+
+int cli_look_run(const struct cli_options *options, const char *verb)
+{
+    struct cli_look look;
+    struct cli_output output;
+    struct extract_error error;
+
+    int status = cli_look_open(&look, options);
+    if (!status) {
+        cli_output_open(&output);
+        enum extract_code code = extract_session_run(look.session, verb, &output.text, &error);
+        if (code && !output.fault)
+            status = cli_complain(&error);
+        if (code == EXTRACT_NOTFOUND)
+            status = CLI_USAGE; // a filter names nothing of this trace
+        status = cli_output_close(&output, status);
+    }
+    return cli_look_close(&look, options, status);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// cli: the program. In: arguments. Out: the status of the command that they name.
+#include "cli/cli.h"
+#include <signal.h>
+
+// What a command does not take must not be passed over in silence.
+static int check_options(const struct cli_command *command, const struct cli_options *options)
+{
+    if (options->session.condition_count && !(command->takes & CLI_FILTERS))
+        return cli_refuse(command->name, "filters go with report, last and stats",
+                          "it takes no filter");
+    if (options->output && !(command->takes & CLI_OUTPUT))
+        return cli_refuse(command->name, "redirect standard output instead",
+                          "it takes no --output");
+    if (!options->input_count && !(command->takes & CLI_NO_INPUT))
+        return cli_refuse(command->name, "write FILE.trx, IMAGE@ADDRESS, or - for standard input",
+                          "no input is given");
+    return CLI_WHOLE;
+}
+
+static int run(struct cli_options *options)
+{
+    const char *name = options->command;
+    if (options->version) {
+        name = "version";
+    } else if (options->help) { // of the command that stands there, if any
+        options->input_count = name != NULL;
+        options->inputs[0] = name;
+        name = "help";
+    }
+    if (!name)
+        return cli_refuse("command", "see ringside --help", "none is given");
+    const struct cli_command *command = cli_command_find(name);
+    if (!command)
+        return cli_refuse(name, "see ringside --help", "there is no such command");
+    int status = check_options(command, options);
+    return status ? status : command->run(options);
+}
+
+int main(int argc, char **argv)
+{
+    struct cli_options options;
+
+    signal(SIGPIPE, SIG_IGN); // a write then fails with EPIPE, which ends us in order
+    int status = cli_options_parse(&options, argc, argv) ? run(&options) : CLI_USAGE;
+    cli_options_free(&options);
+    return status;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside save`. In: a trace. Out: the ring alone, as a dump file of its own format.
+#include "base/file.h"
+#include "cli/cli.h"
+#include <extract/export.h>
+#include <string.h>
+
+static int write_out(const struct extract_text *ring, const char *path)
+{
+    struct extract_error error;
+    struct cli_output output;
+
+    if (strcmp(path, "-"))
+        return extract_file_replace(path, ring->data, ring->used, &error) ? cli_complain(&error)
+                                                                          : CLI_WHOLE;
+    cli_output_open(&output);
+    extract_text_put(&output.text, ring->data, ring->used);
+    return cli_output_close(&output, CLI_WHOLE);
+}
+
+static int run(const struct cli_options *options)
+{
+    struct extract_error error;
+    struct extract_text ring;
+    struct cli_look look;
+
+    if (!options->output)
+        return cli_refuse("save", "write -o FILE.trx, or -o - for standard output",
+                          "no output file is given");
+    int status = cli_look_open(&look, options);
+    extract_text_init(&ring, NULL, NULL);
+    if (!status) {
+        const struct extract_trace *trace = extract_session_trace(look.session);
+        status = extract_export_ring(&ring, trace, &error) ? cli_complain(&error)
+                                                           : write_out(&ring, options->output);
+    }
+    extract_text_free(&ring);
+    return cli_look_close(&look, options, status);
+}
+
+const struct cli_command cli_save = {
+    .name = "save",
+    .arguments = "INPUT... -o FILE.trx",
+    .summary = "the ring as a dump file, which gives the same report",
+    .help = "The file is replaced in one step. -o - writes to standard output.\n",
+    .takes = CLI_OUTPUT,
+    .run = run,
+};

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside scan`. In: images of memory. Out: the rings that lie there, found without symbols.
+#include "cli/cli.h"
+
+struct scan {
+    struct extract_text *text;
+    bool json, heads;
+    unsigned found;
+};
+
+static const char *order_name(enum extract_byte_order order)
+{
+    return order == EXTRACT_BIG ? "big" : "little";
+}
+
+static void put_json(struct extract_text *text, const struct extract_ring *ring)
+{
+    extract_text_printf(text,
+                        "{\"address\":%llu,\"format\":\"%s\",\"byte_order\":\"%s\","
+                        "\"word_bytes\":%u,\"length\":%llu,\"registry_slots\":%u,"
+                        "\"entries_total\":%u}\n",
+                        (unsigned long long)ring->address, extract_ring_format(ring),
+                        order_name(ring->byte_order), ring->word_bytes,
+                        (unsigned long long)ring->length, ring->registry.count,
+                        ring->entries.count);
+}
+
+static bool put_ring(void *context, const struct extract_ring *ring)
+{
+    struct scan *scan = context;
+    scan->found++;
+    if (scan->json) {
+        put_json(scan->text, ring);
+        return !scan->text->code;
+    }
+    if (scan->heads && scan->found == 1)
+        extract_text_puts(
+            scan->text, "address             format    order   word      bytes  slots  entries\n");
+    extract_text_printf(scan->text, "0x%016llx  %-8s  %-6s  %4u  %9llu  %5u  %7u\n",
+                        (unsigned long long)ring->address, extract_ring_format(ring),
+                        order_name(ring->byte_order), ring->word_bytes,
+                        (unsigned long long)ring->length, ring->registry.count,
+                        ring->entries.count);
+    return !scan->text->code;
+}
+
+static int search(struct extract_memory *memory, const struct cli_options *options)
+{
+    struct cli_output output;
+    struct extract_error error;
+    uint64_t candidates = 0;
+
+    cli_output_open(&output);
+    struct scan scan = {&output.text, options->session.json, !options->session.no_header, 0};
+    int status = CLI_WHOLE;
+    enum extract_code code = extract_ring_scan(memory, put_ring, &scan, &candidates, &error);
+    if (!code && !scan.found)
+        code = extract_error_set(&error, EXTRACT_NOTFOUND, extract_memory_name(memory),
+                                 "is it the memory that holds the trace, at its true address?",
+                                 "no trace ring lies there (%llu words looked like one at first)",
+                                 (unsigned long long)candidates);
+    if (code)
+        status = cli_complain(&error);
+    return cli_output_close(&output, status);
+}
+
+static int run(const struct cli_options *options)
+{
+    struct extract_memory *memory;
+    struct extract_error error;
+    int status;
+
+    if (cli_memory_open(&memory, options, &error))
+        return cli_complain(&error);
+    status = search(memory, options);
+    extract_memory_close(memory);
+    return status;
+}
+
+const struct cli_command cli_scan = {
+    .name = "scan",
+    .arguments = "IMAGE@ADDRESS...",
+    .summary = "trace rings in images of memory, found without symbols",
+    .help = "Give what it finds to the other commands with --ring ADDRESS.\n",
+    .run = run,
+};

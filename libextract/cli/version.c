@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside version` and --version. Out: which version this is.
+#include "cli/cli.h"
+
+static int run(const struct cli_options *options)
+{
+    struct cli_output output;
+    (void)options;
+    cli_output_open(&output);
+    extract_text_puts(&output.text, "ringside " EXTRACT_VERSION "\n");
+    return cli_output_close(&output, CLI_WHOLE);
+}
+
+const struct cli_command cli_version = {
+    .name = "version",
+    .arguments = "",
+    .summary = "the version of this program",
+    .help = "",
+    .takes = CLI_NO_INPUT | CLI_FILTERS | CLI_OUTPUT,
+    .run = run,
+};
