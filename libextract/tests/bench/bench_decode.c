@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+// bench: what the library does in a second, beside what the machine and others do, in one run.
+//
+// In: how many events (default 1,000,000) and an ELF for its symbols (default: this program).
+// Out: a table of events a second with ratios, and PASS or FAIL for each figure that must be met.
+#include "tests/bench/ctf_writer.h"
+#include "tests/bench/ring_maker.h"
+#include <errno.h>
+#include <extract/session.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RUNS = 5, THREADS = 8, OBJECTS = 15, BATCH = 128, LOOKUPS = 1 << 20, BASE = 0x20000000 };
+
+struct bench {
+    uint32_t events;
+    const char *elf;
+    struct maker ring;
+    struct extract_memory *memory;
+    struct extract_session *text, *json;
+    struct extract_symbols *symbols;
+    uint64_t *addresses; // to look up
+    uint32_t lookups;    // how many; 0: the ELF gives none
+    void *copy;
+    char folder[64]; // of the CTF trace; "" when there is none
+    int null;
+    uint64_t sum; // keeps the compiler from leaving work out
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static uint32_t random_word(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    return *state ^= *state << 5;
+}
+
+static void make_objects(struct maker *ring)
+{
+    static const struct {
+        uint8_t type;
+        const char *name;
+    } others[] = {{8, "byte pool 0"}, {3, "queue 0"}, {4, "semaphore 0"}, {6, "event flags 0"},
+                  {5, "mutex 0"},     {7, "block 0"}, {2, "timer 0"}};
+    char name[32];
+    for (unsigned i = 0; i < THREADS; i++) {
+        snprintf(name, sizeof name, "thread %u", i);
+        maker_object(ring, 1, BASE + 0x1000 + 0xA0 * i, BASE + 0x8000 + 1024 * i, 1024, name);
+    }
+    for (unsigned i = 0; i < OBJECTS - THREADS; i++)
+        maker_object(ring, others[i].type, BASE + 0x4000 + 0x40 * i, 100, 0, others[i].name);
+}
+
+// A mix as busy systems show it: queues first, then semaphores, mutexes, switches and interrupts.
+static void make_events(struct maker *ring, uint32_t count)
+{
+    static const uint32_t ids[] = {69, 68, 69, 68, 69, 68, 83, 88, 52, 57, 1, 2, 112, 3, 4, 36};
+    uint32_t state = 2463534242u, stamp = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t r = random_word(&state), id = ids[r % 16], priority = 8 + (r >> 8) % 8;
+        uint32_t thread = BASE + 0x1000 + 0xA0 * ((r >> 4) % THREADS);
+        uint32_t object = BASE + 0x4000 + 0x40 * ((r >> 12) % (OBJECTS - THREADS));
+        const uint32_t info[] = {id <= 2 ? thread : object, BASE + 0x8000 + (r & 0x1FFC),
+                                 r & 1 ? 0xFFFFFFFF : r & 0xFF, r >> 24};
+        bool interrupt = id == 3 || id == 4;
+        stamp += 10 + (r & 0xFF);
+        maker_event(ring, interrupt ? MAKER_ISR : thread,
+                    interrupt ? thread : MAKER_PRIORITY(priority, priority), id, stamp, info);
+    }
+}
+
+static bool flush_to_null(void *context, const char *data, size_t length)
+{
+    return write(*(int *)context, data, length) == (ssize_t)length;
+}
+
+static double run_copy(struct bench *b)
+{
+    memcpy(b->copy, b->ring.bytes, b->ring.length);
+    b->sum += ((uint8_t *)b->copy)[b->sum % b->ring.length];
+    return b->events;
+}
+
+static double run_decode(struct bench *b)
+{
+    struct extract_event events[BATCH];
+    struct extract_reader reader;
+    size_t count, total = 0;
+    extract_reader_init(&reader, extract_session_trace(b->text));
+    while ((count = extract_reader_next(&reader, events, BATCH))) {
+        total += count;
+        b->sum += events[count - 1].ticks;
+    }
+    return (double)total;
+}
+
+static double run_report(struct bench *b, struct extract_session *session)
+{
+    struct extract_text text;
+    struct extract_error error;
+    extract_text_init(&text, flush_to_null, &b->null);
+    enum extract_code code = extract_session_run(session, "report", &text, &error);
+    extract_text_flush(&text);
+    extract_text_free(&text);
+    return code ? 0 : (double)extract_session_shown(session);
+}
+
+static double run_text(struct bench *b)
+{
+    return run_report(b, b->text);
+}
+
+static double run_json(struct bench *b)
+{
+    return run_report(b, b->json);
+}
+
+static double run_printf(struct bench *b)
+{
+    FILE *null = fopen("/dev/null", "w");
+    if (!null)
+        return 0;
+    for (uint32_t i = 0; i < b->events; i++)
+        fprintf(null,
+                "%7u  %9u  +%4u  %-10s  %-5u  %-5s  %-14s  queue=%s  source=0x%x  wait=%s  "
+                "enqueued=%u\n",
+                i, i * 17, 17u, "thread 1", 16u, "SVC", "queue send", "queue 0", 0x20003000 + i,
+                "forever", i % 10);
+    fclose(null);
+    return b->events;
+}
+
+static double run_symbols(struct bench *b)
+{
+    struct extract_symbol symbol;
+    uint64_t offset;
+    for (uint32_t i = 0; i < b->lookups; i++)
+        if (extract_symbols_by_address(b->symbols, b->addresses[i], &symbol, &offset, NULL))
+            b->sum += offset;
+    return b->lookups;
+}
+
+static double run_babeltrace(struct bench *b)
+{
+    extern char **environ;
+    char *argv[] = {"babeltrace2", b->folder, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = -1;
+
+    if (!b->folder[0] || posix_spawn_file_actions_init(&actions))
+        return 0;
+    posix_spawn_file_actions_adddup2(&actions, b->null, STDOUT_FILENO);
+    if (!posix_spawnp(&child, argv[0], &actions, NULL, argv, environ))
+        waitpid(child, &status, 0);
+    posix_spawn_file_actions_destroy(&actions);
+    return status ? 0 : b->events;
+}
+
+// The bounds of the project's design, in millions a second; 0: none.
+static const struct {
+    const char *name;
+    double (*run)(struct bench *);
+    double must;
+    int runs;
+} measures[] = {
+    {"memcpy of the ring", run_copy, 0, RUNS},
+    {"decode", run_decode, 50, RUNS},
+    {"report, text", run_text, 3, RUNS},
+    {"report, JSON lines", run_json, 1.5, RUNS},
+    {"fprintf of such a line", run_printf, 0, RUNS},
+    {"symbolize an address", run_symbols, 5, RUNS},
+    {"babeltrace2, text sink", run_babeltrace, 0, 1},
+};
+
+enum { MEASURES = sizeof measures / sizeof *measures };
+
+// The best of several runs: what else the machine does can only slow one down.
+static double best_rate(struct bench *b, size_t i)
+{
+    double best = 0;
+    for (int run = 0; run < measures[i].runs; run++) {
+        double start = now(), count = measures[i].run(b), rate = count / (now() - start);
+        best = rate > best ? rate : best;
+    }
+    return best / 1e6;
+}
+
+static void print_table(const double rates[])
+{
+    printf("%-24s %12s %16s\n", "", "M events/s", "x fprintf");
+    for (size_t i = 0; i < MEASURES; i++)
+        if (rates[i] > 0)
+            printf("%-24s %12.2f %16.2f\n", measures[i].name, rates[i], rates[i] / rates[4]);
+        else
+            printf("%-24s %12s %16s\n", measures[i].name, "not run", "-");
+    if (rates[6] > 0)
+        printf("report, text / babeltrace2: %.1f\n", rates[2] / rates[6]);
+    for (size_t i = 0; i < MEASURES; i++)
+        if (measures[i].must > 0 && rates[i] > 0)
+            printf("%s %s: %.2f M/s, must be %.1f\n",
+                   rates[i] >= measures[i].must ? "PASS" : "FAIL", measures[i].name, rates[i],
+                   measures[i].must);
+}
+
+// Where the ELF's symbols lie, by names that most programs have.
+static bool find_span(const struct bench *b, uint64_t *low, uint64_t *high)
+{
+    static const char *const names[] = {"_start", "main", "_init",  "_fini",
+                                        "_end",   "end",  "_edata", "_tx_trace_header_ptr"};
+    struct extract_symbol symbol;
+    *low = UINT64_MAX;
+    *high = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!extract_symbols_by_name(b->symbols, names[i], &symbol))
+            continue;
+        *low = symbol.address < *low ? symbol.address : *low;
+        *high = symbol.address > *high ? symbol.address : *high;
+    }
+    return *high > *low;
+}
+
+// Random addresses that a symbol covers: those that none covers would be found out sooner.
+static bool make_addresses(struct bench *b)
+{
+    uint64_t low, high, tries = 0;
+    uint32_t state = 88172645u, count = 0;
+    struct extract_symbol symbol;
+
+    b->addresses = calloc(LOOKUPS, sizeof *b->addresses);
+    if (!b->addresses || !find_span(b, &low, &high))
+        return b->addresses != NULL;
+    while (count < LOOKUPS && tries++ < (uint64_t)LOOKUPS * 64) {
+        uint64_t address = low + random_word(&state) % (high - low);
+        if (extract_symbols_by_address(b->symbols, address, &symbol, NULL, NULL))
+            b->addresses[count++] = address;
+    }
+    b->lookups = count == LOOKUPS ? LOOKUPS : 0;
+    return true;
+}
+
+static bool make_ctf(struct bench *b)
+{
+    snprintf(b->folder, sizeof b->folder, "/tmp/ringside-bench-XXXXXX");
+    if (!mkdtemp(b->folder)) {
+        b->folder[0] = 0;
+        return false;
+    }
+    return ctf_write(b->folder, b->events);
+}
+
+static void remove_ctf(const struct bench *b)
+{
+    char name[96];
+    static const char *const files[] = {"/metadata", "/stream", ""};
+    for (size_t i = 0; b->folder[0] && i < sizeof files / sizeof *files; i++) {
+        snprintf(name, sizeof name, "%s%s", b->folder, files[i]);
+        remove(name);
+    }
+}
+
+static enum extract_code open_all(struct bench *b, struct extract_error *error)
+{
+    struct extract_session_options options = {
+        .size = sizeof options, .ring_known = true, .ring = BASE};
+    enum extract_code code = extract_memory_new_images(&b->memory, error);
+    if (!code)
+        code =
+            extract_memory_add_bytes(b->memory, "ring", b->ring.bytes, b->ring.length, BASE, error);
+    if (!code)
+        code = extract_session_open(&b->text, b->memory, NULL, &options, error);
+    options.json = true;
+    if (!code)
+        code = extract_session_open(&b->json, b->memory, NULL, &options, error);
+    if (!code)
+        code = extract_symbols_open(&b->symbols, b->elf, error);
+    return code;
+}
+
+static void close_all(struct bench *b)
+{
+    extract_symbols_close(b->symbols);
+    extract_session_close(b->text);
+    extract_session_close(b->json);
+    extract_memory_close(b->memory);
+    maker_close(&b->ring);
+    remove_ctf(b);
+    free(b->copy);
+    free(b->addresses);
+    close(b->null);
+}
+
+static bool prepare(struct bench *b)
+{
+    struct extract_error error;
+    char line[512];
+    b->null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (!maker_open(&b->ring, BASE, 0xFFFFFFFF, 32, b->events, false))
+        return false;
+    make_objects(&b->ring);
+    make_events(&b->ring, b->events);
+    b->copy = malloc(b->ring.length);
+    if (b->null < 0 || !b->copy || !make_ctf(b))
+        return false;
+    if (open_all(b, &error)) {
+        fprintf(stderr, "%s\n", extract_error_format(&error, line, sizeof line));
+        return false;
+    }
+    return make_addresses(b);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {.elf = argc > 2 ? argv[2] : "/proc/self/exe", .null = -1};
+    uint64_t events = 1000000;
+    double rates[MEASURES];
+
+    if ((argc > 1 && !extract_number_parse(argv[1], &events)) || events < 1 || events > 4000000) {
+        fprintf(stderr, "usage: bench_decode [EVENTS (up to 4000000) [ELF]]\n");
+        return 1;
+    }
+    b.events = (uint32_t)events;
+    bool ready = prepare(&b);
+    if (ready) {
+        printf("%u events, %zu symbols, best of %d\n", b.events, extract_symbols_count(b.symbols),
+               RUNS);
+        for (size_t i = 0; i < MEASURES; i++)
+            rates[i] = best_rate(&b, i);
+        print_table(rates);
+        printf("(checksum %llx)\n", (unsigned long long)b.sum);
+    } else {
+        fprintf(stderr, "bench_decode: it could not be prepared: %s\n", strerror(errno));
+    }
+    close_all(&b);
+    return ready ? 0 : 1;
+}

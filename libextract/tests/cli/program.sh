@@ -1,0 +1,367 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# program.sh: the program `ringside` from its command line: statuses, messages, inputs, outputs.
+# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+set -u
+ringside=${BUILD:-build}/ringside
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+ok() { echo "ok $1"; }
+fail() {
+    echo "not ok $1: $2"
+    failures=$((failures + 1))
+}
+
+# Runs the program; keeps what it printed and its status.
+run() {
+    timeout 20 "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+}
+
+# check NAME STATUS [out|err|no-out|no-err PATTERN]...: judges the last run.
+check() {
+    local name=$1 expected=$2 why=''
+    shift 2
+    [ "$status" = "$expected" ] || why="status $status, not $expected ($(head -n 1 "$work/err"))"
+    while [ -z "$why" ] && [ $# -gt 0 ]; do
+        case $1 in
+        out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
+        no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
+        esac
+        shift 2
+    done
+    if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
+}
+
+# same NAME: the last report and the one before, kept in "parts", are the same bytes.
+same() {
+    if cmp -s "$work/out" "$work/parts"; then
+        ok "$1"
+    else
+        fail "$1" "$(diff "$work/out" "$work/parts" | sed -n 2p)"
+    fi
+}
+
+# words N...: 32-bit little-endian words. zeros N: as many zero bytes.
+words() {
+    local w
+    for w in "$@"; do
+        printf '%b' "$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $((w & 255)) $((w >> 8 & 255)) \
+            $((w >> 16 & 255)) $((w >> 24 & 255)))"
+    done
+}
+zeros() { head -c "$1" /dev/zero; }
+
+# A ring at 0x20000000 (TraceX user guide, chapter 11): 48 bytes of header, 2 objects of 48 bytes,
+# 6 entries of 32, of which 4 were written.
+ring() {
+    local thread=0x20004000
+    words 0x54585442 0xffffffff 0x20000000 0x20000030
+    printf '\0\0\x20\0'
+    words 0x20000090 0x20000090 0x20000150 0x20000110 0xaaaaaaaa 0xbbbbbbbb 0xcccccccc
+    printf '\0\001\x80\020' && words $thread 0x20008000 1024 && printf 'main' && zeros 28
+    printf '\0\003\0\0' && words 0x20005000 40 1 && zeros 32
+    words $thread 0x80100010 69 100 0x20005000 0x20006000 0xffffffff 3
+    words $thread 0x80100010 68 110 0x20005000 0x20006000 0 2
+    words 0xffffffff $thread 3 150 0x20001000 15 1 0
+    words $thread 0x80100010 88 175 0x20005100 1 0 0x20008100
+    zeros 64
+}
+trx=$work/a.trx
+ring >"$trx"
+[ "$(wc -c <"$trx")" = 336 ] || { fail "the test's own ring" "it has the wrong size"; exit 1; }
+cp "$trx" "$work/ring.bin"
+{ zeros 256; cat "$trx"; zeros 256; } >"$work/ram.bin"
+
+# ---- Help and usage ----
+run --help
+check "help goes to standard output" 0 out '^Usage: ringside' out '--elf' no-err .
+run help report
+check "help names a command" 0 out '^Usage: ringside report'
+run stats --help
+check "a command has --help" 0 out '^Usage: ringside stats'
+run --version
+check "the version" 0 out '^ringside [0-9]'
+run
+check "no command" 1 err '^ringside: command: ' no-out .
+run dance "$trx"
+check "an unknown command" 1 err '^ringside: dance: .*; see ringside --help'
+run report --dance "$trx"
+check "an unknown option" 1 err '^ringside: --dance: '
+run report -Z "$trx"
+check "an unknown short option" 1 err '^ringside: -Z: '
+run report "$trx" --hz
+check "a value is missing" 1 err '^ringside: --hz: its value is missing'
+for bad in --hz=0 --hz=fast --hz=-1 --ring=zz --modulus=1x --color=blue --last=x --class=X \
+    --from=now --format=dance; do
+    run report "$bad" "$trx"
+    check "refuses $bad" 1 err '^ringside: '  no-out .
+done
+run info
+check "no input" 1 err 'no input is given'
+run info --thread main "$trx"
+check "a filter where none is taken" 1 err 'it takes no filter'
+run save "$trx"
+check "save without a file" 1 err '; write -o FILE'
+
+# ---- Inputs ----
+run info "$work/nothing.trx"
+check "a file that is not there" 2 err 'nothing.trx: .*No such file'
+run info "$work"
+check "a folder" 2 err "^ringside: $work: "
+: >"$work/empty"
+run info "$work/empty"
+check "an empty file" 2 err '^ringside: '
+run info "$work/ram.bin"
+check "a raw image without an address" 2 err '; write IMAGE@ADDRESS'
+run info "$work/ram.bin@here"
+check "a bad address" 1 err '"here" is not an address'
+run info "$trx" "$trx"
+check "two dumps" 1 err 'only images of memory go together'
+run info "$trx"
+check "a dump" 0 out '^entries valid: 4$' out '^events lost: 0$' no-err .
+run info "$work/ring.bin@0x20000000"
+check "an image at a hexadecimal address" 0 out '^entries valid: 4$'
+run info "$work/ring.bin@536870912"
+check "an image at a decimal address" 0 out '^address: 0x20000000$'
+cp "$trx" "$work/a@b"
+run info "$work/a@b"
+check "a file with @ in its name" 0 out '^entries valid: 4$'
+head -c 200 "$trx" >"$work/low" && tail -c +201 "$trx" >"$work/high"
+run report "$work/high@0x200000c8" "$work/low@0x20000000"
+mv "$work/out" "$work/parts"
+run report "$trx"
+same "two images are one memory"
+"$ringside" report - <"$trx" >"$work/parts" 2>&1
+same "standard input"
+"$ringside" -@0x20000000 report <"$work/ring.bin" >"$work/parts" 2>&1
+same "standard input at an address"
+timeout 20 "$ringside" report <(cat "$trx") >"$work/parts" 2>&1
+same "a pipe"
+head -c 20 "$trx" >"$work/low" && tail -c +21 "$trx" >"$work/high"
+"$ringside" report "$work/high@0x20000014" "$work/low@0x20000000" >"$work/parts" 2>&1
+same "two images that meet in the header"
+for kind in ihex srec; do
+    objcopy -I binary -O $kind --change-addresses 0x20000000 "$trx" "$work/ring.$kind"
+    "$ringside" report "$work/ring.$kind" >"$work/parts" 2>&1
+    same "$kind"
+done
+{ head -c 4 "$trx"; words 0; tail -c +9 "$trx"; } >"$work/mask0.trx"
+run info "$work/mask0.trx"
+check "a mask of 0" 0 out '^address: 0x20000000$' out '^word bytes: 4$' out '^entries valid: 4$'
+run info "$ringside"
+check "a program is no dump" 2 err 'give the firmware with --elf'
+
+# ---- Commands ----
+run report "$trx"
+check "report" 0 out '^  1     10    +10  main            16    SVC    queue receive'
+[ "$(wc -l <"$work/out")" = 5 ]
+status=$?
+check "a head and a line an event" 0
+run --no-header dump "$trx"
+check "dump is report" 0 out 'queue send' no-out '^seq'
+run last 2 "$trx"
+check "last" 0 out 'semaphore put' out 'isr enter' no-out 'queue'
+"$ringside" last 2 -@0x20000000 <"$work/ring.bin" >"$work/parts" 2>&1
+run last 2 "$trx"
+same "last of standard input at an address"
+run last "$trx"
+check "last without a number" 1 err 'ringside last N INPUT'
+run last x "$trx"
+check "last of garbage" 1 err 'it is not a number'
+run "$trx" report
+check "the command comes first" 1 err 'there is no such command'
+run --event 'queue*' report "$trx" --thread main --last 1 --no-header
+check "options stand anywhere" 0 out 'queue receive' no-out 'queue send'
+run report --thread nobody "$trx"
+check "a filter that names nothing" 1 err '"nobody"' out '^seq'
+run report --modulus 175 "$trx"
+check "a modulus that the stamps contradict" 1 err '^ringside: modulus: a stamp of 175 is not below'
+run report --modulus 176 "$trx"
+check "a modulus above the stamps" 0 out 'semaphore put'
+run report --from 1ms "$trx"
+check "a time with a unit needs the rate" 1 err 'ticks a second are not known'
+run report --hz 1000 --from 50ms "$trx" --no-header
+check "with the rate it is a time" 0 out '0.050000000' out '0.075000000' no-out 'queue'
+run objects "$trx"
+check "objects" 0 out '^0x20004000  thread  main'
+run stats "$trx"
+check "stats" 0 out '^events: 4$' out '^main '
+run info --cost "$trx"
+check "the cost is said" 0 err 'read [0-9]* times\?, [0-9,]* bytes, '
+run report --color=always "$trx"
+check "color" 0 out $'^\x1b\\[1mseq'
+run report "$trx"
+check "no color into a file" 0 no-out $'\x1b'
+
+# ---- Scan ----
+run scan "$work/ram.bin@0x1fffff00"
+check "scan" 0 out '^0x0000000020000000  threadx .* 2 *6$'
+run scan --json "$work/ram.bin@0x1fffff00"
+check "scan as JSON" 0 out '"address":536870912,.*"entries_total":6'
+run scan "$work/ram.bin@0x30000000"
+check "a ring at a wrong address is none" 2 err 'no trace ring lies there (1 words'
+run info --ring 0x20000000 "$work/ram.bin@0x1fffff00"
+check "the ring by its address" 0 out '^found by: address$'
+run info "$work/ram.bin@0x1fffff00"
+check "the ring by scanning" 0 out '^found by: scan$'
+
+# ---- Save ----
+run save "$work/ram.bin@0x1fffff00" -o "$work/saved.trx"
+check "save" 0 no-out . no-err .
+"$ringside" report "$work/saved.trx" >"$work/parts" 2>&1
+"$ringside" report "$trx" >"$work/out" 2>&1
+same "a saved ring gives the same report"
+"$ringside" save "$trx" -o - | cmp -s - "$work/saved.trx"
+status=$?
+check "save to standard output" 0
+run save "$trx" -o "$work/no/such/folder"
+check "save where nothing can be" 2 err 'no/such/folder: '
+
+# ---- Losses ----
+cp "$trx" "$work/torn.trx"
+words 0x20004000 | dd of="$work/torn.trx" bs=1 seek=$((0x110)) conv=notrunc 2>/dev/null
+run report "$work/torn.trx"
+check "damage has a status and is named" 3 err 'torn.trx: 1 entry was being .* (slot 4)' \
+    out 'queue send'
+run report --quiet "$work/torn.trx"
+check "quiet damage has the status" 3 no-err .
+run info --json "$work/torn.trx"
+check "info counts it" 3 out '"entries_damaged":1'
+head -c 300 "$trx" >"$work/cut.trx"
+run report "$work/cut.trx"
+check "a dump that was cut off" 3 err 'could not be read' out 'queue send'
+
+# ---- Outputs ----
+"$ringside" report "$trx" >/dev/full 2>"$work/err"
+status=$?
+check "a full disk" 2 err 'standard output: No space left'
+"$ringside" report "$trx" 2>"$work/err" >&-
+status=$?
+check "a closed output" 2 err 'standard output: '
+# The reader is gone before the first write: the shell's `:` reads nothing.
+{ sleep 0.3; "$ringside" report "$trx" 2>"$work/err"; echo $? >"$work/status"; } | :
+status=$(cat "$work/status")
+check "a reader that has gone" 2 no-err .
+
+# ---- JSON: the keys of the documentation, numbers in full ----
+"$ringside" info --json "$trx" | jq -e '[.format, .byte_order, .word_bytes, .timer_mask,
+    .time_direction, .entries_total, .entries_valid, .entries_damaged, .events_lost, .wrapped,
+    .objects, .span_ticks, .state] == ["threadx", "little", 4, 4294967295, "up", 6, 4, 0, 0, false,
+    2, 75, ["unknown", "not_full", "no_overrun"]]' >"$work/out" 2>&1
+status=$?
+check "info as JSON" 0
+"$ringside" report --json --hz 1000 "$trx" | jq -es 'length == 4 and (.[0] |
+    .seq == 0 and .ticks == 0 and .raw_stamp == 100 and .core == 0 and .context == "thread" and
+    .thread == 536887296 and .thread_name == "main" and .priority == 16 and .threshold == 16 and
+    .id == 69 and .event == "TX_TRACE_QUEUE_SEND" and .class == "SVC" and .flags == [] and
+    .fields == {queue: 536891392, source: 536895488, wait: 4294967295, enqueued: 3} and
+    .info == [536891392, 536895488, 4294967295, 3] and .names == {wait: "forever"}) and
+    (.[2] | .context == "isr" and .thread == null and .interrupted == 536887296) and
+    .[3].seconds == 0.075' >"$work/out" 2>&1
+status=$?
+check "events as JSON" 0
+"$ringside" objects --json "$trx" | jq -es '[.[] | [.address, .type, .name, .param1, .param2,
+    .in_use]] == [[536887296, "thread", "main", 536903680, 1024, true],
+    [536891392, "queue", "", 40, 1, true]]' >"$work/out" 2>&1
+status=$?
+check "objects as JSON" 0
+"$ringside" stats --json "$trx" | jq -e 'has("context_switches") and has("preemptions") and
+    has("time_slices") and has("suspends") and has("resumes") and .interrupts == 1 and
+    has("nested_interrupts") and has("idle_ticks") and has("interrupt_ticks") and
+    (.priority_inversions | has("deterministic") and has("undeterministic")) and
+    (.threads[0] | .name == "main" and .address == 536887296 and has("ticks") and
+    has("percent") and .stack_size == 1024 and .stack_min_free == 256)' >"$work/out" 2>&1
+status=$?
+check "statistics as JSON" 0
+sum='(([.threads[].ticks] | add) + .idle_ticks + .interrupt_ticks + .init_ticks) == .span_ticks'
+"$ringside" stats --json "$trx" | jq -e "$sum and .span_ticks == 75" >"$work/out" 2>&1
+status=$?
+check "statistics account for every tick" 0
+"$ringside" stats --json --last 3 "$trx" | jq -e "$sum"' and .span_ticks == 65 and .events == 3 and
+    .interrupt_ticks == 25 and (.threads[0] | .ticks == 40 and .percent == 61.538)' \
+    >"$work/out" 2>&1
+status=$?
+check "statistics of a part" 0
+# Thread 0x20004000 lets one run that nothing else names; an interrupt stops another such.
+{
+    head -c 48 "$trx"
+    zeros 96
+    words 0x20004000 0x80100010 2 100 0x20004000 6 0 0x20009000
+    words 0xffffffff 0x20009200 3 200 0 15 1 0
+    words 0xffffffff 0x20009200 4 240 0 15 1 0
+    words 0xffffffff 0x20009200 88 290 0 1 0 0
+    zeros 64
+} >"$work/passing.trx"
+"$ringside" stats --json "$work/passing.trx" | jq -e "$sum"' and .span_ticks == 190 and
+    ([.threads[] | [.name, .address, .ticks]] == [[null, 536887296, 0], [null, 536907776, 100],
+    [null, 536908288, 50]])' >"$work/out" 2>&1
+status=$?
+check "threads without a name, and without events" 0
+
+# ---- Names from the firmware; nm says where its linker put them ----
+cat >"$work/firmware.c" <<'C'
+int a_queue[16] = {1};
+const char a_text[] = "a \"quoted\" text";
+void a_function(void) { a_queue[0]++; }
+C
+gcc -O0 -fno-pie -no-pie -static -nostdlib -Wl,-Ttext=0x10000 -Wl,-Tdata=0x20000 \
+    -Wl,-e,a_function -o "$work/firmware.elf" "$work/firmware.c" 2>"$work/err"
+where() { nm "$work/firmware.elf" | awk -v name="$1" '$3 == name {print "0x" $1}'; }
+{
+    head -c 144 "$trx"
+    words 0x20004000 0x80100010 69 100 $(($(where a_queue) + 8)) 0 5 0
+    words 0x20004000 0x80100010 37 110 "$(where a_queue)" 0 0 0
+    words 0x20004000 0x80100010 261 120 0 $(($(where a_function) + 4)) 0 0
+    words 0x20004000 0x80100010 220 130 0 "$(where a_text)" 0 0
+    tail -c +273 "$trx"
+} >"$work/named.trx"
+run report --elf "$work/firmware.elf" "$work/named.trx"
+check "objects have the names of symbols" 0 out 'queue=a_queue+0x8  ' out 'group=a_queue$'
+check "functions and texts too" 0 out 'driver=a_function+0x4  ' \
+    out 'dir_name="a \\"quoted\\" text"'
+run report --json --elf "$work/firmware.elf" "$work/named.trx"
+check "names in JSON" 0 out '"names":{"driver":"a_function+0x4"}' \
+    out '"names":{"dir name":"a \\"quoted\\" text"}'
+run report --object a_queue --elf "$work/firmware.elf" "$work/named.trx" --no-header
+check "filters know symbols" 0 out 'group=a_queue$' no-out 'a_queue+0x8'
+strip -o "$work/stripped.elf" "$work/firmware.elf"
+run info --elf "$work/stripped.elf" "$work/ram.bin@0x1fffff00"
+check "firmware without symbols leads to a search" 0 out '^found by: scan$' no-err .
+# An ELF whose filter word is a ULONG of 8 bytes, beside a ring of 4.
+gcc -O0 -fno-pie -no-pie -static -nostdlib -Wl,-e,f -x c -o "$work/wide.elf" - <<'C'
+unsigned long _tx_trace_event_enable_bits = 1;
+void f(void) { _tx_trace_event_enable_bits++; }
+C
+for input in "$trx" "$work/ram.bin@0x1fffff00"; do
+    run report --elf "$work/wide.elf" "$input"
+    check "firmware that is another's (${input##*/})" 3 err 'the ELF file does not fit this trace' \
+        out 'semaphore put'
+done
+run report --elf "$work/nothing.elf" "$trx"
+check "firmware that is not there" 2 err 'nothing.elf: '
+printf 'ignored\nStart\n4097,my event,AB,0,0,0,0,0,0,one,two,three,four\nEnd\n' >"$work/u.trxc"
+run report --user-events "$work/u.trxc" "$trx"
+check "a file of user events" 0 out 'queue send'
+{ head -c 144 "$trx"; words 0x20004000 0x80100010 4098 100 1 2 3 4; zeros 160; } >"$work/user.trx"
+words 0x200000b0 | dd of="$work/user.trx" bs=1 seek=32 conv=notrunc 2>/dev/null
+name=$("$ringside" report --no-header "$work/user.trx" | grep -o 'user event [0-9]*')
+run report --event "$name" --no-header "$work/user.trx"
+check "an event is named as it is shown" 0 out 'user event 4098'
+run report --user-events "$work/none.trxc" "$trx"
+check "a file of user events that is not there" 2 err 'none.trxc: '
+
+# ---- Every truncation: a status, never a signal; a message whenever it is not whole ----
+bad=''
+for ((length = 0; length < 336; length++)); do
+    head -c "$length" "$trx" >"$work/cut.trx"
+    run report "$work/cut.trx"
+    { [ "$status" = 2 ] || [ "$status" = 3 ]; } && [ -s "$work/err" ] ||
+        bad="$bad $length(status $status)"
+done
+[ -z "$bad" ] && ok "every truncation is said"
+[ -z "$bad" ] || fail "every truncation is said" "$bad"
+
+[ "$failures" = 0 ]

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Fuzz target: the bytes of an ELF file, and every kind of question about it.
+//
+// What is checked, besides that nothing crashes, leaks or hangs: answers agree with each other.
+#include <extract/symbols.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void ask_address(struct extract_symbols *symbols, uint64_t address, size_t *cache)
+{
+    struct extract_symbol found, again;
+    struct extract_place place;
+    uint64_t offset = 0;
+    uint8_t bytes[64];
+
+    if (extract_symbols_by_address(symbols, address, &found, &offset, cache)) {
+        check(found.address <= address);
+        check(found.address + offset == address || found.function);
+        check(found.size == 0 || offset < found.size);
+        check(*found.name && extract_symbols_by_name(symbols, found.name, &again));
+        check(strcmp(again.name, found.name) == 0);
+    }
+    if (extract_symbols_place(symbols, address, &place))
+        check(place.line > 0 && *place.file);
+    check(extract_symbols_read_constant(symbols, address, bytes, sizeof bytes) <= sizeof bytes);
+}
+
+static void ask_type(struct extract_symbols *symbols, const char *type)
+{
+    char path[64];
+    uint64_t size, offset;
+
+    (void)extract_symbols_type_size(symbols, type, &size);
+    (void)extract_symbols_member(symbols, type, "inner.b", &offset, &size);
+    (void)extract_symbols_member(symbols, type, "anonymous", &offset, &size);
+    for (uint64_t at = 0; at < 40; at += 4)
+        if (extract_symbols_member_at(symbols, type, at, path, sizeof path))
+            check(*path && strlen(path) < sizeof path);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const types[] = {"outer", "struct outer_tag", "union both", "loop", "u32"};
+    struct extract_symbols *symbols;
+    struct extract_symbol symbol;
+    struct extract_error error;
+    size_t cache = 0;
+
+    if (extract_symbols_open_bytes(&symbols, "fuzz", data, size, &error) != EXTRACT_OK) {
+        check(!symbols && error.why[0]);
+        return 0;
+    }
+    for (uint64_t address = 0; address < 0x400; address += 13)
+        ask_address(symbols, address, &cache);
+    if (extract_symbols_by_name(symbols, "work", &symbol))
+        for (uint64_t offset = 0; offset < 64; offset += 3)
+            ask_address(symbols, symbol.address + offset, &cache);
+    ask_address(symbols, UINT64_MAX, &cache);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        ask_type(symbols, types[i]);
+    extract_symbols_close(symbols);
+    return 0;
+}

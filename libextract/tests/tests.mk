@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+# Unit tests, fuzz targets and benchmarks (one program a source file), and the targets that run
+# tests. What a test prints and how it is counted: .ci/run-tests.
+
+UNIT_SOURCES  := $(sort $(wildcard libextract/tests/unit/test_*.c libextract/tests/unit/*/test_*.c))
+UNIT_PROGRAMS := $(UNIT_SOURCES:libextract/tests/unit/%.c=$(BUILD)/unit/%)
+UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),\
+                   $(sort $(wildcard libextract/tests/unit/*.c libextract/tests/unit/*/*.c)))
+FUZZ_SOURCES  := $(sort $(wildcard libextract/tests/fuzz/fuzz_*.c))
+FUZZ_PROGRAMS := $(FUZZ_SOURCES:libextract/tests/fuzz/%.c=$(BUILD)/fuzz/%)
+BENCH_SOURCES := $(sort $(wildcard libextract/tests/bench/*.c))
+BENCH_PROGRAMS := $(BENCH_SOURCES:libextract/tests/bench/%.c=$(BUILD)/bench/%)
+SUPPORT_OBJECTS := $(UNIT_SUPPORT:%.c=$(BUILD)/obj/%.o)
+
+.PHONY: test asan fuzz bench check-style qemu-tests test-programs fuzz-programs bench-programs
+.SECONDARY:
+
+JOBS     := $(shell nproc 2>/dev/null || echo 2)
+# With `make -jN`, the jobs of the caller are used.
+SUBMAKE   = $(MAKE) --no-print-directory $(if $(filter 1,$(V)),,-s) \
+              $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+STRICT   := CFLAGS='-O1 -g -Werror'
+ASAN     := BUILD=build/asan SANITIZE=address,undefined $(STRICT)
+UBSAN    := BUILD=build/ubsan SANITIZE=undefined $(STRICT)
+FUZZING  := BUILD=build/clang-fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined $(STRICT)
+
+# A test that defines __wrap_NAME takes the place of the library's calls of NAME.
+wraps = $$(nm $(filter %.o,$^) | sed -n 's/.* T __wrap_/-Wl,--wrap=/p')
+
+$(BUILD)/unit/%: $(BUILD)/obj/libextract/tests/unit/%.o $(SUPPORT_OBJECTS) $(BUILD)/libextract.a
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -pie $(filter %.o,$^) $(wraps) $(BUILD)/libextract.a -o $@ -lcmocka $(LIBS)
+
+$(BUILD)/fuzz/%: $(BUILD)/obj/libextract/tests/fuzz/%.o $(BUILD)/libextract.a
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -fsanitize=fuzzer $^ -o $@ $(LIBS)
+
+$(BUILD)/bench/%: $(BUILD)/obj/libextract/tests/bench/%.o $(BUILD)/libextract.a
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -pie $^ -o $@ $(LIBS)
+
+build/proofcheck: build/obj/qemu-tests/cases/proofcheck.o
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -pie $^ -o $@
+
+test-programs: all $(UNIT_PROGRAMS)
+fuzz-programs: $(FUZZ_PROGRAMS)
+bench-programs: $(BENCH_PROGRAMS)
+
+test:
+	@.ci/setup.sh test
+	@$(SUBMAKE) test-programs build/proofcheck firmware
+	@$(SUBMAKE) $(ASAN) test-programs
+	@$(SUBMAKE) $(FUZZING) fuzz-programs
+	@MAKE='$(MAKE)' .ci/run-tests style builds install unit asan-unit cli fuzz reader cases
+
+asan:
+	@.ci/setup.sh test
+	@$(SUBMAKE) $(ASAN) test-programs
+	@$(SUBMAKE) $(UBSAN) all
+	@$(SUBMAKE) build/proofcheck firmware
+	@MAKE='$(MAKE)' .ci/run-tests asan-unit asan-cli asan-reader asan-cases
+
+fuzz:
+	@.ci/setup.sh test
+	@$(SUBMAKE) $(FUZZING) fuzz-programs
+	@FUZZ_SECONDS=$(SECONDS) .ci/run-tests fuzz
+
+bench:
+	@.ci/setup.sh test
+	@$(SUBMAKE) all bench-programs firmware
+	@set -e; for b in $(BENCH_PROGRAMS) $(sort $(wildcard libextract/tests/bench/*.sh)); do \
+	  echo "== $$b"; BUILD=$(BUILD) ./$$b; done
+
+check-style:
+	@.ci/setup.sh test
+	@.ci/run-tests style
+
+qemu-tests:
+	$(if $(and $(IMAGE),$(MACHINE)),,$(error usage: make qemu-tests IMAGE=fw.elf MACHINE=mps2-an385))
+	@.ci/setup.sh test
+	@$(SUBMAKE) all
+	@IMAGE='$(IMAGE)' MACHINE='$(MACHINE)' .ci/run-tests generic

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// Time: masks, directions, wraps, counters, a modulus that is no power of two, and clocks that step
+// back. Truth: hand computation from the stamps.
+#include "tests/unit/ring_builder.h"
+
+enum { STAMPS_MOST = 40 };
+
+#define UP      EXTRACT_CLOCK_UP
+#define DOWN    EXTRACT_CLOCK_DOWN
+#define NONE    EXTRACT_CLOCK_NONE
+#define TURN_32 (UINT64_C(1) << 32)
+
+static struct ring_image image;
+static struct look look;
+
+static const struct extract_event *events_of(unsigned word_bytes, uint64_t mask,
+                                             const uint64_t *stamps, unsigned count)
+{
+    struct ring_spec spec = ring_plain;
+    size_t shown;
+    spec.word_bytes = word_bytes;
+    spec.mask = mask;
+    spec.entries = count + 1; // one stays unused: the ring has not wrapped
+    ring_build(&image, &spec);
+    for (unsigned i = 0; i < count; i++)
+        ring_insert(&image,
+                    &(struct ring_entry){.thread = 0x20004000, .id = 88, .stamp = stamps[i]});
+    look_open(&look, &image);
+    const struct extract_event *events = look_events(&look, &shown);
+    assert_int_equal(shown, count);
+    return events;
+}
+
+struct clock_case {
+    unsigned word_bytes, count;
+    uint64_t mask;
+    enum extract_direction direction;
+    uint64_t modulus; // 0: 2^64
+    uint64_t stamps[8], ticks[8];
+};
+
+static const struct clock_case cases[] = {
+    // Up, plain; and over the wrap.
+    {4, 3, 0xFFFFFFFF, UP, TURN_32, {10, 20, 50}, {0, 10, 40}},
+    {4, 4, 0xFFFFFFFF, UP, TURN_32, {0xFFFFFF00, 0xFFFFFFF0, 0x10, 0x30}, {0, 0xF0, 0x110, 0x130}},
+    // Down, plain; and over the wrap.
+    {4, 3, 0xFFFFFFFF, DOWN, TURN_32, {50, 20, 10}, {0, 30, 40}},
+    {4, 4, 0xFFFFFFFF, DOWN, TURN_32, {0x30, 0x10, 0xFFFFFFF0, 0xFFFFFF00}, {0, 0x20, 0x40, 0x130}},
+    // Bits outside of the mask mean nothing.
+    {4,
+     4,
+     0xFFFF,
+     UP,
+     0x10000,
+     {0xDEADFF10, 0xBEEFFF20, 0x12340005, 0x00000007},
+     {0, 0x10, 0xF5, 0xF7}},
+    {4,
+     4,
+     0xFFFFFF,
+     DOWN,
+     0x1000000,
+     {0xFF000005, 0x00000003, 0x80FFFFFF, 0x01FFFFFE},
+     {0, 2, 6, 7}},
+    // A mask whose lowest bits are 0: the clock steps by 256.
+    {4, 4, 0xFF00, UP, 0x10000, {0xFD11, 0xFE22, 0xFFFF, 0x0044}, {0, 0x100, 0x200, 0x300}},
+    // 64-bit stamps; one with a mask of 40 bits.
+    {8, 3, UINT64_MAX, UP, 0, {UINT64_MAX - 15, UINT64_MAX - 5, 4}, {0, 10, 20}},
+    {8, 4, UINT64_MAX, DOWN, 0, {20, 10, 5, UINT64_MAX}, {0, 10, 15, 21}},
+    {8,
+     3,
+     UINT64_C(0xFFFFFFFFFF),
+     UP,
+     UINT64_C(1) << 40,
+     {UINT64_C(0xAAFFFFFFFFF0), UINT64_C(0xBBFFFFFFFFF8), UINT64_C(0xCC0000000000)},
+     {0, 8, 16}},
+    // Always the same stamp.
+    {4, 4, 0xFFFFFFFF, NONE, TURN_32, {0, 0, 0, 0}, {0, 0, 0, 0}},
+    {4, 3, 0xFF, NONE, 0x100, {0x100, 0x200, 0x300}, {0, 0, 0}},
+    {4, 1, 0xFFFFFFFF, NONE, TURN_32, {77}, {0}},
+    // Equal neighbours take no time.
+    {4, 4, 0xFFFFFFFF, UP, TURN_32, {5, 5, 9, 9}, {0, 0, 4, 4}},
+    // Nanoseconds of a second, whatever the mask says (the Linux port).
+    {4, 4, 0xFFFFFFFF, UP, 1000000000, {999999000, 999999500, 200, 700}, {0, 500, 1200, 1700}},
+    {4,
+     7,
+     0xFFFFFFFF,
+     UP,
+     1000000000,
+     {400000000, 700000000, 900000000, 100000000, 500000000, 950000000, 50000000},
+     {0, 300000000, 500000000, 700000000, 1100000000, 1550000000, 1650000000}},
+    // One stamp of 10^9 or more: it is a counter of 32 bits that wrapped.
+    {4,
+     4,
+     0xFFFFFFFF,
+     UP,
+     TURN_32,
+     {999999000, 1000000000, 200, 700},
+     {0, 1000, UINT64_C(4294967296) - 999999000 + 200, UINT64_C(4294967296) - 999999000 + 700}},
+    // Another mask is taken at its word.
+    {4,
+     4,
+     0x3FFFFFFF,
+     UP,
+     UINT64_C(1) << 30,
+     {999999000, 999999500, 200, 700},
+     {0, 500, 73742824 + 200, 73742824 + 700}},
+};
+
+static void check_case(const struct clock_case *c)
+{
+    const struct extract_event *events = events_of(c->word_bytes, c->mask, c->stamps, c->count);
+    const struct extract_info *info = extract_trace_info(look.trace);
+    assert_int_equal(info->clock.mask, c->mask);
+    assert_int_equal(info->clock.direction, c->direction);
+    assert_int_equal(info->clock.modulus, c->modulus);
+    assert_false(info->clock.counts_events);
+    assert_int_equal(info->span_ticks, c->ticks[c->count - 1]);
+    for (unsigned i = 0; i < c->count; i++) {
+        assert_int_equal(events[i].ticks, c->ticks[i]);
+        assert_int_equal(events[i].raw_stamp, c->stamps[i]);
+        assert_int_equal(events[i].flags, 0);
+    }
+    look_close(&look);
+}
+
+static void test_cases(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_case(&cases[i]);
+}
+
+// A 16-bit counter that turns over every 3.3 entries, 12 times in the ring.
+static void check_many_wraps(uint64_t step)
+{
+    uint64_t stamps[STAMPS_MOST];
+    for (unsigned i = 0; i < STAMPS_MOST; i++)
+        stamps[i] = 0xABCD0000u | ((0x8000 + i * step) & 0xFFFF);
+    const struct extract_event *events = events_of(4, 0xFFFF, stamps, STAMPS_MOST);
+    for (unsigned i = 0; i < STAMPS_MOST; i++)
+        assert_int_equal(events[i].ticks, 20000 * i);
+    look_close(&look);
+}
+
+static void test_many_wraps(void **state)
+{
+    (void)state;
+    check_many_wraps(20000);
+    check_many_wraps(-(uint64_t)20000);
+}
+
+// What steps by one at each of at least 8 events is an order, not a time.
+static void test_counters(void **state)
+{
+    uint64_t up[9], down[9];
+    (void)state;
+    for (unsigned i = 0; i < 9; i++) {
+        up[i] = 0xFFFFFFFC + i;
+        down[i] = 4 - i;
+    }
+    for (unsigned count = 8; count <= 9; count++)
+        for (unsigned turn = 0; turn < 2; turn++) {
+            const struct extract_event *events = events_of(4, 0xFFFFFFFF, turn ? down : up, count);
+            assert_int_equal(extract_trace_info(look.trace)->clock.counts_events, count == 9);
+            assert_int_equal(events[7].ticks, 7);
+            look_close(&look);
+        }
+    up[8]++;
+    events_of(4, 0xFFFFFFFF, up, 9);
+    assert_false(extract_trace_info(look.trace)->clock.counts_events);
+    look_close(&look);
+}
+
+// Cores that share a ring may store out of order: a step of nearly a whole turn is one back.
+static void test_backwards(void **state)
+{
+    static const uint64_t up[] = {1000, 2000, 1990, 3000}, down[] = {9000, 8000, 8010, 7000};
+    static const uint64_t ticks[] = {0, 1000, 990, 2000};
+    (void)state;
+    for (unsigned turn = 0; turn < 2; turn++) {
+        const struct extract_event *events = events_of(4, 0xFFFFFFFF, turn ? down : up, 4);
+        for (unsigned i = 0; i < 4; i++) {
+            assert_int_equal(events[i].ticks, ticks[i]);
+            assert_int_equal(events[i].flags, i == 2 ? EXTRACT_FLAG_BACKWARDS : 0);
+        }
+        look_close(&look);
+    }
+}
+
+// Time never goes below 0, where the oldest event stands.
+static void test_backwards_at_the_start(void **state)
+{
+    static const uint64_t stamps[] = {1000, 990, 3000, 4000};
+    (void)state;
+    const struct extract_event *events = events_of(4, 0xFFFFFFFF, stamps, 4);
+    assert_int_equal(events[1].ticks, 0);
+    assert_int_equal(events[1].flags, EXTRACT_FLAG_BACKWARDS);
+    assert_int_equal(events[2].ticks, 2010);
+    assert_int_equal(events[3].ticks, 3010);
+    look_close(&look);
+}
+
+// A narrow counter cannot tell a step back from a turn: it is a turn.
+static void test_narrow_is_never_backwards(void **state)
+{
+    static const uint64_t stamps[] = {1000, 2000, 1990, 3000};
+    (void)state;
+    const struct extract_event *events = events_of(4, 0xFFFF, stamps, 4);
+    assert_int_equal(events[2].ticks, 1000 + 65526);
+    assert_int_equal(events[2].flags, 0);
+    look_close(&look);
+}
+
+// What the caller knows goes before what the stamps suggest.
+static void test_options(void **state)
+{
+    static const uint64_t stamps[] = {900, 400, 300};
+    struct extract_trace_options options = {
+        .size = sizeof options, .modulus = 1000, .direction = EXTRACT_CLOCK_UP};
+    struct extract_event events[3];
+    struct extract_reader reader;
+    struct extract_trace *trace;
+    (void)state;
+    events_of(4, 0xFFFFFFFF, stamps, 3);
+    assert_int_equal(extract_trace_open(&trace, &look.snapshot, &options, NULL), EXTRACT_OK);
+    extract_reader_init(&reader, trace);
+    assert_int_equal(extract_reader_next(&reader, events, 3), 3);
+    assert_int_equal(events[1].ticks, 500);
+    assert_int_equal(events[2].ticks, 1400);
+    assert_int_equal(extract_trace_info(trace)->clock.modulus, 1000);
+    assert_int_equal(extract_trace_info(trace)->clock.direction, EXTRACT_CLOCK_UP);
+    extract_trace_close(trace);
+    look_close(&look);
+}
+
+// Reading one by one, or from a remembered place, gives what one call gives.
+static void test_reader_places(void **state)
+{
+    uint64_t stamps[STAMPS_MOST];
+    struct extract_reader reader, place;
+    struct extract_event one, again;
+    (void)state;
+    for (unsigned i = 0; i < STAMPS_MOST; i++)
+        stamps[i] = 0xFFFFFFE0 + i * i;
+    events_of(4, 0xFFFFFFFF, stamps, STAMPS_MOST);
+    extract_reader_init(&reader, look.trace);
+    for (unsigned i = 0; i < STAMPS_MOST; i++) {
+        place = reader;
+        assert_int_equal(extract_reader_next(&reader, &one, 1), 1);
+        assert_int_equal(extract_reader_next(&place, &again, 1), 1);
+        assert_int_equal(one.seq, i);
+        assert_int_equal(one.ticks, i * i);
+        assert_int_equal(again.ticks, one.ticks);
+    }
+    assert_int_equal(extract_reader_next(&reader, &one, 1), 0);
+    look_close(&look);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_many_wraps),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_backwards),
+        cmocka_unit_test(test_backwards_at_the_start),
+        cmocka_unit_test(test_narrow_is_never_backwards),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_reader_places),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
