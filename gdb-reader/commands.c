@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+// gdb-reader: the subcommands of `ringside` in GDB.
+//
+// In: a request. Out: its answer. What is printed comes from the library's report room, so that it
+// is the same text as the program `ringside` prints for the same ring.
+#define _GNU_SOURCE // asprintf
+#include "base/file.h"
+#include "commands.h"
+#include "look.h"
+#include <extract/export.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum extract_code usage(struct call *call, const char *why)
+{
+    return extract_error_set(&call->answer->error, EXTRACT_USAGE, call->request->verb,
+                             "`help ringside` lists the commands", "%s", why);
+}
+
+// What `ringside set` has set, and in its place what the command's arguments from `at` on say:
+// "--event NAME" and the like.
+static enum extract_code read_choice(struct call *call, size_t at, struct choice *choice)
+{
+    const struct request *request = call->request;
+
+    for (size_t i = 0; i < STATE_WORDS; i++)
+        choice->word[i] = call->state->options.word[i];
+    for (; at < request->arguments; at += 2) {
+        const char *key = request->argument[at];
+        size_t word = 0;
+        while (word < STATE_WORDS &&
+               (strncmp(key, "--", 2) != 0 || strcmp(key + 2, state_word_name(word)) != 0))
+            word++;
+        if (word == STATE_WORDS || at + 1 == request->arguments)
+            return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
+                                     "write --event NAME, --thread NAME, --object NAME, "
+                                     "--class NAME, --from TIME, --to TIME or --last N",
+                                     word == STATE_WORDS ? "there is no such argument"
+                                                         : "its value is missing");
+        choice->word[word] = request->argument[at + 1];
+    }
+    return EXTRACT_OK;
+}
+
+static enum extract_code open_look(struct call *call, const struct choice *choice,
+                                   struct look *look)
+{
+    return look_open(look, call->state, call->request, choice, call->target, &call->answer->error);
+}
+
+// Ends a look: its losses go to the text, its numbers to the convenience variables.
+static enum extract_code end_look(struct call *call, struct look *look, uint64_t events,
+                                  enum extract_code code)
+{
+    struct answer *answer = call->answer;
+    const struct extract_info *info = extract_trace_info(extract_session_trace(look->session));
+
+    if (!extract_session_is_whole(look->session))
+        answer->status = ANSWER_LOSSES;
+    if (!code)
+        code = extract_session_run(look->session, "damage", &answer->text, &answer->error);
+    answer->counted = true;
+    answer->events = events;
+    answer->lost_known = info->lost_known;
+    answer->lost = info->events_lost;
+    look_close(look);
+    return code;
+}
+
+static enum extract_code run_verb(struct call *call, const char *verb, const struct choice *choice)
+{
+    struct answer *answer = call->answer;
+    struct look look;
+    enum extract_code code = open_look(call, choice, &look);
+
+    if (code)
+        return code;
+    code = extract_session_run(look.session, verb, &answer->text, &answer->error);
+    if (code == EXTRACT_NOTFOUND)
+        code = EXTRACT_USAGE; // a filter names nothing of this trace
+    uint64_t events = strcmp(verb, "report") == 0
+                          ? extract_session_shown(look.session)
+                          : extract_trace_info(extract_session_trace(look.session))->entries_valid;
+    return end_look(call, &look, events, code);
+}
+
+// info, objects and stats are verbs of the library, too.
+static enum extract_code run_same(struct call *call)
+{
+    struct choice choice;
+    enum extract_code code = read_choice(call, 0, &choice);
+
+    return code ? code : run_verb(call, call->request->verb, &choice);
+}
+
+static enum extract_code run_report(struct call *call)
+{
+    struct choice choice;
+    enum extract_code code = read_choice(call, 0, &choice);
+
+    return code ? code : run_verb(call, "report", &choice);
+}
+
+static enum extract_code run_last(struct call *call)
+{
+    struct choice choice;
+
+    if (!call->request->arguments)
+        return usage(call, "say how many events");
+    enum extract_code code = read_choice(call, 1, &choice);
+    choice.word[EXTRACT_FILTER_LAST] = call->request->argument[0];
+    return code ? code : run_verb(call, "report", &choice);
+}
+
+static enum extract_code run_news(struct call *call, const struct choice *choice, uint64_t newest)
+{
+    struct answer *answer = call->answer;
+    struct look look;
+    uint64_t shown = 0;
+    enum extract_code code = open_look(call, choice, &look);
+
+    if (code)
+        return code;
+    code = look_news(&look, choice, newest, &answer->text, &shown, &answer->error);
+    return end_look(call, &look, shown, code);
+}
+
+static enum extract_code run_diff(struct call *call)
+{
+    struct choice choice;
+    enum extract_code code = read_choice(call, 0, &choice);
+
+    return code ? code : run_news(call, &choice, 0);
+}
+
+// At a stop the user asked for something else: trouble is told, but stops nothing.
+static enum extract_code run_stop(struct call *call)
+{
+    struct answer *answer = call->answer;
+    char message[sizeof answer->error];
+    struct choice choice;
+
+    if (!read_choice(call, 0, &choice) && !run_news(call, &choice, call->state->at_stop))
+        return EXTRACT_OK;
+    extract_text_puts(&answer->text, "ringside: ");
+    extract_text_puts(&answer->text, extract_error_format(&answer->error, message, sizeof message));
+    extract_text_putc(&answer->text, '\n');
+    answer->error.code = EXTRACT_OK;
+    return EXTRACT_OK;
+}
+
+// The path with a leading "~/" replaced, which no shell did.
+static char *home_path(const char *path)
+{
+    const char *home = getenv("HOME");
+    char *whole = NULL;
+
+    if (strncmp(path, "~/", 2) != 0 || !home)
+        return strdup(path);
+    return asprintf(&whole, "%s%s", home, path + 1) < 0 ? NULL : whole;
+}
+
+static enum extract_code save(struct call *call, const struct look *look, const char *path)
+{
+    struct answer *answer = call->answer;
+    struct extract_text ring;
+
+    extract_text_init(&ring, NULL, NULL);
+    enum extract_code code =
+        extract_export_ring(&ring, extract_session_trace(look->session), &answer->error);
+    if (!code)
+        code = extract_file_replace(path, ring.data, ring.used, &answer->error);
+    if (!code)
+        extract_text_printf(&answer->text, "%zu bytes saved to %s\n", ring.used, path);
+    extract_text_free(&ring);
+    return code;
+}
+
+static enum extract_code run_save(struct call *call)
+{
+    const struct choice choice = {{NULL}};
+    struct look look;
+
+    if (call->request->arguments != 1)
+        return usage(call, "name one file");
+    char *path = home_path(call->request->argument[0]);
+    if (!path)
+        return EXTRACT_NOMEM;
+    enum extract_code code = open_look(call, &choice, &look);
+    if (!code) {
+        code = save(call, &look, path);
+        code =
+            end_look(call, &look,
+                     extract_trace_info(extract_session_trace(look.session))->entries_valid, code);
+    }
+    free(path);
+    return code;
+}
+
+static enum extract_code run_set(struct call *call)
+{
+    const struct request *request = call->request;
+
+    if (!request->arguments) {
+        state_show(call->state, &call->answer->text);
+        return EXTRACT_OK;
+    }
+    if (request->arguments != 2)
+        return usage(call, "write an option and its value");
+    return state_set(call->state, request->argument[0], request->argument[1], &call->answer->error);
+}
+
+static enum extract_code run_status(struct call *call)
+{
+    const struct state *state = call->state;
+    struct extract_text *text = &call->answer->text;
+
+    extract_text_printf(text, "reader: version %s, %s output\n", EXTRACT_VERSION,
+                        state->bulk ? "fast" : "slow");
+    extract_text_printf(text, "symbols: %s\n",
+                        state->symbols ? extract_symbols_path(state->symbols) : "none read");
+    if (state->looked)
+        extract_text_printf(text, "last look: %llu reads, %llu bytes, %.3f ms\n",
+                            (unsigned long long)state->cost.reads,
+                            (unsigned long long)state->cost.bytes,
+                            (double)state->cost.nanoseconds / 1e6);
+    else
+        extract_text_puts(text, "last look: none yet\n");
+    if (state->at_stop)
+        extract_text_printf(text, "auto: on, %u events\n", state->at_stop);
+    else
+        extract_text_puts(text, "auto: off\n");
+    state_show(state, text);
+    return EXTRACT_OK;
+}
+
+static enum extract_code run_help(struct call *call)
+{
+    for (const struct command *c = commands; c[1].name; c++)
+        extract_text_printf(&call->answer->text, "ringside %s%s%s -- %s\n", c->name,
+                            *c->usage ? " " : "", c->usage, c->summary);
+    return EXTRACT_OK;
+}
+
+#define FILTERS                                                                                    \
+    "With --event NAME, --thread NAME, --object NAME, --class NAME, --from TIME, --to TIME\n"      \
+    "or --last N only the events that these let through.\n"
+
+const struct command commands[] = {
+    {"info", "", "Show the trace ring: layout, clock, state and losses.", "", false, run_same},
+    {"objects", "", "List the kernel objects that the trace knows.", "", false, run_same},
+    {"dump", "[FILTER...]", "Show the events of the trace.", FILTERS, false, run_report},
+    {"report", "[FILTER...]", "Show the events of the trace; the same as dump.", FILTERS, false,
+     run_report},
+    {"last", "N [FILTER...]", "Show the newest N events of the trace.", FILTERS, false, run_last},
+    {"diff", "[FILTER...]", "Show the events that are new since the last look.", FILTERS, false,
+     run_diff},
+    {"stats", "[FILTER...]", "Show load, switches, latencies and stack use.", FILTERS, false,
+     run_same},
+    {"save", "FILE.trx", "Save the ring to a file for the program ringside and for TraceX.", "",
+     false, run_save},
+    {"auto", "on [N] | off", "Show the newest events at every stop.",
+     "At most N, of those that are new; 10 when N is not given. A hook-stop of your own runs "
+     "first,\n"
+     "and has its place back after off.\n",
+     true, command_auto},
+    {"set", "[OPTION VALUE]", "Set how the trace is found and shown, or list what is set.",
+     "hz N: ticks of the trace clock in a second.\n"
+     "format threadx: how the ring is laid out, where that is not found out.\n"
+     "elf FILE: the firmware's symbols, in place of GDB's symbol file.\n"
+     "ring ADDRESS: where the ring's control header is.\n"
+     "event, thread, object, class, from, to, last: which events every command shows.\n"
+     "The value none takes an option back.\n",
+     false, run_set},
+    {"status", "", "Show what the reader works with, and what the last look cost.", "", false,
+     run_status},
+    {"help", "", "List the subcommands with their arguments.", "", false, run_help},
+    {"stop", "", "", "", false, run_stop},
+    {NULL, NULL, NULL, NULL, false, NULL},
+};
+
+static enum answer_status status_of(enum extract_code code)
+{
+    return code == EXTRACT_USAGE ? ANSWER_USAGE : ANSWER_UNREADABLE;
+}
+
+void command_run(struct call *call)
+{
+    struct answer *answer = call->answer;
+    const struct command *command = commands;
+
+    while (command->name && strcmp(command->name, call->request->verb) != 0)
+        command++;
+    enum extract_code code =
+        command->name ? command->run(call) : usage(call, "there is no such command");
+    if (code && !answer->error.code)
+        extract_error_set(&answer->error, code, call->request->verb, NULL, "%s",
+                          extract_code_name(code));
+    if (code)
+        answer->status = status_of(code);
+}
+
+// The body of a subcommand. It hands its arguments over one by one: only its own body knows them.
+static void define_body(const struct command *command, const char *with,
+                        struct extract_text *script)
+{
+    extract_text_printf(
+        script,
+        "%s_ringside-begin %s\n"
+        "while $_ringside_argument < $argc\n"
+        "eval \"maint set test-settings string-noescape $arg%%d\", $_ringside_argument\n"
+        "%s_ringside-add\n"
+        "end\n",
+        with, command->name, with);
+    if (command->hooks)
+        extract_text_printf(script, "%s_ringside-add-hooks\n", with);
+    extract_text_printf(script, "%s_ringside-look\n", with);
+}
+
+// Where C is spoken already, GDB is not asked to change the language: it would warn of a frame in
+// another one, as in an assembly routine.
+static void define(const struct command *command, struct extract_text *script)
+{
+    extract_text_printf(script, "define ringside %s\n_ringside-check\nif $_shell_exitcode\n",
+                        command->name);
+    define_body(command, "with language c -- ", script);
+    extract_text_puts(script, "else\n");
+    define_body(command, "", script);
+    extract_text_puts(script, "end\n_ringside-raise\nend\n");
+    extract_text_printf(script, "document ringside %s\n%s\nUsage: ringside %s %s\n%send\n",
+                        command->name, command->summary, command->name, command->usage,
+                        command->detail);
+}
+
+void command_definitions(const struct channel *channel, struct extract_text *script)
+{
+    extract_text_printf(script, "set $_ringside_request = 0x%x\nset $_ringside_answer = 0x%x\n",
+                        channel->request, channel->answer);
+    for (const struct command *c = commands; c[1].name; c++)
+        define(c, script);
+}

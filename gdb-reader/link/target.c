@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// gdb-reader: the target's memory as GDB reads it, and the work that needs it.
+//
+// In: GDB's target_read callback. Out: a struct extract_memory, for work that runs on a stack of
+// its own. Only GDB's own stack calls into GDB, so that a C++ exception out of it never unwinds a
+// frame of the library, which would lose what that frame holds.
+// Debugging with GDB, "Writing JIT Debug Info Readers"; makecontext(3).
+#include "target.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+enum { STACK_BYTES = 1 << 20 };
+
+struct target {
+    ucontext_t caller; // GDB's stack
+    ucontext_t worker;
+    void *stack;
+    void (*work)(void *context, struct target *target);
+    void *context;
+    gdb_target_read *read;
+    uint64_t address; // what the worker wants
+    void *buffer;
+    int length;
+    bool delivered; // and whether it got it
+    bool broken;    // no reads any more
+    bool done;
+};
+
+// makecontext passes only ints: the pointer comes in two.
+static void start(unsigned high, unsigned low)
+{
+    struct target *target = (struct target *)(((uintptr_t)high << 16 << 16) | low);
+
+    target->work(target->context, target);
+    target->done = true;
+}
+
+static void resume(struct target *target)
+{
+    swapcontext(&target->caller, &target->worker);
+}
+
+// Runs at the end, and when an exception passes.
+static void finish(struct target **target)
+{
+    (*target)->broken = true;
+    while (!(*target)->done)
+        resume(*target);
+    munmap((*target)->stack, STACK_BYTES);
+    free(*target);
+}
+
+static void serve(struct target *target)
+{
+    for (resume(target); !target->done; resume(target)) {
+        target->delivered = false;
+        target->delivered = target->read((GDB_CORE_ADDR)target->address, target->buffer,
+                                         target->length) == GDB_SUCCESS;
+    }
+}
+
+static struct target *target_new(void)
+{
+    struct target *target = calloc(1, sizeof *target);
+
+    if (!target)
+        return NULL;
+    target->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    if (target->stack == MAP_FAILED) {
+        free(target);
+        return NULL;
+    }
+    return target;
+}
+
+bool target_run(gdb_target_read *read, void (*work)(void *context, struct target *target),
+                void *context)
+{
+    struct target *made = target_new();
+
+    if (!made)
+        return false;
+    struct target *target __attribute__((cleanup(finish))) = made;
+    target->read = read;
+    target->work = work;
+    target->context = context;
+    getcontext(&target->worker);
+    target->worker.uc_stack.ss_sp = target->stack;
+    target->worker.uc_stack.ss_size = STACK_BYTES;
+    target->worker.uc_link = &target->caller;
+    uintptr_t self = (uintptr_t)target;
+    makecontext(&target->worker, (void (*)(void))start, 2, (unsigned)(self >> 16 >> 16),
+                (unsigned)self);
+    serve(target);
+    return true;
+}
+
+bool target_is_there(const struct target *target)
+{
+    return target->read != NULL;
+}
+
+static bool read_whole(struct target *target, uint64_t address, void *buffer, size_t length)
+{
+    if (target->broken || !target->read)
+        return false;
+    target->address = address;
+    target->buffer = buffer;
+    target->length = (int)length;
+    swapcontext(&target->worker, &target->caller);
+    return target->delivered;
+}
+
+// GDB reads all or nothing. Where nothing came, halving finds how far the memory reaches, in as
+// many reads as the length has bits.
+static size_t read_prefix(void *context, uint64_t address, void *buffer, size_t length)
+{
+    size_t done = 0;
+    size_t step = length > INT32_MAX ? INT32_MAX : length;
+
+    while (step && done < length) {
+        if (step > length - done)
+            step = length - done;
+        if (read_whole(context, address + done, (char *)buffer + done, step))
+            done += step;
+        else
+            step /= 2;
+    }
+    return done;
+}
+
+enum extract_code target_memory(struct target *target, enum extract_byte_order order,
+                                struct extract_memory **memory, struct extract_error *error)
+{
+    const struct extract_memory_source source = {
+        .read = read_prefix,
+        .context = target,
+        .byte_order = order,
+        .name = "target memory",
+    };
+    return extract_memory_new(memory, &source, error);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// gdb-reader: one look at the ring: from target memory to a trace.
+#ifndef RINGSIDE_LOOK_H
+#define RINGSIDE_LOOK_H
+
+#include "link/channel.h"
+#include "state.h"
+#include "link/target.h"
+#include <extract/session.h>
+
+// The words of the filter, each with what the command or else `ringside set` says; NULL: nothing.
+struct choice {
+    const char *word[STATE_WORDS];
+};
+
+struct look {
+    struct state *state;
+    struct extract_memory *memory;
+    struct extract_session *session;
+};
+
+// Reads the trace. After an error there is nothing to close. Errors: as extract_session_open;
+// UNREADABLE when GDB has no target.
+enum extract_code look_open(struct look *look, struct state *state, const struct request *request,
+                            const struct choice *choice, struct target *target,
+                            struct extract_error *error);
+
+// Remembers what the look has cost and where its newest event was, and frees it.
+void look_close(struct look *look);
+
+// Writes the events behind the newest one of the last look to `text`: at most `newest` of them
+// (0: all), and what can be said where there are none, or where some are lost. *shown: how many.
+// Errors: as extract_session_run.
+enum extract_code look_news(const struct look *look, const struct choice *choice, uint64_t newest,
+                            struct extract_text *text, uint64_t *shown,
+                            struct extract_error *error);
+
+// The conditions that a choice makes. Returns how many.
+size_t choice_conditions(const struct choice *choice,
+                         struct extract_condition conditions[STATE_WORDS]);
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// gdb-reader: what is remembered between two commands.
+//
+// In: the words of `ringside set`, the path of the ELF file that GDB uses. Out: checked options,
+// and symbols that are read once as long as their file stays the same.
+#include "state.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const word_names[STATE_WORDS] = {
+    [EXTRACT_FILTER_EVENT] = "event",   [EXTRACT_FILTER_THREAD] = "thread",
+    [EXTRACT_FILTER_OBJECT] = "object", [EXTRACT_FILTER_CLASS] = "class",
+    [EXTRACT_FILTER_FROM] = "from",     [EXTRACT_FILTER_TO] = "to",
+    [EXTRACT_FILTER_LAST] = "last",
+};
+
+const char *state_word_name(size_t word)
+{
+    return word_names[word];
+}
+
+void state_free(struct state *state)
+{
+    extract_symbols_close(state->symbols);
+    free(state->options.format);
+    free(state->options.elf);
+    for (size_t i = 0; i < STATE_WORDS; i++)
+        free(state->options.word[i]);
+    memset(state, 0, sizeof *state);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+enum extract_code state_symbols(struct state *state, const char *path, struct extract_error *error)
+{
+    struct stat now;
+
+    if (*path && state->symbols && stat(path, &now) == 0 && same_file(&now, &state->identity) &&
+        strcmp(path, extract_symbols_path(state->symbols)) == 0)
+        return EXTRACT_OK;
+    extract_symbols_close(state->symbols);
+    state->symbols = NULL;
+    if (!*path)
+        return EXTRACT_OK;
+    if (stat(path, &state->identity))
+        return extract_error_set(error, EXTRACT_IO, path,
+                                 "name the ELF with `ringside set elf FILE`", "%s",
+                                 strerror(errno));
+    return extract_symbols_open(&state->symbols, path, error);
+}
+
+static enum extract_code set_text(char **option, const char *value, struct extract_error *error)
+{
+    char *copy = value ? strdup(value) : NULL;
+
+    if (value && !copy)
+        return extract_error_set(error, EXTRACT_NOMEM, value, NULL, "out of memory");
+    free(*option);
+    *option = copy;
+    return EXTRACT_OK;
+}
+
+static enum extract_code set_number(uint64_t *option, const char *key, const char *value,
+                                    struct extract_error *error)
+{
+    char *end = NULL;
+
+    errno = 0;
+    unsigned long long number = value ? strtoull(value, &end, 0) : 0;
+    if (value && (errno || *end || *value < '0' || *value > '9'))
+        return extract_error_set(error, EXTRACT_USAGE, value, NULL, "not a number for %s", key);
+    *option = number;
+    return EXTRACT_OK;
+}
+
+// A word of the filter is tried out, so that a mistake shows here and not at the next look.
+static enum extract_code set_word(struct options *options, size_t word, const char *value,
+                                  struct extract_error *error)
+{
+    struct extract_filter *filter;
+    enum extract_code code = extract_filter_new(&filter, error);
+
+    if (code)
+        return code;
+    if (value)
+        code = extract_filter_add(filter, (enum extract_filter_word)word, value, error);
+    extract_filter_free(filter);
+    return code ? code : set_text(&options->word[word], value, error);
+}
+
+enum extract_code state_set(struct state *state, const char *key, const char *value,
+                            struct extract_error *error)
+{
+    struct options *options = &state->options;
+
+    if (strcmp(value, "none") == 0)
+        value = NULL;
+    if (strcmp(key, "hz") == 0)
+        return set_number(&options->hz, key, value, error);
+    if (strcmp(key, "format") == 0)
+        return set_text(&options->format, value, error);
+    if (strcmp(key, "elf") == 0)
+        return set_text(&options->elf, value, error);
+    if (strcmp(key, "ring") == 0) {
+        options->ring_known = value != NULL;
+        return set_number(&options->ring, key, value, error);
+    }
+    for (size_t i = 0; i < STATE_WORDS; i++)
+        if (strcmp(key, word_names[i]) == 0)
+            return set_word(options, i, value, error);
+    return extract_error_set(error, EXTRACT_USAGE, key, "`help ringside set` lists them",
+                             "there is no such option");
+}
+
+static void show_text(struct extract_text *text, const char *key, const char *value)
+{
+    if (value) {
+        extract_text_printf(text, "set %s \"", key);
+        extract_text_escaped(text, value);
+        extract_text_puts(text, "\"\n");
+    }
+}
+
+void state_show(const struct state *state, struct extract_text *text)
+{
+    const struct options *options = &state->options;
+
+    if (options->hz)
+        extract_text_printf(text, "set hz %llu\n", (unsigned long long)options->hz);
+    if (options->ring_known)
+        extract_text_printf(text, "set ring 0x%llx\n", (unsigned long long)options->ring);
+    show_text(text, "format", options->format);
+    show_text(text, "elf", options->elf);
+    for (size_t i = 0; i < STATE_WORDS; i++)
+        show_text(text, word_names[i], options->word[i]);
+}

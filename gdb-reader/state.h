@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// gdb-reader: what is remembered between two commands.
+#ifndef RINGSIDE_STATE_H
+#define RINGSIDE_STATE_H
+
+#include <extract/filter.h>
+#include <extract/text.h>
+#include <sys/stat.h>
+
+enum { STATE_WORDS = EXTRACT_FILTER_LAST + 1 };
+
+// What `ringside set` sets. Texts are owned; NULL means not set.
+struct options {
+    uint64_t hz; // ticks a second; 0 unknown
+    bool ring_known;
+    uint64_t ring; // address of the control header
+    char *format;
+    char *elf;
+    char *word[STATE_WORDS]; // by enum extract_filter_word
+};
+
+// The newest event of a look, by which the next one knows what is new.
+struct place {
+    bool known;
+    uint64_t ring;
+    uint64_t stamp;
+    uint64_t thread;
+    uint32_t id;
+    uint32_t slot;
+};
+
+struct state {
+    struct options options;
+    struct extract_symbols *symbols; // of the ELF file that `identity` describes; or NULL
+    struct stat identity;
+    struct place place;
+    bool looked;
+    struct extract_memory_cost cost; // of the last look
+    unsigned at_stop;                // events to show at every stop; 0: auto is off
+    bool bulk;                       // long texts go the fast way
+};
+
+void state_free(struct state *state);
+
+// Opens the symbols of `path`, unless they are open already and the file has not changed. An empty
+// path closes them. Errors: as extract_symbols_open.
+enum extract_code state_symbols(struct state *state, const char *path, struct extract_error *error);
+
+// Sets the option `key` from its text; "none" takes it back. Errors: USAGE, NOMEM, IO.
+enum extract_code state_set(struct state *state, const char *key, const char *value,
+                            struct extract_error *error);
+// Prints one line an option: "set KEY VALUE", as it can be typed.
+void state_show(const struct state *state, struct extract_text *text);
+
+// "event" …: the name of an enum extract_filter_word.
+const char *state_word_name(size_t word);
+
+#endif

@@ -1,0 +1,146 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# gdb-reader tests: what the subcommands show of a trace whose every word is known (firmware.c).
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+needs_gdb
+
+test_info() {
+    at_checkpoint 'ringside info' 'print $ringside_status' 'print $ringside_events' \
+        'print $ringside_lost'
+    has '^entries total: 64$'
+    has '^entries valid: 40$'
+    has '^entries unused: 24$'
+    has "^address: 0x$(arm-none-eabi-nm "$elf" | sed -n 's/^0*\(.*\) b ring$/\1/p')$"
+    has '^\$1 = 0$'
+    has '^\$2 = 40$'
+    has '^\$3 = 0$'
+}
+
+test_objects() {
+    at_checkpoint 'ringside objects'
+    for thread in alpha beta; do
+        has "^0x$(arm-none-eabi-nm "$elf" | sed -n "s/^0*\(.*\) B $thread\$/\1/p") .*$thread"
+    done
+}
+
+# Event n: stamp 10 n, fields n, 2 n, 3 n, 4 n.
+test_dump() {
+    at_checkpoint 'ringside dump'
+    for n in $(seq 0 39); do
+        has "$(printf '^ *%d +%d .*info1=0x%x +info2=0x%x +info3=0x%x +info4=0x%x' \
+            "$n" $((10 * n)) "$n" $((2 * n)) $((3 * n)) $((4 * n)))"
+    done
+    [ "$(grep -c info1= "$out")" -eq 40 ]
+}
+
+test_report_is_dump() {
+    at_checkpoint 'ringside dump'
+    sed -n '/<<</,$p' "$out" >"$work/dump"
+    at_checkpoint 'ringside report'
+    sed -n '/<<</,$p' "$out" | cmp - "$work/dump"
+}
+
+test_last() {
+    at_checkpoint 'ringside last 2' 'print $ringside_events'
+    [ "$(grep -c info1= "$out")" -eq 2 ]
+    has 'info1=0x26 '
+    has 'info1=0x27 '
+    has '^\$1 = 2$'
+}
+
+test_filters() {
+    at_checkpoint 'ringside dump --thread beta --from 360' 'print $ringside_events' \
+        'ringside set thread alpha' 'ringside dump' 'print $ringside_events' \
+        'ringside set thread none' 'ringside last 3 --thread beta' 'print $ringside_events'
+    has '^\$1 = 2$' # events 37 and 39
+    has '^\$2 = 20$'
+    has '^\$3 = 3$'
+}
+
+test_stats() {
+    at_checkpoint 'ringside stats'
+    has '^events: 40$'
+    has '^alpha .* 20 '
+    has '^span ticks: 390$'
+}
+
+test_diff() {
+    at_checkpoint 'ringside last 1' 'ringside diff' 'tbreak checkpoint' continue 'ringside diff' \
+        'print $ringside_events' 'ringside diff' 'tbreak checkpoint' continue 'ringside diff'
+    [ "$(grep -c '^Nothing new since the last look' "$out")" -eq 2 ]
+    [ "$(grep -c info1= "$out")" -eq $((1 + 60 + 20)) ]
+    has '^\$1 = 60$'
+    lacks 'went round'
+}
+
+test_diff_after_a_round() {
+    at_checkpoint 'ringside last 1' 'delete' 'break checkpoint if n == 120' continue 'ringside diff'
+    has 'went round'
+    [ "$(grep -c info1= "$out")" -eq $((1 + 64)) ]
+}
+
+# The program prints the same bytes for the saved ring.
+test_save() {
+    at_checkpoint "ringside save $work/ring.trx" "dump binary memory $work/ring.bin &ring &ring+1" \
+        'echo >>>info\n' 'ringside info' 'echo >>>objects\n' 'ringside objects' \
+        'echo >>>report\n' 'ringside dump' 'echo >>>stats\n' 'ringside stats' 'echo >>>end\n'
+    cmp "$work/ring.trx" "$work/ring.bin"
+    for verb in info objects report stats; do
+        sed -n "/^>>>$verb\$/,/^>>>/p" "$out" | grep -vE '^(>>>|found by:|state:)' >"$work/inside"
+        "$BUILD/ringside" $verb --elf "$elf" "$work/ring.trx" |
+            grep -vE '^(found by:|state:)' >"$work/outside"
+        [ -s "$work/inside" ]
+        same "texts of $verb" "$work/inside" "$work/outside"
+    done
+}
+
+test_save_failure() {
+    at_checkpoint 'ringside save /dev/full' 'echo not here\n'
+    has 'near .ringside: /dev/full: '
+    lacks 'not here'
+    at_checkpoint "ringside save $work/no/such/folder.trx"
+    has 'No such file or directory'
+}
+
+test_status() {
+    at_checkpoint 'ringside status' 'ringside dump' 'ringside set hz 1000' \
+        'ringside set ring &ring' 'echo not here\n'
+    has '^last look: none yet$'
+    has 'not a number for ring'
+    lacks 'not here'
+    at_checkpoint 'ringside dump' 'ringside set hz 1000' 'ringside status'
+    has '^last look: 4 reads, 22[89][0-9] bytes, '
+    has '^set hz 1000$'
+    has "^symbols: $elf\$"
+}
+
+test_elf_option() {
+    boot board
+    session '' "target remote $work/board.sock" \
+        'ringside set elf nowhere.elf' 'ringside info'
+    has 'near .ringside: nowhere.elf: No such file or directory'
+    boot board # the first one runs since GDB has left it
+    session '' "target remote $work/board.sock" "ringside set elf $elf" 'ringside info'
+    has 'tracing was never enabled'
+}
+
+test_help() {
+    session "$elf" 'ringside help' 'help ringside save' 'ringside' 'echo end\n'
+    for command in info objects dump report last diff stats save auto set status help; do
+        has "^ringside $command( [^-]*)? -- [A-Z]"
+    done
+    has '^Usage: ringside save FILE.trx$'
+    has '^end$'
+}
+
+test_usage_errors() {
+    for command in 'last' 'last many' 'save' 'set hz' 'set hz 1x' 'set nothing 1' 'auto maybe' \
+        'dump --event' 'dump stray' 'set class FOO'; do
+        at_checkpoint "ringside $command" 'echo not here\n'
+        has 'near .ringside: '
+        lacks 'not here'
+    done
+}
+
+run_tests

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# gdb-reader tests: every target read and every allocation fails in turn, in a stand-in for GDB.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# Only here the reader can run with the sanitizers: GDB 13 does not start under AddressSanitizer.
+flags=(-std=gnu11 -O1 -g -rdynamic)
+[ -z "$preload" ] || flags+=("-fsanitize=address,undefined")
+cc "${flags[@]}" "$here/host.c" -o "$work/host" -ldl -lpthread
+boot board
+printf '%s\n' "target remote $work/board.sock" 'tbreak checkpoint' continue \
+    "dump binary memory $work/ram 0x20000000 &_end_of_ram" >"$work/commands"
+timeout -k 5 60 gdb-multiarch -nx -q -batch -x "$work/commands" "$elf" >"$out" 2>&1 </dev/null
+
+host() { # MODE COMMAND [ARGUMENT...]
+    timeout -k 5 100 "$work/host" "$BUILD/ringside-reader.so" "$elf" "$work/ram" 0x20000000 "$@" \
+        >"$out" 2>&1 || {
+        echo "$*: $(tail -n 1 "$out")"
+        return 1
+    }
+}
+
+test_stand_in_works() {
+    host run dump
+    [ "$(grep -c info1= "$out")" -eq 40 ]
+    host run last x
+    has '^set \$ringside_error = ".*not a number'
+    has '^set \$_ringside_failed = 1$'
+}
+
+test_reads() {
+    for command in info 'dump --thread alpha' stats diff; do
+        # shellcheck disable=SC2086
+        host reads $command
+        has '^[1-9][0-9]* failures$'
+    done
+    host reads save "$work/ring.trx"
+    has '^[1-9][0-9]* failures$'
+}
+
+test_reads_that_throw() {
+    host throws dump
+    has '^[1-9][0-9]* failures$'
+    host throws diff
+    has '^[1-9][0-9]* failures$'
+}
+
+test_allocations() {
+    [ -z "$preload" ] || return 0
+    for command in info objects 'dump --event 4096' stats diff 'set elf x' status help; do
+        # shellcheck disable=SC2086
+        host allocations $command
+        has '^[1-9][0-9]* failures$'
+    done
+}
+
+run_tests
