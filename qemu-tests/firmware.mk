@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+# The QEMU images: build/firmware/IMAGE-PORT.elf. Included by the top Makefile, or by itself:
+#   make -f qemu-tests/firmware.mk firmware
+# Kernel objects are shared by all images of a port that have the same configuration.
+
+FIRMWARE_PORTS := cortex-m3 rv64 coldfire
+FIRMWARE_cortex-m3 := demo storm small filtered disabled never services crash recycled \
+  demo64k
+FIRMWARE_rv64      := demo storm small filtered disabled never services
+FIRMWARE_coldfire  := demo storm small filtered disabled never services
+
+TOOLS_cortex-m3 := arm-none-eabi-
+TOOLS_rv64      := riscv64-unknown-elf-
+TOOLS_coldfire  := m68k-linux-gnu-
+CPU_cortex-m3   := -mcpu=cortex-m3 -mthumb
+CPU_rv64        := -march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany
+CPU_coldfire    := -mcpu=5208 -malign-int
+
+# A configuration is a set of compiler flags; images that are not named have the plain one.
+CONFIG_storm := fast
+CONFIG_small := small
+FLAGS_plain  := -Og
+FLAGS_fast   := -O2
+FLAGS_small  := -Og -DBOUT_TRACE_CONFIG='"small_config.h"'
+LINK_demo64k := -Wl,--defsym=RAM_SIZE=128K
+
+# What an image is made of beside its own file and the kernel.
+PARTS_product := demo filtered disabled never crash recycled demo64k
+
+FIRMWARE_OUT   := build/firmware
+# No loops that become calls of the functions they are in (memory.c), and no copies of functions
+# that scripts set breakpoints on.
+FIRMWARE_FLAGS := -std=gnu11 -ffreestanding -fno-builtin -fno-tree-loop-distribute-patterns \
+  -fno-ipa-cp -fno-common -ffunction-sections -fno-pie -g3 \
+  -Wall -Wextra -Wconversion -Wshadow -Werror -DBOUT_TRACE_RECORDER='"trace/hooks.h"' \
+  -Iqemu-tests/rtos -Iqemu-tests/ports -Iqemu-tests/images
+FIRMWARE_KERNEL := $(sort $(wildcard qemu-tests/rtos/*.c qemu-tests/rtos/trace/*.c)) \
+  qemu-tests/images/image.c
+
+# The top Makefile says whether commands are shown.
+Q ?= @
+
+.PHONY: firmware
+firmware:
+
+# $(call firmware_objects,PORT,CONFIGURATION,SOURCES)
+firmware_objects = $(patsubst qemu-tests/%,$(FIRMWARE_OUT)/obj/$(1)/$(2)/%.o,$(3))
+firmware_sources = $(FIRMWARE_KERNEL) $(sort $(wildcard qemu-tests/ports/$(1)/*.[cS])) \
+  $(if $(filter $(2),$(PARTS_product)),qemu-tests/images/product.c) qemu-tests/images/$(2).c
+
+# $(eval $(call firmware_compile,PORT,CONFIGURATION))
+define firmware_compile
+$(FIRMWARE_OUT)/obj/$(1)/$(2)/%.o: qemu-tests/% qemu-tests/firmware.mk
+	@mkdir -p $$(@D)
+	$$(call firmware_say,$$<)
+	$$(Q)$(TOOLS_$(1))gcc $(CPU_$(1)) $(FIRMWARE_FLAGS) $(FLAGS_$(2)) -Iqemu-tests/ports/$(1) \
+	  -MMD -MP -c $$< -o $$@
+endef
+
+# $(eval $(call firmware_link,PORT,IMAGE,CONFIGURATION))
+define firmware_link
+FIRMWARE += $(FIRMWARE_OUT)/$(2)-$(1).elf
+$(FIRMWARE_OUT)/$(2)-$(1).elf: qemu-tests/ports/$(1)/link.ld \
+  $(call firmware_objects,$(1),$(3),$(call firmware_sources,$(1),$(2)))
+	$$(call firmware_say,$$@)
+	$$(Q)$(TOOLS_$(1))gcc $(CPU_$(1)) -nostdlib -static -no-pie -Wl,--build-id=none \
+	  -Wl,-z,noexecstack -Wl,--gc-sections $(LINK_$(2)) -T $$< $$(filter %.o,$$^) -o $$@
+endef
+
+firmware_say = $(if $(Q),@echo "  $(if $(filter %.elf,$(1)),LINK ,CC   ) $(1)")
+
+FIRMWARE :=
+$(foreach port,$(FIRMWARE_PORTS),\
+  $(foreach config,plain fast small,$(eval $(call firmware_compile,$(port),$(config))))\
+  $(foreach image,$(FIRMWARE_$(port)),\
+    $(eval $(call firmware_link,$(port),$(image),$(or $(CONFIG_$(image)),plain)))))
+
+firmware: $(FIRMWARE)
+
+-include $(shell find $(FIRMWARE_OUT)/obj -name '*.d' 2>/dev/null)
