@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# install-test.sh: make install into a folder, use what is there, and remove it again.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+make=${MAKE:-make}
+unset MAKEFLAGS MFLAGS
+root=$(mktemp -d) || exit 1
+trap 'rm -rf "$root"' EXIT
+client=$root/client
+
+check() { # NAME COMMAND...
+    local name=$1 log
+    shift
+    if log=$("$@" 2>&1); then
+        echo "ok $name"
+    else
+        echo "not ok $name"
+        tail -n 15 <<<"$log" | sed 's/^/# /'
+    fi
+}
+
+# Prints what the pkg-config file says for a tree that lies under $root.
+package() {
+    PKG_CONFIG_SYSROOT_DIR=$root/dest PKG_CONFIG_LIBDIR=$root/dest/usr/lib/pkgconfig \
+        PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config "$@"
+}
+
+client_runs() {
+    printf '%s\n' '#include <extract/error.h>' '#include <string.h>' 'int main(void)' \
+        '{ return strcmp(extract_code_name(EXTRACT_TRUNCATED), "truncated"); }' >"$client.c"
+    # What pkg-config prints is a list of words.
+    # shellcheck disable=SC2046
+    ${CC:-gcc} "$client.c" -o "$client" $(package --cflags --libs libextract) &&
+        LD_LIBRARY_PATH=$root/dest/usr/lib "$client"
+}
+
+# Each public header by itself, as C and as C++, with every warning that we use.
+headers_stand_alone() {
+    local header
+    for header in "$root"/dest/usr/include/extract/*.h; do
+        echo "#include <extract/$(basename "$header")>" >"$client.c"
+        ${CC:-gcc} -std=c11 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror -fsyntax-only \
+            -I"$root/dest/usr/include" "$client.c" || return 1
+        clang -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only \
+            -I"$root/dest/usr/include" "$client.c" || return 1
+    done
+}
+
+# The names that the public headers declare, against those that the library exports.
+exports_match() {
+    cat "$root"/dest/usr/include/extract/*.h | ${CC:-gcc} -fpreprocessed -dD -E -P - 2>/dev/null |
+        grep -v 'static inline\|^ *#' | grep -oE '\bextract_[a-z0-9_]+ *\(' | tr -d ' (' |
+        sort -u >"$root/declared"
+    nm -D --defined-only "$root/dest/usr/lib/libextract.so" | awk '$2 != "A" {print $3}' |
+        sed 's/@.*//' | sort -u >"$root/exported"
+    [ -s "$root/exported" ] && diff "$root/declared" "$root/exported"
+}
+
+reader_exports() {
+    local names
+    names=$(nm -D --defined-only "$root/dest/usr/lib/ringside/ringside-reader.so" |
+        awk '{print $3}' | sort | tr '\n' ' ')
+    echo "$names"
+    [ "$names" = "gdb_init_reader plugin_is_GPL_compatible " ]
+}
+
+names_nothing_of_the_build() {
+    ! grep -rlF "$PWD" "$root/dest/usr/share" "$root/dest/usr/lib/pkgconfig" &&
+        grep -q /usr/lib/ringside/ringside-reader.so "$root/dest/usr/share/ringside/ringside.gdb"
+}
+
+nothing_is_left() {
+    $make --no-print-directory uninstall DESTDIR="$root/dest" PREFIX=/usr || return 1
+    find "$root/dest" ! -type d -o -path '*ringside*' -o -path '*extract*' | tee "$root/left"
+    [ ! -s "$root/left" ]
+}
+
+check "make install" $make --no-print-directory install DESTDIR="$root/dest" PREFIX=/usr
+check "the installed program runs" "$root/dest/usr/bin/ringside" --help
+check "a client builds with pkg-config and runs" client_runs
+check "public headers stand alone" headers_stand_alone
+check "the library exports what its headers declare" exports_match
+check "the reader exports GDB's two names only" reader_exports
+check "installed files name no build folder" names_nothing_of_the_build
+check "uninstall leaves nothing" nothing_is_left

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# make install / uninstall, with PREFIX and DESTDIR. Both work from the same list of files.
+
+.PHONY: install uninstall
+STAGE := $(DESTDIR)$(PREFIX)
+
+# SOURCE:TARGET under the prefix; 755 for what is executed or loaded, 644 for the rest.
+INSTALL_755 := $(PROGRAM):bin/$(notdir $(PROGRAM)) \
+  $(BUILD)/$(SOFILE):lib/$(SOFILE) \
+  $(foreach f,$(filter %.so,$(READER)),$(f):lib/ringside/$(notdir $(f)))
+INSTALL_644 := $(BUILD)/libextract.a:lib/libextract.a \
+  $(foreach f,$(HEADERS),$(f):include/extract/$(notdir $(f))) \
+  $(foreach f,$(MANUALS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f)))
+# Links and files that are made for the prefix.
+INSTALL_MADE := lib/$(SONAME) lib/libextract.so lib/pkgconfig/libextract.pc \
+  share/ringside/ringside.gdb
+target_of = $(word 2,$(subst :, ,$(1)))
+INSTALLED := $(foreach p,$(INSTALL_755) $(INSTALL_644),$(call target_of,$(p))) $(INSTALL_MADE)
+# Folders that are ours alone, and so leave with us.
+INSTALL_FOLDERS := lib/ringside share/ringside include/extract
+
+install: all
+	@$(foreach p,$(INSTALL_755),install -Dm755 $(subst :, "$(STAGE)/,$(p))" &&) \
+	$(foreach p,$(INSTALL_644),install -Dm644 $(subst :, "$(STAGE)/,$(p))" &&) :
+	@ln -sf $(SOFILE) "$(STAGE)/lib/$(SONAME)" && ln -sf $(SONAME) "$(STAGE)/lib/libextract.so"
+	@mkdir -p "$(STAGE)/lib/pkgconfig" "$(STAGE)/share/ringside"
+	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
+	  -e 's|@LIBS@|$(LIBS)|' \
+	  libextract/libextract.pc.in > "$(STAGE)/lib/pkgconfig/libextract.pc"
+	@sed 's|@READER@|$(PREFIX)/lib/ringside/ringside-reader.so|g' gdb-reader/ringside.gdb.in \
+	  > "$(STAGE)/share/ringside/ringside.gdb"
+	@chmod 644 "$(STAGE)/lib/pkgconfig/libextract.pc" "$(STAGE)/share/ringside/ringside.gdb"
+	@echo "installed under $(STAGE); in GDB: source $(PREFIX)/share/ringside/ringside.gdb"
+
+uninstall:
+	@cd "$(STAGE)" && rm -f $(INSTALLED) && rmdir $(INSTALL_FOLDERS) 2>/dev/null || :

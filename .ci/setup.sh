@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# setup.sh build|demo|test: installs the Debian packages that are missing for it.
+# A package is missing when the command, file or header that we use of it is not there.
+set -u
+
+# One line a probe: sets, probe (a command, or /path with shell patterns), package.
+probes() {
+    cat <<'LIST'
+build,demo,test  gcc                         gcc
+build,demo,test  /usr/include/stdio.h        libc6-dev
+build,demo,test  make                        make
+build,demo,test  awk                         mawk
+build,demo,test  /usr/include/gelf.h         libelf-dev
+build,demo,test  /usr/include/elfutils/libdw.h  libdw-dev
+build,demo,test  scdoc                       scdoc
+demo,test        gdb-multiarch               gdb-multiarch
+demo,test        qemu-system-arm             qemu-system-arm
+demo,test        arm-none-eabi-gcc           gcc-arm-none-eabi
+test             pkg-config                  pkg-config
+test             qemu-system-riscv64         qemu-system-misc
+test             qemu-system-m68k            qemu-system-misc
+test             riscv64-unknown-elf-gcc     gcc-riscv64-unknown-elf
+test             m68k-linux-gnu-gcc          gcc-m68k-linux-gnu
+test             /usr/include/cmocka.h       libcmocka-dev
+test             clang                       clang
+test             /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a  libclang-rt-dev
+test             clang-format                clang-format
+test             ctags                       universal-ctags
+test             jq                          jq
+test             babeltrace2                 babeltrace2
+test             valgrind                    valgrind
+test             tmux                        tmux
+LIST
+}
+
+there() { # $1: a command or a path pattern
+    case $1 in
+    /*) for f in $1; do [ -e "$f" ] && return 0; done; return 1 ;;
+    *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+missing_packages() { # $1: the set
+    probes | while read -r sets probe package; do
+        case ,$sets, in *,"$1",*) there "$probe" || echo "$package" ;; esac
+    done | sort -u | tr '\n' ' ' | sed 's/ $//'
+}
+
+fail() {
+    echo "setup: $*" >&2
+    exit 1
+}
+
+set_name=${1:-build}
+case $set_name in
+build | demo | test) ;;
+*) fail "no such set: $set_name (build, demo or test)" ;;
+esac
+missing=$(missing_packages "$set_name")
+[ -n "$missing" ] || exit 0
+
+command -v apt-get >/dev/null ||
+    fail "these Debian packages (or your system's counterparts) are needed: $missing;" \
+        "there is no apt-get here, so please install them by hand"
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null ||
+        fail "only root can install: $missing;" \
+            "there is no sudo here, so as root: apt-get install --no-install-recommends $missing"
+    as_root=sudo
+fi
+echo "setup: installing with ${as_root:+sudo }apt-get: $missing"
+# $missing and $as_root are lists of words.
+apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"; }
+# A dry run tells whether the package lists are there at all.
+if ! apt install --simulate $missing >/dev/null 2>&1; then
+    apt update || fail "apt-get update failed; is there a network?"
+fi
+# Lists that are too old name files that are gone: refresh them once.
+apt install -y --no-install-recommends $missing >/dev/null ||
+    { apt update && apt install -y --no-install-recommends $missing >/dev/null; } ||
+    fail "apt-get could not install: $missing"
+still=$(missing_packages "$set_name")
+[ -z "$still" ] || fail "installed, but still not usable: $still"

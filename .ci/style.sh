@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# style.sh: the rules of form that a machine can check, over all C of the tree.
+# Prints "ok NAME" or "not ok NAME" and what breaks the rule.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+rooms="libextract gdb-reader openocd-tcl qemu-tests docs .ci"
+mapfile -t sources < <(find $rooms -name '*.[ch]' | sort)
+mapfile -t texts < <(find $rooms Makefile README.md \
+    \( -name '*.[chS]' -o -name '*.sh' -o -name '*.mk' -o -name '*.awk' -o -name Makefile \
+    -o -name '*.ld' -o -name '*.in' -o -path '.ci/*' \) -type f | sort)
+
+verdict() { # NAME: passes when standard input is empty
+    local found
+    found=$(cat)
+    if [ -z "$found" ]; then
+        echo "ok $1"
+    else
+        echo "not ok $1"
+        head -n 20 <<<"$found" | sed 's/^/# /'
+    fi
+}
+
+# "LENGTH FILE:LINE NAME" of each function.
+functions() {
+    ctags -x --_xformat='%{line} %{end} %F %N' --kinds-c=f --languages=C --langmap=C:.c.h \
+        --fields=+e -o - "${sources[@]}" | awk '{print $2 - $1 + 1, $3 ":" $1, $4}' | sort -n
+}
+
+clang-format --dry-run -Werror "${sources[@]}" 2>&1 | grep error: | verdict "clang-format"
+functions | awk '$1 > 80 {print $2 " " $3 ": " $1 " lines, more than 80"}' |
+    verdict "no function above 80 lines"
+functions | awk '{length_of[NR] = $1}
+    END {
+        median = length_of[int((NR + 1) / 2)]; p90 = length_of[int((NR * 9 + 9) / 10)]
+        if (!NR) print "no functions were found"
+        if (median > 14) print "the median function has " median " lines, more than 14"
+        if (p90 > 40) print "the 90th percentile has " p90 " lines, more than 40"
+    }' | verdict "function lengths"
+wc -l "${sources[@]}" | awk '$2 != "total" && $1 > 800 {print $2 ": " $1 " lines"}' |
+    verdict "no file above 800 lines"
+LC_ALL=C.UTF-8 grep -nE '^.{101}' "${texts[@]}" | cut -c 1-80 |
+    verdict "no line above 100 columns"
+find $rooms -type f ! -path '*/corpus/*' ! -path '*/tests/data/*' -printf '%h\n' | sort | uniq -c |
+    awk '$1 > 15 {print $2 ": " $1 " files, more than 15"}' | verdict "no folder above 15 files"
+grep -nE '\<(TODO|FIXME|XXX)\>([^(]|$)' "${texts[@]}" | grep -v '^\.ci/style\.sh:' |
+    verdict "no open ends without an issue number, as in TODO(#12)"
+grep -L 'SPDX-License-Identifier: MIT' "${texts[@]}" | grep -v '\.in$\|help\.txt$' |
+    verdict "each file names its licence"
+grep -L 'GCC visibility push(default)' libextract/include/extract/*.h |
+    verdict "public headers export what they declare"
