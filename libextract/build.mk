@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 # libextract and the program `ringside`: sources are whatever lies in the rooms.
 
-LIB_ROOMS   := base memory symbols formats formats/threadx snapshot events report analysis
+LIB_ROOMS   := base memory memory/live symbols formats formats/threadx snapshot events report \
+               analysis log record
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
-CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c))
+CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/verbs/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 HEADERS     := $(sort $(wildcard libextract/include/extract/*.h))

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Recording: a live ring is followed without a halt, and only what is new travels.
+//
+// One poll reads the writer's pointer, the entries that are new since the last poll together with
+// the newest ones of that poll (services patch their entries: an entry is final when it was read
+// again unchanged or later), and the pointer and the first entry's stamp again. What the writer may
+// have touched meanwhile is never taken for good: it is read again, or reported lost.
+#ifndef EXTRACT_RECORD_H
+#define EXTRACT_RECORD_H
+
+#include <extract/log.h>
+#include <extract/symbols.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct extract_recorder;
+
+// What one poll brought, in the order of time: a log's block and its payload. ENTRIES hold final
+// entries only, but for the last at the end of a recording.
+typedef enum extract_code extract_record_sink(void *context, const struct extract_log_block *block,
+                                              const void *payload, struct extract_error *error);
+
+// Zero-initialize, then set what is wanted.
+struct extract_record_options {
+    size_t size;        // sizeof the struct
+    const char *format; // NULL: found out
+    bool ring_known;    // the control header lies at `ring`
+    uint64_t ring;
+    struct extract_log_writer *log; // takes everything; may be NULL
+    extract_record_sink *sink;      // takes it too, after the log; may be NULL
+    void *context;                  // of the sink
+    uint64_t period;                // nanoseconds between polls; 0: chosen and adapted
+};
+
+// What the link can do, as measured, and what follows from it for this ring.
+struct extract_record_advice {
+    uint64_t latency;      // ns that a read costs whatever its length
+    uint64_t rate;         // bytes/s of long reads
+    uint64_t period;       // ns between polls: the one in use
+    uint64_t events;       // events/s that can be followed without a loss
+    uint32_t slots;        // entries of the ring
+    uint32_t slots_wanted; // entries that would do for the rate that was seen; 0: these do
+};
+
+struct extract_record_status {
+    uint64_t entries; // recorded (those still held back are not counted)
+    uint64_t lost;    // reported lost, estimates included
+    bool lost_known;  // all of it is exact
+    uint64_t laps;    // times that the writer came round
+    uint64_t resets;
+    uint64_t polls;
+    uint64_t failed;                 // polls that found no target
+    uint32_t pending;                // read, but held back: not final yet
+    uint32_t fill;                   // entries that were new at the last poll
+    uint32_t fill_most;              // the most so far
+    uint64_t events_per_second;      // over the last second or so
+    uint64_t halted;                 // ns that the target stood, where the source halts it
+    bool gone;                       // the target does not answer now
+    bool enabled;                    // its trace is on
+    struct extract_memory_cost cost; // of reading
+    struct extract_record_advice advice;
+};
+
+// Finds the ring, measures the link, says what is recorded (RING, OBJECTS, MARK START) and takes
+// the ring's whole content as the first entries. `memory` and `symbols` (may be NULL) must outlive
+// the recorder. A trace that is not enabled yet is waited for. Errors: those of extract_ring_find
+// but ABSENT; NOMEM; those of the log and the sink.
+enum extract_code extract_recorder_open(struct extract_recorder **recorder,
+                                        struct extract_memory *memory,
+                                        struct extract_symbols *symbols,
+                                        const struct extract_record_options *options,
+                                        struct extract_error *error);
+
+// One poll. Target trouble (no answer, a reset, the trace switched off) is no error: it is marked
+// in the log and the status says so. Errors: those of the log and the sink, NOMEM.
+enum extract_code extract_recorder_poll(struct extract_recorder *recorder,
+                                        struct extract_error *error);
+
+// Nanoseconds (CLOCK_MONOTONIC) until the next poll is due, 0 when it is.
+uint64_t extract_recorder_due(const struct extract_recorder *recorder);
+
+const struct extract_record_status *
+extract_recorder_status(const struct extract_recorder *recorder);
+const struct extract_ring *extract_recorder_ring(const struct extract_recorder *recorder);
+
+// A last poll, then the entries that were held back, as provisional, and MARK STOP. The recorder is
+// freed in any case; the log stays open. NULL is allowed.
+enum extract_code extract_recorder_close(struct extract_recorder *recorder,
+                                         struct extract_error *error);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
