@@ -42,7 +42,9 @@ $(BUILD)/bench/%: $(BUILD)/obj/libextract/tests/bench/%.o $(BUILD)/libextract.a
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -pie $^ -o $@ $(LIBS)
 
-build/proofcheck: build/obj/qemu-tests/cases/proofcheck.o
+# What judges the storm images' events.
+CHECKERS := build/proofcheck build/recordcheck
+$(CHECKERS): build/%: build/obj/qemu-tests/cases/%.o
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -pie $^ -o $@
 
@@ -52,7 +54,7 @@ bench-programs: $(BENCH_PROGRAMS)
 
 test:
 	@.ci/setup.sh test
-	@$(SUBMAKE) test-programs build/proofcheck firmware
+	@$(SUBMAKE) test-programs $(CHECKERS) firmware
 	@$(SUBMAKE) $(ASAN) test-programs
 	@$(SUBMAKE) $(FUZZING) fuzz-programs
 	@MAKE='$(MAKE)' .ci/run-tests style builds install unit asan-unit cli fuzz reader cases
@@ -61,7 +63,7 @@ asan:
 	@.ci/setup.sh test
 	@$(SUBMAKE) $(ASAN) test-programs
 	@$(SUBMAKE) $(UBSAN) all
-	@$(SUBMAKE) build/proofcheck firmware
+	@$(SUBMAKE) $(CHECKERS) firmware
 	@MAKE='$(MAKE)' .ci/run-tests asan-unit asan-cli asan-reader asan-cases
 
 fuzz:

@@ -6,8 +6,8 @@
 //
 //   id     4096 + source
 //   info 1 the source's sequence number, from 0
-//   info 2 ~info 1 ^ the source's tag
-//   info 3 hash(info 1, source)
+//   info 2 the entry's number: how many were written to the ring before it
+//   info 3 hash(info 1, info 2, source)
 //   info 4 hash(info 1, info 2, info 3, thread, id); the thread is 0xFFFFFFFF in an interrupt
 //
 // Words of two events in one slot, or of an event under another's context, do not add up.
@@ -30,15 +30,11 @@ static inline uint32_t proof_mix(uint32_t hash, uint32_t word)
     return hash ^ hash >> 15;
 }
 
-static inline uint32_t proof_tag(uint32_t source)
+static inline struct proof proof_make(uint32_t source, uint32_t sequence, uint32_t number,
+                                      uint32_t thread)
 {
-    return proof_mix(UINT32_C(0x5EED), source);
-}
-
-static inline struct proof proof_make(uint32_t source, uint32_t sequence, uint32_t thread)
-{
-    struct proof proof = {{sequence, ~sequence ^ proof_tag(source)}};
-    proof.info[2] = proof_mix(proof_mix(1, sequence), source);
+    struct proof proof = {{sequence, number}};
+    proof.info[2] = proof_mix(proof_mix(proof_mix(1, sequence), number), source);
     uint32_t hash = proof_mix(proof_mix(2, proof.info[0]), proof.info[1]);
     hash = proof_mix(proof_mix(hash, proof.info[2]), thread);
     proof.info[3] = proof_mix(hash, PROOF_FIRST_ID + source);
@@ -49,8 +45,8 @@ static inline bool proof_holds(uint32_t id, uint32_t thread, const uint32_t info
 {
     if (id < PROOF_FIRST_ID || id >= PROOF_FIRST_ID + PROOF_SOURCES)
         return false;
-    struct proof proof = proof_make(id - PROOF_FIRST_ID, info[0], thread);
-    return proof.info[1] == info[1] && proof.info[2] == info[2] && proof.info[3] == info[3];
+    struct proof proof = proof_make(id - PROOF_FIRST_ID, info[0], info[1], thread);
+    return proof.info[2] == info[2] && proof.info[3] == info[3];
 }
 
 #endif

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/images: events as fast as they can be written, from two threads that take turns and
-// an interrupt; each proves itself (proof.h). The ring wraps thousands of times.
+// an interrupt; each proves itself (proof.h). The ring wraps thousands of times. A test may slow the
+// threads down while they run.
 #include "image.h"
+#include "kernel.h"
 #include "proof.h"
 
 enum { SOURCE_INTERRUPT = 2, TURN = 100 };
 
 // What each source has written; the last event of a source has the number below it.
 volatile uint32_t storm_produced[PROOF_SOURCES];
+// Turns of an empty loop in front of each event of a thread; written by tests.
+volatile uint32_t storm_pause;
 
 static ULONG trace_ring[IMAGE_RING_BYTES / sizeof(ULONG)];
 static TX_THREAD storm_a_thread, storm_b_thread;
@@ -16,9 +20,11 @@ static _Alignas(8) UCHAR stacks[2][IMAGE_STACK_BYTES];
 static void produce(uint32_t source, uint32_t thread)
 {
     uint32_t sequence = storm_produced[source];
-    struct proof proof = proof_make(source, sequence, thread);
+    ULONG lock = bout_lock(); // nothing comes between the entry's number and the entry
+    struct proof proof = proof_make(source, sequence, bout_trace_inserted, thread);
     bout_trace_user_event(PROOF_FIRST_ID + source, proof.info[0], proof.info[1], proof.info[2],
                           proof.info[3]);
+    bout_unlock(lock);
     storm_produced[source] = sequence + 1;
 }
 
@@ -31,6 +37,8 @@ static void storm_entry(ULONG source)
 {
     uint32_t self = (uint32_t)(uintptr_t)bout_thread_identify();
     for (ULONG i = 1;; i++) {
+        for (uint32_t turn = 0; turn < storm_pause; turn++) {
+        }
         produce((uint32_t)source, self);
         if (i % TURN == 0)
             bout_thread_relinquish();
