@@ -11,13 +11,15 @@ INSTALL_755 := $(PROGRAM):bin/$(notdir $(PROGRAM)) \
 INSTALL_644 := $(BUILD)/libextract.a:lib/libextract.a \
   $(foreach f,$(HEADERS),$(f):include/extract/$(notdir $(f))) \
   $(foreach f,$(MANUALS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f)))
+# OpenOCD finds it with `source [find ringside.tcl]` when both have the same prefix.
+INSTALL_644 += openocd-tcl/ringside.tcl:share/openocd/site/ringside.tcl
 # Links and files that are made for the prefix.
 INSTALL_MADE := lib/$(SONAME) lib/libextract.so lib/pkgconfig/libextract.pc \
   share/ringside/ringside.gdb
 target_of = $(word 2,$(subst :, ,$(1)))
 INSTALLED := $(foreach p,$(INSTALL_755) $(INSTALL_644),$(call target_of,$(p))) $(INSTALL_MADE)
-# Folders that are ours alone, and so leave with us.
-INSTALL_FOLDERS := lib/ringside share/ringside include/extract
+# Folders that leave with us when they are empty.
+INSTALL_FOLDERS := lib/ringside share/ringside include/extract share/openocd/site share/openocd
 
 install: all
 	@$(foreach p,$(INSTALL_755),install -Dm755 $(subst :, "$(STAGE)/,$(p))" &&) \
@@ -33,4 +35,5 @@ install: all
 	@echo "installed under $(STAGE); in GDB: source $(PREFIX)/share/ringside/ringside.gdb"
 
 uninstall:
-	@cd "$(STAGE)" && rm -f $(INSTALLED) && rmdir $(INSTALL_FOLDERS) 2>/dev/null || :
+	@cd "$(STAGE)" && rm -f $(INSTALLED) && for d in $(INSTALL_FOLDERS); do \
+	  rmdir "$$d" 2>/dev/null; done; :

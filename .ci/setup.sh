@@ -17,6 +17,7 @@ build,demo,test  scdoc                       scdoc
 demo,test        gdb-multiarch               gdb-multiarch
 demo,test        qemu-system-arm             qemu-system-arm
 demo,test        arm-none-eabi-gcc           gcc-arm-none-eabi
+test             openocd                     openocd
 test             pkg-config                  pkg-config
 test             qemu-system-riscv64         qemu-system-misc
 test             qemu-system-m68k            qemu-system-misc
