@@ -5,6 +5,7 @@
 #include "memory/core.h"
 #include "memory/images.h"
 #include <elf.h>
+#include <extract/log.h>
 #include <string.h>
 
 enum { LOOK_BYTES = 1024 }; // the longest record of a text format, and then some
@@ -16,6 +17,8 @@ const char *extract_kind_of(const uint8_t *bytes, size_t length)
         return elf.type == ET_CORE ? "core" : "elf";
     if (extract_trx_is(bytes, length))
         return "trx";
+    if (extract_log_is(bytes, length))
+        return "log";
     if (extract_hex_is(bytes, length))
         return "ihex";
     if (extract_srec_is(bytes, length))

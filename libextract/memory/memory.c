@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // memory: the one interface over all sources. In: addresses and lengths. Out: bytes, how far they
 // could be read, and what that has cost.
+#include "base/now.h"
 #include "memory/images.h"
+#include "memory/live/live.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct extract_memory {
     struct extract_memory_source source; // its `name` points to the member below
@@ -34,19 +35,17 @@ struct extract_images *extract_images_of(const struct extract_memory *memory)
     return memory->source.read == extract_images_read ? memory->source.context : NULL;
 }
 
-static uint64_t now(void)
+struct live *live_of(const struct extract_memory *memory)
 {
-    struct timespec t = {0, 0};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return memory->source.read == live_read ? memory->source.context : NULL;
 }
 
 // One call of the source, counted.
 static size_t ask(struct extract_memory *memory, uint64_t address, void *buffer, size_t length)
 {
-    uint64_t start = now();
+    uint64_t start = extract_now();
     size_t n = memory->source.read(memory->source.context, address, buffer, length);
-    memory->cost.nanoseconds += now() - start;
+    memory->cost.nanoseconds += extract_now() - start;
     if (n > length)
         n = length; // a source that counts wrong must not make its caller read past the buffer
     memory->cost.reads++;
@@ -61,9 +60,12 @@ static enum extract_code unreadable(const struct extract_memory *memory, uint64_
     const char *hint = extract_images_of(memory)
                            ? "add the image that holds it"
                            : "check the address, and that the target is connected and stopped";
+    const struct extract_memory_source *source = &memory->source;
     if (!error) // reads that fail are the rule while memory is searched: cost nothing there
         return EXTRACT_UNREADABLE;
-    if (at < address)
+    if (at >= address && source->explain && source->explain(source->context, at, error))
+        error->code = EXTRACT_UNREADABLE;
+    else if (at < address)
         extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(memory), NULL,
                           "the read at 0x%" PRIx64 " runs past the end of the address space",
                           address);
@@ -94,10 +96,32 @@ enum extract_code extract_memory_read(struct extract_memory *memory, uint64_t ad
     return *got == length ? EXTRACT_OK : unreadable(memory, address, address + *got, error);
 }
 
+enum extract_code extract_memory_write(struct extract_memory *memory, uint64_t address,
+                                       const void *bytes, size_t length,
+                                       struct extract_error *error)
+{
+    const struct extract_memory_source *source = &memory->source;
+    if (!source->write)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_memory_name(memory), NULL,
+                                 "only a live target can be written to");
+    size_t done = source->write(source->context, address, bytes, length);
+    if (done >= length)
+        return EXTRACT_OK;
+    if (!error)
+        return EXTRACT_UNREADABLE;
+    if (!source->explain || !source->explain(source->context, address + done, error))
+        extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(memory), NULL,
+                          "no memory can be written at 0x%" PRIx64, address + done);
+    error->where = address + done;
+    return error->code = EXTRACT_UNREADABLE;
+}
+
 bool extract_memory_region(const struct extract_memory *memory, size_t i,
                            struct extract_region *region)
 {
     const struct extract_images *images = extract_images_of(memory);
+    if (memory->source.region)
+        return memory->source.region(memory->source.context, i, region);
     if (!images || i >= images->count)
         return false;
     region->address = images->list[i].address;
@@ -128,7 +152,8 @@ enum extract_byte_order extract_memory_byte_order(const struct extract_memory *m
 
 bool extract_memory_is_running(const struct extract_memory *memory)
 {
-    return memory->source.running;
+    const struct extract_memory_source *source = &memory->source;
+    return source->is_running ? source->is_running(source->context) : source->running;
 }
 
 const char *extract_memory_name(const struct extract_memory *memory)

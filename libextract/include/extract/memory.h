@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The target's address space, read-only: where bytes come from.
+// The target's address space: where bytes come from.
 //
-// One interface over raw images, .trx files, ELF cores and callbacks (a debugger). Memories know
+// One interface over raw images, .trx files, ELF cores, live targets (live.h) and callbacks (a
+// debugger). Memories know
 // nothing of trace formats; the only exception is that a .trx file says itself where it lay.
 #ifndef EXTRACT_MEMORY_H
 #define EXTRACT_MEMORY_H
@@ -45,6 +46,15 @@ struct extract_memory_source {
     enum extract_byte_order byte_order; // UNKNOWN: the format finds out
     bool running;                       // the target may write while it is read
     const char *name;                   // for messages; copied
+
+    // What a source may offer beside that; NULL where it does not.
+    // As `read`, the other way: how many bytes from the start of the span were written.
+    size_t (*write)(void *context, uint64_t address, const void *bytes, size_t length);
+    // The i-th readable region, as extract_memory_region gives it.
+    bool (*region)(void *context, size_t i, struct extract_region *region);
+    bool (*is_running)(void *context); // asked each time, in the place of `running`
+    // Why the last call fell short at `address`: fills what, why and hint. False: it does not know.
+    bool (*explain)(void *context, uint64_t address, struct extract_error *error);
 };
 
 // Makes a memory over caller-supplied callbacks. On success *memory owns `source->context` (close
@@ -108,8 +118,15 @@ enum extract_code extract_memory_detect(const char *path, const char **kind,
 enum extract_code extract_memory_read(struct extract_memory *memory, uint64_t address, void *buffer,
                                       size_t length, size_t *got, struct extract_error *error);
 
-// The i-th readable region, in order of addresses; false when there is none. A memory made of
-// callbacks has no known regions.
+// Writes `length` bytes at `address` of a live target. Returns OK when all were written, else
+// UNREADABLE with the first address that was not in error->where; UNSUPPORTED where the source
+// cannot be written to (files). Writing changes the target: only a user's own word asks for it.
+enum extract_code extract_memory_write(struct extract_memory *memory, uint64_t address,
+                                       const void *bytes, size_t length,
+                                       struct extract_error *error);
+
+// The i-th readable region, in order of addresses; false when there is none. A source made of
+// callbacks has known regions where it offers them.
 bool extract_memory_region(const struct extract_memory *memory, size_t i,
                            struct extract_region *region);
 

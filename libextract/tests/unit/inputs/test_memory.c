@@ -36,8 +36,12 @@ static void target_close(void *context)
 static struct extract_memory *open_target(struct target *target)
 {
     struct extract_memory *memory = NULL;
-    struct extract_memory_source source = {target_read, target_close, target,
-                                           EXTRACT_BIG, true,         "board"};
+    struct extract_memory_source source = {.read = target_read,
+                                           .close = target_close,
+                                           .context = target,
+                                           .byte_order = EXTRACT_BIG,
+                                           .running = true,
+                                           .name = "board"};
     assert_int_equal(extract_memory_new(&memory, &source, NULL), EXTRACT_OK);
     return memory;
 }

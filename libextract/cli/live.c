@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// cli: live targets. In: --openocd or --remote, --target, --timeout. Out: their memory; a target
+// that goes on, however the program ends; how long it stood, on standard error.
+#include "cli/cli.h"
+#include <extract/live.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMEOUT_MOST = 3600 }; // seconds
+
+// What a signal handler can reach: the signal that asks the program to end.
+static volatile sig_atomic_t interrupted;
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void note_signal(int signal)
+{
+    interrupted = signal;
+}
+
+// A halted target must not be left behind: the first signal ends what is waited for, and a second
+// one ends the program as ever. Signals that a command handles itself are left alone.
+static void catch_signals(void)
+{
+    struct sigaction old, ours = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        if (!sigaction(ending[i], NULL, &old) && old.sa_handler == SIG_DFL)
+            sigaction(ending[i], &ours, NULL);
+}
+
+// Ends the program by the signal that has come meanwhile.
+static void release_signals(void)
+{
+    struct sigaction now;
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        if (!sigaction(ending[i], NULL, &now) && now.sa_handler == note_signal)
+            signal(ending[i], SIG_DFL);
+    if (interrupted)
+        raise(interrupted);
+}
+
+bool cli_is_live(const struct cli_options *options)
+{
+    return options->openocd || options->remote;
+}
+
+bool cli_timeout_parse(const char *seconds, unsigned *ms)
+{
+    char *end;
+    if (!*seconds || strspn(seconds, "0123456789.") != strlen(seconds))
+        return false;
+    double value = strtod(seconds, &end);
+    if (*end || value < 0.001 || value > TIMEOUT_MOST)
+        return false;
+    *ms = (unsigned)(value * 1000 + 0.5);
+    return true;
+}
+
+static enum extract_code check(const struct cli_options *options, struct extract_error *error)
+{
+    if (options->openocd && options->remote)
+        return extract_error_set(error, EXTRACT_USAGE, "--remote", "give one of them",
+                                 "it does not go together with --openocd");
+    if (options->remote && options->target)
+        return extract_error_set(error, EXTRACT_USAGE, "--target", "give another port",
+                                 "only OpenOCD has several targets behind one port");
+    if (options->input_count)
+        return extract_error_set(error, EXTRACT_USAGE, options->inputs[0],
+                                 "leave out the input, or --openocd and --remote",
+                                 "a live target and an input do not go together");
+    return EXTRACT_OK;
+}
+
+enum extract_code cli_live_open(struct extract_memory **memory, const struct cli_options *options,
+                                struct extract_error *error)
+{
+    struct extract_live_options live = {.size = sizeof live,
+                                        .target = options->target,
+                                        .timeout_ms = options->timeout_ms,
+                                        .cancel = &interrupted};
+    enum extract_code code = check(options, error);
+    *memory = NULL;
+    if (code)
+        return code;
+    catch_signals();
+    code = options->openocd ? extract_memory_open_openocd(memory, options->openocd, &live, error)
+                            : extract_memory_open_remote(memory, options->remote, &live, error);
+    if (code)
+        release_signals();
+    return code;
+}
+
+void cli_live_release(struct extract_memory *memory, const struct cli_options *options)
+{
+    struct extract_error error;
+    if (!memory || !cli_is_live(options))
+        return;
+    if (extract_live_release(memory, &error)) {
+        snprintf(error.hint, sizeof error.hint, "the target may stand still");
+        cli_complain(&error);
+    }
+    struct extract_live_halts halts = extract_live_halts(memory);
+    if (halts.count && !options->quiet)
+        fprintf(stderr, "ringside: %s: the target stood for %.3g ms\n", extract_memory_name(memory),
+                (double)halts.nanoseconds / 1e6);
+    release_signals();
+}

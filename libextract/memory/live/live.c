@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT
+// memory/live: reads over connections that may break. In: spans of target memory. Out: their bytes
+// up to the first that cannot be read, found by halving; how long the target stood.
+#include "memory/live/live.h"
+#include "base/now.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    TRIES = 3,           // connections that one read may use up
+    DEFAULT_MS = 10000,  // time-out
+    BUDGET_STEP = 65536, // bytes of a read that get one more time-out
+    WORD = 4             // bytes that a first look behind a refusal asks for
+};
+
+#define PATIENCE_LEAST (EXTRACT_SECOND / 2)
+#define PATIENCE_MOST  (EXTRACT_SECOND * 4)
+#define PARTING_MOST   (EXTRACT_SECOND * 2)
+
+// One read or write, as the source gets it.
+struct job {
+    uint64_t address;
+    uint8_t *into;       // of a read
+    const uint8_t *from; // of a write
+};
+
+void live_stands(struct live *live, uint64_t since)
+{
+    live->running = live->resumed = false;
+    if (live->halts.now)
+        return;
+    live->halts.now = true;
+    live->halts.count++;
+    live->stands_since = since;
+}
+
+void live_runs(struct live *live)
+{
+    live->running = true;
+    if (!live->halts.now)
+        return;
+    uint64_t stood = extract_now() - live->stands_since;
+    live->halts.now = false;
+    live->halts.nanoseconds += stood;
+    if (stood > live->halts.longest)
+        live->halts.longest = stood;
+}
+
+void live_never_stood(struct live *live)
+{
+    live->running = true;
+    live->halts.count -= live->halts.now;
+    live->halts.now = false;
+}
+
+enum live_answer live_refuse(struct live *live, const char *why, ...)
+{
+    va_list args;
+    va_start(args, why);
+    vsnprintf(live->refusal, sizeof live->refusal, why, args);
+    va_end(args);
+    return LIVE_REFUSED;
+}
+
+static unsigned digit_value(uint8_t c)
+{
+    if (c >= '0' && c <= '9')
+        return (unsigned)(c - '0');
+    c |= 'a' - 'A';
+    return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+}
+
+static unsigned base_at(struct extract_cursor *cursor)
+{
+    if (extract_cursor_left(cursor) < 2 || cursor->bytes[cursor->at] != '0' ||
+        (cursor->bytes[cursor->at + 1] | ('a' - 'A')) != 'x')
+        return 10;
+    extract_cursor_span(cursor, 2);
+    return 16;
+}
+
+bool live_number(struct extract_cursor *cursor, unsigned base, uint64_t *value)
+{
+    bool found = false;
+    *value = 0;
+    if (!base)
+        base = base_at(cursor);
+    while (extract_cursor_left(cursor)) {
+        unsigned digit = digit_value(cursor->bytes[cursor->at]);
+        if (digit >= base)
+            break;
+        if (__builtin_mul_overflow(*value, base, value) ||
+            __builtin_add_overflow(*value, digit, value))
+            return false;
+        extract_cursor_u8(cursor);
+        found = true;
+    }
+    return found;
+}
+
+// What a server does not get to know of: nobody waits for it longer than a moment, and the caller's
+// wish to end is no reason to leave a target halted.
+static bool part(struct live *live)
+{
+    struct peer *peer = &live->peer;
+    const volatile sig_atomic_t *cancel = peer->cancel;
+    bool done = true;
+    if (peer->fd >= 0 && live->kind->part) {
+        peer->cancel = NULL;
+        peer->limit = extract_now() + PARTING_MOST;
+        peer_begin(peer);
+        done = live->kind->part(live);
+        peer->cancel = cancel;
+    }
+    live_runs(live);
+    peer_close(peer);
+    return done;
+}
+
+// Ends a connection that is of no more use. A server that was only not waited for holds its target
+// halted still.
+static void drop(struct live *live)
+{
+    struct extract_error why = live->peer.error;
+    enum peer_fault fault = live->peer.fault;
+    if (fault == PEER_CANCELLED || fault == PEER_LATE)
+        part(live);
+    live_runs(live);
+    peer_close(&live->peer);
+    live->peer.error = why;
+    live->peer.fault = fault;
+}
+
+static bool start(struct live *live)
+{
+    live->dialled = extract_now();
+    if (!peer_open(&live->peer))
+        return false;
+    peer_begin(&live->peer);
+    if (live->kind->greet(live)) {
+        live->patience = 0;
+        return true;
+    }
+    drop(live);
+    return false;
+}
+
+// The first try is made at once, the others after a while.
+static bool connect_again(struct live *live, unsigned turn)
+{
+    uint64_t now = extract_now();
+    if (live->peer.fd >= 0)
+        return true;
+    if (now < live->retry_at)
+        return false;
+    return peer_nap(&live->peer, now + turn * turn * (EXTRACT_SECOND / 10)) && start(live);
+}
+
+static void lose_patience(struct live *live)
+{
+    uint64_t next = live->patience ? live->patience * 2 : PATIENCE_LEAST;
+    live->patience = next < PATIENCE_MOST ? next : PATIENCE_MOST;
+    live->retry_at = extract_now() + live->patience;
+}
+
+static enum live_answer command(struct live *live, const struct job *job, size_t at, size_t length,
+                                size_t *got)
+{
+    peer_begin(&live->peer);
+    if (job->into)
+        return live->kind->fetch(live, job->address + at, job->into + at, length, got);
+    return live->kind->store(live, job->address + at, job->from + at, length, got);
+}
+
+// One command, over a new connection where the old one breaks.
+static enum live_answer attempt(struct live *live, const struct job *job, size_t at, size_t length,
+                                size_t *got)
+{
+    for (unsigned turn = 0; turn < TRIES; turn++) {
+        *got = 0;
+        if (connect_again(live, turn)) {
+            enum live_answer answer = command(live, job, at, length, got);
+            if (answer != LIVE_BROKEN)
+                return answer;
+            drop(live);
+        }
+        if (live->peer.fault != PEER_BROKEN || extract_now() < live->retry_at)
+            break;
+    }
+    if (extract_now() >= live->retry_at && live->peer.fault != PEER_CANCELLED)
+        lose_patience(live);
+    return LIVE_BROKEN;
+}
+
+// How much to ask for next. [at, bad) is known to fail as a whole, unless `bad` is none.
+static size_t next_part(const struct live *live, size_t left, size_t bad, bool look)
+{
+    size_t part = left < live->chunk ? left : live->chunk;
+    if (!bad)
+        return part;
+    part = bad / 2 < part ? bad / 2 : part;
+    if (look && part > WORD)
+        return WORD; // where nothing can be read at all, the first word tells
+    return part > WORD ? part - part % WORD : part;
+}
+
+// Does a job as far as it can be done; what fails is halved until its first bad byte is found.
+static size_t work(struct live *live, const struct job *job, size_t length)
+{
+    size_t done = 0, bad = 0; // bad: bytes from `done` on that failed as a whole
+    bool look = false;
+    live->refused = true; // unless the connection fails
+    live->peer.limit = extract_now() + live->peer.timeout * (2 + length / BUDGET_STEP);
+    while (done < length) {
+        size_t got, part = next_part(live, length - done, bad, look);
+        if (!part)
+            break;
+        enum live_answer answer = attempt(live, job, done, part, &got);
+        live->refused = answer != LIVE_BROKEN;
+        if (answer == LIVE_BROKEN)
+            break;
+        look = answer == LIVE_REFUSED && !bad;
+        if (answer == LIVE_GIVEN) {
+            done += got;
+            bad = bad > got ? bad - got : 0;
+        } else {
+            bad = part;
+        }
+    }
+    return done;
+}
+
+// Reads would halt a target again that the caller wants to run.
+static bool may_access(struct live *live)
+{
+    if (!live->resumed)
+        return true;
+    live_refuse(live, "the target runs, and the server reads it only while it stands");
+    live->refused = true;
+    return false;
+}
+
+size_t live_read(void *context, uint64_t address, void *buffer, size_t length)
+{
+    struct live *live = context;
+    struct job job = {.address = address, .into = buffer};
+    return may_access(live) ? work(live, &job, length) : 0;
+}
+
+static size_t write_span(void *context, uint64_t address, const void *bytes, size_t length)
+{
+    struct live *live = context;
+    struct job job = {.address = address, .from = bytes};
+    return may_access(live) ? work(live, &job, length) : 0;
+}
+
+static bool explain(void *context, uint64_t address, struct extract_error *error)
+{
+    struct live *live = context;
+    if (live->refused)
+        extract_error_set(error, EXTRACT_UNREADABLE, live->place,
+                          "check the address, and that the firmware is the one that runs",
+                          "no access at 0x%" PRIx64 ": %s", address, live->refusal);
+    else
+        *error = live->peer.error;
+    return true;
+}
+
+static bool is_running(void *context)
+{
+    return ((struct live *)context)->running;
+}
+
+static bool region(void *context, size_t i, struct extract_region *found)
+{
+    struct live *live = context;
+    return live->kind->region && live->kind->region(live, i, found);
+}
+
+static void free_live(struct live *live)
+{
+    free(live->place);
+    free(live);
+}
+
+static void close_live(void *context)
+{
+    part(context);
+    free_live(context);
+}
+
+// A port alone is one of this host.
+static char *place_name(const char *place)
+{
+    const char *host = !strpbrk(place, ":/") ? "localhost:" : place[0] == ':' ? "localhost" : "";
+    size_t size = strlen(host) + strlen(place) + 1;
+    char *name = malloc(size);
+    if (name)
+        snprintf(name, size, "%s%s", host, place);
+    return name;
+}
+
+enum extract_code live_new(struct live **live, const struct live_kind *kind, size_t size,
+                           const char *place, const struct extract_live_options *options,
+                           struct extract_error *error)
+{
+    unsigned ms = options && options->timeout_ms ? options->timeout_ms : DEFAULT_MS;
+    enum extract_code code = peer_check(place, error);
+    if (code)
+        return code;
+    struct live *l = *live = calloc(1, size);
+    char *name = l ? place_name(place) : NULL;
+    if (!name) {
+        free(l);
+        return extract_error_set(error, EXTRACT_NOMEM, place, NULL, "out of memory");
+    }
+    l->kind = kind;
+    l->place = name;
+    l->running = true;
+    l->peer.fd = -1;
+    l->peer.place = name;
+    l->peer.timeout = ms * (EXTRACT_SECOND / 1000);
+    l->peer.cancel = options ? options->cancel : NULL;
+    return EXTRACT_OK;
+}
+
+enum extract_code live_open(struct live *live, struct extract_memory **memory,
+                            struct extract_error *error)
+{
+    struct extract_memory_source source = {.read = live_read,
+                                           .close = close_live,
+                                           .context = live,
+                                           .name = live->place,
+                                           .write = write_span,
+                                           .region = region,
+                                           .is_running = is_running,
+                                           .explain = explain};
+    enum extract_code code;
+    live->peer.limit = extract_now() + live->peer.timeout;
+    if (!start(live)) {
+        code = live->peer.error.code;
+        if (error)
+            *error = live->peer.error;
+        free_live(live);
+        return code;
+    }
+    source.byte_order = live->byte_order;
+    code = extract_memory_new(memory, &source, error);
+    if (code)
+        close_live(live);
+    return code;
+}
+
+// For the caller: the peer's fault.
+static enum extract_code say(const struct live *live, bool done, struct extract_error *error)
+{
+    if (done)
+        return EXTRACT_OK;
+    if (error)
+        *error = live->peer.error;
+    return live->peer.error.code;
+}
+
+static bool halt(struct live *live)
+{
+    live->peer.limit = extract_now() + 2 * live->peer.timeout;
+    live->resumed = false;
+    if (live->peer.fd < 0)
+        return connect_again(live, 0);
+    peer_begin(&live->peer);
+    if (live->kind->halt(live))
+        return true;
+    drop(live);
+    return false;
+}
+
+enum extract_code extract_live_halt(struct extract_memory *memory, struct extract_error *error)
+{
+    struct live *live = live_of(memory);
+    if (!live || !live->kind->halt || live->halts.now)
+        return EXTRACT_OK;
+    return say(live, halt(live), error);
+}
+
+enum extract_code extract_live_resume(struct extract_memory *memory, struct extract_error *error)
+{
+    struct live *live = live_of(memory);
+    if (!live || !live->kind->resume || !live->halts.now)
+        return EXTRACT_OK;
+    live->peer.limit = extract_now() + live->peer.timeout;
+    peer_begin(&live->peer);
+    bool done = live->kind->resume(live);
+    if (!done)
+        drop(live);
+    return say(live, done, error);
+}
+
+enum extract_code extract_live_release(struct extract_memory *memory, struct extract_error *error)
+{
+    struct live *live = live_of(memory);
+    if (!live)
+        return EXTRACT_OK;
+    bool done = part(live); // what runs is halted first: a server hears nothing else meanwhile
+    live->resumed = false;
+    return say(live, done, error);
+}
+
+struct extract_live_halts extract_live_halts(const struct extract_memory *memory)
+{
+    const struct live *live = live_of(memory);
+    struct extract_live_halts halts = {0, 0, 0, false};
+    if (!live)
+        return halts;
+    halts = live->halts;
+    if (halts.now) {
+        uint64_t stood = extract_now() - live->stands_since;
+        halts.nanoseconds += stood;
+        halts.longest = stood > halts.longest ? stood : halts.longest;
+    }
+    return halts;
+}

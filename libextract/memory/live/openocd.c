@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// memory/live: OpenOCD's Tcl port. In: spans of memory. Out: one Tcl command each, and the words of
+// its reply. Source: OpenOCD User's Guide, "Tcl Scripting API" and "Tcl RPC server".
+//
+// A command ends with 0x1a, and so does its reply, which carries no status of its own: each command
+// is wrapped so that its reply says its number, the code that `catch` gave, and the core's state.
+// The number tells a reply that came late, or was cut in two, from the one that is waited for.
+#include "memory/live/live.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    FRAME_END = 0x1a,
+    CHUNK = 65536,                           // bytes of one read; read_memory takes 65536 elements
+    STORE_MOST = 1024,                       // bytes of one write
+    SCRIPT_SIZE = 1024 + STORE_MOST * 5,     // "0x01 " is the longest that a byte can take
+    REPLY_SIZE = CHUNK / 4 * 11 + 16 * 1024, // "0x01234567 " a word, and a message beside it
+    NAME_SIZE = 128                          // of a target
+};
+
+struct openocd {
+    struct live live;
+    char target[NAME_SIZE];
+    bool named;   // by the user
+    bool native;  // it has read_memory (0.12); else mem2array
+    bool is_core; // its state can be believed: a mem_ap's is what was last asked for
+    uint32_t number;
+    size_t used;
+    uint8_t reply[REPLY_SIZE];
+    char script[SCRIPT_SIZE];
+};
+
+static const char mark[] = "ringside ";
+
+static bool not_openocd(struct openocd *o)
+{
+    return peer_fail(&o->live.peer, PEER_BROKEN, EXTRACT_BAD,
+                     "give the port that OpenOCD's tcl_port names (6666), not telnet's or GDB's",
+                     "it does not answer as OpenOCD's Tcl port does");
+}
+
+// Takes a reply up to its end.
+static bool receive(struct openocd *o)
+{
+    for (o->used = 0;;) {
+        int byte = peer_byte(&o->live.peer);
+        if (byte < 0)
+            return false;
+        if (byte == FRAME_END)
+            return true;
+        if (o->used < sizeof mark - 1 && byte != mark[o->used])
+            return not_openocd(o);
+        if (o->used == sizeof o->reply)
+            return peer_fail(&o->live.peer, PEER_BROKEN, EXTRACT_BAD, NULL,
+                             "its reply does not end");
+        o->reply[o->used++] = (uint8_t)byte;
+    }
+}
+
+static bool take(struct extract_cursor *cursor, const char *text)
+{
+    const uint8_t *found = extract_cursor_span(cursor, strlen(text));
+    return found && !memcmp(found, text, strlen(text));
+}
+
+// A word and the blank behind it.
+static bool take_word(struct extract_cursor *cursor, char *word, size_t size)
+{
+    size_t used = 0;
+    while (extract_cursor_left(cursor)) {
+        uint8_t c = extract_cursor_u8(cursor);
+        if (c == ' ') {
+            word[used] = 0;
+            return true;
+        }
+        if (used + 1 == size)
+            return false;
+        word[used++] = (char)c;
+    }
+    return false;
+}
+
+// "MARK NUMBER CODE STATE RESULT". False: it is not the reply to this command.
+static bool take_head(struct openocd *o, struct extract_cursor *result, char code[16])
+{
+    char state[32];
+    uint64_t number;
+    *result = extract_cursor_make(o->reply, o->used, EXTRACT_LITTLE);
+    if (!take(result, mark) || !live_number(result, 10, &number) || number != o->number ||
+        !take(result, " ") || !take_word(result, code, 16) ||
+        !take_word(result, state, sizeof state))
+        return false;
+    o->live.running = !o->is_core || strcmp(state, "halted") != 0;
+    return true;
+}
+
+// Runs a script that has no unbalanced braces; *result is what it returned. LIVE_REFUSED: it
+// failed, and live->refusal is its message.
+static enum live_answer ask(struct openocd *o, struct extract_cursor *result, const char *format,
+                            ...)
+{
+    char code[16];
+    va_list args;
+    const char *state = o->target[0] ? o->target : "target";
+    int n =
+        snprintf(o->script, sizeof o->script,
+                 "apply {{} {set s unknown; catch {set s [%s curstate]}; set c [catch {", state);
+    va_start(args, format);
+    n += vsnprintf(o->script + n, sizeof o->script - (size_t)n, format, args);
+    va_end(args);
+    n += snprintf(o->script + n, sizeof o->script - (size_t)n,
+                  "} r]; return \"%s%" PRIu32 " $c $s $r\"}}%c", mark, ++o->number, FRAME_END);
+    if (!peer_send(&o->live.peer, o->script, (size_t)n) || !receive(o))
+        return LIVE_BROKEN;
+    if (!take_head(o, result, code)) {
+        not_openocd(o);
+        return LIVE_BROKEN;
+    }
+    if (!strcmp(code, "0"))
+        return LIVE_GIVEN;
+    size_t left = extract_cursor_left(result);
+    if (!left)
+        return live_refuse(&o->live, "OpenOCD fails with code %s", code);
+    return live_refuse(&o->live, "OpenOCD says \"%.*s\"", (int)(left < 128 ? left : 128),
+                       (const char *)extract_cursor_span(result, left));
+}
+
+// A result that is one word.
+static bool ask_word(struct openocd *o, char *word, size_t size, const char *script)
+{
+    struct extract_cursor result;
+    enum live_answer answer = ask(o, &result, "%s", script);
+    if (answer == LIVE_REFUSED)
+        return peer_fail(&o->live.peer, PEER_LATE, EXTRACT_BAD, NULL, "%s", o->live.refusal);
+    size_t length = extract_cursor_left(&result);
+    if (answer == LIVE_BROKEN)
+        return false;
+    if (length >= size)
+        return not_openocd(o);
+    memcpy(word, extract_cursor_span(&result, length), length);
+    word[length] = 0;
+    return true;
+}
+
+// Only what is a plain word may become part of a script.
+static bool is_name(const char *name)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-:+@";
+    size_t length = strlen(name);
+    return length && length < NAME_SIZE && strspn(name, allowed) == length && name[0] != '-';
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; *at; at += *at == ' ') {
+        size_t word = strcspn(at, " ");
+        if (word == length && !memcmp(at, name, word))
+            return true;
+        at += word;
+    }
+    return false;
+}
+
+static bool choose_target(struct openocd *o)
+{
+    char names[1024], hint[240];
+    if (!o->named && !ask_word(o, o->target, sizeof o->target, "target current"))
+        return false;
+    if (!o->named && !is_name(o->target))
+        return peer_fail(&o->live.peer, PEER_LATE, EXTRACT_NOTFOUND,
+                         "its configuration must create one", "OpenOCD has no target");
+    if (!ask_word(o, names, sizeof names, "target names"))
+        return false;
+    if (is_listed(names, o->target))
+        return true;
+    snprintf(hint, sizeof hint, "its targets are: %.200s", names);
+    return peer_fail(&o->live.peer, PEER_LATE, EXTRACT_NOTFOUND, hint,
+                     "OpenOCD has no target \"%s\"", o->target);
+}
+
+// The facts that reads depend on. A read of nothing touches no target.
+static bool greet(struct live *live)
+{
+    struct openocd *o = (struct openocd *)live;
+    struct extract_cursor result;
+    char facts[64], script[2 * NAME_SIZE + 64];
+    if (!choose_target(o))
+        return false;
+    snprintf(script, sizeof script, "concat [%s cget -endian] [%s cget -type]", o->target,
+             o->target);
+    if (!ask_word(o, facts, sizeof facts, script))
+        return false;
+    live->byte_order = strncmp(facts, "big ", 4) ? EXTRACT_LITTLE : EXTRACT_BIG;
+    o->is_core = !strstr(facts, " mem_ap");
+    enum live_answer answer = ask(o, &result, "%s read_memory 0 8 0", o->target);
+    o->native = answer == LIVE_GIVEN;
+    return answer != LIVE_BROKEN;
+}
+
+// An access: words of `width` bits.
+struct access {
+    uint64_t address;
+    unsigned width, count;
+};
+
+// Whole words of 32 bits, but for pieces of a word.
+static struct access plan(uint64_t address, size_t length)
+{
+    uint64_t start = address & ~UINT64_C(3);
+    struct access whole = {start, 32, (unsigned)((address - start + length + 3) / 4)};
+    struct access bytes = {address, 8, (unsigned)length};
+    return length < 4 ? bytes : whole;
+}
+
+static enum live_answer ask_words(struct openocd *o, const struct access *a,
+                                  struct extract_cursor *result)
+{
+    if (o->native)
+        return ask(o, result, "%s read_memory 0x%" PRIx64 " %u %u", o->target, a->address, a->width,
+                   a->count);
+    return ask(o, result,
+               "%s mem2array a %u 0x%" PRIx64 " %u; set l {}; "
+               "for {set i 0} {$i < %u} {incr i} {lappend l $a($i)}; set l",
+               o->target, a->width, a->address, a->count, a->count);
+}
+
+// Stores the bytes of a word that lie in [address, address + length).
+static void put_word(const struct openocd *o, const struct access *a, unsigned i, uint64_t word,
+                     uint64_t address, uint8_t *buffer, size_t length)
+{
+    unsigned bytes = a->width / 8;
+    for (unsigned b = 0; b < bytes; b++) {
+        unsigned shift = 8 * (o->live.byte_order == EXTRACT_BIG ? bytes - 1 - b : b);
+        uint64_t offset = a->address + (uint64_t)i * bytes + b - address;
+        if (offset < length)
+            buffer[offset] = (uint8_t)(word >> shift);
+    }
+}
+
+static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buffer, size_t length,
+                              size_t *got)
+{
+    struct openocd *o = (struct openocd *)live;
+    struct access a = plan(address, length);
+    struct extract_cursor words;
+    uint64_t word;
+    enum live_answer answer = ask_words(o, &a, &words);
+    if (answer != LIVE_GIVEN)
+        return answer;
+    for (unsigned i = 0; i < a.count; i++) {
+        if ((i && !take(&words, " ")) || !live_number(&words, 0, &word) || word >> a.width)
+            words.failed = true;
+        put_word(o, &a, i, word, address, buffer, length);
+    }
+    if (words.failed || extract_cursor_left(&words)) {
+        peer_fail(&live->peer, PEER_BROKEN, EXTRACT_BAD, NULL,
+                  "its reply is not the %u words that were asked for", a.count);
+        return LIVE_BROKEN;
+    }
+    *got = length;
+    return LIVE_GIVEN;
+}
+
+static uint64_t get_word(const struct openocd *o, const uint8_t *bytes, unsigned width)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, width / 8, o->live.byte_order);
+    return width == 8 ? extract_cursor_u8(&c) : extract_cursor_u32(&c);
+}
+
+// Bytes beside the span must not be written: words only where the span is made of them.
+static enum live_answer store(struct live *live, uint64_t address, const uint8_t *bytes,
+                              size_t length, size_t *done)
+{
+    struct openocd *o = (struct openocd *)live;
+    struct extract_cursor result;
+    char list[STORE_MOST * 5 + 1], *at = list;
+    size_t most = length < STORE_MOST ? length : STORE_MOST;
+    unsigned width = (address | most) % 4 ? 8 : 32, count = (unsigned)most / (width / 8);
+    for (unsigned i = 0; i < count; i++)
+        at += sprintf(at, "%s%#" PRIx64, i ? " " : "", get_word(o, bytes + i * (width / 8), width));
+    enum live_answer answer =
+        o->native
+            ? ask(o, &result, "%s write_memory 0x%" PRIx64 " %u {%s}", o->target, address, width,
+                  list)
+            : ask(o, &result,
+                  "set i -1; foreach v {%s} {set a([incr i]) $v}; %s array2mem a %u 0x%" PRIx64
+                  " %u",
+                  list, o->target, width, address, count);
+    *done = answer == LIVE_GIVEN ? most : 0;
+    return answer;
+}
+
+static const struct live_kind openocd_kind = {.greet = greet, .fetch = fetch, .store = store};
+
+enum extract_code openocd_open(struct extract_memory **memory, const char *place,
+                               const struct extract_live_options *options, live_dial *dial,
+                               void *context, struct extract_error *error)
+{
+    const char *target = options ? options->target : NULL;
+    *memory = NULL;
+    if (target && !is_name(target))
+        return extract_error_set(error, EXTRACT_USAGE, target,
+                                 "OpenOCD's command \"target names\" lists them",
+                                 "it is not the name of a target");
+    struct live *live;
+    enum extract_code code =
+        live_new(&live, &openocd_kind, sizeof(struct openocd), place, options, error);
+    if (code)
+        return code;
+    struct openocd *o = (struct openocd *)live;
+    if (target)
+        strcpy(o->target, target);
+    o->named = target != NULL;
+    live->chunk = CHUNK;
+    live->peer.dial = dial;
+    live->peer.context = context;
+    live->peer.hint = "is OpenOCD running, and is this its tcl_port (6666)?";
+    return live_open(live, memory, error);
+}
+
+enum extract_code extract_memory_open_openocd(struct extract_memory **memory, const char *place,
+                                              const struct extract_live_options *options,
+                                              struct extract_error *error)
+{
+    return openocd_open(memory, place, options, peer_dial, NULL, error);
+}

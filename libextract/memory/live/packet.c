@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// memory/live: packets of the GDB remote serial protocol. In: data, and a server's bytes. Out:
+// "$data#checksum", and data whose checksum is right. Source: packet.h.
+#include "memory/live/packet.h"
+#include <string.h>
+
+enum {
+    ESCAPE = '}',
+    ESCAPE_BIT = 0x20,
+    RUN = '*',
+    RUN_BIAS = 29,           // "*" and a character: so much less than its code are added
+    REPEATS = 3,             // of a packet that arrives damaged
+    GARBAGE_MOST = 64 * 1024 // bytes between two packets
+};
+
+enum body { BODY_GOOD, BODY_DAMAGED, BODY_FAULT };
+
+static const char hint_port[] = "is this the port of a GDB server?";
+
+bool packet_send(struct packets *packets, const void *data, size_t length)
+{
+    static const char digits[] = "0123456789abcdef";
+    const uint8_t *from = data;
+    uint8_t sum = 0, *to = packets->sent;
+    *to++ = '$';
+    for (size_t i = 0; i < length; i++) {
+        uint8_t byte = from[i];
+        if (byte == '$' || byte == '#' || byte == ESCAPE || byte == RUN) {
+            *to++ = ESCAPE;
+            sum = (uint8_t)(sum + ESCAPE);
+            byte ^= ESCAPE_BIT;
+        }
+        *to++ = byte;
+        sum = (uint8_t)(sum + byte);
+    }
+    *to++ = '#';
+    *to++ = (uint8_t)digits[sum >> 4];
+    *to++ = (uint8_t)digits[sum & 15];
+    packets->sent_length = (size_t)(to - packets->sent);
+    return peer_send(packets->peer, packets->sent, packets->sent_length);
+}
+
+static bool too_long(struct packets *packets)
+{
+    return peer_fail(packets->peer, PEER_BROKEN, EXTRACT_BAD, hint_port,
+                     "its packet is longer than %d bytes", PACKET_ROOM);
+}
+
+// Adds a byte `count` times.
+static bool put(struct packets *packets, uint8_t byte, unsigned count)
+{
+    if (count > PACKET_ROOM - packets->used)
+        return too_long(packets);
+    memset(packets->body + packets->used, byte, count);
+    packets->used += count;
+    return true;
+}
+
+static int hex_digit(int c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static enum body take_checksum(struct packets *packets, uint8_t sum)
+{
+    int high = peer_byte(packets->peer);
+    int low = high < 0 ? -1 : peer_byte(packets->peer);
+    if (low < 0)
+        return BODY_FAULT;
+    high = hex_digit(high);
+    low = hex_digit(low);
+    return high >= 0 && low >= 0 && (high << 4 | low) == sum ? BODY_GOOD : BODY_DAMAGED;
+}
+
+// The byte behind an escape or a run's "*"; -1: a fault.
+static int take_raw(struct packets *packets, uint8_t *sum)
+{
+    int byte = peer_byte(packets->peer);
+    if (byte >= 0)
+        *sum = (uint8_t)(*sum + byte);
+    return byte;
+}
+
+// Takes what follows "$". A malformed body is damaged whatever its checksum; its end is found all
+// the same.
+static enum body take_body(struct packets *packets)
+{
+    uint8_t sum = 0;
+    bool malformed = false;
+    for (packets->used = 0;;) {
+        int byte = peer_byte(packets->peer);
+        unsigned count = 1;
+        if (byte < 0)
+            return BODY_FAULT;
+        if (byte == '#')
+            break;
+        sum = (uint8_t)(sum + byte);
+        if (byte == '$') { // the rest of a packet is lost, and another begins
+            packets->used = 0;
+            sum = 0;
+            malformed = false;
+            continue;
+        }
+        if (byte == ESCAPE && (byte = take_raw(packets, &sum)) >= 0) {
+            byte ^= ESCAPE_BIT;
+        } else if (byte == RUN && (byte = take_raw(packets, &sum)) >= 0) {
+            bool allowed = packets->used && byte > RUN_BIAS && byte < 127 && byte != '#';
+            count = allowed ? (unsigned)(byte - RUN_BIAS) : 0;
+            malformed |= !allowed;
+            byte = packets->used ? packets->body[packets->used - 1] : 0;
+        }
+        if (byte < 0 || !put(packets, (uint8_t)byte, count))
+            return BODY_FAULT;
+    }
+    enum body body = take_checksum(packets, sum);
+    return malformed && body == BODY_GOOD ? BODY_DAMAGED : body;
+}
+
+// Moves behind the next "$" or "%"; which of them is returned, or -1.
+static int find_start(struct packets *packets)
+{
+    unsigned again = 0;
+    for (size_t skipped = 0; skipped < GARBAGE_MOST; skipped++) {
+        int byte = peer_byte(packets->peer);
+        if (byte < 0 || byte == '$' || byte == '%')
+            return byte;
+        if (byte == '-' && packets->acks && again++ < REPEATS &&
+            !peer_send(packets->peer, packets->sent, packets->sent_length))
+            return -1;
+    }
+    peer_fail(packets->peer, PEER_BROKEN, EXTRACT_BAD, hint_port,
+              "it does not speak the GDB remote protocol");
+    return -1;
+}
+
+bool packet_waits(struct packets *packets)
+{
+    struct peer *peer = packets->peer;
+    while (peer_has_byte(peer)) {
+        int byte = peer_byte(peer);
+        if (byte == '$')
+            peer->at--; // it is read again by packet_receive
+        if (byte < 0 || byte == '$')
+            return byte == '$';
+    }
+    return false;
+}
+
+bool packet_receive(struct packets *packets)
+{
+    for (unsigned damaged = 0; damaged <= REPEATS;) {
+        int start = find_start(packets);
+        enum body body = start < 0 ? BODY_FAULT : take_body(packets);
+        if (body == BODY_FAULT)
+            return false;
+        if (start == '%') // never confirmed
+            continue;
+        if (body == BODY_GOOD)
+            return !packets->acks || peer_send(packets->peer, "+", 1);
+        if (!packets->acks)
+            break;
+        damaged++;
+        if (!peer_send(packets->peer, "-", 1))
+            return false;
+    }
+    return peer_fail(packets->peer, PEER_BROKEN, EXTRACT_BAD, "the link may be disturbed",
+                     "its packets arrive damaged (checksum)");
+}

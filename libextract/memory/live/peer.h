@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// memory/live: the connection to a server. In: a place, bytes to send. Out: the server's bytes, one
+// at a time, or a fault with its reason. Standard: IEEE Std 1003.1-2017 (connect, poll, recv,
+// send).
+//
+// No wait is longer than the peer's time-out, and none goes on behind `limit` or after `cancel`.
+#ifndef EXTRACT_LIVE_PEER_H
+#define EXTRACT_LIVE_PEER_H
+
+#include <extract/error.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum peer_fault {
+    PEER_FINE,
+    PEER_BROKEN,   // the connection, or what came over it: a new one may do better
+    PEER_LATE,     // a time-out: trying again would only double the wait
+    PEER_CANCELLED // by the caller
+};
+
+struct peer {
+    const char *place;
+    const char *hint; // for a connection that cannot be made
+    // Makes the connection: a socket, or -1 after peer_fail. peer_dial, but in tests.
+    int (*dial)(struct peer *peer);
+    void *context;                       // of dial
+    const volatile sig_atomic_t *cancel; // may be NULL
+    uint64_t timeout;                    // ns
+    uint64_t limit;                      // CLOCK_MONOTONIC ns: the end of the whole undertaking
+    uint64_t deadline;                   // the end of this exchange
+    int fd;                              // -1: not connected
+    enum peer_fault fault;
+    struct extract_error error; // of the last fault
+    size_t at, used;
+    uint8_t buffer[4096];
+};
+
+int peer_dial(struct peer *peer);
+
+// Whether `place` can be dialled: USAGE when it is no place at all.
+enum extract_code peer_check(const char *place, struct extract_error *error);
+
+bool peer_open(struct peer *peer);
+void peer_close(struct peer *peer);
+
+// Begins an exchange: it may take the peer's time-out, and no longer than to `limit`.
+void peer_begin(struct peer *peer);
+bool peer_send(struct peer *peer, const void *bytes, size_t length);
+
+// The next byte; -1: a fault.
+int peer_byte(struct peer *peer);
+
+// Whether a byte is there without a wait.
+bool peer_has_byte(struct peer *peer);
+
+// Waits until CLOCK_MONOTONIC is `until`. False: cancelled, or past `limit`.
+bool peer_nap(struct peer *peer, uint64_t until);
+
+// Notes a fault. Returns false.
+bool peer_fail(struct peer *peer, enum peer_fault fault, enum extract_code code, const char *hint,
+               const char *why, ...) __attribute__((format(printf, 5, 6)));
+
+#endif

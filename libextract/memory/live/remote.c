@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: MIT
+// memory/live: a server of the GDB remote serial protocol. In: spans of memory, halts and resumes.
+// Out: its packets. Source: Debugging with GDB, appendix "GDB Remote Serial Protocol".
+//
+// Servers halt their target when a client connects, and some report it before they are asked
+// (QEMU): a stop reply may stand before any other reply, and is never taken for one.
+#include "base/now.h"
+#include "memory/live/live.h"
+#include "memory/live/map.h"
+#include "memory/live/packet.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    PACKET_LEAST = 64,
+    PACKET_DEFAULT = 400, // of servers that do not say
+    PASSED_MOST = 1000,   // packets before the one that is waited for
+    MAP_MOST = 256 * 1024,
+    MAP_PIECE = 0x400,
+    INTERRUPT = 3,
+    HEAD_MOST = 64 // "X", address, length, ":"
+};
+
+struct remote {
+    struct live live;
+    struct packets packets;
+    size_t packet_size; // of the server
+    bool binary, vcont, has_map;
+    bool no_binary_write; // it was tried
+    uint64_t process;     // as the server numbers it; 0: it does not
+    unsigned owed;        // replies that were not waited for to their end
+    struct map map;
+};
+
+static struct remote *remote_of(struct live *live)
+{
+    return (struct remote *)live;
+}
+
+static bool is_hex(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
+// The target has stopped or ended: "T05…", "S05", "W00", "X09".
+static bool is_stop(const struct packets *p)
+{
+    return p->used >= 3 && memchr("TSWX", p->body[0], 4) && is_hex(p->body[1]) &&
+           is_hex(p->body[2]);
+}
+
+static bool is_text(const struct packets *p, const char *text)
+{
+    return p->used == strlen(text) && !memcmp(p->body, text, p->used);
+}
+
+static bool is_error(const struct packets *p)
+{
+    return (p->used == 3 && p->body[0] == 'E' && is_hex(p->body[1]) && is_hex(p->body[2])) ||
+           (p->used >= 2 && p->body[0] == 'E' && p->body[1] == '.');
+}
+
+static bool say_text(struct remote *r, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return packet_send(&r->packets, text, (size_t)n);
+}
+
+static bool too_many(struct remote *r)
+{
+    return peer_fail(&r->live.peer, PEER_BROKEN, EXTRACT_BAD, NULL,
+                     "it sends packets without an end, and no reply");
+}
+
+// The reply to a request: the next packet that tells of no stop.
+static bool take_reply(struct remote *r)
+{
+    for (unsigned i = 0; i < PASSED_MOST; i++) {
+        if (!packet_receive(&r->packets))
+            return false;
+        if (!is_stop(&r->packets)) {
+            r->owed -= r->owed > 0;
+            return true;
+        }
+    }
+    return too_many(r);
+}
+
+// A program may ask for files of ours, and print: what it asks for fails (errno 1).
+static bool take_stop(struct remote *r)
+{
+    for (unsigned i = 0; i < PASSED_MOST; i++) {
+        if (!packet_receive(&r->packets))
+            return false;
+        if (is_stop(&r->packets))
+            return true;
+        if (r->packets.used && r->packets.body[0] == 'F' && !say_text(r, "F-1,1"))
+            return false;
+    }
+    return too_many(r);
+}
+
+static bool ask(struct remote *r, const char *text)
+{
+    r->owed++;
+    return say_text(r, "%s", text) && take_reply(r);
+}
+
+// Moves behind "NAME" when it stands at the cursor.
+static bool take(struct extract_cursor *c, const char *name)
+{
+    size_t length = strlen(name);
+    if (extract_cursor_left(c) < length || memcmp(c->bytes + c->at, name, length))
+        return false;
+    extract_cursor_span(c, length);
+    return true;
+}
+
+static void take_feature(struct remote *r, struct extract_cursor *c)
+{
+    uint64_t size;
+    if (take(c, "PacketSize=")) {
+        if (live_number(c, 16, &size) && size >= PACKET_LEAST)
+            r->packet_size = size < PACKET_MOST ? (size_t)size : PACKET_MOST;
+    } else if (take(c, "QStartNoAckMode+")) {
+        r->packets.acks = false; // once it has agreed
+    } else if (take(c, "qXfer:memory-map:read+")) {
+        r->has_map = true;
+    } else if (take(c, "vContSupported+")) {
+        r->vcont = true;
+    } else if (take(c, "binary-upload+")) {
+        r->binary = true;
+    }
+    while (extract_cursor_left(c) && extract_cursor_u8(c) != ';')
+        ;
+}
+
+// What the server can do. Acknowledgements end with the reply to QStartNoAckMode, which has one.
+static bool learn_features(struct remote *r)
+{
+    struct packets *p = &r->packets;
+    p->acks = true;
+    r->packet_size = PACKET_DEFAULT;
+    r->binary = r->vcont = r->has_map = false;
+    if (!ask(r, "qSupported:vContSupported+;binary-upload+"))
+        return false;
+    struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
+    while (extract_cursor_left(&c))
+        take_feature(r, &c);
+    bool quiet = !p->acks;
+    p->acks = true;
+    if (!quiet)
+        return true;
+    if (!ask(r, "QStartNoAckMode"))
+        return false;
+    p->acks = !is_text(p, "OK");
+    return true;
+}
+
+// Reads the map in pieces. False: a fault of the peer; a server that refuses has no map.
+static bool read_map(struct remote *r, char *xml, size_t *length)
+{
+    const struct packets *p = &r->packets;
+    for (*length = 0; *length < MAP_MOST;) {
+        r->owed++;
+        if (!say_text(r, "qXfer:memory-map:read::%zx,%x", *length, MAP_PIECE) || !take_reply(r))
+            return false;
+        bool last = p->used && p->body[0] == 'l';
+        size_t data = p->used ? p->used - 1 : 0;
+        if (!p->used || (p->body[0] != 'm' && !last) || data > MAP_MOST - *length ||
+            (!data && !last))
+            break;
+        memcpy(xml + *length, p->body + 1, data);
+        *length += data;
+        if (last)
+            return true;
+    }
+    *length = 0;
+    return true;
+}
+
+static bool learn_map(struct remote *r)
+{
+    size_t length;
+    r->map.count = 0;
+    char *xml = r->has_map ? malloc(MAP_MOST) : NULL;
+    if (!xml) // without a map there are no regions, and nothing else is missed
+        return true;
+    bool done = read_map(r, xml, &length);
+    if (done)
+        map_read(&r->map, xml, length);
+    free(xml);
+    return done;
+}
+
+// "T05thread:p1.2;…" of servers that number processes. QEMU does when its last client wanted it,
+// and then lets go of a process only by its number.
+static uint64_t process_of(const struct packets *p)
+{
+    struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
+    uint64_t process = 0;
+    while (extract_cursor_left(&c) && !take(&c, "thread:p"))
+        extract_cursor_u8(&c);
+    live_number(&c, 16, &process);
+    return process;
+}
+
+// Signal 0 means that nothing has stopped: OpenOCD with a gdb-attach event that does not halt.
+static bool learn_state(struct remote *r)
+{
+    const struct packets *p = &r->packets;
+    if (!say_text(r, "?") || !take_stop(r))
+        return false;
+    if (p->body[0] == 'W' || p->body[0] == 'X')
+        return peer_fail(&r->live.peer, PEER_LATE, EXTRACT_BAD, "start it anew",
+                         "no program runs there, or it has ended");
+    r->process = process_of(p);
+    if (p->body[1] == '0' && p->body[2] == '0')
+        live_never_stood(&r->live);
+    return true;
+}
+
+static bool greet(struct live *live)
+{
+    struct remote *r = remote_of(live);
+    r->packets.peer = &live->peer;
+    r->no_binary_write = false;
+    r->owed = 0;
+    r->process = 0;
+    live_stands(live, live->dialled);
+    if (!learn_features(r) || !learn_state(r) || !learn_map(r))
+        return false;
+    live->chunk = (r->packet_size - 5) / (r->binary ? 1 : 2);
+    return true;
+}
+
+// Two digits a byte. False: the reply is not that.
+static bool take_hex(const struct packets *p, uint8_t *buffer, size_t length)
+{
+    struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
+    for (size_t i = 0; i < length; i++) {
+        struct extract_cursor pair = extract_cursor_make(extract_cursor_span(&c, 2), 2, c.swap);
+        uint64_t value;
+        if (c.failed || !live_number(&pair, 16, &value) || extract_cursor_left(&pair))
+            return false;
+        buffer[i] = (uint8_t)value;
+    }
+    return true;
+}
+
+static enum live_answer refusal(struct remote *r)
+{
+    const struct packets *p = &r->packets;
+    if (!p->used)
+        return live_refuse(&r->live, "the server does not know the request");
+    return live_refuse(&r->live, "the server answers %.*s", p->used < 100 ? (int)p->used : 100,
+                       (const char *)p->body);
+}
+
+// A server may give less than was asked for, as much as it could read.
+static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buffer, size_t length,
+                              size_t *got)
+{
+    struct remote *r = remote_of(live);
+    const struct packets *p = &r->packets;
+    bool good;
+    r->owed++;
+    if (!say_text(r, "%c%" PRIx64 ",%zx", r->binary ? 'x' : 'm', address, length) || !take_reply(r))
+        return LIVE_BROKEN;
+    if (is_error(p) || !p->used)
+        return refusal(r);
+    if (r->binary) {
+        *got = p->used - 1;
+        good = p->body[0] == 'b' && *got <= length;
+        if (good)
+            memcpy(buffer, p->body + 1, *got);
+    } else {
+        *got = p->used / 2;
+        good = p->used % 2 == 0 && *got <= length && take_hex(p, buffer, *got);
+    }
+    if (good && *got)
+        return LIVE_GIVEN;
+    if (good)
+        return live_refuse(live, "the server gives no byte");
+    peer_fail(&live->peer, PEER_BROKEN, EXTRACT_BAD, NULL,
+              "its reply is not the %zu bytes that were asked for", length);
+    return LIVE_BROKEN;
+}
+
+static size_t put_hex(char *to, const uint8_t *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        sprintf(to + 2 * i, "%02x", bytes[i]);
+    return 2 * length;
+}
+
+// One write, as binary or as hexadecimal digits.
+static bool say_write(struct remote *r, bool binary, uint64_t address, const uint8_t *bytes,
+                      size_t length)
+{
+    char data[HEAD_MOST + PACKET_SENT];
+    r->owed++;
+    size_t head = (size_t)snprintf(data, HEAD_MOST, "%c%" PRIx64 ",%zx:", binary ? 'X' : 'M',
+                                   address, length);
+    if (binary)
+        memcpy(data + head, bytes, length);
+    return packet_send(&r->packets, data,
+                       head + (binary ? length : put_hex(data + head, bytes, length)));
+}
+
+static enum live_answer store(struct live *live, uint64_t address, const uint8_t *bytes,
+                              size_t length, size_t *done)
+{
+    struct remote *r = remote_of(live);
+    size_t most = (r->packet_size < PACKET_SENT ? r->packet_size : PACKET_SENT) / 2;
+    most = most > HEAD_MOST ? most - HEAD_MOST / 2 : 1; // escapes may double what is sent
+    *done = length < most ? length : most;
+    bool binary = !r->no_binary_write;
+    if (!say_write(r, binary, address, bytes, *done) || !take_reply(r))
+        return LIVE_BROKEN;
+    if (binary && !r->packets.used) {
+        r->no_binary_write = true;
+        if (!say_write(r, false, address, bytes, *done) || !take_reply(r))
+            return LIVE_BROKEN;
+    }
+    if (is_text(&r->packets, "OK"))
+        return LIVE_GIVEN;
+    *done = 0;
+    return refusal(r);
+}
+
+// What the server says while the target runs: a stop, or that it would not run.
+static bool has_stopped(struct remote *r, bool *stopped)
+{
+    *stopped = false;
+    while (!*stopped && packet_waits(&r->packets)) {
+        if (!packet_receive(&r->packets))
+            return false;
+        *stopped = is_stop(&r->packets) || is_error(&r->packets) || !r->packets.used;
+    }
+    return true;
+}
+
+static bool halt(struct live *live)
+{
+    static const uint8_t interrupt = INTERRUPT;
+    struct remote *r = remote_of(live);
+    uint64_t asked = extract_now();
+    bool stopped;
+    if (!has_stopped(r, &stopped))
+        return false;
+    if (!stopped && (!peer_send(&live->peer, &interrupt, 1) || !take_stop(r)))
+        return false;
+    live_stands(live, asked);
+    return true;
+}
+
+static bool resume(struct live *live)
+{
+    struct remote *r = remote_of(live);
+    if (!say_text(r, "%s", r->vcont ? "vCont;c" : "c"))
+        return false;
+    live_runs(live);
+    live->resumed = true;
+    return true;
+}
+
+// OpenOCD leaves a halted core halted when its client detaches: it is asked to resume it first, by
+// a command that other servers do not know, or take as it is meant. What it prints is passed over.
+static bool monitor_resume(struct remote *r)
+{
+    const struct packets *p = &r->packets;
+    if (!ask(r, "qRcmd,726573756d65"))
+        return false;
+    for (unsigned i = 0; p->used && p->body[0] == 'O' && !is_text(p, "OK"); i++)
+        if (i == PASSED_MOST ? !too_many(r) : !take_reply(r))
+            return false;
+    return true;
+}
+
+// An undertaking may have ended in the middle: its late reply must not be taken for one of these.
+static bool settle(struct remote *r)
+{
+    while (r->owed)
+        if (!take_reply(r))
+            return false;
+    return (!r->live.resumed || halt(&r->live)) && (!r->live.halts.now || monitor_resume(r));
+}
+
+static bool say_part(struct remote *r)
+{
+    return r->process ? say_text(r, "D;%" PRIx64, r->process) : say_text(r, "D");
+}
+
+// A server that does not answer is told all the same.
+static bool part(struct live *live)
+{
+    struct remote *r = remote_of(live);
+    bool settled = settle(r);
+    struct extract_error why = live->peer.error;
+    r->owed += settled;
+    if (settled && say_part(r) && take_reply(r) && is_text(&r->packets, "OK"))
+        return true;
+    if (settled && !r->owed)
+        return peer_fail(&live->peer, PEER_BROKEN, EXTRACT_BAD, NULL,
+                         "the server does not let go of its target");
+    if (!settled && say_part(r))
+        live->peer.error = why;
+    return false;
+}
+
+static bool region(const struct live *live, size_t i, struct extract_region *found)
+{
+    const struct remote *r = (const struct remote *)live;
+    if (i >= r->map.count)
+        return false;
+    *found = r->map.list[i];
+    return true;
+}
+
+static const struct live_kind remote_kind = {.greet = greet,
+                                             .fetch = fetch,
+                                             .store = store,
+                                             .halt = halt,
+                                             .resume = resume,
+                                             .part = part,
+                                             .region = region};
+
+enum extract_code remote_open(struct extract_memory **memory, const char *place,
+                              const struct extract_live_options *options, live_dial *dial,
+                              void *context, struct extract_error *error)
+{
+    struct live *live;
+    *memory = NULL;
+    enum extract_code code =
+        live_new(&live, &remote_kind, sizeof(struct remote), place, options, error);
+    if (code)
+        return code;
+    live->peer.dial = dial;
+    live->peer.context = context;
+    live->peer.hint = "does a GDB server listen there?";
+    return live_open(live, memory, error);
+}
+
+enum extract_code extract_memory_open_remote(struct extract_memory **memory, const char *place,
+                                             const struct extract_live_options *options,
+                                             struct extract_error *error)
+{
+    return remote_open(memory, place, options, peer_dial, NULL, error);
+}

@@ -1,0 +1,210 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# live.sh: the program `ringside` on live targets: QEMU's GDB server, gdbserver, and OpenOCD's Tcl
+# port with a probe that serves an image of memory. What GDB dumps is the truth.
+# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+set -u
+build=${BUILD:-build}
+ringside=$build/ringside
+probe=$build/ringside-probe
+[ -x "$probe" ] || probe=build/ringside-probe
+elf=build/firmware/demo-cortex-m3.elf
+work=$(mktemp -d) || exit 1
+sock=$work/gdb.sock
+failures=0
+pids=()
+
+finish() {
+    local pid
+    for pid in "${pids[@]}"; do
+        kill -CONT "$pid" 2>/dev/null
+        kill "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+    done
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 1' INT TERM HUP
+
+ok() { echo "ok $1"; }
+fail() {
+    echo "not ok $1: $2"
+    failures=$((failures + 1))
+}
+
+run() {
+    timeout 60 "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+}
+
+# check NAME STATUS [out|err|no-out|no-err PATTERN]...: judges the last run.
+check() {
+    local name=$1 expected=$2 why=''
+    shift 2
+    [ "$status" = "$expected" ] || why="status $status, not $expected ($(head -n 1 "$work/err"))"
+    while [ -z "$why" ] && [ $# -gt 0 ]; do
+        case $1 in
+        out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
+        no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
+        esac
+        shift 2
+    done
+    if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
+}
+
+# same NAME FILE FILE
+same() {
+    if [ -s "$2" ] && cmp -s "$2" "$3"; then ok "$1"; else fail "$1" "the files differ"; fi
+}
+
+# Waits until a command succeeds, for 20 s at most.
+await() {
+    local i
+    for ((i = 0; i < 200; i++)); do
+        "$@" && return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+# ---- Usage ----
+run info --openocd 6666 x.trx
+check "a live target and an input" 1 err 'do not go together'
+run info --openocd 6666 --remote 1234
+check "two live targets" 1 err 'give one of them'
+run info --remote 1234 --target x
+check "a target's name without OpenOCD" 1 err 'only OpenOCD'
+run info --timeout 1 x.trx
+check "a time-out without a live target" 1 err 'for live targets'
+for seconds in 0 x '' 1.5.2 -1 1e3 4000; do
+    run info --remote 1234 --timeout "$seconds"
+    check "time-out \"$seconds\"" 1 err 'write seconds'
+done
+run info --remote a:b:c
+check "no place" 1 err 'a:b:c: it is not the place of a server; write PORT'
+run info --remote "$work/nobody" --elf "$elf"
+check "nobody listens" 2 err 'nobody: No such file'
+run info --openocd "$work/nobody"
+check "no OpenOCD" 2 err 'is OpenOCD running'
+
+# ---- QEMU's GDB server ----
+[ -f "$elf" ] || { fail "firmware" "$elf is not there: make firmware"; exit 1; }
+qemu-system-arm -M mps2-an385 -display none -serial null -monitor none -kernel "$elf" \
+    -chardev socket,id=gdb,path="$sock",server=on,wait=off -gdb chardev:gdb \
+    >"$work/qemu.log" 2>&1 </dev/null &
+qemu=$!
+pids+=("$qemu")
+await test -S "$sock" || fail "QEMU" "$(head -n 1 "$work/qemu.log")"
+
+traces() {
+    run info --remote "$sock" --elf "$elf"
+    [ $status = 0 ] && grep -q '^wrapped: yes' "$work/out"
+}
+await traces
+check "info of a running target" 0 out '^format: threadx' err 'the target stood for [0-9.]* ms'
+run report --remote "$sock" --elf "$elf" --quiet --timeout 20
+check "report, quietly" 0 out 'thread suspend' no-err .
+run last 3 --remote "$sock" --elf "$elf" --cost
+check "last takes its number alone" 0 out 'seq' err 'read [0-9]* times'
+
+# With `disconnect`, GDB leaves the target halted: the same bytes are there for all.
+gdb-multiarch -nx -batch -ex "target remote $sock" \
+    -ex "dump binary memory $work/ram.bin 0x20000000 0x20010000" -ex disconnect "$elf" \
+    >"$work/gdb.log" 2>&1 </dev/null
+[ "$(stat -c %s "$work/ram.bin" 2>/dev/null)" = 65536 ] ||
+    fail "GDB's dump" "$(tail -n 1 "$work/gdb.log")"
+run save "$work/ram.bin@0x20000000" --elf "$elf" -o "$work/dump.trx"
+run snapshot --remote "$sock" --elf "$elf" -o "$work/remote.trx"
+check "snapshot of a halted target" 0
+same "snapshot = GDB's dump" "$work/dump.trx" "$work/remote.trx"
+
+moves() {
+    run save --remote "$sock" --elf "$elf" -o "$work/later.trx"
+    ! cmp -s "$work/remote.trx" "$work/later.trx"
+}
+if await moves; then ok "the target runs on"; else fail "the target runs on" "it stands"; fi
+
+# A server that does not answer: the first signal ends the program, and the target goes on.
+kill -STOP "$qemu"
+"$ringside" info --remote "$sock" --elf "$elf" --timeout 600 >"$work/out" 2>"$work/err" &
+client=$!
+sleep 0.5
+kill -TERM "$client"
+wait "$client"
+status=$?
+kill -CONT "$qemu"
+check "a signal ends the wait" 143
+if await moves; then ok "and the target runs"; else fail "and the target runs" "it stands"; fi
+run info --openocd "$sock" --timeout 1
+check "a GDB server is no OpenOCD" 2 err "as OpenOCD's Tcl port does"
+kill -STOP "$qemu"
+run info --remote "$sock" --elf "$elf" --timeout 0.3
+kill -CONT "$qemu"
+check "a time-out" 2 err 'no answer within 0.3 s'
+kill "$qemu"
+
+# ---- gdbserver: a process of this host, without a ring ----
+if command -v gdbserver >/dev/null; then
+    sleep 1000 &
+    process=$!
+    pids+=("$process")
+    for ((try = 0; try < 10; try++)); do
+        port=$((20000 + RANDOM % 20000))
+        gdbserver --attach "127.0.0.1:$port" "$process" >"$work/server.log" 2>&1 </dev/null &
+        server=$!
+        await grep -sqE 'Listening|rror|Can.t|xiting' "$work/server.log"
+        grep -q Listening "$work/server.log" && break
+        wait "$server"
+    done
+    pids+=("$server")
+    run info --remote "127.0.0.1:$port" --ring 0x10
+    check "gdbserver: an address without memory" 2 err 'no access at 0x10: the server answers E'
+    runs() { [ "$(cut -d' ' -f3 "/proc/$process/stat")" = S ]; }
+    if await runs; then ok "gdbserver: the process runs on"; else
+        fail "gdbserver: the process runs on" "it is stopped"
+    fi
+fi
+
+# ---- OpenOCD, with a probe that serves the image ----
+if ! command -v openocd >/dev/null || [ ! -x "$probe" ]; then
+    echo "skip OpenOCD: openocd or $probe is not there"
+    [ $failures = 0 ]
+    exit
+fi
+"$probe" --socket "$work/probe.sock" --with-parent "$work/ram.bin@0x20000000" \
+    >"$work/probe.log" 2>&1 </dev/null &
+pids+=("$!")
+await test -S "$work/probe.sock" || fail "the probe" "$(head -n 1 "$work/probe.log")"
+# OpenOCD 0.12 takes no UNIX socket for Tcl, and ends when the port is taken.
+for ((try = 0; try < 10; try++)); do
+    port=$((20000 + RANDOM % 20000))
+    openocd -c "tcl_port $port; gdb_port disabled; telnet_port disabled" \
+        -c "set PROBE_SOCKET $work/probe.sock" -f qemu-tests/probe/probe.cfg -c init \
+        >"$work/openocd.log" 2>&1 </dev/null &
+    openocd=$!
+    await grep -sqE "port $port for tcl|couldn't bind|rror" "$work/openocd.log"
+    grep -q "port $port for tcl" "$work/openocd.log" && break
+    kill "$openocd" 2>/dev/null
+    wait "$openocd" 2>/dev/null
+done
+pids+=("$openocd")
+
+run save --openocd "$port" --elf "$elf" -o "$work/openocd.trx"
+check "save through OpenOCD" 0 no-err 'stood'
+same "OpenOCD's bytes = GDB's dump" "$work/dump.trx" "$work/openocd.trx"
+run info --openocd "localhost:$port" --target chip.mem --elf "$elf" --cost
+check "a target by its name" 0 out '^format: threadx' err "localhost:$port: read [0-9]* times"
+run info --openocd "$port" --target other --elf "$elf"
+check "a target that is not there" 2 err 'no target "other"; its targets are: chip.mem'
+run info --openocd "$port" --target '[shutdown]' --elf "$elf"
+check "a name that is a script" 1 err 'not the name of a target'
+run info --openocd "$port" --ring 0x30000000
+check "an address without memory" 2 err 'no access at 0x30000000: OpenOCD says'
+run info --openocd "$port" --elf "$elf"
+check "OpenOCD is still well" 0
+kill "$openocd"
+wait "$openocd" 2>/dev/null
+run info --openocd "$port" --elf "$elf"
+check "OpenOCD has gone" 2 err "localhost:$port: .*is OpenOCD running"
+
+[ $failures = 0 ]

@@ -1,0 +1,652 @@
+// SPDX-License-Identifier: MIT
+// tests: the client of the GDB remote protocol, against a server that packs, escapes and shortens
+// its packets by itself, and knows every way to do it wrong. The truth is the server's array.
+#include "tests/unit/memory/fake_server.h"
+
+static const char gdb_map[] = "<?xml version=\"1.0\"?>\n<memory-map>\n"
+                              "<memory type=\"flash\" start=\"0x8000000\" length=\"0x100000\">"
+                              "<property name=\"blocksize\">0x4000</property></memory>\n"
+                              "<memory type='ram' start='0x20010000' length='4096'/>\n"
+                              "<memory type=\"ram\"\n start=\"0x20000000\" length=\"0x10000\"/>\n"
+                              "</memory-map>";
+
+// What was sent last, for a client that asks for it again.
+static uint8_t last_packet[256 * 1024];
+static size_t last_length;
+
+// Sends a packet: "*" runs where they pay, escapes where they must be.
+static void put_packet(int fd, const void *data, size_t length, int spoil)
+{
+    uint8_t *out = last_packet;
+    const uint8_t *from = data;
+    size_t used = 1;
+    uint8_t sum = 0;
+    out[0] = '$';
+    for (size_t i = 0; i < length;) {
+        size_t run = 1;
+        while (i + run < length && from[i + run] == from[i] && run < 98)
+            run++;
+        if (memchr("$#}*", from[i], 4)) {
+            out[used++] = '}';
+            out[used++] = from[i] ^ 0x20;
+        } else {
+            out[used++] = from[i];
+        }
+        if (run == 7 || run == 8) // their counts would be "#" and "$"
+            run = 6;
+        if (run > 3) {
+            out[used++] = '*';
+            out[used++] = (uint8_t)(run - 1 + 29);
+        } else {
+            run = 1;
+        }
+        i += run;
+    }
+    for (size_t i = 1; i < used; i++)
+        sum = (uint8_t)(sum + out[i]);
+    last_length = used + (size_t)sprintf((char *)out + used, "#%02x", sum);
+    fake_put(fd, out, used);
+    char check[4];
+    sprintf(check, "#%02x", (uint8_t)(sum + spoil));
+    fake_puts(fd, check);
+}
+
+static void put_text(int fd, const char *text)
+{
+    put_packet(fd, text, strlen(text), 0);
+}
+
+// Takes a packet; its checksum must be right, as every server's must. Length, or -1.
+static int take_packet(struct fake *fake, int fd, char *data, bool *interrupted)
+{
+    uint8_t byte, sum = 0;
+    char check[3] = "";
+    int used = 0;
+    *interrupted = false;
+    for (;;) {
+        if (read(fd, &byte, 1) != 1)
+            return -1;
+        if (byte == 3) {
+            *interrupted = true;
+            fake->interrupts++;
+            return 0;
+        }
+        fake->naks += byte == '-';
+        if (byte == '-')
+            fake_put(fd, last_packet, last_length); // right this time
+        if (byte == '$')
+            break;
+    }
+    while (read(fd, &byte, 1) == 1 && byte != '#') {
+        sum = (uint8_t)(sum + byte);
+        if (byte == '}') {
+            if (read(fd, &byte, 1) != 1)
+                return -1;
+            sum = (uint8_t)(sum + byte);
+            byte ^= 0x20;
+        }
+        data[used++] = (char)byte;
+    }
+    data[used] = 0;
+    if (read(fd, check, 2) != 2 || strtoul(check, NULL, 16) != sum)
+        abort();
+    return used;
+}
+
+static void put_memory(struct fake *fake, int fd, bool binary, uint64_t address, size_t length)
+{
+    static char data[140000];
+    const uint8_t *bytes = fake->bytes + (address - FAKE_START);
+    if (binary) {
+        data[0] = 'b';
+        memcpy(data + 1, bytes, length);
+        put_packet(fd, data, length + 1, 0);
+        return;
+    }
+    for (size_t i = 0; i < length; i++)
+        sprintf(data + 2 * i, "%02x", bytes[i]);
+    put_packet(fd, data, 2 * length, 0);
+}
+
+// Answers a read wrong. False: it is to be answered right.
+static bool play(struct fake *fake, int fd)
+{
+    if (fake_plays(fake, "close"))
+        fake_puts(fd, "$0011"), shutdown(fd, SHUT_RDWR);
+    else if (fake_plays(fake, "garbage"))
+        fake_flood(fd, "HTTP/1.1 400 Bad Request\r\n");
+    else if (fake_plays(fake, "endless"))
+        fake_puts(fd, "$"), fake_flood(fd, "00112233");
+    else if (fake_plays(fake, "bomb"))
+        fake_puts(fd, "$0"), fake_flood(fd, "*~");
+    else if (fake_plays(fake, "dollars"))
+        fake_flood(fd, "$");
+    else if (fake_plays(fake, "stops"))
+        fake_flood(fd, "$T02thread:01;#04");
+    else if (fake_plays(fake, "more"))
+        put_text(fd, "000102030405060708090a0b0c0d0e0f10");
+    else if (fake_plays(fake, "odd"))
+        put_text(fd, "000102030");
+    else if (fake_plays(fake, "no digits"))
+        put_text(fd, "0001zz03");
+    else if (fake_plays(fake, "other"))
+        put_text(fd, "OK");
+    else if (fake_plays(fake, "run first"))
+        fake_puts(fd, "$*~00#28");
+    else if (fake_plays(fake, "checksum"))
+        put_packet(fd, "00070e15", 8, 1);
+    else if (fake_plays(fake, "silence"))
+        pause();
+    else if (fake_plays(fake, "drip"))
+        for (fake_puts(fd, "$"); write(fd, "0", 1) == 1;)
+            usleep(20000);
+    else
+        return false;
+    return true;
+}
+
+static void answer_read(struct fake *fake, int fd, const char *request)
+{
+    unsigned long long address = 0;
+    unsigned length = 0;
+    sscanf(request + 1, "%llx,%x", &address, &length);
+    fake->reads++;
+    fake->longest = (int)length > fake->longest ? (int)length : fake->longest;
+    if (play(fake, fd))
+        return;
+    if (fake_plays(fake, "short") && length > 3)
+        length = 3;
+    if (fake_holds(address, length))
+        put_memory(fake, fd, *request == 'x', address, length);
+    else
+        put_text(fd, "E14");
+}
+
+static void answer_write(struct fake *fake, int fd, const char *request)
+{
+    unsigned long long address = 0;
+    unsigned length = 0, byte;
+    const char *data = strchr(request, ':') + 1;
+    sscanf(request + 1, "%llx,%x:", &address, &length);
+    fake->writes++;
+    if (*request == 'X' && !fake->binary) {
+        put_text(fd, "");
+        return;
+    }
+    if (!fake_holds(address, length)) {
+        put_text(fd, "E14");
+        return;
+    }
+    for (unsigned i = 0; i < length; i++) {
+        byte = (uint8_t)data[i];
+        if (*request == 'M')
+            sscanf(data + 2 * i, "%2x", &byte);
+        fake->bytes[address - FAKE_START + i] = (uint8_t)byte;
+    }
+    put_text(fd, "OK");
+}
+
+static void answer_map(struct fake *fake, int fd, const char *request)
+{
+    unsigned offset = 0, length = 0;
+    char data[64] = "";
+    sscanf(request, "qXfer:memory-map:read::%x,%x", &offset, &length);
+    snprintf(data, sizeof data, "%c%.40s", strlen(fake->map) > offset + 40 ? 'm' : 'l',
+             fake->map + offset);
+    put_text(fd, data);
+}
+
+static void answer_features(struct fake *fake, int fd)
+{
+    char text[256];
+    snprintf(text, sizeof text, "PacketSize=%x%s%s%s;vContSupported+;multiprocess+",
+             fake->packet_size ? fake->packet_size : 0x1000,
+             fake->no_ack ? ";QStartNoAckMode+" : "", fake->binary ? ";binary-upload+" : "",
+             fake->map ? ";qXfer:memory-map:read+" : "");
+    put_text(fd, text);
+}
+
+static void answer_monitor(struct fake *fake, int fd, const char *request)
+{
+    fake->monitors += !strcmp(request, "qRcmd,726573756d65"); // "resume"
+    put_text(fd, "O756e6b6e6f776e0a");
+    put_text(fd, "OK");
+}
+
+static void answer(struct fake *fake, int fd, const char *request)
+{
+    if (!strncmp(request, "qSupported", 10))
+        answer_features(fake, fd);
+    else if (!strcmp(request, "QStartNoAckMode"))
+        put_text(fd, "OK");
+    else if (!strcmp(request, "?"))
+        put_text(fd, fake->seen[0] ? fake->seen : "T05thread:01;");
+    else if (!strncmp(request, "qXfer:memory-map", 16))
+        answer_map(fake, fd, request);
+    else if (*request == 'm' || (*request == 'x' && fake->binary))
+        answer_read(fake, fd, request);
+    else if (*request == 'M' || *request == 'X')
+        answer_write(fake, fd, request);
+    else if (!strncmp(request, "qRcmd,", 6))
+        answer_monitor(fake, fd, request);
+    else if (!strcmp(request, "vCont;c"))
+        fake->resumes++, fake->runs = true;
+    else if (!strcmp(request, strstr(fake->seen, ":p") ? "D;2a" : "D"))
+        fake->detaches++, fake->runs = true, put_text(fd, "OK");
+    else if (*request != 'F')
+        put_text(fd, "");
+    if (fake->runs && fake->by_itself && *request == 'v') { // prints, asks for a file, stops
+        fake->runs = false;
+        put_text(fd, "O6869");
+        put_text(fd, "Fopen,1234/5,0,0");
+        put_text(fd, "T05thread:01;");
+    }
+}
+
+static void serve(struct fake *fake, int fd)
+{
+    static char request[65536 * 2];
+    bool interrupted;
+    fake->runs = false;
+    if (!fake->quiet) // as QEMU does
+        fake_puts(fd, "$T02thread:01;#04");
+    while (take_packet(fake, fd, request, &interrupted) >= 0) {
+        if (!interrupted) {
+            fake_puts(fd, "+");
+            answer(fake, fd, request);
+        } else if (fake->runs) {
+            fake->runs = false;
+            put_text(fd, "T02thread:01;");
+        }
+    }
+}
+
+static struct extract_memory *open_fake(struct fake *fake, unsigned timeout_ms)
+{
+    struct extract_live_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
+    struct extract_memory *memory = NULL;
+    struct extract_error error = {0};
+    fake_start(fake);
+    if (extract_memory_open_remote(&memory, fake_place, &options, &error))
+        fail_msg("%s: %s", error.what, error.why);
+    return memory;
+}
+
+static void close_fake(struct fake *fake, struct extract_memory *memory)
+{
+    extract_memory_close(memory);
+    fake_stop(fake);
+}
+
+static void bytes_come_whole(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < 8; kind++) {
+        struct fake *fake = fake_new(serve);
+        fake->no_ack = kind & 1;
+        fake->binary = kind & 2;
+        fake->quiet = kind & 4;
+        struct extract_memory *memory = open_fake(fake, 0);
+        assert_false(extract_memory_is_running(memory));
+        assert_fake_bytes(fake, memory, FAKE_START, 65536);
+        assert_fake_bytes(fake, memory, FAKE_START + 6001, 1);
+        assert_true(fake->longest <= (fake->binary ? 0x1000 : 0x800));
+        assert_int_equal(fake->connections, 1);
+        assert_int_equal(extract_live_release(memory, NULL), EXTRACT_OK);
+        assert_int_equal(fake->detaches, 1);
+        assert_int_equal(fake->monitors, 1);
+        assert_true(fake->runs);
+        close_fake(fake, memory);
+    }
+}
+
+static void requests_fit_the_server(void **state)
+{
+    static const struct {
+        unsigned packet_size;
+        int most;
+    } sizes[] = {{64, 32}, {0x3fff, 0x1fff}, {0x7fffffff, 32768}, {5, 200}};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct fake *fake = fake_new(serve);
+        fake->packet_size = sizes[i].packet_size;
+        struct extract_memory *memory = open_fake(fake, 0);
+        assert_fake_bytes(fake, memory, FAKE_START + 3, 60000);
+        assert_in_range(fake->longest, sizes[i].most / 2, sizes[i].most);
+        close_fake(fake, memory);
+    }
+}
+
+static void holes_are_exact(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    struct extract_memory *memory = open_fake(fake, 0);
+    struct extract_error error = {0};
+    uint8_t *buffer = malloc(9000);
+    size_t got = 0;
+    (void)state;
+    assert_int_equal(
+        extract_memory_read(memory, FAKE_START + FAKE_SIZE - 4567, buffer, 9000, &got, &error),
+        EXTRACT_UNREADABLE);
+    assert_int_equal(got, 4567);
+    assert_memory_equal(buffer, fake->bytes + FAKE_SIZE - 4567, 4567);
+    assert_int_equal(error.where, FAKE_START + FAKE_SIZE);
+    assert_non_null(strstr(error.why, "E14"));
+    free(buffer);
+    fake->reads = 0;
+    assert_fails(memory, 0xfffff000, 4096, "E14");
+    assert_true(fake->reads < 6);
+    close_fake(fake, memory);
+}
+
+static void short_replies_are_gone_on_with(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    (void)state;
+    fake->trick = "short";
+    struct extract_memory *memory = open_fake(fake, 0);
+    assert_fake_bytes(fake, memory, FAKE_START, 100);
+    assert_int_equal(fake->reads, 34); // three at a time, and one
+    close_fake(fake, memory);
+}
+
+static void the_map_gives_regions(void **state)
+{
+    static const char *const none[] = {
+        "<memory type=\"ram\" start=\"0\" length=\"0xffffffff\"/>",
+        "<memory type=\"ram\" start=\"0\" length=\"0\"/>",
+        "<memory type=\"ram\" start=\"0\" length=\"8\"/><memory type=\"ram\" start=\"4\" "
+        "length=\"8\"/>",
+        "<memory type=\"ram\" start=\"0xfffffffffffffff0\" length=\"0x20\"/>",
+        "<memory type=\"ram\" start=\"99999999999999999999999\" length=\"1\"/>",
+        "<memory type=\"ram\" start=\"4\" length=\"8\"/><memory type=\"ram\" start=\"",
+        "<memory",
+        "",
+        "<memory type=\"ram\"/>",
+        "<memory-map>"};
+    struct fake *fake = fake_new(serve);
+    (void)state;
+    fake->map = gdb_map;
+    struct extract_memory *memory = open_fake(fake, 0);
+    assert_regions(memory, 2);
+    assert_region(memory, 0, 0x20000000, 0x10000);
+    assert_region(memory, 1, 0x20010000, 4096);
+    close_fake(fake, memory);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        fake = fake_new(serve);
+        fake->map = none[i];
+        memory = open_fake(fake, 0);
+        assert_regions(memory, 0);
+        close_fake(fake, memory);
+    }
+}
+
+static void halts_are_counted(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    struct extract_memory *memory = open_fake(fake, 0);
+    struct extract_live_halts halts = extract_live_halts(memory), before = halts;
+    (void)state;
+    assert_true(halts.now);
+    assert_int_equal(halts.count, 1);
+    assert_int_equal(extract_live_halt(memory, NULL), EXTRACT_OK); // it stands
+    assert_int_equal(fake->interrupts, 0);
+    assert_int_equal(extract_live_resume(memory, NULL), EXTRACT_OK);
+    assert_int_equal(extract_live_resume(memory, NULL), EXTRACT_OK);
+    assert_true(extract_memory_is_running(memory));
+    assert_fails(memory, FAKE_START, 4, "the target runs");
+    assert_int_equal(extract_live_halt(memory, NULL), EXTRACT_OK);
+    assert_int_equal(fake->resumes, 1);
+    assert_int_equal(fake->interrupts, 1);
+    assert_fake_bytes(fake, memory, FAKE_START, 400);
+    assert_int_equal(extract_live_resume(memory, NULL), EXTRACT_OK);
+    halts = extract_live_halts(memory);
+    assert_int_equal(halts.count, 2);
+    assert_false(halts.now);
+    assert_true(halts.nanoseconds > before.nanoseconds);
+    assert_true(halts.longest <= halts.nanoseconds);
+    extract_memory_close(memory); // halts once more, to detach
+    assert_int_equal(fake->interrupts, 2);
+    assert_int_equal(fake->detaches, 1);
+    assert_true(fake->runs);
+    fake_stop(fake);
+}
+
+static void a_target_may_stop_by_itself(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    struct extract_memory *memory = open_fake(fake, 0);
+    (void)state;
+    fake->by_itself = true;
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(extract_live_resume(memory, NULL), EXTRACT_OK);
+        assert_int_equal(extract_live_halt(memory, NULL), EXTRACT_OK);
+        assert_fake_bytes(fake, memory, FAKE_START, 400);
+    }
+    assert_int_equal(fake->connections, 1);
+    close_fake(fake, memory);
+}
+
+static void a_released_target_is_halted_again(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    struct extract_memory *memory = open_fake(fake, 0);
+    (void)state;
+    assert_int_equal(extract_live_release(memory, NULL), EXTRACT_OK);
+    assert_false(extract_live_halts(memory).now);
+    assert_true(extract_memory_is_running(memory));
+    assert_fake_bytes(fake, memory, FAKE_START, 40);
+    assert_int_equal(fake->connections, 2);
+    assert_int_equal(extract_live_halts(memory).count, 2);
+    close_fake(fake, memory);
+}
+
+// OpenOCD, with a gdb-attach event that does not halt.
+static void signal_0_is_no_halt(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    (void)state;
+    fake->quiet = true;
+    strcpy(fake->seen, "S00");
+    struct extract_memory *memory = open_fake(fake, 0);
+    assert_true(extract_memory_is_running(memory));
+    assert_false(extract_live_halts(memory).now);
+    assert_int_equal(extract_live_halts(memory).count, 0);
+    assert_fake_bytes(fake, memory, FAKE_START, 40);
+    assert_int_equal(extract_live_release(memory, NULL), EXTRACT_OK);
+    assert_int_equal(fake->monitors, 0);
+    assert_int_equal(fake->detaches, 1);
+    close_fake(fake, memory);
+}
+
+// QEMU, when a GDB that left it halted has asked for numbers of processes.
+static void a_numbered_process_is_let_go(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    (void)state;
+    fake->quiet = true;
+    strcpy(fake->seen, "T05thread:p2a.01;");
+    struct extract_memory *memory = open_fake(fake, 0);
+    assert_int_equal(extract_live_release(memory, NULL), EXTRACT_OK);
+    assert_int_equal(fake->detaches, 1);
+    close_fake(fake, memory);
+}
+
+static void a_program_that_ended_is_refused(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    struct extract_memory *memory;
+    struct extract_error error = {0};
+    (void)state;
+    fake->quiet = true;
+    strcpy(fake->seen, "W00");
+    fake_start(fake);
+    assert_int_equal(extract_memory_open_remote(&memory, fake_place, NULL, &error), EXTRACT_BAD);
+    assert_null(memory);
+    assert_string_equal(error.what, fake_place);
+    fake_stop(fake);
+}
+
+static void writes_reach_the_target(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < 2; kind++) {
+        struct fake *fake = fake_new(serve);
+        struct extract_error error = {0};
+        uint8_t bytes[5000];
+        fake->binary = kind;
+        struct extract_memory *memory = open_fake(fake, 0);
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (uint8_t)(i ^ 0x5a);
+        assert_int_equal(extract_memory_write(memory, FAKE_START + 2101, bytes, sizeof bytes, NULL),
+                         EXTRACT_OK);
+        assert_memory_equal(fake->bytes + 2101, bytes, sizeof bytes);
+        assert_int_equal(fake->bytes[2100], (uint8_t)(2100 * 7 + 2100 / 251));
+        assert_int_equal(fake->bytes[7101], (uint8_t)(7101 * 7 + 7101 / 251));
+        assert_int_equal(
+            extract_memory_write(memory, FAKE_START + FAKE_SIZE - 10, bytes, 100, &error),
+            EXTRACT_UNREADABLE);
+        assert_int_equal(error.where, FAKE_START + FAKE_SIZE);
+        close_fake(fake, memory);
+    }
+}
+
+static const struct {
+    const char *trick, *why;
+} tricks[] = {
+    {"close", "closed the connection"},
+    {"garbage", "does not speak"},
+    {"endless", "is longer than"},
+    {"bomb", "is longer than"},
+    {"stops", "without an end"},
+    {"more", "not the 16 bytes"},
+    {"odd", "not the 16 bytes"},
+    {"no digits", "not the 16 bytes"},
+    {"other", "not the 16 bytes"},
+    {"run first", "damaged"},
+    {"checksum", "damaged"},
+    {"dollars", "no answer within"},
+    {"silence", "no answer within"},
+    {"drip", "no answer within"},
+};
+
+static void no_wrong_answer_is_taken(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof tricks / sizeof *tricks; i++) {
+        struct fake *fake = fake_new(serve);
+        fake->trick = tricks[i].trick;
+        fake->no_ack = true;
+        struct extract_memory *memory =
+            open_fake(fake, strstr(tricks[i].why, "within") ? 300 : 5000);
+        assert_fails(memory, FAKE_START, 16, tricks[i].why);
+        assert_true(fake->connections <= 4);
+        close_fake(fake, memory);
+    }
+}
+
+static void one_wrong_answer_is_made_good(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 11; i++) { // those that are no matter of time
+        struct fake *fake = fake_new(serve);
+        fake->trick = tricks[i].trick;
+        fake->no_ack = true;
+        fake->turns = 1;
+        struct extract_memory *memory = open_fake(fake, 5000);
+        assert_fake_bytes(fake, memory, FAKE_START, 16);
+        assert_int_equal(fake->connections, 2);
+        close_fake(fake, memory);
+    }
+}
+
+static void a_damaged_packet_is_asked_for_again(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    (void)state;
+    struct extract_memory *memory = open_fake(fake, 5000);
+    fake->trick = "checksum";
+    fake->turns = 1;
+    assert_fake_bytes(fake, memory, FAKE_START, 4);
+    assert_int_equal(fake->naks, 1);
+    assert_int_equal(fake->connections, 1);
+    close_fake(fake, memory);
+}
+
+static volatile sig_atomic_t cancelled;
+
+static void cancel(int number)
+{
+    cancelled = number;
+}
+
+static void an_interrupted_read_lets_the_target_run(void **state)
+{
+    struct extract_live_options options = {
+        .size = sizeof options, .timeout_ms = 600000, .cancel = &cancelled};
+    struct fake *fake = fake_new(serve);
+    struct extract_memory *memory;
+    (void)state;
+    fake_start(fake);
+    assert_int_equal(extract_memory_open_remote(&memory, fake_place, &options, NULL), EXTRACT_OK);
+    fake->trick = "other"; // a reply that nobody waits for
+    signal(SIGALRM, cancel);
+    cancelled = SIGALRM;
+    assert_fails(memory, FAKE_START, 4, "interrupted");
+    assert_int_equal(fake->detaches, 1);
+    assert_true(fake->runs);
+    cancelled = 0;
+    fake->trick = "silence";
+    alarm(1);
+    assert_fails(memory, FAKE_START, 4, "interrupted");
+    cancelled = 0;
+    close_fake(fake, memory);
+}
+
+static enum extract_code open_and_read(void)
+{
+    struct extract_memory *memory;
+    struct extract_error error = {0};
+    uint8_t bytes[16];
+    size_t got;
+    enum extract_code code = extract_memory_open_remote(&memory, fake_place, NULL, &error);
+    assert_int_equal(code, error.code);
+    if (!code)
+        code = extract_memory_read(memory, FAKE_START, bytes, sizeof bytes, &got, NULL);
+    extract_memory_close(memory);
+    return code;
+}
+
+static void memory_may_run_out(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    (void)state;
+    fake->map = gdb_map;
+    fake_start(fake);
+    each_allocation_fails(open_and_read);
+    fake_stop(fake);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_come_whole),
+        cmocka_unit_test(requests_fit_the_server),
+        cmocka_unit_test(holes_are_exact),
+        cmocka_unit_test(short_replies_are_gone_on_with),
+        cmocka_unit_test(the_map_gives_regions),
+        cmocka_unit_test(halts_are_counted),
+        cmocka_unit_test(a_target_may_stop_by_itself),
+        cmocka_unit_test(a_released_target_is_halted_again),
+        cmocka_unit_test(signal_0_is_no_halt),
+        cmocka_unit_test(a_numbered_process_is_let_go),
+        cmocka_unit_test(a_program_that_ended_is_refused),
+        cmocka_unit_test(writes_reach_the_target),
+        cmocka_unit_test(no_wrong_answer_is_taken),
+        cmocka_unit_test(one_wrong_answer_is_made_good),
+        cmocka_unit_test(a_damaged_packet_is_asked_for_again),
+        cmocka_unit_test(an_interrupted_read_lets_the_target_run),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
