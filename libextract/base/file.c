@@ -29,7 +29,8 @@ const char *extract_file_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-static enum extract_code io_error(const char *name, const char *hint, struct extract_error *error)
+enum extract_code extract_file_error(const char *name, const char *hint,
+                                     struct extract_error *error)
 {
     int reason = errno;
     char buffer[128];
@@ -78,7 +79,7 @@ static enum extract_code read_to_end(int fd, struct intake *in, struct extract_e
         }
         ssize_t n = read_some(fd, in->bytes + in->length, in->size - in->length);
         if (n < 0)
-            return io_error(in->name, NULL, error);
+            return extract_file_error(in->name, NULL, error);
         if (n == 0)
             return EXTRACT_OK;
         in->length += (size_t)n;
@@ -92,7 +93,7 @@ static enum extract_code intake_start(int fd, struct intake *in, uint64_t limit,
     struct stat st;
     size_t size = FIRST_CHUNK;
     if (fstat(fd, &st) != 0)
-        return io_error(in->name, NULL, error);
+        return extract_file_error(in->name, NULL, error);
     if (S_ISDIR(st.st_mode))
         return extract_error_set(error, EXTRACT_IO, in->name, "name a file in it",
                                  "it is a directory");
@@ -125,7 +126,7 @@ enum extract_code extract_file_read(const char *path, uint64_t limit, uint8_t **
     struct intake in = {extract_file_name(path), NULL, 0, 0, 0};
     int fd = open_to_read(path);
     if (fd < 0)
-        return io_error(in.name, NULL, error);
+        return extract_file_error(in.name, NULL, error);
     enum extract_code code = intake_start(fd, &in, limit, error);
     if (!code)
         code = read_to_end(fd, &in, error);
@@ -148,7 +149,7 @@ static enum extract_code peek_fd(int fd, const char *path, void *buffer, size_t 
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
-        return io_error(path, NULL, error);
+        return extract_file_error(path, NULL, error);
     if (S_ISDIR(st.st_mode))
         return extract_error_set(error, EXTRACT_IO, path, "name a file in it", "it is a directory");
     if (!S_ISREG(st.st_mode))
@@ -158,7 +159,7 @@ static enum extract_code peek_fd(int fd, const char *path, void *buffer, size_t 
     while (*got < size) {
         ssize_t n = read_some(fd, (uint8_t *)buffer + *got, size - *got);
         if (n < 0)
-            return io_error(path, NULL, error);
+            return extract_file_error(path, NULL, error);
         if (n == 0)
             break;
         *got += (size_t)n;
@@ -172,7 +173,7 @@ enum extract_code extract_file_peek(const char *path, void *buffer, size_t size,
     // A FIFO is opened without waiting for its writer: it is only asked what it is.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
-        return io_error(path, NULL, error);
+        return extract_file_error(path, NULL, error);
     enum extract_code code = peek_fd(fd, path, buffer, size, got, error);
     close(fd);
     return code;
@@ -199,11 +200,11 @@ static enum extract_code write_through(const char *path, const void *bytes, size
     enum extract_code code = EXTRACT_OK;
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
-        return io_error(path, NULL, error);
+        return extract_file_error(path, NULL, error);
     if (!write_all(fd, bytes, length))
-        code = io_error(path, NULL, error);
+        code = extract_file_error(path, NULL, error);
     if (close(fd) != 0 && !code)
-        code = io_error(path, NULL, error);
+        code = extract_file_error(path, NULL, error);
     return code;
 }
 
@@ -242,9 +243,9 @@ static enum extract_code replace_regular(const char *path, const struct stat *ol
     enum extract_code code = EXTRACT_OK;
     int fd = create_beside(path, name, size);
     if (fd < 0) {
-        code = io_error(path, hint, error);
+        code = extract_file_error(path, hint, error);
     } else if (!fill_and_close(fd, bytes, length, old) || rename(name, path) != 0) {
-        code = io_error(path, hint, error);
+        code = extract_file_error(path, hint, error);
         unlink(name);
     }
     free(name);
@@ -263,7 +264,7 @@ enum extract_code extract_file_replace(const char *path, const void *bytes, size
         return write_through(path, bytes, length, error);
     char *real = realpath(path, NULL); // rename would replace a link, not what it points to
     if (!real)
-        return io_error(path, NULL, error);
+        return extract_file_error(path, NULL, error);
     enum extract_code code = replace_regular(real, &st, bytes, length, error);
     free(real);
     return code;

@@ -33,6 +33,10 @@ enum extract_code extract_file_peek(const char *path, void *buffer, size_t size,
 enum extract_code extract_file_replace(const char *path, const void *bytes, size_t length,
                                        struct extract_error *error);
 
+// What errno says, as an error IO about the file `name`. `hint` may be NULL.
+enum extract_code extract_file_error(const char *name, const char *hint,
+                                     struct extract_error *error);
+
 // How messages call `path`: itself, or "standard input" for "-".
 const char *extract_file_name(const char *path);
 

@@ -26,6 +26,8 @@ enum extract_log_policy {
 };
 
 enum extract_log_type {
+    EXTRACT_LOG_GONE = 0,    // never in a file: what a reader gives for a block that is not there
+                             // any more, since its writer came round
     EXTRACT_LOG_SECTION = 1, // what the log is: layout, policy, sizes, times
     EXTRACT_LOG_RING,        // the ring's control header and where it lies
     EXTRACT_LOG_OBJECTS,     // the registry's bytes
@@ -49,7 +51,7 @@ enum extract_log_mark {
     EXTRACT_MARK_START = 1, // recording began
     EXTRACT_MARK_STOP,      // it ended on request
     EXTRACT_MARK_FULL,      // it ended at the size limit (an automatic stop)
-    EXTRACT_MARK_RESET,     // the target started anew: entry numbers and stamps begin again
+    EXTRACT_MARK_RESET,     // the target started anew: stamps begin again, entry numbers go on
     EXTRACT_MARK_GONE,      // the target or the probe no longer answered
     EXTRACT_MARK_BACK,      // it answered again
     EXTRACT_MARK_DISABLED,  // the target switched its trace off
@@ -68,7 +70,8 @@ enum {                           // extract_log_block.flags
 // A block without its payload. Its meaning by type:
 //   ENTRIES  count entries from number `first`; stamps of the first and last as stored
 //   LOSS     lost entries before number `first`; kind is enum extract_log_loss
-//   MARK     kind is enum extract_log_mark; the payload is a text (UTF-8, not NUL-ended)
+//   MARK     kind is enum extract_log_mark; `first` is the next entry to come; the payload is a
+//            text (UTF-8, not NUL-ended)
 struct extract_log_block {
     uint16_t type; // enum extract_log_type
     uint16_t kind; // LOSS, MARK: why
@@ -86,6 +89,18 @@ struct extract_log_block {
     uint64_t number;  // of the block, from 0 at the start of the log
     uint64_t section; // number of its section, from 0
     uint64_t offset;  // of the block in the file
+    size_t index;     // the i of extract_log_block_at
+};
+
+// What a recording came to, as its last block (STATUS) tells.
+struct extract_log_totals {
+    uint64_t entries, lost; // of this recording
+    bool lost_exact;        // no estimate, and nothing unknown, is in `lost`
+    uint64_t polls;         // of the target
+    uint64_t reads;         // of target memory
+    uint64_t bytes;         // of target memory that were read
+    uint64_t failed;        // reads that failed
+    uint64_t resets;        // marks of kind RESET
 };
 
 // ---- writing ----
@@ -102,47 +117,60 @@ struct extract_log_options {
     const char *creator;    // "ringside 0.1.0"; NULL: that
 };
 
-// Creates the log `path`, or continues an APPEND log that is there. An existing file that is no log
-// of this policy is never overwritten (BAD); another writer's is refused (a lock: LIMIT, "is being
-// written by process N"). What an earlier writer left half-written at the end is cut off first.
-// Errors: IO, NOMEM, USAGE (limit too small for four sections), BAD, LIMIT.
+// Creates the log `path`, or continues an APPEND log that is there, with the section size that it
+// has. An existing file that is not empty and no APPEND log to be continued is never touched (BAD);
+// another writer's is refused (a lock: LIMIT, "process N is writing it"), and so is what is no
+// regular file (USAGE; symbolic links, too). What an earlier writer left half-written at the end is
+// cut off first. Errors: IO, NOMEM, USAGE (limit too small for four sections), BAD, LIMIT.
 enum extract_code extract_log_create(struct extract_log_writer **writer, const char *path,
                                      const struct extract_log_options *options,
                                      struct extract_error *error);
 
 // Says what is recorded: the ring's facts, again at the head of every section from now on. To be
-// called before the first ENTRIES, and when they change.
+// called before the first ENTRIES, and when they change. Errors: those of extract_log_put.
 enum extract_code extract_log_put_ring(struct extract_log_writer *writer,
                                        const struct extract_ring *ring,
                                        struct extract_error *error);
 
 // The registry's raw bytes, as they lie at target address `address`; again at the head of every
-// section from now on. Nothing is written when they did not change.
+// section from now on. Nothing is written when they did not change. Errors: those of
+// extract_log_put; LIMIT, too, when they take more than half of a section (the hint says which
+// limit would do).
 enum extract_code extract_log_put_objects(struct extract_log_writer *writer, uint64_t address,
                                           const void *bytes, size_t length,
                                           struct extract_error *error);
 
-// Adds a block. `block` says type, kind, flags, count, first, stamps, lost, wall; length is that of
-// the payload. ENTRIES that are longer than a section's rest are split at slot borders. After a
-// return of OK the block survives the end of this process at any instant. Errors: LIMIT
-// (UNTIL_FULL: the log is full; the FULL mark has been written, and the log can be closed), IO (the
-// disk is full: the text says so; the log is whole up to the block before, and may be tried again).
+// Adds a block of type ENTRIES, LOSS, MARK, ATTRIBUTES, NAMES or BYTES. `block` says type, kind,
+// flags, count, provisional, first, stamps, lost, modulo, value and wall (0: now); length is that
+// of the payload. ENTRIES that do not fit into a section are split at slot borders (the parts have
+// no stamps). After a return of OK the block survives the end of this process at any instant.
+// Errors: USAGE; LIMIT (UNTIL_FULL: the log is full; the FULL mark has been written, and the log
+// can be closed; of ENTRIES that are larger than a section, those from number `first` of the FULL
+// mark on are not there); IO (the disk is full: the text says so). After IO the log is whole up to
+// the block before, and the same put may be tried again.
 enum extract_code extract_log_put(struct extract_log_writer *writer,
                                   const struct extract_log_block *block, const void *payload,
                                   struct extract_error *error);
 
-// Bytes written so far, and bytes that the limit leaves (UINT64_MAX: no limit).
+// What STATUS will say of the work beside the entries, losses and resets, which the writer counts.
+void extract_log_note_cost(struct extract_log_writer *writer, uint64_t polls,
+                           const struct extract_memory_cost *cost);
+
+// Bytes written so far by this writer, and bytes that an UNTIL_FULL log has left (UINT64_MAX: no
+// end; LOOP and APPEND are never full).
 uint64_t extract_log_written(const struct extract_log_writer *writer);
 uint64_t extract_log_room(const struct extract_log_writer *writer);
 
-// Writes the STATUS block and closes. The writer is freed in any case. NULL is allowed.
+// Writes the STATUS block and closes. The writer is freed, and its lock given back, in any case.
+// NULL is allowed.
 enum extract_code extract_log_close(struct extract_log_writer *writer, struct extract_error *error);
 
 // ---- reading ----
 
 struct extract_log;
 
-// What is known of a log as a whole.
+// What is known of a log as a whole. Counts come from the heads of blocks; what extract_log_read
+// finds to be damaged is taken out of `blocks`, `entries` and `lost` and counted there.
 struct extract_log_status {
     enum extract_log_policy policy;
     uint64_t limit; // 0: none
@@ -150,6 +178,7 @@ struct extract_log_status {
     enum extract_byte_order byte_order; // of the target; UNKNOWN before a RING was written
     bool closed;                        // it ends with STATUS
     bool writing;                       // a writer holds its lock now
+    bool full;                          // its last recording ended at the limit (MARK FULL)
     uint64_t created;                   // wall clock, nanoseconds since 1970
     uint64_t blocks;                    // that are whole
     uint64_t entries;                   // in them
@@ -160,13 +189,15 @@ struct extract_log_status {
     uint64_t damaged_bytes;             // bytes passed over there
     uint64_t missing; // blocks that must have been there, by the numbers of the others
     bool cut;         // it ends in the middle of a block (its writer was killed, or it was cut)
-    char creator[64]; // escaped
+    struct extract_log_totals totals; // of the last recording, when `closed`
+    char creator[64];                 // escaped
 };
 
-// Opens a log for reading; it may be being written. Reads the heads of blocks only; checksums are
-// verified when a block is read. Damage is no error: it is counted, and reading goes on at the next
-// whole block. Errors: IO, NOMEM, BAD (no section of it is whole; or it is no log), UNSUPPORTED (a
-// later layout), LIMIT.
+// Opens a log for reading; it may be being written. Reads the heads of blocks, and of the payloads
+// only those of SECTION, RING, OBJECTS and the last block; the others are verified when they are
+// read. Damage is no error: it is counted, and reading goes on at the next whole block. Errors: IO,
+// NOMEM, USAGE (no regular file), BAD (no section of it is whole; or it is no log), UNSUPPORTED (a
+// later layout).
 enum extract_code extract_log_open(struct extract_log **log, const char *path,
                                    struct extract_error *error);
 void extract_log_free(struct extract_log *log);
@@ -176,22 +207,32 @@ bool extract_log_is(const uint8_t *bytes, size_t length);
 
 const struct extract_log_status *extract_log_status(const struct extract_log *log);
 
-// The i-th block in the order of writing; NULL behind the last. Repeats of RING and OBJECTS at the
-// heads of sections are left out but for the oldest section's.
-const struct extract_log_block *extract_log_block_at(const struct extract_log *log, size_t i);
+// The head of the i-th block in the order of writing; false behind the last. Repeats of RING and
+// OBJECTS at the heads of sections are left out. Heads are read again from the file (one after the
+// other through a buffer, so walking is cheap): the index takes four bytes a block. A block that is
+// not there any more has the type GONE.
+bool extract_log_block_at(struct extract_log *log, size_t i, struct extract_log_block *block);
 
-// Reads a block's payload to `buffer`, which holds block->length bytes, and verifies the checksum
-// over head and payload. Errors: IO, BAD (damaged, or overwritten by its writer meanwhile).
-enum extract_code extract_log_read(struct extract_log *log, size_t i, void *buffer,
-                                   struct extract_error *error);
+// Reads the payload of a block that extract_log_block_at gave to `buffer`, which holds
+// block->length bytes, and verifies that the head is still the same and the checksum over head and
+// payload. Errors: IO, BAD (damaged, or overwritten by its writer meanwhile).
+enum extract_code extract_log_read(struct extract_log *log, const struct extract_log_block *block,
+                                   void *buffer, struct extract_error *error);
 
-// The first block that was read from the target at `wall` or later. O(log blocks).
-size_t extract_log_seek(const struct extract_log *log, uint64_t wall);
+// The first block that was read from the target at `wall` or later, by bisection; the number of
+// blocks when there is none. Walls are taken to rise.
+size_t extract_log_seek(struct extract_log *log, uint64_t wall);
 
 // The ring as block i (type RING) tells it, with header bytes; addresses are the target's.
-// `payload` is what extract_log_read gave. Errors: BAD.
+// `payload` is what extract_log_read gave. Errors: BAD, NOMEM, UNSUPPORTED (unknown format).
 enum extract_code extract_log_ring(struct extract_ring *ring, const void *payload, size_t length,
                                    struct extract_error *error);
+
+// The registry's bytes that a block of type OBJECTS tells: `*bytes` (inside the payload) lie at
+// target address *address. Errors: BAD.
+enum extract_code extract_log_objects(uint64_t *address, const uint8_t **bytes, size_t *length,
+                                      const void *payload, size_t payload_length,
+                                      struct extract_error *error);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// log: heads of blocks, and the payloads that the log itself defines. In: facts, or untrusted
+// bytes. Out: the other. Layout: docs/formats/log.md.
+#include "log/block.h"
+#include "base/cursor.h"
+#include "formats/format.h"
+
+enum { AT_HEAD_SUM = 72, AT_SUMS = 80, NUMBERS = LOG_STATUS_PAYLOAD / 8 };
+
+_Static_assert(LOG_RING_MOST == LOG_RING_PAYLOAD + EXTRACT_HEADER_MAX, "a RING holds any header");
+
+// ---- Heads ----
+
+static uint64_t head_sum(const uint8_t head[LOG_HEAD])
+{
+    struct log_sums sums = {0, 0};
+    extract_log_sum(&sums, head, AT_HEAD_SUM);
+    return sums.two;
+}
+
+// The two numbers whose meaning is the type's.
+static void store_numbers(uint8_t *to, const struct extract_log_block *b)
+{
+    bool loss = b->type == EXTRACT_LOG_LOSS, mark = b->type == EXTRACT_LOG_MARK;
+    extract_log_store(to, loss ? b->lost : mark ? b->value : b->first_stamp, 8);
+    extract_log_store(to + 8, loss ? b->modulo : mark ? 0 : b->last_stamp, 8);
+}
+
+void extract_log_encode(uint8_t head[LOG_HEAD], const struct extract_log_block *b)
+{
+    memset(head, 0, LOG_HEAD);
+    memcpy(head, LOG_MAGIC, 4);
+    extract_log_store(head + 4, b->type, 2);
+    extract_log_store(head + 6, b->kind, 2);
+    extract_log_store(head + 8, b->flags, 4);
+    extract_log_store(head + 12, b->length, 4);
+    extract_log_store(head + 16, b->count, 4);
+    extract_log_store(head + 20, b->provisional, 4);
+    extract_log_store(head + 24, b->number, 8);
+    extract_log_store(head + 32, b->section, 8);
+    extract_log_store(head + 40, b->wall, 8);
+    extract_log_store(head + 48, b->first, 8);
+    store_numbers(head + 56, b);
+    extract_log_store(head + AT_HEAD_SUM, head_sum(head), 8);
+}
+
+void extract_log_seal(uint8_t head[LOG_HEAD], const void *payload, const uint8_t tail[8],
+                      uint32_t length)
+{
+    struct log_sums sums = extract_log_sum_head(head);
+    if (length >= 8)
+        extract_log_sum(&sums, payload, length / 8 * 8);
+    if (length % 8)
+        extract_log_sum(&sums, tail, 8);
+    extract_log_store(head + AT_SUMS, sums.one, 8);
+    extract_log_store(head + AT_SUMS + 8, sums.two, 8);
+}
+
+static void load_numbers(struct extract_log_block *b, uint64_t first, uint64_t second)
+{
+    if (b->type == EXTRACT_LOG_LOSS) {
+        b->lost = first;
+        b->modulo = second;
+    } else if (b->type == EXTRACT_LOG_MARK) {
+        b->value = first;
+    } else {
+        b->first_stamp = first;
+        b->last_stamp = second;
+    }
+}
+
+// Numbers are counted up from 0: none comes near their end.
+static bool counts_fit(const struct extract_log_block *b)
+{
+    if (!b->type || b->number > INT64_MAX || b->section > INT64_MAX)
+        return false;
+    return b->type != EXTRACT_LOG_ENTRIES ||
+           (b->count && b->length && b->length % b->count == 0 && b->provisional <= b->count &&
+            b->first + b->count >= b->first);
+}
+
+bool extract_log_decode(struct extract_log_block *b, const uint8_t head[LOG_HEAD])
+{
+    struct extract_cursor c = extract_cursor_make(head, LOG_HEAD, EXTRACT_LITTLE);
+    const uint8_t *magic = extract_cursor_span(&c, 4);
+    memset(b, 0, sizeof *b);
+    if (!magic || memcmp(magic, LOG_MAGIC, 4) != 0)
+        return false;
+    b->type = extract_cursor_u16(&c);
+    b->kind = extract_cursor_u16(&c);
+    b->flags = extract_cursor_u32(&c);
+    b->length = extract_cursor_u32(&c);
+    b->count = extract_cursor_u32(&c);
+    b->provisional = extract_cursor_u32(&c);
+    b->number = extract_cursor_u64(&c);
+    b->section = extract_cursor_u64(&c);
+    b->wall = extract_cursor_u64(&c);
+    b->first = extract_cursor_u64(&c);
+    uint64_t first = extract_cursor_u64(&c), second = extract_cursor_u64(&c);
+    load_numbers(b, first, second);
+    uint64_t sum = extract_cursor_u64(&c);
+    return (!sum || sum == head_sum(head)) && counts_fit(b);
+}
+
+struct log_sums extract_log_sum_head(const uint8_t head[LOG_HEAD])
+{
+    static const uint8_t zeros[LOG_HEAD - AT_SUMS];
+    struct log_sums sums = {0, 0};
+    extract_log_sum(&sums, head, AT_SUMS);
+    extract_log_sum(&sums, zeros, sizeof zeros);
+    return sums;
+}
+
+bool extract_log_sums_are(const struct log_sums *sums, const uint8_t head[LOG_HEAD])
+{
+    struct extract_cursor c =
+        extract_cursor_make(head + AT_SUMS, LOG_HEAD - AT_SUMS, EXTRACT_LITTLE);
+    uint64_t one = extract_cursor_u64(&c);
+    return one == sums->one && extract_cursor_u64(&c) == sums->two;
+}
+
+// ---- SECTION ----
+
+void extract_log_facts_encode(uint8_t p[LOG_SECTION_PAYLOAD], const struct log_facts *facts)
+{
+    memset(p, 0, LOG_SECTION_PAYLOAD);
+    memcpy(p, LOG_NAME, 8);
+    extract_log_store(p + 8, facts->version, 4);
+    extract_log_store(p + 12, facts->section_bytes, 4);
+    extract_log_store(p + 16, facts->policy, 4);
+    extract_log_store(p + 20, facts->byte_order, 4);
+    extract_log_store(p + 24, facts->limit, 8);
+    extract_log_store(p + 32, facts->created, 8);
+    extract_log_store(p + 40, facts->sections, 4);
+    memcpy(p + 48, facts->creator, strnlen(facts->creator, LOG_CREATOR));
+}
+
+static bool facts_hold(const struct log_facts *facts)
+{
+    return facts->section_bytes >= LOG_SECTION_STEP && facts->section_bytes <= LOG_SECTION_MOST &&
+           facts->section_bytes % LOG_SECTION_STEP == 0 &&
+           (unsigned)facts->policy <= EXTRACT_LOG_APPEND &&
+           (unsigned)facts->byte_order <= EXTRACT_BIG &&
+           (facts->sections != 0) == (facts->policy != EXTRACT_LOG_APPEND);
+}
+
+bool extract_log_facts_decode(struct log_facts *facts, const uint8_t *payload, size_t length)
+{
+    struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
+    const uint8_t *name = extract_cursor_span(&c, 8);
+    facts->version = extract_cursor_u32(&c);
+    facts->section_bytes = extract_cursor_u32(&c);
+    facts->policy = (enum extract_log_policy)extract_cursor_u32(&c);
+    facts->byte_order = (enum extract_byte_order)extract_cursor_u32(&c);
+    facts->limit = extract_cursor_u64(&c);
+    facts->created = extract_cursor_u64(&c);
+    facts->sections = extract_cursor_u32(&c);
+    extract_cursor_u32(&c);
+    const uint8_t *creator = extract_cursor_span(&c, LOG_CREATOR);
+    if (c.failed || memcmp(name, LOG_NAME, 8) != 0)
+        return false;
+    memcpy(facts->creator, creator, LOG_CREATOR);
+    return facts->version > LOG_VERSION || (facts->version == LOG_VERSION && facts_hold(facts));
+}
+
+bool extract_log_is(const uint8_t *bytes, size_t length)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+    const uint8_t *magic = extract_cursor_span(&c, LOG_HEAD);
+    const uint8_t *name = extract_cursor_span(&c, 8);
+    return magic && name && memcmp(magic, LOG_MAGIC, 4) == 0 && memcmp(name, LOG_NAME, 8) == 0;
+}
+
+// ---- STATUS ----
+
+void extract_log_totals_encode(uint8_t payload[LOG_STATUS_PAYLOAD],
+                               const struct extract_log_totals *t)
+{
+    const uint64_t numbers[NUMBERS] = {t->entries, t->lost,  t->lost_exact, t->polls,
+                                       t->reads,   t->bytes, t->failed,     t->resets};
+    for (size_t i = 0; i < NUMBERS; i++)
+        extract_log_store(payload + 8 * i, numbers[i], 8);
+}
+
+bool extract_log_totals_decode(struct extract_log_totals *t, const uint8_t *payload, size_t length)
+{
+    struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
+    t->entries = extract_cursor_u64(&c);
+    t->lost = extract_cursor_u64(&c);
+    t->lost_exact = extract_cursor_u64(&c) != 0;
+    t->polls = extract_cursor_u64(&c);
+    t->reads = extract_cursor_u64(&c);
+    t->bytes = extract_cursor_u64(&c);
+    t->failed = extract_cursor_u64(&c);
+    t->resets = extract_cursor_u64(&c);
+    return !c.failed;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// log: the bytes of a block. In: a block's facts, or bytes of a file. Out: the other, and
+// checksums. Layout: docs/formats/log.md.
+#ifndef EXTRACT_LOG_BLOCK_H
+#define EXTRACT_LOG_BLOCK_H
+
+#include <extract/log.h>
+
+enum {
+    LOG_HEAD = 96,
+    LOG_SECTION_PAYLOAD = 112,
+    LOG_RING_PAYLOAD = 56, // and the header
+    LOG_OBJECTS_PAYLOAD = 8,
+    LOG_STATUS_PAYLOAD = 64,
+    LOG_CREATOR = 64,
+    LOG_FORMAT_NAME = 16,
+    LOG_VERSION = 1,
+    LOG_SECTION_STEP = 4096,
+    LOG_SECTION_MOST = 64 * 1024 * 1024
+};
+
+#define LOG_MAGIC "RLBK"
+#define LOG_NAME  "RINGSIDE"
+
+// Bytes of a block in the file.
+static inline uint64_t extract_log_size(uint64_t length)
+{
+    return LOG_HEAD + (length + 7) / 8 * 8;
+}
+
+// Stores the low `bytes` bytes of a value, little-endian.
+static inline void extract_log_store(uint8_t *to, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(value >> (8 * i));
+}
+
+// ---- Checksum ----
+
+struct log_sums {
+    uint64_t one, two;
+};
+
+// Goes on over `length` bytes, a multiple of 4.
+void extract_log_sum(struct log_sums *sums, const void *bytes, size_t length);
+
+// ---- Heads ----
+
+// The head of a block, with its head sum and without sums.
+void extract_log_encode(uint8_t head[LOG_HEAD], const struct extract_log_block *block);
+
+// Stores the sums; `tail` is the rest of the payload behind its last whole 8 bytes, with zeros.
+void extract_log_seal(uint8_t head[LOG_HEAD], const void *payload, const uint8_t tail[8],
+                      uint32_t length);
+
+// Decodes a head, all but index and offset. False when it is none: magic, head sum (where it is
+// given), or counts that contradict each other.
+bool extract_log_decode(struct extract_log_block *block, const uint8_t head[LOG_HEAD]);
+
+// Begins the sums of a block that was read: over its head.
+struct log_sums extract_log_sum_head(const uint8_t head[LOG_HEAD]);
+bool extract_log_sums_are(const struct log_sums *sums, const uint8_t head[LOG_HEAD]);
+
+// ---- Payloads ----
+
+struct log_facts { // SECTION
+    enum extract_log_policy policy;
+    enum extract_byte_order byte_order;
+    uint32_t version;
+    uint32_t section_bytes;
+    uint32_t sections; // in the file when it is full
+    uint64_t limit;
+    uint64_t created;
+    char creator[LOG_CREATOR]; // as it stands, cut by a NUL
+};
+
+void extract_log_facts_encode(uint8_t payload[LOG_SECTION_PAYLOAD], const struct log_facts *facts);
+// False when they are of no log, or contradict themselves (unless the layout is a later one).
+bool extract_log_facts_decode(struct log_facts *facts, const uint8_t *payload, size_t length);
+
+void extract_log_totals_encode(uint8_t payload[LOG_STATUS_PAYLOAD],
+                               const struct extract_log_totals *totals);
+bool extract_log_totals_decode(struct extract_log_totals *totals, const uint8_t *payload,
+                               size_t length);
+
+// Encodes a RING payload; returns its length.
+enum { LOG_RING_MOST = LOG_RING_PAYLOAD + 128 };
+uint32_t extract_log_ring_encode(uint8_t payload[LOG_RING_MOST], const struct extract_ring *ring);
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// log: which file a writer may write. In: a path. Out: a new file, an empty one, or an APPEND log
+// that is continued; everything else is refused and left as it is.
+#include "log/place.h"
+#include "base/file.h"
+#include "log/room.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CUTS = 16 }; // at the end of a damaged log
+
+static const char hint_name[] = "give another name, or remove it";
+static const char hint_folder[] = "give a path in a folder that can be written to";
+
+static enum extract_code refuse_kind(const char *path, const char *why, struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_USAGE, path, "give the name of a file", "%s", why);
+}
+
+// What is at the path may be nothing, or a regular file. *exists and its size.
+static enum extract_code look(const char *path, bool *exists, uint64_t *size,
+                              struct extract_error *error)
+{
+    struct stat st;
+    *exists = lstat(path, &st) == 0;
+    *size = 0;
+    if (!*exists)
+        return errno == ENOENT ? EXTRACT_OK : extract_file_error(path, hint_folder, error);
+    if (S_ISLNK(st.st_mode))
+        return refuse_kind(path, "it is a symbolic link, and a log is never written through one",
+                           error);
+    if (S_ISDIR(st.st_mode))
+        return refuse_kind(path, "it is a directory", error);
+    if (!S_ISREG(st.st_mode))
+        return refuse_kind(path, "it is a pipe, a socket or a device", error);
+    *size = (uint64_t)st.st_size;
+    return EXTRACT_OK;
+}
+
+// Takes over what the log says of itself. *end: where what is whole ends.
+static enum extract_code adopt(struct log_place *place, struct log_facts *facts, uint64_t *end,
+                               struct extract_error *error)
+{
+    struct extract_log *log;
+    enum extract_code code = extract_log_open(&log, place->path, error);
+    if (code == EXTRACT_BAD)
+        return extract_error_set(error, EXTRACT_BAD, place->path, hint_name,
+                                 "there is a file of that name, and it is no log");
+    if (code)
+        return code;
+    if (log->status.policy != EXTRACT_LOG_APPEND)
+        code = extract_error_set(error, EXTRACT_BAD, place->path, hint_name,
+                                 "it is a log with another full policy");
+    facts->section_bytes = (uint32_t)log->status.section_bytes;
+    facts->created = log->status.created;
+    facts->limit = 0;
+    place->section = log->sections[log->section_count - 1].number + 1;
+    place->number = log->next_number;
+    place->size = log->size;
+    *end = log->torn && log->end < log->size ? log->end : log->size;
+    extract_log_free(log);
+    return code;
+}
+
+// Cuts off what was half-written. That may bring a block to the end which is not whole either, in a
+// log that was damaged, too; each look is at a shorter file.
+static enum extract_code continue_log(struct log_place *place, struct log_facts *facts,
+                                      struct extract_error *error)
+{
+    uint64_t end = 0;
+    enum extract_code code = adopt(place, facts, &end, error);
+    for (int i = 0; !code && end < place->size && i < CUTS; i++) {
+        if (ftruncate(place->fd, (off_t)end) != 0)
+            return extract_file_error(place->path, NULL, error);
+        code = adopt(place, facts, &end, error);
+    }
+    if (!code && end < place->size)
+        return extract_error_set(error, EXTRACT_BAD, place->path, hint_name,
+                                 "the log is too damaged to be continued");
+    place->index = (end + facts->section_bytes - 1) / facts->section_bytes;
+    return code;
+}
+
+static enum extract_code open_file(struct log_place *place, struct log_facts *facts,
+                                   struct extract_error *error)
+{
+    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    bool exists;
+    enum extract_code code = look(place->path, &exists, &place->size, error);
+    if (code)
+        return code;
+    if (place->size && facts->policy != EXTRACT_LOG_APPEND)
+        return extract_error_set(error, EXTRACT_BAD, place->path, hint_name,
+                                 "there is a file of that name, and it is not overwritten");
+    place->fd = open(place->path, exists ? flags : flags | O_CREAT | O_EXCL, 0666);
+    if (place->fd < 0)
+        return extract_file_error(place->path, hint_folder, error);
+    place->created = !exists;
+    return place->size ? continue_log(place, facts, error) : EXTRACT_OK;
+}
+
+enum extract_code extract_log_place_open(struct log_place *place, const char *path,
+                                         struct log_facts *facts, struct extract_error *error)
+{
+    bool exists;
+    memset(place, 0, sizeof *place);
+    place->fd = place->lock.fd = -1;
+    // What can never be a log gets no lock beside it.
+    enum extract_code code = look(path, &exists, &place->size, error);
+    if (code)
+        return code;
+    place->path = extract_log_path(path, "");
+    if (!place->path)
+        return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
+    code = extract_log_lock(&place->lock, path, facts->creator, error);
+    if (!code)
+        code = open_file(place, facts, error);
+    if (code)
+        extract_log_place_close(place, NULL);
+    return code;
+}
+
+enum extract_code extract_log_place_close(struct log_place *place, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    if (place->fd >= 0 && close(place->fd) != 0)
+        code = extract_file_error(place->path, NULL, error);
+    extract_log_unlock(&place->lock);
+    free(place->path);
+    place->path = NULL;
+    place->fd = -1;
+    return code;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// log: the file that a writer writes. In: a path and options. Out: an open, locked file, and where
+// in it the next section begins.
+#ifndef EXTRACT_LOG_PLACE_H
+#define EXTRACT_LOG_PLACE_H
+
+#include "log/block.h"
+#include "log/lock.h"
+
+struct log_place {
+    int fd;
+    struct log_lock lock;
+    char *path;
+    bool created;     // the file was not there before
+    uint64_t size;    // of the file
+    uint64_t section; // number of the section that begins next
+    uint64_t index;   // its place in the file
+    uint64_t number;  // of the next block
+};
+
+// Opens the log for writing: `facts` say what is wanted, and are what the log says when one is
+// continued. Errors: those of extract_log_create.
+enum extract_code extract_log_place_open(struct log_place *place, const char *path,
+                                         struct log_facts *facts, struct extract_error *error);
+
+// Closes it and gives the lock back. Errors: IO (what the system says on closing).
+enum extract_code extract_log_place_close(struct log_place *place, struct extract_error *error);
+
+#endif

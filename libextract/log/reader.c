@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// log: the reader. In: a file, which may be damaged, hostile, or being written. Out: its blocks in
+// the order of writing, and what is known of it as a whole.
+#include "base/file.h"
+#include "base/printable.h"
+#include "log/lock.h"
+#include "log/room.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+// ---- Opening ----
+
+static enum extract_code open_file(struct extract_log *log, struct extract_error *error)
+{
+    struct stat st;
+    // A FIFO is opened without waiting for its writer: it is only asked what it is.
+    log->fd = open(log->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (log->fd < 0 || fstat(log->fd, &st) != 0)
+        return extract_file_error(log->path, NULL, error);
+    if (!S_ISREG(st.st_mode))
+        return extract_error_set(error, EXTRACT_USAGE, log->path, "give the name of a file",
+                                 "a log is read from a regular file only");
+    log->size = (uint64_t)st.st_size;
+    return EXTRACT_OK;
+}
+
+// The creator's name is a foreign text: what controls a terminal is written as \xNN.
+static void escape_creator(struct extract_log *log)
+{
+    struct extract_error clean;
+    char text[LOG_CREATOR + 1] = {0};
+    memcpy(text, log->status.creator, LOG_CREATOR);
+    extract_error_set(&clean, EXTRACT_OK, text, NULL, "%s", "");
+    snprintf(log->status.creator, sizeof log->status.creator, "%.*s", LOG_CREATOR - 1, clean.what);
+}
+
+static enum extract_code read_index(struct extract_log *log, struct extract_error *error)
+{
+    enum extract_code code = open_file(log, error);
+    if (!code)
+        code = extract_log_is_locked(&log->status.writing, log->path, error);
+    if (!code)
+        code = extract_log_find_sections(log, error);
+    if (!code)
+        code = extract_log_walk(log, error);
+    if (code)
+        return code;
+    // The end of a log that is being written is wherever its writer is.
+    log->status.cut = log->status.cut && !log->status.writing;
+    escape_creator(log);
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_log_open(struct extract_log **log, const char *path,
+                                   struct extract_error *error)
+{
+    *log = NULL;
+    struct extract_log *l = calloc(1, sizeof *l);
+    char *name = l ? extract_log_path(path, "") : NULL;
+    if (!name) {
+        free(l);
+        return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
+    }
+    l->fd = -1;
+    l->path = name;
+    enum extract_code code = read_index(l, error);
+    if (code)
+        extract_log_free(l);
+    else
+        *log = l;
+    return code;
+}
+
+void extract_log_free(struct extract_log *log)
+{
+    if (!log)
+        return;
+    if (log->fd >= 0)
+        close(log->fd);
+    free(log->path);
+    free(log->sections);
+    free(log->blocks);
+    free(log);
+}
+
+const struct extract_log_status *extract_log_status(const struct extract_log *log)
+{
+    return &log->status;
+}
+
+// ---- Blocks ----
+
+// The section that holds block i: the last that begins at it or before it.
+static const struct log_section *section_of(const struct extract_log *log, size_t i)
+{
+    size_t low = 0, high = log->section_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (log->sections[middle].first <= i)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &log->sections[low];
+}
+
+bool extract_log_block_at(struct extract_log *log, size_t i, struct extract_log_block *block)
+{
+    if (i >= log->count)
+        return false;
+    const struct log_section *section = section_of(log, i);
+    uint64_t bytes = log->status.section_bytes, start = section->place * bytes;
+    uint64_t offset = start + (uint64_t)(log->blocks[i] & ~LOG_DAMAGED) * 8;
+    if (!extract_log_head_at(log, block, offset, start + bytes, section->number, 0, UINT64_MAX))
+        memset(block, 0, sizeof *block);
+    block->offset = offset;
+    block->index = i;
+    return true;
+}
+
+// Takes a block out of the counts, once. False: it was taken out before.
+static bool count_out(struct extract_log *log, const struct extract_log_block *block)
+{
+    struct extract_log_status *s = &log->status;
+    if (block->index >= log->count || (log->blocks[block->index] & LOG_DAMAGED))
+        return false;
+    log->blocks[block->index] |= LOG_DAMAGED;
+    s->blocks--;
+    if (block->type == EXTRACT_LOG_ENTRIES)
+        s->entries = s->entries > block->count ? s->entries - block->count : 0;
+    if (block->type == EXTRACT_LOG_LOSS)
+        s->lost = s->lost > block->lost ? s->lost - block->lost : 0;
+    return true;
+}
+
+// A writer that goes round writes over the oldest blocks; that is no damage.
+static enum extract_code gone(struct extract_log *log, const struct extract_log_block *block,
+                              struct extract_error *error)
+{
+    log->status.dropped += count_out(log, block);
+    return extract_error_set(error, EXTRACT_BAD, log->path, NULL,
+                             "block %llu has been overwritten by its writer",
+                             (unsigned long long)block->number);
+}
+
+static enum extract_code damaged(struct extract_log *log, const struct extract_log_block *block,
+                                 struct extract_error *error)
+{
+    if (count_out(log, block)) {
+        log->status.damaged++;
+        log->status.damaged_bytes += extract_log_size(block->length);
+    }
+    extract_error_set(error, EXTRACT_BAD, log->path, NULL,
+                      "block %llu at offset %llu is damaged (its checksum is wrong)",
+                      (unsigned long long)block->number, (unsigned long long)block->offset);
+    if (error)
+        error->where = block->offset;
+    return EXTRACT_BAD;
+}
+
+static bool same_head(const struct extract_log_block *a, const struct extract_log_block *b)
+{
+    return a->number == b->number && a->section == b->section && a->type == b->type &&
+           a->length == b->length && a->count == b->count && a->first == b->first;
+}
+
+// Small blocks come through the window, large ones go where they belong.
+static bool fetch(struct extract_log *log, uint64_t offset, const struct iovec *spans, int count)
+{
+    size_t all = 0;
+    for (int i = 0; i < count; i++)
+        all += spans[i].iov_len;
+    const uint8_t *bytes = all <= LOG_NEAR ? extract_log_peek(log, offset, all) : NULL;
+    if (!bytes)
+        return extract_log_fetch(log->fd, spans, count, offset);
+    for (int i = 0; i < count; bytes += spans[i].iov_len, i++)
+        if (spans[i].iov_len)
+            memcpy(spans[i].iov_base, bytes, spans[i].iov_len);
+    return true;
+}
+
+enum extract_code extract_log_read(struct extract_log *log, const struct extract_log_block *block,
+                                   void *buffer, struct extract_error *error)
+{
+    uint8_t head[LOG_HEAD], tail[8] = {0};
+    struct extract_log_block now;
+    size_t whole = block->length / 8 * 8, rest = block->length % 8;
+    struct iovec spans[] = {{head, sizeof head}, {buffer, whole}, {tail, rest ? sizeof tail : 0}};
+    if (block->type == EXTRACT_LOG_GONE)
+        return gone(log, block, error);
+    bool had = fetch(log, block->offset, spans, 3);
+    if (!had && errno)
+        return extract_file_error(log->path, NULL, error);
+    if (rest)
+        memcpy((uint8_t *)buffer + whole, tail, rest);
+    bool same = had && extract_log_decode(&now, head) && same_head(&now, block);
+    if (!same && log->status.writing && log->status.policy == EXTRACT_LOG_LOOP)
+        return gone(log, block, error);
+    struct log_sums sums = extract_log_sum_head(head);
+    if (whole)
+        extract_log_sum(&sums, buffer, whole);
+    if (rest)
+        extract_log_sum(&sums, tail, sizeof tail);
+    return same && extract_log_sums_are(&sums, head) ? EXTRACT_OK : damaged(log, block, error);
+}
+
+size_t extract_log_seek(struct extract_log *log, uint64_t wall)
+{
+    struct extract_log_block block;
+    size_t low = 0, high = log->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        // What has been overwritten is older than all that is there.
+        if (extract_log_block_at(log, middle, &block) && block.wall >= wall)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// log: rings and registries in payloads. In: a ring; or a payload, which is not trusted. Out: the
+// other. A ring is made by its format's own checks, over a memory that holds its header only.
+#include "base/cursor.h"
+#include "formats/format.h"
+#include "log/block.h"
+#include <stdio.h>
+
+uint32_t extract_log_ring_encode(uint8_t p[LOG_RING_MOST], const struct extract_ring *ring)
+{
+    const char *name = extract_ring_format(ring);
+    uint32_t bytes =
+        ring->header_bytes < EXTRACT_HEADER_MAX ? ring->header_bytes : EXTRACT_HEADER_MAX;
+    memset(p, 0, LOG_RING_PAYLOAD);
+    memcpy(p, name, strnlen(name, LOG_FORMAT_NAME));
+    extract_log_store(p + 16, ring->address, 8);
+    extract_log_store(p + 24, ring->current_symbol, 8);
+    extract_log_store(p + 32, ring->near, 8);
+    extract_log_store(p + 40, bytes, 4);
+    extract_log_store(p + 44, ring->byte_order, 4);
+    extract_log_store(p + 48, ring->word_bytes, 4);
+    extract_log_store(p + 52, ring->pointer_bytes, 4);
+    memcpy(p + LOG_RING_PAYLOAD, ring->header, bytes);
+    return LOG_RING_PAYLOAD + bytes;
+}
+
+struct ring_facts {
+    char format[LOG_FORMAT_NAME + 1];
+    uint64_t address, pointer, near;
+    uint32_t header_bytes, byte_order, word_bytes, pointer_bytes;
+    const uint8_t *header;
+};
+
+static enum extract_code bad(struct extract_error *error, const char *why)
+{
+    return extract_error_set(error, EXTRACT_BAD, "RING block of the log",
+                             "the log was made by a program that does not keep to its format", "%s",
+                             why);
+}
+
+static bool facts_read(struct ring_facts *facts, const void *payload, size_t length)
+{
+    struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
+    const uint8_t *format = extract_cursor_span(&c, LOG_FORMAT_NAME);
+    facts->address = extract_cursor_u64(&c);
+    facts->pointer = extract_cursor_u64(&c);
+    facts->near = extract_cursor_u64(&c);
+    facts->header_bytes = extract_cursor_u32(&c);
+    facts->byte_order = extract_cursor_u32(&c);
+    facts->word_bytes = extract_cursor_u32(&c);
+    facts->pointer_bytes = extract_cursor_u32(&c);
+    facts->header = extract_cursor_span(&c, facts->header_bytes);
+    if (c.failed)
+        return false;
+    memcpy(facts->format, format, LOG_FORMAT_NAME);
+    facts->format[LOG_FORMAT_NAME] = 0;
+    return facts->header_bytes && facts->pointer_bytes <= 8;
+}
+
+// The ring that the format finds in these bytes.
+static enum extract_code find(struct extract_ring *ring, const struct ring_facts *facts,
+                              struct extract_error *error)
+{
+    struct extract_memory *memory;
+    struct extract_ring_options options = {.size = sizeof options,
+                                           .format = facts->format,
+                                           .address_known = true,
+                                           .address = facts->address};
+    enum extract_code code = extract_memory_new_images(&memory, error);
+    if (code)
+        return code;
+    code = extract_memory_add_bytes(memory, "log", facts->header, facts->header_bytes,
+                                    facts->address, error);
+    if (!code)
+        code = extract_ring_find(ring, memory, NULL, &options, error);
+    extract_memory_close(memory);
+    return code;
+}
+
+enum extract_code extract_log_ring(struct extract_ring *ring, const void *payload, size_t length,
+                                   struct extract_error *error)
+{
+    struct ring_facts facts;
+    if (!facts_read(&facts, payload, length))
+        return bad(error, "it is too short for what it announces");
+    if (!extract_format_by_name(facts.format))
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, facts.format, "use a later ringside",
+                                 "the log holds a trace of a format that is not known");
+    enum extract_code code = find(ring, &facts, error);
+    if (code == EXTRACT_NOMEM || code == EXTRACT_BAD)
+        return code;
+    if (code)
+        return bad(error, "its header is cut");
+    if (ring->byte_order != facts.byte_order || ring->word_bytes != facts.word_bytes ||
+        ring->header_bytes != facts.header_bytes)
+        return bad(error, "its header says another byte order, word or length than itself");
+    ring->origin = EXTRACT_FROM_FILE;
+    ring->current_symbol = facts.pointer;
+    ring->near = facts.near;
+    ring->pointer_bytes = (uint8_t)facts.pointer_bytes;
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_log_objects(uint64_t *address, const uint8_t **bytes, size_t *length,
+                                      const void *payload, size_t payload_length,
+                                      struct extract_error *error)
+{
+    struct extract_cursor c = extract_cursor_make(payload, payload_length, EXTRACT_LITTLE);
+    *address = extract_cursor_u64(&c);
+    if (c.failed)
+        return extract_error_set(error, EXTRACT_BAD, "OBJECTS block of the log", NULL,
+                                 "it is too short for an address");
+    *length = extract_cursor_left(&c);
+    *bytes = extract_cursor_span(&c, *length);
+    return EXTRACT_OK;
+}
