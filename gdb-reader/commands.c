@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "commands.h"
 #include "look.h"
-#include <extract/export.h>
+#include <extract/report.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

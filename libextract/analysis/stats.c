@@ -7,6 +7,7 @@
 #include "analysis/scheduler.h"
 #include <extract/stats.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { IDS = 65536 };
 
@@ -226,26 +227,52 @@ static void study_event(struct study *study, const struct extract_event *event,
         charge(study, next, behind->ticks - event->ticks);
 }
 
-// Holds an event back until the one behind it is known (NULL: there is none).
+// Studies the event that was held back, now that the one behind it is known (NULL: there is none).
 static void pass_on(struct study *study, const struct extract_event *behind)
 {
     study->counting = study->held_counts;
     if (study->has_held)
         study_event(study, &study->held, behind);
-    study->has_held = behind != NULL;
+    study->has_held = false;
+}
+
+// What is recorded in a log between its entries is no event of the target. Where entries are
+// missing, nobody is known to have run; nothing that was so before is known to be so behind it.
+static void take_break(struct study *study, const struct extract_event *mark)
+{
+    extract_inversions_end(&study->inversions);
+    memset(&study->scheduler, 0, sizeof study->scheduler);
+    study->has_running = study->resumed = false;
+    if (mark->id != EXTRACT_ID_MARK + EXTRACT_MARK_RESET)
+        return;
+    for (size_t i = 0; i < study->stats->thread_count; i++)
+        study->stats->threads[i].last_priority = EXTRACT_NO_PRIORITY;
 }
 
 static bool take_events(void *context, const struct extract_event *events, const bool *through,
                         size_t count)
 {
     struct study *study = context;
-    pass_on(study, &events[0]);
-    for (size_t i = 0; i + 1 < count; i++) {
-        study->counting = through[i];
-        study_event(study, &events[i], &events[i + 1]);
+    size_t held = SIZE_MAX; // of this batch
+    for (size_t i = 0; i < count; i++) {
+        bool mark = extract_event_is_mark(&events[i]);
+        if (mark && !extract_event_is_break(&events[i]))
+            continue;
+        if (held == SIZE_MAX) {
+            pass_on(study, mark ? NULL : &events[i]);
+        } else {
+            study->counting = through[held];
+            study_event(study, &events[held], mark ? NULL : &events[i]);
+        }
+        held = mark ? SIZE_MAX : i;
+        if (mark)
+            take_break(study, &events[i]);
     }
-    study->held = events[count - 1];
-    study->held_counts = through[count - 1];
+    if (held == SIZE_MAX)
+        return true;
+    study->held = events[held];
+    study->held_counts = through[held];
+    study->has_held = true;
     return true;
 }
 

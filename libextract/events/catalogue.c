@@ -14,7 +14,7 @@ const char *extract_class_name(enum extract_class c)
 
 const char *extract_context_name(enum extract_context c)
 {
-    static const char *const names[] = {"thread", "isr", "init"};
+    static const char *const names[] = {"thread", "isr", "init", "recorder"};
     return WORD_OF(names, (unsigned)c);
 }
 
@@ -29,6 +29,7 @@ const char *extract_kind_word(enum extract_kind kind, uint64_t value)
         "close wait", "fin wait 1", "fin wait 2", "closing",  "timed wait",   "last ack"};
     static const char *const get[] = {"or", "or clear", "and", "and clear"};
     static const char *const set[] = {"or", 0, "and"};
+    static const char *const loss[] = {"?", "lapped", "torn", "unreadable", "log full"};
 
     switch (kind) {
     case EXTRACT_KIND_THREAD_STATE:
@@ -39,6 +40,8 @@ const char *extract_kind_word(enum extract_kind kind, uint64_t value)
         return WORD_OF(get, value);
     case EXTRACT_KIND_FLAGS_SET:
         return WORD_OF(set, value);
+    case EXTRACT_KIND_LOSS:
+        return value ? WORD_OF(loss, value) : 0;
     case EXTRACT_KIND_BOOL:
         return value ? "yes" : "no";
     default:

@@ -6,9 +6,10 @@
 #ifndef EXTRACT_EVENTS_FILTER_H
 #define EXTRACT_EVENTS_FILTER_H
 
+#include "events/room.h"
 #include <extract/filter.h>
 
-enum { FILTER_WORDS = EXTRACT_FILTER_LAST + 1, FILTER_COMMON_IDS = 0x10000 };
+enum { FILTER_WORDS = EXTRACT_FILTER_LAST + 1 };
 
 struct filter_item {
     enum extract_filter_word word;
@@ -60,8 +61,8 @@ struct extract_view {
     unsigned classes; // bit 1 << class: wanted
     uint64_t from, to, last;
     struct filter_addresses threads, objects;
-    struct filter_set rare_ids;         // wanted ids from FILTER_COMMON_IDS on
-    uint8_t ids[FILTER_COMMON_IDS / 8]; // bit an id: wanted
+    struct filter_set rare_ids;          // wanted ids from EXTRACT_COMMON_IDS on
+    uint8_t ids[EXTRACT_COMMON_IDS / 8]; // bit an id: wanted
 };
 
 #endif

@@ -8,13 +8,15 @@ enum { BATCH = 128 };
 static bool type_passes(const struct extract_view *view, const struct extract_event *event)
 {
     uint32_t id = event->id;
-    if (id >= FILTER_COMMON_IDS)
+    if (id >= EXTRACT_COMMON_IDS)
         return filter_set_has(&view->rare_ids, id);
     return view->ids[id / 8] >> id % 8 & 1;
 }
 
 static bool thread_passes(const struct filter_addresses *threads, const struct extract_event *event)
 {
+    if (event->context == EXTRACT_RECORDER)
+        return !threads->narrows;
     bool thread = event->context == EXTRACT_THREAD;
     unsigned context = event->context <= EXTRACT_INIT ? event->context : EXTRACT_THREAD;
     bool in = thread ? filter_set_has(&threads->in, event->thread) : threads->in_context[context];
@@ -91,20 +93,58 @@ static bool deliver(const struct extract_sink *sink, struct extract_event *event
     return !kept || sink->events(sink->context, events, kept);
 }
 
-// One walk over the trace. Without a sink it only counts.
+static bool has_check(const struct extract_view *view, enum extract_filter_word word)
+{
+    return view->checks >> word & 1;
+}
+
+static bool is_last_alone(const struct extract_view *view)
+{
+    return view->checks == 1u << EXTRACT_FILTER_LAST;
+}
+
+// Where events can be wanted: from the reader's place on, and `most` events from the start of all
+// at most. What lies before is taken off *skip. Returns how many events lie before.
+static uint64_t seek(const struct extract_view *view, struct extract_reader *reader, uint64_t *skip,
+                     uint64_t *most)
+{
+    const struct extract_trace *trace = view->trace;
+    const struct extract_milestone *start = NULL;
+    for (size_t i = 0; i < trace->milestone_count; i++) {
+        const struct extract_milestone *place = &trace->milestones[i];
+        bool by_count = is_last_alone(view) && place->events <= *skip;
+        bool by_time = has_check(view, EXTRACT_FILTER_FROM) && place->highest < view->from;
+        if (by_count || by_time)
+            start = place;
+        if (has_check(view, EXTRACT_FILTER_TO) && place->lowest > view->to) {
+            *most = place->events;
+            break;
+        }
+    }
+    if (!start)
+        return 0;
+    *reader = start->reader;
+    *skip -= is_last_alone(view) ? start->events : 0;
+    return start->events;
+}
+
+// One walk over the trace. Without a sink it only counts. A sink that wants all events gets them.
 static uint64_t walk(const struct extract_view *view, uint64_t skip,
                      const struct extract_sink *sink)
 {
     struct extract_event events[BATCH];
     bool through[BATCH];
     struct extract_reader reader;
-    uint64_t sent = 0;
+    uint64_t sent = 0, passed = 0, most = UINT64_MAX;
     size_t count;
 
     extract_reader_init(&reader, view->trace);
-    while ((count = extract_reader_next(&reader, events, BATCH))) {
+    if (!sink || !sink->all)
+        passed = seek(view, &reader, &skip, &most);
+    while (passed < most && (count = extract_reader_next(&reader, events, BATCH))) {
         size_t kept = sift(view, events, count, &skip, through);
         sent += kept;
+        passed += count;
         if (sink && !deliver(sink, events, count, through, kept))
             break;
     }
@@ -114,8 +154,8 @@ static uint64_t walk(const struct extract_view *view, uint64_t skip,
 uint64_t extract_view_run(const struct extract_view *view, const struct extract_sink *sink)
 {
     uint64_t skip = 0;
-    if (view->checks & 1u << EXTRACT_FILTER_LAST) {
-        uint64_t all = walk(view, 0, NULL);
+    if (has_check(view, EXTRACT_FILTER_LAST)) {
+        uint64_t all = is_last_alone(view) ? view->trace->events : walk(view, 0, NULL);
         skip = all > view->last ? all - view->last : 0;
     }
     return walk(view, skip, sink);

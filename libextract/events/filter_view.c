@@ -59,29 +59,20 @@ static bool type_wanted(const struct compile *c, const struct extract_event_type
     return (in || !narrows) && !out;
 }
 
-// Judges each type when it is first seen: user-defined types have their names from the trace only.
-static enum extract_code compile_seen_types(struct compile *c, uint8_t *seen)
+// Judges the types that occur: user-defined ones have their names from the trace only.
+static enum extract_code compile_seen_types(struct compile *c)
 {
-    struct extract_view *view = c->view;
-    struct filter_set *rare = &view->rare_ids;
-    struct extract_event events[32];
-    struct extract_reader reader;
-    size_t n;
-
-    extract_reader_init(&reader, c->trace);
-    while ((n = extract_reader_next(&reader, events, sizeof events / sizeof *events)))
-        for (size_t i = 0; i < n; i++) {
-            uint32_t id = events[i].id;
-            uint8_t bit = (uint8_t)(1u << id % 8);
-            if (id >= FILTER_COMMON_IDS) {
-                if (type_wanted(c, events[i].type, id) && !filter_set_add(rare, id))
-                    return out_of_memory(c);
-            } else if (!(seen[id / 8] & bit)) {
-                seen[id / 8] |= bit;
-                view->ids[id / 8] |= type_wanted(c, events[i].type, id) ? bit : 0;
-            }
-        }
-    filter_set_close(rare);
+    const struct extract_trace *trace = c->trace;
+    const struct extract_event_type *mark;
+    for (uint32_t id = 0; id < EXTRACT_COMMON_IDS; id++) {
+        uint8_t bit = (uint8_t)(1u << id % 8);
+        if (trace->seen[id / 8] & bit && type_wanted(c, extract_trace_type(trace, id), id))
+            c->view->ids[id / 8] |= bit;
+    }
+    for (size_t i = 0; trace->pieces && (mark = extract_mark_type_at(i)); i++)
+        if (type_wanted(c, mark, mark->id) && !filter_set_add(&c->view->rare_ids, mark->id))
+            return out_of_memory(c);
+    filter_set_close(&c->view->rare_ids);
     return EXTRACT_OK;
 }
 
@@ -97,11 +88,9 @@ static bool types_all_found(const struct compile *c)
 static enum extract_code compile_types(struct compile *c)
 {
     const struct extract_format *format = extract_trace_snapshot(c->trace)->ring.format;
-    uint8_t *seen = calloc(1, sizeof c->view->ids);
-    enum extract_code code = seen ? compile_seen_types(c, seen) : out_of_memory(c);
-    free(seen);
+    enum extract_code code = compile_seen_types(c);
     if (!code && !types_all_found(c))
-        for (uint32_t id = 0; id < FILTER_COMMON_IDS; id++)
+        for (uint32_t id = 0; id < EXTRACT_COMMON_IDS; id++)
             type_wanted(c, format->type(id), id);
     return code;
 }

@@ -3,18 +3,23 @@
 #include "events/room.h"
 #include <stdlib.h>
 
+static bool allocate(struct extract_map *map, uint32_t size)
+{
+    *map = (struct extract_map){.keys = calloc(size, sizeof *map->keys),
+                                .values = calloc(size, sizeof *map->values),
+                                .mask = size - 1};
+    if (map->keys && map->values)
+        return true;
+    extract_map_free(map);
+    return false;
+}
+
 bool extract_map_init(struct extract_map *map, size_t count)
 {
     uint32_t size = 16;
     while (size < count * 2 && size < UINT32_C(1) << 30)
         size *= 2;
-    map->keys = calloc(size, sizeof *map->keys);
-    map->values = calloc(size, sizeof *map->values);
-    map->mask = size - 1;
-    if (map->keys && map->values)
-        return true;
-    extract_map_free(map);
-    return false;
+    return allocate(map, size);
 }
 
 void extract_map_free(struct extract_map *map)
@@ -25,11 +30,43 @@ void extract_map_free(struct extract_map *map)
     map->values = NULL;
 }
 
-uint32_t *extract_map_at(struct extract_map *map, uint64_t key)
+static uint32_t place_of(const struct extract_map *map, uint64_t key)
 {
     uint32_t at = extract_map_hash(key) & map->mask;
     while (map->values[at] && map->keys[at] != key)
         at = (at + 1) & map->mask;
+    return at;
+}
+
+static bool grow(struct extract_map *map)
+{
+    struct extract_map larger;
+    if (map->mask >= UINT32_MAX / 2 || !allocate(&larger, (map->mask + 1) * 2))
+        return false;
+    larger.used = map->used;
+    for (uint32_t i = 0; i <= map->mask; i++) {
+        if (!map->values[i])
+            continue;
+        uint32_t at = place_of(&larger, map->keys[i]);
+        larger.keys[at] = map->keys[i];
+        larger.values[at] = map->values[i];
+    }
+    extract_map_free(map);
+    *map = larger;
+    return true;
+}
+
+uint32_t *extract_map_at(struct extract_map *map, uint64_t key)
+{
+    uint32_t at = place_of(map, key);
+    if (map->values[at])
+        return &map->values[at];
+    if (map->used > map->mask / 2) {
+        if (!grow(map))
+            return NULL;
+        at = place_of(map, key);
+    }
+    map->used++; // the caller stores a value there
     map->keys[at] = key;
     return &map->values[at];
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME_LIMIT = 256, BATCH = 256 };
+enum { NAME_LIMIT = 256, BATCH = 256, LOG_OBJECTS = 1 << 17 };
 
 // While names are collected their storage moves: offsets of name and shown + 1, 0 for none.
 struct places {
@@ -19,6 +19,7 @@ struct build {
     struct extract_memory *memory;
     struct places *places;
     size_t room; // objects that fit
+    size_t most; // objects: damaged entries must not fill the memory with threads
 };
 
 static size_t store(struct extract_text *names, const char *bytes, size_t length)
@@ -103,50 +104,27 @@ static void find_name(struct build *build, size_t i)
         build->places[i].name = store(&build->trace->names, "", 0);
 }
 
-// Enters an object in a map; one in use wins over a deleted one.
-static void enter(struct extract_trace *trace, struct extract_map *map, size_t i)
+// Enters an object in a map; one in use wins over a deleted one. False: out of memory.
+static bool enter(struct extract_trace *trace, struct extract_map *map, size_t i)
 {
     uint32_t *value = extract_map_at(map, trace->objects[i].address);
-    if (!*value || (trace->objects[i].in_use && !trace->objects[*value - 1].in_use))
+    if (value && (!*value || (trace->objects[i].in_use && !trace->objects[*value - 1].in_use)))
         *value = (uint32_t)i + 1;
+    return value != NULL;
 }
 
-static void enter_object(struct extract_trace *trace, size_t i)
+static bool enter_object(struct extract_trace *trace, size_t i)
 {
-    enter(trace, &trace->by_address, i);
-    if (!strcmp(trace->objects[i].type_name, "thread"))
-        enter(trace, &trace->threads, i);
-}
-
-static void add_registered(struct build *build)
-{
-    struct extract_trace *trace = build->trace;
-    const struct extract_snapshot *snapshot = trace->snapshot;
-    char text[NAME_LIMIT * 4 + 1];
-    for (uint32_t slot = 0; slot < snapshot->ring.registry.count; slot++) {
-        struct extract_object object = {0};
-        const uint8_t *name;
-        size_t bytes;
-        if (!snapshot->ring.format->object(snapshot, slot, &object, &name, &bytes))
-            continue;
-        size_t i = trace->object_count++;
-        trace->objects[i] = object;
-        bytes = strnlen((const char *)name, bytes < sizeof text ? bytes : sizeof text - 1);
-        memcpy(text, name, bytes);
-        text[bytes] = 0;
-        if (bytes)
-            store_name(build, i, text);
-        else
-            find_name(build, i);
-        enter_object(trace, i);
-    }
-    trace->info.objects = trace->object_count;
+    return enter(trace, &trace->by_address, i) &&
+           (strcmp(trace->objects[i].type_name, "thread") || enter(trace, &trace->threads, i));
 }
 
 static bool more_room(struct build *build)
 {
     struct extract_trace *trace = build->trace;
     size_t room = build->room * 2 + 16;
+    if (trace->object_count < build->room)
+        return true;
     struct extract_object *objects = realloc(trace->objects, room * sizeof *objects);
     if (objects)
         trace->objects = objects;
@@ -159,14 +137,70 @@ static bool more_room(struct build *build)
     return true;
 }
 
+static bool add_object(struct build *build, const struct extract_object *object,
+                       const uint8_t *name, size_t bytes)
+{
+    struct extract_trace *trace = build->trace;
+    char text[NAME_LIMIT * 4 + 1];
+    if (!more_room(build))
+        return false;
+    size_t i = trace->object_count++;
+    trace->objects[i] = *object;
+    bytes = strnlen((const char *)name, bytes < sizeof text ? bytes : sizeof text - 1);
+    memcpy(text, name, bytes);
+    text[bytes] = 0;
+    if (bytes)
+        store_name(build, i, text);
+    else
+        find_name(build, i);
+    return enter_object(trace, i);
+}
+
+// The objects of a registry. Of an `old` one, those whose address no newer one knows: they were
+// deleted, and their slot taken again.
+static bool add_registry(struct build *build, const struct extract_snapshot *snapshot, bool old)
+{
+    struct extract_trace *trace = build->trace;
+    for (uint32_t slot = 0; slot < snapshot->ring.registry.count; slot++) {
+        struct extract_object object = {0};
+        const uint8_t *name;
+        size_t bytes;
+        if (!snapshot->ring.format->object(snapshot, slot, &object, &name, &bytes) ||
+            (old && extract_map_get(&trace->by_address, object.address)))
+            continue;
+        object.in_use &= !old;
+        if (!add_object(build, &object, name, bytes))
+            return false;
+    }
+    return true;
+}
+
+static bool add_registered(struct build *build)
+{
+    struct extract_trace *trace = build->trace;
+    const struct extract_snapshot *snapshot = trace->pieces ? NULL : trace->snapshot;
+    size_t block = SIZE_MAX;
+    bool fits = true;
+    if (snapshot)
+        fits = add_registry(build, snapshot, false);
+    for (bool old = false; trace->pieces && fits; old = true) {
+        snapshot = extract_pieces_registry(trace->pieces, &block);
+        if (!snapshot)
+            break;
+        fits = add_registry(build, snapshot, old);
+    }
+    trace->info.objects = trace->object_count;
+    return fits;
+}
+
 static bool add_thread(struct build *build, uint64_t address, uint16_t priority)
 {
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
     struct extract_trace *trace = build->trace;
-    if (!address || extract_map_get(&trace->threads, address))
+    if (!address || extract_map_get(&trace->threads, address) || trace->object_count >= build->most)
         return true;
-    if (trace->object_count == build->room && !more_room(build))
+    if (!more_room(build))
         return false;
     size_t i = trace->object_count++;
     trace->objects[i] = (struct extract_object){.address = address,
@@ -177,8 +211,7 @@ static bool add_thread(struct build *build, uint64_t address, uint16_t priority)
                                                 .priority = priority,
                                                 .slot = UINT32_MAX};
     find_name(build, i);
-    enter_object(trace, i);
-    return true;
+    return enter_object(trace, i);
 }
 
 // Threads that an event speaks of: its own or the interrupted one, and the one that runs next.
@@ -190,18 +223,30 @@ static bool add_threads(struct build *build, const struct extract_event *event)
            add_thread(build, next, EXTRACT_NO_PRIORITY);
 }
 
-// Threads whose registration found the registry full.
-static bool add_unregistered(struct build *build)
+// Threads whose registration found the registry full; and what else the first walk over all events
+// finds.
+static bool walk(struct build *build)
 {
+    struct extract_trace *trace = build->trace;
     struct extract_event events[BATCH];
-    struct extract_reader reader;
+    struct extract_reader reader, before;
     size_t got;
-    extract_reader_init(&reader, build->trace);
-    while ((got = extract_reader_next(&reader, events, BATCH)))
-        for (size_t i = 0; i < got; i++)
+    extract_reader_init(&reader, trace);
+    while (before = reader, (got = extract_reader_next(&reader, events, BATCH))) {
+        for (size_t i = 0; i < got; i++) {
+            uint32_t id = events[i].id;
+            if (id < EXTRACT_COMMON_IDS)
+                trace->seen[id / 8] |= (uint8_t)(1u << id % 8);
             if (!add_threads(build, &events[i]))
                 return false;
-    build->trace->info.span_ticks = reader.ticks; // the walk ended at the newest event
+        }
+        if (trace->pieces && !extract_tape_note(trace, &before, events, got))
+            return false;
+        trace->events += got;
+    }
+    trace->info.span_ticks = reader.ticks; // the walk ended at the newest event
+    if (trace->pieces)
+        extract_tape_end(trace, &reader);
     return true;
 }
 
@@ -217,26 +262,17 @@ static void settle(struct build *build)
     }
 }
 
-// What can appear at most: an entry speaks of two threads.
-static size_t most_objects(const struct extract_snapshot *snapshot)
-{
-    return (size_t)snapshot->ring.registry.count + 2 * (size_t)extract_snapshot_valid(snapshot);
-}
-
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
                                       struct extract_error *error)
 {
-    struct build build = {.trace = trace, .memory = memory};
-    size_t most = most_objects(trace->snapshot);
+    struct build build = {.trace = trace, .memory = memory, .most = SIZE_MAX};
+    if (trace->pieces)
+        build.most = LOG_OBJECTS;
+    size_t objects = trace->snapshot->ring.registry.count;
     extract_text_init(&trace->names, NULL, NULL);
-    bool fits =
-        extract_map_init(&trace->by_address, most) && extract_map_init(&trace->threads, most);
-    build.room = trace->snapshot->ring.registry.count;
-    fits = fits && more_room(&build);
-    if (fits) {
-        add_registered(&build);
-        fits = add_unregistered(&build) && !trace->names.code;
-    }
+    bool fits = extract_map_init(&trace->by_address, objects) &&
+                extract_map_init(&trace->threads, objects) && add_registered(&build) &&
+                walk(&build) && !trace->names.code;
     if (fits)
         settle(&build);
     free(build.places);

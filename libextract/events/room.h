@@ -4,14 +4,36 @@
 #define EXTRACT_EVENTS_ROOM_H
 
 #include "formats/format.h"
+#include "snapshot/pieces.h"
 #include <extract/text.h>
 
-// Addresses to objects: open addressing, a power of two of places, index + 1 or 0.
+// Addresses to objects: open addressing, a power of two of places of which at least half are free;
+// index + 1 or 0.
 struct extract_map {
     uint64_t *keys;
     uint32_t *values;
     uint32_t mask;
+    uint32_t used;
 };
+
+// How fast the target's clock runs by the host's; 0 nanoseconds: not known.
+struct extract_rate {
+    uint64_t ticks, nanoseconds;
+};
+
+// A clock that goes round sooner than this is not asked how often it did where nothing is missing:
+// the host reads the target less regularly than that.
+#define EXTRACT_SLOW_TURN UINT64_C(1000000000) // nanoseconds
+
+// A place on the way through a log, so that readers need not always start at its beginning.
+struct extract_milestone {
+    struct extract_reader reader;
+    uint64_t events;  // in front of it
+    uint64_t highest; // ticks of an event in front of it
+    uint64_t lowest;  // ticks of an event behind it
+};
+
+enum { EXTRACT_MILESTONES = 256, EXTRACT_COMMON_IDS = 0x10000 };
 
 struct extract_trace {
     const struct extract_snapshot *snapshot;
@@ -22,8 +44,55 @@ struct extract_trace {
     size_t object_count;
     uint32_t oldest; // slot that the events start with
     struct extract_map by_address, threads;
-    struct extract_text names; // storage of every name string
+    struct extract_text names;            // storage of every name string
+    uint64_t events;                      // that a reader gives: entries that are shown, and marks
+    uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit an id: occurs
+    // Of a log only:
+    struct extract_pieces *pieces;
+    struct extract_log_info log;
+    struct extract_rate rate;
+    struct extract_milestone *milestones; // in order
+    size_t milestone_count;
+    uint64_t milestone_step; // events between two of them, at least
 };
+
+// clock.c: finds out what the stamps say of the clock; of a log, its rate too. Errors: USAGE.
+enum extract_code extract_clock_study(struct extract_trace *trace,
+                                      const struct extract_trace_options *options,
+                                      struct extract_error *error);
+// Ticks that pass in a time of the host's clock; 0 when the rate is not known.
+uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanoseconds);
+
+// trace.c: reads on in one snapshot, whose oldest slot is `oldest`.
+size_t extract_reader_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,
+                          uint32_t oldest, struct extract_event *events, size_t count);
+// How the time goes on from one stamp (masked) to the next: forward, or back by a little.
+struct extract_step {
+    uint64_t ticks;
+    bool back;
+};
+struct extract_step extract_clock_advance(const struct extract_clock *clock, uint64_t from,
+                                          uint64_t to);
+
+// tape.c: ticks from the first entry of a piece that is shown, whose stamp (masked) goes to *first,
+// to the last.
+uint64_t extract_piece_span(const struct extract_snapshot *piece, const struct extract_clock *clock,
+                            uint64_t *first);
+// extract_reader_next for a log; and what the first walk over it finds.
+size_t extract_tape_next(struct extract_reader *reader, struct extract_event *events, size_t count);
+bool extract_tape_note(struct extract_trace *trace, const struct extract_reader *before,
+                       const struct extract_event *events, size_t count);
+void extract_tape_end(struct extract_trace *trace, const struct extract_reader *end);
+
+// marks.c: the types of marks, the i-th (NULL behind the last) and that of an id; and the marks.
+const struct extract_event_type *extract_mark_type_at(size_t i);
+const struct extract_event_type *extract_mark_type(uint32_t id);
+void extract_mark_lost(const struct extract_reader *reader, const struct extract_log_block *block,
+                       struct extract_event *event);
+void extract_mark_damaged(const struct extract_reader *reader, uint64_t entries,
+                          struct extract_event *event);
+void extract_mark_put(const struct extract_reader *reader, const struct extract_log_block *block,
+                      struct extract_event *event);
 
 // names.c: fills objects, maps and names. Errors: NOMEM.
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
@@ -35,10 +104,11 @@ static inline uint32_t extract_map_hash(uint64_t key)
     return (uint32_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32);
 }
 
-// map.c. A map for up to `count` keys; false: out of memory.
+// map.c. A map with room for `count` keys, which grows beyond. False: out of memory.
 bool extract_map_init(struct extract_map *map, size_t count);
 void extract_map_free(struct extract_map *map);
-// The place of a key: its value, or 0 with room to store index + 1 there.
+// The place of a key: its value, or 0 with room to store index + 1 there, which the caller does.
+// NULL: out of memory, for a key beyond `count`.
 uint32_t *extract_map_at(struct extract_map *map, uint64_t key);
 // The value of a key, or 0.
 static inline uint32_t extract_map_get(const struct extract_map *map, uint64_t key)

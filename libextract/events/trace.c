@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// events: a snapshot with meaning. In: a judged snapshot. Out: the clock, and events in order.
+// events: a snapshot or a log with meaning. In: judged snapshots. Out: events in order.
 #include "base/stamps.h"
 #include "events/room.h"
 #include <stdlib.h>
@@ -7,41 +7,9 @@
 
 enum { BACKWARDS_SHARE = 1024, WIDE_CLOCK_BITS = 24 };
 
-static uint32_t slots_of(const struct extract_trace *trace)
-{
-    return trace->snapshot->ring.entries.count;
-}
-
 static bool is_shown(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     return snapshot->verdict[slot] <= EXTRACT_PROVISIONAL;
-}
-
-static enum extract_code study_clock(struct extract_trace *trace,
-                                     const struct extract_trace_options *options,
-                                     struct extract_error *error)
-{
-    const struct extract_snapshot *snapshot = trace->snapshot;
-    struct extract_clock *clock = &trace->info.clock;
-    struct extract_tally tally;
-    uint32_t count = slots_of(trace);
-    extract_tally_begin(&tally, snapshot->ring.timer_mask, snapshot->ring.word_bytes);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = (uint32_t)(((uint64_t)trace->oldest + i) % count);
-        if (is_shown(snapshot, slot))
-            extract_tally_add(&tally, snapshot->ring.format->stamp(snapshot, slot));
-    }
-    extract_tally_clock(&tally, clock);
-    if (options && options->direction != EXTRACT_CLOCK_NONE)
-        clock->direction = options->direction;
-    if (!options || !options->modulus)
-        return EXTRACT_OK;
-    clock->modulus = options->modulus;
-    if (tally.largest < clock->modulus)
-        return EXTRACT_OK;
-    return extract_error_set(error, EXTRACT_USAGE, "modulus",
-                             "give the number of ticks after which the clock starts again",
-                             "a stamp of %llu is not below it", (unsigned long long)tally.largest);
 }
 
 static void fill_info(struct extract_trace *trace)
@@ -51,6 +19,8 @@ static void fill_info(struct extract_trace *trace)
     info->format = snapshot->ring.format->name;
     info->byte_order = snapshot->ring.byte_order;
     info->word_bytes = snapshot->ring.word_bytes;
+    if (trace->pieces) // the rest is found out on the way
+        return;
     info->entries_total = snapshot->ring.entries.count;
     info->entries_valid = extract_snapshot_valid(snapshot);
     info->entries_damaged = extract_snapshot_damaged(snapshot);
@@ -62,29 +32,69 @@ static void fill_info(struct extract_trace *trace)
     info->full = info->overrun = snapshot->wrapped;
 }
 
+static enum extract_code new_trace(struct extract_trace **trace,
+                                   const struct extract_trace_options *options,
+                                   struct extract_error *error)
+{
+    struct extract_trace *t = *trace = calloc(1, sizeof *t);
+    if (!t)
+        return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
+    t->symbols = options ? options->symbols : NULL;
+    t->user_types = options ? options->user_types : NULL;
+    return EXTRACT_OK;
+}
+
+// What both kinds of trace find out by walking over the entries. Closes the trace when it fails.
+static enum extract_code study(struct extract_trace **trace,
+                               const struct extract_trace_options *options,
+                               struct extract_error *error)
+{
+    struct extract_trace *t = *trace;
+    fill_info(t);
+    enum extract_code code = extract_clock_study(t, options, error);
+    if (!code)
+        code = extract_names_build(t, options ? options->memory : NULL, error);
+    if (!code && t->pieces && extract_pieces_starved(t->pieces))
+        code = extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
+    if (code) {
+        extract_trace_close(t);
+        *trace = NULL;
+    }
+    return code;
+}
+
 enum extract_code extract_trace_open(struct extract_trace **trace,
                                      const struct extract_snapshot *snapshot,
                                      const struct extract_trace_options *options,
                                      struct extract_error *error)
 {
-    struct extract_trace *t = calloc(1, sizeof *t);
-    *trace = NULL;
-    if (!t)
-        return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
-    t->snapshot = snapshot;
-    t->symbols = options ? options->symbols : NULL;
-    t->user_types = options ? options->user_types : NULL;
-    t->oldest = snapshot->wrapped ? snapshot->current : 0;
-    fill_info(t);
-    enum extract_code code = study_clock(t, options, error);
-    if (!code)
-        code = extract_names_build(t, options ? options->memory : NULL, error);
+    enum extract_code code = new_trace(trace, options, error);
+    if (code)
+        return code;
+    (*trace)->snapshot = snapshot;
+    (*trace)->oldest = snapshot->wrapped ? snapshot->current : 0;
+    return study(trace, options, error);
+}
+
+enum extract_code extract_trace_open_log(struct extract_trace **trace, struct extract_log *log,
+                                         const struct extract_trace_options *options,
+                                         struct extract_error *error)
+{
+    enum extract_code code = new_trace(trace, options, error);
+    if (code)
+        return code;
+    struct extract_trace *t = *trace;
+    code = extract_pieces_open(&t->pieces, log, error);
     if (code) {
         extract_trace_close(t);
+        *trace = NULL;
         return code;
     }
-    *trace = t;
-    return EXTRACT_OK;
+    struct extract_snapshot *head = extract_pieces_head(t->pieces);
+    if (t->symbols)
+        head->ring.format->join(&head->ring, t->symbols);
+    t->snapshot = head;
+    return study(trace, options, error);
 }
 
 void extract_trace_close(struct extract_trace *trace)
@@ -92,6 +102,8 @@ void extract_trace_close(struct extract_trace *trace)
     if (!trace)
         return;
     extract_names_free(trace);
+    extract_pieces_close(trace->pieces);
+    free(trace->milestones);
     free(trace);
 }
 
@@ -139,6 +151,8 @@ const struct extract_object *extract_trace_thread(const struct extract_trace *tr
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id)
 {
     const struct extract_event_type *type = NULL;
+    if (trace->pieces && id >= EXTRACT_ID_MARKS)
+        return extract_mark_type(id);
     if (trace->user_types)
         type = extract_user_types_find(trace->user_types, id);
     return type ? type : trace->snapshot->ring.format->type(id);
@@ -150,18 +164,34 @@ void extract_reader_init(struct extract_reader *reader, const struct extract_tra
     reader->trace = trace;
 }
 
+bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
+                        struct extract_text *text)
+{
+    return trace->pieces && number < SIZE_MAX &&
+           extract_pieces_text(trace->pieces, (size_t)number, text);
+}
+
+enum extract_code extract_trace_image(const struct extract_trace *trace,
+                                      struct extract_snapshot *image, struct extract_error *error)
+{
+    if (!trace->pieces)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, "trace", NULL,
+                                 "it is a ring already, and no log");
+    return extract_pieces_image(trace->pieces, image, error);
+}
+
 // The run of shown slots at the reader's place that lie one behind the other in memory, at most
 // `most`. Passes over slots that are not shown.
-static size_t next_run(struct extract_reader *reader, size_t most, uint32_t *first)
+static size_t next_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,
+                       uint32_t oldest, size_t most, uint32_t *first)
 {
-    const struct extract_trace *trace = reader->trace;
-    const struct extract_snapshot *snapshot = trace->snapshot;
-    uint32_t count = slots_of(trace), slot = 0;
+    uint32_t count = snapshot->ring.entries.count, slot = 0;
     for (; reader->done < count; reader->done++) {
-        slot = (uint32_t)(((uint64_t)trace->oldest + reader->done) % count);
+        slot = (uint32_t)(((uint64_t)oldest + reader->done) % count);
         if (is_shown(snapshot, slot))
             break;
         reader->gap |= reader->started && snapshot->verdict[slot] != EXTRACT_UNUSED;
+        reader->skipped += snapshot->verdict[slot] != EXTRACT_UNUSED;
     }
     size_t run = 0, left = count - reader->done, behind = count - slot;
     most = most < left ? most : left;
@@ -172,32 +202,44 @@ static size_t next_run(struct extract_reader *reader, size_t most, uint32_t *fir
     return run;
 }
 
-// Steps the unwrapped time to a stamp. A step of nearly a whole turn of a wide clock is one back:
-// cores that share a ring may store out of order.
+// A step of nearly a whole turn of a wide clock is one back: cores that share a ring may store out
+// of order.
+inline struct extract_step extract_clock_advance(const struct extract_clock *clock, uint64_t from,
+                                                 uint64_t to)
+{
+    uint64_t step = extract_clock_step(clock, from, to);
+    uint64_t back = clock->modulus - step; // modulus 0 is 2^64
+    uint64_t share = (clock->modulus ? clock->modulus : UINT64_MAX) / BACKWARDS_SHARE;
+    if (step && back < share && share >= UINT64_C(1) << (WIDE_CLOCK_BITS - 10))
+        return (struct extract_step){back, true};
+    return (struct extract_step){step, false};
+}
+
+// Steps the unwrapped time to a stamp.
 static void advance(struct extract_reader *reader, const struct extract_clock *clock,
                     struct extract_event *event)
 {
     uint64_t stamp = event->raw_stamp & clock->mask;
-    uint64_t step = reader->started ? extract_clock_step(clock, reader->last_stamp, stamp) : 0;
-    uint64_t back = clock->modulus - step; // modulus 0 is 2^64
-    uint64_t share = (clock->modulus ? clock->modulus : UINT64_MAX) / BACKWARDS_SHARE;
-    if (step && back < share && share >= UINT64_C(1) << (WIDE_CLOCK_BITS - 10)) {
-        reader->ticks -= back < reader->ticks ? back : reader->ticks;
+    struct extract_step step = {0, false};
+    if (reader->started)
+        step = extract_clock_advance(clock, reader->last_stamp, stamp);
+    if (step.back) {
+        reader->ticks -= step.ticks < reader->ticks ? step.ticks : reader->ticks;
         event->flags |= EXTRACT_FLAG_BACKWARDS;
     } else { // damaged stamps of 64 bits may add up to more than time has ticks
-        reader->ticks = step < UINT64_MAX - reader->ticks ? reader->ticks + step : UINT64_MAX;
+        reader->ticks =
+            step.ticks < UINT64_MAX - reader->ticks ? reader->ticks + step.ticks : UINT64_MAX;
     }
     reader->last_stamp = stamp;
     reader->started = true;
     event->ticks = reader->ticks;
 }
 
-static void finish_run(struct extract_reader *reader, uint32_t slot, size_t run,
-                       struct extract_event *events)
+static void finish_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,
+                       uint32_t slot, size_t run, struct extract_event *events)
 {
-    const struct extract_trace *trace = reader->trace;
-    const struct extract_clock clock = trace->info.clock;
-    const uint8_t *verdict = trace->snapshot->verdict + slot;
+    const struct extract_clock clock = reader->trace->info.clock;
+    const uint8_t *verdict = snapshot->verdict + slot;
     for (size_t i = 0; i < run; i++) {
         struct extract_event *event = &events[i];
         event->flags = verdict[i] == EXTRACT_PROVISIONAL ? EXTRACT_FLAG_PROVISIONAL : 0;
@@ -220,21 +262,32 @@ static void use_user_types(const struct extract_user_types *types, struct extrac
     }
 }
 
+size_t extract_reader_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,
+                          uint32_t oldest, struct extract_event *events, size_t count)
+{
+    size_t total = 0;
+    while (total < count) {
+        uint32_t slot;
+        size_t run = next_run(reader, snapshot, oldest, count - total, &slot);
+        if (!run)
+            break;
+        snapshot->ring.format->decode(snapshot, slot, run, events + total);
+        finish_run(reader, snapshot, slot, run, events + total);
+        reader->done += (uint32_t)run;
+        total += run;
+    }
+    return total;
+}
+
 size_t extract_reader_next(struct extract_reader *reader, struct extract_event *events,
                            size_t count)
 {
     const struct extract_trace *trace = reader->trace;
-    size_t total = 0;
-    while (total < count) {
-        uint32_t slot;
-        size_t run = next_run(reader, count - total, &slot);
-        if (!run)
-            break;
-        trace->snapshot->ring.format->decode(trace->snapshot, slot, run, events + total);
-        finish_run(reader, slot, run, events + total);
-        reader->done += (uint32_t)run;
-        total += run;
-    }
+    size_t total;
+    if (trace->pieces)
+        total = extract_tape_next(reader, events, count);
+    else
+        total = extract_reader_run(reader, trace->snapshot, trace->oldest, events, count);
     if (trace->user_types)
         use_user_types(trace->user_types, events, total);
     return total;

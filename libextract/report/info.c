@@ -3,11 +3,12 @@
 // The words of "state" are those of posix_trace_status_info (IEEE Std 1003.1-2017, <trace.h>).
 #include "report/sheet.h"
 
-static void put_place(struct facts *facts, const struct extract_ring *ring)
+static void put_place(struct facts *facts, const struct extract_ring *ring,
+                      const struct extract_info *info)
 {
     static const char *const origins[] = {"symbol", "address", "file", "scan"};
     facts_hex(facts, "address", ring->address);
-    facts_word(facts, "found by", origins[(unsigned)ring->origin % 4]);
+    facts_word(facts, "found by", info->log ? "log" : origins[(unsigned)ring->origin % 4]);
 }
 
 static void put_clock(struct facts *facts, const struct extract_ring *ring,
@@ -27,6 +28,86 @@ static void put_clock(struct facts *facts, const struct extract_ring *ring,
         facts_note(facts, "the clock steps by one an event: an order, not a time");
 }
 
+static void put_loss(struct facts *facts, const char *reason, const struct extract_loss_info *loss,
+                     bool first)
+{
+    struct facts one = {facts->text, true, true};
+    unsigned long long entries = loss->entries, places = loss->places;
+    if (!facts->json) {
+        extract_text_printf(facts->text, "%s%s%llu %s in %llu place%s%s", first ? "" : ", ",
+                            loss->unknown ? "at least " : "", entries, reason, places,
+                            places == 1 ? "" : "s", loss->exact ? "" : " (estimate)");
+        return;
+    }
+    extract_text_puts(facts->text, first ? "{" : ",{");
+    facts_word(&one, "reason", reason);
+    facts_number(&one, "places", loss->places);
+    facts_number(&one, "places unknown", loss->unknown);
+    facts_number(&one, "events", loss->entries);
+    facts_bool(&one, "exact", loss->exact && !loss->unknown);
+    extract_text_putc(facts->text, '}');
+}
+
+static void put_losses(struct facts *facts, const struct extract_log_info *log)
+{
+    bool first = true;
+    facts_bool(facts, "events lost exact", log->lost_exact);
+    facts_key(facts, "losses");
+    extract_text_puts(facts->text, facts->json ? "[" : "");
+    for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
+        const char *reason = extract_kind_word(EXTRACT_KIND_LOSS, i);
+        if (!log->losses[i].places)
+            continue;
+        put_loss(facts, reason ? reason : "other", &log->losses[i], first);
+        first = false;
+    }
+    if (facts->json)
+        extract_text_putc(facts->text, ']');
+    else if (first)
+        extract_text_puts(facts->text, "none");
+}
+
+static void put_policy(struct facts *facts, const struct extract_log_status *status)
+{
+    static const char *const policies[] = {"loop", "until_full", "append"};
+    facts_word(facts, "policy", policies[(unsigned)status->policy % 3]);
+    if (status->limit) {
+        facts_number(facts, "limit", status->limit);
+    } else {
+        facts_key(facts, "limit");
+        extract_text_puts(facts->text, facts->json ? "null" : "none");
+    }
+    facts_number(facts, "section bytes", status->section_bytes);
+    facts_number(facts, "created", status->created);
+    facts_date(facts, status->created);
+    facts_word(facts, "creator", status->creator);
+}
+
+// In JSON the members of an object, in text lines of the same form as the others.
+static void put_log(struct facts *facts, const struct extract_log_info *log)
+{
+    const struct extract_log_status *status = &log->status;
+    struct facts inner = {facts->text, facts->json, facts->json};
+    if (facts->json) {
+        facts_key(facts, "log");
+        extract_text_putc(facts->text, '{');
+    }
+    put_policy(&inner, status);
+    facts_bool(&inner, "closed", status->closed);
+    facts_bool(&inner, "writing", status->writing);
+    facts_bool(&inner, "cut", status->cut);
+    facts_number(&inner, "blocks", status->blocks);
+    facts_number(&inner, "blocks dropped", status->dropped);
+    facts_number(&inner, "blocks missing", status->missing);
+    facts_number(&inner, "blocks unreadable", log->unreadable);
+    facts_number(&inner, "damaged", status->damaged);
+    facts_number(&inner, "damaged bytes", status->damaged_bytes);
+    facts_number(&inner, "recordings", log->recordings);
+    facts_number(&inner, "resets", log->resets);
+    if (facts->json)
+        extract_text_putc(facts->text, '}');
+}
+
 static void put_entries(struct facts *facts, const struct extract_info *info)
 {
     facts_number(facts, "entries total", info->entries_total);
@@ -37,8 +118,11 @@ static void put_entries(struct facts *facts, const struct extract_info *info)
         facts_number(facts, "events lost", info->events_lost);
     } else {
         facts_unknown(facts, "events lost");
-        facts_note(facts, "the ring keeps no count of what it overwrites");
+        facts_note(facts, info->log ? "the log does not say how many"
+                                    : "the ring keeps no count of what it overwrites");
     }
+    if (info->log)
+        put_losses(facts, info->log);
     facts_bool(facts, "wrapped", info->wrapped);
 }
 
@@ -74,7 +158,7 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
 
     facts_open(&facts, text, options->json);
     facts_word(&facts, "format", info->format);
-    put_place(&facts, ring);
+    put_place(&facts, ring, info);
     facts_word(&facts, "byte order", orders[(unsigned)info->byte_order % 3]);
     facts_number(&facts, "word bytes", info->word_bytes);
     put_clock(&facts, ring, &info->clock);
@@ -85,6 +169,8 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     facts_seconds(&facts, info->span_ticks, options->hz);
     put_state(&facts, info);
     put_filter(&facts, ring);
+    if (info->log)
+        put_log(&facts, info->log);
     facts_close(&facts);
     return text->code;
 }

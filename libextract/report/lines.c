@@ -15,6 +15,9 @@ static void make_context(struct report *report, const struct extract_event *even
     case EXTRACT_INIT:
         extract_text_puts(out, "initialization");
         return;
+    case EXTRACT_RECORDER:
+        extract_text_puts(out, "recorder");
+        return;
     default:
         if (!thread)
             extract_text_hex(out, event->thread, 8);

@@ -19,8 +19,8 @@ static void put_slots(struct extract_text *text, const struct extract_snapshot *
         extract_text_puts(text, ", ...");
 }
 
-enum extract_code extract_report_damage(struct extract_text *text,
-                                        const struct extract_trace *trace)
+// Slots of the ring, by what is wrong with them.
+static void put_verdicts(struct extract_text *text, const struct extract_snapshot *snapshot)
 {
     static const struct {
         enum extract_verdict verdict;
@@ -31,8 +31,6 @@ enum extract_code extract_report_damage(struct extract_text *text,
         {EXTRACT_UNREADABLE_ENTRY, "could not be read", "could not be read"},
         {EXTRACT_INVALID, "holds no valid event", "hold no valid event"},
     };
-    const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
-    const struct extract_info *info = extract_trace_info(trace);
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         uint32_t count = snapshot->counts[kinds[i].verdict];
@@ -43,6 +41,83 @@ enum extract_code extract_report_damage(struct extract_text *text,
         put_slots(text, snapshot, kinds[i].verdict);
         extract_text_puts(text, count == 1 ? "); it is not shown\n" : "); they are not shown\n");
     }
+}
+
+static void put_count(struct extract_text *text, uint64_t count, const char *one, const char *many)
+{
+    extract_text_printf(text, "%llu %s", (unsigned long long)count, count == 1 ? one : many);
+}
+
+// What a recorder could not have, by reasons.
+static void put_losses(struct extract_text *text, const struct extract_log_info *log)
+{
+    static const char *const whys[EXTRACT_LOSS_REASONS] = {
+        "the recorder does not say why", "the target overwrote them before they were read",
+        "the target wrote them while they were read", "the target did not answer",
+        "the log had no room for them"};
+    for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
+        const struct extract_loss_info *loss = &log->losses[i];
+        if (!loss->places)
+            continue;
+        if (loss->unknown == loss->places) {
+            extract_text_puts(text, "an unknown number of events was lost");
+        } else {
+            extract_text_puts(text, loss->unknown ? "at least " : loss->exact ? "" : "about ");
+            put_count(text, loss->entries, "event was lost", "events were lost");
+        }
+        extract_text_puts(text, " in ");
+        put_count(text, loss->places, "place", "places");
+        extract_text_printf(text, ": %s\n", whys[i]);
+    }
+}
+
+// What the log itself lacks.
+static void put_log(struct extract_text *text, const struct extract_info *info)
+{
+    const struct extract_log_info *log = info->log;
+    const struct extract_log_status *status = &log->status;
+    if (status->damaged) {
+        extract_text_puts(text, "the log is damaged in ");
+        put_count(text, status->damaged, "place: ", "places: ");
+        put_count(text, status->damaged_bytes, "byte was passed over\n",
+                  "bytes were passed over\n");
+    }
+    if (status->missing)
+        put_count(text, status->missing, "block of the log is missing\n",
+                  "blocks of the log are missing\n");
+    if (log->unreadable)
+        put_count(text, log->unreadable, "block that says what was recorded is damaged\n",
+                  "blocks that say what was recorded are damaged\n");
+    if (log->missing)
+        put_count(text, log->missing, "recorded entry is missing with them\n",
+                  "recorded entries are missing with them\n");
+    if (info->entries_damaged > log->missing) {
+        put_count(text, info->entries_damaged - log->missing, "recorded entry is",
+                  "recorded entries are");
+        extract_text_puts(text, " no valid event and not shown\n");
+    }
+    if (status->cut)
+        extract_text_puts(text, "the log ends in the middle of a block: its writer was killed, or "
+                                "the file was cut\n");
+    if (status->writing)
+        extract_text_puts(text, "the log is still being written; what was added meanwhile is not "
+                                "shown\n");
+    else if (!status->closed && !status->cut)
+        extract_text_puts(text, "the log was not closed: its writer was killed\n");
+}
+
+enum extract_code extract_report_damage(struct extract_text *text,
+                                        const struct extract_trace *trace)
+{
+    const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
+    const struct extract_info *info = extract_trace_info(trace);
+
+    if (info->log) {
+        put_losses(text, info->log);
+        put_log(text, info);
+    } else {
+        put_verdicts(text, snapshot);
+    }
     if (snapshot->ring.doubtful)
         extract_text_puts(text,
                           "the ELF file does not fit this trace; it may be another firmware's, "
@@ -51,7 +126,7 @@ enum extract_code extract_report_damage(struct extract_text *text,
         extract_text_printf(text,
                             "%llu bytes of the object registry could not be read; names may lack\n",
                             (unsigned long long)snapshot->registry_missing);
-    if (info->lost_known && info->events_lost)
+    if (!info->log && info->lost_known && info->events_lost)
         extract_text_printf(text, "%llu event%s lost\n", (unsigned long long)info->events_lost,
                             info->events_lost == 1 ? " was" : "s were");
     return text->code;

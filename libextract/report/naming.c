@@ -69,6 +69,14 @@ static bool put_string(struct naming *naming, uint64_t address)
     return true;
 }
 
+// The text of a mark: not what stands behind a NUL, which there should be none of.
+static bool put_text(struct naming *naming, uint64_t number)
+{
+    bool there = extract_trace_text(naming->trace, number, &naming->raw);
+    extract_text_putc(&naming->raw, 0);
+    return there;
+}
+
 const char *naming_wait(uint64_t value)
 {
     if (!value)
@@ -96,6 +104,9 @@ const char *naming_find(struct naming *naming, enum extract_kind kind, uint64_t 
         break;
     case EXTRACT_KIND_STRING:
         named = value && put_string(naming, value);
+        break;
+    case EXTRACT_KIND_TEXT:
+        named = put_text(naming, value);
         break;
     case EXTRACT_KIND_WAIT:
         named = put_word(naming, naming_wait(value));
@@ -135,7 +146,7 @@ void naming_put(struct naming *naming, enum extract_kind kind, uint64_t value,
         text->code = naming->raw.code;
     else if (!name)
         put_number(kind, value, text);
-    else if (kind == EXTRACT_KIND_STRING)
+    else if (kind == EXTRACT_KIND_STRING || kind == EXTRACT_KIND_TEXT)
         extract_text_json(text, name);
     else
         extract_text_escaped(text, name);

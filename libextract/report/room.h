@@ -76,7 +76,7 @@ void memo_clear(struct memo *memo);
 // What a memo's keys mean.
 enum memo_tag {
     MEMO_CONTEXT = 1, // + enum extract_context; key: address of the thread
-    MEMO_VALUE = 4,   // + enum extract_kind; key: the value
+    MEMO_VALUE = 5,   // + enum extract_kind; key: the value
 };
 
 // A piece within a plan; padded as a memo's pieces are.

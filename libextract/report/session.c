@@ -23,6 +23,16 @@ static enum extract_code make_filter(struct extract_session *session,
     return code;
 }
 
+static struct extract_trace_options meaning_of(struct extract_symbols *symbols,
+                                               const struct extract_session_options *options)
+{
+    return (struct extract_trace_options){.size = sizeof(struct extract_trace_options),
+                                          .symbols = symbols,
+                                          .user_types = options->user_types,
+                                          .modulus = options->modulus,
+                                          .hz = options->hz};
+}
+
 static enum extract_code read_trace(struct extract_session *session, struct extract_memory *memory,
                                     struct extract_symbols *symbols,
                                     const struct extract_session_options *options,
@@ -30,12 +40,9 @@ static enum extract_code read_trace(struct extract_session *session, struct extr
 {
     struct extract_ring_options where = {sizeof where, options->format, options->ring_known,
                                          options->ring};
-    struct extract_trace_options meaning = {.size = sizeof meaning,
-                                            .symbols = symbols,
-                                            .memory = memory,
-                                            .user_types = options->user_types,
-                                            .modulus = options->modulus};
+    struct extract_trace_options meaning = meaning_of(symbols, options);
     struct extract_ring ring;
+    meaning.memory = memory;
     enum extract_code code = extract_ring_find(&ring, memory, symbols, &where, error);
     if (!code)
         code = extract_snapshot_take(&session->snapshot, memory, &ring, error);
@@ -44,11 +51,34 @@ static enum extract_code read_trace(struct extract_session *session, struct extr
     return code;
 }
 
-enum extract_code extract_session_open(struct extract_session **session,
-                                       struct extract_memory *memory,
-                                       struct extract_symbols *symbols,
-                                       const struct extract_session_options *options,
-                                       struct extract_error *error)
+// A log says itself what was recorded and where that lay.
+static enum extract_code read_log(struct extract_session *session, struct extract_log *log,
+                                  struct extract_symbols *symbols,
+                                  const struct extract_session_options *options,
+                                  struct extract_error *error)
+{
+    struct extract_trace_options meaning = meaning_of(symbols, options);
+    enum extract_code code = extract_trace_open_log(&session->trace, log, &meaning, error);
+    if (code)
+        return code;
+    const struct extract_ring *ring = &extract_trace_snapshot(session->trace)->ring;
+    if (options->format && strcmp(options->format, extract_ring_format(ring)))
+        return extract_error_set(error, EXTRACT_USAGE, options->format,
+                                 "leave the format out: the log says it",
+                                 "the log is one of format %s", extract_ring_format(ring));
+    if (options->ring_known && options->ring != ring->address)
+        return extract_error_set(
+            error, EXTRACT_USAGE, "ring", "leave its address out: the log says it",
+            "the log is one of the ring at 0x%llx", (unsigned long long)ring->address);
+    return EXTRACT_OK;
+}
+
+// A session over a memory or, when there is none, over a log.
+static enum extract_code open_session(struct extract_session **session,
+                                      struct extract_memory *memory, struct extract_log *log,
+                                      struct extract_symbols *symbols,
+                                      const struct extract_session_options *options,
+                                      struct extract_error *error)
 {
     struct extract_session *s = calloc(1, sizeof *s);
     *session = NULL;
@@ -58,13 +88,31 @@ enum extract_code extract_session_open(struct extract_session **session,
                                                 options->no_header, options->color};
     enum extract_code code = make_filter(s, options, error);
     if (!code)
-        code = read_trace(s, memory, symbols, options, error);
+        code = memory ? read_trace(s, memory, symbols, options, error)
+                      : read_log(s, log, symbols, options, error);
     if (code) {
         extract_session_close(s);
         return code;
     }
     *session = s;
     return EXTRACT_OK;
+}
+
+enum extract_code extract_session_open(struct extract_session **session,
+                                       struct extract_memory *memory,
+                                       struct extract_symbols *symbols,
+                                       const struct extract_session_options *options,
+                                       struct extract_error *error)
+{
+    return open_session(session, memory, NULL, symbols, options, error);
+}
+
+enum extract_code extract_session_open_log(struct extract_session **session,
+                                           struct extract_log *log, struct extract_symbols *symbols,
+                                           const struct extract_session_options *options,
+                                           struct extract_error *error)
+{
+    return open_session(session, NULL, log, symbols, options, error);
 }
 
 void extract_session_close(struct extract_session *session)
@@ -161,11 +209,22 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
                              "there is no such verb");
 }
 
+static bool log_is_whole(const struct extract_log_info *log)
+{
+    for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++)
+        if (log->losses[i].places)
+            return false;
+    return log->status.closed && !log->status.cut && !log->status.damaged && !log->status.missing &&
+           !log->unreadable;
+}
+
 bool extract_session_is_whole(const struct extract_session *session)
 {
     const struct extract_info *info = extract_trace_info(session->trace);
-    return !info->entries_damaged && !(info->lost_known && info->events_lost) &&
-           !session->snapshot.registry_missing && !session->snapshot.ring.doubtful;
+    const struct extract_snapshot *snapshot = extract_trace_snapshot(session->trace);
+    return (!info->log || log_is_whole(info->log)) && !info->entries_damaged &&
+           !(info->lost_known && info->events_lost) && !snapshot->registry_missing &&
+           !snapshot->ring.doubtful;
 }
 
 uint64_t extract_session_shown(const struct extract_session *session)

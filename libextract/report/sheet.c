@@ -4,6 +4,7 @@
 #include "report/pen.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 void facts_open(struct facts *facts, struct extract_text *text, bool json)
 {
@@ -85,6 +86,15 @@ void facts_seconds(struct facts *facts, uint64_t ticks, uint64_t hz)
         return;
     struct pen_seconds s = pen_split(ticks, hz);
     facts_note(facts, "%llu.%09u s", (unsigned long long)s.whole, s.nano);
+}
+
+void facts_date(struct facts *facts, uint64_t nanoseconds)
+{
+    char date[32];
+    time_t seconds = (time_t)(nanoseconds / PEN_NANO);
+    struct tm utc;
+    if (gmtime_r(&seconds, &utc) && strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc))
+        facts_note(facts, "%s", date);
 }
 
 void facts_close(struct facts *facts)

@@ -27,6 +27,9 @@ void facts_close(struct facts *facts);
 // " (0.000001234 s)" behind a number of ticks, in text only and only with hz.
 void facts_seconds(struct facts *facts, uint64_t ticks, uint64_t hz);
 
+// " (2026-01-31T12:00:00Z)" behind nanoseconds since 1970, in text only.
+void facts_date(struct facts *facts, uint64_t nanoseconds);
+
 enum { SHEET_COLUMNS = 12 };
 
 // A table whose columns are as wide as its cells ask for. A cell is written to `cells`, then

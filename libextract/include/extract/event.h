@@ -28,7 +28,9 @@ enum extract_kind {
     EXTRACT_KIND_THREAD_STATE,
     EXTRACT_KIND_TCP_STATE,
     EXTRACT_KIND_FLAGS_GET,
-    EXTRACT_KIND_FLAGS_SET
+    EXTRACT_KIND_FLAGS_SET,
+    EXTRACT_KIND_LOSS, // why entries are missing: enum extract_log_loss
+    EXTRACT_KIND_TEXT  // number of a text in a log (extract_trace_text)
 };
 
 // Where an event belongs: the columns of a report.
@@ -40,7 +42,9 @@ enum extract_class {
     EXTRACT_CLASSES
 };
 
-enum extract_context { EXTRACT_THREAD = 0, EXTRACT_ISR, EXTRACT_INIT };
+// RECORDER: it is no entry of the ring, but what the recorder noted between them (see
+// extract_event_is_mark).
+enum extract_context { EXTRACT_THREAD = 0, EXTRACT_ISR, EXTRACT_INIT, EXTRACT_RECORDER };
 
 enum {
     EXTRACT_FIELDS_MAX = 8, // fields of an event
@@ -70,7 +74,7 @@ enum {
 };
 
 struct extract_event {
-    uint64_t seq;       // 0 = oldest of the snapshot's shown events
+    uint64_t seq;       // 0 = oldest entry that is shown; of a mark: that of the entry behind it
     uint64_t ticks;     // unwrapped, from 0 at the oldest
     uint64_t raw_stamp; // as stored
     uint64_t thread; // address of the thread; in interrupts that of the interrupted one, 0 = none
@@ -86,6 +90,21 @@ struct extract_event {
     uint8_t fields;  // how many of field[] were stored
     uint8_t flags;
 };
+
+// Marks: what a log says between its entries. They are no entries and have no stamp of their own.
+#define EXTRACT_ID_MARKS   UINT32_C(0xFFFFFF00) // the first id of all of them
+#define EXTRACT_ID_LOST    UINT32_C(0xFFFFFF01) // RINGSIDE_LOST: entries could not be had
+#define EXTRACT_ID_DAMAGED UINT32_C(0xFFFFFF02) // RINGSIDE_DAMAGED: a part of the log is damaged
+#define EXTRACT_ID_MARK    UINT32_C(0xFFFFFF10) // + enum extract_log_mark: RINGSIDE_RESET …
+
+static inline bool extract_event_is_mark(const struct extract_event *event)
+{
+    return event->id >= EXTRACT_ID_MARKS;
+}
+
+// Whether a mark says that the entries on both sides of it do not belong together: nothing that was
+// so before it is known to be so behind it.
+bool extract_event_is_break(const struct extract_event *event);
 
 const char *extract_class_name(enum extract_class c);     // "APPL" …
 const char *extract_context_name(enum extract_context c); // "thread" …

@@ -18,8 +18,12 @@ extern "C" {
 
 struct extract_recorder;
 
-// What one poll brought, in the order of time: a log's block and its payload. ENTRIES hold final
-// entries only, but for the last at the end of a recording.
+// What one poll brought, in the order of time: a log's block and its payload, which is needed
+// during the call only. ENTRIES hold final entries only, but for those that are marked provisional:
+// at the end of a recording, and in front of a loss or a reset. An entry is final when three newer
+// ones were there (fewer in a ring of less than 7), or when a later poll found it as it was; what a
+// service fills in after that is not seen. RING has the struct extract_ring itself as its payload;
+// OBJECTS the registry's bytes alone, and their target address in `value`.
 typedef enum extract_code extract_record_sink(void *context, const struct extract_log_block *block,
                                               const void *payload, struct extract_error *error);
 
@@ -33,16 +37,20 @@ struct extract_record_options {
     extract_record_sink *sink;      // takes it too, after the log; may be NULL
     void *context;                  // of the sink
     uint64_t period;                // nanoseconds between polls; 0: chosen and adapted
+    uint64_t (*now)(void *clock);   // nanoseconds that only rise; NULL: CLOCK_MONOTONIC
+    void *clock;                    // its argument
 };
 
 // What the link can do, as measured, and what follows from it for this ring.
 struct extract_record_advice {
-    uint64_t latency;      // ns that a read costs whatever its length
-    uint64_t rate;         // bytes/s of long reads
-    uint64_t period;       // ns between polls: the one in use
-    uint64_t events;       // events/s that can be followed without a loss
-    uint32_t slots;        // entries of the ring
-    uint32_t slots_wanted; // entries that would do for the rate that was seen; 0: these do
+    uint64_t latency; // ns that a read costs whatever its length
+    uint64_t rate;    // bytes/s of long reads
+    uint64_t period;  // ns between polls: the one in use
+    uint64_t events;  // events/s that can be followed without a loss
+    uint32_t slots;   // entries of the ring
+    // Entries that would do for the rate that was seen; 0: these do; UINT32_MAX: none would, the
+    // link is too slow.
+    uint32_t slots_wanted;
 };
 
 struct extract_record_status {
@@ -90,6 +98,11 @@ const struct extract_ring *extract_recorder_ring(const struct extract_recorder *
 // freed in any case; the log stays open. NULL is allowed.
 enum extract_code extract_recorder_close(struct extract_recorder *recorder,
                                          struct extract_error *error);
+
+// The same, and says in *status (may be NULL) what the recording came to.
+enum extract_code extract_recorder_finish(struct extract_recorder *recorder,
+                                          struct extract_record_status *status,
+                                          struct extract_error *error);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -38,6 +38,14 @@ enum extract_code extract_report_damage(struct extract_text *text,
 // What reading has cost: reads, bytes, time, and whether the writer moved.
 enum extract_code extract_report_cost(struct extract_text *text, const struct extract_trace *trace);
 
+// Writes the trace's ring to `text` as a dump of its own format (ThreadX: .trx), which gives the
+// same report when it is read again with the same symbols: the pointer in its header is the
+// writer's true place, threads whose names were read from target memory have a registry slot, and
+// entries that were overwritten while they were read, or could not be read, carry the id of no
+// event. Of a log: the ring that it leads to (extract_trace_image). Errors: NOMEM.
+enum extract_code extract_export_ring(struct extract_text *text, const struct extract_trace *trace,
+                                      struct extract_error *error);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -47,6 +47,13 @@ enum extract_code extract_session_open(struct extract_session **session,
                                        struct extract_symbols *symbols,
                                        const struct extract_session_options *options,
                                        struct extract_error *error);
+// The same of a log, which must outlive the session; its blocks are read as the verbs need them.
+// The options format and ring have no meaning for it (USAGE when they contradict it). Errors: USAGE
+// and those of extract_trace_open_log.
+enum extract_code extract_session_open_log(struct extract_session **session,
+                                           struct extract_log *log, struct extract_symbols *symbols,
+                                           const struct extract_session_options *options,
+                                           struct extract_error *error);
 void extract_session_close(struct extract_session *session);
 
 // Writes the answer of a verb to `text`:
@@ -60,7 +67,8 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
                                       struct extract_text *text, struct extract_error *error);
 
 // Whether everything that the ring held could be read and shown. A ring that has merely wrapped is
-// whole. When false, the verb "damage" says what is not.
+// whole, and so is a log that keeps the newest only; one that was not closed is not. When false,
+// the verb "damage" says what is not.
 bool extract_session_is_whole(const struct extract_session *session);
 
 // Events in the answer of the last "report", 0 before.

@@ -53,7 +53,8 @@ struct extract_stats {
 
 // Computes the statistics of the view's events: the time from each of them to the next event of the
 // trace, and what they begin. With an empty filter that is the whole trace. Who runs is followed
-// over all events.
+// over all events, but not over the gaps of a log, in which nobody is known to have run; its marks
+// are not counted.
 // Errors: NOMEM.
 enum extract_code extract_stats_new(struct extract_stats **stats, const struct extract_view *view,
                                     const struct extract_trace *trace, struct extract_error *error);

@@ -89,6 +89,11 @@ bool extract_symbols_member_at(struct extract_symbols *symbols, const char *type
 size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint64_t address,
                                      void *buffer, size_t length);
 
+// The i-th span of memory that the program writes to, as its sections say: variables and what else
+// the linker has laid out, not all of the RAM that the board has. False behind the last.
+bool extract_symbols_writable(const struct extract_symbols *symbols, size_t index,
+                              struct extract_region *region);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

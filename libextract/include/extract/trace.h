@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A snapshot with meaning: objects and names, the clock, and the events in order of time.
+// A snapshot or a log with meaning: objects and names, the clock, and the events in order of time.
 #ifndef EXTRACT_TRACE_H
 #define EXTRACT_TRACE_H
 
 #include <extract/event.h>
+#include <extract/log.h>
 #include <extract/snapshot.h>
+#include <extract/text.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +33,7 @@ struct extract_trace_options {
     const struct extract_user_types *user_types; // may be NULL; must outlive the trace
     uint64_t modulus;                            // of the clock in ticks; 0: found out
     enum extract_direction direction;            // NONE: found out
+    uint64_t hz; // ticks a second, of use across the gaps of a log; 0: found out
 };
 
 // The clock that was found in the stamps.
@@ -41,23 +44,45 @@ struct extract_clock {
     bool counts_events;               // steps by one an event: an order, not a time
 };
 
+// Entries that a log names lost for one reason.
+struct extract_loss_info {
+    uint64_t places;  // where some are missing
+    uint64_t unknown; // of these: it is not known how many
+    uint64_t entries; // in the others, estimates included
+    bool exact;       // no estimate is among them
+};
+
+enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_LOG_FULL + 1 };
+
+// What is known of a log beside its entries.
+struct extract_log_info {
+    struct extract_log_status status;
+    struct extract_loss_info losses[EXTRACT_LOSS_REASONS]; // by enum extract_log_loss; 0: others
+    bool lost_exact;     // nothing is estimated or unknown in events_lost
+    uint64_t unreadable; // blocks that were found to be damaged when they were read
+    uint64_t missing;    // entries that damaged or missing blocks held, as far as that is known
+    uint64_t recordings; // marks START
+    uint64_t resets;     // marks RESET
+};
+
 struct extract_info {
     const char *format;
     enum extract_byte_order byte_order;
     unsigned word_bytes;
     struct extract_clock clock;
-    uint64_t entries_total;
+    uint64_t entries_total;   // what the ring can hold; of a log: that were recorded
     uint64_t entries_valid;   // events shown
     uint64_t entries_damaged; // torn, overwritten, unreadable or invalid
     uint64_t entries_unused;  // total = valid + damaged + unused
-    bool lost_known;          // false: the ring has wrapped and keeps no count
+    bool lost_known; // false: the ring has wrapped and keeps no count; a loss is not counted
     uint64_t events_lost;
     bool wrapped;
     uint64_t objects; // registry slots that hold or held an object
     uint64_t span_ticks;
-    bool running, running_known; // posix_stream_status
-    bool full;                   // posix_stream_full_status
-    bool overrun;                // posix_stream_overrun_status
+    bool running, running_known;        // posix_stream_status
+    bool full;                          // posix_stream_full_status
+    bool overrun;                       // posix_stream_overrun_status
+    const struct extract_log_info *log; // NULL: a ring
 };
 
 // A kernel object of the registry, or a thread that the registry does not know.
@@ -83,9 +108,16 @@ enum extract_code extract_trace_open(struct extract_trace **trace,
                                      const struct extract_snapshot *snapshot,
                                      const struct extract_trace_options *options,
                                      struct extract_error *error);
+// The same of a log, which must outlive the trace too. Its blocks are read as they are needed, now
+// and by each reader, one in memory at a time: readers of one trace take turns, from one thread.
+// Damage is no error. Errors: NOMEM, IO, ABSENT (nothing was recorded), BAD.
+enum extract_code extract_trace_open_log(struct extract_trace **trace, struct extract_log *log,
+                                         const struct extract_trace_options *options,
+                                         struct extract_error *error);
 void extract_trace_close(struct extract_trace *trace);
 
 const struct extract_info *extract_trace_info(const struct extract_trace *trace);
+// Of a log: the facts of its newest ring and the cost of reading so far; it has no bytes.
 const struct extract_snapshot *extract_trace_snapshot(const struct extract_trace *trace);
 struct extract_symbols *extract_trace_symbols(const struct extract_trace *trace);
 
@@ -102,6 +134,16 @@ const struct extract_object *extract_trace_thread(const struct extract_trace *tr
 // The type of an event id: a user-defined one, else the catalogue's. Never NULL.
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id);
 
+// Appends the text of that number (a value of EXTRACT_KIND_TEXT) as it was stored. False: none.
+bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
+                        struct extract_text *text);
+
+// The ring that a log leads to: its newest entries, as many as the recorded ring holds, with the
+// newest registry, as a snapshot of a target that stands. What lies before the last reset or the
+// last change of the ring does not belong to it. Errors: NOMEM, UNSUPPORTED (no log).
+enum extract_code extract_trace_image(const struct extract_trace *trace,
+                                      struct extract_snapshot *image, struct extract_error *error);
+
 // Walks the events from the oldest to the newest. A plain value: copy it to remember a place.
 struct extract_reader {
     const struct extract_trace *trace;
@@ -111,6 +153,15 @@ struct extract_reader {
     uint32_t done; // slots passed, from the oldest
     bool started;
     bool gap;
+    // Of a log only:
+    bool anew;         // stamps have begun again since the last entry
+    bool numbered;     // `expected` is known
+    bool broken;       // a block in front could not be read
+    uint64_t piece;    // the block that is read
+    uint64_t expected; // number of the next entry
+    uint64_t unread;   // entries of the blocks that could not be read, by their heads
+    uint64_t skipped;  // entries that were passed and are not shown
+    uint64_t wall;     // when the last entry was read from the target
 };
 
 void extract_reader_init(struct extract_reader *reader, const struct extract_trace *trace);

@@ -5,7 +5,6 @@
 // What is checked, besides that nothing crashes, leaks or hangs: every entry is accounted for, no
 // text controls a terminal, times and sums agree, and what was saved shows the same events.
 #define _GNU_SOURCE // memfd_create
-#include <extract/export.h>
 #include <extract/session.h>
 #include <stdio.h>
 #include <stdlib.h>

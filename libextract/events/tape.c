@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// events: the events of a log. In: its blocks, one at a time. Out: entries, and the marks between
+// them, in order of time; and on the first walk what is known of the log as a whole.
+#include "base/stamps.h"
+#include "events/room.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MILESTONE_STEP = 1024 };
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return b < UINT64_MAX - a ? a + b : UINT64_MAX;
+}
+
+// ---- the time across a gap ----
+
+uint64_t extract_piece_span(const struct extract_snapshot *piece, const struct extract_clock *clock,
+                            uint64_t *first)
+{
+    uint64_t last = 0, span = 0;
+    bool any = false;
+    for (uint32_t slot = 0; slot < piece->ring.entries.count; slot++) {
+        if (piece->verdict[slot] > EXTRACT_PROVISIONAL)
+            continue;
+        uint64_t stamp = piece->ring.format->stamp(piece, slot) & clock->mask;
+        struct extract_step step = {0, false};
+        if (any)
+            step = extract_clock_advance(clock, last, stamp);
+        else
+            *first = stamp;
+        span = step.back ? span - (step.ticks < span ? step.ticks : span) : add(span, step.ticks);
+        last = stamp;
+        any = true;
+    }
+    return span;
+}
+
+// Ticks that the clock went on beyond what the stamps say: its whole turns. Both blocks' last
+// entries were about as old when they were read, so that the times of reading tell how many.
+static uint64_t hidden_ticks(const struct extract_reader *reader, uint64_t first, uint64_t span,
+                             uint64_t passed)
+{
+    const struct extract_clock *clock = &reader->trace->info.clock;
+    struct extract_step step = extract_clock_advance(clock, reader->last_stamp, first);
+    uint64_t modulus = clock->modulus, told = span;
+    if (!modulus)
+        return 0;
+    if (!step.back)
+        told = add(told, step.ticks);
+    else if (step.ticks < told)
+        told -= step.ticks;
+    uint64_t rest = passed > told ? passed - told : 0;
+    uint64_t turns = rest / modulus + (rest % modulus > modulus / 2);
+    return turns < UINT64_MAX / modulus ? turns * modulus : UINT64_MAX;
+}
+
+// Whether the times of reading are to be asked how long it was from one piece to the next.
+static bool asks_wall(const struct extract_reader *reader, uint64_t passed)
+{
+    const struct extract_trace *trace = reader->trace;
+    uint64_t modulus = trace->info.clock.modulus;
+    if (reader->gap || reader->anew)
+        return true;
+    return modulus && passed > modulus / 2 &&
+           modulus / 2 >= extract_rate_ticks(&trace->rate, EXTRACT_SLOW_TURN / 2);
+}
+
+static void enter_piece(struct extract_reader *reader, const struct extract_snapshot *piece,
+                        const struct extract_log_block *block)
+{
+    const struct extract_trace *trace = reader->trace;
+    uint64_t passed = 0, first = 0;
+    if (!extract_snapshot_valid(piece)) // no time is known of it
+        return;
+    if (reader->wall && block->wall > reader->wall)
+        passed = extract_rate_ticks(&trace->rate, block->wall - reader->wall);
+    if (reader->started && passed && asks_wall(reader, passed)) {
+        uint64_t span = extract_piece_span(piece, &trace->info.clock, &first);
+        uint64_t hidden = passed > span ? passed - span : 0;
+        if (!reader->anew)
+            hidden = hidden_ticks(reader, first, span, passed);
+        reader->ticks = add(reader->ticks, hidden);
+    }
+    if (reader->anew)
+        reader->started = false; // the next stamp begins anew; the ticks go on
+    reader->anew = false;
+}
+
+// ---- blocks to events ----
+
+// The number of the first entry that a block stands for, or of the next one to come.
+static bool block_number(const struct extract_log_block *block, uint64_t *number)
+{
+    switch (block->type) {
+    case EXTRACT_LOG_ENTRIES:
+    case EXTRACT_LOG_MARK:
+    case EXTRACT_LOG_STATUS:
+        *number = block->first;
+        return true;
+    case EXTRACT_LOG_LOSS:
+        *number = block->first - (block->lost < block->first ? block->lost : block->first);
+        return true;
+    default:
+        return false;
+    }
+}
+
+// What damage has left out in front of the entry `number`, which is read next. False: nothing.
+static bool damaged_before(struct extract_reader *reader, uint64_t number, uint64_t *missing)
+{
+    bool jumps = reader->numbered && number > reader->expected;
+    *missing = jumps ? number - reader->expected : reader->unread;
+    // Numbers that fall begin anew: another recording was appended.
+    bool found = jumps || reader->broken;
+    reader->gap |= found || (reader->numbered && number < reader->expected);
+    reader->expected = number;
+    reader->numbered = true;
+    reader->broken = false;
+    reader->unread = 0;
+    return found;
+}
+
+static void skip_block(struct extract_reader *reader, const struct extract_log_block *block,
+                       bool whole)
+{
+    reader->piece++;
+    reader->done = 0;
+    if (whole)
+        return;
+    reader->broken = true;
+    reader->unread = add(reader->unread, block->type == EXTRACT_LOG_ENTRIES ? block->count : 0);
+}
+
+static size_t read_entries(struct extract_reader *reader, const struct extract_log_block *block,
+                           struct extract_event *events, size_t count)
+{
+    const struct extract_snapshot *piece = extract_pieces_entries(reader->trace->pieces, block);
+    if (!piece) {
+        skip_block(reader, block, false);
+        return 0;
+    }
+    if (!reader->done)
+        enter_piece(reader, piece, block);
+    size_t got = extract_reader_run(reader, piece, 0, events, count);
+    if (reader->done < piece->ring.entries.count)
+        return got;
+    reader->expected = block->first + block->count;
+    if (extract_snapshot_valid(piece))
+        reader->wall = block->wall;
+    skip_block(reader, block, true);
+    return got;
+}
+
+static void read_mark(struct extract_reader *reader, const struct extract_log_block *block,
+                      struct extract_event *event)
+{
+    if (block->type == EXTRACT_LOG_LOSS)
+        extract_mark_lost(reader, block, event);
+    else
+        extract_mark_put(reader, block, event);
+    bool starts = event->id == EXTRACT_ID_MARK + EXTRACT_MARK_START;
+    bool resets = event->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
+    if (!starts || reader->started) { // nothing is missing in front of the first entries of all
+        reader->gap |= extract_event_is_break(event);
+        reader->anew |= starts || resets;
+    }
+    reader->expected = block->first;
+    skip_block(reader, block, true);
+}
+
+size_t extract_tape_next(struct extract_reader *reader, struct extract_event *events, size_t count)
+{
+    struct extract_pieces *pieces = reader->trace->pieces;
+    const struct extract_log_block *head;
+    size_t total = 0;
+    uint64_t missing;
+    while (total < count && (head = extract_pieces_block(pieces, reader->piece))) {
+        const struct extract_log_block block = *head; // reading may take another in hand
+        uint64_t number;
+        bool numbered = block_number(&block, &number);
+        if (block.type == EXTRACT_LOG_GONE ||
+            (numbered && !reader->done && !extract_pieces_verify(pieces, &block)))
+            skip_block(reader, &block, false);
+        else if (numbered && !reader->done && damaged_before(reader, number, &missing))
+            extract_mark_damaged(reader, missing, &events[total++]);
+        else if (block.type == EXTRACT_LOG_ENTRIES)
+            total += read_entries(reader, &block, events + total, count - total);
+        else if (block.type == EXTRACT_LOG_LOSS || block.type == EXTRACT_LOG_MARK)
+            read_mark(reader, &block, &events[total++]);
+        else
+            skip_block(reader, &block, true);
+    }
+    if (total < count && damaged_before(reader, reader->expected, &missing))
+        extract_mark_damaged(reader, missing, &events[total++]);
+    return total;
+}
+
+// ---- the first walk ----
+
+static void note_loss(struct extract_trace *trace, const struct extract_event *event)
+{
+    uint64_t reason = event->field[0] < EXTRACT_LOSS_REASONS ? event->field[0] : 0;
+    struct extract_loss_info *loss = &trace->log.losses[reason];
+    if (!loss->places++)
+        loss->exact = true;
+    if (event->fields == 1) {
+        loss->unknown++;
+        return;
+    }
+    loss->exact &= !event->field[2];
+    loss->entries = add(loss->entries, event->field[1]);
+}
+
+static void note_mark(struct extract_trace *trace, const struct extract_event *event)
+{
+    struct extract_log_info *log = &trace->log;
+    struct extract_ring *ring = &extract_pieces_head(trace->pieces)->ring;
+    switch (event->id) {
+    case EXTRACT_ID_LOST:
+        note_loss(trace, event);
+        break;
+    case EXTRACT_ID_DAMAGED:
+        log->missing = add(log->missing, event->field[0]);
+        break;
+    case EXTRACT_ID_MARK + EXTRACT_MARK_START:
+        log->recordings++;
+        break;
+    case EXTRACT_ID_MARK + EXTRACT_MARK_RESET:
+        log->resets++;
+        break;
+    case EXTRACT_ID_MARK + EXTRACT_MARK_FILTER:
+        ring->filter = event->field[0];
+        ring->filter_known = true;
+        break;
+    }
+}
+
+// Every second place is given up when there are too many.
+static void thin_milestones(struct extract_trace *trace)
+{
+    trace->milestone_count /= 2;
+    trace->milestone_step *= 2;
+    for (size_t i = 0; i < trace->milestone_count; i++) {
+        struct extract_milestone *to = &trace->milestones[i];
+        const struct extract_milestone *first = &trace->milestones[2 * i], *second = first + 1;
+        uint64_t lowest = first->lowest < second->lowest ? first->lowest : second->lowest;
+        *to = *first;
+        to->lowest = lowest;
+    }
+}
+
+// Notes the place in front of these events when it is far enough from the last one. Until the walk
+// ends, `lowest` is that of the events up to the next place.
+static bool note_milestone(struct extract_trace *trace, const struct extract_reader *before,
+                           uint64_t highest)
+{
+    if (!trace->milestones) {
+        trace->milestones = calloc(EXTRACT_MILESTONES, sizeof *trace->milestones);
+        trace->milestone_step = MILESTONE_STEP;
+    }
+    if (!trace->milestones)
+        return false;
+    if (trace->milestone_count &&
+        trace->events - trace->milestones[trace->milestone_count - 1].events <
+            trace->milestone_step)
+        return true;
+    if (trace->milestone_count == EXTRACT_MILESTONES)
+        thin_milestones(trace);
+    trace->milestones[trace->milestone_count++] =
+        (struct extract_milestone){*before, trace->events, highest, UINT64_MAX};
+    return true;
+}
+
+bool extract_tape_note(struct extract_trace *trace, const struct extract_reader *before,
+                       const struct extract_event *events, size_t count)
+{
+    uint64_t highest = trace->info.span_ticks;
+    if (!note_milestone(trace, before, highest))
+        return false;
+    struct extract_milestone *place = &trace->milestones[trace->milestone_count - 1];
+    for (size_t i = 0; i < count; i++) {
+        const struct extract_event *event = &events[i];
+        highest = event->ticks > highest ? event->ticks : highest;
+        place->lowest = event->ticks < place->lowest ? event->ticks : place->lowest;
+        if (extract_event_is_mark(event))
+            note_mark(trace, event);
+        else
+            trace->info.entries_valid++;
+    }
+    trace->info.span_ticks = highest;
+    return true;
+}
+
+static void sum_losses(struct extract_info *info, struct extract_log_info *log)
+{
+    info->lost_known = log->lost_exact = true;
+    for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
+        const struct extract_loss_info *loss = &log->losses[i];
+        info->events_lost = add(info->events_lost, loss->entries);
+        info->lost_known &= !loss->unknown;
+        log->lost_exact &= !loss->places || (loss->exact && !loss->unknown);
+        info->overrun |= loss->places != 0;
+    }
+}
+
+void extract_tape_end(struct extract_trace *trace, const struct extract_reader *end)
+{
+    struct extract_info *info = &trace->info;
+    struct extract_log_info *log = &trace->log;
+    uint64_t lowest = UINT64_MAX;
+    for (size_t i = trace->milestone_count; i-- > 0;) {
+        struct extract_milestone *place = &trace->milestones[i];
+        lowest = place->lowest = place->lowest < lowest ? place->lowest : lowest;
+    }
+    log->status = *extract_log_status(extract_pieces_log(trace->pieces));
+    log->unreadable = extract_pieces_damaged(trace->pieces);
+    sum_losses(info, log);
+    info->log = log;
+    info->entries_damaged = add(end->skipped, log->missing);
+    info->entries_total = add(info->entries_valid, info->entries_damaged);
+    info->wrapped = log->status.dropped != 0;
+    info->running = log->status.writing;
+    info->running_known = true;
+    info->full = info->wrapped || log->status.full;
+    info->overrun |= info->wrapped;
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+// snapshot: a log as a row of pieces. In: a log. Out: one block at a time, verified and judged.
+//
+// One buffer holds the block that was asked for last, so that memory does not grow with the log;
+// the numbers of the blocks with rings and registries are kept, of which there are few.
+#include "snapshot/pieces.h"
+#include "base/cursor.h"
+#include "base/now.h"
+#include "formats/format.h"
+#include <stdlib.h>
+
+// Numbers of blocks, rising.
+struct places {
+    size_t *at;
+    size_t count, room;
+};
+
+struct extract_pieces {
+    struct extract_log *log;
+    struct extract_snapshot head;
+    struct places rings, registries;
+    struct extract_ring ring;       // of the blocks behind `ring_at`
+    size_t ring_at;                 // SIZE_MAX: none
+    struct extract_log_block block; // the head in hand; its index is SIZE_MAX when there is none
+    size_t loaded;                  // whose payload lies in the buffer; SIZE_MAX: none
+    size_t framed;                  // and of which `piece` is made
+    struct extract_snapshot piece;
+    uint8_t *buffer;
+    size_t room;
+    uint8_t *verdicts;
+    size_t verdict_room;
+    uint64_t damaged;
+    bool starved; // memory was short
+};
+
+static bool note_place(struct places *places, size_t i)
+{
+    if (places->count == places->room) {
+        size_t room = places->room * 2 + 16;
+        size_t *at = realloc(places->at, room * sizeof *at);
+        if (!at)
+            return false;
+        places->at = at;
+        places->room = room;
+    }
+    places->at[places->count++] = i;
+    return true;
+}
+
+// How many of the places lie in front of `i`.
+static size_t places_before(const struct places *places, size_t i)
+{
+    size_t low = 0, high = places->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (places->at[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct extract_log_block *extract_pieces_block(struct extract_pieces *pieces, size_t i)
+{
+    if (pieces->block.index == i)
+        return &pieces->block;
+    if (!extract_log_block_at(pieces->log, i, &pieces->block)) {
+        pieces->block.index = SIZE_MAX;
+        return NULL;
+    }
+    pieces->block.index = i;
+    return &pieces->block;
+}
+
+static bool grow(struct extract_pieces *pieces, uint8_t **bytes, size_t *room, size_t want)
+{
+    if (want <= *room)
+        return true;
+    uint8_t *more = realloc(*bytes, want);
+    pieces->starved |= !more;
+    if (!more)
+        return false;
+    *bytes = more;
+    *room = want;
+    return true;
+}
+
+// Reads a block's payload into the buffer.
+static bool load(struct extract_pieces *pieces, const struct extract_log_block *block)
+{
+    struct extract_memory_cost *cost = &pieces->head.cost;
+    if (pieces->loaded == block->index)
+        return true;
+    pieces->loaded = pieces->framed = SIZE_MAX;
+    if (block->length > EXTRACT_RING_LIMIT || block->type == EXTRACT_LOG_GONE ||
+        !grow(pieces, &pieces->buffer, &pieces->room, block->length))
+        return false;
+    uint64_t start = extract_now();
+    bool whole = !extract_log_read(pieces->log, block, pieces->buffer, NULL);
+    cost->nanoseconds += extract_now() - start;
+    cost->reads++;
+    cost->bytes += whole ? block->length : 0;
+    cost->failed += !whole;
+    if (whole)
+        pieces->loaded = block->index;
+    return whole;
+}
+
+bool extract_pieces_verify(struct extract_pieces *pieces, const struct extract_log_block *block)
+{
+    return load(pieces, block);
+}
+
+static enum extract_code read_ring(struct extract_pieces *pieces, size_t i,
+                                   struct extract_error *error)
+{
+    const struct extract_log_block *block = extract_pieces_block(pieces, i);
+    pieces->ring_at = SIZE_MAX;
+    if (!block || block->type != EXTRACT_LOG_RING || !load(pieces, block))
+        return extract_error_set(error, EXTRACT_BAD, "log", NULL,
+                                 "the block that says what was recorded is damaged");
+    enum extract_code code = extract_log_ring(&pieces->ring, pieces->buffer, block->length, error);
+    if (!code)
+        pieces->ring_at = i;
+    return code;
+}
+
+// The ring that block `i` belongs to: the last one that was told in front of it.
+static bool ring_of(struct extract_pieces *pieces, size_t i)
+{
+    size_t before = places_before(&pieces->rings, i);
+    if (!before)
+        return false;
+    size_t at = pieces->rings.at[before - 1];
+    return pieces->ring_at == at || !read_ring(pieces, at, NULL);
+}
+
+// Makes `piece` of the buffer: `count` slots, which are entries or objects.
+static void frame(struct extract_pieces *pieces, bool entries, uint64_t address, uint8_t *bytes,
+                  uint32_t count)
+{
+    struct extract_snapshot *piece = &pieces->piece;
+    const struct extract_ring *ring = &pieces->ring;
+    struct extract_slots slots = entries ? ring->entries : ring->registry;
+    uint64_t length = (uint64_t)count * slots.slot_bytes;
+
+    memset(piece, 0, sizeof *piece);
+    piece->ring = *ring;
+    piece->ring.address = address;
+    piece->ring.header_bytes = 0;
+    piece->ring.length = length;
+    slots = (struct extract_slots){address, address + length, slots.slot_bytes, count};
+    piece->ring.entries.count = piece->ring.registry.count = 0;
+    *(entries ? &piece->ring.entries : &piece->ring.registry) = slots;
+    piece->bytes = bytes;
+    piece->verdict = pieces->verdicts;
+}
+
+// Most blocks hold nothing but good entries, which is found out faster than it is counted.
+static void count_verdicts(struct extract_snapshot *snapshot)
+{
+    uint32_t count = snapshot->ring.entries.count, others = 0;
+    for (uint32_t slot = 0; slot < count; slot++)
+        others += snapshot->verdict[slot] != EXTRACT_GOOD;
+    snapshot->counts[EXTRACT_GOOD] = others ? 0 : count;
+    for (uint32_t slot = 0; others && slot < count; slot++)
+        snapshot->counts[snapshot->verdict[slot]]++;
+}
+
+static void judge(struct extract_snapshot *piece, uint32_t provisional)
+{
+    uint32_t count = piece->ring.entries.count;
+    piece->ring.format->judge_kept(piece);
+    for (uint32_t i = 1; i <= provisional && i <= count; i++)
+        if (piece->verdict[count - i] == EXTRACT_GOOD)
+            piece->verdict[count - i] = EXTRACT_PROVISIONAL;
+    count_verdicts(piece);
+}
+
+const struct extract_snapshot *extract_pieces_entries(struct extract_pieces *pieces,
+                                                      const struct extract_log_block *block)
+{
+    const struct extract_log_block copy = *block; // the head in hand may change
+    if (pieces->framed == copy.index)
+        return &pieces->piece;
+    if (copy.type != EXTRACT_LOG_ENTRIES || !copy.count || !ring_of(pieces, copy.index) ||
+        (uint64_t)copy.count * pieces->ring.entries.slot_bytes != copy.length ||
+        !load(pieces, &copy) || !grow(pieces, &pieces->verdicts, &pieces->verdict_room, copy.count))
+        return NULL;
+    frame(pieces, true, pieces->ring.entries.start, pieces->buffer, copy.count);
+    judge(&pieces->piece, copy.flags & EXTRACT_LOG_PROVISIONAL ? copy.provisional : 0);
+    pieces->framed = copy.index;
+    return &pieces->piece;
+}
+
+// Makes `piece` of block `i`, which holds a registry.
+static bool frame_registry(struct extract_pieces *pieces, size_t i)
+{
+    uint64_t address;
+    const uint8_t *bytes;
+    size_t length;
+    if (!ring_of(pieces, i))
+        return false;
+    const struct extract_log_block *block = extract_pieces_block(pieces, i);
+    if (!block || block->type != EXTRACT_LOG_OBJECTS || !load(pieces, block) ||
+        extract_log_objects(&address, &bytes, &length, pieces->buffer, block->length, NULL))
+        return false;
+    uint64_t slots = length / pieces->ring.registry.slot_bytes;
+    pieces->framed = SIZE_MAX;
+    frame(pieces, false, address, pieces->buffer + (bytes - pieces->buffer), (uint32_t)slots);
+    return true;
+}
+
+const struct extract_snapshot *extract_pieces_registry(struct extract_pieces *pieces, size_t *i)
+{
+    size_t before = places_before(&pieces->registries, *i);
+    for (; before; before--) {
+        *i = pieces->registries.at[before - 1];
+        if (frame_registry(pieces, *i))
+            return &pieces->piece;
+        pieces->damaged++;
+    }
+    return NULL;
+}
+
+bool extract_pieces_text(struct extract_pieces *pieces, size_t i, struct extract_text *text)
+{
+    const struct extract_log_block *block = extract_pieces_block(pieces, i);
+    if (!block || block->type != EXTRACT_LOG_MARK || !load(pieces, block))
+        return false;
+    extract_text_put(text, (const char *)pieces->buffer, block->length);
+    return true;
+}
+
+// Notes a ring, when it can be understood; else what is wrong with the first that cannot.
+static enum extract_code scan_ring(struct extract_pieces *pieces, size_t i,
+                                   struct extract_error *first)
+{
+    struct extract_error error;
+    enum extract_code code = read_ring(pieces, i, &error);
+    if (code == EXTRACT_NOMEM || pieces->starved)
+        return EXTRACT_NOMEM;
+    if (code && !pieces->damaged++)
+        *first = error;
+    if (code)
+        return EXTRACT_OK;
+    pieces->head.ring = pieces->ring;
+    return note_place(&pieces->rings, i) ? EXTRACT_OK : EXTRACT_NOMEM;
+}
+
+// Notes where rings and registries lie.
+static enum extract_code scan(struct extract_pieces *pieces, struct extract_error *error)
+{
+    const struct extract_log_block *block;
+    struct extract_error first;
+    enum extract_code code = EXTRACT_OK;
+    extract_error_set(&first, EXTRACT_ABSENT, "log", "was the target ever reached?",
+                      "it says of no ring: nothing was recorded");
+    for (size_t i = 0; !code && (block = extract_pieces_block(pieces, i)); i++) {
+        if (block->type == EXTRACT_LOG_RING)
+            code = scan_ring(pieces, i, &first);
+        else if (block->type == EXTRACT_LOG_OBJECTS && !note_place(&pieces->registries, i))
+            code = EXTRACT_NOMEM;
+    }
+    if (code)
+        return extract_error_set(error, code, "log", NULL, "out of memory");
+    if (!pieces->rings.count && error)
+        *error = first;
+    return pieces->rings.count ? EXTRACT_OK : first.code;
+}
+
+enum extract_code extract_pieces_open(struct extract_pieces **pieces, struct extract_log *log,
+                                      struct extract_error *error)
+{
+    struct extract_pieces *p = calloc(1, sizeof *p);
+    *pieces = NULL;
+    if (!p)
+        return extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
+    p->log = log;
+    p->ring_at = p->loaded = p->framed = p->block.index = SIZE_MAX;
+    // A block without a payload is read as well, and needs a place.
+    enum extract_code code = EXTRACT_OK;
+    if (!grow(p, &p->buffer, &p->room, 1))
+        code = extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
+    else
+        code = scan(p, error);
+    if (code)
+        extract_pieces_close(p);
+    else
+        *pieces = p;
+    return code;
+}
+
+void extract_pieces_close(struct extract_pieces *pieces)
+{
+    if (!pieces)
+        return;
+    free(pieces->rings.at);
+    free(pieces->registries.at);
+    free(pieces->buffer);
+    free(pieces->verdicts);
+    free(pieces);
+}
+
+struct extract_log *extract_pieces_log(const struct extract_pieces *pieces)
+{
+    return pieces->log;
+}
+
+struct extract_snapshot *extract_pieces_head(struct extract_pieces *pieces)
+{
+    return &pieces->head;
+}
+
+uint64_t extract_pieces_damaged(const struct extract_pieces *pieces)
+{
+    return pieces->damaged;
+}
+
+bool extract_pieces_starved(const struct extract_pieces *pieces)
+{
+    return pieces->starved;
+}
+
+// ---- the ring that a log leads to ----
+
+// The block from which on the newest `most` entries that can be shown lie, and how many there are
+// in all of these blocks.
+static size_t find_newest(struct extract_pieces *pieces, uint64_t most, uint64_t *found)
+{
+    size_t end = 0, last = pieces->rings.at[pieces->rings.count - 1];
+    while (extract_pieces_block(pieces, end))
+        end++;
+    *found = 0;
+    for (; end > last + 1 && *found < most; end--) {
+        const struct extract_log_block *block = extract_pieces_block(pieces, end - 1);
+        if (!block)
+            break;
+        if (block->type == EXTRACT_LOG_MARK && block->kind == EXTRACT_MARK_RESET)
+            break;
+        const struct extract_snapshot *piece =
+            block->type == EXTRACT_LOG_ENTRIES ? extract_pieces_entries(pieces, block) : NULL;
+        *found += piece ? extract_snapshot_valid(piece) : 0;
+    }
+    return end;
+}
+
+static void copy_entries(struct extract_snapshot *image, const struct extract_snapshot *piece,
+                         uint64_t *skip)
+{
+    const struct extract_slots *slots = &image->ring.entries;
+    for (uint32_t i = 0; i < piece->ring.entries.count; i++) {
+        if (piece->verdict[i] > EXTRACT_PROVISIONAL)
+            continue;
+        if (*skip) {
+            --*skip;
+            continue;
+        }
+        if (image->current == slots->count) // the log has grown since
+            return;
+        memcpy(image->bytes + (slots->start - image->ring.address) +
+                   (uint64_t)image->current * slots->slot_bytes,
+               piece->bytes + (uint64_t)i * slots->slot_bytes, slots->slot_bytes);
+        image->verdict[image->current++] = piece->verdict[i];
+    }
+}
+
+static void copy_registry(struct extract_pieces *pieces, struct extract_snapshot *image)
+{
+    const struct extract_slots *slots = &image->ring.registry;
+    size_t i = SIZE_MAX;
+    const struct extract_snapshot *piece = extract_pieces_registry(pieces, &i);
+    if (!piece || piece->ring.registry.slot_bytes != slots->slot_bytes)
+        return;
+    uint64_t room = slots->end - slots->start, length = piece->ring.length;
+    memcpy(image->bytes + (slots->start - image->ring.address), piece->bytes,
+           (size_t)(length < room ? length : room));
+}
+
+static bool allocate(struct extract_snapshot *image)
+{
+    image->bytes = calloc(1, (size_t)image->ring.length);
+    image->verdict = malloc(image->ring.entries.count);
+    if (!image->bytes || !image->verdict)
+        return false;
+    memcpy(image->bytes, image->ring.header, image->ring.header_bytes);
+    memset(image->verdict, EXTRACT_UNUSED, image->ring.entries.count);
+    return true;
+}
+
+enum extract_code extract_pieces_image(struct extract_pieces *pieces,
+                                       struct extract_snapshot *image, struct extract_error *error)
+{
+    const struct extract_log_block *block;
+    uint64_t found, skip;
+    memset(image, 0, sizeof *image);
+    image->ring = pieces->head.ring;
+    if (!allocate(image)) {
+        extract_snapshot_free(image);
+        return extract_error_set(error, EXTRACT_NOMEM, "trace ring", NULL,
+                                 "out of memory for %llu bytes",
+                                 (unsigned long long)pieces->head.ring.length);
+    }
+    uint32_t count = image->ring.entries.count;
+    size_t i = find_newest(pieces, count, &found);
+    skip = found > count ? found - count : 0;
+    copy_registry(pieces, image);
+    for (; (block = extract_pieces_block(pieces, i)); i++) {
+        const struct extract_snapshot *piece =
+            block->type == EXTRACT_LOG_ENTRIES ? extract_pieces_entries(pieces, block) : NULL;
+        if (piece)
+            copy_entries(image, piece, &skip);
+    }
+    image->wrapped = image->current == count;
+    image->current %= count;
+    count_verdicts(image);
+    return EXTRACT_OK;
+}

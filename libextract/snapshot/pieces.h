@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// snapshot: a log as a row of pieces. In: a log. Out: one block at a time, verified; those that
+// hold slots of a ring as a judged snapshot, of which the ring's facts say no more than lies there.
+#ifndef EXTRACT_SNAPSHOT_PIECES_H
+#define EXTRACT_SNAPSHOT_PIECES_H
+
+#include <extract/log.h>
+#include <extract/snapshot.h>
+#include <extract/text.h>
+
+struct extract_pieces;
+
+// Reads what the whole log has in common. The log must outlive the pieces. Errors: NOMEM, ABSENT
+// (it holds no ring), BAD (its ring cannot be understood).
+enum extract_code extract_pieces_open(struct extract_pieces **pieces, struct extract_log *log,
+                                      struct extract_error *error);
+void extract_pieces_close(struct extract_pieces *pieces);
+
+struct extract_log *extract_pieces_log(const struct extract_pieces *pieces);
+// The facts of the newest ring, without bytes, and what reading has cost so far.
+struct extract_snapshot *extract_pieces_head(struct extract_pieces *pieces);
+// Blocks of rings and registries that were found to be damaged.
+uint64_t extract_pieces_damaged(const struct extract_pieces *pieces);
+// Whether a block was taken for damaged since memory was short.
+bool extract_pieces_starved(const struct extract_pieces *pieces);
+
+// The head of the i-th block; NULL behind the last. Good until the next call.
+const struct extract_log_block *extract_pieces_block(struct extract_pieces *pieces, size_t i);
+
+// What a block holds; NULL or false when it is damaged. Good until another block is asked for.
+const struct extract_snapshot *extract_pieces_entries(struct extract_pieces *pieces,
+                                                      const struct extract_log_block *block);
+bool extract_pieces_verify(struct extract_pieces *pieces, const struct extract_log_block *block);
+
+// Appends the text of the mark that is block i; false when there is none.
+bool extract_pieces_text(struct extract_pieces *pieces, size_t i, struct extract_text *text);
+
+// Registries from the newest back: *i is the block to begin in front of (SIZE_MAX: the newest), and
+// then the one that was found. NULL: no more.
+const struct extract_snapshot *extract_pieces_registry(struct extract_pieces *pieces, size_t *i);
+
+// See extract_trace_image.
+enum extract_code extract_pieces_image(struct extract_pieces *pieces,
+                                       struct extract_snapshot *image, struct extract_error *error);
+
+#endif

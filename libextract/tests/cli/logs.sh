@@ -1,0 +1,233 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# logs.sh: the program `ringside` over trace logs, which are made here byte by byte from
+# docs/formats/log.md. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes
+# BUILD.
+set -u
+shopt -s lastpipe # a block at the end of a pipe counts on
+ringside=${BUILD:-build}/ringside
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+ok() { echo "ok $1"; }
+fail() {
+    echo "not ok $1: $2"
+    failures=$((failures + 1))
+}
+
+run() {
+    timeout 20 "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+}
+
+# check NAME STATUS [out|err|no-out|no-err PATTERN]...: judges the last run.
+check() {
+    local name=$1 expected=$2 why=''
+    shift 2
+    [ "$status" = "$expected" ] || why="status $status, not $expected ($(head -n 1 "$work/err"))"
+    while [ -z "$why" ] && [ $# -gt 0 ]; do
+        case $1 in
+        out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
+        no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
+        esac
+        shift 2
+    done
+    if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
+}
+
+# lines NAME COUNT: of the last run's output.
+lines() {
+    local count
+    count=$(wc -l <"$work/out")
+    if [ "$count" = "$2" ]; then ok "$1"; else fail "$1" "$count lines, not $2"; fi
+}
+
+words() { # N...: 32-bit little-endian words
+    local w
+    for w in "$@"; do
+        printf '%b' "$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $((w & 255)) $((w >> 8 & 255)) \
+            $((w >> 16 & 255)) $((w >> 24 & 255)))"
+    done
+}
+longs() { # N...: the same of 64 bits
+    local n
+    for n in "$@"; do words $((n & 0xffffffff)) $((n >> 32 & 0xffffffff)); done
+}
+zeros() { head -c "$1" /dev/zero; }
+
+# ---- The log's blocks ----
+number=0 first=0
+
+# block TYPE KIND FLAGS COUNT FIRST A B: a block whose payload is standard input, with its checksum.
+block() {
+    local w one=0 two=0 length
+    cat >"$work/payload"
+    length=$(wc -c <"$work/payload")
+    {
+        printf RLBK
+        words $(($1 | $2 << 16)) "$3" "$length" "$4" 0
+        longs $number 0 1767225600000000000 "$5" "$6" "$7" 0
+    } >"$work/head"
+    {
+        cat "$work/payload"
+        zeros $(((8 - length % 8) % 8))
+    } >"$work/body"
+    for w in $(cat "$work/head" <(zeros 16) "$work/body" | od -An -v -tu4); do
+        one=$((one + w))
+        two=$((two + one))
+    done
+    cat "$work/head"
+    longs $one $two
+    cat "$work/body"
+    number=$((number + 1))
+}
+
+section() { # POLICY
+    {
+        printf RINGSIDE
+        words 1 4096 "$1" 1
+        longs 0 1767225600000000000
+        words 0 0
+        printf by-hand && zeros 57
+    } | block 1 0 0 0 0 0 0
+}
+
+# A ring at 0x20000000: 48 bytes of header, 1 object of 48 bytes, 4 entries of 32.
+header() {
+    words 0x54585442 0xffffffff 0x20000000 0x20000030
+    printf '\0\0\x20\0'
+    words 0x20000060 0x20000060 0x200000e0 0x20000060 0xaaaaaaaa 0xbbbbbbbb 0xcccccccc
+}
+ring() {
+    { printf threadx && zeros 9 && longs 0x20000000 0 0 && words 48 1 4 0 && header; } |
+        block 2 0 0 0 0 0 0
+}
+objects() {
+    {
+        longs 0x20000030
+        printf '\0\001\x80\020' && words 0x20004000 0x20008000 1024 && printf 'main' && zeros 28
+    } | block 3 0 0 0 0 0 0
+}
+
+# entries STAMP...: one block of them.
+entries() {
+    local stamp
+    for stamp in "$@"; do words 0x20004000 0x80100010 69 "$stamp" 0x20005000 0 0 3; done |
+        block 4 0 0 $# $first 0 0
+    first=$((first + $#))
+}
+loss() { # KIND FLAGS LOST MODULUS
+    first=$((first + $3))
+    block 5 "$1" "$2" 0 $first "$3" "$4" </dev/null
+}
+mark() { printf %s "$2" | block 6 "$1" 0 0 $first 0 0; } # KIND TEXT
+closing() { longs $first 0 1 0 0 0 0 0 | block 7 0 0 0 $first 0 0; }
+
+start() { # POLICY
+    number=0 first=0
+    section "$1" && ring && objects && mark 1 ''
+}
+whole() { start 2 && entries 100 110 && entries 120 130 140 && mark 2 '' && closing; }
+
+whole >"$work/whole.log"
+
+# ---- A whole log ----
+run info "$work/whole.log"
+check "info" 0 out '^found by: log$' out '^entries total: 5$' out '^entries valid: 5$' \
+    out '^events lost: 0$' out '^losses: none$' out '^wrapped: no$' out '^objects: 1$' \
+    out '^span ticks: 40$' out '^state: suspended, not_full, no_overrun$' out '^policy: append$' \
+    out '^created: 1767225600000000000 (2026-01-01T00:00:00Z)$' out '^creator: by-hand$' \
+    out '^closed: yes$' out '^recordings: 1$' no-err .
+run info --json "$work/whole.log"
+check "info as JSON" 0 out '"entries_total":5,"entries_valid":5,"entries_damaged":0' \
+    out '"events_lost":0,"events_lost_exact":true,"losses":\[\],"wrapped":false' \
+    out '"log":{"policy":"append","limit":null,"section_bytes":4096,' \
+    out '"closed":true,"writing":false,"cut":false,"blocks":'
+run report "$work/whole.log"
+check "report" 0 out '^  0      0     +0  recorder  -     KERN   recording started$' \
+    out '^  0      0     +0  main      16    SVC    queue send ' \
+    out '^  4     40    +10  main ' out 'recording stopped$' no-err .
+run last 2 --json "$work/whole.log"
+check "last" 0 out '"seq":4,"ticks":40,' out '"seq":5,"ticks":40,"raw_stamp":140.*"RINGSIDE_STOP"'
+lines "last gives as many" 2
+run stats --json "$work/whole.log"
+check "stats" 0 out '^{"events":5,' out '"name":"main","address":536887296,"events":5,"ticks":40,'
+run objects "$work/whole.log"
+check "objects" 0 out '^0x20004000  thread  main  in use'
+run report --event 'RINGSIDE_*' "$work/whole.log"
+check "marks are found by their names" 0 out 'recording started' no-out 'queue send'
+run report --from 20 --to 30 --no-header "$work/whole.log"
+check "a span of time" 0 out '+0  main ' no-out 'recorder'
+lines "both ends belong to it" 2
+run info --cost "$work/whole.log"
+check "the cost" 0 err '^ringside: .*whole.log: read [0-9]* times, [0-9,]* bytes, '
+
+# ---- save: the newest entries that the ring holds ----
+run save "$work/whole.log" -o "$work/saved.trx"
+check "save" 0 no-err .
+run report --json "$work/saved.trx"
+check "what was saved" 0 out '"ticks":0,"raw_stamp":110,' out '"ticks":30,"raw_stamp":140,' \
+    out '"thread_name":"main"'
+lines "it is as large as the ring" 4
+
+# ---- Losses and damage ----
+{
+    start 2 && entries 100 && loss 1 2 8 4 && entries 300
+    loss 3 0 0 0 && entries 900 && closing
+} >"$work/losses.log"
+run report "$work/losses.log"
+check "losses" 3 out 'events lost        reason=lapped  lost=8  estimate=yes  modulo=4$' \
+    out 'events lost        reason=unreadable$' out '\[gap\]$' \
+    err 'losses.log: about 8 events were lost in 1 place: the target overwrote them' \
+    err 'losses.log: an unknown number of events was lost in 1 place: the target did not answer$'
+run info --json "$work/losses.log"
+check "unknown losses" 3 out '"events_lost":null,"events_lost_exact":false'
+run report -q "$work/losses.log"
+check "losses, quiet" 3 no-err .
+size=$(wc -c <"$work/whole.log")
+head -c $((size - 10)) "$work/whole.log" >"$work/cut.log"
+run report "$work/cut.log"
+check "a log that is cut" 3 out '+10  main ' err 'the log ends in the middle of a block'
+head -c $((size - 160)) "$work/whole.log" >"$work/killed.log"
+run report "$work/killed.log"
+check "a log that was not closed" 3 out 'recording stopped$' \
+    err 'the log was not closed: its writer was killed$'
+{ start 2 && entries 100 110 && entries 120 && closing; } >"$work/sound.log"
+at=$(($({ start 2 && entries 100 110; } | wc -c) - 20))
+cp "$work/sound.log" "$work/flipped.log"
+printf '\377' | dd of="$work/flipped.log" bs=1 seek=$at conv=notrunc 2>/dev/null
+run report "$work/sound.log"
+check "a sound log" 0 no-err .
+run report "$work/flipped.log"
+check "a flipped byte" 3 out 'log damaged        entries=2$' out 'raw_stamp\|queue send' \
+    err 'the log is damaged in 1 place' err '2 recorded entries are missing with them$'
+
+# ---- What is no input of a command ----
+run scan "$work/whole.log"
+check "scan takes no log" 1 err 'a log is no image of memory; give it alone'
+run report "$work/whole.log" "$work/whole.log"
+check "one log at a time" 1 err 'a log is no image of memory'
+run report --ring 0x1000 "$work/whole.log"
+check "a ring that is not the log's" 1 err 'the log is one of the ring at 0x20000000'
+{ number=0 && section 2 && longs 0 0 1 0 0 0 0 0 | block 7 0 0 0 0 0 0; } >"$work/empty.log"
+run info "$work/empty.log"
+check "a log without a ring" 2 err 'nothing was recorded; was the target ever reached?'
+{ number=0 && first=0 && section 2 && ring && closing; } >"$work/ring.log"
+run info "$work/ring.log"
+check "a log with a ring only" 0 out '^entries total: 0$' out '^objects: 0$'
+run report --no-header "$work/ring.log"
+check "its report" 0 no-out . no-err .
+
+# ---- Every length: a status, never a signal ----
+bad=''
+for ((length = 0; length < size; length += 7)); do
+    head -c "$length" "$work/whole.log" >"$work/short.log"
+    run report "$work/short.log"
+    { [ "$status" = 2 ] || [ "$status" = 3 ]; } && [ -s "$work/err" ] ||
+        bad="$bad $length(status $status)"
+done
+[ -z "$bad" ] && ok "every truncation is said"
+[ -z "$bad" ] || fail "every truncation is said" "$bad"
+
+[ "$failures" = 0 ]
