@@ -32,6 +32,30 @@ struct extract_role_fields {
     int8_t count;  // times that its owner holds it
 };
 
+// What the writer's place says: where it is; that the trace is off; that this is no place.
+enum extract_head { EXTRACT_HEAD_AT = 0, EXTRACT_HEAD_OFF, EXTRACT_HEAD_WILD };
+
+// What following a live ring needs beside its layout. The writer fills one slot after the other,
+// round and round, and moves its place behind a slot when that is written; services may fill in
+// words of an entry later. `entry` is one slot's bytes.
+struct extract_follow {
+    bool counts;            // the place is a count that does not wrap, not a slot
+    uint32_t witness_words; // at a slot's start: they tell an entry from the next in the slot
+    // Where the writer's place stands, and its width (at most 8 bytes): the live one where it is
+    // known, or the header's copy.
+    uint64_t (*head_address)(const struct extract_ring *ring, bool live, unsigned *bytes);
+    enum extract_head (*head)(const struct extract_ring *ring, bool live, uint64_t raw,
+                              uint64_t *place);
+    bool (*written)(const struct extract_ring *ring, const uint8_t *entry);
+    uint64_t (*stamp)(const struct extract_ring *ring, const uint8_t *entry);
+    // Words that may be filled in later: bit i for the i-th word.
+    uint32_t (*late)(const struct extract_ring *ring, const uint8_t *entry);
+    // Addresses of objects that the entry names, at most EXTRACT_NAMED.
+    size_t (*names)(const struct extract_ring *ring, const uint8_t *entry, uint64_t *addresses);
+};
+
+enum { EXTRACT_NAMED = EXTRACT_FIELDS_MAX + 1 };
+
 struct extract_format {
     const char *name;  // "threadx"
     const char *title; // for messages
@@ -53,6 +77,10 @@ struct extract_format {
     // Judges every entry of a copied ring. `pointer` is the writer's place after the copy (the
     // live pointer where it is known), `stopped` says that the target stood meanwhile.
     void (*judge)(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped);
+
+    // Judges the entries of a log's block, which a recorder took for whole and final: all of them
+    // were written.
+    void (*judge_kept)(struct extract_snapshot *snapshot);
 
     // Whether two readings of one slot are of the same entry. What services fill in later may
     // differ.
@@ -78,6 +106,8 @@ struct extract_format {
     // Writes the ring as a file of the format's own kind. Errors: NOMEM.
     enum extract_code (*save)(struct extract_text *text, const struct extract_trace *trace,
                               struct extract_error *error);
+
+    const struct extract_follow *follow; // NULL: its rings cannot be followed
 };
 
 const struct extract_format *extract_format_by_name(const char *name); // NULL: unknown

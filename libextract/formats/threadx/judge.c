@@ -125,13 +125,6 @@ static void set(struct extract_snapshot *snapshot, uint32_t slot, enum extract_v
         snapshot->verdict[slot] = (uint8_t)verdict;
 }
 
-// Services that fill in results after the entry was made: suspend and resume (next thread), block
-// and byte allocate (address), FileX, NetX and USBX.
-static bool is_patched_later(uint32_t id)
-{
-    return id == 1 || id == 2 || id == 10 || id == 20 || (id >= 200 && id < 4096);
-}
-
 // Most of what lies behind the pointer was written before: the ring has gone round. Where nothing
 // of it can be read, the entry at the pointer tells, and failing that it may have.
 static bool seems_wrapped(const struct extract_snapshot *snapshot)
@@ -177,7 +170,7 @@ static void judge_newest(struct extract_snapshot *snapshot)
     for (uint32_t i = 1; i <= NEWEST_PATCHED && i < count; i++) {
         uint32_t slot = (snapshot->current + count - i) % count;
         if (snapshot->verdict[slot] == EXTRACT_GOOD &&
-            is_patched_later(id_of(snapshot, slot) & 0xFFFF))
+            threadx_late_words(id_of(snapshot, slot) & 0xFFFF))
             set(snapshot, slot, EXTRACT_PROVISIONAL);
     }
 }
@@ -216,4 +209,30 @@ void threadx_judge(struct extract_snapshot *snapshot, uint64_t pointer, bool sto
         judge_moved(snapshot, before);
     judge_current(snapshot);
     judge_newest(snapshot);
+}
+
+// One loop for each word size: a log may be long.
+static inline __attribute__((always_inline)) void
+judge_words(struct extract_snapshot *snapshot, struct extract_cursor c, unsigned word)
+{
+    for (uint32_t slot = 0; slot < snapshot->ring.entries.count; slot++) {
+        uint64_t thread = extract_cursor_word(&c, word);
+        extract_cursor_span(&c, word);
+        uint32_t id = (uint32_t)extract_cursor_word(&c, word);
+        extract_cursor_span(&c, 5 * word);
+        bool holds = thread && id != THREADX_NO_EVENT;
+        snapshot->verdict[slot] = holds ? EXTRACT_GOOD : EXTRACT_INVALID;
+    }
+}
+
+void threadx_judge_kept(struct extract_snapshot *snapshot)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    struct extract_cursor c =
+        extract_cursor_make(snapshot->bytes, (size_t)ring->length, ring->byte_order);
+    extract_cursor_seek(&c, ring->entries.start - ring->address);
+    if (ring->word_bytes == 4)
+        judge_words(snapshot, c, 4);
+    else
+        judge_words(snapshot, c, 8);
 }

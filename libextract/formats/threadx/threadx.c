@@ -192,6 +192,7 @@ const struct extract_format extract_format_threadx = {
     .looks = threadx_looks,
     .is = threadx_is,
     .judge = threadx_judge,
+    .judge_kept = threadx_judge_kept,
     .same = threadx_same,
     .type = threadx_type,
     .role = threadx_role,
@@ -200,4 +201,5 @@ const struct extract_format extract_format_threadx = {
     .decode = threadx_decode,
     .name_pointer = threadx_name_pointer,
     .save = threadx_save,
+    .follow = &threadx_follow,
 };

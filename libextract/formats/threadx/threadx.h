@@ -72,6 +72,7 @@ bool threadx_looks(const uint8_t *bytes, size_t length);
 bool threadx_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address);
 
 void threadx_judge(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped);
+void threadx_judge_kept(struct extract_snapshot *snapshot);
 bool threadx_same(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after);
 
 const struct extract_event_type *threadx_type(uint32_t id);
@@ -86,6 +87,10 @@ bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory
 
 enum extract_code threadx_save(struct extract_text *text, const struct extract_trace *trace,
                                struct extract_error *error);
+
+extern const struct extract_follow threadx_follow; // follow.c
+// Words of an event that its service fills in after it was made: bit i for the i-th word.
+uint32_t threadx_late_words(uint32_t id);
 
 // A cursor over one slot of the entries.
 static inline struct extract_cursor threadx_entry(const struct extract_snapshot *snapshot,

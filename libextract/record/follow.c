@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// record: following the writer. In: its place, right after a look. Out: the entries up to there,
+// read from behind the last known one on.
+//
+// All in one read, as long as the writer cannot come round meanwhile. Else in parts that are proven
+// one by one; when the writer is too near, the newest are worth more than the oldest.
+#include "record/room.h"
+
+enum {
+    PARTS = 8,       // of a poll, at most
+    LEAST_PART = 16, // entries
+    PATIENCE = 3     // polls that may fail to read the entries before some are given up
+};
+
+// Whether `count` entries can be read while the writer, who is `behind` entries ahead of the
+// anchor, goes on.
+static bool is_safe(const struct extract_recorder *r, uint64_t behind, uint64_t count)
+{
+    double writes = 1.25 * r->pace.load * link_poll(&r->link, &r->ring, (double)count);
+    return (double)behind + writes < (double)r->ring.entries.count - 1;
+}
+
+// How many entries to read next, from the oldest that was not read; 0: they are being overwritten.
+static uint32_t choose_part(const struct extract_recorder *r)
+{
+    uint64_t behind = r->delta.head - r->delta.number - 1;
+    uint64_t all = r->delta.head - (r->next - r->held_count), part = r->ring.entries.count / PARTS;
+    part = part < LEAST_PART ? LEAST_PART : part;
+    uint64_t want = is_safe(r, behind, all) || part > all ? all : part;
+    if (!is_safe(r, behind, want))
+        return 0;
+    return want < r->buffer_slots ? (uint32_t)want : r->buffer_slots;
+}
+
+// Entries that cannot be read again and again are given up, ever more of them.
+static void give_up(struct extract_recorder *r)
+{
+    uint32_t more = r->trouble - PATIENCE;
+    uint64_t skip = UINT64_C(1) << (more < 20 ? more : 20), left = r->delta.head - r->next;
+    r->next += skip < left ? skip : left;
+    r->unreadable = true;
+}
+
+static enum extract_code trouble(struct extract_recorder *r, struct extract_delta_span *span,
+                                 struct extract_error *error)
+{
+    r->trouble++;
+    if (span->count)
+        return record_deliver(r, span, error);
+    if (r->trouble < PATIENCE || r->delta.head == r->next)
+        return EXTRACT_OK;
+    enum extract_code code = record_release(r, error);
+    give_up(r);
+    return code;
+}
+
+static enum extract_code lapped(struct extract_recorder *r, struct extract_error *error)
+{
+    if (record_is_reset(r))
+        return record_reset(r, error);
+    enum extract_delta_result result = extract_delta_look(&r->delta, true);
+    r->looked = record_now(r);
+    if (result)
+        return EXTRACT_OK; // the next poll's look says the same, and does something about it
+    return record_jump(r, error);
+}
+
+// One part. *more says whether there is another one.
+static enum extract_code follow_part(struct extract_recorder *r, uint32_t part, bool *more,
+                                     struct extract_error *error)
+{
+    struct extract_delta_span span;
+    uint64_t first = r->next - r->held_count;
+    enum extract_delta_result result = extract_delta_take(&r->delta, first, part, r->buffer, &span);
+    *more = false;
+    if (result == EXTRACT_DELTA_CHANGED)
+        return lapped(r, error);
+    if (result)
+        return trouble(r, &span, error);
+    r->trouble = 0;
+    r->forced = false;
+    enum extract_code code = record_deliver(r, &span, error);
+    *more = !code && r->next < r->delta.head;
+    return code;
+}
+
+enum extract_code record_follow(struct extract_recorder *r, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    bool more = r->delta.head != r->next || r->held_count || r->forced;
+    if (!r->delta.anchored)
+        return record_jump(r, error);
+    for (unsigned i = 0; more && !code && i < PARTS; i++) {
+        uint32_t part = choose_part(r);
+        if (i && extract_delta_look(&r->delta, true))
+            break;
+        if (!part && r->delta.head != r->next)
+            return record_jump(r, error);
+        code = follow_part(r, part, &more, error);
+    }
+    return code;
+}

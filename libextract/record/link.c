@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// record: what the link can do. In: bytes and times of reads. Out: latency, rate, and the load that
+// can be followed with them.
+//
+// The model: a read costs a latency and a time a byte. A poll with new entries is a read of the
+// writer's place, one of the entries, one of the anchor.
+#include "record/room.h"
+
+enum {
+    SHORT_BYTES = 128, // a read of more tells the rate
+    MEMORY = 8,        // reads that an average remembers
+    POLL_READS = 3,
+    ROUND_SLOTS = 32
+};
+
+static const double fastest = 1000; // bytes a nanosecond: more than any memory has
+
+static void note(struct link_kind *kind, double bytes, double ns)
+{
+    double weight = 1.0 / (double)(kind->count < MEMORY ? kind->count + 1 : MEMORY);
+    kind->bytes += (bytes - kind->bytes) * weight;
+    kind->ns += (ns - kind->ns) * weight;
+    kind->count++;
+}
+
+void link_note(struct link *link, uint64_t bytes, uint64_t ns)
+{
+    note(bytes <= SHORT_BYTES ? &link->words : &link->spans, (double)bytes, (double)ns);
+}
+
+double link_rate(const struct link *link)
+{
+    double bytes = link->spans.bytes - link->words.bytes, ns = link->spans.ns - link->words.ns;
+    if (!link->spans.count || !link->words.count)
+        return fastest;
+    // When the long read is not the dearer one, latency is all that there is.
+    return ns <= bytes / fastest ? fastest : bytes / ns;
+}
+
+double link_latency(const struct link *link)
+{
+    double ns = link->words.ns - link->words.bytes / link_rate(link);
+    return ns > 0 ? ns : 0;
+}
+
+// ns of a poll beside the entries themselves.
+static double fixed(const struct link *link, const struct extract_ring *ring)
+{
+    double words = (ring->format->follow->witness_words + 1) * (double)ring->word_bytes;
+    return POLL_READS * link_latency(link) + words / link_rate(link) + link->work;
+}
+
+static double each(const struct link *link, const struct extract_ring *ring)
+{
+    return ring->entries.slot_bytes / link_rate(link);
+}
+
+double link_poll(const struct link *link, const struct extract_ring *ring, double entries)
+{
+    return fixed(link, ring) + entries * each(link, ring);
+}
+
+// A poll may bring half of the ring: the writer fills the other half meanwhile.
+double link_followed(const struct link *link, const struct extract_ring *ring)
+{
+    double half = ((double)ring->entries.count - 1 - RECORD_HELD) / 2;
+    half = half < 1 ? 1 : half;
+    double ns = link_poll(link, ring, half);
+    return half / (ns > 1 ? ns : 1);
+}
+
+uint32_t link_ring_wanted(const struct link *link, const struct extract_ring *ring, double load)
+{
+    double rest = 1 - load * each(link, ring);
+    if (rest < 0.01)
+        return UINT32_MAX;
+    double slots = 2 * load * fixed(link, ring) / rest + 1 + RECORD_HELD;
+    if (slots > UINT32_MAX / 2)
+        return UINT32_MAX;
+    return ((uint32_t)slots / ROUND_SLOTS + 1) * ROUND_SLOTS;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// record: the registry of objects. In: the addresses that events name. Out: its bytes, read again
+// when it may know more.
+#include "record/room.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STRANGERS = 1024,                // addresses that no registry has, and that are asked for once
+    REGISTRY_MOST = 16 * 1024 * 1024 // bytes: a larger one is left out
+};
+
+enum extract_code objects_start(struct objects *objects, const struct extract_ring *ring,
+                                struct extract_error *error)
+{
+    objects_free(objects);
+    bool fits = ring->registry.end - ring->registry.start <= REGISTRY_MOST;
+    objects->room = (size_t)ring->registry.count + STRANGERS;
+    objects->length = fits ? (size_t)(ring->registry.end - ring->registry.start) : 0;
+    objects->bytes = malloc(2 * objects->length + 1); // as it was, and as it is
+    if (objects->bytes && extract_map_init(&objects->known, objects->room)) {
+        memset(objects->bytes, 0, objects->length);
+        return EXTRACT_OK;
+    }
+    objects_free(objects);
+    return extract_error_set(error, EXTRACT_NOMEM, "object registry", NULL, "out of memory");
+}
+
+void objects_free(struct objects *objects)
+{
+    free(objects->bytes);
+    extract_map_free(&objects->known);
+    *objects = (struct objects){0};
+}
+
+// True when the address is a new one.
+static bool learn(struct objects *objects, uint64_t address)
+{
+    if (objects->count >= objects->room || extract_map_get(&objects->known, address))
+        return false;
+    *extract_map_at(&objects->known, address) = 1;
+    objects->count++;
+    return true;
+}
+
+void objects_note(struct objects *objects, const struct extract_ring *ring,
+                  const struct extract_delta_span *span)
+{
+    uint64_t addresses[EXTRACT_NAMED];
+    for (uint32_t i = 0; i < span->count; i++) {
+        const uint8_t *entry = span->entries + (size_t)i * ring->entries.slot_bytes;
+        size_t count = ring->format->follow->names(ring, entry, addresses);
+        for (size_t k = 0; k < count; k++)
+            objects->wanted |= learn(objects, addresses[k]);
+    }
+}
+
+// The addresses that the registry has. A format's decoder takes a snapshot: its registry is enough.
+static void learn_all(struct extract_recorder *r)
+{
+    struct objects *objects = &r->objects;
+    struct extract_snapshot snapshot = {.ring = r->ring};
+    const uint8_t *name;
+    size_t name_bytes;
+    struct extract_object object;
+    snapshot.ring.address = r->ring.registry.start;
+    snapshot.ring.length = objects->length;
+    snapshot.bytes = objects->bytes;
+    for (uint32_t slot = 0; slot < r->ring.registry.count; slot++)
+        if (r->ring.format->object(&snapshot, slot, &object, &name, &name_bytes))
+            learn(objects, object.address);
+}
+
+enum extract_code objects_read(struct extract_recorder *r, struct extract_error *error)
+{
+    struct objects *objects = &r->objects;
+    uint8_t *now = objects->bytes + objects->length;
+    size_t got;
+    objects->last = record_now(r);
+    objects->wanted = false;
+    if (!objects->length || !r->delta.read(r, r->ring.registry.start, now, objects->length, &got))
+        return EXTRACT_OK;
+    if (objects->was_read && !memcmp(objects->bytes, now, objects->length))
+        return EXTRACT_OK;
+    memcpy(objects->bytes, now, objects->length);
+    objects->was_read = true;
+    learn_all(r);
+    return out_objects(&r->out, r->ring.registry.start, objects->bytes, objects->length, error);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// record: what leaves the recorder. In: entries, losses and marks. Out: blocks, to the log first
+// and then to the sink; entries that the log had no room for are a loss of their own.
+#include "record/room.h"
+#include <string.h>
+
+static enum extract_code to_log(struct out *out, const struct extract_log_block *block,
+                                const void *payload, struct extract_error *error)
+{
+    struct extract_log_block loss = {.type = EXTRACT_LOG_LOSS,
+                                     .kind = EXTRACT_LOSS_LOG_FULL,
+                                     .flags = EXTRACT_LOG_LOSS_EXACT,
+                                     .first = block->first,
+                                     .lost = out->unlogged,
+                                     .wall = out->wall};
+    if (!out->log)
+        return EXTRACT_OK;
+    enum extract_code code = EXTRACT_OK;
+    if (out->unlogged)
+        code = extract_log_put(out->log, &loss, NULL, error);
+    if (!code)
+        out->unlogged = 0;
+    return code ? code : extract_log_put(out->log, block, payload, error);
+}
+
+static enum extract_code put(struct out *out, struct extract_log_block *block, const void *payload,
+                             struct extract_error *error)
+{
+    block->wall = out->wall;
+    enum extract_code code = to_log(out, block, payload, error);
+    if (!code && out->sink)
+        code = out->sink(out->context, block, payload, error);
+    return code;
+}
+
+enum extract_code out_ring(struct out *out, const struct extract_ring *ring,
+                           struct extract_error *error)
+{
+    struct extract_log_block block = {.type = EXTRACT_LOG_RING,
+                                      .length = (uint32_t)sizeof *ring,
+                                      .first = out->number,
+                                      .wall = out->wall};
+    enum extract_code code = out->log ? extract_log_put_ring(out->log, ring, error) : EXTRACT_OK;
+    if (!code && out->sink)
+        code = out->sink(out->context, &block, ring, error);
+    return code;
+}
+
+enum extract_code out_objects(struct out *out, uint64_t address, const uint8_t *bytes,
+                              size_t length, struct extract_error *error)
+{
+    struct extract_log_block block = {.type = EXTRACT_LOG_OBJECTS,
+                                      .length = (uint32_t)length,
+                                      .first = out->number,
+                                      .value = address,
+                                      .wall = out->wall};
+    enum extract_code code = EXTRACT_OK;
+    if (out->log)
+        code = extract_log_put_objects(out->log, address, bytes, length, error);
+    if (!code && out->sink)
+        code = out->sink(out->context, &block, bytes, error);
+    return code;
+}
+
+enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t value,
+                           const char *text, struct extract_error *error)
+{
+    struct extract_log_block block = {.type = EXTRACT_LOG_MARK,
+                                      .kind = (uint16_t)kind,
+                                      .length = (uint32_t)strlen(text),
+                                      .first = out->number,
+                                      .value = value};
+    return put(out, &block, text, error);
+}
+
+enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t lost,
+                           uint64_t modulo, struct extract_error *error)
+{
+    bool exact = modulo == 0, unknown = modulo == 1;
+    struct extract_log_block block = {.type = EXTRACT_LOG_LOSS,
+                                      .kind = (uint16_t)kind,
+                                      .flags = exact     ? EXTRACT_LOG_LOSS_EXACT
+                                               : unknown ? 0
+                                                         : EXTRACT_LOG_LOSS_MODULO,
+                                      .lost = lost,
+                                      .modulo = unknown ? 0 : modulo};
+    out->number += lost;
+    block.first = out->number;
+    out->status->lost += lost;
+    out->status->lost_known &= exact;
+    return put(out, &block, NULL, error);
+}
+
+enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
+                              const struct extract_delta_span *span, uint32_t provisional,
+                              struct extract_error *error)
+{
+    uint32_t bytes = ring->entries.slot_bytes;
+    const struct extract_follow *follow = ring->format->follow;
+    if (!span->count)
+        return EXTRACT_OK;
+    const uint8_t *last = span->entries + (size_t)(span->count - 1) * bytes;
+    struct extract_log_block block = {.type = EXTRACT_LOG_ENTRIES,
+                                      .flags = EXTRACT_LOG_STAMPS |
+                                               (provisional ? EXTRACT_LOG_PROVISIONAL : 0u),
+                                      .length = span->count * bytes,
+                                      .count = span->count,
+                                      .provisional = provisional,
+                                      .first = out->number,
+                                      .first_stamp = follow->stamp(ring, span->entries),
+                                      .last_stamp = follow->stamp(ring, last)};
+    out->number += span->count;
+    enum extract_code code = put(out, &block, span->entries, error);
+    if (code)
+        out->unlogged += span->count;
+    else
+        out->status->entries += span->count;
+    return code;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// record: when to poll. In: the writer's places over time, and what the link can do. Out: the
+// period, which falls with the load.
+#include "base/now.h"
+#include "record/room.h"
+
+enum {
+    SHORTEST_IDLE = 10 * 1000 * 1000,    // ns
+    LONGEST_IDLE = 100 * 1000 * 1000,    // ns: what a user watches should move
+    WINDOW = 1000 * 1000 * 1000,         // ns of the count for people
+    PEAK_HALVES = 2 * 1000 * 1000 * 1000 // ns in which a peak that is over loses half
+};
+
+void pace_start(struct pace *pace)
+{
+    pace->last = 0;
+    pace->load = 0;
+}
+
+void pace_more(struct pace *pace, uint64_t entries)
+{
+    pace->head += entries;
+    if (pace->interval >= 1)
+        pace->load += (double)entries / pace->interval / 4;
+    pace->peak = pace->load > pace->peak ? pace->load : pace->peak;
+}
+
+static void count_for_people(struct pace *pace, uint64_t now, uint64_t head)
+{
+    uint64_t ns = now - pace->window_start;
+    if (ns < WINDOW)
+        return;
+    pace->per_second = (uint64_t)((double)(head - pace->window_head) * 1e9 / (double)ns + 0.5);
+    pace->window_start = now;
+    pace->window_head = head;
+}
+
+void pace_look(struct pace *pace, uint64_t now, uint64_t head)
+{
+    double ns = (double)(now - pace->last);
+    if (!pace->last) {
+        pace->window_start = now;
+        pace->window_head = head;
+    } else if (ns >= 1) {
+        double load = (double)(head - pace->head) / ns;
+        double fall = ns / PEAK_HALVES;
+        // It rises at once: to be late costs entries.
+        pace->load = load > pace->load ? load : (3 * pace->load + load) / 4;
+        pace->peak -= pace->peak * (fall < 0.5 ? fall : 0.5);
+        pace->peak = pace->load > pace->peak ? pace->load : pace->peak;
+    }
+    pace->interval = pace->last ? ns : 0;
+    pace->last = now;
+    pace->head = head;
+    count_for_people(pace, now, head);
+}
+
+// Out of rest, the heaviest load that can be followed may set in at once, and fills a quarter of
+// the ring until the next poll. Under load, twice the load may.
+void pace_choose(struct pace *pace, const struct link *link, const struct extract_ring *ring)
+{
+    double quarter = ring->entries.count / 4.0;
+    double idle = quarter / link_followed(link, ring);
+    idle = idle < SHORTEST_IDLE ? SHORTEST_IDLE : idle > LONGEST_IDLE ? LONGEST_IDLE : idle;
+    double loaded = pace->peak > 0 ? quarter / 2 / pace->peak : idle;
+    pace->period = (uint64_t)(loaded < idle ? loaded : idle);
+}

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: MIT
+// record: the recorder. In: a memory that is live, symbols. Out: blocks, a status, advice.
+//
+// A poll looks at the writer's place and does what that asks for: follow it (follow.c), wait, or
+// begin anew.
+#include "base/cursor.h"
+#include "base/now.h"
+#include "record/room.h"
+#include <extract/live.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    WAITING = 100 * 1000 * 1000, // ns between looks for a ring that is not there
+    WAITING_MOST = 1000 * 1000 * 1000,
+    HALT_REST = 4, // a target that is halted for a poll runs so many times longer before the next
+    PROBE_BYTES = 4096, // of the long read that measures the link
+    OBJECTS_PAUSE = 1000 * 1000 * 1000
+};
+
+uint64_t record_now(const struct extract_recorder *r)
+{
+    return r->options.now ? r->options.now(r->options.clock) : extract_now();
+}
+
+static bool timed_read(void *context, uint64_t address, void *buffer, size_t length, size_t *got)
+{
+    struct extract_recorder *r = context;
+    uint64_t start = r->asked = record_now(r);
+    bool whole = !extract_memory_read(r->memory, address, buffer, length, got, NULL);
+    uint64_t ns = record_now(r) - start;
+    r->reading += ns;
+    if (whole)
+        link_note(&r->link, length, ns);
+    return whole;
+}
+
+static void note_wall(struct extract_recorder *r)
+{
+    struct timespec t = {0, 0};
+    clock_gettime(CLOCK_REALTIME, &t);
+    r->out.wall = (uint64_t)t.tv_sec * EXTRACT_SECOND + (uint64_t)t.tv_nsec;
+}
+
+static enum extract_delta_result look(struct extract_recorder *r)
+{
+    enum extract_delta_result result = extract_delta_look(&r->delta, true);
+    r->looked = record_now(r);
+    note_wall(r);
+    if (!result)
+        pace_look(&r->pace, r->looked, r->delta.head);
+    return result;
+}
+
+// Two reads of different length say what the link can do.
+static void probe_link(struct extract_recorder *r)
+{
+    const struct extract_slots *entries = &r->ring.entries;
+    uint64_t bytes = entries->end - entries->start;
+    size_t got, length = bytes < r->buffer_slots * (uint64_t)entries->slot_bytes
+                             ? (size_t)bytes
+                             : (size_t)r->buffer_slots * entries->slot_bytes;
+    length = length < PROBE_BYTES ? length : PROBE_BYTES;
+    look(r); // the first read of a connection may cost more
+    r->link = (struct link){0};
+    look(r);
+    timed_read(r, entries->start, r->buffer, length, &got);
+    look(r);
+}
+
+static enum extract_code start_buffer(struct extract_recorder *r, struct extract_error *error)
+{
+    uint32_t bytes = r->ring.entries.slot_bytes, most = RECORD_BUFFER / bytes;
+    r->buffer_slots = r->ring.entries.count < most ? r->ring.entries.count : most;
+    free(r->buffer);
+    // A part, and what is put behind it.
+    r->buffer = malloc(((size_t)r->buffer_slots + 1) * bytes);
+    return r->buffer ? EXTRACT_OK
+                     : extract_error_set(error, EXTRACT_NOMEM, "recorder", NULL, "out of memory");
+}
+
+static enum extract_code check_ring(const struct extract_ring *ring, struct extract_error *error)
+{
+    if (!ring->format->follow)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, ring->format->title, NULL,
+                                 "rings of this format cannot be followed");
+    if (ring->entries.count < 2 || ring->entries.slot_bytes > EXTRACT_ENTRY_MOST)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, ring->format->title,
+                                 "give the trace a larger buffer",
+                                 "a ring of %u entries of %u bytes cannot be followed",
+                                 ring->entries.count, ring->entries.slot_bytes);
+    return EXTRACT_OK;
+}
+
+// The target's own filter word, now and then.
+static enum extract_code watch_filter(struct extract_recorder *r, struct extract_error *error)
+{
+    uint8_t raw[8];
+    size_t got;
+    uint64_t before = r->ring.filter;
+    bool known = r->ring.filter_known;
+    if (!r->ring.filter_symbol ||
+        !timed_read(r, r->ring.filter_symbol, raw, r->ring.word_bytes, &got))
+        return EXTRACT_OK;
+    struct extract_cursor c = extract_cursor_make(raw, got, r->ring.byte_order);
+    r->ring.filter = extract_cursor_word(&c, r->ring.word_bytes);
+    r->ring.filter_known = true;
+    if (!known || before == r->ring.filter)
+        return EXTRACT_OK;
+    return out_mark(&r->out, EXTRACT_MARK_FILTER, r->ring.filter, "the target's filter", error);
+}
+
+// The ring was found: everything about it begins anew, but the entries' numbers.
+static enum extract_code start_ring(struct extract_recorder *r, struct extract_error *error)
+{
+    char text[128];
+    enum extract_code code = start_buffer(r, error);
+    code = code ? code : objects_start(&r->objects, &r->ring, error);
+    if (code)
+        return code;
+    extract_delta_start(&r->delta, &r->ring, r->next + 2 * (uint64_t)r->ring.entries.count);
+    gauge_start(&r->gauge, &r->ring);
+    pace_start(&r->pace);
+    r->found = r->fresh = true;
+    r->held_count = 0;
+    r->lapped = r->torn = r->unreadable = r->off = false;
+    r->trouble = 0;
+    r->share = 1;
+    if (!r->link.words.count)
+        probe_link(r);
+    note_wall(r);
+    snprintf(text, sizeof text, "%s ring at 0x%llx, %u entries", r->ring.format->name,
+             (unsigned long long)r->ring.address, r->ring.entries.count);
+    code = out_ring(&r->out, &r->ring, error);
+    code = code ? code : objects_read(r, error);
+    code = code ? code : watch_filter(r, error);
+    if (!code && !r->again)
+        code = out_mark(&r->out, EXTRACT_MARK_START, 0, text, error);
+    return code;
+}
+
+static enum extract_code find_ring(struct extract_recorder *r, struct extract_error *error)
+{
+    struct extract_ring_options options = {.size = sizeof options,
+                                           .format = r->format,
+                                           .address_known = r->options.ring_known,
+                                           .address = r->options.ring};
+    enum extract_code code = extract_ring_find(&r->ring, r->memory, r->symbols, &options, error);
+    return code ? code : check_ring(&r->ring, error);
+}
+
+// While a ring is waited for, everything but a lack of memory and the log's faults is patience.
+static enum extract_code seek_ring(struct extract_recorder *r, struct extract_error *error)
+{
+    struct extract_error told;
+    enum extract_code code = find_ring(r, &told);
+    if (!code)
+        return start_ring(r, error);
+    if (code == EXTRACT_NOMEM && error)
+        *error = told;
+    return code == EXTRACT_NOMEM ? code : EXTRACT_OK;
+}
+
+static bool is_alike(const struct extract_ring *a, const struct extract_ring *b)
+{
+    return a->address == b->address && a->byte_order == b->byte_order &&
+           a->word_bytes == b->word_bytes && a->timer_mask == b->timer_mask &&
+           a->entries.start == b->entries.start && a->entries.end == b->entries.end &&
+           a->registry.start == b->registry.start && a->registry.end == b->registry.end;
+}
+
+// Whether the header in memory is still that of the ring. Unreadable: nothing says otherwise.
+static bool has_header(struct extract_recorder *r)
+{
+    struct extract_ring now = {0};
+    enum extract_code code = r->ring.format->at(&now, r->memory, r->symbols, r->ring.address, NULL);
+    return code == EXTRACT_UNREADABLE || (!code && is_alike(&now, &r->ring));
+}
+
+// When the writer came round, every slot has been written: one at its place or behind that was not
+// tells of a new beginning. (The one at its place may be half-written.)
+bool record_is_reset(struct extract_recorder *r)
+{
+    uint8_t entries[2 * EXTRACT_ENTRY_MOST];
+    uint32_t bytes = r->ring.entries.slot_bytes;
+    const struct extract_follow *follow = r->ring.format->follow;
+    if (!has_header(r))
+        return true;
+    uint32_t got = extract_delta_fetch(&r->delta, r->delta.head, 2, entries);
+    for (uint32_t i = 0; i < got; i++)
+        if (!follow->written(&r->ring, entries + (size_t)i * bytes))
+            return true;
+    return false;
+}
+
+enum extract_code record_reset(struct extract_recorder *r, struct extract_error *error)
+{
+    enum extract_code code = record_release(r, error);
+    r->found = false;
+    r->again = r->cut = true;
+    r->status.resets++;
+    code = code ? code : out_mark(&r->out, EXTRACT_MARK_RESET, 0, "the target started anew", error);
+    return code ? code : seek_ring(r, error);
+}
+
+// The trace was switched off: what it recorded until then is still there, and the header's copy of
+// the writer's place with it.
+static enum extract_code go_off(struct extract_recorder *r, struct extract_error *error)
+{
+    if (r->off)
+        return EXTRACT_OK;
+    if (!has_header(r))
+        return record_reset(r, error);
+    enum extract_code code = EXTRACT_OK;
+    if (!extract_delta_look(&r->delta, false))
+        code = record_follow(r, error);
+    code = code ? code : record_release(r, error);
+    r->off = true;
+    return code ? code : out_mark(&r->out, EXTRACT_MARK_DISABLED, 0, "the trace is off", error);
+}
+
+static enum extract_code go_on(struct extract_recorder *r, struct extract_error *error)
+{
+    r->found = r->cut = false;
+    r->again = true;
+    enum extract_code code =
+        out_mark(&r->out, EXTRACT_MARK_ENABLED, 0, "the trace is on again", error);
+    return code ? code : seek_ring(r, error);
+}
+
+static enum extract_code lose_target(struct extract_recorder *r, struct extract_error *error)
+{
+    r->status.failed++;
+    if (r->status.gone)
+        return EXTRACT_OK;
+    r->status.gone = true;
+    return out_mark(&r->out, EXTRACT_MARK_GONE, 0, "the target does not answer", error);
+}
+
+static enum extract_code meet_target(struct extract_recorder *r, struct extract_error *error)
+{
+    if (!r->status.gone)
+        return EXTRACT_OK;
+    r->status.gone = false;
+    r->forced = true;
+    return out_mark(&r->out, EXTRACT_MARK_BACK, 0, "the target answers again", error);
+}
+
+// What need not be done at each poll, and not at all while the writer is near.
+static enum extract_code tend(struct extract_recorder *r, struct extract_error *error)
+{
+    bool due = r->start >= r->objects.last + OBJECTS_PAUSE;
+    bool busy = r->status.fill > r->ring.entries.count / 4;
+    if (!r->found || r->off || !due || busy || (!r->objects.wanted && !r->status.fill))
+        return EXTRACT_OK;
+    enum extract_code code = watch_filter(r, error);
+    r->objects.last = r->start;
+    return code || !r->objects.wanted ? code : objects_read(r, error);
+}
+
+static enum extract_code poll_ring(struct extract_recorder *r, struct extract_error *error)
+{
+    enum extract_delta_result result = look(r);
+    enum extract_code code = EXTRACT_OK;
+    if (result == EXTRACT_DELTA_MUTE)
+        return lose_target(r, error);
+    code = meet_target(r, error);
+    if (code)
+        return code;
+    if (result == EXTRACT_DELTA_OFF)
+        return go_off(r, error);
+    if (result == EXTRACT_DELTA_WILD)
+        return record_reset(r, error);
+    if (r->off)
+        return go_on(r, error);
+    uint64_t fill = r->fresh ? 0 : r->delta.head - r->next;
+    r->status.fill = fill < r->ring.entries.count ? (uint32_t)fill : r->ring.entries.count;
+    r->status.fill_most =
+        r->status.fill > r->status.fill_most ? r->status.fill : r->status.fill_most;
+    code = record_follow(r, error);
+    gauge_time(&r->gauge, &r->ring, r->looked);
+    return code ? code : tend(r, error);
+}
+
+static void advise(struct extract_recorder *r)
+{
+    struct extract_record_advice *advice = &r->status.advice;
+    uint32_t wanted = link_ring_wanted(&r->link, &r->ring, r->pace.peak);
+    advice->latency = (uint64_t)link_latency(&r->link);
+    advice->rate = (uint64_t)(link_rate(&r->link) * 1e9);
+    advice->events = (uint64_t)(link_followed(&r->link, &r->ring) * 1e9);
+    advice->slots = r->ring.entries.count;
+    advice->slots_wanted = wanted > advice->slots ? wanted : 0;
+    advice->period = r->options.period ? r->options.period : r->pace.period;
+}
+
+static void finish_poll(struct extract_recorder *r)
+{
+    struct extract_record_status *status = &r->status;
+    if (r->found) {
+        double other = (double)(record_now(r) - r->start - r->reading);
+        r->link.work += ((other > 0 ? other : 0) - r->link.work) / 16;
+        pace_choose(&r->pace, &r->link, &r->ring);
+        advise(r);
+    }
+    status->pending = r->held_count;
+    status->enabled = r->found && !r->off;
+    status->events_per_second = r->pace.per_second;
+    status->cost = extract_memory_cost(r->memory);
+    uint64_t halted = extract_live_halts(r->memory).nanoseconds;
+    r->rest = (halted - status->halted) * (HALT_REST + 1);
+    status->halted = halted;
+    if (r->out.log)
+        extract_log_note_cost(r->out.log, status->polls, &status->cost);
+}
+
+static enum extract_code poll_target(struct extract_recorder *r, struct extract_error *error)
+{
+    if (extract_live_halt(r->memory, NULL))
+        return lose_target(r, error);
+    enum extract_code code = r->found ? poll_ring(r, error) : seek_ring(r, error);
+    if (r->found && r->fresh && !code) // just found: its content
+        code = poll_ring(r, error);
+    extract_live_resume(r->memory, NULL);
+    return code;
+}
+
+enum extract_code extract_recorder_poll(struct extract_recorder *r, struct extract_error *error)
+{
+    r->start = record_now(r);
+    r->reading = 0;
+    r->status.polls++;
+    enum extract_code code = poll_target(r, error);
+    r->ended |= code == EXTRACT_LIMIT;
+    finish_poll(r);
+    return code;
+}
+
+uint64_t extract_recorder_due(const struct extract_recorder *r)
+{
+    uint64_t period = r->status.advice.period, past = record_now(r) - r->start;
+    if (!r->found || r->off)
+        period = period < WAITING ? WAITING : period;
+    if (r->status.gone)
+        period = period < WAITING ? WAITING : period < WAITING_MOST ? period : WAITING_MOST;
+    period = period < r->rest ? r->rest : period;
+    return past < period ? period - past : 0;
+}
+
+const struct extract_record_status *extract_recorder_status(const struct extract_recorder *r)
+{
+    return &r->status;
+}
+
+const struct extract_ring *extract_recorder_ring(const struct extract_recorder *r)
+{
+    return &r->ring;
+}
+
+static void recorder_free(struct extract_recorder *r)
+{
+    objects_free(&r->objects);
+    free(r->buffer);
+    free(r->format);
+    free(r);
+}
+
+static enum extract_code create(struct extract_recorder **recorder, struct extract_memory *memory,
+                                struct extract_symbols *symbols,
+                                const struct extract_record_options *options,
+                                struct extract_error *error)
+{
+    struct extract_recorder *r = calloc(1, sizeof *r);
+    *recorder = r;
+    if (r && options->format)
+        r->format = strdup(options->format);
+    if (!r || (options->format && !r->format)) {
+        free(r);
+        return extract_error_set(error, EXTRACT_NOMEM, "recorder", NULL, "out of memory");
+    }
+    r->memory = memory;
+    r->symbols = symbols;
+    r->options = *options;
+    r->delta.read = timed_read;
+    r->delta.context = r;
+    r->out = (struct out){.log = options->log,
+                          .sink = options->sink,
+                          .context = options->context,
+                          .status = &r->status};
+    r->status.lost_known = true;
+    r->share = 1;
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_recorder_open(struct extract_recorder **recorder,
+                                        struct extract_memory *memory,
+                                        struct extract_symbols *symbols,
+                                        const struct extract_record_options *options,
+                                        struct extract_error *error)
+{
+    struct extract_error told = {0};
+    enum extract_code code = create(recorder, memory, symbols, options, error);
+    struct extract_recorder *r = *recorder;
+    if (code)
+        return code;
+    r->start = record_now(r);
+    code = extract_live_halt(memory, &told);
+    code = code ? code : find_ring(r, &told);
+    if (!code)
+        code = start_ring(r, &told);
+    if (r->found && !code)
+        code = poll_ring(r, &told);
+    extract_live_resume(memory, NULL);
+    if (code && code != EXTRACT_ABSENT) {
+        recorder_free(r);
+        *recorder = NULL;
+        if (error)
+            *error = told;
+        return code;
+    }
+    finish_poll(r);
+    return EXTRACT_OK;
+}
+
+// The last poll proves the anchor even when nothing is new: the writer may have come round exactly.
+static enum extract_code last_words(struct extract_recorder *r, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    r->forced = true;
+    code = extract_recorder_poll(r, error);
+    code = code ? code : record_release(r, error);
+    if (!code && r->found && !r->status.gone && !extract_live_halt(r->memory, NULL)) {
+        code = objects_read(r, error);
+        extract_live_resume(r->memory, NULL);
+    }
+    return code ? code : out_mark(&r->out, EXTRACT_MARK_STOP, 0, "", error);
+}
+
+enum extract_code extract_recorder_finish(struct extract_recorder *r,
+                                          struct extract_record_status *status,
+                                          struct extract_error *error)
+{
+    if (!r)
+        return EXTRACT_OK;
+    enum extract_code code = r->ended ? EXTRACT_OK : last_words(r, error);
+    finish_poll(r);
+    if (status)
+        *status = r->status;
+    recorder_free(r);
+    return code;
+}
+
+enum extract_code extract_recorder_close(struct extract_recorder *r, struct extract_error *error)
+{
+    return extract_recorder_finish(r, NULL, error);
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// record: what the files of this room share. In: a live ring. Out: blocks for a log and a sink.
+#ifndef EXTRACT_RECORD_ROOM_H
+#define EXTRACT_RECORD_ROOM_H
+
+#include "base/stamps.h"
+#include "events/room.h"
+#include "snapshot/delta.h"
+#include <extract/record.h>
+
+enum {
+    RECORD_HELD = 3,           // entries that may be held back, at most
+    RECORD_BUFFER = 256 * 1024 // bytes of one read, at most
+};
+
+// link.c: what a read costs, from reads of two kinds: those of a few words, and long ones.
+struct link_kind {
+    double bytes, ns; // moving averages
+    uint64_t count;
+};
+
+struct link {
+    struct link_kind words, spans;
+    double work; // ns of a poll that are not reading
+};
+
+void link_note(struct link *link, uint64_t bytes, uint64_t ns);
+double link_latency(const struct link *link); // ns
+double link_rate(const struct link *link);    // bytes a nanosecond
+// ns that a poll takes with `entries` new entries.
+double link_poll(const struct link *link, const struct extract_ring *ring, double entries);
+// Entries a nanosecond that can be followed without a loss, with that ring.
+double link_followed(const struct link *link, const struct extract_ring *ring);
+// Entries of a ring that is large enough for a load, in entries a nanosecond; UINT32_MAX: the link
+// is too slow for any.
+uint32_t link_ring_wanted(const struct link *link, const struct extract_ring *ring, double load);
+
+// pace.c: when to poll.
+struct pace {
+    uint64_t period;       // ns; 0: back to back
+    uint64_t last;         // time of the last look, 0: none
+    uint64_t head;         // the writer's place then
+    double interval;       // ns from the look before to that one
+    double load;           // entries a nanosecond, lately
+    double peak;           // the same, falling slowly
+    uint64_t window_start; // of the count for people
+    uint64_t window_head;
+    uint64_t per_second;
+};
+
+// The writer was seen at `head`.
+void pace_look(struct pace *pace, uint64_t now, uint64_t head);
+// It wrote so many more, as has come out since: whole turns of the ring.
+void pace_more(struct pace *pace, uint64_t entries);
+// What was before says nothing of what comes.
+void pace_start(struct pace *pace);
+void pace_choose(struct pace *pace, const struct link *link, const struct extract_ring *ring);
+
+// gauge.c: the stamps, and how many entries lie in a gap.
+struct gauge {
+    struct extract_tally tally; // of the entries since the last gap
+    struct extract_clock clock;
+    bool known;                    // an entry has been seen
+    uint64_t stamp;                // of the newest
+    uint64_t time;                 // the host's, when it was seen
+    double entries, ticks;         // of stretches without a gap, old ones counting less
+    double counted, beats, ns;     // entries, ticks and time between looks, likewise
+    double new_entries, new_ticks; // since the last look
+    bool broken;                   // by a gap since then
+};
+
+void gauge_start(struct gauge *gauge, const struct extract_ring *ring);
+// `span` follows what was added before, without a gap or behind one of `lost` entries (0: not
+// known). `now` is the time of the look.
+void gauge_add(struct gauge *gauge, const struct extract_ring *ring,
+               const struct extract_delta_span *span, bool gap, uint64_t lost, uint64_t now);
+// What was added since the last time was read at a look at this time.
+void gauge_time(struct gauge *gauge, const struct extract_ring *ring, uint64_t now);
+struct gauge_gap {
+    const struct extract_delta_span *behind; // entries behind the gap, which lead to
+    const uint8_t *newest;                   // that one
+    uint64_t now;                            // when it was the newest
+    double seen, seen_ns; // entries that the writer made since, and in which time
+};
+
+// How far the newest entry lies above the last that was added, when that is `least` modulo the
+// ring's slots and not less. *exact: its stamp tells.
+uint64_t gauge_distance(struct gauge *gauge, const struct extract_ring *ring,
+                        const struct gauge_gap *gap, uint64_t least, bool *exact);
+
+// out.c: blocks to the log and to the sink.
+struct out {
+    struct extract_log_writer *log;
+    extract_record_sink *sink;
+    void *context;
+    uint64_t number;   // of the next entry
+    uint64_t unlogged; // entries that the log had no room for
+    uint64_t wall;     // of the last look at the target
+    struct extract_record_status *status;
+};
+
+enum extract_code out_ring(struct out *out, const struct extract_ring *ring,
+                           struct extract_error *error);
+enum extract_code out_objects(struct out *out, uint64_t address, const uint8_t *bytes,
+                              size_t length, struct extract_error *error);
+enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t value,
+                           const char *text, struct extract_error *error);
+// `modulo` 0: `lost` is exact; 1: it is not known.
+enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t lost,
+                           uint64_t modulo, struct extract_error *error);
+enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
+                              const struct extract_delta_span *span, uint32_t provisional,
+                              struct extract_error *error);
+
+// objects.c: the registry, read again when an event names what it does not have.
+struct objects {
+    uint8_t *bytes; // as read last
+    size_t length;
+    struct extract_map known; // addresses, and those that were asked for in vain
+    size_t room, count;       // of it
+    bool was_read, wanted;
+    uint64_t last; // time of the last read
+};
+
+struct extract_recorder {
+    struct extract_memory *memory;
+    struct extract_symbols *symbols;
+    struct extract_record_options options;
+    char *format; // of the options, owned
+    struct extract_record_status status;
+    struct extract_ring ring;
+    struct extract_delta delta;
+    struct link link;
+    struct pace pace;
+    struct gauge gauge;
+    struct out out;
+    struct objects objects;
+    uint8_t *buffer;
+    uint32_t buffer_slots;
+    uint8_t held[RECORD_HELD * EXTRACT_ENTRY_MOST];
+    uint32_t held_count; // entries [next - held_count, next)
+    uint64_t next;       // number of the first entry that was not read
+    uint64_t due;        // of the next entry for the log
+    uint64_t passed;     // number of an anchor that the writer came round
+    uint64_t start;      // time of this poll, and of its look
+    uint64_t looked;
+    uint64_t asked;   // when the last read of it began
+    uint64_t rest;    // ns between polls, at least: the target was halted for the last
+    uint64_t reading; // ns of this poll that were spent in reads
+    double share;     // of what could be read of a ring that is written too fast
+    uint32_t trouble; // polls in a row that could not read the entries
+    bool found;       // the ring
+    bool again;       // it is not the first time: what was before is lost
+    bool cut;         // and nobody knows how much
+    bool fresh;       // nothing of it has been read
+    bool whole;       // and it has not gone round yet
+    bool lapped;      // the next entries are numbered modulo the ring
+    bool exact;       // but their stamps count entries
+    bool torn;        // what is missing was being overwritten
+    bool unreadable;  // or could not be read
+    bool forced;      // the anchor is to be proved even if nothing is new
+    bool off;         // its trace
+    bool ended;       // the log takes no more
+};
+
+uint64_t record_now(const struct extract_recorder *r);
+
+// follow.c: brings what is new, right after a look.
+enum extract_code record_follow(struct extract_recorder *r, struct extract_error *error);
+// Entries that are held back go out as they are.
+enum extract_code record_release(struct extract_recorder *r, struct extract_error *error);
+// Whether the ring in memory is another one than the one that is followed, or begins anew.
+bool record_is_reset(struct extract_recorder *r);
+// The target started anew: what the ring was is forgotten.
+enum extract_code record_reset(struct extract_recorder *r, struct extract_error *error);
+
+// jump.c: begins at the newest entries, when there is no way from those before.
+enum extract_code record_jump(struct extract_recorder *r, struct extract_error *error);
+// Sends proven entries on; those that may be patched later are held back.
+enum extract_code record_deliver(struct extract_recorder *r, struct extract_delta_span *span,
+                                 struct extract_error *error);
+// How many of the newest can be read before the writer comes round.
+uint32_t record_reach(const struct extract_recorder *r);
+uint32_t record_held_most(const struct extract_recorder *r);
+
+// objects.c
+enum extract_code objects_start(struct objects *objects, const struct extract_ring *ring,
+                                struct extract_error *error);
+void objects_free(struct objects *objects);
+void objects_note(struct objects *objects, const struct extract_ring *ring,
+                  const struct extract_delta_span *span);
+// Reads the registry and sends it on when it changed. Unreadable: nothing.
+enum extract_code objects_read(struct extract_recorder *r, struct extract_error *error);
+
+#endif

@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# record.sh: `ringside record` from its command line: what it refuses, how it ends, what it leaves.
+# The target is a board in QEMU, behind its gdbstub. Prints "ok NAME" or "not ok NAME: why"; exit
+# status 1 when any failed. Takes BUILD.
+set -u
+ringside=${BUILD:-build}/ringside
+elf=build/firmware/demo-cortex-m3.elf
+work=$(mktemp -d) || exit 1
+qemu_pid=
+failures=0
+trap '[ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+
+# check NAME STATUS [out|err|no-out|no-err PATTERN]...: judges the last run.
+check() {
+    local name=$1 expected=$2 why=''
+    shift 2
+    case " $expected " in *" $status "*) ;; *)
+        why="status $status, not $expected ($(head -n 1 "$work/err"))" ;;
+    esac
+    while [ -z "$why" ] && [ $# -gt 0 ]; do
+        case $1 in
+        out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
+        no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
+        esac
+        shift 2
+    done
+    if [ -z "$why" ]; then
+        echo "ok record: $name"
+    else
+        echo "not ok record: $name: $why"
+        failures=$((failures + 1))
+    fi
+}
+run() {
+    timeout 60 "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+}
+log=$work/a.log
+
+run record
+check "no target and no file" 1 err 'record: no output file is given; write --openocd PORT'
+run record -o "$log"
+check "no target" 1 err 'record: no live target is given'
+run record --remote "$work/none" -o "$log" --policy never
+check "unknown policy" 1 err '--policy: "never" is not allowed; write loop, until_full or append'
+for size in 0 k 1T -5 99999999999G; do
+    run record --remote "$work/none" -o "$log" --size "$size"
+    check "size $size" 1 err 'is not allowed; write bytes, or a number with k, M or G'
+done
+for number in 0 -1 x 1e3 ''; do
+    run record --remote "$work/none" -o "$log" --for "$number"
+    check "seconds \"$number\"" 1 err '--for: .* is not allowed'
+    run record --remote "$work/none" -o "$log" --every "$number"
+    check "milliseconds \"$number\"" 1 err '--every: .* is not allowed'
+done
+run report --sync "$elf@0"
+check "options of record with another command" 1 err 'they go with record'
+run record --event x --remote "$work/none" -o "$log"
+check "filters" 1 err 'it takes no filter'
+run record --remote "$work/none" --elf "$elf" -o "$log"
+check "no server" 2 err "$work/none: "
+[ -e "$log" ] && status=9
+check "no server: no file is made" 2
+run record --remote "$work/none" --until '' -o "$log"
+check "until nothing" 1 err 'it names nothing'
+
+if ! command -v qemu-system-arm >/dev/null || [ ! -r "$elf" ]; then
+    echo "skip record: a board (needs qemu-system-arm and the firmware)"
+    exit $((failures > 0))
+fi
+qemu-system-arm -M mps2-an385 -display none -serial null -monitor none -kernel "$elf" \
+    -chardev socket,id=gdb,path="$work/board",server=on,wait=off -gdb chardev:gdb \
+    >"$work/qemu.log" 2>&1 </dev/null &
+qemu_pid=$!
+for _ in $(seq 200); do
+    [ -S "$work/board" ] && break
+    sleep 0.05
+done
+sleep 0.5 # the firmware starts its trace
+board=(record --remote "$work/board" --elf "$elf")
+field() { jq -r "$1" "$work/out"; }
+
+run "${board[@]}" -o "$log" --for 1.5 --json
+check "for a time" "0 3" err 'events/s can be followed' err 'halts the target for each poll' \
+    err 'halted [0-9]* times' out '"reason":"time"'
+entries=$(field .entries)
+run info --json "$log"
+status=$(jq -r "if .entries_valid == $entries and .entries_valid > 20 and .log.closed then 0
+    else 9 end" "$work/out")
+check "the log holds what the summary says" 0
+run "${board[@]}" -o "$log" --for 1
+check "an existing log is not overwritten" 2 err "$log: "
+run info --json "$log"
+status=$([ "$(jq .entries_valid "$work/out")" = "$entries" ]; echo $?)
+check "and is as it was" 0
+
+run "${board[@]}" -o "$work/q.log" --for 0.5 --quiet
+check "quiet" "0 3" no-err . no-out .
+run "${board[@]}" -o "$work/until.log" --until 'TX_TRACE_QUEUE_SEND,TX_TRACE_THREAD_SLEEP' --json
+check "until an event" "0 3" out '"reason":"event"'
+run report --json --event 'TX_TRACE_QUEUE_SEND,TX_TRACE_THREAD_SLEEP' "$work/until.log"
+check "which is in the log" "0 3" out '"event"'
+run "${board[@]}" -o "$work/full.log" --policy until_full --size 64k --json
+check "until full" "0 3" out '"reason":"full"'
+run info "$work/full.log"
+check "a full log is readable" "0 3" out '^policy: until_full'
+run "${board[@]}" -o "$work/more.log" --policy append --for 0.5
+run "${board[@]}" -o "$work/more.log" --policy append --for 0.5
+check "append goes on" "0 3"
+run info "$work/more.log"
+check "with two recordings" "0 3" out '^recordings: 2'
+
+interrupt() { # SIGNAL
+    "$ringside" "${board[@]}" -o "$work/$1.log" --json >"$work/out" 2>"$work/err" </dev/null &
+    local pid=$!
+    for _ in $(seq 200); do
+        [ -s "$work/$1.log" ] && break
+        sleep 0.05
+    done
+    kill "-$1" "$pid"
+    wait "$pid"
+    status=$?
+}
+for signal in INT TERM HUP; do
+    # A shell starts jobs with SIGINT ignored; the program takes it all the same.
+    interrupt $signal
+    check "SIG$signal ends in order" "0 3" out '"reason":"signal"'
+    run info "$work/$signal.log"
+    check "SIG$signal: the log is closed" "0 3" out '^closed: yes'
+done
+
+# A file that cannot grow, as a full disk: writes fail with EFBIG where SIGXFSZ is ignored.
+(
+    trap '' XFSZ
+    ulimit -f 40
+    exec timeout 60 "$ringside" "${board[@]}" -o "$work/disk.log" --every 1
+) >"$work/out" 2>"$work/err" </dev/null
+status=$?
+check "no room" 2 err "disk.log: "
+run info "$work/disk.log"
+check "no room: the log is readable" "0 3" out '^entries valid: [1-9]'
+exit $((failures > 0))

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// tests: a target that writes its ring while it is read, in virtual time. In: a ring, a link, a
+// writer's speed. Out: a memory; and a judge of what a recorder makes of it.
+//
+// The writer makes one store a step, in the order of the ThreadX event trace: eight words, then the
+// pointer. Each entry proves itself. Written from docs/formats/threadx.md alone, sharing no code
+// with the library. Used by unit tests and by the benchmark.
+#ifndef TESTS_SIM_H
+#define TESTS_SIM_H
+
+#include <extract/record.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SIM_HEADER = 12, // words
+    SIM_ENTRY = 8,
+    SIM_OBJECT = 12,
+    SIM_STORES = 9, // of an insert: the words and the pointer
+    SIM_ADDRESS = 0x20000000,
+    SIM_TRACKED = 1 << 16 // events whose patches are remembered
+};
+
+struct sim {
+    uint32_t slots, mask;
+    uint32_t *words; // header, one object, entries
+    size_t count;    // of words
+    uint64_t number; // of the event that is being written
+    unsigned store;  // of it that comes next
+    uint64_t stores; // in all
+    uint32_t stamp;  // of that event
+    uint32_t step;   // ticks from one to the next; 0: the clock stands
+    bool patches;    // odd events are filled in when the event behind them is half-written
+    // Virtual time and the link.
+    uint64_t now;         // ns
+    double per_ns;        // events
+    double owed;          // stores
+    uint64_t latency;     // ns of a read
+    double word_ns;       // ns of a word
+    bool dead;            // nothing can be read
+    uint32_t hole, holes; // entries [hole, hole + holes) cannot be read
+    // Called before each word that is read, when it is set.
+    void (*before_word)(struct sim *sim);
+    uint64_t words_read, reads;
+    uint64_t patched[SIM_TRACKED]; // store at which an event was filled in, 0: not yet
+};
+
+static inline uint32_t sim_hash(uint64_t number, uint32_t word)
+{
+    uint64_t x = (number + 1) * UINT64_C(0x9E3779B97F4A7C15) + word * UINT64_C(0xBF58476D1CE4E5B9);
+    return (uint32_t)((x ^ x >> 31) * UINT64_C(0x94D049BB133111EB) >> 32);
+}
+
+static inline uint32_t sim_word(const struct sim *sim, uint64_t number, uint32_t word,
+                                uint32_t stamp)
+{
+    bool odd = sim->patches && number % 2;
+    switch (word) {
+    case 0:
+        return 0x20010000 + 256 * (uint32_t)(number % 7);
+    case 1:
+        return 0x80100010;
+    case 2:
+        return odd ? 1 : 4096 + (uint32_t)(number % 5);
+    case 3:
+        return stamp;
+    case 4:
+        return (uint32_t)number;
+    case 7:
+        return odd ? 0 : sim_hash(number, 7);
+    default:
+        return sim_hash(number, word);
+    }
+}
+
+static inline uint32_t *sim_slot(struct sim *sim, uint64_t number)
+{
+    return sim->words + SIM_HEADER + SIM_OBJECT + number % sim->slots * SIM_ENTRY;
+}
+
+static inline uint32_t sim_address(const uint32_t *word, const struct sim *sim)
+{
+    return SIM_ADDRESS + 4 * (uint32_t)(word - sim->words);
+}
+
+// Event `number` gets its result, if it is still there.
+static inline void sim_patch(struct sim *sim, uint64_t number)
+{
+    uint32_t *slot = sim_slot(sim, number);
+    if (!(sim->patches && number % 2) || slot[4] != (uint32_t)number)
+        return;
+    slot[7] = sim_hash(number, 7);
+    sim->patched[number % SIM_TRACKED] = sim->stores;
+}
+
+static inline void sim_store(struct sim *sim)
+{
+    uint32_t *slot = sim_slot(sim, sim->number);
+    sim->stores++;
+    if (sim->store < SIM_ENTRY) {
+        slot[sim->store] = sim_word(sim, sim->number, sim->store, sim->stamp);
+        if (sim->store == 5 && sim->number)
+            sim_patch(sim, sim->number - 1);
+        sim->store++;
+        return;
+    }
+    sim->patched[sim->number % SIM_TRACKED] = 0;
+    sim->number++;
+    sim->stamp += sim->step;
+    sim->store = 0;
+    sim->words[8] = sim_address(sim_slot(sim, sim->number), sim);
+}
+
+// The firmware starts: the header, an empty ring.
+static inline void sim_boot(struct sim *sim)
+{
+    uint32_t *w = sim->words, registry = SIM_ADDRESS + 4 * SIM_HEADER;
+    uint32_t start = registry + 4 * SIM_OBJECT, end = start + 32 * sim->slots;
+    const uint32_t header[SIM_HEADER] = {0x54585442, sim->mask,  SIM_ADDRESS, registry,
+                                         32u << 16,  start,      start,       end,
+                                         start,      0xAAAAAAAA, 0xBBBBBBBB,  0xCCCCCCCC};
+    memset(w, 0, sim->count * sizeof *w);
+    memcpy(w, header, sizeof header);
+    w[SIM_HEADER] = 0x10800100; // in use, a thread, priority 16
+    w[SIM_HEADER + 1] = 0x20010000;
+    memcpy(w + SIM_HEADER + 4, "worker", 6);
+    sim->store = 0;
+}
+
+static inline bool sim_make(struct sim *sim, uint32_t slots)
+{
+    memset(sim, 0, sizeof *sim);
+    sim->slots = slots;
+    sim->mask = UINT32_MAX;
+    sim->step = 977;
+    sim->stamp = 0xFFFFF000;
+    sim->count = SIM_HEADER + SIM_OBJECT + (size_t)slots * SIM_ENTRY;
+    sim->words = calloc(sim->count, sizeof *sim->words);
+    if (sim->words)
+        sim_boot(sim);
+    return sim->words != NULL;
+}
+
+// Whole events at once.
+static inline void sim_run(struct sim *sim, uint64_t events)
+{
+    for (uint64_t i = 0; i < events * SIM_STORES; i++)
+        sim_store(sim);
+}
+
+static inline void sim_pass(struct sim *sim, double ns)
+{
+    sim->now += (uint64_t)ns;
+    sim->owed += ns * sim->per_ns * SIM_STORES;
+    for (; sim->owed >= 1; sim->owed -= 1)
+        sim_store(sim);
+}
+
+static inline uint64_t sim_now(void *context)
+{
+    return ((struct sim *)context)->now;
+}
+
+static inline size_t sim_read(void *context, uint64_t address, void *buffer, size_t length)
+{
+    struct sim *sim = context;
+    uint64_t first = (address - SIM_ADDRESS) / 4;
+    uint64_t hole = SIM_HEADER + SIM_OBJECT + (uint64_t)sim->hole * SIM_ENTRY;
+    sim->reads++;
+    sim_pass(sim, (double)sim->latency);
+    for (size_t i = 0; i < length / 4; i++) {
+        bool in_hole = first + i >= hole && first + i < hole + sim->holes * SIM_ENTRY;
+        if (sim->dead || in_hole || address < SIM_ADDRESS || first + i >= sim->count)
+            return 4 * i;
+        if (sim->before_word)
+            sim->before_word(sim);
+        sim_pass(sim, sim->word_ns);
+        memcpy((uint8_t *)buffer + 4 * i, &sim->words[first + i], 4);
+        sim->words_read++;
+    }
+    return length;
+}
+
+// ---- The judge: a sink that knows the truth ----
+
+struct sim_judge {
+    const struct sim *sim;
+    bool started;
+    uint64_t next; // true number of the event that follows the last that was recorded
+    uint64_t entries, lost, laps, right; // laps whose estimate was right
+    uint64_t pending;                    // lost since the last entries
+    bool exact, unknown;
+    uint64_t poll_start; // stores that had been made when this poll began
+    unsigned marks[16];
+    unsigned rings, objects;
+    const char *fault; // NULL: none
+};
+
+static inline void sim_judge_entry(struct sim_judge *judge, const uint32_t *w, bool provisional)
+{
+    const struct sim *sim = judge->sim;
+    uint64_t number = w[4];
+    for (uint32_t i = 0; i < SIM_ENTRY; i++)
+        if (i != 3 && w[i] != sim_word(sim, number, i, 0) &&
+            !(i == 7 && w[7] == sim_hash(number, 7)))
+            judge->fault = "an entry is a mix of two";
+    bool late = sim->patches && number % 2 && !w[7];
+    uint64_t patched = sim->patched[number % SIM_TRACKED];
+    if (late && !provisional && number + SIM_TRACKED > sim->number && patched &&
+        patched < judge->poll_start)
+        judge->fault = "an entry lacks what was filled in before it was final";
+    if (judge->started && number < judge->next)
+        judge->fault = "an entry comes twice";
+    if (judge->started && number >= judge->next && !judge->unknown) {
+        uint64_t gap = number - judge->next;
+        if (judge->exact ? gap != judge->pending : (gap - judge->pending) % sim->slots)
+            judge->fault = "a loss is wrong";
+        judge->right += !judge->exact && gap == judge->pending;
+        judge->laps += !judge->exact;
+    }
+    judge->started = judge->exact = true;
+    judge->unknown = false;
+    judge->pending = 0;
+    judge->next = number + 1;
+}
+
+static inline enum extract_code sim_judge(void *context, const struct extract_log_block *block,
+                                          const void *payload, struct extract_error *error)
+{
+    struct sim_judge *judge = context;
+    uint32_t words[SIM_ENTRY];
+    (void)error;
+    if (block->type == EXTRACT_LOG_ENTRIES) {
+        if (block->first != judge->entries + judge->lost)
+            judge->fault = "the numbers of entries do not go on";
+        for (uint32_t i = 0; i < block->count; i++) {
+            memcpy(words, (const uint8_t *)payload + 32 * i, 32);
+            sim_judge_entry(judge, words, i + block->provisional >= block->count);
+        }
+        judge->entries += block->count;
+    } else if (block->type == EXTRACT_LOG_LOSS) {
+        judge->lost += block->lost;
+        judge->pending += block->lost;
+        judge->exact &= (block->flags & EXTRACT_LOG_LOSS_EXACT) != 0;
+        judge->unknown |= !(block->flags & (EXTRACT_LOG_LOSS_EXACT | EXTRACT_LOG_LOSS_MODULO));
+    } else if (block->type == EXTRACT_LOG_MARK) {
+        judge->marks[block->kind & 15]++;
+    }
+    judge->rings += block->type == EXTRACT_LOG_RING;
+    judge->objects += block->type == EXTRACT_LOG_OBJECTS;
+    return EXTRACT_OK;
+}
+
+// A recorder over the target.
+struct sim_session {
+    struct sim sim;
+    struct sim_judge judge;
+    struct extract_memory *memory;
+    struct extract_recorder *recorder;
+};
+
+static inline enum extract_code sim_open(struct sim_session *s, struct extract_error *error)
+{
+    const struct extract_memory_source source = {
+        .read = sim_read, .context = &s->sim, .byte_order = EXTRACT_LITTLE, .running = true};
+    const struct extract_record_options options = {.size = sizeof options,
+                                                   .ring_known = true,
+                                                   .ring = SIM_ADDRESS,
+                                                   .sink = sim_judge,
+                                                   .context = &s->judge,
+                                                   .now = sim_now,
+                                                   .clock = &s->sim};
+    s->judge = (struct sim_judge){.sim = &s->sim, .exact = true};
+    enum extract_code code = extract_memory_new(&s->memory, &source, error);
+    if (!code)
+        code = extract_recorder_open(&s->recorder, s->memory, NULL, &options, error);
+    return code;
+}
+
+static inline enum extract_code sim_poll(struct sim_session *s)
+{
+    s->judge.poll_start = s->sim.stores;
+    return extract_recorder_poll(s->recorder, NULL);
+}
+
+// Polls when they are due, for so long.
+static inline void sim_record(struct sim_session *s, uint64_t ns)
+{
+    uint64_t end = s->sim.now + ns;
+    while (s->sim.now < end) {
+        uint64_t due = extract_recorder_due(s->recorder);
+        sim_pass(&s->sim, due ? (double)due : 1000); // the host's own work
+        sim_poll(s);
+    }
+}
+
+static inline void sim_close(struct sim_session *s)
+{
+    s->judge.poll_start = s->sim.stores;
+    extract_recorder_close(s->recorder, NULL);
+    extract_memory_close(s->memory);
+    free(s->sim.words);
+}
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// Recording in virtual time: loads up to and beyond the link, laps and what is said of them, costs,
+// resets, and targets that do not answer. Model check: test_follow.c.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include "tests/unit/record/rate.h"
+#include <cmocka.h>
+
+static struct sim_session session;
+
+static void begin(uint32_t slots, double events_per_second)
+{
+    struct extract_error error;
+    assert_true(rate_setup(&session.sim, &rate_links[1], slots, events_per_second));
+    if (sim_open(&session, &error))
+        fail_msg("%s: %s", error.what, error.why);
+}
+
+static const struct extract_record_status *status(void)
+{
+    return extract_recorder_status(session.recorder);
+}
+
+// The writer stops; what was written since the first recorded event is recorded or reported lost.
+static void end(void)
+{
+    const struct sim_judge *judge = &session.judge;
+    struct sim *sim = &session.sim;
+    sim->per_ns = 0;
+    while (sim->store)
+        sim_store(sim);
+    uint64_t number = sim->number, slots = sim->slots;
+    sim_close(&session);
+    if (judge->fault)
+        fail_msg("%s", judge->fault);
+    assert_int_equal((number - judge->next - judge->pending) % slots, 0);
+    assert_int_equal(judge->marks[EXTRACT_MARK_START], 1);
+    assert_int_equal(judge->marks[EXTRACT_MARK_STOP], 1);
+}
+
+static void test_bound(void **state)
+{
+    static const uint32_t rings[] = {256, 1024, 8192};
+    (void)state;
+    for (size_t link = 0; link < 2; link++)
+        for (size_t i = 0; i < 3; i++) {
+            double rate = 0.85 * rate_links[link].bytes_per_second / 32;
+            assert_true(rate_recorder_follows(&session, &rate_links[link], rings[i], rate));
+            assert_false(rate_naive_follows(&session, &rate_links[link], rings[i], rate));
+            assert_true(rate_naive_follows(&session, &rate_links[link], rings[i], rate / 2));
+        }
+}
+
+// The model of the link, from its own reads: 0.14 ms and 600 KB/s.
+static void test_advice(void **state)
+{
+    (void)state;
+    begin(1024, 1000);
+    const struct extract_record_advice *advice = &status()->advice;
+    assert_in_range(advice->latency, 139000, 141000);
+    assert_in_range(advice->rate, 599000, 601000);
+    // Half of the ring, 510 entries: 3 latencies, 20 bytes and 16320 bytes: 27.65 ms.
+    assert_in_range(advice->events, 18300, 18600);
+    assert_int_equal(advice->slots, 1024);
+    assert_int_equal(advice->slots_wanted, 0);
+    sim_record(&session, 2000000000);
+    assert_in_range(status()->events_per_second, 990, 1010);
+    // 1,000 events/s fill an eighth of the ring in 128 ms; the idle period is shorter: 256 entries
+    // at 18,450 events/s, 13.9 ms.
+    assert_in_range(advice->period, 13000000, 14500000);
+    assert_int_equal(status()->lost, 0);
+    end();
+}
+
+// 12,000 events/s need a poll of half of the ring: 2 w (3 l + 20 / rate) / (1 - w e) + 4, rounded
+// up to 32: w e = 0.64, 3 l + 20 / rate = 453 us, 34.2 entries.
+static void test_too_small(void **state)
+{
+    (void)state;
+    begin(24, 12000);
+    sim_record(&session, 1000000000);
+    assert_in_range(status()->advice.slots_wanted, 32, 64);
+    end();
+    begin(1024, 30000);
+    sim_record(&session, 1000000000);
+    assert_int_equal(status()->advice.slots_wanted, UINT32_MAX);
+    end();
+}
+
+// Beyond the link, a share of events that is worth its bytes; losses are known while the anchor is.
+static void test_overload(void **state)
+{
+    static const double loads[] = {1.2, 2, 5, 20};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        begin(1024, loads[i] * 18750);
+        sim_record(&session, 3000000000);
+        print_message("# %.1f times the link: %llu of %.0f, %llu laps, %llu right\n", loads[i],
+                      (unsigned long long)session.judge.entries, 3 * loads[i] * 18750,
+                      (unsigned long long)session.judge.laps,
+                      (unsigned long long)session.judge.right);
+        assert_in_range(session.judge.entries,
+                        loads[i] < 3   ? 40000
+                        : loads[i] < 6 ? 30000
+                                       : 10000,
+                        60000);
+        assert_true(session.judge.lost > 0);
+        assert_true(session.judge.right * 100 >= session.judge.laps * 95);
+        end();
+    }
+}
+
+// The host is away, for a time that brings from one to a hundred laps.
+static void laps(uint32_t mask, uint32_t step, double needed)
+{
+    unsigned many = 0;
+    begin(256, 10000);
+    session.sim.mask = session.sim.words[1] = mask;
+    extract_recorder_close(session.recorder, NULL);
+    extract_memory_close(session.memory);
+    session.sim.step = step;
+    sim_run(&session.sim, 300);
+    struct extract_error error;
+    assert_int_equal(sim_open(&session, &error), EXTRACT_OK);
+    for (; many < 100; many++) {
+        sim_record(&session, 300000000);
+        sim_pass(&session.sim, 30e6 + 25e6 * many);
+    }
+    sim_record(&session, 300000000);
+    print_message("# mask 0x%x, step %u: %llu laps, %llu right\n", mask, step,
+                  (unsigned long long)session.judge.laps, (unsigned long long)session.judge.right);
+    assert_in_range(session.judge.laps, step == 1 ? 0 : 95, 100);
+    assert_true((double)session.judge.right >= needed * (double)session.judge.laps);
+    assert_int_equal(status()->lost_known, step == 1);
+    end();
+}
+
+static void test_laps(void **state)
+{
+    (void)state;
+    laps(UINT32_MAX, 977, 0.95);
+    laps(UINT32_MAX, -977u, 0.95); // counts down
+    laps(0xFFFF, 977, 0.95);       // turns every 67 events: only the host's clock tells how often
+    laps(UINT32_MAX, 1, 1);        // counts events: exact
+    laps(UINT32_MAX, 0, 0.95);     // stands: the host's clock alone
+}
+
+// A poll with k new entries takes at most 8 k + 48 words, of which each read counts for 4. (The
+// registry is not looked at within a second.)
+static void test_cost(void **state)
+{
+    (void)state;
+    begin(512, 0);
+    session.sim.patches = true;
+    session.sim.latency = 1; // a load that this link can follow
+    session.sim.word_ns = 0.01;
+    for (uint32_t k = 0; k < 250; k += 1 + k / 8)
+        for (unsigned turn = 0; turn < 9; turn++) {
+            session.sim.now += 1000000;
+            sim_run(&session.sim, k);
+            uint64_t words = session.sim.words_read, reads = session.sim.reads;
+            uint32_t pending = status()->pending;
+            sim_poll(&session);
+            words = session.sim.words_read - words;
+            reads = session.sim.reads - reads;
+            if (words + 4 * reads > 8 * k + 48)
+                fail_msg("%u new, %u pending: %llu words in %llu reads", k, pending,
+                         (unsigned long long)words, (unsigned long long)reads);
+            if (!k && !pending)
+                assert_int_equal(words, 1);
+        }
+    assert_int_equal(session.judge.lost, 0);
+    end();
+}
+
+static void test_reset(void **state)
+{
+    (void)state;
+    begin(128, 500);
+    sim_record(&session, 500000000);
+    for (unsigned i = 0; i < 5; i++) {
+        sim_boot(&session.sim);
+        session.sim.stamp = 0;
+        sim_record(&session, 50000000 + 40000000 * i);
+    }
+    assert_int_equal(status()->resets, 5);
+    assert_int_equal(session.judge.marks[EXTRACT_MARK_RESET], 5);
+    assert_int_equal(session.judge.rings, 6);
+    assert_false(status()->lost_known && status()->lost);
+    end();
+}
+
+static void test_gone(void **state)
+{
+    (void)state;
+    begin(1024, 1000);
+    sim_record(&session, 500000000);
+    session.sim.dead = true;
+    sim_record(&session, 400000000); // shorter than a turn of the ring
+    assert_true(status()->gone);
+    session.sim.dead = false;
+    sim_record(&session, 500000000);
+    assert_false(status()->gone);
+    assert_int_equal(session.judge.marks[EXTRACT_MARK_GONE], 1);
+    assert_int_equal(session.judge.marks[EXTRACT_MARK_BACK], 1);
+    assert_int_equal(status()->lost, 0);
+    end();
+}
+
+// Entries that cannot be read are given up, not more than twice as many, and the rest goes on.
+static void test_hole(void **state)
+{
+    (void)state;
+    begin(256, 1000);
+    session.sim.hole = 100;
+    session.sim.holes = 8;
+    sim_record(&session, 2000000000);
+    uint64_t turns = session.sim.number / 256;
+    assert_in_range(session.judge.lost, 8 * (turns - 5), 16 * turns + 16);
+    assert_true(session.judge.entries > 1500);
+    session.sim.holes = 0;
+    end();
+}
+
+static void test_objects(void **state)
+{
+    (void)state;
+    begin(64, 100);
+    assert_int_equal(session.judge.objects, 1);
+    sim_record(&session, 3000000000); // threads that no registry knows: nothing new, nothing said
+    assert_int_equal(session.judge.objects, 1);
+    session.sim.words[SIM_HEADER + 5] = 0x21212121;
+    end(); // at its end, it is looked at
+    assert_int_equal(session.judge.objects, 2);
+}
+
+static void test_never_written(void **state)
+{
+    (void)state;
+    assert_true(sim_make(&session.sim, 64));
+    sim_run(&session.sim, 10);
+    assert_int_equal(sim_open(&session, NULL), EXTRACT_OK);
+    assert_int_equal(session.judge.entries, 10);
+    assert_int_equal(session.judge.lost, 0);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bound),         cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_too_small),     cmocka_unit_test(test_overload),
+        cmocka_unit_test(test_laps),          cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_reset),         cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_hole),          cmocka_unit_test(test_objects),
+        cmocka_unit_test(test_never_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
