@@ -4,7 +4,8 @@
 LIB_ROOMS   := base memory memory/live symbols formats formats/threadx snapshot events report \
                analysis log record
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
-CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/verbs/*.c))
+CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/verbs/*.c \
+                 libextract/cli/top/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 HEADERS     := $(sort $(wildcard libextract/include/extract/*.h))

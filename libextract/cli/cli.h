@@ -5,6 +5,7 @@
 #ifndef RINGSIDE_CLI_H
 #define RINGSIDE_CLI_H
 
+#include <extract/log.h>
 #include <extract/session.h>
 
 enum cli_status {
@@ -14,19 +15,36 @@ enum cli_status {
     CLI_LOSSES = 3      // read, with losses or damage
 };
 
+// What `record` takes.
+struct cli_recording {
+    bool given; // any of these
+    enum extract_log_policy policy;
+    uint64_t size;            // bytes of the log; 0: the usual
+    uint64_t every, duration; // ns; 0: chosen; without end
+    const char *until;        // an event; NULL: none
+    bool sync;
+};
+
 struct cli_options {
     struct extract_session_options session; // `conditions` is owned
     const char *elf;                        // NULL: none
     const char *user_events;                // NULL: none
     const char *output;                     // NULL: none
     const char *command;                    // NULL: none
+    const char *openocd, *remote;           // the place of a live target; NULL: none
+    const char *target;                     // OpenOCD's; NULL: its current one
+    unsigned timeout_ms;                    // of a live target; 0: the usual one
     const char **inputs;                    // owned
     int input_count;
+    unsigned delay_ms; // between refreshes of top; 0: the usual one
+    uint64_t count;    // of refreshes; 0: no limit
+    bool batch;        // top: no screen
+    struct cli_recording recording;
     bool quiet, cost, help, version;
 };
 
 // What a command takes beyond the common options.
-enum { CLI_FILTERS = 1, CLI_OUTPUT = 2, CLI_NO_INPUT = 4 };
+enum { CLI_FILTERS = 1, CLI_OUTPUT = 2, CLI_NO_INPUT = 4, CLI_REFRESH = 8, CLI_RECORD = 16 };
 
 struct cli_command {
     const char *name;
@@ -39,7 +57,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats, cli_scan,
-    cli_save, cli_help, cli_version;
+    cli_save, cli_record, cli_top, cli_openocd_config, cli_help, cli_version;
 
 // commands.c: the table. NULL behind the last, and when there is none of that name.
 const struct cli_command *cli_command_at(size_t i);
@@ -53,6 +71,22 @@ void cli_options_help(struct extract_text *text);
 // input.c: opens the memory that the inputs make together.
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
                                   struct extract_error *error);
+
+// live.c: targets behind --openocd and --remote.
+bool cli_is_live(const struct cli_options *options);
+// Seconds as a decimal number. False: none, or out of reason.
+bool cli_timeout_parse(const char *seconds, unsigned *ms);
+// Signals that end the program let a halted target go on first, where nobody else handles them when
+// this is called. Errors: those of extract_memory_open_openocd and _remote, and USAGE.
+enum extract_code cli_live_open(struct extract_memory **memory, const struct cli_options *options,
+                                struct extract_error *error);
+// When the last byte has been read: the target runs, and how long it stood is said, unless quiet.
+// Nothing to do for other memories, and for NULL.
+void cli_live_release(struct extract_memory *memory, const struct cli_options *options);
+
+// The log that the only input is; *log is NULL when it is none.
+enum extract_code cli_log_open(struct extract_log **log, const struct cli_options *options,
+                               struct extract_error *error);
 
 // output.c: standard output as a text, and messages. A write that fails is said once; a reader
 // that has gone (EPIPE) is not.
@@ -71,7 +105,8 @@ int cli_refuse(const char *what, const char *hint, const char *why);
 
 // look.c: one trace, opened as the options say.
 struct cli_look {
-    struct extract_memory *memory;
+    struct extract_memory *memory; // NULL: a log
+    struct extract_log *log;       // NULL: a memory
     struct extract_symbols *symbols;
     struct extract_user_types *types;
     struct extract_session *session;

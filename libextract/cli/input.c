@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: inputs. In: FILE.trx, IMAGE@ADDRESS, a core, Intel HEX, S-record, or "-". Out: one memory.
+// cli: inputs. In: FILE.trx, IMAGE@ADDRESS, a core, Intel HEX, S-record, or "-". Out: one memory;
+// or, in: FILE.log, out: a log.
 #include "cli/cli.h"
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,10 @@ static enum extract_code add_image(struct extract_memory *memory, const struct i
         return extract_error_set(error, EXTRACT_BAD, input->path,
                                  "write IMAGE@ADDRESS for a raw image of memory",
                                  "it is no trace dump, ELF core, Intel HEX or S-record file");
+    if (!strcmp(input->kind, "log"))
+        return extract_error_set(error, EXTRACT_USAGE, input->path,
+                                 "give it alone, to the commands that show events",
+                                 "a log is no image of memory");
     return extract_error_set(
         error, EXTRACT_USAGE, input->path, "give it alone; only images of memory go together",
         "a %s file holds a whole trace or memory", !strcmp(input->kind, "trx") ? ".trx" : "core");
@@ -87,6 +92,8 @@ enum extract_code cli_memory_open(struct extract_memory **memory, const struct c
 {
     enum extract_code code = EXTRACT_OK;
     *memory = NULL;
+    if (cli_is_live(options))
+        return cli_live_open(memory, options, error);
     for (int i = 0; i < options->input_count && !code; i++) {
         struct input input = {0};
         code = look_at(&input, options->inputs[i], error);
@@ -102,5 +109,19 @@ enum extract_code cli_memory_open(struct extract_memory **memory, const struct c
         extract_memory_close(*memory);
         *memory = NULL;
     }
+    return code;
+}
+
+enum extract_code cli_log_open(struct extract_log **log, const struct cli_options *options,
+                               struct extract_error *error)
+{
+    struct input input = {0};
+    *log = NULL;
+    if (options->input_count != 1 || cli_is_live(options))
+        return EXTRACT_OK;
+    enum extract_code code = look_at(&input, options->inputs[0], error);
+    if (!code && !strcmp(input.kind, "log"))
+        code = extract_log_open(log, input.path, error);
+    free(input.path);
     return code;
 }

@@ -11,20 +11,26 @@ int cli_look_open(struct cli_look *look, const struct cli_options *options)
     enum extract_code code;
 
     memset(look, 0, sizeof *look);
-    code = cli_memory_open(&look->memory, options, &error);
+    code = cli_log_open(&look->log, options, &error);
+    if (!code && !look->log)
+        code = cli_memory_open(&look->memory, options, &error);
     if (!code && options->elf)
         code = extract_symbols_open(&look->symbols, options->elf, &error);
     if (!code && options->user_events)
         code = extract_user_types_open(&look->types, options->user_events, &error);
     session.user_types = look->types;
-    if (!code)
+    if (!code && look->log)
+        code = extract_session_open_log(&look->session, look->log, look->symbols, &session, &error);
+    else if (!code)
         code = extract_session_open(&look->session, look->memory, look->symbols, &session, &error);
+    cli_live_release(look->memory, options);
     return code ? cli_complain(&error) : CLI_WHOLE;
 }
 
 // Prints each line of `verb` behind "ringside: INPUT: ".
-static void name_lines(struct cli_look *look, const char *verb)
+static void name_lines(struct cli_look *look, const struct cli_options *options, const char *verb)
 {
+    const char *name = look->log ? options->inputs[0] : extract_memory_name(look->memory);
     struct extract_text lines;
     struct extract_error error;
     char line[sizeof error.what + sizeof error.why + 8];
@@ -35,8 +41,7 @@ static void name_lines(struct cli_look *look, const char *verb)
     for (size_t i = 0, length; i < lines.used; i += length + 1) {
         const char *end = memchr(lines.data + i, '\n', lines.used - i);
         length = end ? (size_t)(end - lines.data) - i : lines.used - i;
-        extract_error_set(&error, EXTRACT_BAD, extract_memory_name(look->memory), NULL, "%.*s",
-                          (int)length, lines.data + i);
+        extract_error_set(&error, EXTRACT_BAD, name, NULL, "%.*s", (int)length, lines.data + i);
         fprintf(stderr, "ringside: %s\n", extract_error_format(&error, line, sizeof line));
     }
     extract_text_free(&lines);
@@ -48,13 +53,14 @@ int cli_look_close(struct cli_look *look, const struct cli_options *options, int
         if (!status && !extract_session_is_whole(look->session))
             status = CLI_LOSSES;
         if (!options->quiet)
-            name_lines(look, "damage");
+            name_lines(look, options, "damage");
         if (options->cost)
-            name_lines(look, "cost");
+            name_lines(look, options, "cost");
     }
     extract_session_close(look->session);
     extract_user_types_close(look->types);
     extract_symbols_close(look->symbols);
+    extract_log_free(look->log);
     extract_memory_close(look->memory);
     return status;
 }

@@ -12,8 +12,18 @@ static int check_options(const struct cli_command *command, const struct cli_opt
     if (options->output && !(command->takes & CLI_OUTPUT))
         return cli_refuse(command->name, "redirect standard output instead",
                           "it takes no --output");
-    if (!options->input_count && !(command->takes & CLI_NO_INPUT))
-        return cli_refuse(command->name, "write FILE.trx, IMAGE@ADDRESS, or - for standard input",
+    if ((options->delay_ms || options->count || options->batch) && !(command->takes & CLI_REFRESH))
+        return cli_refuse(command->name, "they go with top",
+                          "it takes no --delay, --count or --batch");
+    if (options->recording.given && !(command->takes & CLI_RECORD))
+        return cli_refuse(command->name, "they go with record",
+                          "it takes no --policy, --size, --every, --for, --until or --sync");
+    if ((options->target || options->timeout_ms) && !cli_is_live(options))
+        return cli_refuse(command->name, "give --openocd or --remote as well",
+                          "--target and --timeout are for live targets");
+    if (!options->input_count && !cli_is_live(options) && !(command->takes & CLI_NO_INPUT))
+        return cli_refuse(command->name,
+                          "write FILE.trx, IMAGE@ADDRESS, - for standard input, or --openocd",
                           "no input is given");
     return CLI_WHOLE;
 }

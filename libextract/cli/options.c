@@ -18,6 +18,19 @@ enum {
     OPT_NO_HEADER,
     OPT_COLOR,
     OPT_COST,
+    OPT_OPENOCD,
+    OPT_REMOTE,
+    OPT_TARGET,
+    OPT_TIMEOUT,
+    OPT_DELAY,
+    OPT_COUNT,
+    OPT_BATCH,
+    OPT_POLICY,
+    OPT_SIZE,
+    OPT_EVERY,
+    OPT_FOR,
+    OPT_UNTIL,
+    OPT_SYNC,
     OPT_FILTER // + enum extract_filter_word
 };
 
@@ -32,6 +45,19 @@ static const struct option long_options[] = {
     {"no-header", no_argument, NULL, OPT_NO_HEADER},
     {"color", optional_argument, NULL, OPT_COLOR},
     {"cost", no_argument, NULL, OPT_COST},
+    {"openocd", required_argument, NULL, OPT_OPENOCD},
+    {"remote", required_argument, NULL, OPT_REMOTE},
+    {"target", required_argument, NULL, OPT_TARGET},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"delay", required_argument, NULL, OPT_DELAY},
+    {"count", required_argument, NULL, OPT_COUNT},
+    {"batch", no_argument, NULL, OPT_BATCH},
+    {"policy", required_argument, NULL, OPT_POLICY},
+    {"size", required_argument, NULL, OPT_SIZE},
+    {"every", required_argument, NULL, OPT_EVERY},
+    {"for", required_argument, NULL, OPT_FOR},
+    {"until", required_argument, NULL, OPT_UNTIL},
+    {"sync", no_argument, NULL, OPT_SYNC},
     {"output", required_argument, NULL, 'o'},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -49,6 +75,10 @@ void cli_options_help(struct extract_text *text)
 {
     extract_text_puts(text, "Options:\n"
                             "  --elf FILE          the firmware: names, and where the ring lies\n"
+                            "  --openocd PLACE     a live target, through OpenOCD's Tcl port\n"
+                            "  --remote PLACE      a live target, through a GDB server\n"
+                            "  --target NAME       which one, where OpenOCD has several\n"
+                            "  --timeout SECONDS   how long to wait for an answer\n"
                             "  --format NAME       of the trace: threadx (default: found out)\n"
                             "  --ring ADDRESS      of the ring's control header\n"
                             "  --hz N              ticks of the trace's clock in a second\n"
@@ -58,7 +88,16 @@ void cli_options_help(struct extract_text *text)
                             "  --no-header         text without column heads\n"
                             "  --color[=WHEN]      auto (default), always or never\n"
                             "  --cost              say what reading has cost\n"
-                            "  -o, --output FILE   what save writes\n"
+                            "  --delay SECONDS     between refreshes of top (1)\n"
+                            "  --count N           of refreshes of top (no limit)\n"
+                            "  --batch             top as text, without a screen\n"
+                            "  --policy POLICY     of record: loop (default), until_full, append\n"
+                            "  --size N[k|M|G]     bytes of the log that record writes (64M)\n"
+                            "  --every MS          between polls of record (default: chosen)\n"
+                            "  --for SECONDS       how long record goes on\n"
+                            "  --until EVENT       record stops behind this event\n"
+                            "  --sync              record waits for the disk after each block\n"
+                            "  -o, --output FILE   what save and record write\n"
                             "  -q, --quiet         do not name losses; the status tells\n"
                             "  -h, --help          this text\n"
                             "  -V, --version       the version\n"
@@ -86,6 +125,72 @@ static bool set_number(uint64_t *number, const char *option, const char *value, 
     if (extract_number_parse(value, number) && (*number || !positive))
         return true;
     return refuse_value(option, "write a decimal or 0x hexadecimal number", value);
+}
+
+static bool set_seconds(unsigned *ms, const char *option, const char *value)
+{
+    return cli_timeout_parse(value, ms) ||
+           refuse_value(option, "write seconds, from 0.001 to 3600", value);
+}
+
+// A decimal number of units of `ns` nanoseconds.
+static bool set_duration(uint64_t *result, const char *option, const char *value, double ns)
+{
+    char *end = NULL;
+    double number = strspn(value, "0123456789.") == strlen(value) ? strtod(value, &end) : 0;
+    if (!end || *end || !(number * ns >= 1) || number * ns > 1e18)
+        return refuse_value(option, "write a decimal number above 0", value);
+    *result = (uint64_t)(number * ns);
+    return true;
+}
+
+static bool set_size(uint64_t *size, const char *value)
+{
+    static const char units[] = "kMG";
+    char digits[24];
+    size_t length = strlen(value);
+    const char *unit = length ? strchr(units, value[length - 1]) : NULL;
+    uint64_t scale = unit ? UINT64_C(1024) << 10 * (unit - units) : 1;
+    length -= unit != NULL;
+    if (length < sizeof digits) {
+        memcpy(digits, value, length);
+        digits[length] = 0;
+        if (extract_number_parse(digits, size) && *size &&
+            !__builtin_mul_overflow(*size, scale, size))
+            return true;
+    }
+    return refuse_value("--size", "write bytes, or a number with k, M or G behind it", value);
+}
+
+static bool set_policy(enum extract_log_policy *policy, const char *value)
+{
+    static const char *const names[] = {"loop", "until_full", "append"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(value, names[i])) {
+            *policy = (enum extract_log_policy)i;
+            return true;
+        }
+    return refuse_value("--policy", "write loop, until_full or append", value);
+}
+
+static bool set_recording(struct cli_recording *recording, int option, const char *value)
+{
+    recording->given = true;
+    switch (option) {
+    case OPT_POLICY:
+        return set_policy(&recording->policy, value);
+    case OPT_SIZE:
+        return set_size(&recording->size, value);
+    case OPT_EVERY:
+        return set_duration(&recording->every, "--every", value, 1e6);
+    case OPT_FOR:
+        return set_duration(&recording->duration, "--for", value, 1e9);
+    case OPT_UNTIL:
+        recording->until = value;
+        return true;
+    default:
+        return recording->sync = true;
+    }
 }
 
 static bool set_color(struct cli_options *options, const char *when)
@@ -134,6 +239,8 @@ static bool add_word(struct cli_options *options, char *word)
 static bool set_option(struct cli_options *options, int option, const char *value, char *argument)
 {
     struct extract_session_options *session = &options->session;
+    if (option >= OPT_POLICY && option <= OPT_SYNC)
+        return set_recording(&options->recording, option, value);
     switch (option) {
     case OPT_ELF:
         options->elf = value;
@@ -159,6 +266,23 @@ static bool set_option(struct cli_options *options, int option, const char *valu
         return set_color(options, value ? value : "always");
     case OPT_COST:
         return options->cost = true;
+    case OPT_OPENOCD:
+        options->openocd = value;
+        return true;
+    case OPT_REMOTE:
+        options->remote = value;
+        return true;
+    case OPT_TARGET:
+        options->target = value;
+        return true;
+    case OPT_TIMEOUT:
+        return set_seconds(&options->timeout_ms, "--timeout", value);
+    case OPT_DELAY:
+        return set_seconds(&options->delay_ms, "--delay", value);
+    case OPT_COUNT:
+        return set_number(&options->count, "--count", value, true);
+    case OPT_BATCH:
+        return options->batch = true;
     case 'o':
         options->output = value;
         return true;

@@ -227,3 +227,22 @@ size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint
     }
     return 0;
 }
+
+bool extract_symbols_writable(const struct extract_symbols *symbols, size_t index,
+                              struct extract_region *region)
+{
+    const struct elf_file *file = &symbols->file;
+    const uint64_t wanted = SHF_ALLOC | SHF_WRITE;
+
+    for (uint32_t i = 0; i < file->section_count; i++) {
+        const struct elf_section *s = &file->sections[i];
+        if ((s->flags & (wanted | SHF_TLS)) != wanted || !s->size ||
+            s->address + s->size < s->address)
+            continue;
+        if (index-- == 0) {
+            *region = (struct extract_region){s->address, s->size};
+            return true;
+        }
+    }
+    return false;
+}

@@ -32,6 +32,9 @@ $(BUILD)/unit/%: $(BUILD)/obj/libextract/tests/unit/%.o $(SUPPORT_OBJECTS) $(BUI
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -pie $(filter %.o,$^) $(wraps) $(BUILD)/libextract.a -o $@ -lcmocka $(LIBS)
 
+# What lies in the program and not in the library.
+$(BUILD)/unit/cli/test_top: $(filter-out %/main.o,$(CLI_OBJECTS))
+
 $(BUILD)/fuzz/%: $(BUILD)/obj/libextract/tests/fuzz/%.o $(BUILD)/libextract.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

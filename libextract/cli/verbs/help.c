@@ -11,6 +11,7 @@ static void put_overview(struct extract_text *text)
         extract_text_printf(text, "  %-8s  %s\n", command->name, command->summary);
     extract_text_puts(text, "\nInputs:\n"
                             "  FILE.trx       a dump of the ring\n"
+                            "  FILE.log       a recording\n"
                             "  IMAGE@ADDRESS  a raw image of memory; several make one memory\n"
                             "  FILE           an ELF core, Intel HEX or S-record file\n"
                             "  -, -@ADDRESS   standard input: a .trx, or a raw image\n\n");

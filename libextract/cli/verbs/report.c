@@ -13,7 +13,7 @@ static int run_last(const struct cli_options *options)
     struct cli_options rest = *options;
     struct extract_condition *conditions = (struct extract_condition *)rest.session.conditions;
 
-    if (rest.input_count < 2)
+    if (rest.input_count + cli_is_live(options) < 2)
         return cli_refuse("last", "write ringside last N INPUT", "no input is given");
     conditions[rest.session.condition_count++] =
         (struct extract_condition){EXTRACT_FILTER_LAST, rest.inputs[0]};

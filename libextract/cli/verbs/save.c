@@ -2,7 +2,7 @@
 // cli: `ringside save`. In: a trace. Out: the ring alone, as a dump file of its own format.
 #include "base/file.h"
 #include "cli/cli.h"
-#include <extract/export.h>
+#include <extract/report.h>
 #include <string.h>
 
 static int write_out(const struct extract_text *ring, const char *path)
@@ -40,6 +40,7 @@ static int run(const struct cli_options *options)
 
 const struct cli_command cli_save = {
     .name = "save",
+    .alias = "snapshot",
     .arguments = "INPUT... -o FILE.trx",
     .summary = "the ring as a dump file, which gives the same report",
     .help = "The file is replaced in one step. -o - writes to standard output.\n",

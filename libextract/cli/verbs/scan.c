@@ -73,6 +73,7 @@ static int run(const struct cli_options *options)
     if (cli_memory_open(&memory, options, &error))
         return cli_complain(&error);
     status = search(memory, options);
+    cli_live_release(memory, options);
     extract_memory_close(memory);
     return status;
 }

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: MIT
+// cli/top: a look as lines of text. In: a look, what the user has chosen, the room. Out: facts on
+// the recording, its threads, the most frequent events, the newest events.
+#include "cli/top/top.h"
+#include "report/sheet.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NAME_COLUMNS = 24, // of a thread on a screen
+    BAR_COLUMNS = 10,
+    BATCH_ROWS = 10, // of event types, and of events, where the room is not bounded
+    NO_LIMIT = 1 << 30
+};
+
+// A thread's line; what has the larger key comes first.
+struct row {
+    const struct extract_thread_stats *thread;
+    const struct top_last *last;
+    uint64_t key;
+};
+
+static const char *column_name(enum top_column column)
+{
+    static const char *const names[TOP_COLUMNS] = {"thread", "prio", "load %", "events/s",
+                                                   "min free"};
+    return names[column];
+}
+
+static unsigned count_lines(const struct extract_text *text)
+{
+    unsigned lines = 0;
+    for (size_t i = 0; i < text->used; i++)
+        lines += text->data[i] == '\n';
+    return lines;
+}
+
+// A number of thousandths with one decimal; large ones without.
+static void put_thousandths(struct extract_text *text, uint64_t value)
+{
+    extract_text_dec(text, value / 1000);
+    if (value < 1000 * 1000)
+        extract_text_printf(text, ".%u", (unsigned)(value / 100 % 10));
+}
+
+static void put_share(struct extract_text *text, uint64_t part, uint64_t whole)
+{
+    if (whole)
+        put_thousandths(text, (uint64_t)((unsigned __int128)part * 100000 / whole));
+    else
+        extract_text_putc(text, '-');
+}
+
+// The part of the rate of all events that `count` events of the window stand for.
+static void put_rate(struct extract_text *text, const struct top_look *look, uint64_t count)
+{
+    const struct top_number *rate = &look->facts.rate;
+    uint64_t all = look->stats->events;
+    if (rate->known && all)
+        put_thousandths(text, (uint64_t)((unsigned __int128)rate->value * count / all));
+    else
+        extract_text_putc(text, '-');
+}
+
+static void put_target(struct extract_text *text, const struct top_look *look,
+                       const struct top_view *view)
+{
+    const struct top_facts *facts = &look->facts;
+    extract_text_puts(text, view->report.color ? "\x1b[1m" : "");
+    extract_text_escaped(text, facts->target);
+    extract_text_printf(text, ": %s, %s",
+                        look->trace ? extract_trace_info(look->trace)->format : "-", facts->state);
+    if (facts->counts.resets)
+        extract_text_printf(text, ", %llu reset%s", (unsigned long long)facts->counts.resets,
+                            facts->counts.resets == 1 ? "" : "s");
+    if (facts->quiet.known && facts->quiet.value > 2 * EXTRACT_SECOND)
+        extract_text_printf(text, ", nothing new for %llu s",
+                            (unsigned long long)(facts->quiet.value / EXTRACT_SECOND));
+    extract_text_puts(text, view->paused ? "  [paused]" : "");
+    extract_text_puts(text, view->report.color ? "\x1b[0m\n" : "\n");
+}
+
+static void put_link(struct extract_text *text, const struct top_facts *facts)
+{
+    extract_text_puts(text, "events/s: ");
+    if (facts->rate.known)
+        put_thousandths(text, facts->rate.value);
+    else
+        extract_text_putc(text, '-');
+    extract_text_printf(text, "  lost: %s%llu", facts->counts.lost_vague ? "about " : "",
+                        (unsigned long long)facts->counts.lost);
+    if (facts->fill.known)
+        extract_text_printf(text, "  fill: %llu of %u", (unsigned long long)facts->fill.value,
+                            facts->slots);
+    if (facts->link.known)
+        extract_text_printf(text, "  link: %llu bytes/s", (unsigned long long)facts->link.value);
+    if (facts->period.known) {
+        extract_text_puts(text, "  poll: ");
+        put_thousandths(text, facts->period.value / 1000);
+        extract_text_puts(text, " ms");
+    }
+    if (facts->halted.known) {
+        extract_text_puts(text, "  halted: ");
+        put_thousandths(text, facts->halted.value * 100);
+        extract_text_puts(text, " %");
+    }
+    extract_text_putc(text, '\n');
+}
+
+static void put_load(struct extract_text *text, const struct top_look *look, uint64_t hz)
+{
+    const struct extract_stats *stats = look->stats;
+    uint64_t span = stats->span_ticks, others = stats->idle_ticks + stats->interrupt_ticks;
+    struct facts facts = {.text = text, .json = false, .first = true};
+
+    extract_text_puts(text, "load: threads ");
+    put_share(text, span - others - stats->init_ticks, span);
+    extract_text_puts(text, " %, interrupts ");
+    put_share(text, stats->interrupt_ticks, span);
+    extract_text_puts(text, " %, idle ");
+    put_share(text, stats->idle_ticks, span);
+    extract_text_printf(text, " %%  window: %llu events, %llu ticks",
+                        (unsigned long long)stats->events, (unsigned long long)span);
+    facts_seconds(&facts, span, hz);
+    if (extract_trace_info(look->trace)->clock.counts_events)
+        extract_text_puts(text, "  (the clock counts events)");
+    extract_text_putc(text, '\n');
+}
+
+static uint16_t priority_of(const struct extract_thread_stats *thread)
+{
+    return thread->last_priority != EXTRACT_NO_PRIORITY ? thread->last_priority
+                                                        : thread->thread->priority;
+}
+
+static uint64_t key_of(const struct extract_thread_stats *thread, enum top_column column)
+{
+    uint64_t used = thread->stack_size - thread->stack_free;
+    switch (column) {
+    case TOP_PRIORITY:
+        return EXTRACT_NO_PRIORITY - (uint64_t)priority_of(thread);
+    case TOP_LOAD:
+        return thread->ticks;
+    case TOP_EVENTS:
+        return thread->events;
+    case TOP_STACK: // the fullest stack first
+        return thread->stack_known && thread->stack_size
+                   ? 1 + (uint64_t)((unsigned __int128)used * UINT32_MAX / thread->stack_size)
+                   : 0;
+    default:
+        return 0;
+    }
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? 1 : -1;
+    return strcmp(x->thread->thread->shown, y->thread->thread->shown);
+}
+
+// The threads that are there or were active, in the order of a column. NULL: out of memory.
+static struct row *sort_threads(const struct top_look *look, enum top_column column, size_t *count)
+{
+    const struct extract_stats *stats = look->stats;
+    const struct extract_object *first;
+    struct row *rows = calloc(stats->thread_count + 1, sizeof *rows);
+    extract_trace_objects(look->trace, &first);
+    *count = 0;
+    for (size_t i = 0; rows && i < stats->thread_count; i++) {
+        const struct extract_thread_stats *thread = &stats->threads[i];
+        if (thread->thread->in_use || thread->events || thread->ticks)
+            rows[(*count)++] =
+                (struct row){thread, &look->last[thread->thread - first], key_of(thread, column)};
+    }
+    if (rows)
+        qsort(rows, *count, sizeof *rows, by_key);
+    return rows;
+}
+
+static void optional_cell(struct sheet *sheet, bool known, uint64_t value)
+{
+    if (known)
+        extract_text_dec(&sheet->cells, value);
+    else
+        extract_text_putc(&sheet->cells, '-');
+    sheet_close_cell(sheet);
+}
+
+static void type_cell(struct sheet *sheet, const struct extract_event_type *type, uint32_t id)
+{
+    if (type)
+        extract_text_escaped(&sheet->cells, type->name);
+    if (type && type->range)
+        extract_text_printf(&sheet->cells, " %u", id);
+    sheet_close_cell(sheet);
+}
+
+static void bar_cell(struct sheet *sheet, uint64_t part, uint64_t whole)
+{
+    uint64_t marks =
+        whole ? (uint64_t)(((unsigned __int128)part * BAR_COLUMNS + whole / 2) / whole) : 0;
+    extract_text_pad(&sheet->cells, '|', marks < BAR_COLUMNS ? (size_t)marks : BAR_COLUMNS);
+    sheet_close_cell(sheet);
+}
+
+static void put_row(struct sheet *sheet, const struct top_look *look, const struct row *row,
+                    bool screen)
+{
+    const struct extract_thread_stats *thread = row->thread;
+    uint16_t priority = priority_of(thread);
+    top_cut(&sheet->cells, thread->thread->shown, screen ? NAME_COLUMNS : NO_LIMIT);
+    sheet_close_cell(sheet);
+    optional_cell(sheet, priority != EXTRACT_NO_PRIORITY, priority);
+    put_share(&sheet->cells, thread->ticks, look->stats->span_ticks);
+    sheet_close_cell(sheet);
+    bar_cell(sheet, thread->ticks, look->stats->span_ticks);
+    put_rate(&sheet->cells, look, thread->events);
+    sheet_close_cell(sheet);
+    optional_cell(sheet, thread->stack_size != 0, thread->stack_size);
+    optional_cell(sheet, thread->stack_known, thread->stack_free);
+    type_cell(sheet, row->last->type, row->last->id);
+}
+
+// A column by which the threads are sorted has brackets. The blanks keep columns in their place
+// while numbers grow.
+static void head_cell(struct sheet *sheet, const char *name, enum top_column column,
+                      enum top_column sort, size_t width)
+{
+    bool sorted = column == sort;
+    size_t used = strlen(name) + 2 * sorted;
+    if (column != TOP_NAME)
+        extract_text_pad(&sheet->cells, ' ', width > used ? width - used : 0);
+    extract_text_printf(&sheet->cells, sorted ? "[%s]" : "%s", name);
+    if (column == TOP_NAME)
+        extract_text_pad(&sheet->cells, ' ', width > used ? width - used : 0);
+    sheet_close_cell(sheet);
+}
+
+static void put_heads(struct sheet *sheet, enum top_column sort)
+{
+    static const size_t widths[TOP_COLUMNS] = {
+        [TOP_NAME] = 16, [TOP_PRIORITY] = 6, [TOP_LOAD] = 8, [TOP_EVENTS] = 10, [TOP_STACK] = 10};
+    for (enum top_column c = TOP_NAME; c < TOP_COLUMNS; c++) {
+        head_cell(sheet, column_name(c), c, sort, widths[c]);
+        if (c == TOP_LOAD)
+            sheet_cell(sheet, "          ");
+        if (c == TOP_EVENTS)
+            sheet_cell(sheet, "stack size");
+    }
+    sheet_cell(sheet, "last event");
+}
+
+static void put_threads(struct extract_text *text, const struct top_look *look,
+                        const struct top_view *view, size_t most, bool screen)
+{
+    struct sheet sheet;
+    size_t count;
+    struct row *rows = sort_threads(look, view->sort, &count);
+    if (!rows) {
+        text->code = EXTRACT_NOMEM;
+        return;
+    }
+    size_t shown = count <= most ? count : most - 1;
+    sheet_open(&sheet, 8, 0x76); // numbers to the right
+    put_heads(&sheet, view->sort);
+    for (size_t i = 0; i < shown; i++)
+        put_row(&sheet, look, &rows[i], screen);
+    sheet_print(&sheet, text, &view->report);
+    if (shown < count)
+        extract_text_printf(text, "(%zu more threads)\n", count - shown);
+    free(rows);
+}
+
+static void put_types(struct extract_text *text, const struct top_look *look,
+                      const struct top_view *view, const struct extract_stats *stats, size_t most)
+{
+    struct sheet sheet;
+    sheet_open(&sheet, 4, 3);
+    sheet_cell(&sheet, "  events/s");
+    sheet_cell(&sheet, "   percent");
+    sheet_cell(&sheet, "class");
+    sheet_cell(&sheet, "event");
+    for (size_t i = 0; i < stats->service_count && i < most; i++) {
+        const struct extract_service_stats *service = &stats->services[i];
+        put_rate(&sheet.cells, look, service->count);
+        sheet_close_cell(&sheet);
+        put_share(&sheet.cells, service->count, look->stats->events);
+        sheet_close_cell(&sheet);
+        sheet_cell(&sheet, extract_class_name(service->type->class_));
+        type_cell(&sheet, service->type, service->id);
+    }
+    sheet_print(&sheet, text, &view->report);
+}
+
+static void put_fault(struct extract_text *text, const struct extract_error *error)
+{
+    char line[sizeof error->what + sizeof error->why + sizeof error->hint + 8];
+    extract_text_puts(text, extract_error_format(error, line, sizeof line));
+    extract_text_putc(text, '\n');
+}
+
+// What the filter leaves: the most frequent types, the newest events. `rows` 0: not bounded.
+static void put_filtered(struct extract_text *text, const struct top_look *look,
+                         const struct top_view *view, unsigned rows)
+{
+    struct extract_stats *stats;
+    struct extract_error error;
+    enum extract_code code = top_look_stats(look, view->line, view->report.hz, &stats, &error);
+    if (code)
+        put_fault(text, &error);
+    if (!stats)
+        return;
+    put_types(text, look, view, stats, rows ? rows / 8 : BATCH_ROWS);
+    extract_text_putc(text, '\n');
+    extract_stats_free(stats);
+    unsigned used = count_lines(text) + !view->report.no_header;
+    if (!rows || used < rows)
+        top_look_events(look, view->line, rows ? rows - used : BATCH_ROWS, &view->report, text,
+                        &error);
+}
+
+static void put_help(struct extract_text *text)
+{
+    extract_text_puts(text, "\n"
+                            "  q           quit\n"
+                            "  s, <, >     sort the threads by another column\n"
+                            "  p, blank    hold the screen; the recording goes on\n"
+                            "  r           begin the window anew\n"
+                            "  f           filter the events: event=queue* thread=worker\n"
+                            "              words: event thread object class from to last\n"
+                            "              Enter takes the line, Esc leaves it, ^U clears it\n"
+                            "  ?           this text\n"
+                            "\n"
+                            "The window holds the newest entries: those of the last 10 seconds,\n"
+                            "at most 65536, and none from before a loss or a reset. Loads are\n"
+                            "shares of its time; filters do not change them.\n");
+}
+
+// The last line of a screen.
+static void put_foot(struct extract_text *text, const struct top_view *view)
+{
+    if (view->editing) {
+        extract_text_puts(text, "filter: ");
+        extract_text_escaped(text, view->edit);
+        extract_text_puts(text, "_");
+    } else if (view->message[0]) {
+        extract_text_escaped(text, view->message);
+    } else {
+        extract_text_puts(text, "q quit  s sort  p pause  r reset  f filter  ? help");
+        extract_text_puts(text, view->line[0] ? "   filter: " : "");
+        extract_text_escaped(text, view->line);
+    }
+}
+
+// Makes the drawing `rows` lines long.
+static void fit_rows(struct extract_text *text, unsigned rows)
+{
+    unsigned lines = 0;
+    for (size_t i = 0; i < text->used; i++)
+        if (text->data[i] == '\n' && ++lines == rows)
+            text->used = i + 1;
+    if (lines < rows)
+        extract_text_pad(text, '\n', rows - lines);
+}
+
+static void put_body(struct extract_text *text, const struct top_look *look,
+                     const struct top_view *view, unsigned rows)
+{
+    put_target(text, look, view);
+    put_link(text, &look->facts);
+    if (!look->trace)
+        return;
+    put_load(text, look, view->report.hz);
+    extract_text_putc(text, '\n');
+    put_threads(text, look, view, rows ? rows / 4 + 1 : NO_LIMIT, rows != 0);
+    extract_text_putc(text, '\n');
+    put_filtered(text, look, view, rows);
+}
+
+void top_draw(struct extract_text *text, const struct top_look *look, const struct top_view *view,
+              struct top_size size)
+{
+    unsigned rows = size.rows > 1 ? size.rows - 1 : 0;
+    if (view->help)
+        put_help(text);
+    else
+        put_body(text, look, view, rows);
+    if (!size.rows)
+        return;
+    fit_rows(text, rows);
+    put_foot(text, view);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// cli/top: a look as one JSON object a line (RFC 8259). In: a look, the filter line. Out: facts on
+// the recording, and statistics and events as `stats --json` and `report --json` print them.
+#include "cli/top/top.h"
+#include "report/sheet.h"
+
+enum { NEWEST = 10 };
+
+static void put_number(struct facts *facts, const char *key, const struct top_number *number)
+{
+    if (number->known)
+        facts_number(facts, key, number->value);
+    else
+        facts_unknown(facts, key);
+}
+
+static void put_rate(struct facts *facts, const struct top_number *rate)
+{
+    if (!rate->known) {
+        facts_unknown(facts, "events per second");
+        return;
+    }
+    facts_key(facts, "events per second");
+    extract_text_printf(facts->text, "%llu.%03u", (unsigned long long)(rate->value / 1000),
+                        (unsigned)(rate->value % 1000));
+}
+
+static void put_facts(struct facts *facts, const struct top_facts *from)
+{
+    facts_word(facts, "target", from->target);
+    facts_word(facts, "state", from->state);
+    facts_number(facts, "resets", from->counts.resets);
+    facts_number(facts, "entries", from->counts.entries);
+    facts_number(facts, "events lost", from->counts.lost);
+    facts_bool(facts, "events lost exact", !from->counts.lost_vague);
+    put_rate(facts, &from->rate);
+    facts_number(facts, "ring entries", from->slots);
+    put_number(facts, "fill", &from->fill);
+    put_number(facts, "link bytes per second", &from->link);
+    put_number(facts, "poll period ns", &from->period);
+    put_number(facts, "quiet ns", &from->quiet);
+    put_number(facts, "halted thousandths", &from->halted);
+}
+
+// Takes the line end off what a report wrote behind `start`; between its lines come commas.
+static void join_lines(struct extract_text *text, size_t start)
+{
+    if (text->used > start && text->data[text->used - 1] == '\n')
+        text->used--;
+    for (size_t i = start; i < text->used; i++)
+        if (text->data[i] == '\n')
+            text->data[i] = ',';
+}
+
+static void put_stats(struct facts *facts, const char *key, const struct extract_stats *stats,
+                      const struct extract_report_options *report)
+{
+    facts_key(facts, key);
+    size_t start = facts->text->used;
+    if (stats)
+        extract_report_stats(facts->text, stats, report);
+    else
+        extract_text_puts(facts->text, "null");
+    join_lines(facts->text, start);
+}
+
+static void put_filtered(struct facts *facts, const struct top_look *look,
+                         const struct top_view *view)
+{
+    struct extract_stats *stats;
+    struct extract_error error;
+    facts_word(facts, "filter", view->line);
+    top_look_stats(look, view->line, view->report.hz, &stats, &error);
+    put_stats(facts, "filtered", stats, &view->report);
+    extract_stats_free(stats);
+}
+
+static void put_newest(struct facts *facts, const struct top_look *look,
+                       const struct top_view *view)
+{
+    struct extract_error error;
+    facts_key(facts, "newest");
+    extract_text_putc(facts->text, '[');
+    size_t start = facts->text->used;
+    if (look->trace)
+        top_look_events(look, view->line, NEWEST, &view->report, facts->text, &error);
+    join_lines(facts->text, start);
+    extract_text_putc(facts->text, ']');
+}
+
+void top_draw_json(struct extract_text *text, const struct top_look *look,
+                   const struct top_view *view)
+{
+    struct facts facts;
+    facts_open(&facts, text, true);
+    put_facts(&facts, &look->facts);
+    put_stats(&facts, "stats", look->stats, &view->report);
+    if (look->trace && view->line[0])
+        put_filtered(&facts, look, view);
+    put_newest(&facts, look, view);
+    facts_close(&facts);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// cli/top: the meaning of a window. In: the window as a snapshot, filter lines. Out: its trace,
+// statistics, each thread's newest event, and the newest events as text.
+#include "cli/top/top.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Names are taken from the registry and the ELF only: a look must not read from the target.
+static enum extract_code open_trace(struct top_look *look, const struct top_source *source,
+                                    const struct extract_user_types *types,
+                                    struct extract_error *error)
+{
+    struct extract_trace_options options = {.size = sizeof options,
+                                            .symbols = source->symbols,
+                                            .user_types = types,
+                                            .modulus = source->options->session.modulus};
+    enum extract_code code = top_window_snapshot(&source->window, &look->snapshot, error);
+    return code ? code : extract_trace_open(&look->trace, &look->snapshot, &options, error);
+}
+
+static bool note_last(void *context, const struct extract_event *events, size_t count)
+{
+    struct top_look *look = context;
+    const struct extract_object *first;
+    extract_trace_objects(look->trace, &first);
+    for (size_t i = 0; i < count; i++) {
+        const struct extract_object *thread =
+            events[i].context == EXTRACT_THREAD
+                ? extract_trace_thread(look->trace, events[i].thread)
+                : NULL;
+        if (thread)
+            look->last[thread - first] = (struct top_last){events[i].type, events[i].id};
+    }
+    return true;
+}
+
+static enum extract_code study(struct top_look *look, struct extract_error *error)
+{
+    const struct extract_object *objects;
+    struct extract_sink sink = {.events = note_last, .context = look};
+    struct extract_view *view = NULL;
+    look->last = calloc(extract_trace_objects(look->trace, &objects) + 1, sizeof *look->last);
+    if (!look->last)
+        return extract_error_set(error, EXTRACT_NOMEM, "threads", NULL, "out of memory");
+    enum extract_code code = extract_view_new(&view, NULL, look->trace, 0, error);
+    if (!code) {
+        extract_view_run(view, &sink);
+        code = extract_stats_new(&look->stats, view, look->trace, error);
+    }
+    extract_view_free(view);
+    return code;
+}
+
+enum extract_code top_look_open(struct top_look *look, struct top_source *source,
+                                const struct extract_user_types *types, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    memset(look, 0, sizeof *look);
+    top_source_facts(source, &look->facts);
+    if (source->window.has_ring) {
+        code = open_trace(look, source, types, error);
+        code = code ? code : study(look, error);
+    }
+    if (code)
+        top_look_close(look);
+    return code;
+}
+
+void top_look_close(struct top_look *look)
+{
+    extract_stats_free(look->stats);
+    extract_trace_close(look->trace);
+    extract_snapshot_free(&look->snapshot);
+    free(look->last);
+    memset(look, 0, sizeof *look);
+}
+
+static enum extract_code make_view(const struct top_look *look, const char *line, uint64_t most,
+                                   uint64_t hz, struct extract_view **view,
+                                   struct extract_error *error)
+{
+    struct extract_filter *filter;
+    *view = NULL;
+    enum extract_code code = top_words_filter(line, most, &filter, error);
+    if (code)
+        return code;
+    code = extract_view_new(view, filter, look->trace, hz, error);
+    extract_filter_free(filter);
+    return code;
+}
+
+enum extract_code top_look_stats(const struct top_look *look, const char *line, uint64_t hz,
+                                 struct extract_stats **stats, struct extract_error *error)
+{
+    struct extract_view *view;
+    *stats = NULL;
+    enum extract_code found = make_view(look, line, 0, hz, &view, error);
+    enum extract_code code = view ? extract_stats_new(stats, view, look->trace, error) : found;
+    extract_view_free(view);
+    return code ? code : found;
+}
+
+enum extract_code top_look_events(const struct top_look *look, const char *line, uint64_t most,
+                                  const struct extract_report_options *report,
+                                  struct extract_text *text, struct extract_error *error)
+{
+    struct extract_view *view;
+    enum extract_code code = make_view(look, line, most, report->hz, &view, error);
+    if (view)
+        extract_report_events(text, view, look->trace, report, NULL);
+    extract_view_free(view);
+    return code;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside openocd-config`. In: the firmware's ELF. Out: the lines for OpenOCD's
+// configuration that tell ringside.tcl where the ring, the fault handlers and the RAM are.
+#include "cli/cli.h"
+#include <stdlib.h>
+
+enum { RAM_SPANS = 64, GAP = 4096 };
+
+// Where a core stops when it has gone wrong: the names of CMSIS, libopencm3, the Pico SDK, Zephyr,
+// and of vector tables of Cortex-A and -R.
+static const char *const fault_handlers[] = {
+    "HardFault_Handler",
+    "MemManage_Handler",
+    "BusFault_Handler",
+    "UsageFault_Handler",
+    "SecureFault_Handler",
+    "hard_fault_handler",
+    "mem_manage_handler",
+    "bus_fault_handler",
+    "usage_fault_handler",
+    "isr_hardfault",
+    "z_arm_hard_fault",
+    "z_arm_mpu_fault",
+    "z_arm_bus_fault",
+    "z_arm_usage_fault",
+    "z_arm_fatal_error",
+    "Undefined_Handler",
+    "Undef_Handler",
+    "PrefetchAbort_Handler",
+    "PAbt_Handler",
+    "DataAbort_Handler",
+    "DAbt_Handler",
+    "Abort_Handler",
+    NULL,
+};
+
+static int by_address(const void *a, const void *b)
+{
+    uint64_t left = ((const struct extract_region *)a)->address;
+    uint64_t right = ((const struct extract_region *)b)->address;
+    return (left > right) - (left < right);
+}
+
+// The writable sections, those that lie close together as one. Returns how many spans there are.
+static size_t collect_ram(const struct extract_symbols *symbols, struct extract_region *ram)
+{
+    size_t count = 0, spans = 0;
+    while (count < RAM_SPANS && extract_symbols_writable(symbols, count, &ram[count]))
+        count++;
+    qsort(ram, count, sizeof *ram, by_address);
+    for (size_t i = 0; i < count; i++) {
+        struct extract_region *last = spans ? &ram[spans - 1] : NULL;
+        uint64_t end = ram[i].address + ram[i].length;
+        if (!last || ram[i].address > last->address + last->length + GAP)
+            ram[spans++] = ram[i];
+        else if (end > last->address + last->length)
+            last->length = end - last->address;
+    }
+    return spans;
+}
+
+static void put_ram(struct extract_text *text, const struct extract_symbols *symbols)
+{
+    struct extract_region ram[RAM_SPANS];
+    size_t spans = collect_ram(symbols, ram);
+    for (size_t i = 0; i < spans; i++)
+        extract_text_printf(text, " \\\n\t-ram 0x%08llx+0x%llx", (unsigned long long)ram[i].address,
+                            (unsigned long long)ram[i].length);
+}
+
+// Vector tables give several names to one handler: each place is named once.
+static void put_faults(struct extract_text *text, const struct extract_symbols *symbols)
+{
+    uint64_t seen[sizeof fault_handlers / sizeof *fault_handlers];
+    size_t count = 0;
+    for (size_t i = 0; fault_handlers[i]; i++) {
+        struct extract_symbol symbol;
+        if (!extract_symbols_by_name(symbols, fault_handlers[i], &symbol) || !symbol.size)
+            continue;
+        size_t known = 0;
+        while (known < count && seen[known] != symbol.address)
+            known++;
+        if (known < count)
+            continue;
+        seen[count++] = symbol.address;
+        extract_text_printf(text, " \\\n\t-fault 0x%08llx+0x%llx",
+                            (unsigned long long)symbol.address, (unsigned long long)symbol.size);
+    }
+}
+
+static void put_address(struct extract_text *text, const struct extract_symbols *symbols,
+                        const char *option, const char *name)
+{
+    struct extract_symbol symbol;
+    if (extract_symbols_by_name(symbols, name, &symbol))
+        extract_text_printf(text, " %s 0x%08llx", option, (unsigned long long)symbol.address);
+}
+
+static void put_line(struct extract_text *text, const struct extract_symbols *symbols)
+{
+    struct extract_symbol filter;
+    extract_text_puts(text, "# The ThreadX event trace, for OpenOCD; behind the target's own "
+                            "configuration.\n"
+                            "# Of several targets, name one: ringside init -target NAME ...\n"
+                            "source [find ringside.tcl]\n"
+                            "ringside init");
+    put_address(text, symbols, "-threadx", "_tx_trace_header_ptr");
+    put_address(text, symbols, "-current", "_tx_trace_buffer_current_ptr");
+    put_address(text, symbols, "-filter", "_tx_trace_event_enable_bits");
+    extract_text_printf(text, " \\\n\t-pointer %u", extract_symbols_pointer_bytes(symbols));
+    // That word is one ULONG.
+    if (extract_symbols_by_name(symbols, "_tx_trace_event_enable_bits", &filter) &&
+        (filter.size == 4 || filter.size == 8))
+        extract_text_printf(text, " -word %u", (unsigned)filter.size);
+    put_ram(text, symbols);
+    put_faults(text, symbols);
+    extract_text_puts(text, "\n");
+}
+
+static int print_config(const struct extract_symbols *symbols)
+{
+    struct extract_symbol symbol;
+    struct extract_error error;
+    struct cli_output output;
+    if (!extract_symbols_by_name(symbols, "_tx_trace_header_ptr", &symbol)) {
+        extract_error_set(
+            &error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
+            "is the kernel built with TX_ENABLE_EVENT_TRACE, and the ELF not stripped?",
+            "it has no symbol _tx_trace_header_ptr");
+        return cli_complain(&error);
+    }
+    cli_output_open(&output);
+    put_line(&output.text, symbols);
+    return cli_output_close(&output, CLI_WHOLE);
+}
+
+static int run(const struct cli_options *options)
+{
+    struct extract_symbols *symbols;
+    struct extract_error error;
+    if (options->input_count)
+        return cli_refuse("openocd-config", "name the firmware with --elf FILE",
+                          "it takes no input");
+    if (!options->elf)
+        return cli_refuse("openocd-config", "name the firmware with --elf FILE", "no ELF is given");
+    if (extract_symbols_open(&symbols, options->elf, &error))
+        return cli_complain(&error);
+    int status = print_config(symbols);
+    extract_symbols_close(symbols);
+    return status;
+}
+
+const struct cli_command cli_openocd_config = {
+    .name = "openocd-config",
+    .arguments = "--elf FIRMWARE.elf",
+    .summary = "the lines that tell OpenOCD where the ring is",
+    .help =
+        "Put them into OpenOCD's configuration; ringside-openocd(7) says what it can do then.\n",
+    .takes = CLI_NO_INPUT,
+    .run = run,
+};
