@@ -65,11 +65,12 @@ all:
 
 include libextract/build.mk
 include gdb-reader/build.mk
+include qemu-tests/probe/build.mk
 include libextract/tests/tests.mk
 include .ci/install.mk
 include qemu-tests/firmware.mk
 
-all: $(LIBRARIES) $(PROGRAM) $(READER) $(MANUALS)
+all: $(LIBRARIES) $(PROGRAM) $(READER) $(PROBE) $(MANUALS)
 
 # Compiles C of any room; $(BUILD)/flags makes a change of flags or compiler a change of all.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(GENERATED)

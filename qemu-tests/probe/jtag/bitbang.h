@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// probe/jtag: the characters of OpenOCD's remote_bitbang. In: what OpenOCD sends. Out: '0' and '1'.
+// Reference: OpenOCD, doc/manual/jtag/drivers/remote_bitbang.txt.
+#ifndef PROBE_BITBANG_H
+#define PROBE_BITBANG_H
+
+#include "probe/jtag/tap.h"
+
+struct bitbang {
+    struct tap *tap;
+    const struct target *target;
+    const uint64_t *due; // not 0: the link is busy, nothing may go on
+    bool tck;
+    bool reset_asserted;
+    bool quit; // the other side said that it goes
+};
+
+// Takes characters until all are taken, `due` is set, or the other side quits; returns how many.
+// `out` has room for `length` characters; *answered says how many were written. What is no
+// character of the protocol is passed over.
+size_t bitbang_feed(struct bitbang *bitbang, const char *in, size_t length, char *out,
+                    size_t *answered);
+
+// A new connection: the lines are as they are before the first character.
+void bitbang_restart(struct bitbang *bitbang);
+
+#endif

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// probe/qemu: QEMU's gdbstub. In: requests. Out: packets; replies, and the stops between them.
+#include "probe/qemu/gdbstub.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PACKET = 8192, TRAP = 5, DESCRIPTIONS = 16 };
+
+static bool send_packet(struct gdbstub *gdb, const char *body)
+{
+    char packet[PACKET];
+    unsigned sum = 0;
+    for (const char *c = body; *c; c++)
+        sum += (unsigned char)*c;
+    int length = snprintf(packet, sizeof packet, "$%s#%02x", body, sum & 0xFF);
+    return length < (int)sizeof packet && channel_send(&gdb->channel, packet, (size_t)length);
+}
+
+// The next packet. False: there is none (yet). Sums are not checked, and packets not acknowledged:
+// this is a local stream, which loses nothing, and QEMU does not wait for acknowledgements; one
+// that meets a running guest would stop it.
+static bool receive(struct gdbstub *gdb, char reply[PACKET], bool wait)
+{
+    size_t used = 0;
+    int c;
+    do {
+        c = channel_byte(&gdb->channel, wait);
+    } while (c >= 0 && c != '$');
+    while (c >= 0 && (c = channel_byte(&gdb->channel, true)) >= 0 && c != '#')
+        if (used < PACKET - 1)
+            reply[used++] = (char)c;
+    reply[used] = '\0';
+    return c >= 0 && channel_byte(&gdb->channel, true) >= 0 &&
+           channel_byte(&gdb->channel, true) >= 0;
+}
+
+static bool is_stop(const char *reply)
+{
+    return *reply == 'T' || *reply == 'S';
+}
+
+// A stop at a breakpoint or behind a single step, and not one that was asked for.
+static bool is_trap(const char *reply)
+{
+    const char digits[] = {is_stop(reply) ? reply[1] : '0', is_stop(reply) ? reply[2] : '0', '\0'};
+    return strtoul(digits, NULL, 16) == TRAP;
+}
+
+static bool is_exit(const char *reply)
+{
+    return *reply == 'W' || *reply == 'X';
+}
+
+// A request and its reply; stops that were told of before it are passed over, console output too.
+static bool ask(struct gdbstub *gdb, const char *request, char reply[PACKET])
+{
+    if (!gdb_is_attached(gdb) || !send_packet(gdb, request))
+        return false;
+    do {
+        if (!receive(gdb, reply, true))
+            return false;
+    } while (is_stop(reply) || (*reply == 'O' && reply[1] != 'K'));
+    return true;
+}
+
+static bool ask_ok(struct gdbstub *gdb, const char *request)
+{
+    char reply[PACKET];
+    return ask(gdb, request, reply) && !strcmp(reply, "OK");
+}
+
+bool gdb_is_attached(const struct gdbstub *gdb)
+{
+    return gdb->channel.fd >= 0 && !gdb->channel.dead;
+}
+
+// The whole of a target description, which comes in pieces; NULL or owned by the caller.
+static char *fetch(struct gdbstub *gdb, const char *name)
+{
+    char request[128], reply[PACKET], *text = calloc(1, 1);
+    size_t used = 0;
+    do {
+        snprintf(request, sizeof request, "qXfer:features:read:%s:%zx,ffb", name, used);
+        if (!text || !ask(gdb, request, reply) || (*reply != 'm' && *reply != 'l'))
+            break;
+        size_t length = strlen(reply + 1);
+        char *longer = realloc(text, used + length + 1);
+        if (!longer)
+            break;
+        text = longer;
+        memcpy(text + used, reply + 1, length + 1);
+        used += length;
+        if (*reply == 'l' || !length)
+            return text;
+    } while (used < 1 << 20);
+    free(text);
+    return NULL;
+}
+
+// The value of an attribute of the XML element that starts at `element`; false: it has none.
+static bool attribute(const char *element, const char *name, char *value, size_t size)
+{
+    const char *end = strchr(element, '>'), *at = strstr(element, name);
+    size_t length = strlen(name);
+    if (!end || !at || at > end || at[length] != '=' || !strchr("\"'", at[length + 1]))
+        return false;
+    at += length + 2; // behind the quote
+    size_t used = strcspn(at, "\"'");
+    if (used >= size)
+        used = size - 1;
+    memcpy(value, at, used);
+    value[used] = '\0';
+    return true;
+}
+
+// Numbers the registers of one description: each follows the one before it, or says its number.
+static void number_registers(struct gdbstub *gdb, const char *text, unsigned *next)
+{
+    char value[GDB_NAME] = "";
+    for (const char *at = strstr(text, "<reg "); at; at = strstr(at + 1, "<reg ")) {
+        if (attribute(at, " regnum", value, sizeof value))
+            *next = (unsigned)strtoul(value, NULL, 0);
+        if (*next < GDB_REGISTERS && attribute(at, " name", value, sizeof value))
+            memcpy(gdb->names[*next], value, sizeof value);
+        ++*next;
+    }
+}
+
+// QEMU answers for single registers only after its description was read.
+static bool describe(struct gdbstub *gdb)
+{
+    char *target = fetch(gdb, "target.xml"), name[64];
+    unsigned next = 0;
+    if (!target)
+        return false;
+    const char *at = strstr(target, "<xi:include ");
+    for (int i = 0; at && i < DESCRIPTIONS; i++, at = strstr(at + 1, "<xi:include ")) {
+        char *text = attribute(at, " href", name, sizeof name) ? fetch(gdb, name) : NULL;
+        if (text)
+            number_registers(gdb, text, &next);
+        free(text);
+    }
+    number_registers(gdb, target, &next);
+    free(target);
+    return true;
+}
+
+bool gdb_attach(struct gdbstub *gdb)
+{
+    char reply[PACKET];
+    if (gdb_is_attached(gdb))
+        return true;
+    if (!gdb->address_length)
+        return false;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    channel_close(&gdb->channel);
+    channel_open(&gdb->channel, fd);
+    if (connect(fd, (struct sockaddr *)&gdb->address, gdb->address_length) ||
+        !ask(gdb, "qSupported:xmlRegisters=i386,arm", reply) || !describe(gdb)) {
+        channel_close(&gdb->channel);
+        return false;
+    }
+    return true;
+}
+
+static int number_of(const struct gdbstub *gdb, const char *name)
+{
+    for (int i = 0; i < GDB_REGISTERS; i++)
+        if (!strcmp(gdb->names[i], name))
+            return i;
+    return -1;
+}
+
+bool gdb_read_register(struct gdbstub *gdb, const char *name, uint64_t *value)
+{
+    char request[32], reply[PACKET];
+    int number = number_of(gdb, name);
+    snprintf(request, sizeof request, "p%x", (unsigned)number);
+    if (number < 0 || !ask(gdb, request, reply) || *reply == 'E')
+        return false;
+    *value = 0;
+    for (unsigned i = 0; i < 8 && reply[2 * i] && reply[2 * i + 1]; i++) {
+        char byte[3] = {reply[2 * i], reply[2 * i + 1], '\0'};
+        *value |= (uint64_t)strtoul(byte, NULL, 16) << 8 * i;
+    }
+    return *reply != '\0';
+}
+
+bool gdb_write_register(struct gdbstub *gdb, const char *name, uint64_t value)
+{
+    char request[64];
+    int number = number_of(gdb, name);
+    unsigned bytes = *name == 'd' ? 8 : 4;
+    int used = snprintf(request, sizeof request, "P%x=", (unsigned)number);
+    for (unsigned i = 0; i < bytes; i++)
+        used += snprintf(request + used, sizeof request - (size_t)used, "%02x",
+                         (unsigned)(value >> 8 * i & 0xFF));
+    return number >= 0 && ask_ok(gdb, request);
+}
+
+bool gdb_insert(struct gdbstub *gdb, uint32_t address)
+{
+    char request[32];
+    snprintf(request, sizeof request, "Z1,%" PRIx32 ",2", address);
+    return ask_ok(gdb, request);
+}
+
+bool gdb_remove(struct gdbstub *gdb, uint32_t address)
+{
+    char request[32];
+    snprintf(request, sizeof request, "z1,%" PRIx32 ",2", address);
+    return ask_ok(gdb, request);
+}
+
+bool gdb_step(struct gdbstub *gdb, bool masked)
+{
+    char reply[PACKET];
+    // Bits of QEMU: 1 single-step, 2 without interrupts, 4 without timers.
+    if (!ask_ok(gdb, masked ? "Qqemu.sstep=0x7" : "Qqemu.sstep=0x1") || !send_packet(gdb, "s"))
+        return false;
+    do {
+        if (!receive(gdb, reply, true) || is_exit(reply))
+            return false;
+    } while (!is_trap(reply));
+    return true;
+}
+
+bool gdb_resume(struct gdbstub *gdb)
+{
+    return gdb_is_attached(gdb) && send_packet(gdb, "c");
+}
+
+enum gdb_stop gdb_poll(struct gdbstub *gdb)
+{
+    char reply[PACKET];
+    enum gdb_stop stop = GDB_RUNS;
+    while (gdb_is_attached(gdb) && stop != GDB_BREAKPOINT && receive(gdb, reply, false)) {
+        if (is_exit(reply))
+            return GDB_GONE;
+        if (is_stop(reply))
+            stop = is_trap(reply) ? GDB_BREAKPOINT : GDB_OTHER_STOP;
+    }
+    return stop;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// probe/qemu: the processor through QEMU's gdbstub: registers, breakpoints, single steps. It is
+// connected when it is needed first, because that stops the guest; and it is talked to only while
+// the guest stands, because any byte stops it too.
+// Standard: GDB manual, appendix E "Remote Serial Protocol".
+#ifndef PROBE_GDBSTUB_H
+#define PROBE_GDBSTUB_H
+
+#include "probe/qemu/channel.h"
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+enum { GDB_REGISTERS = 160, GDB_NAME = 16 };
+
+struct gdbstub {
+    struct channel channel;
+    struct sockaddr_un address;          // where it listens
+    socklen_t address_length;            // 0: there is none
+    char names[GDB_REGISTERS][GDB_NAME]; // of registers, by number; "": none
+};
+
+enum gdb_stop { GDB_RUNS, GDB_BREAKPOINT, GDB_OTHER_STOP, GDB_GONE };
+
+// Connects if that was not done yet. False: it cannot be.
+bool gdb_attach(struct gdbstub *gdb);
+bool gdb_is_attached(const struct gdbstub *gdb);
+
+// A register by its name in QEMU's target description; only the lowest 8 bytes of wide ones.
+// False: there is none.
+bool gdb_read_register(struct gdbstub *gdb, const char *name, uint64_t *value);
+bool gdb_write_register(struct gdbstub *gdb, const char *name, uint64_t value);
+
+bool gdb_insert(struct gdbstub *gdb, uint32_t address);
+bool gdb_remove(struct gdbstub *gdb, uint32_t address);
+
+// One instruction, with or without interrupts and timers.
+bool gdb_step(struct gdbstub *gdb, bool masked);
+bool gdb_resume(struct gdbstub *gdb);
+
+// Whether the processor has stopped by itself since it was resumed; does not wait.
+enum gdb_stop gdb_poll(struct gdbstub *gdb);
+
+#endif

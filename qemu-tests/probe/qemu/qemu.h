@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// probe/qemu: QEMU as a target. In: a command that starts it, or sockets of one that runs. Out:
+// the bus of its first processor. Memory is reached over qtest, the machine over QMP.
+#ifndef PROBE_QEMU_H
+#define PROBE_QEMU_H
+
+#include "probe/qemu/gdbstub.h"
+#include "probe/qemu/map.h"
+#include "probe/qemu/qmp.h"
+#include "probe/qemu/qtest.h"
+#include "probe/targets/target.h"
+#include <sys/types.h>
+
+enum { QEMU_BLOCK = 1024 };
+
+struct qemu {
+    struct qtest qtest;
+    struct qmp qmp;
+    struct gdbstub gdb;
+    struct map map;
+    pid_t pid; // of the QEMU that we started; 0: none
+    // Memory of a guest that stands, which is read in blocks.
+    uint8_t block[QEMU_BLOCK];
+    uint32_t block_address;
+    bool block_valid;
+    bool in_reset, ran_before_reset;
+};
+
+// Where QEMU is. One of `command` (for the shell; it is started, and ends with this process) and
+// the two paths is set; `gdbstub` may be NULL. The words of `maps` go in front of QEMU's own list.
+struct qemu_place {
+    const char *command;
+    const char *qtest, *qmp, *gdbstub;
+    const char *const *maps;
+    size_t map_count;
+};
+
+// Starts or joins. Errors: USAGE, IO, BAD, NOMEM. On error nothing is left.
+enum extract_code qemu_open(struct qemu *qemu, const struct qemu_place *place,
+                            struct extract_error *error);
+void qemu_close(struct qemu *qemu);
+
+// The bus of it, as in target.h; also used by the Cortex-M layer above.
+void qemu_target(struct target *target, struct qemu *qemu);
+bool qemu_read(void *context, uint32_t address, unsigned bytes, uint32_t *value);
+bool qemu_write(void *context, uint32_t address, unsigned bytes, uint32_t value);
+bool qemu_stop(void *context);
+bool qemu_resume(void *context);
+bool qemu_pump(void *context);
+
+// The reset line; `hold` says that the machine stands behind it.
+bool qemu_reset(struct qemu *qemu, bool asserted, bool hold);
+
+#endif

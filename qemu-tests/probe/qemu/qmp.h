@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// probe/qemu: control of QEMU's machine over QMP. In: stop, cont, reset, questions. Out: what
+// the machine does now. Reference: QEMU QMP Reference Manual.
+#ifndef PROBE_QMP_H
+#define PROBE_QMP_H
+
+#include "probe/qemu/channel.h"
+#include <extract/text.h>
+
+struct qmp {
+    struct channel channel;
+    bool stopped;    // known: the machine stands, and nothing has told otherwise
+    unsigned resets; // that were told of
+};
+
+// Shakes hands and asks whether the machine stands. Errors: IO (no QMP server, or it is gone).
+enum extract_code qmp_begin(struct qmp *qmp, struct extract_error *error);
+
+// These return when it is done; false: QEMU refused, or is gone.
+bool qmp_stop(struct qmp *qmp);
+bool qmp_cont(struct qmp *qmp);
+bool qmp_reset(struct qmp *qmp); // the machine stands or runs as before
+
+// Asks whether the machine stands.
+bool qmp_update(struct qmp *qmp);
+
+// Takes in what QEMU has told, without waiting; false: QEMU is gone.
+bool qmp_pump(struct qmp *qmp);
+
+// The output of a monitor command, unescaped; appended to `text`.
+bool qmp_monitor(struct qmp *qmp, const char *command, struct extract_text *text);
+
+#endif

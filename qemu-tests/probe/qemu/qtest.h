@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// probe/qemu: guest memory through QEMU's qtest protocol, while the guest runs. In: addresses.
+// Out: values. qtest answers 0 where nothing is mapped: the caller knows the map.
+// Reference: QEMU, softmmu/qtest.c, the comment "QTest Protocol".
+#ifndef PROBE_QTEST_H
+#define PROBE_QTEST_H
+
+#include "probe/qemu/channel.h"
+#include <stdint.h>
+
+struct qtest {
+    struct channel channel;
+    unsigned unanswered; // stores that were sent, whose answers were not taken yet
+};
+
+// One access of 1, 2 or 4 bytes by the guest's own bus. A store is sent, not waited for; what is
+// sent behind it is done behind it. False: QEMU is gone.
+bool qtest_read(struct qtest *qtest, uint32_t address, unsigned bytes, uint32_t *value);
+bool qtest_write(struct qtest *qtest, uint32_t address, unsigned bytes, uint32_t value);
+
+// Many bytes at once, with no word to how they are accessed: for a guest that stands.
+bool qtest_read_block(struct qtest *qtest, uint32_t address, uint8_t *bytes, size_t length);
+
+// Waits until all stores are done.
+bool qtest_settle(struct qtest *qtest);
+
+#endif
