@@ -6,20 +6,24 @@ STAGE := $(DESTDIR)$(PREFIX)
 
 # SOURCE:TARGET under the prefix; 755 for what is executed or loaded, 644 for the rest.
 INSTALL_755 := $(PROGRAM):bin/$(notdir $(PROGRAM)) \
+  $(PROBE):bin/$(notdir $(PROBE)) \
   $(BUILD)/$(SOFILE):lib/$(SOFILE) \
   $(foreach f,$(filter %.so,$(READER)),$(f):lib/ringside/$(notdir $(f)))
 INSTALL_644 := $(BUILD)/libextract.a:lib/libextract.a \
   $(foreach f,$(HEADERS),$(f):include/extract/$(notdir $(f))) \
   $(foreach f,$(MANUALS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f)))
 # OpenOCD finds it with `source [find ringside.tcl]` when both have the same prefix.
-INSTALL_644 += openocd-tcl/ringside.tcl:share/openocd/site/ringside.tcl
+INSTALL_644 += $(foreach f,$(sort $(wildcard openocd-tcl/*.tcl)),\
+  $(f):share/openocd/site/$(notdir $(f)))
+INSTALL_644 += qemu-tests/probe/probe.cfg:share/openocd/site/interface/ringside-probe.cfg
 # Links and files that are made for the prefix.
 INSTALL_MADE := lib/$(SONAME) lib/libextract.so lib/pkgconfig/libextract.pc \
   share/ringside/ringside.gdb
 target_of = $(word 2,$(subst :, ,$(1)))
 INSTALLED := $(foreach p,$(INSTALL_755) $(INSTALL_644),$(call target_of,$(p))) $(INSTALL_MADE)
 # Folders that leave with us when they are empty.
-INSTALL_FOLDERS := lib/ringside share/ringside include/extract share/openocd/site share/openocd
+INSTALL_FOLDERS := lib/ringside share/ringside include/extract share/openocd/site/interface \
+  share/openocd/site/interface share/openocd/site share/openocd
 
 install: all
 	@$(foreach p,$(INSTALL_755),install -Dm755 $(subst :, "$(STAGE)/,$(p))" &&) \

@@ -4,6 +4,7 @@
 //   E ID CONTEXT THREAD INFO1 INFO2 INFO3 INFO4   an entry, whatever it is
 //   L LOST MODULO KIND                            a loss; KIND: exact, modulo or unknown
 //   R                                             the target was reset
+//   T NUMBER                                      entries that the target wrote, at the very end
 // Out: a line for each event whose words do not belong together, and for each whose number says
 // that entries before it are missing, doubled or invented; then counts. Exit status 1 when there
 // was any, when more than one estimate in twenty is wrong, or when there was nothing to check.
@@ -86,6 +87,18 @@ static void check_loss(struct check *check, const char *line)
         check->modulo = modulo;
 }
 
+// What the target itself has counted, against what was recorded and reported lost up to the end.
+static void check_total(struct check *check, const char *line)
+{
+    uint32_t total;
+    bool read = sscanf(line, "T %" SCNu32, &total) == 1;
+    if (read && number_fits(check, total))
+        return;
+    printf("%.*s: the recording ends with number %" PRIu32 "\n", (int)strcspn(line, "\n"), line,
+           check->next);
+    check->bad++;
+}
+
 int main(void)
 {
     struct check check = {0};
@@ -95,6 +108,8 @@ int main(void)
             check_loss(&check, line);
         else if (*line == 'R')
             check.numbered = false;
+        else if (*line == 'T')
+            check_total(&check, line);
         else
             check_entry(&check, line);
     }

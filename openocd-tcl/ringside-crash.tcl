@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+#
+# Ringside: what a crash leaves behind, in files, for ringside.tcl.
+#
+# Description:
+#	"ringside crash DIR" writes the core's registers, the RAM ranges of ringside init and the ring.
+#	The folder is made beside (DIR.part) and renamed, so that it is whole or not there.
+#	"ringside autocrash on DIR" does so by itself when the core halts in a fault handler.
+
+proc _ringside_cmd_crash {args} {
+	set T [_ringside_take_target crash args]
+	if {[llength $args] != 1} {
+		_ringside_fail "ringside crash" "one directory must be named" "see ringside help crash"
+	}
+	return [_ringside_crash $T [lindex $args 0] "on request"]
+}
+
+proc _ringside_crash {T directory reason} {
+	if {[file exists $directory]} {
+		_ringside_fail $directory "it exists" "name a directory that does not exist yet"
+	}
+	set part $directory.part
+	if {[file exists $part]} {
+		_ringside_fail $part "it exists: an earlier dump was cut off" "remove it first"
+	}
+	_ringside_quiet_limits
+	_ringside_make_folder $part
+	if {[catch {
+		set text [_ringside_crash_write $T $part $reason]
+		file rename $part $directory
+	} why]} {
+		catch {file delete -force $part}
+		return -code error $why
+	}
+	return "$directory: $text"
+}
+
+# Writes the files. What cannot be read is named in the manifest, the rest is written; only when no
+# file can be written at all it fails.
+proc _ringside_crash_write {T directory reason} {
+	upvar #0 _ringside_ring_$T r
+	set lines [list "ringside-crash 1" \
+		"time: [clock format [clock seconds] -format {%Y-%m-%dT%H:%M:%S%z}]" \
+		"target: $T" "type: [$T cget -type]" "byte-order: [$T cget -endian]" \
+		"state: [expr {[_ringside_is_halted $T] ? "halted" : "running"}]" "reason: $reason"]
+	set missing {}
+	lappend lines {*}[_ringside_crash_registers $T $directory missing]
+	set images {}
+	lappend lines {*}[_ringside_crash_ram $T $directory missing images]
+	if {[catch {_ringside_take $T [file join $directory ring.trx]} lost]} {
+		lappend missing "ring: $lost"
+	} elseif {$lost < 0} {
+		lappend missing "ring: the trace is not enabled"
+	} else {
+		lappend lines "ring: ring.trx"
+	}
+	foreach text $missing {
+		lappend lines "missing: $text"
+	}
+	if {[llength $images]} {
+		lappend lines "# ringside report --elf FIRMWARE.elf $images"
+	}
+	set file [open [file join $directory manifest.txt] w]
+	try {
+		puts $file [join $lines "\n"]
+		flush $file
+	} finally {
+		close $file
+	}
+	set text "[_ringside_count [llength $images] image] of RAM"
+	if {[llength $missing]} {
+		append text "; missing: [join $missing {, }]"
+	}
+	return $text
+}
+
+# Names and values of the registers that OpenOCD knows and can read.
+proc _ringside_registers {T} {
+	set found {}
+	catch {
+		set text [_ringside_on $T {reg}]
+		foreach {-> name} [regexp -all -inline -line {^\(\d+\) (\S+) \(/\d+\)} $text] {
+			catch {lappend found $name [_ringside_register $T $name]}
+		}
+	}
+	return $found
+}
+
+# OpenOCD 0.11 has no get_reg.
+proc _ringside_register {T name} {
+	if {[catch {lindex [$T get_reg [list $name]] 1} value]} {
+		set text [_ringside_on $T {reg $name}]
+		if {![regexp {: (0x[0-9a-fA-F]+)} $text -> value]} {
+			_ringside_fail "register $name" "it could not be read"
+		}
+	}
+	return $value
+}
+
+proc _ringside_crash_registers {T directory missing_name} {
+	upvar 1 $missing_name missing
+	if {![_ringside_is_halted $T]} {
+		lappend missing "registers: the core runs, or has none"
+		return {}
+	}
+	set registers [_ringside_registers $T]
+	if {![llength $registers]} {
+		lappend missing "registers: none could be read"
+		return {}
+	}
+	set file [open [file join $directory registers.txt] w]
+	try {
+		foreach {name value} $registers {
+			puts $file "$name $value"
+		}
+		flush $file
+	} finally {
+		close $file
+	}
+	return [list "registers: registers.txt"]
+}
+
+proc _ringside_crash_ram {T directory missing_name images_name} {
+	upvar #0 _ringside_ring_$T r
+	upvar 1 $missing_name missing $images_name images
+	set lines {}
+	if {![llength $r(ram)]} {
+		lappend missing "RAM: ringside init names no -ram"
+	}
+	foreach span $r(ram) {
+		lassign $span address length
+		set name [format ram-0x%08x.bin $address]
+		if {[catch {_ringside_dump $T [file join $directory $name] $address $length} why]} {
+			catch {file delete [file join $directory $name]}
+			lappend missing [format "RAM 0x%x+0x%x: %s" $address $length $why]
+			continue
+		}
+		lappend lines [format "ram: %s 0x%x 0x%x" $name $address $length]
+		lappend images [format "%s@0x%x" $name $address]
+	}
+	return $lines
+}
+
+# ---- By itself ----
+
+set _ringside_exceptions {3 HardFault 4 MemManage 5 BusFault 6 UsageFault 7 SecureFault}
+
+# Why a halted core is in a fault handler; empty when it is not.
+proc _ringside_fault {T} {
+	global _ringside_exceptions
+	upvar #0 _ringside_ring_$T r
+	if {![catch {_ringside_register $T pc} pc]} {
+		foreach span $r(faults) {
+			lassign $span address length
+			# The address of Thumb code has bit 0 set in symbol tables.
+			if {$pc >= ($address & ~1) && $pc < $address + $length} {
+				return [format "halted in a fault handler, pc 0x%x" $pc]
+			}
+		}
+	} else {
+		set pc 0
+	}
+	# Cortex-M: the exception's number stands in the lower bits of xPSR.
+	foreach name {xPSR xpsr} {
+		if {![catch {_ringside_register $T $name} value] &&
+			[dict exists $_ringside_exceptions [expr {$value & 0x1ff}]]} {
+			return [format "halted in %s, pc 0x%x" \
+				[dict get $_ringside_exceptions [expr {$value & 0x1ff}]] $pc]
+		}
+	}
+	return ""
+}
+
+proc _ringside_cmd_autocrash {args} {
+	set T [_ringside_take_target autocrash args]
+	upvar #0 _ringside_ring_$T r
+	set rest [lassign $args verb]
+	if {$verb eq "off" && ![llength $rest]} {
+		_ringside_autocrash_unhook $T
+		set text [_ringside_autocrash_text $T]
+		unset -nocomplain r(autocrash)
+		return $text
+	}
+	if {$verb ne "on" || [llength $rest] != 1} {
+		_ringside_fail "ringside autocrash" "\"$args\" is not expected" "write on DIR, or off"
+	}
+	if {[$T cget -type] eq "mem_ap"} {
+		_ringside_fail "ringside autocrash" "target $T is a memory port: it never halts" \
+			"name the core's target with ringside init -target"
+	}
+	if {[info exists r(autocrash)]} {
+		_ringside_fail "ringside autocrash" "it is on already, to $r(autocrash)" \
+			"ringside autocrash off ends it"
+	}
+	_ringside_make_folder [lindex $rest 0]
+	set r(autocrash) [lindex $rest 0]
+	set r(a,dumps) 0
+	set r(a,seen) ""
+	set before [$T cget -event halted]
+	$T configure -event halted "$before\n_ringside_halted $T"
+	return "dumps to $r(autocrash) when target $T halts in a fault handler"
+}
+
+# Leaves what others have put into the event.
+proc _ringside_autocrash_unhook {T} {
+	upvar #0 _ringside_ring_$T r
+	if {[info exists r(autocrash)]} {
+		set body [$T cget -event halted]
+		# OpenOCD takes an empty body for none.
+		$T configure -event halted "[string map [list "\n_ringside_halted $T" ""] $body] "
+	}
+}
+
+# The event: it must not fail, since others may follow. A crash is dumped once, however often the
+# core is halted or stepped in its handler.
+proc _ringside_halted {T} {
+	upvar #0 _ringside_ring_$T r
+	if {![info exists r(autocrash)]} {
+		return
+	}
+	if {[catch {
+		set reason [_ringside_fault $T]
+		set sign ""
+		if {$reason ne ""} {
+			catch {set sign "[_ringside_register $T sp] [_ringside_crash_place $T]"}
+			if {$sign eq "" || $sign ne $r(a,seen)} {
+				set number [llength [glob -nocomplain -directory $r(autocrash) crash-*]]
+				while {[file exists [set path [file join $r(autocrash) \
+						[format crash-%04d [incr number]]]]]} {
+				}
+				echo "ringside autocrash: $reason: [_ringside_crash $T $path $reason]"
+				incr r(a,dumps)
+				_ringside_succeeded $T autocrash
+			}
+		}
+		set r(a,seen) $sign
+	} why]} {
+		_ringside_complain $T autocrash $why
+	}
+}
+
+proc _ringside_crash_place {T} {
+	upvar #0 _ringside_ring_$T r
+	if {!$r(ready)} {
+		_ringside_locate $T
+	}
+	return [_ringside_pointer $T]
+}
+
+proc _ringside_autocrash_text {T} {
+	upvar #0 _ringside_ring_$T r
+	if {![info exists r(autocrash)]} {
+		return "off"
+	}
+	return "on, to $r(autocrash): [_ringside_count $r(a,dumps) dump]"
+}

@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: MIT
+#
+# Ringside: the writer of trace logs, for ringside.tcl.
+#
+# Description:
+#	Writes the format of docs/formats/log.md (ringside-log(5)), byte by byte the one that the
+#	program "ringside" writes and reads. The state of a log is the global array
+#	_ringside_log_TARGET; a payload is a list of 32-bit words in the order of the file
+#	(little-endian) and a length in bytes.
+#
+# Note:
+#	A block is written at once and flushed: a kill loses at most the block that is being written.
+#	A block that could not be written is as if it had not been tried.
+
+set _ringside_log_policies {loop 0 until_full 1 append 2}
+set _ringside_log_types {
+	section 1 ring 2 objects 3 entries 4 loss 5 mark 6 status 7
+}
+set _ringside_log_marks {
+	START 1 STOP 2 FULL 3 RESET 4 GONE 5 BACK 6 DISABLED 7 ENABLED 8 FILTER 9 ERROR 10
+}
+set _ringside_log_head 96
+# Room for the last words of a log that may not grow: MARK of kind FULL and STATUS.
+set _ringside_log_reserve 512
+# Entries in one block: its checksum stays below 2^63, and a kill does not cost much.
+set _ringside_log_most 1024
+
+# ---- Blocks ----
+
+# A text as words in the order of the file, its end filled with zeros.
+proc _ringside_log_words {text} {
+	set words {}
+	set bits [expr {8 * [string bytelength $text]}]
+	for {set at 0} {$at < $bits} {incr at 32} {
+		lappend words [unpack $text -uintle $at [expr {$bits - $at < 32 ? $bits - $at : 32}]]
+	}
+	return $words
+}
+
+# Words of the other byte order.
+proc _ringside_swap {words} {
+	set swapped {}
+	foreach w $words {
+		lappend swapped [expr {($w & 0xff) << 24 | ($w & 0xff00) << 8 | ($w >> 8) & 0xff00 | $w >> 24}]
+	}
+	return $swapped
+}
+
+proc _ringside_wide {value} {
+	return [list [expr {$value & 0xffffffff}] [expr {($value >> 32) & 0xffffffff}]]
+}
+
+# The two sums over words, both modulo 2^64.
+proc _ringside_log_sum {words} {
+	set one 0
+	set two 0
+	foreach word $words {
+		incr one $word
+		incr two $one
+	}
+	return [list $one $two]
+}
+
+# A block as bytes. `fields` overrides: kind flags count provisional first a b wall.
+proc _ringside_log_block {number section type fields words length} {
+	global _ringside_log_types
+	set f [dict merge {kind 0 flags 0 count 0 provisional 0 first 0 a 0 b 0 wall 0} $fields]
+	if {[llength $words] % 2} {
+		lappend words 0
+	}
+	set head [list 0x4b424c52 \
+		[expr {[dict get $_ringside_log_types $type] | [dict get $f kind] << 16}] \
+		[dict get $f flags] $length [dict get $f count] [dict get $f provisional]]
+	foreach value [list $number $section [dict get $f wall] [dict get $f first] \
+			[dict get $f a] [dict get $f b]] {
+		lappend head {*}[_ringside_wide $value]
+	}
+	# The head has a sum of its own, so that it can be trusted before the payload is read.
+	lappend head {*}[_ringside_wide [lindex [_ringside_log_sum $head] 1]]
+	lassign [_ringside_log_sum [concat $head {0 0 0 0} $words]] one two
+	lappend head {*}[_ringside_wide $one] {*}[_ringside_wide $two]
+	return [_ringside_bytes [concat $head $words] 0]
+}
+
+proc _ringside_log_size {length} {
+	global _ringside_log_head
+	return [expr {$_ringside_log_head + ($length + 7) / 8 * 8}]
+}
+
+proc _ringside_wall {} {
+	return [expr {[clock microseconds] * 1000}]
+}
+
+# ---- The file ----
+
+# Writes bytes at an offset. After an error the channel may hold what was not written: it is opened
+# again at the next try.
+proc _ringside_log_bytes {T offset bytes} {
+	upvar #0 _ringside_log_$T l
+	if {$l(file) eq ""} {
+		set l(file) [open $l(path) r+b]
+		fconfigure $l(file) -buffering none
+	}
+	if {[catch {
+		seek $l(file) $offset
+		puts -nonewline $l(file) $bytes
+		flush $l(file)
+	} why]} {
+		catch {close $l(file)}
+		set l(file) ""
+		_ringside_fail $l(path) "it could not be written: $why" \
+			"make room on the disk; what was written before is whole"
+	}
+}
+
+# The bytes that a block may still take in this section.
+proc _ringside_log_room {T} {
+	upvar #0 _ringside_log_$T l
+	return [expr {$l(section) - $l(at) - [_ringside_log_kept $T $l(number_of)]}]
+}
+
+proc _ringside_log_kept {T section} {
+	global _ringside_log_reserve
+	upvar #0 _ringside_log_$T l
+	return [expr {$l(policy) == 1 && $section + 1 == $l(sections) ? $_ringside_log_reserve : 0}]
+}
+
+# Begins the next section: SECTION, and what holds at this time. Returns 0 when the log is full.
+proc _ringside_log_turn {T} {
+	global _ringside_version
+	upvar #0 _ringside_log_$T l
+	set section [expr {$l(number_of) + 1}]
+	if {$l(policy) == 1 && $section >= $l(sections)} {
+		return 0
+	}
+	set wall [_ringside_wall]
+	set creator [string range "ringside.tcl $_ringside_version, OpenOCD" 0 62]
+	set words [concat [_ringside_log_words RINGSIDE] [list 1 $l(section) $l(policy) $l(order)] \
+		[_ringside_wide $l(limit)] [_ringside_wide $l(created)] [list $l(sections) 0] \
+		[_ringside_log_words $creator]]
+	while {[llength $words] < 28} {
+		lappend words 0
+	}
+	set bytes [_ringside_log_block $l(number) $section section \
+		[list wall $wall first $l(next)] $words 112]
+	set number [expr {$l(number) + 1}]
+	foreach type {ring objects} {
+		lassign $l($type) words length
+		# A registry that a section has no room for is left out of its head.
+		if {$length && [string bytelength $bytes] + [_ringside_log_size $length] <= $l(section) / 2} {
+			append bytes [_ringside_log_block $number $section $type [list wall $wall] $words $length]
+			incr number
+		}
+	}
+	set place [expr {$l(sections) ? $section % $l(sections) : $section + $l(before)}]
+	_ringside_log_bytes $T [expr {$place * $l(section)}] $bytes
+	set l(number_of) $section
+	set l(place) $place
+	set l(number) $number
+	set l(at) [string bytelength $bytes]
+	return 1
+}
+
+# Adds a block; `reserved` may use the room that is kept free. Returns 0 when the log is full.
+proc _ringside_log_put {T type fields words length {reserved 0}} {
+	upvar #0 _ringside_log_$T l
+	set size [_ringside_log_size $length]
+	if {$size > ($reserved ? $l(section) - $l(at) : [_ringside_log_room $T])} {
+		if {$reserved || ![_ringside_log_turn $T]} {
+			return 0
+		}
+		if {$size > [_ringside_log_room $T]} {
+			_ringside_fail $l(path) "a section has no room for a block of $length bytes" \
+				"give ringside record a larger -size"
+		}
+	}
+	dict set fields wall [_ringside_wall]
+	set bytes [_ringside_log_block $l(number) $l(number_of) $type $fields $words $length]
+	_ringside_log_bytes $T [expr {$l(place) * $l(section) + $l(at)}] $bytes
+	incr l(number)
+	incr l(at) $size
+	return 1
+}
+
+# A mark with a text. Returns 0 when the log is full.
+proc _ringside_log_mark {T kind text {value 0} {reserved 0}} {
+	global _ringside_log_marks
+	upvar #0 _ringside_log_$T l
+	set fields [dict create kind [dict get $_ringside_log_marks $kind] first $l(next) a $value]
+	return [_ringside_log_put $T mark $fields [_ringside_log_words $text] \
+		[string bytelength $text] $reserved]
+}
+
+# What is recorded, and what will stand at the head of each section from now on.
+proc _ringside_log_describe {T type words length} {
+	upvar #0 _ringside_log_$T l
+	if {[_ringside_log_size $length] + 4096 > $l(section) / 2} {
+		return [_ringside_log_mark $T ERROR "the $type ($length bytes) need a larger log: left out"]
+	}
+	if {$l($type) ne [list $words $length]} {
+		set l($type) [list $words $length]
+		set l(owed,$type) 1
+	}
+	return [_ringside_log_settle $T]
+}
+
+# Writes descriptions that are not in the log yet. Returns 0 when the log is full.
+proc _ringside_log_settle {T} {
+	upvar #0 _ringside_log_$T l
+	foreach type {ring objects} {
+		if {[info exists l(owed,$type)]} {
+			lassign $l($type) words length
+			if {![_ringside_log_put $T $type {} $words $length]} {
+				return 0
+			}
+			unset -nocomplain l(owed,$type)
+		}
+	}
+	return 1
+}
+
+# Entries from number `first` on, split at borders of sections. `stamps` gives the stamp of the i-th
+# entry of the words. Returns how many were written before the log was full.
+proc _ringside_log_entries {T first words ew provisional stamp} {
+	global _ringside_log_most _ringside_log_head
+	upvar #0 _ringside_log_$T l
+	set count [expr {[llength $words] / $ew}]
+	set done 0
+	while {$done < $count} {
+		set part [expr {([_ringside_log_room $T] - $_ringside_log_head) / (4 * $ew)}]
+		if {$part < 1} {
+			if {![_ringside_log_turn $T]} {
+				break
+			}
+			continue
+		}
+		set part [_ringside_min $part [expr {$count - $done}] $_ringside_log_most]
+		set piece [lrange $words [expr {$done * $ew}] [expr {($done + $part) * $ew - 1}]]
+		set last [expr {$done + $part - 1}]
+		set patched [_ringside_max 0 [_ringside_min $part [expr {$provisional - ($count - 1 - $last)}]]]
+		set fields [dict create flags [expr {8 | ($patched ? 4 : 0)}] count $part \
+			provisional $patched first [expr {$first + $done}] \
+			a [{*}$stamp $done] b [{*}$stamp $last]]
+		if {![_ringside_log_put $T entries $fields $piece [expr {4 * $ew * $part}]]} {
+			break
+		}
+		incr done $part
+		set l(next) [expr {$first + $done}]
+	}
+	return $done
+}
+
+# ---- Opening and closing ----
+
+# Takes FILE.lock. One whose process is gone is taken over.
+proc _ringside_log_lock {path} {
+	set lock $path.lock
+	if {[file exists $lock]} {
+		set holder {}
+		catch {
+			set file [open $lock]
+			set holder [gets $file]
+			close $file
+		}
+		lassign $holder pid start
+		if {[regexp {^[0-9]+$} $pid] && [_ringside_log_started $pid] eq $start} {
+			_ringside_fail $path "it is being written by process $pid" "give another name"
+		}
+		file delete $lock
+	}
+	if {[catch {open $lock wx} file]} {
+		_ringside_fail $lock "it cannot be made: $file" "may files be made there?"
+	}
+	if {[catch {
+		puts $file "[pid] [_ringside_log_started [pid]] openocd"
+		close $file
+	} why]} {
+		catch {close $file}
+		catch {file delete $lock}
+		_ringside_fail $lock "it could not be written: $why" "make room on the disk"
+	}
+}
+
+# When a process started: field 22 of its stat; the second is a name that may hold anything.
+proc _ringside_log_started {pid} {
+	set line ""
+	catch {
+		set file [open /proc/$pid/stat]
+		set line [gets $file]
+		close $file
+	}
+	regsub {^.*\) } $line "" line
+	return [lindex $line 19]
+}
+
+# Creates the log, or continues one under the policy append. limit: bytes, 0: 64 MiB (append: none).
+proc _ringside_log_open {T path policy limit order} {
+	global _ringside_log_policies
+	upvar #0 _ringside_log_$T l
+	unset -nocomplain l
+	set l(path) $path
+	set l(policy) [dict get $_ringside_log_policies $policy]
+	set l(order) $order
+	set l(created) [_ringside_wall]
+	foreach field {ring objects} {
+		set l($field) {{} 0}
+	}
+	foreach {field value} {number 0 number_of -1 next 0 at 0 place 0 before 0 file ""} {
+		set l($field) $value
+	}
+	_ringside_log_shape $T $limit
+	# The link itself counts: what it points to may be missing.
+	if {![catch {file lstat $path status}] && $status(type) ne "file"} {
+		_ringside_fail $path "it is a $status(type)" "name a file that does not exist yet"
+	}
+	_ringside_log_lock $path
+	if {[catch {_ringside_log_begin $T} why]} {
+		catch {close $l(file)}
+		catch {file delete $path.lock}
+		unset l
+		return -code error $why
+	}
+}
+
+# Sections: up to 1 MiB each, and at least four.
+proc _ringside_log_shape {T limit} {
+	upvar #0 _ringside_log_$T l
+	set append [expr {$l(policy) == 2}]
+	if {$append && $limit} {
+		_ringside_fail "ringside record" "a log that is appended to has no limit" "leave -size out"
+	}
+	if {!$append && $limit && $limit < 65536} {
+		_ringside_fail "ringside record" "$limit bytes are too small for a log" "give -size 64k or more"
+	}
+	set bytes [expr {$limit ? $limit : 64 << 20}]
+	set section [expr {[_ringside_min [expr {1 << 20}] [_ringside_max 16384 [expr {$bytes / 16}]]] / 4096 * 4096}]
+	set l(section) $section
+	set l(limit) [expr {$append ? 0 : $bytes}]
+	set l(sections) [expr {$append ? 0 : $bytes / $section}]
+}
+
+proc _ringside_log_begin {T} {
+	upvar #0 _ringside_log_$T l
+	if {[file exists $l(path)] && [file size $l(path)]} {
+		if {$l(policy) != 2} {
+			_ringside_fail $l(path) "it exists" "give another name, or remove it"
+		}
+		set l(file) [open $l(path) r+b]
+		fconfigure $l(file) -buffering none
+		_ringside_log_continue $T
+	} else {
+		set l(file) [open $l(path) w+b]
+		fconfigure $l(file) -buffering none
+	}
+	_ringside_log_turn $T
+}
+
+# One block of the file at an offset, when it is whole: its fields, else an empty dictionary.
+proc _ringside_log_look {T offset end} {
+	upvar #0 _ringside_log_$T l
+	global _ringside_log_head
+	if {$offset + $_ringside_log_head > $end} {
+		return {}
+	}
+	seek $l(file) $offset
+	set head [read $l(file) $_ringside_log_head]
+	if {[string bytelength $head] < $_ringside_log_head || [unpack $head -uintle 0 32] != 0x4b424c52} {
+		return {}
+	}
+	set length [unpack $head -uintle 96 32]
+	set size [_ringside_log_size $length]
+	if {$offset + $size > $end} {
+		return {}
+	}
+	set payload [read $l(file) [expr {$size - $_ringside_log_head}]]
+	if {[string bytelength $payload] != $size - $_ringside_log_head} {
+		return {}
+	}
+	set words [concat [lrange [_ringside_log_words $head] 0 19] {0 0 0 0} \
+		[_ringside_log_words $payload]]
+	lassign [_ringside_log_sum $words] one two
+	if {[unpack $head -intle 640 64] != $one || [unpack $head -intle 704 64] != $two} {
+		return {}
+	}
+	return [dict create size $size type [unpack $head -uintle 32 16] \
+		number [unpack $head -intle 192 64] section [unpack $head -intle 256 64] payload $payload]
+}
+
+# Finds the end of an appended log: the last section whose first block is whole. What was being
+# written when its writer died lies behind, or in the section that is begun anew.
+proc _ringside_log_continue {T} {
+	upvar #0 _ringside_log_$T l
+	set first [_ringside_log_look $T 0 [file size $l(path)]]
+	if {![dict exists $first payload] || [string byterange [dict get $first payload] 0 7] ne "RINGSIDE"} {
+		_ringside_fail $l(path) "it exists, and is no trace log" "give another name, or remove it"
+	}
+	set payload [dict get $first payload]
+	set bytes [unpack $payload -uintle 96 32]
+	if {[unpack $payload -uintle 64 32] != 1 || [unpack $payload -uintle 128 32] != 2 ||
+		$bytes < 16384 || $bytes % 4096} {
+		_ringside_fail $l(path) "it exists, and is no log that can be appended to" \
+			"give another name, or remove it"
+	}
+	set l(section) $bytes
+	set l(created) [unpack $payload -intle 256 64]
+	set place [expr {([file size $l(path)] + $bytes - 1) / $bytes - 1}]
+	for {} {$place > 0} {incr place -1} {
+		set look [_ringside_log_look $T [expr {$place * $bytes}] [file size $l(path)]]
+		if {[dict exists $look type] && [dict get $look type] == 1} {
+			break
+		}
+	}
+	_ringside_log_last $T $place
+}
+
+# Where blocks and sections go on behind the last whole block of the section at `place`.
+proc _ringside_log_last {T place} {
+	upvar #0 _ringside_log_$T l
+	set at [expr {$place * $l(section)}]
+	set end [_ringside_min [expr {$at + $l(section)}] [file size $l(path)]]
+	while {[dict exists [set look [_ringside_log_look $T $at $end]] number]} {
+		if {[info exists section] && [dict get $look section] != $section} {
+			break
+		}
+		set section [dict get $look section]
+		set number [dict get $look number]
+		incr at [dict get $look size]
+	}
+	set l(number) [expr {$number + 1}]
+	set l(number_of) $section
+	set l(before) [expr {$place - $section}]
+}
+
+# Writes STATUS and closes; `numbers` are its eight. Errors are raised after the lock is gone.
+proc _ringside_log_close {T numbers} {
+	upvar #0 _ringside_log_$T l
+	set words {}
+	foreach number $numbers {
+		lappend words {*}[_ringside_wide $number]
+	}
+	set kept [expr {[_ringside_log_kept $T $l(number_of)] > 0}]
+	set code [catch {_ringside_log_put $T status [list first $l(next)] $words 64 $kept} why]
+	catch {close $l(file)}
+	catch {file delete $l(path).lock}
+	unset l
+	if {$code} {
+		return -code error $why
+	}
+}

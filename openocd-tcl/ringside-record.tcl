@@ -1,0 +1,734 @@
+# SPDX-License-Identifier: MIT
+#
+# Ringside: recording of a ring while the target runs, for ringside.tcl.
+#
+# Description:
+#	One poll reads the writer's pointer, the entries that are new since the last poll together
+#	with the newest ones of that poll, and the stamp of the first of them again.
+#
+#	- Kernel services patch the last words of their entry later. So the newest entries of a poll
+#	  (at most three) are held back, and are final when they were read once more.
+#	- They are the witness as well. The first half of an entry never changes: as long as the first
+#	  one that is read again is the one that was known, before and after, the writer has not come
+#	  round. It goes through the slots in order, so that nothing behind that one was written over.
+#	- When the writer has come round (a lap), the newest entries are taken, as many as can be
+#	  proven (_ringside_newest); what lies between is lost. Nothing in the ring counts laps: the
+#	  number is known modulo the number of slots, and estimated from the stamps.
+#
+#	Fields of the ring's array, while a log is written: recording (its path), rec,every, rec,adapt
+#	(whether the period is chosen), rec,state (waiting, on, off), pos (slot behind the newest entry
+#	that was read), tail (the newest entries read, oldest first), held (how many of them are not
+#	written), number (of the next entry), over (laps are expected), share (entries that can be read
+#	safely then), stretch (the last entries that were read in a row), down (the clock's direction),
+#	wall, ticks, span (host's time of the last read; ticks and milliseconds without a lap), past
+#	(entries and ticks that tell the rate of entries), unread
+#	(whether reads failed since), unsaid (marks that the log had no room for), and counters.
+
+# How many entries are held back when a poll brings k. They are read twice: where many are new there
+# are fewer, so that a poll costs at most (8k + 48) words of 32 bits on a ring with entries of 8.
+proc _ringside_record_depth {k} {
+	return [expr {$k < 144 ? 3 : $k < 400 ? 2 : 1}]
+}
+
+proc _ringside_record_hold {k} {
+	return [_ringside_min $k [_ringside_record_depth $k]]
+}
+
+proc _ringside_cmd_record {args} {
+	set T [_ringside_take_target record args]
+	set rest [lassign $args verb]
+	switch -exact -- $verb {
+		start {return [_ringside_record_start $T $rest]}
+		stop {
+			_ringside_options "record stop" {} $rest
+			return [_ringside_record_stop $T]
+		}
+	}
+	_ringside_fail "ringside record" "\"$verb\" is not expected" "write start or stop"
+}
+
+proc _ringside_record_start {T words} {
+	global _ringside_log_policies
+	upvar #0 _ringside_ring_$T r
+	if {[info exists r(recording)]} {
+		_ringside_fail "ringside record" "target $T is recorded already, to $r(recording)" \
+			"ringside record stop ends it"
+	}
+	set options [lassign $words path]
+	if {[llength $words] == 0} {
+		_ringside_fail "ringside record start" "no file is named" "see ringside help record"
+	}
+	set options [_ringside_options "record start" {-every -policy -size} $options]
+	set policy [_ringside_option $options -policy loop]
+	if {![dict exists $_ringside_log_policies $policy]} {
+		_ringside_fail -policy "\"$policy\" is not allowed" "write loop, until_full or append"
+	}
+	set every [_ringside_option $options -every ""]
+	set r(rec,adapt) [expr {$every eq ""}]
+	set r(rec,every) [expr {$every eq "" ? 50 : [_ringside_number -every $every 1 86400000]}]
+	_ringside_quiet_limits
+	_ringside_log_open $T $path $policy [_ringside_size -size [_ringside_option $options -size 0]] \
+		[expr {[$T cget -endian] eq "big" ? 2 : 1}]
+	foreach {field value} {number 0 held 0 tail {} gone 0 unsaid {} seen 0 rec,state waiting
+			rec,fill 0 rec,most 0 rec,entries 0 rec,lost 0 rec,exact 1 rec,laps 0 rec,resets 0
+			rec,polls 0 rec,objects 0 rec,retry 0} {
+		set r($field) $value
+	}
+	foreach field {reads bytes failed} {
+		set r(rec,$field) $r($field)
+	}
+	set r(recording) $path
+	set r(ready) 0
+	_ringside_record_mark $T START "policy $policy"
+	_ringside_arm $T rec _ringside_record_tick
+	return "recording target $T to $path, policy $policy"
+}
+
+# ---- What goes into the log ----
+
+# Runs a script that writes what begins at entry `first`, and returns 1 when it is written. Errors
+# of the log (a full disk) do not end a recording: what could not be written is counted, and named
+# as lost as soon as there is room again.
+proc _ringside_record_try {T first script} {
+	upvar #0 _ringside_ring_$T r
+	if {![info exists r(recording)]} {
+		return 0
+	}
+	if {[catch {
+		set more [_ringside_record_settle $T $first]
+		if {$more} {
+			set more [uplevel 1 $script]
+		}
+	} why]} {
+		_ringside_complain $T record $why
+		return 0
+	}
+	_ringside_succeeded $T record
+	if {!$more} {
+		_ringside_record_full $T
+	}
+	return $more
+}
+
+# Writes what earlier failures of the log left open. Returns 0 when the log is full.
+proc _ringside_record_settle {T first} {
+	upvar #0 _ringside_ring_$T r
+	upvar #0 _ringside_log_$T l
+	set missing [expr {$first - $l(next)}]
+	if {$missing > 0} {
+		if {![_ringside_log_put $T loss [dict create kind 4 flags 1 first $first a $missing] {} 0]} {
+			return 0
+		}
+		set l(next) $first
+		incr r(rec,lost) $missing
+	}
+	while {[llength $r(unsaid)]} {
+		if {![_ringside_log_mark $T {*}[lindex $r(unsaid) 0]]} {
+			return 0
+		}
+		set r(unsaid) [lrange $r(unsaid) 1 end]
+	}
+	return [_ringside_log_settle $T]
+}
+
+proc _ringside_record_mark {T kind text {value 0}} {
+	upvar #0 _ringside_ring_$T r
+	if {![_ringside_record_try $T $r(number) [list _ringside_log_mark $T $kind $text $value]] &&
+		[info exists r(recording)] && [llength $r(unsaid)] < 64} {
+		lappend r(unsaid) [list $kind $text $value]
+	}
+}
+
+# The log has reached its limit.
+proc _ringside_record_full {T} {
+	upvar #0 _ringside_ring_$T r
+	set path $r(recording)
+	catch {_ringside_log_mark $T FULL "the log has reached its limit" 0 1}
+	_ringside_record_close $T
+	echo "ringside record: $path: the log is full; recording has ended"
+}
+
+# Entries that are final, or as good as they will be.
+proc _ringside_record_put {T words provisional} {
+	upvar #0 _ringside_ring_$T r
+	set count [expr {[llength $words] / $r(ew)}]
+	if {!$count} {
+		return
+	}
+	set stamp [list _ringside_stamp $T $words]
+	set first $r(number)
+	incr r(number) $count
+	if {$r(be)} {
+		set words [_ringside_swap $words]
+	}
+	_ringside_record_try $T $first [list _ringside_record_write $T $first $words $provisional $stamp]
+}
+
+proc _ringside_record_write {T first words provisional stamp} {
+	upvar #0 _ringside_ring_$T r
+	upvar #0 _ringside_log_$T l
+	try {
+		set done [_ringside_log_entries $T $first $words $r(ew) $provisional $stamp]
+	} finally {
+		incr r(rec,entries) [_ringside_max 0 [expr {$l(next) - $first}]]
+	}
+	return [expr {$done == [llength $words] / $r(ew)}]
+}
+
+# flags: 1 exact, 2 modulo.
+proc _ringside_record_loss {T kind lost flags modulo} {
+	upvar #0 _ringside_ring_$T r
+	upvar #0 _ringside_log_$T l
+	set first $r(number)
+	incr r(number) $lost
+	if {!($flags & 1)} {
+		set r(rec,exact) 0
+	}
+	set fields [dict create kind $kind flags $flags first $r(number) a $lost b $modulo]
+	if {[_ringside_record_try $T $first [list _ringside_log_put $T loss $fields {} 0]]} {
+		set l(next) $r(number)
+		incr r(rec,lost) $lost
+	}
+}
+
+# The ring's facts and header. Pointers of a 64-bit target with ULONGs of 32 bits are cut.
+proc _ringside_record_ring {T} {
+	upvar #0 _ringside_ring_$T r
+	set header [expr {$r(be) ? [_ringside_swap $r(header)] : $r(header)}]
+	set near [expr {$r(pw) > $r(ws) ? $r(base) : 0}]
+	set words [concat [_ringside_log_words threadx] {0 0} [_ringside_wide $r(base)] \
+		[_ringside_wide [expr {$r(current) eq "" ? 0 : $r(current)}]] [_ringside_wide $near] \
+		[list [expr {4 * $r(hw)}] [expr {$r(be) ? 2 : 1}] [expr {4 * $r(ws)}] [expr {4 * $r(pw)}]] \
+		$header]
+	_ringside_record_try $T $r(number) \
+		[list _ringside_log_describe $T ring $words [expr {56 + 4 * $r(hw)}]]
+}
+
+# The registry, when it has changed. It may change while it is read: two readings must agree.
+proc _ringside_record_objects {T} {
+	upvar #0 _ringside_ring_$T r
+	upvar #0 _ringside_log_$T l
+	set r(rec,objects) [clock milliseconds]
+	set r(seen) $r(number)
+	if {!$r(rw) || ![info exists r(recording)]} {
+		return
+	}
+	set before {}
+	for {set try 0} {$try < 4} {incr try} {
+		set words [_ringside_read $T $r(registry) $r(rw)]
+		if {$r(be)} {
+			set words [_ringside_swap $words]
+		}
+		set words [concat [_ringside_wide $r(registry)] $words]
+		if {$words eq $before || $words eq [lindex $l(objects) 0]} {
+			break
+		}
+		set before $words
+	}
+	_ringside_record_try $T $r(number) \
+		[list _ringside_log_describe $T objects $words [expr {8 + 4 * $r(rw)}]]
+}
+
+# New objects come seldom: the registry is read again when nothing else is to do, and in any case
+# once a minute.
+proc _ringside_record_idle {T k} {
+	upvar #0 _ringside_ring_$T r
+	set age [expr {[clock milliseconds] - $r(rec,objects)}]
+	if {$r(number) != $r(seen) && ($age > 60000 || ($age > 10000 && $k == 0))} {
+		_ringside_record_objects $T
+	}
+}
+
+proc _ringside_record_filter {T word} {
+	upvar #0 _ringside_ring_$T r
+	if {[info exists r(recording)]} {
+		_ringside_record_mark $T FILTER "" $word
+	}
+}
+
+# ---- The poll ----
+
+# What the timer runs.
+proc _ringside_record_tick {T} {
+	upvar #0 _ringside_ring_$T r
+	# A target that does not answer is asked once a second, so as not to fill OpenOCD's own log.
+	if {$r(gone) && [clock milliseconds] < $r(rec,retry)} {
+		return
+	}
+	incr r(rec,polls)
+	if {[catch {_ringside_record_poll $T} why]} {
+		return [_ringside_record_gone $T $why]
+	}
+	if {![info exists r(recording)]} {
+		return
+	}
+	if {$r(gone)} {
+		set r(gone) 0
+		_ringside_succeeded $T "record: target"
+		_ringside_record_mark $T BACK ""
+	}
+	if {$r(rec,adapt)} {
+		_ringside_record_adapt $T
+	}
+}
+
+proc _ringside_record_gone {T why} {
+	upvar #0 _ringside_ring_$T r
+	if {![info exists r(recording)]} {
+		return
+	}
+	set r(rec,retry) [expr {[clock milliseconds] + 1000}]
+	set r(unread) 1
+	_ringside_complain $T "record: target" $why
+	if {!$r(gone)} {
+		set r(gone) 1
+		_ringside_record_mark $T GONE $why
+	}
+}
+
+# A poll that brings a quarter of the ring leaves room for bursts.
+proc _ringside_record_adapt {T} {
+	upvar #0 _ringside_ring_$T r
+	if {$r(rec,state) ne "on"} {
+		set r(rec,every) 100
+	} elseif {$r(over) || $r(rec,fill) > $r(n) / 4} {
+		set r(rec,every) [_ringside_max 2 [expr {$r(rec,every) / 2}]]
+	} elseif {$r(rec,fill) < $r(n) / 16} {
+		set r(rec,every) [_ringside_min 200 [expr {$r(rec,every) * 5 / 4 + 1}]]
+	}
+}
+
+proc _ringside_record_poll {T} {
+	upvar #0 _ringside_ring_$T r
+	set r(rec,fill) 0
+	if {$r(rec,state) ne "on"} {
+		return [_ringside_record_wait $T]
+	}
+	set slot [_ringside_pointer $T]
+	if {$slot < 0} {
+		return [_ringside_record_off $T $slot]
+	}
+	set k [expr {($slot - $r(pos) + $r(n)) % $r(n)}]
+	if {$k || $r(held)} {
+		_ringside_record_new $T $slot $k
+	}
+	set r(rec,fill) $k
+	set r(rec,most) [_ringside_max $r(rec,most) $k]
+	if {$r(rec,state) eq "on"} {
+		_ringside_record_idle $T $k
+	}
+}
+
+# Waits for a trace that is not enabled, and begins when it is.
+proc _ringside_record_wait {T} {
+	upvar #0 _ringside_ring_$T r
+	set here [_ringside_locate $T]
+	if {$r(rec,state) eq "off"} {
+		if {!$here} {
+			return [_ringside_record_reset $T "the ring is gone"]
+		}
+		if {[_ringside_pointer $T] < 0} {
+			return
+		}
+		_ringside_record_mark $T ENABLED ""
+		set r(rec,state) waiting
+	}
+	if {$here && [_ringside_pointer $T] >= 0} {
+		_ringside_record_begin $T
+	}
+}
+
+# Takes the content of a ring that was not known before.
+proc _ringside_record_begin {T} {
+	upvar #0 _ringside_ring_$T r
+	foreach {field value} {over 0 held 0 tail {} stretch {} down 0 wall 0 ticks 0 span 0 unread 0
+			past 0 past,ticks 0} {
+		set r($field) $value
+	}
+	set r(share) [expr {$r(n) - 2}]
+	_ringside_record_ring $T
+	_ringside_record_objects $T
+	set slot [_ringside_pointer $T]
+	if {$slot < 0} {
+		return
+	}
+	set want [expr {[_ringside_is_wrapped $T $slot] ? $r(n) - 1 : $slot}]
+	set r(pos) $slot
+	set r(rec,state) on
+	_ringside_record_newest $T $want
+}
+
+# The pointer is not in the ring: tracing was switched off, the target was reset, or the ring lies
+# elsewhere now.
+proc _ringside_record_off {T slot} {
+	upvar #0 _ringside_ring_$T r
+	set here $r(base)
+	set found [_ringside_locate $T]
+	if {$found && $slot == -1 && $r(base) == $here && [_ringside_record_rest $T]} {
+		_ringside_record_mark $T DISABLED ""
+		set r(rec,state) off
+		return
+	}
+	_ringside_record_reset $T [expr {$found ? "the ring is another one" : "the ring is gone"}]
+}
+
+# Takes the last entries of a ring that was switched off: nobody writes to it, and its header holds
+# on to the place. Returns 0 when it is not the ring that was followed.
+proc _ringside_record_rest {T} {
+	upvar #0 _ringside_ring_$T r
+	set known [expr {[llength $r(tail)] / $r(ew)}]
+	set k [expr {($r(current_at) - $r(pos) + $r(n)) % $r(n)}]
+	set words [_ringside_entries $T [expr {$r(pos) - 1}] [expr {1 + $k}]]
+	if {!$known || [_ringside_record_half $T $words 0] ne
+			[_ringside_record_half $T $r(tail) [expr {$known - 1}]]} {
+		return 0
+	}
+	_ringside_record_flush $T
+	set r(pos) $r(current_at)
+	_ringside_record_take $T $words 1 0
+	return 1
+}
+
+proc _ringside_record_reset {T text} {
+	upvar #0 _ringside_ring_$T r
+	_ringside_record_flush $T
+	incr r(rec,resets)
+	_ringside_record_mark $T RESET $text
+	set r(rec,state) waiting
+}
+
+# Writes what is held back as it is known.
+proc _ringside_record_flush {T} {
+	upvar #0 _ringside_ring_$T r
+	if {$r(held)} {
+		set held $r(held)
+		set r(held) 0
+		_ringside_record_put $T [lrange $r(tail) end-[expr {$held * $r(ew) - 1}] end] $held
+	}
+}
+
+# Holds back the newest of what was read, and writes the rest; the first `written` entries are in
+# the log already.
+proc _ringside_record_take {T words written hold} {
+	upvar #0 _ringside_ring_$T r
+	set count [expr {[llength $words] / $r(ew)}]
+	set hold [_ringside_min $hold [expr {$count - $written}]]
+	# At least one is kept, as a witness.
+	set keep [_ringside_min $count [_ringside_max 1 $hold]]
+	set r(tail) [lrange $words end-[expr {$keep * $r(ew) - 1}] end]
+	set r(held) $hold
+	set r(wall) [clock milliseconds]
+	set r(unread) 0
+	if {$count >= 16 || [llength $r(stretch)] < 16 * $r(ew)} {
+		set r(stretch) $words
+	}
+	_ringside_record_put $T \
+		[lrange $words [expr {$written * $r(ew)}] [expr {($count - $hold) * $r(ew) - 1}]] 0
+}
+
+# The i-th entry's first half.
+proc _ringside_record_half {T words i} {
+	upvar #0 _ringside_ring_$T r
+	set at [expr {$i * $r(ew)}]
+	return [lrange $words $at [expr {$at + $r(ew) / 2 - 1}]]
+}
+
+# Whether the first entry of a span that was just read is still the one that was read. Where the
+# clock runs its stamp is enough.
+proc _ringside_record_stays {T words first} {
+	upvar #0 _ringside_ring_$T r
+	set half [_ringside_record_half $T $words 0]
+	set count [expr {[llength $words] / $r(ew)}]
+	if {[_ringside_stamp $T $words 0] == [_ringside_stamp $T $words [expr {$count - 1}]]} {
+		return [expr {[_ringside_half $T $first] eq $half}]
+	}
+	set at [expr {$r(start) + ($first + $r(n)) % $r(n) * $r(eb) + 12 * $r(ws)}]
+	return [expr {[_ringside_read $T $at $r(ws)] eq [lrange $half end-[expr {$r(ws) - 1}] end]}]
+}
+
+# k entries are new, or k + n, k + 2n ...
+proc _ringside_record_new {T slot k} {
+	upvar #0 _ringside_ring_$T r
+	set known [expr {[llength $r(tail)] / $r(ew)}]
+	if {$r(over) && $known && [_ringside_half $T [expr {$r(pos) - 1}]] eq
+			[_ringside_record_half $T $r(tail) [expr {$known - 1}]]} {
+		set r(over) 0
+	}
+	# Witnesses that the writer has reached by itself cannot be read again.
+	set again [_ringside_min $known [expr {$r(n) - 1 - $k}] [_ringside_record_depth $k]]
+	if {$again <= 0 || $r(over)} {
+		return [_ringside_record_lap $T]
+	}
+	set first [expr {$r(pos) - $again}]
+	set words [_ringside_entries $T $first [expr {$again + $k}]]
+	if {[_ringside_record_half $T $words 0] ne
+			[_ringside_record_half $T $r(tail) [expr {$known - $again}]] ||
+		![_ringside_record_stays $T $words $first]} {
+		return [_ringside_record_lap $T]
+	}
+	# Behind the known ones, a slot that was never written: the ring began anew and looks the same.
+	if {$k && [_ringside_ulong $words [expr {8 * $again}] $r(ws) $r(be)] == 0} {
+		return [_ringside_record_reset $T "the ring began anew"]
+	}
+	_ringside_record_clock $T [lrange $words [expr {($again - 1) * $r(ew)}] end]
+	if {$again < $r(held)} {
+		# The oldest of those that are held back are not read again.
+		set gone [expr {$r(held) - $again}]
+		set r(held) $again
+		_ringside_record_put $T [lrange $r(tail) 0 [expr {$gone * $r(ew) - 1}]] $gone
+	}
+	set r(pos) $slot
+	_ringside_record_take $T $words [expr {$again - $r(held)}] [_ringside_record_hold $k]
+}
+
+# ---- Laps ----
+
+# The entries that were the newest are not there any more, or are being written over.
+proc _ringside_record_lap {T} {
+	upvar #0 _ringside_ring_$T r
+	set slot [_ringside_pointer $T]
+	if {$slot < 0} {
+		return [_ringside_record_off $T $slot]
+	}
+	# A ring that is not wrapped has not come round: it began anew.
+	set address [expr {$r(start) + $slot * $r(eb)}]
+	if {[_ringside_ulong [_ringside_read $T $address $r(ws)] 0 $r(ws) $r(be)] == 0} {
+		return [_ringside_record_reset $T "the ring began anew"]
+	}
+	set r(over) 1
+	_ringside_record_newest $T $r(share)
+}
+
+# Takes the newest entries that can be proven, and accounts for what lies between.
+proc _ringside_record_newest {T want} {
+	upvar #0 _ringside_ring_$T r
+	for {set try 0; set count 0} {$try < 4 && !$count && $want} {incr try} {
+		lassign [_ringside_newest $T $want] slot count words
+		if {$slot < 0} {
+			return [_ringside_record_off $T $slot]
+		}
+		# As much as was proven, and a little more when all was.
+		set next [expr {$count == 0 ? $want / 4 : $count < $want ? $count * 7 / 8 : $want * 5 / 4}]
+		set r(share) [_ringside_max 4 [_ringside_min [expr {$r(n) - 2}] $next]]
+		set want $r(share)
+	}
+	if {!$count} {
+		return
+	}
+	set new $count
+	if {[llength $r(tail)]} {
+		set k [expr {($slot - $r(pos) + $r(n)) % $r(n)}]
+		set newest [lrange $r(tail) end-[expr {$r(ew) - 1}] end]
+		if {$count > $k && [_ringside_record_half $T $words [expr {$count - $k - 1}]] eq
+				[_ringside_record_half $T $newest 0]} {
+			# The newest known entry is still there: nothing is lost.
+			set r(over) 0
+			set new $k
+			set words [lrange $words [expr {($count - $k - 1) * $r(ew)}] end]
+			_ringside_record_flush $T
+		} elseif {![_ringside_record_gap $T $k $count $words]} {
+			return
+		}
+	}
+	set r(pos) $slot
+	set count [expr {[llength $words] / $r(ew)}]
+	if {$count >= 8} {
+		set r(down) [_ringside_record_is_down $T $words]
+	}
+	_ringside_record_take $T $words [expr {$count - $new}] [_ringside_record_hold $new]
+}
+
+# Says what is lost between the last known entry and the `count` entries in `words`. The writer has
+# moved by k slots, or by k and some turns of the ring. Returns 0 when the target was reset.
+proc _ringside_record_gap {T k count words} {
+	upvar #0 _ringside_ring_$T r
+	lassign [_ringside_record_estimate $T $words] guess exact restarted distance
+	if {$restarted} {
+		_ringside_record_reset $T "the stamps began anew"
+		return 0
+	}
+	# Without a whole turn, the writer would have reached the last of the known entries only.
+	set least [expr {($k >= $r(n) - 3 ? $k : $k + $r(n)) - $count}]
+	set rest [expr {(($k - $count) % $r(n) + $r(n)) % $r(n)}]
+	set turns [expr {(2 * ($guess - $rest) + $r(n)) / (2 * $r(n))}]
+	set lost [expr {$rest + $r(n) * [_ringside_max $turns 0]}]
+	while {$lost < $least} {
+		incr lost $r(n)
+	}
+	set exact [expr {$exact && $guess == $lost}]
+	if {abs($guess - $lost) < $r(n) / 8 && $lost < 4 * $r(past)} {
+		# A gap whose size is beyond doubt tells the rate better than what was read.
+		incr r(past) [expr {$lost + 1}]
+		incr r(past,ticks) [expr {int($distance)}]
+	}
+	_ringside_record_flush $T
+	incr r(rec,laps)
+	_ringside_record_loss $T [expr {$r(unread) ? 3 : 1}] $lost [expr {$exact ? 1 : 2}] \
+		[expr {$exact ? 0 : $r(n)}]
+	return 1
+}
+
+# ---- The clock ----
+
+# The step from stamp a to stamp b, in the direction of the clock.
+proc _ringside_record_step {T a b} {
+	upvar #0 _ringside_ring_$T r
+	return [expr {($r(down) ? $a - $b : $b - $a) & $r(mask)}]
+}
+
+# Steps between the entries: {their number, their sum, whether each is one}.
+proc _ringside_record_steps {T words} {
+	upvar #0 _ringside_ring_$T r
+	set sum 0
+	set ones 1
+	set steps 0
+	set half [expr {($r(mask) >> 1) & 0x7fffffffffffffff}]
+	set count [expr {[llength $words] / $r(ew)}]
+	for {set i 1} {$i < $count} {incr i} {
+		set step [_ringside_record_step $T [_ringside_stamp $T $words [expr {$i - 1}]] \
+			[_ringside_stamp $T $words $i]]
+		# On a wide clock that is a step back: cores that share a ring may write out of order.
+		if {$half >= 0x7fffff && ($step > $half || $step < 0)} {
+			continue
+		}
+		incr sum $step
+		incr steps
+		if {$step != 1} {
+			set ones 0
+		}
+	}
+	return [list $steps $sum $ones]
+}
+
+# The direction is that of most steps.
+proc _ringside_record_is_down {T words} {
+	upvar #0 _ringside_ring_$T r
+	set half [expr {($r(mask) >> 1) & 0x7fffffffffffffff}]
+	set down 0
+	set count [expr {[llength $words] / $r(ew)}]
+	for {set i 1} {$i < $count} {incr i} {
+		set step [expr {([_ringside_stamp $T $words $i] -
+			[_ringside_stamp $T $words [expr {$i - 1}]]) & $r(mask)}]
+		incr down [expr {$step == 0 ? 0 : $step < 0 || $step > $half ? 1 : -1}]
+	}
+	return [expr {$down > 0}]
+}
+
+# Ticks and the host's milliseconds of what was recorded without a lap.
+proc _ringside_record_clock {T words} {
+	upvar #0 _ringside_ring_$T r
+	set now [clock milliseconds]
+	set last [expr {[llength $words] / $r(ew) - 1}]
+	if {$r(wall) && $now > $r(wall) && $last > 0} {
+		incr r(span) [expr {$now - $r(wall)}]
+		if {$r(mask) < 0 || $r(mask) >= 0xffffff} {
+			incr r(ticks) [_ringside_record_step $T [_ringside_stamp $T $words 0] \
+				[_ringside_stamp $T $words $last]]
+		} else {
+			incr r(ticks) [lindex [_ringside_record_steps $T $words] 1]
+		}
+	}
+}
+
+# How many entries lie between the last known one and the first of the words, by the clock and the
+# rate of entries on both sides: {number, whether the stamps count entries, whether the clock began
+# anew, ticks between}. Where the clock does not run, -1.
+proc _ringside_record_estimate {T words} {
+	upvar #0 _ringside_ring_$T r
+	lassign [_ringside_record_steps $T $r(stretch)] before before_ticks ones
+	lassign [_ringside_record_steps $T $words] behind behind_ticks more_ones
+	# What is far back counts less and less.
+	set steps [expr {$r(past) / 2 + $before + $behind}]
+	set ticks [expr {$r(past,ticks) / 2 + $before_ticks + $behind_ticks}]
+	set r(past) $steps
+	set r(past,ticks) $ticks
+	set known [expr {[llength $r(tail)] / $r(ew) - 1}]
+	set distance [_ringside_record_step $T [_ringside_stamp $T $r(tail) $known] \
+		[_ringside_stamp $T $words 0]]
+	set turns 0
+	set period [expr {$r(mask) + 1.0}]
+	if {$r(span) > 0 && $r(mask) > 0} {
+		# The host's clock tells how often the target's has turned meanwhile.
+		set passed [expr {double($r(ticks)) / $r(span) * ([clock milliseconds] - $r(wall))}]
+		set turns [expr {round(($passed - $distance) / $period)}]
+		if {$turns < 0 && $r(mask) >= 0xffffffff && $r(span) >= 100} {
+			return {0 0 1 0}
+		}
+	}
+	if {$ticks == 0} {
+		return {-1 0 0 0}
+	}
+	set distance [expr {$distance + [_ringside_max 0 $turns] * $period}]
+	set guess [expr {round($distance * $steps / double($ticks)) - 1}]
+	return [list $guess [expr {$ones && $more_ones && $before + $behind >= 8}] 0 $distance]
+}
+
+# ---- The end ----
+
+proc _ringside_record_stop {T} {
+	upvar #0 _ringside_ring_$T r
+	if {![info exists r(recording)]} {
+		_ringside_fail "ringside record stop" "target $T is not recorded"
+	}
+	return [_ringside_record_end $T ""]
+}
+
+# A last poll, what was held back, and the end of the log.
+proc _ringside_record_end {T text} {
+	upvar #0 _ringside_ring_$T r
+	if {![info exists r(recording)]} {
+		return
+	}
+	if {!$r(gone)} {
+		catch {
+			_ringside_record_poll $T
+			_ringside_record_objects $T
+		}
+	}
+	# The last poll may have filled the log, which ends the recording by itself.
+	if {[info exists r(recording)]} {
+		_ringside_record_flush $T
+	}
+	if {[info exists r(recording)]} {
+		_ringside_record_mark $T STOP $text
+	}
+	set text [_ringside_record_text $T]
+	if {[info exists r(recording)]} {
+		_ringside_record_close $T
+	}
+	return $text
+}
+
+# Writes STATUS and closes the log.
+proc _ringside_record_close {T} {
+	upvar #0 _ringside_ring_$T r
+	_ringside_disarm $T rec
+	set r(rec,last) "ended: [_ringside_record_text $T]"
+	set numbers [list $r(rec,entries) $r(rec,lost) $r(rec,exact) $r(rec,polls) \
+		[expr {$r(reads) - $r(rec,reads)}] [expr {$r(bytes) - $r(rec,bytes)}] \
+		[expr {$r(failed) - $r(rec,failed)}] $r(rec,resets)]
+	foreach field {recording tail stretch unsaid said,record} {
+		unset -nocomplain r($field)
+	}
+	if {[catch {_ringside_log_close $T $numbers} why]} {
+		_ringside_complain $T record $why
+	}
+}
+
+proc _ringside_record_text {T} {
+	upvar #0 _ringside_ring_$T r
+	if {![info exists r(recording)]} {
+		return [expr {[info exists r(rec,last)] ? $r(rec,last) : "off"}]
+	}
+	set text "to $r(recording), every $r(rec,every) ms: $r(rec,entries) entries,\
+		[expr {$r(rec,exact) ? "" : "about "}]$r(rec,lost) lost, [_ringside_count $r(rec,laps) lap],\
+		[_ringside_count $r(rec,resets) reset]"
+	if {$r(gone)} {
+		append text ", the target does not answer"
+	} elseif {$r(rec,state) ne "on"} {
+		append text ", waiting for the trace to be enabled"
+	} else {
+		append text ", fill at most $r(rec,most) of $r(n)"
+	}
+	return $text
+}
