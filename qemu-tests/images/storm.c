@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/images: events as fast as they can be written, from two threads that take turns and
-// an interrupt; each proves itself (proof.h). The ring wraps thousands of times. A test may slow the
-// threads down while they run.
+// an interrupt; each proves itself (proof.h). The ring wraps thousands of times. A test may slow
+// the threads down while they run.
 #include "image.h"
 #include "kernel.h"
 #include "proof.h"
