@@ -140,20 +140,29 @@ void gauge_time(struct gauge *gauge, const struct extract_ring *ring, uint64_t n
     forget(gauge, (double)ring->entries.count * FORGET_TURNS);
 }
 
+// Entries a tick around a gap of `ticks`: by the stamps before and behind. The writer's places, seen
+// one after the other by the host's clock, are asked only when these are too few: what could be
+// proven was read in moments when little was written.
+static double rate_around(struct gauge *gauge, const struct extract_ring *ring,
+                          const struct gauge_gap *gap, double ticks, double ns)
+{
+    double near = gap->behind->count ? gap->behind->count - 1 : 0;
+    if (near)
+        weigh(gauge, near, ticks_in(gauge, ring, gap->behind));
+    if (gauge->entries < TELLING && ns > 0)
+        weigh(gauge, gap->seen, gap->seen_ns * ticks / ns);
+    return gauge->ticks > 0 ? gauge->entries / gauge->ticks : 0;
+}
+
 uint64_t gauge_distance(struct gauge *gauge, const struct extract_ring *ring,
                         const struct gauge_gap *gap, uint64_t least, bool *exact)
 {
     double slots = ring->entries.count, guess = 0, ns = (double)(gap->now - gauge->time);
     *exact = false;
     if (gauge->known && gauge->clock.direction != EXTRACT_CLOCK_NONE) {
-        double ticks = ticks_to(gauge, stamp_of(ring, gap->newest), gap->now);
-        if (ns > 0)
-            weigh(gauge, gap->seen, gap->seen_ns * ticks / ns);
-        double near = gap->behind->count ? gap->behind->count - 1 : 0;
-        double near_ticks = gauge->ticks + ticks_in(gauge, ring, gap->behind);
-        guess = ticks;
+        guess = ticks_to(gauge, stamp_of(ring, gap->newest), gap->now);
         if (!gauge->clock.counts_events)
-            guess *= near_ticks > 0 ? (gauge->entries + near) / near_ticks : 0;
+            guess *= rate_around(gauge, ring, gap, guess, ns);
     } else if (gauge->known && gauge->ns + gap->seen_ns > 0) {
         guess = ns * (gauge->counted + gap->seen) / (gauge->ns + gap->seen_ns);
     }
