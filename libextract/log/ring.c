@@ -84,8 +84,9 @@ enum extract_code extract_log_ring(struct extract_ring *ring, const void *payloa
     if (!facts_read(&facts, payload, length))
         return bad(error, "it is too short for what it announces");
     if (!extract_format_by_name(facts.format))
-        return extract_error_set(error, EXTRACT_UNSUPPORTED, facts.format, "use a later ringside",
-                                 "the log holds a trace of a format that is not known");
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, "the log's ring",
+                                 "use a later ringside", "its format \"%s\" is not known",
+                                 facts.format);
     enum extract_code code = find(ring, &facts, error);
     if (code == EXTRACT_NOMEM || code == EXTRACT_BAD)
         return code;

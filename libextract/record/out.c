@@ -10,7 +10,7 @@ static enum extract_code to_log(struct out *out, const struct extract_log_block 
     struct extract_log_block loss = {.type = EXTRACT_LOG_LOSS,
                                      .kind = EXTRACT_LOSS_LOG_FULL,
                                      .flags = EXTRACT_LOG_LOSS_EXACT,
-                                     .first = block->first,
+                                     .first = block->first - block->lost,
                                      .lost = out->unlogged,
                                      .wall = out->wall};
     if (!out->log)

@@ -12,7 +12,7 @@ BENCH_SOURCES := $(sort $(wildcard libextract/tests/bench/*.c))
 BENCH_PROGRAMS := $(BENCH_SOURCES:libextract/tests/bench/%.c=$(BUILD)/bench/%)
 SUPPORT_OBJECTS := $(UNIT_SUPPORT:%.c=$(BUILD)/obj/%.o)
 
-.PHONY: test asan fuzz bench check-style qemu-tests test-programs fuzz-programs bench-programs
+.PHONY: test asan soak fuzz bench check-style qemu-tests test-programs fuzz-programs bench-programs
 .SECONDARY:
 
 JOBS     := $(shell nproc 2>/dev/null || echo 2)
@@ -68,6 +68,12 @@ asan:
 	@$(SUBMAKE) $(UBSAN) all
 	@$(SUBMAKE) $(CHECKERS) firmware
 	@MAKE='$(MAKE)' .ci/run-tests asan-unit asan-cli asan-reader asan-cases
+
+soak:
+	@.ci/setup.sh test
+	@$(SUBMAKE) test-programs $(CHECKERS) firmware
+	@$(SUBMAKE) $(FUZZING) fuzz-programs
+	@FUZZ_SECONDS=$(or $(SECONDS),600) .ci/run-tests soak fuzz
 
 fuzz:
 	@.ci/setup.sh test

@@ -5,6 +5,11 @@
 # may be recorded twice, torn or invented, what is missing must be reported, and what the firmware
 # counted must be what was recorded and reported lost. The board must not have stood for a moment.
 # SOAK=1: a minute at each rate instead of seconds.
+#
+# The board is one of 3.9 million instructions a second whose clock counts them (-icount), as on
+# hardware: else QEMU's clock goes on while the host gives the guest no time, and no estimate from
+# stamps can be right. Without it, and with a probe between whose beats the guest moves, only what
+# does not depend on time is asked.
 # shellcheck source=openocd.sh
 . "$(dirname "$0")/openocd.sh"
 
@@ -20,9 +25,9 @@ symbol() { address_of "$elf" "$1"; }
 board_word() { ask peek "$(symbol "$1")"; }
 filter() { ask poke "$(symbol _tx_trace_event_enable_bits)" "$1" >/dev/null; }
 
-start_board() {
+start_board() { # [QEMU OPTION...]
     serve --qemu "qemu-system-arm -M mps2-an385 -display none -serial null -monitor none \
-        -kernel $elf"
+        -kernel $elf $*"
     wait_for 10 board_is_up || return 1
     filter 0
     start_openocd
@@ -43,9 +48,9 @@ never_stood() { # BEFORE0 BOARD0 AFTER0 BEFORE1 BOARD1 AFTER1
     awk -v hz=$clock_hz 'BEGIN {
         board = ARGV[2] - ARGV[5]; if (board < 0) board += 4294967296
         board /= hz; least = (ARGV[4] - ARGV[3]) / 1e9; most = (ARGV[6] - ARGV[1]) / 1e9
-        while (board + 4294967296 / hz < most + 0.001) board += 4294967296 / hz
-        printf "the board ran for %.4f s of %.4f to %.4f s\n", board, least, most
-        exit !(board >= least - 0.001 && board <= most + 0.001) }' "$@"
+        while (board + 4294967296 / hz < most + 0.05) board += 4294967296 / hz
+        printf "the board ran for %.3f s of %.3f to %.3f s\n", board, least, most
+        exit !(board >= least - 0.05 && board <= most + 0.05) }' "$@"
 }
 
 recorder_runs() {
@@ -55,7 +60,7 @@ recorder_runs() {
 # record_storm NAME HZ PAUSE CLASSES [OPTION...]: a recording from silence to silence, of so many
 # interrupts a second, threads that pause so long, and these classes of events.
 record_storm() {
-    local name=$1 hz=$2 pause=$3 classes=$4 before after status
+    local name=$1 hz=$2 pause=$3 classes=$4 status
     shift 4
     ask poke $device_reload $((clock_hz / hz - 1)) >/dev/null
     ask poke "$(symbol storm_pause)" "$pause" >/dev/null
@@ -64,20 +69,17 @@ record_storm() {
     recorder=$!
     wait_for 20 recorder_runs "$name" || { cat "$work/$name.err"; return 1; }
     sleep 0.5
-    before=$(clocks)
+    before=($(clocks))
     filter "$classes"
     sleep "$seconds"
     filter 0
     sleep 1
-    after=$(clocks)
+    after=($(clocks))
     kill -INT "$recorder"
     wait "$recorder"
     status=$?
     whole_or_named $status || { cat "$work/$name.err"; return 1; }
     board_word bout_trace_inserted >"$work/$name.total"
-    # Words of two numbers each.
-    # shellcheck disable=SC2086
-    never_stood $before $after
 }
 
 # The report as recordcheck's lines, with the firmware's own count at the end.
@@ -92,29 +94,53 @@ lines_of() { # NAME
         end' "$work/$1.events"
     echo "T $(($(cat "$work/$1.total")))"
 }
+# Estimates of losses are judged all together.
 adds_up() { # NAME
     lines_of "$1" >"$work/$1.lines" || return 1
-    build/recordcheck <"$work/$1.lines" | tee "$work/$1.verdict"
+    build/recordcheck modulo <"$work/$1.lines" | tee "$work/$1.verdict"
     [ "${PIPESTATUS[0]}" -eq 0 ]
 }
+estimates_are_right() { # NAME...
+    local name
+    for name; do
+        echo R
+        cat "$work/$name.lines"
+    done | build/recordcheck | tee "$work/all.verdict"
+    [ "${PIPESTATUS[1]}" -eq 0 ]
+}
+tell_verdict() { echo "# $1: $(tail -n 1 "$work/$1.verdict")"; }
 has_loss() { grep -q '^L' "$work/$1.lines"; }
 has_no_loss() { ! has_loss "$1"; }
+balance="recorded + lost = produced, nothing torn, twice or invented"
 
-check "record: the board and OpenOCD start" start_board
+check "record: the board and OpenOCD start" start_board -icount shift=8,align=on
 while read -r name hz pause classes; do
-    check "record $name: the board never stood" record_storm "$name" "$hz" "$pause" "$classes"
-    check "record $name: recorded + lost = produced, nothing torn, twice or invented" \
-        adds_up "$name"
-    echo "# $name: $(tail -n 1 "$work/$name.verdict"); $(grep -a . "$work/$name.err" | tail -n 1)"
+    check "record $name: runs" record_storm "$name" "$hz" "$pause" "$classes"
+    check "record $name: the board never stood" never_stood "${before[@]}" "${after[@]}"
+    check "record $name: $balance" adds_up "$name"
+    tell_verdict "$name"
 done <<END
 idle 5 4294967295 $user_events
 slow 50 4294967295 $user_events
 medium 400 4294967295 $user_events
 brisk 400 4294967295 0xffffffff
-fast 400 20000 0xffffffff
-faster 400 2000 0xffffffff
+fast 400 3000 0xffffffff
+faster 400 600 0xffffffff
 storm 400 0 0xffffffff
 END
+check "record: of the laps' estimates 95 in 100 are right" \
+    estimates_are_right idle slow medium brisk fast faster storm
+tell_verdict all
 check "record idle: nothing is lost" has_no_loss idle
 check "record storm: it was beyond the link" has_loss storm
+
+check "record: a board without a brake" start_board
+check "record flood: runs" record_storm flood 400 0 0xffffffff
+check "record flood: $balance" adds_up flood
+check "record flood: it was beyond the link" has_loss flood
+tell_verdict flood
+check "record: the guest moves between two beats of the probe" ask tear run 5 300
+check "record torn: runs" record_storm torn 400 2000 0xffffffff
+check "record torn: $balance" adds_up torn
+tell_verdict torn
 exit $((failed > 0))
