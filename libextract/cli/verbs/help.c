@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cli: `ringside help` and --help. In: a command's name or nothing. Out: how it is used.
 #include "cli/cli.h"
+#include <ctype.h>
 
 static void put_overview(struct extract_text *text)
 {
@@ -8,7 +9,7 @@ static void put_overview(struct extract_text *text)
     extract_text_puts(text, "Usage: ringside COMMAND [OPTION...] INPUT...\n"
                             "Reads the trace rings of real-time systems.\n\nCommands:\n");
     for (size_t i = 0; (command = cli_command_at(i)); i++)
-        extract_text_printf(text, "  %-8s  %s\n", command->name, command->summary);
+        extract_text_printf(text, "  %-14s  %s\n", command->name, command->summary);
     extract_text_puts(text, "\nInputs:\n"
                             "  FILE.trx       a dump of the ring\n"
                             "  FILE.log       a recording\n"
@@ -26,7 +27,8 @@ static void put_command(struct extract_text *text, const struct cli_command *com
                         command->arguments[0] ? " " : "", command->arguments);
     if (command->alias)
         extract_text_printf(text, "       (also ringside %s)\n", command->alias);
-    extract_text_printf(text, "Prints %s.\n%s\nOptions: ringside --help\n", command->summary,
+    extract_text_printf(text, "%c%s.\n%s\nOptions: ringside --help\n",
+                        toupper((unsigned char)command->summary[0]), command->summary + 1,
                         command->help);
 }
 
