@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What goes wrong while `ringside record` follows a board through OpenOCD: memory that faults, a probe
+# that keeps saying WAIT, OpenOCD killed and started again, the probe killed, the target reset. The
+# recording goes on where it can, the log is whole and says what is missing.
+# shellcheck source=recordlib.sh
+. "$(dirname "$0")/recordlib.sh"
+
+pause=0.7 # of each trouble, seconds
+
+# trouble NAME COMMAND...: a recording at a steady trickle, with trouble in its middle.
+trouble() {
+    local name=$1
+    shift
+    filter 0
+    load 200 $rest
+    start_recorder "$name" || return 1
+    filter $user_events
+    sleep $pause
+    "$@" || return 1
+    sleep $pause
+    filter 0
+    sleep 1
+    stop_recorder "$name"
+}
+has_mark() { # NAME MARK
+    jq -r .event "$work/$1.events" | grep -qx "RINGSIDE_$2" && return 0
+    echo "there is no RINGSIDE_$2 in: $(jq -r .event "$work/$1.events" | grep RINGSIDE | sort | uniq -c)"
+    return 1
+}
+ends_whole() { # NAME: closed in order, nothing damaged
+    "$ringside" info --json -q "$work/$1.log" >"$work/info.json"
+    jq -e '.log | .closed and .damaged == 0 and .blocks_missing == 0 and (.cut | not)' \
+        "$work/info.json" >/dev/null && return 0
+    jq -c .log "$work/info.json"
+    return 1
+}
+
+ring_faults() {
+    local start
+    start=$(board_word _tx_trace_buffer_start_ptr)
+    ask fault "$start" 0x2000 >/dev/null
+    sleep $pause
+    ask fault clear >/dev/null
+}
+pointer_faults() {
+    ask fault "$(symbol _tx_trace_buffer_current_ptr)" 4 >/dev/null
+    sleep $pause
+    ask fault clear >/dev/null
+}
+wait_storm() {
+    ask wait 3 >/dev/null
+    sleep $pause
+    ask wait 0 >/dev/null
+}
+openocd_dies() {
+    kill -9 "$openocd_pid"
+    wait "$openocd_pid" 2>/dev/null
+    sleep $pause
+    wait_for 10 launch_openocd
+}
+target_resets() { ask reset >/dev/null && sleep 0.3 && filter $user_events; }
+
+check "faults: the board and OpenOCD start" start_board -icount shift=8,align=on
+for what in ring_faults pointer_faults wait_storm openocd_dies; do
+    check "faults: recording with $what" trouble $what $what
+    check "faults: $what: $balance" adds_up $what
+    check "faults: $what: the log is whole" ends_whole $what
+    [ -s "$work/$what.verdict" ] && tell_verdict $what
+done
+check "faults: an unreadable pointer is marked" has_mark pointer_faults GONE
+check "faults: and that it can be read again" has_mark pointer_faults BACK
+check "faults: the loss of OpenOCD is marked" has_mark openocd_dies GONE
+check "faults: and its return" has_mark openocd_dies BACK
+
+check "faults: recording with a reset" trouble reset target_resets
+check "faults: reset: $balance" adds_up reset
+check "faults: reset: it is marked" has_mark reset RESET
+check "faults: reset: the log is whole" ends_whole reset
+
+# The board goes with its probe: what was recorded until then is there.
+probe_dies() {
+    filter 0
+    load 200 $rest
+    start_recorder unplugged || return 1
+    filter $user_events
+    sleep $pause
+    kill -9 "$probe_pid"
+    wait "$probe_pid" 2>/dev/null
+    probe_pid=
+    sleep 1
+    kill -INT "$recorder"
+    wait "$recorder"
+    whole_or_named $? || { cat "$work/unplugged.err"; return 1; }
+    echo 0 >"$work/unplugged.total"
+    lines_of unplugged | grep -v '^T' >"$work/unplugged.lines"
+    build/recordcheck modulo <"$work/unplugged.lines"
+}
+check "faults: the probe dies, the log stays" probe_dies
+check "faults: unplugged: that it is gone is marked" has_mark unplugged GONE
+check "faults: unplugged: the log is whole" ends_whole unplugged
+exit $((failed > 0))

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# recordlib.sh: what the cases that record the storm image share: the board behind probe and OpenOCD,
+# its load, the program `ringside record`, and the balance of what it brought. It brings openocd.sh.
+# shellcheck shell=bash
+# shellcheck source=openocd.sh
+. "$(dirname "$0")/openocd.sh"
+
+elf=$firmware/storm-cortex-m3.elf
+clock_hz=25000000
+device_reload=0x40001008 # clocks between two interrupts of the device
+user_events=0x80000000 # the class of the proofs
+
+symbol() { address_of "$elf" "$1"; }
+board_word() { ask peek "$(symbol "$1")"; }
+filter() { ask poke "$(symbol _tx_trace_event_enable_bits)" "$1" >/dev/null; }
+
+start_board() { # [QEMU OPTION...]
+    serve --qemu "qemu-system-arm -M mps2-an385 -display none -serial null -monitor none \
+        -kernel $elf $*"
+    wait_for 10 board_is_up || return 1
+    filter 0
+    start_openocd
+}
+board_is_up() { [ "$(board_word bout_trace_inserted)" != 0x00000000 ]; }
+
+recorder_runs() {
+    [ -s "$work/$1.log" ] && kill -0 "$recorder" 2>/dev/null
+}
+
+# start_recorder NAME [OPTION...]: of the board's ring, through OpenOCD, to $work/NAME.log.
+start_recorder() {
+    local name=$1
+    shift
+    "$ringside" record --openocd "$tcl_port" --target chip.mem --elf "$elf" \
+        -o "$work/$name.log" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
+    recorder=$!
+    wait_for 20 recorder_runs "$name" && sleep 0.5 && return 0
+    cat "$work/$name.err"
+    return 1
+}
+# Ends it as Ctrl-C does, and takes down what the firmware has counted by then.
+stop_recorder() { # NAME
+    local status
+    kill -INT "$recorder"
+    wait "$recorder"
+    status=$?
+    board_word bout_trace_inserted >"$work/$1.total"
+    whole_or_named $status && return 0
+    cat "$work/$1.err"
+    return 1
+}
+
+# load HZ PAUSE: so many interrupts a second, threads that pause so long.
+load() {
+    ask poke $device_reload $((clock_hz / $1 - 1)) >/dev/null
+    ask poke "$(symbol storm_pause)" "$2" >/dev/null
+}
+rest=4294967295 # a pause in which threads do nothing
+
+# The report as recordcheck's lines, with the firmware's own count at the end.
+lines_of() { # NAME
+    tell "$work/$1.events" report --json --elf "$elf" "$work/$1.log" || return 1
+    jq -r 'if .event == "RINGSIDE_LOST" then
+            "L \(.fields.lost // 0) \(.fields.modulo // 0) \(if .fields.lost == null then "unknown"
+                elif .fields.estimate == 1 then "modulo" else "exact" end)"
+        elif .event == "RINGSIDE_RESET" then "R"
+        elif .event | startswith("RINGSIDE_") then empty
+        else "E \(.id) \(.context) \(.thread // 0) " + (.info[:4] | map(tostring) | join(" "))
+        end' "$work/$1.events"
+    echo "T $(($(cat "$work/$1.total")))"
+}
+# Estimates of losses are judged all together.
+adds_up() { # NAME
+    lines_of "$1" >"$work/$1.lines" || return 1
+    build/recordcheck modulo <"$work/$1.lines" | tee "$work/$1.verdict"
+    [ "${PIPESTATUS[0]}" -eq 0 ]
+}
+tell_verdict() { echo "# $1: $(tail -n 1 "$work/$1.verdict")"; }
+balance="recorded + lost = produced, nothing torn, twice or invented"
