@@ -4,6 +4,7 @@
 //
 // Entries a tick, in the stretches before and behind, times the ticks of the gap. The stamps are
 // known modulo the clock's turn only: the host's clock says how many turns it made.
+#include "base/now.h"
 #include "record/room.h"
 
 enum {
@@ -86,6 +87,18 @@ static double ticks_to(const struct gauge *gauge, uint64_t stamp, uint64_t now)
     return turns >= 1 ? ticks + (double)(uint64_t)turns * turn : ticks;
 }
 
+bool gauge_went_back(const struct gauge *gauge, const struct extract_ring *ring,
+                     const uint8_t *newest, uint64_t now)
+{
+    if (!gauge->known || gauge->ns <= 0 || gauge->clock.direction == EXTRACT_CLOCK_NONE)
+        return false;
+    double turn = gauge->clock.modulus ? (double)gauge->clock.modulus : 0x1p64;
+    double second = gauge->beats / gauge->ns * EXTRACT_SECOND;
+    double expected = (double)(now - gauge->time) * gauge->beats / gauge->ns;
+    double most = 2 * expected + second;
+    return most < turn / 2 && (double)step(gauge, gauge->stamp, stamp_of(ring, newest)) > most;
+}
+
 // So many entries in so many ticks. A load that is quite another one than before makes what was
 // before worthless.
 static void weigh(struct gauge *gauge, double entries, double ticks)
@@ -140,9 +153,9 @@ void gauge_time(struct gauge *gauge, const struct extract_ring *ring, uint64_t n
     forget(gauge, (double)ring->entries.count * FORGET_TURNS);
 }
 
-// Entries a tick around a gap of `ticks`: by the stamps before and behind. The writer's places, seen
-// one after the other by the host's clock, are asked only when these are too few: what could be
-// proven was read in moments when little was written.
+// Entries a tick around a gap of `ticks`: by the stamps before and behind. The writer's places,
+// seen one after the other by the host's clock, are asked only when these are too few: what could
+// be proven was read in moments when little was written.
 static double rate_around(struct gauge *gauge, const struct extract_ring *ring,
                           const struct gauge_gap *gap, double ticks, double ns)
 {

@@ -215,7 +215,8 @@ enum extract_code record_jump(struct extract_recorder *r, struct extract_error *
     struct extract_delta before = r->delta;
     if (code || !anchor_newest(r))
         return code;
-    if (r->lapped && before.anchored && record_is_reset(r))
+    if (r->lapped && before.anchored &&
+        (record_is_reset(r) || gauge_went_back(&r->gauge, &r->ring, r->delta.anchor, r->looked)))
         return record_reset(r, error);
     struct way way = {oldest_wanted(r), r->delta.head, EXTRACT_DELTA_OK};
     while (!way.result && !code && way.first < way.top)

@@ -76,6 +76,11 @@ void gauge_add(struct gauge *gauge, const struct extract_ring *ring,
                const struct extract_delta_span *span, bool gap, uint64_t lost, uint64_t now);
 // What was added since the last time was read at a look at this time.
 void gauge_time(struct gauge *gauge, const struct extract_ring *ring, uint64_t now);
+// Whether the entry `newest`, seen at `now`, has a stamp from before the last that was added: what
+// lies between by the host's clock is far less than the stamps' way round. The target started anew,
+// and its clock with it.
+bool gauge_went_back(const struct gauge *gauge, const struct extract_ring *ring,
+                     const uint8_t *newest, uint64_t now);
 struct gauge_gap {
     const struct extract_delta_span *behind; // entries behind the gap, which lead to
     const uint8_t *newest;                   // that one
