@@ -160,7 +160,7 @@ static double rate_around(struct gauge *gauge, const struct extract_ring *ring,
                           const struct gauge_gap *gap, double ticks, double ns)
 {
     double near = gap->behind->count ? gap->behind->count - 1 : 0;
-    if (near)
+    if (near > 0)
         weigh(gauge, near, ticks_in(gauge, ring, gap->behind));
     if (gauge->entries < TELLING && ns > 0)
         weigh(gauge, gap->seen, gap->seen_ns * ticks / ns);

@@ -150,6 +150,18 @@ static bool in_ring(const struct extract_ring *ring, uint64_t pointer)
     return pointer >= ring->entries.start && pointer < ring->entries.end;
 }
 
+// The header's own copy of the writer's place, as an address of the ring.
+static bool read_current(struct extract_memory *memory, const struct extract_ring *ring,
+                         uint64_t *pointer)
+{
+    if (!read_word(memory, ring, ring->address + ring->current_offset, ring->word_bytes, pointer))
+        return false;
+    // Modulo the word: a target of 64 bits may store the lower halves only.
+    uint64_t all = ring->word_bytes == 8 ? UINT64_MAX : UINT32_MAX;
+    *pointer = ring->address + ((*pointer + ring->base_delta - ring->address) & all);
+    return true;
+}
+
 // The writer's place after the copy: the live pointer, else the header's. False when the target
 // runs and neither tells.
 static bool find_writer(struct extract_memory *memory, struct extract_ring *ring, uint64_t *pointer)
@@ -160,12 +172,7 @@ static bool find_writer(struct extract_memory *memory, struct extract_ring *ring
     *pointer = alive ? live.pointer : ring->current;
     if (alive || !extract_memory_is_running(memory))
         return true;
-    if (!read_word(memory, ring, ring->address + ring->current_offset, ring->word_bytes, pointer))
-        return false;
-    // Modulo the word: a target of 64 bits may store the lower halves only.
-    uint64_t all = ring->word_bytes == 8 ? UINT64_MAX : UINT32_MAX;
-    *pointer = ring->address + ((*pointer + ring->base_delta - ring->address) & all);
-    return in_ring(ring, *pointer);
+    return read_current(memory, ring, pointer) && in_ring(ring, *pointer);
 }
 
 // While the target runs, its writer may come round the whole ring, which its pointer does not tell.
@@ -205,7 +212,7 @@ static void distrust(struct extract_snapshot *snapshot)
 }
 
 // A writer that was halted between its two stores left the live pointer one slot ahead of the
-// header's. More than that: the target ran after all (a debugger may attach without halting it).
+// header's. More than that: it went on while an image was made.
 static bool has_run(const struct extract_ring *ring, uint64_t pointer)
 {
     uint64_t slots = ring->entries.count, bytes = ring->entries.slot_bytes;
@@ -214,22 +221,41 @@ static bool has_run(const struct extract_ring *ring, uint64_t pointer)
     return (to + slots - from) % slots > 1;
 }
 
-// Copies registry and entries and judges them.
-static void copy_and_judge(struct extract_snapshot *snapshot, struct extract_memory *memory)
+// The header's pointer moves under a debugger that thinks its target halted: it attached without
+// halting it.
+static bool is_running_after_all(struct extract_memory *memory, struct extract_ring *ring,
+                                 uint64_t pointer)
+{
+    uint64_t now;
+    if (pointer == ring->current || !read_current(memory, ring, &now) || now == ring->current ||
+        !in_ring(ring, now))
+        return false;
+    ring->current = now;
+    return true;
+}
+
+// Copies registry and entries and judges them. False: the target was said to stand, and has moved;
+// its writer's place is now known better.
+static bool copy_and_judge(struct extract_snapshot *snapshot, struct extract_memory *memory,
+                           bool running)
 {
     struct extract_ring *ring = &snapshot->ring;
     struct witness before, after;
-    bool running = extract_memory_is_running(memory);
     uint64_t pointer;
+    snapshot->registry_missing = 0;
+    memset(snapshot->verdict, EXTRACT_GOOD, ring->entries.count);
     if (running)
         read_witness(memory, ring, &before);
     copy_span(snapshot, memory, ring->header_bytes);
     bool found = find_writer(memory, ring, &pointer);
+    if (!running && is_running_after_all(memory, ring, pointer))
+        return false;
     if (running)
         read_witness(memory, ring, &after);
     ring->format->judge(snapshot, pointer, !running && !has_run(ring, pointer));
     if (running && (!found || !is_same(ring, &before, &after)))
         distrust(snapshot);
+    return true;
 }
 
 static enum extract_code allocate(struct extract_snapshot *snapshot, struct extract_memory *memory,
@@ -271,7 +297,8 @@ enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
     if (code)
         return code;
     memcpy(snapshot->bytes, ring->header, ring->header_bytes);
-    copy_and_judge(snapshot, memory);
+    if (!copy_and_judge(snapshot, memory, extract_memory_is_running(memory)))
+        copy_and_judge(snapshot, memory, true);
     count_verdicts(snapshot);
     snapshot->cost = extract_memory_cost(memory);
     if (snapshot->counts[EXTRACT_UNREADABLE_ENTRY] == ring->entries.count) {
