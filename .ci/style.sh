@@ -8,7 +8,7 @@ rooms="libextract gdb-reader openocd-tcl qemu-tests docs .ci"
 mapfile -t sources < <(find $rooms -name '*.[ch]' | sort)
 mapfile -t texts < <(find $rooms Makefile README.md \
     \( -name '*.[chS]' -o -name '*.sh' -o -name '*.mk' -o -name '*.awk' -o -name Makefile \
-    -o -name '*.ld' -o -name '*.in' -o -path '.ci/*' \) -type f | sort)
+    -o -name '*.ld' -o -name '*.tcl' -o -name '*.in' -o -path '.ci/*' \) -type f | sort)
 
 verdict() { # NAME: passes when standard input is empty
     local found

@@ -176,7 +176,9 @@ proc _ringside_cmd_autocrash {args} {
 	upvar #0 _ringside_ring_$T r
 	set rest [lassign $args verb]
 	if {$verb eq "off" && ![llength $rest]} {
-		_ringside_autocrash_unhook $T
+		if {[info exists r(autocrash)]} {
+			_ringside_unhook $T halted "_ringside_halted $T"
+		}
 		set text [_ringside_autocrash_text $T]
 		unset -nocomplain r(autocrash)
 		return $text
@@ -196,19 +198,8 @@ proc _ringside_cmd_autocrash {args} {
 	set r(autocrash) [lindex $rest 0]
 	set r(a,dumps) 0
 	set r(a,seen) ""
-	set before [$T cget -event halted]
-	$T configure -event halted "$before\n_ringside_halted $T"
+	_ringside_hook $T halted "_ringside_halted $T"
 	return "dumps to $r(autocrash) when target $T halts in a fault handler"
-}
-
-# Leaves what others have put into the event.
-proc _ringside_autocrash_unhook {T} {
-	upvar #0 _ringside_ring_$T r
-	if {[info exists r(autocrash)]} {
-		set body [$T cget -event halted]
-		# OpenOCD takes an empty body for none.
-		$T configure -event halted "[string map [list "\n_ringside_halted $T" ""] $body] "
-	}
 }
 
 # The event: it must not fail, since others may follow. A crash is dumped once, however often the

@@ -41,7 +41,8 @@ proc _ringside_log_words {text} {
 proc _ringside_swap {words} {
 	set swapped {}
 	foreach w $words {
-		lappend swapped [expr {($w & 0xff) << 24 | ($w & 0xff00) << 8 | ($w >> 8) & 0xff00 | $w >> 24}]
+		lappend swapped [expr {($w & 0xff) << 24 | ($w & 0xff00) << 8 |
+			($w >> 8) & 0xff00 | $w >> 24}]
 	}
 	return $swapped
 }
@@ -147,8 +148,10 @@ proc _ringside_log_turn {T} {
 	foreach type {ring objects} {
 		lassign $l($type) words length
 		# A registry that a section has no room for is left out of its head.
-		if {$length && [string bytelength $bytes] + [_ringside_log_size $length] <= $l(section) / 2} {
-			append bytes [_ringside_log_block $number $section $type [list wall $wall] $words $length]
+		if {$length &&
+			[string bytelength $bytes] + [_ringside_log_size $length] <= $l(section) / 2} {
+			append bytes \
+				[_ringside_log_block $number $section $type [list wall $wall] $words $length]
 			incr number
 		}
 	}
@@ -237,7 +240,8 @@ proc _ringside_log_entries {T first words ew provisional stamp} {
 		set part [_ringside_min $part [expr {$count - $done}] $_ringside_log_most]
 		set piece [lrange $words [expr {$done * $ew}] [expr {($done + $part) * $ew - 1}]]
 		set last [expr {$done + $part - 1}]
-		set patched [_ringside_max 0 [_ringside_min $part [expr {$provisional - ($count - 1 - $last)}]]]
+		set patched [expr {$provisional - ($count - 1 - $last)}]
+		set patched [_ringside_max 0 [_ringside_min $part $patched]]
 		set fields [dict create flags [expr {8 | ($patched ? 4 : 0)}] count $part \
 			provisional $patched first [expr {$first + $done}] \
 			a [{*}$stamp $done] b [{*}$stamp $last]]
@@ -330,10 +334,12 @@ proc _ringside_log_shape {T limit} {
 		_ringside_fail "ringside record" "a log that is appended to has no limit" "leave -size out"
 	}
 	if {!$append && $limit && $limit < 65536} {
-		_ringside_fail "ringside record" "$limit bytes are too small for a log" "give -size 64k or more"
+		_ringside_fail "ringside record" "$limit bytes are too small for a log" \
+			"give -size 64k or more"
 	}
 	set bytes [expr {$limit ? $limit : 64 << 20}]
-	set section [expr {[_ringside_min [expr {1 << 20}] [_ringside_max 16384 [expr {$bytes / 16}]]] / 4096 * 4096}]
+	set section [_ringside_min [expr {1 << 20}] [_ringside_max 16384 [expr {$bytes / 16}]]]
+	set section [expr {$section / 4096 * 4096}]
 	set l(section) $section
 	set l(limit) [expr {$append ? 0 : $bytes}]
 	set l(sections) [expr {$append ? 0 : $bytes / $section}]
@@ -364,7 +370,8 @@ proc _ringside_log_look {T offset end} {
 	}
 	seek $l(file) $offset
 	set head [read $l(file) $_ringside_log_head]
-	if {[string bytelength $head] < $_ringside_log_head || [unpack $head -uintle 0 32] != 0x4b424c52} {
+	if {[string bytelength $head] < $_ringside_log_head ||
+		[unpack $head -uintle 0 32] != 0x4b424c52} {
 		return {}
 	}
 	set length [unpack $head -uintle 96 32]
@@ -391,7 +398,8 @@ proc _ringside_log_look {T offset end} {
 proc _ringside_log_continue {T} {
 	upvar #0 _ringside_log_$T l
 	set first [_ringside_log_look $T 0 [file size $l(path)]]
-	if {![dict exists $first payload] || [string byterange [dict get $first payload] 0 7] ne "RINGSIDE"} {
+	if {![dict exists $first payload] ||
+		[string byterange [dict get $first payload] 0 7] ne "RINGSIDE"} {
 		_ringside_fail $l(path) "it exists, and is no trace log" "give another name, or remove it"
 	}
 	set payload [dict get $first payload]

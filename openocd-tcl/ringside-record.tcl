@@ -21,8 +21,8 @@
 #	written), number (of the next entry), over (laps are expected), share (entries that can be read
 #	safely then), stretch (the last entries that were read in a row), down (the clock's direction),
 #	wall, ticks, span (host's time of the last read; ticks and milliseconds without a lap), past
-#	(entries and ticks that tell the rate of entries), unread
-#	(whether reads failed since), unsaid (marks that the log had no room for), and counters.
+#	(entries and ticks that tell the rate of entries), rec,restart (OpenOCD has reset the target),
+#	unread (whether reads failed since), unsaid (marks that the log had no room for), and counters.
 
 # How many entries are held back when a poll brings k. They are read twice: where many are new there
 # are fewer, so that a poll costs at most (8k + 48) words of 32 bits on a ring with entries of 8.
@@ -70,8 +70,8 @@ proc _ringside_record_start {T words} {
 	_ringside_log_open $T $path $policy [_ringside_size -size [_ringside_option $options -size 0]] \
 		[expr {[$T cget -endian] eq "big" ? 2 : 1}]
 	foreach {field value} {number 0 held 0 tail {} gone 0 unsaid {} seen 0 rec,state waiting
-			rec,fill 0 rec,most 0 rec,entries 0 rec,lost 0 rec,exact 1 rec,laps 0 rec,resets 0
-			rec,polls 0 rec,objects 0 rec,retry 0} {
+			rec,restart 0 rec,fill 0 rec,most 0 rec,entries 0 rec,lost 0 rec,exact 1 rec,laps 0
+			rec,resets 0 rec,polls 0 rec,objects 0 rec,retry 0} {
 		set r($field) $value
 	}
 	foreach field {reads bytes failed} {
@@ -80,6 +80,7 @@ proc _ringside_record_start {T words} {
 	set r(recording) $path
 	set r(ready) 0
 	_ringside_record_mark $T START "policy $policy"
+	_ringside_hook $T reset-start "_ringside_record_before_reset $T"
 	_ringside_arm $T rec _ringside_record_tick
 	return "recording target $T to $path, policy $policy"
 }
@@ -116,7 +117,8 @@ proc _ringside_record_settle {T first} {
 	upvar #0 _ringside_log_$T l
 	set missing [expr {$first - $l(next)}]
 	if {$missing > 0} {
-		if {![_ringside_log_put $T loss [dict create kind 4 flags 1 first $first a $missing] {} 0]} {
+		set fields [dict create kind 4 flags 1 first $first a $missing]
+		if {![_ringside_log_put $T loss $fields {} 0]} {
 			return 0
 		}
 		set l(next) $first
@@ -161,7 +163,8 @@ proc _ringside_record_put {T words provisional} {
 	if {$r(be)} {
 		set words [_ringside_swap $words]
 	}
-	_ringside_record_try $T $first [list _ringside_record_write $T $first $words $provisional $stamp]
+	_ringside_record_try $T $first \
+		[list _ringside_record_write $T $first $words $provisional $stamp]
 }
 
 proc _ringside_record_write {T first words provisional stamp} {
@@ -389,9 +392,20 @@ proc _ringside_record_rest {T} {
 	return 1
 }
 
+# OpenOCD is about to reset the target: an event, which must not fail. The ring stays as it is until
+# start-up code clears it; when the known entries are gone, that was the reset and no lap.
+proc _ringside_record_before_reset {T} {
+	upvar #0 _ringside_ring_$T r
+	if {[info exists r(recording)] && $r(rec,state) eq "on"} {
+		catch {_ringside_record_poll $T}
+		set r(rec,restart) 1
+	}
+}
+
 proc _ringside_record_reset {T text} {
 	upvar #0 _ringside_ring_$T r
 	_ringside_record_flush $T
+	set r(rec,restart) 0
 	incr r(rec,resets)
 	_ringside_record_mark $T RESET $text
 	set r(rec,state) waiting
@@ -494,6 +508,9 @@ proc _ringside_record_lap {T} {
 	set address [expr {$r(start) + $slot * $r(eb)}]
 	if {[_ringside_ulong [_ringside_read $T $address $r(ws)] 0 $r(ws) $r(be)] == 0} {
 		return [_ringside_record_reset $T "the ring began anew"]
+	}
+	if {$r(rec,restart)} {
+		return [_ringside_record_reset $T "OpenOCD has reset the target"]
 	}
 	set r(over) 1
 	_ringside_record_newest $T $r(share)
@@ -703,6 +720,7 @@ proc _ringside_record_end {T text} {
 proc _ringside_record_close {T} {
 	upvar #0 _ringside_ring_$T r
 	_ringside_disarm $T rec
+	_ringside_unhook $T reset-start "_ringside_record_before_reset $T"
 	set r(rec,last) "ended: [_ringside_record_text $T]"
 	set numbers [list $r(rec,entries) $r(rec,lost) $r(rec,exact) $r(rec,polls) \
 		[expr {$r(reads) - $r(rec,reads)}] [expr {$r(bytes) - $r(rec,bytes)}] \
@@ -721,8 +739,8 @@ proc _ringside_record_text {T} {
 		return [expr {[info exists r(rec,last)] ? $r(rec,last) : "off"}]
 	}
 	set text "to $r(recording), every $r(rec,every) ms: $r(rec,entries) entries,\
-		[expr {$r(rec,exact) ? "" : "about "}]$r(rec,lost) lost, [_ringside_count $r(rec,laps) lap],\
-		[_ringside_count $r(rec,resets) reset]"
+		[expr {$r(rec,exact) ? "" : "about "}]$r(rec,lost) lost,\
+		[_ringside_count $r(rec,laps) lap], [_ringside_count $r(rec,resets) reset]"
 	if {$r(gone)} {
 		append text ", the target does not answer"
 	} elseif {$r(rec,state) ne "on"} {

@@ -47,7 +47,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/libextract/tests/bench/%.o $(BUILD)/libextract.a
 
 # What judges the storm images' events.
 CHECKERS := build/proofcheck build/recordcheck
-$(CHECKERS): build/%: build/obj/qemu-tests/cases/%.o
+$(CHECKERS): build/%: build/obj/qemu-tests/checkers/%.o
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -pie $^ -o $@
 

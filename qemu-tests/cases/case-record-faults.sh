@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What goes wrong while `ringside record` follows a board through OpenOCD: memory that faults, a probe
-# that keeps saying WAIT, OpenOCD killed and started again, the probe killed, the target reset. The
-# recording goes on where it can, the log is whole and says what is missing.
+# What goes wrong while `ringside record` follows a board through OpenOCD: memory that faults, a
+# probe that keeps saying WAIT, OpenOCD killed and started again, the probe killed, the target
+# reset. The recording goes on where it can, the log is whole and says what is missing.
 # shellcheck source=recordlib.sh
 . "$(dirname "$0")/recordlib.sh"
 
@@ -24,8 +24,10 @@ trouble() {
     stop_recorder "$name"
 }
 has_mark() { # NAME MARK
-    jq -r .event "$work/$1.events" | grep -qx "RINGSIDE_$2" && return 0
-    echo "there is no RINGSIDE_$2 in: $(jq -r .event "$work/$1.events" | grep RINGSIDE | sort | uniq -c)"
+    local found
+    found=$("$ringside" report -q --json --event 'RINGSIDE_*' "$work/$1.log" | jq -r .event)
+    grep -qx "RINGSIDE_$2" <<<"$found" && return 0
+    echo "there is no RINGSIDE_$2 in: $found"
     return 1
 }
 ends_whole() { # NAME: closed in order, nothing damaged
@@ -64,7 +66,7 @@ target_resets() { ask reset >/dev/null && sleep 0.3 && filter $user_events; }
 check "faults: the board and OpenOCD start" start_board -icount shift=8,align=on
 for what in ring_faults pointer_faults wait_storm openocd_dies; do
     check "faults: recording with $what" trouble $what $what
-    check "faults: $what: $balance" adds_up $what
+    check "faults: $what: $balance" balances $what
     check "faults: $what: the log is whole" ends_whole $what
     [ -s "$work/$what.verdict" ] && tell_verdict $what
 done
@@ -74,7 +76,7 @@ check "faults: the loss of OpenOCD is marked" has_mark openocd_dies GONE
 check "faults: and its return" has_mark openocd_dies BACK
 
 check "faults: recording with a reset" trouble reset target_resets
-check "faults: reset: $balance" adds_up reset
+check "faults: reset: $balance" balances reset
 check "faults: reset: it is marked" has_mark reset RESET
 check "faults: reset: the log is whole" ends_whole reset
 
@@ -92,9 +94,7 @@ probe_dies() {
     kill -INT "$recorder"
     wait "$recorder"
     whole_or_named $? || { cat "$work/unplugged.err"; return 1; }
-    echo 0 >"$work/unplugged.total"
-    lines_of unplugged | grep -v '^T' >"$work/unplugged.lines"
-    build/recordcheck modulo <"$work/unplugged.lines"
+    balances unplugged ''
 }
 check "faults: the probe dies, the log stays" probe_dies
 check "faults: unplugged: that it is gone is marked" has_mark unplugged GONE

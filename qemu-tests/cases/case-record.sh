@@ -67,7 +67,7 @@ check "record: the board and OpenOCD start" start_board -icount shift=8,align=on
 while read -r name hz pause classes; do
     check "record $name: runs" record_storm "$name" "$hz" "$pause" "$classes"
     check "record $name: the board never stood" never_stood "${before[@]}" "${after[@]}"
-    check "record $name: $balance" adds_up "$name"
+    check "record $name: $balance" balances "$name"
     tell_verdict "$name"
 done <<END
 idle 5 $rest $user_events
@@ -110,7 +110,7 @@ while read -r bytes latency; do
     hz=$(($(link_bound "$bytes") * 85 / 100))
     set_link "$bytes" "$latency"
     check "record $name: runs" record_storm $name $hz $rest $user_events
-    check "record $name: $balance" adds_up $name
+    check "record $name: $balance" balances $name
     # How much of its time the machine leaves to the probe is nobody's promise; in virtual time this
     # is a unit test (test_record).
     [ -z "${SOAK:-}" ] ||
@@ -126,11 +126,11 @@ set_link 0 0
 
 check "record: a board without a brake" start_board
 check "record flood: runs" record_storm flood 400 0 0xffffffff
-check "record flood: $balance" adds_up flood
+check "record flood: $balance" balances flood
 check "record flood: it was beyond the link" has_loss flood
 tell_verdict flood
 check "record: the guest moves between two beats of the probe" ask tear run 5 300
 check "record torn: runs" record_storm torn 400 2000 0xffffffff
-check "record torn: $balance" adds_up torn
+check "record torn: $balance" balances torn
 tell_verdict torn
 exit $((failed > 0))

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# recordlib.sh: what the cases that record the storm image share: the board behind probe and OpenOCD,
-# its load, the program `ringside record`, and the balance of what it brought. It brings openocd.sh.
+# recordlib.sh: what the cases that record the storm image share: the board behind probe and
+# OpenOCD, its load, the program `ringside record`, and the balance of what it brought. It brings
+# openocd.sh with it.
 # shellcheck shell=bash
 # shellcheck source=openocd.sh
 . "$(dirname "$0")/openocd.sh"
@@ -11,7 +12,6 @@ clock_hz=25000000
 device_reload=0x40001008 # clocks between two interrupts of the device
 user_events=0x80000000 # the class of the proofs
 
-symbol() { address_of "$elf" "$1"; }
 board_word() { ask peek "$(symbol "$1")"; }
 filter() { ask poke "$(symbol _tx_trace_event_enable_bits)" "$1" >/dev/null; }
 
@@ -58,21 +58,10 @@ load() {
 }
 rest=4294967295 # a pause in which threads do nothing
 
-# The report as recordcheck's lines, with the firmware's own count at the end.
-lines_of() { # NAME
-    tell "$work/$1.events" report --json --elf "$elf" "$work/$1.log" || return 1
-    jq -r 'if .event == "RINGSIDE_LOST" then
-            "L \(.fields.lost // 0) \(.fields.modulo // 0) \(if .fields.lost == null then "unknown"
-                elif .fields.estimate == 1 then "modulo" else "exact" end)"
-        elif .event == "RINGSIDE_RESET" then "R"
-        elif .event | startswith("RINGSIDE_") then empty
-        else "E \(.id) \(.context) \(.thread // 0) " + (.info[:4] | map(tostring) | join(" "))
-        end' "$work/$1.events"
-    echo "T $(($(cat "$work/$1.total")))"
-}
-# Estimates of losses are judged all together.
-adds_up() { # NAME
-    lines_of "$1" >"$work/$1.lines" || return 1
+# What was recorded against what the firmware has counted. Estimates of losses are judged by the
+# caller, all together.
+balances() { # NAME [TOTAL]
+    record_lines "$work/$1.log" "${2-$(cat "$work/$1.total")}" >"$work/$1.lines" || return 1
     build/recordcheck modulo <"$work/$1.lines" | tee "$work/$1.verdict"
     [ "${PIPESTATUS[0]}" -eq 0 ]
 }
