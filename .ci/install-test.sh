@@ -50,7 +50,7 @@ headers_stand_alone() {
 # The names that the public headers declare, against those that the library exports.
 exports_match() {
     cat "$root"/dest/usr/include/extract/*.h | ${CC:-gcc} -fpreprocessed -dD -E -P - 2>/dev/null |
-        grep -v 'static inline\|^ *#' | grep -oE '\bextract_[a-z0-9_]+ *\(' | tr -d ' (' |
+        grep -v 'static inline\|typedef\|^ *#' | grep -oE '\bextract_[a-z0-9_]+ *\(' | tr -d ' (' |
         sort -u >"$root/declared"
     nm -D --defined-only "$root/dest/usr/lib/libextract.so" | awk '$2 != "A" {print $3}' |
         sed 's/@.*//' | sort -u >"$root/exported"

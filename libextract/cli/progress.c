@@ -5,6 +5,8 @@
 #include "base/now.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { TERMINAL_PAUSE = 250, PLAIN_PAUSE = 5000 }; // ms
@@ -22,11 +24,17 @@ static void say(const struct progress *progress, const char *line)
     fprintf(stderr, "ringside: %s\n", extract_error_format(&error, text, sizeof text));
 }
 
+void progress_say(const struct progress *progress, const char *line)
+{
+    if (!progress->quiet)
+        say(progress, line);
+}
+
 void progress_start(struct progress *progress, const char *name, bool quiet)
 {
     const char *term = getenv("TERM");
     *progress = (struct progress){.name = name, .quiet = quiet, .start = extract_now()};
-    progress->terminal = isatty(STDERR_FILENO) && term && *term;
+    progress->terminal = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb");
     progress->said = progress->start;
 }
 
@@ -51,9 +59,12 @@ void progress_advise(const struct progress *progress, const struct extract_recor
 }
 
 // What the ring or the link lacks, behind a blank; "" when they do.
-static void lack(char *text, size_t size, const struct extract_record_advice *advice)
+static void lack(char *text, size_t size, const struct extract_record_status *status)
 {
+    const struct extract_record_advice *advice = &status->advice;
     text[0] = 0;
+    if (!status->lost && status->lost_known)
+        return;
     if (advice->slots_wanted == UINT32_MAX)
         snprintf(text, size, "; too fast for this link");
     else if (advice->slots_wanted)
@@ -65,6 +76,13 @@ static const char *state_of(const struct extract_record_status *status)
     return status->gone ? "no answer: " : !status->enabled ? "trace off: " : "";
 }
 
+// A line that is longer than the terminal is wide cannot be taken back.
+static int columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2 ? 80 : size.ws_col;
+}
+
 static void draw(struct progress *progress, const struct extract_record_status *status,
                  uint64_t now)
 {
@@ -73,7 +91,7 @@ static void draw(struct progress *progress, const struct extract_record_status *
     double bytes = (double)(status->cost.bytes - progress->bytes) / (seconds > 0 ? seconds : 1);
     unsigned fill = advice->slots ? (unsigned)(100.0 * status->fill / advice->slots) : 0;
     char more[64], line[240];
-    lack(more, sizeof more, advice);
+    lack(more, sizeof more, status);
     snprintf(line, sizeof line,
              "%s%llu events, %llu/s, fill %u%%, %s%llu lost, %.4g of %.4g KB/s, "
              "%llu/s possible, every %.3g ms%s",
@@ -83,7 +101,7 @@ static void draw(struct progress *progress, const struct extract_record_status *
              (double)advice->rate / 1e3, (unsigned long long)advice->events,
              milliseconds(advice->period), more);
     if (progress->terminal)
-        fprintf(stderr, "\r\033[K%s", line);
+        fprintf(stderr, "\r\033[K%.*s", columns() - 1, line);
     else
         say(progress, line);
     progress->shown |= progress->terminal;
@@ -95,7 +113,9 @@ void progress_show(struct progress *progress, const struct extract_record_status
 {
     uint64_t now = extract_now();
     uint64_t pause = progress->terminal ? TERMINAL_PAUSE : PLAIN_PAUSE;
-    if (!progress->quiet && now - progress->said >= pause * 1000000)
+    bool turned = progress->gone != status->gone; // is said at once
+    progress->gone = status->gone;
+    if (!progress->quiet && (turned || now - progress->said >= pause * 1000000))
         draw(progress, status, now);
 }
 
@@ -114,7 +134,7 @@ void progress_sum(struct progress *progress, const struct extract_record_status 
     progress_clear(progress);
     if (progress->quiet)
         return;
-    lack(more, sizeof more, &status->advice);
+    lack(more, sizeof more, status);
     snprintf(line, sizeof line,
              "%s: %llu events in %.1f s, %s%llu lost, %llu resets; %llu polls, %llu KB read%s",
              path, (unsigned long long)status->entries, (double)ns / 1e9,

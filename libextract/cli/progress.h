@@ -11,10 +11,13 @@ struct progress {
     const char *name; // of the target
     bool quiet, terminal;
     bool shown; // a line stands on the terminal
+    bool gone;  // it was said that the target does not answer
     uint64_t start, said;
     uint64_t bytes; // read until `said`
 };
 
+// One line on standard error, unless quiet.
+void progress_say(const struct progress *progress, const char *line);
 void progress_start(struct progress *progress, const char *name, bool quiet);
 // Before it begins: what can be followed.
 void progress_advise(const struct progress *progress, const struct extract_record_status *status,

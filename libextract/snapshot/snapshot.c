@@ -13,7 +13,8 @@ enum {
     LIVE_WINDOW = 52,     // bytes that one read of both live words may span
     HOLE_STEPS = 64,      // a span with holes is read in at most about so many pieces
     EARLY_LOOK = 1 << 20, // rings larger than this are probed at their end first
-    WITNESS_MOST = 64     // bytes of a slot that can be a witness
+    WITNESS_MOST = 64,    // bytes of a slot that can be a witness
+    NEWEST_TRIES = 7      // copies of ever smaller parts, when the whole ring is too much
 };
 
 const char *extract_verdict_name(enum extract_verdict verdict)
@@ -234,6 +235,58 @@ static bool is_running_after_all(struct extract_memory *memory, struct extract_r
     return true;
 }
 
+// `count` slots from `first` on, which may pass the ring's end.
+static bool copy_slots(struct extract_snapshot *snapshot, struct extract_memory *memory,
+                       uint32_t first, uint32_t count)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    uint32_t bytes = ring->entries.slot_bytes, behind = ring->entries.count - first;
+    uint32_t row = count < behind ? count : behind;
+    uint64_t at = ring->entries.start + (uint64_t)first * bytes;
+    size_t got;
+    return !extract_memory_read(memory, at, snapshot->bytes + (at - ring->address),
+                                (size_t)row * bytes, &got, NULL) &&
+           (row == count || copy_slots(snapshot, memory, 0, count - row));
+}
+
+// The newest `wanted` entries alone. False: the writer came round them, too.
+static bool copy_newest(struct extract_snapshot *snapshot, struct extract_memory *memory,
+                        uint32_t wanted)
+{
+    struct extract_ring *ring = &snapshot->ring;
+    uint32_t count = ring->entries.count;
+    struct witness before, after;
+    uint64_t pointer;
+    if (!find_writer(memory, ring, &ring->current))
+        return false;
+    uint32_t top = (uint32_t)((ring->current - ring->entries.start) / ring->entries.slot_bytes);
+    uint32_t first = (top + count - wanted) % count;
+    read_witness(memory, ring, &before);
+    if (!copy_slots(snapshot, memory, first, wanted) || !find_writer(memory, ring, &pointer))
+        return false;
+    read_witness(memory, ring, &after);
+    uint32_t now = (uint32_t)((pointer - ring->entries.start) / ring->entries.slot_bytes);
+    if (!is_same(ring, &before, &after) || (now + count - top) % count + wanted >= count)
+        return false;
+    memset(snapshot->verdict, EXTRACT_GOOD, count);
+    ring->format->judge(snapshot, pointer, false);
+    for (uint32_t i = wanted; i < count; i++)
+        snapshot->verdict[(first + i) % count] = EXTRACT_OVERWRITTEN;
+    snapshot->moved = true;
+    snapshot->moved_entries = count;
+    return true;
+}
+
+// The writer is too fast for a copy of all: as many of the newest as can be had.
+static void save_newest(struct extract_snapshot *snapshot, struct extract_memory *memory)
+{
+    uint32_t wanted = snapshot->ring.entries.count / 2;
+    for (int i = 0; i < NEWEST_TRIES && wanted; i++, wanted /= 2)
+        if (copy_newest(snapshot, memory, wanted))
+            return;
+    distrust(snapshot);
+}
+
 // Copies registry and entries and judges them. False: the target was said to stand, and has moved;
 // its writer's place is now known better.
 static bool copy_and_judge(struct extract_snapshot *snapshot, struct extract_memory *memory,
@@ -254,7 +307,7 @@ static bool copy_and_judge(struct extract_snapshot *snapshot, struct extract_mem
         read_witness(memory, ring, &after);
     ring->format->judge(snapshot, pointer, !running && !has_run(ring, pointer));
     if (running && (!found || !is_same(ring, &before, &after)))
-        distrust(snapshot);
+        save_newest(snapshot, memory);
     return true;
 }
 

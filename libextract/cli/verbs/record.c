@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { NAP_MOST = 100 * 1000 * 1000 }; // ns: what is shown must go on
@@ -34,7 +35,8 @@ struct recording {
     struct extract_recorder *recorder;
     struct extract_filter *until; // NULL: nothing is waited for
     struct extract_ring ring;
-    bool met; // the event has come
+    bool met;      // the event has come
+    bool doubtful; // the ELF's symbols contradict the ring
     struct progress progress;
     const char *reason;
 };
@@ -74,7 +76,7 @@ static enum extract_code look_for(struct recording *r, const struct extract_log_
     extract_view_free(view);
     extract_trace_close(trace);
     free(verdicts);
-    return code == EXTRACT_NOTFOUND ? EXTRACT_OK : code; // none of these
+    return code;
 }
 
 static enum extract_code take(void *context, const struct extract_log_block *block,
@@ -85,7 +87,9 @@ static enum extract_code take(void *context, const struct extract_log_block *blo
         r->ring = *(const struct extract_ring *)payload;
     if (block->type != EXTRACT_LOG_ENTRIES || !r->until || r->met)
         return EXTRACT_OK;
-    return look_for(r, block, payload, error);
+    enum extract_code code = look_for(r, block, payload, error);
+    r->met &= r->recorder != NULL; // what the ring held before is not waited for
+    return code;
 }
 
 static enum extract_code open_target(struct recording *r, struct extract_error *error)
@@ -113,6 +117,7 @@ static enum extract_code check_ring(struct recording *r, struct extract_error *e
                                            .address = session->ring};
     struct extract_ring ring;
     enum extract_code code = extract_ring_find(&ring, r->memory, r->symbols, &options, error);
+    r->doubtful = !code && ring.doubtful;
     return code == EXTRACT_ABSENT ? EXTRACT_OK : code;
 }
 
@@ -193,6 +198,21 @@ static void finish(struct recording *r, struct extract_record_status *status)
     cli_output_close(&output, CLI_WHOLE);
 }
 
+// How a recording that ended in order went.
+static int judge_whole(const struct recording *r, const struct extract_record_status *status)
+{
+    if (!status->entries && !status->lost && !status->advice.slots) {
+        progress_say(&r->progress, "its trace was never enabled: the log is empty");
+        return CLI_UNREADABLE;
+    }
+    if (r->doubtful)
+        progress_say(&r->progress, "the ELF file does not fit this trace; it may be another firmware's");
+    if (status->gone)
+        progress_say(&r->progress, "the target does not answer any more");
+    bool whole = !status->lost && status->lost_known && !status->gone && !r->doubtful;
+    return whole ? CLI_WHOLE : CLI_LOSSES;
+}
+
 static int record(struct recording *r)
 {
     struct extract_error error;
@@ -210,7 +230,7 @@ static int record(struct recording *r)
         end = cli_complain(&error);
     r->log = NULL;
     finish(r, &status);
-    return end ? end : status.lost || !status.lost_known ? CLI_LOSSES : CLI_WHOLE;
+    return end ? end : judge_whole(r, &status);
 }
 
 static int run(const struct cli_options *options)
@@ -220,10 +240,15 @@ static int run(const struct cli_options *options)
     if (!options->output || !cli_is_live(options))
         return cli_refuse("record", "write --openocd PORT or --remote PORT, and -o FILE.log",
                           options->output ? "no live target is given" : "no output file is given");
+    if (!strcmp(options->output, "-"))
+        return cli_refuse("record", "give -o the name of a file",
+                          "a log cannot go to standard output");
     catch_signals();
     enum extract_code code = open_target(&r, &error);
     code = code ? code : open_log(&r, &error);
     int status = code ? cli_complain(&error) : record(&r);
+    if (code == EXTRACT_NOTFOUND && r.log)
+        status = CLI_USAGE; // --until names no event
     extract_log_close(r.log, NULL);
     extract_symbols_close(r.symbols);
     extract_filter_free(r.until);
@@ -238,7 +263,12 @@ const struct cli_command cli_record = {
     .summary = "follows a live ring into a log",
     .help = "Only what is new travels, and the target is not halted (with --remote it is, for\n"
             "each poll: the server cannot read memory else). Interrupt it to end it. The log\n"
-            "never replaces a file. Status 3: some events were lost; the log says where.\n",
+            "never replaces a file. Status 3: some events were lost; the log says where.\n"
+            "  --policy P     loop (default): the newest within the size; until_full; append\n"
+            "  --size N       of the log: bytes, or with k, M or G (default 64M)\n"
+            "  --every MS     between polls (default: chosen, and adapted to the load)\n"
+            "  --for SECONDS  ends then; --until EVENT behind the first such event\n"
+            "  --sync         each block is on the disk before the next is read\n",
     .takes = CLI_OUTPUT | CLI_RECORD | CLI_NO_INPUT,
     .run = run,
 };
