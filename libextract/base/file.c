@@ -36,6 +36,8 @@ enum extract_code extract_file_error(const char *name, const char *hint,
     char buffer[128];
     if (strerror_r(reason, buffer, sizeof buffer))
         snprintf(buffer, sizeof buffer, "system error %d", reason);
+    if (reason == ENOSPC || reason == EDQUOT)
+        hint = "make room, or name a file on another disk";
     return extract_error_set(error, EXTRACT_IO, name, hint, "%s", buffer);
 }
 
