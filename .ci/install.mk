@@ -37,6 +37,7 @@ install: all
 	  > "$(STAGE)/share/ringside/ringside.gdb"
 	@chmod 644 "$(STAGE)/lib/pkgconfig/libextract.pc" "$(STAGE)/share/ringside/ringside.gdb"
 	@echo "installed under $(STAGE); in GDB: source $(PREFIX)/share/ringside/ringside.gdb"
+	@echo "in OpenOCD: openocd -s $(PREFIX)/share/openocd/site (Debian's finds that of /usr itself)"
 
 uninstall:
 	@cd "$(STAGE)" && rm -f $(INSTALLED) && for d in $(INSTALL_FOLDERS); do \

@@ -208,9 +208,47 @@ proc _ringside_make_folder {directory} {
 		_ringside_fail $directory "it cannot be made: $why" \
 			"name a directory that can be written to"
 	}
+	_ringside_check_folder $directory
+}
+
+# What cannot be made in a folder fails much later, and OpenOCD says why in its log only.
+proc _ringside_check_folder {directory} {
+	if {![file exists $directory]} {
+		_ringside_fail $directory "there is no such directory" "make it, or name another"
+	}
+	if {![file isdirectory $directory]} {
+		_ringside_fail $directory "it is no directory" "name another place"
+	}
 	if {![file writable $directory]} {
 		_ringside_fail $directory "it is not writable" "name another directory"
 	}
+}
+
+# The kind of what lies at a path, of a link itself; empty when nothing does.
+proc _ringside_kind {path} {
+	if {[catch {file type $path} kind]} {
+		return ""
+	}
+	return $kind
+}
+
+# Fails for what is there and is no regular file: it would be replaced, or written to.
+proc _ringside_check_file {path} {
+	set kind [_ringside_kind $path]
+	if {$kind ni {"" file}} {
+		_ringside_fail $path "it is a $kind" "name a file, or one that does not exist yet"
+	}
+}
+
+# The file that links lead to. One that leads nowhere stands for itself.
+proc _ringside_follow {path} {
+	if {![file exists $path]} {
+		return $path
+	}
+	while {[_ringside_kind $path] eq "link"} {
+		set path [file join [file dirname $path] [file readlink $path]]
+	}
+	return $path
 }
 
 # A write behind the limit of file sizes fails, where it would end OpenOCD.

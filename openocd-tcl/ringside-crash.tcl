@@ -16,21 +16,24 @@ proc _ringside_cmd_crash {args} {
 }
 
 proc _ringside_crash {T directory reason} {
-	if {[file exists $directory]} {
+	regsub {([^/])/+$} $directory {\1} directory
+	if {[_ringside_kind $directory] ne ""} {
 		_ringside_fail $directory "it exists" "name a directory that does not exist yet"
 	}
 	set part $directory.part
-	if {[file exists $part]} {
+	if {[_ringside_kind $part] ne ""} {
 		_ringside_fail $part "it exists: an earlier dump was cut off" "remove it first"
 	}
 	_ringside_quiet_limits
 	_ringside_make_folder $part
-	if {[catch {
-		set text [_ringside_crash_write $T $part $reason]
-		file rename $part $directory
-	} why]} {
+	if {[catch {_ringside_crash_write $T $part $reason} text]} {
 		catch {file delete -force $part}
-		return -code error $why
+		return -code error $text
+	}
+	# A crash may not come again: its dump stays where it is.
+	if {[catch {file rename $part $directory} why]} {
+		_ringside_fail $part "the dump is whole, and could not be renamed: $why" \
+			"it stays under this name"
 	}
 	return "$directory: $text"
 }
@@ -199,7 +202,19 @@ proc _ringside_cmd_autocrash {args} {
 	set r(a,dumps) 0
 	set r(a,seen) ""
 	_ringside_hook $T halted "_ringside_halted $T"
-	return "dumps to $r(autocrash) when target $T halts in a fault handler"
+	set text "dumps to $r(autocrash) when target $T halts in a fault handler"
+	if {![_ringside_catches $T]} {
+		append text "; nothing halts it there yet: cortex_m vector_catch hard_err bus_err\
+			mm_err, or a breakpoint in the handler"
+	}
+	return $text
+}
+
+# Whether a Cortex-M halts at faults by itself: DEMCR, VC_MMERR to VC_HARDERR. Of others, and of
+# one that does not answer, it is not known.
+proc _ringside_catches {T} {
+	return [expr {[$T cget -type] ne "cortex_m" ||
+		[catch {_ringside_read $T 0xe000edfc 1} demcr] || ($demcr & 0x7f0) != 0}]
 }
 
 # The event: it must not fail, since others may follow. A crash is dumped once, however often the

@@ -259,6 +259,8 @@ proc _ringside_log_entries {T first words ew provisional stamp} {
 # Takes FILE.lock. One whose process is gone is taken over.
 proc _ringside_log_lock {path} {
 	set lock $path.lock
+	_ringside_check_folder [file dirname $path]
+	_ringside_check_file $lock
 	if {[file exists $lock]} {
 		set holder {}
 		catch {
@@ -267,13 +269,18 @@ proc _ringside_log_lock {path} {
 			close $file
 		}
 		lassign $holder pid start
-		if {[regexp {^[0-9]+$} $pid] && [_ringside_log_started $pid] eq $start} {
+		if {![regexp {^[0-9]+ [0-9]+$} "$pid $start"]} {
+			_ringside_fail $lock "the lock is there, and does not say whose it is" \
+				"remove it if nothing writes that log"
+		}
+		if {[_ringside_log_started $pid] eq $start} {
 			_ringside_fail $path "it is being written by process $pid" "give another name"
 		}
 		file delete $lock
 	}
 	if {[catch {open $lock wx} file]} {
-		_ringside_fail $lock "it cannot be made: $file" "may files be made there?"
+		_ringside_fail $lock "it cannot be made: [string map [list "$lock: " ""] $file]" \
+			"may files be made there?"
 	}
 	if {[catch {
 		puts $file "[pid] [_ringside_log_started [pid]] openocd"
@@ -285,7 +292,8 @@ proc _ringside_log_lock {path} {
 	}
 }
 
-# When a process started: field 22 of its stat; the second is a name that may hold anything.
+# When a process started: field 22 of its stat; the second is a name that may hold anything. One
+# that has ended (a zombie, until its parent asks) writes no more: empty.
 proc _ringside_log_started {pid} {
 	set line ""
 	catch {
@@ -294,6 +302,9 @@ proc _ringside_log_started {pid} {
 		close $file
 	}
 	regsub {^.*\) } $line "" line
+	if {[lindex $line 0] in {Z X}} {
+		return ""
+	}
 	return [lindex $line 19]
 }
 
@@ -314,9 +325,7 @@ proc _ringside_log_open {T path policy limit order} {
 	}
 	_ringside_log_shape $T $limit
 	# The link itself counts: what it points to may be missing.
-	if {![catch {file lstat $path status}] && $status(type) ne "file"} {
-		_ringside_fail $path "it is a $status(type)" "name a file that does not exist yet"
-	}
+	_ringside_check_file $path
 	_ringside_log_lock $path
 	if {[catch {_ringside_log_begin $T} why]} {
 		catch {close $l(file)}
@@ -404,8 +413,12 @@ proc _ringside_log_continue {T} {
 	}
 	set payload [dict get $first payload]
 	set bytes [unpack $payload -uintle 96 32]
-	if {[unpack $payload -uintle 64 32] != 1 || [unpack $payload -uintle 128 32] != 2 ||
-		$bytes < 16384 || $bytes % 4096} {
+	set policy [unpack $payload -uintle 128 32]
+	if {[unpack $payload -uintle 64 32] == 1 && $policy < 2} {
+		_ringside_fail $l(path) "its policy is [expr {$policy ? {until_full} : {loop}}], and only a\
+			log of the policy append can be continued" "give another name"
+	}
+	if {[unpack $payload -uintle 64 32] != 1 || $policy != 2 || $bytes < 16384 || $bytes % 4096} {
 		_ringside_fail $l(path) "it exists, and is no log that can be appended to" \
 			"give another name, or remove it"
 	}

@@ -134,10 +134,14 @@ proc _ringside_newest_part {T file} {
 # meanwhile, or -1 when the trace is not enabled.
 proc _ringside_take {T path} {
 	upvar #0 _ringside_ring_$T r
-	if {[file isdirectory $path]} {
-		_ringside_fail $path "it is a directory" "name a file"
-	}
+	set path [_ringside_follow $path]
 	set part $path.part
+	_ringside_check_folder [file dirname $path]
+	# A link that leads nowhere is replaced.
+	if {[_ringside_kind $path] ne "link"} {
+		_ringside_check_file $path
+	}
+	_ringside_check_file $part
 	try {
 		for {set try 0} {$try < 3} {incr try} {
 			# A trace that was switched off may have been so by a reset: its header says.

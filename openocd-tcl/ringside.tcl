@@ -41,8 +41,9 @@ proc _ringside_cmd_init {args} {
 		{-target -threadx -header -current -filter -pointer -word} $args {-ram -fault}]
 	if {[dict exists $options -target]} {
 		set T [dict get $options -target]
-	} elseif {[catch {target current} T]} {
-		_ringside_fail "ringside init" "no target is configured" "put it behind the target's file"
+	} elseif {[catch {target current} T] || $T eq ""} {
+		_ringside_fail "ringside init" "no target is configured yet" \
+			"put it behind the board's configuration and init"
 	}
 	if {$T ni [target names]} {
 		_ringside_fail "ringside init" "there is no target \"$T\"" "these are: [target names]"
@@ -211,5 +212,4 @@ proc ringside {{sub help} args} {
 
 add_help_text ringside \
 	"Reads the trace ring of a running target; `ringside help` lists the subcommands."
-add_usage_text ringside \
-	{init|info|snapshot|periodic|record|status|filter|crash|autocrash|help ?argument...?}
+add_usage_text ringside {subcommand ?argument ...?}

@@ -68,6 +68,20 @@ help_texts() {
         says 'ringside nothing: there is no such subcommand; these are: init' ringside nothing
 }
 check "help" help_texts
+help_of_openocd() {
+    local usage
+    usage=$(tcl capture '{usage ringside}')
+    has "$usage" '^ *ringside subcommand \?argument \.\.\.\?$' && [ "$(wc -l <<<"$usage")" = 1 ] ||
+        { echo "usage: $usage"; return 1; }
+}
+check "usage in OpenOCD's own help: one line" help_of_openocd
+no_target() {
+    openocd -s openocd-tcl -c 'gdb_port disabled; telnet_port disabled; tcl_port disabled' \
+        -c 'source [find ringside.tcl]' -c 'ringside init -threadx 0x20000000' -c shutdown \
+        >"$work/no_target" 2>&1 </dev/null
+    has "$(cat "$work/no_target")" 'no target is configured yet; put it behind .* and init'
+}
+check "init: no target is configured" no_target
 wrong_arguments() {
     says 'one file must be named' ringside snapshot &&
         says 'no file is named' ringside record start &&
@@ -134,13 +148,34 @@ check "snapshot: a ring that moves as fast as it is read" moving_snapshot 9 1 20
 check "snapshot: a ring that comes round while it is read" moving_snapshot 4 1 10
 no_snapshot() {
     says 'it is a directory' ringside snapshot "$work" &&
-        says 'could not be' ringside snapshot "$work/no/such/file.trx" || return 1
+        says " $work/no/such: there is no such directory; make it" \
+            ringside snapshot "$work/no/such/file.trx" || return 1
     ask fault 0x20001000 4 >/dev/null
     says 'could not be copied' ringside snapshot "$work/fault.trx"
     ask fault clear >/dev/null
     [ ! -e "$work/fault.trx" ] && [ -z "$(find "$work" -name '*.part')" ]
 }
 check "snapshot: a failure leaves no file" no_snapshot
+# Only a file is replaced, also under the name that it has meanwhile; a link to one stays.
+snapshot_places() {
+    local nodes=$work/nodes kind=
+    mkdir "$nodes" && mkfifo "$nodes/fifo" "$nodes/b.trx.part" || return 1
+    mknod "$nodes/full" c 1 7 2>/dev/null && kind=full
+    for kind in fifo $kind; do
+        ln -s "$kind" "$nodes/to-$kind"
+        says 'it is a (fifo|characterSpecial); name a file' ringside snapshot "$nodes/$kind" &&
+            says 'it is a (fifo|characterSpecial)' ringside snapshot "$nodes/to-$kind" &&
+            [ -e "$nodes/$kind" ] && [ ! -f "$nodes/$kind" ] || return 1
+    done
+    says 'b.trx.part: it is a fifo' ringside snapshot "$nodes/b.trx" &&
+        [ -p "$nodes/b.trx.part" ] || return 1
+    echo old >"$nodes/old" && ln -s old "$nodes/c.trx.part" && ln -s old "$nodes/link" || return 1
+    says 'c.trx.part: it is a link' ringside snapshot "$nodes/c.trx" &&
+        [ "$(cat "$nodes/old")" = old ] || return 1
+    says '256 slots' ringside snapshot "$nodes/link" && [ -L "$nodes/link" ] &&
+        [ "$(stat -c %s "$nodes/old")" = $ring_bytes ]
+}
+check "snapshot: replaces files only, and what a link leads to" snapshot_places
 
 # ---- Periodic ----
 periodic() {
@@ -169,6 +204,13 @@ periodic_fault() {
 }
 more_snapshots() { [ "$(find "$work/faulty" -name '*.trx' | wc -l)" -gt $(($1 + 2)) ]; }
 check "periodic: goes on behind a fault, which is said once" periodic_fault
+periodic_folder_gone() {
+    tcl ringside periodic start 20 "$work/removed" >/dev/null
+    wait_for 10 status_says '[1-9][0-9]* taken' && rm -r "$work/removed" || return 1
+    wait_for 10 status_says "$work/removed: there is no such directory" || return 1
+    tcl ringside periodic stop >/dev/null
+}
+check "periodic: a folder that was removed is named" periodic_folder_gone
 periodic_not_enabled() {
     ask poke 0x20000000 0 >/dev/null
     ask poke 0x20000004 0 >/dev/null
@@ -275,24 +317,54 @@ policies() {
 }
 check "record: the policies loop, until_full and append" policies
 check "record: loop has written over its oldest" log_is "$work/loop.log" '.wrapped and .log.closed'
+started() { sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f20; }
 refusals() {
     cp "$work/loop.log" "$work/kept.log"
     says 'it exists; give another name' ringside record start "$work/loop.log" || return 1
-    says 'no log that can be appended' ringside record start "$work/loop.log" -policy append ||
+    says 'its policy is loop, and only' ringside record start "$work/loop.log" -policy append ||
+        return 1
+    says 'its policy is until_full' ringside record start "$work/full.log" -policy append ||
         return 1
     echo text >"$work/text.log"
     says 'is no trace log' ringside record start "$work/text.log" -policy append || return 1
     says 'it is a directory' ringside record start "$work" || return 1
-    says 'cannot be made' ringside record start "$work/no/such.log" || return 1
+    says " $work/no: there is no such directory; make" ringside record start "$work/no/such.log" ||
+        return 1
     cmp "$work/loop.log" "$work/kept.log" && [ "$(cat "$work/text.log")" = text ] || return 1
     # Somebody else writes it: this shell.
-    echo "$$ $(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20) test" >"$work/held.log.lock"
+    echo "$$ $(started $$) test" >"$work/held.log.lock"
     says "being written by process $$" ringside record start "$work/held.log" || return 1
     echo "$$ 1 test" >"$work/held.log.lock"
     says '^recording' ringside record start "$work/held.log" && tcl ringside record stop &&
         [ ! -e "$work/held.log.lock" ]
 }
 check "record: nothing is overwritten; a lock holds, a stale one does not" refusals
+# A writer that has ended counts as gone before its parent asks for it.
+zombie_lock() {
+    local parent child
+    # The child is there, and ends when the parent has become another program, which never asks.
+    bash -c 'sleep 0.3 & echo $!; exec sleep 60' >"$work/zombie" &
+    parent=$!
+    wait_for 10 test -s "$work/zombie"
+    child=$(cat "$work/zombie")
+    wait_for 10 is_zombie "$child" || { kill $parent; return 1; }
+    echo "$child $(started "$child") test" >"$work/zombie.log.lock"
+    says '^recording' ringside record start "$work/zombie.log" && tcl ringside record stop
+    local code=$?
+    kill $parent
+    wait $parent 2>/dev/null
+    return $code
+}
+is_zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
+check "record: the lock of a writer that has ended is taken over" zombie_lock
+foreign_lock() {
+    echo text >"$work/odd.log.lock"
+    says 'does not say whose it is' ringside record start "$work/odd.log" &&
+        [ "$(cat "$work/odd.log.lock")" = text ] || return 1
+    rm "$work/odd.log.lock" && mkfifo "$work/odd.log.lock"
+    says 'lock: it is a fifo' ringside record start "$work/odd.log" && [ -p "$work/odd.log.lock" ]
+}
+check "record: what is no lock is left alone" foreign_lock
 
 # ---- Failures of the target ----
 gone_and_back() {
@@ -430,6 +502,17 @@ crash_dump() {
         tell "$work/b" report "$work/crash/ring.trx" && cmp "$work/a" "$work/b"
 }
 check "crash: the RAM image and the ring give the same report" crash_dump
+crash_names() {
+    says "^$work/slash: 1 image" ringside crash "$work/slash//" &&
+        [ -e "$work/slash/ring.trx" ] && [ ! -e "$work/slash/.part" ] || return 1
+    # Somebody takes the name while the dump is written.
+    tcl "rename _ringside_crash_write written
+        proc _ringside_crash_write {args} {
+            file mkdir $work/taken/x; written {*}\$args }" >/dev/null
+    says 'taken.part: the dump is whole, and could not be renamed' ringside crash "$work/taken" &&
+        [ -s "$work/taken.part/ring.trx" ] && [ -s "$work/taken.part/manifest.txt" ]
+}
+check "crash: a slash behind the name; a dump is not lost for its name" crash_names
 unplugged() {
     start_static || return 1
     moves 60 1
@@ -490,8 +573,8 @@ autocrash() {
         $(sed -n 's/.*init \(-threadx.*\) \\/\1/p' "$work/ring.cfg") \
         -ram 0x20000000+0x8000 -fault $(symbol HardFault_Handler)+0x18" >/dev/null
     tcl chip.cpu arp_poll >/dev/null
-    says 'halts in a fault handler' ringside autocrash -target chip.cpu on "$work/crashes" ||
-        return 1
+    says 'fault handler; nothing halts it there yet: cortex_m vector_catch hard_err' \
+        ringside autocrash -target chip.cpu on "$work/crashes" || return 1
     tcl 'poll on; targets chip.cpu; reset halt' >/dev/null
     tcl "bp $(symbol HardFault_Handler) 2 hw; resume" >/dev/null
     wait_for 30 test -e "$work/crashes/crash-0001/manifest.txt" ||
@@ -502,4 +585,18 @@ autocrash() {
         has "$(tail -n 3 "$work/told")" 'user event 4200'
 }
 check "QEMU: a crash is dumped by itself" autocrash
+# The same without a breakpoint and without an earlier halt: the processor catches the fault.
+autocrash_caught() {
+    board crash || return 1
+    tcl "ringside init -target chip.cpu \
+        $(sed -n 's/.*init \(-threadx.*\) \\/\1/p' "$work/ring.cfg")" >/dev/null
+    tcl 'targets chip.cpu; cortex_m vector_catch hard_err bus_err mm_err' >/dev/null
+    says 'halts in a fault handler$' ringside autocrash -target chip.cpu on "$work/caught" ||
+        return 1
+    tcl 'poll on; reset run' >/dev/null
+    wait_for 30 test -e "$work/caught/crash-0001/manifest.txt" ||
+        { tail -n 5 "$work/openocd.log"; return 1; }
+    grep '^reason: halted in HardFault, pc' "$work/caught/crash-0001/manifest.txt"
+}
+check "QEMU: a fault that is caught is dumped" autocrash_caught
 exit $((failed > 0))

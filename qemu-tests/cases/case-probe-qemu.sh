@@ -284,6 +284,20 @@ END
     said 3 "$handler"
 }
 
+# A processor that was never halted is caught, too, when it meets an undefined instruction.
+vector_catch_running() {
+    serve_board || return 1
+    openocd_cpu <<END || return 1
+say [runs]
+cortex_m vector_catch hard_err
+say [runs] [chip.cpu curstate]
+chip.mem write_memory $insert 16 {0xdeff}
+wait_halt 5000
+say [expr {[value xPSR] & 0x1ff}] [runs]
+END
+    said 1 '1 running' '3 0'
+}
+
 # GDB on OpenOCD's standard input and output, so that no port is taken.
 gdb_session() {
     cat >"$work/gdb.cfg" <<END
@@ -364,6 +378,7 @@ if [ -n "$probe_pid" ]; then
     check "Cortex-M: hardware breakpoints" breakpoints
     check "Cortex-M: reset halt at the vector, reset run" reset_halt
     check "Cortex-M: vector catch" vector_catch
+    check "Cortex-M: vector catch while it runs" vector_catch_running
     check "GDB: attach, hbreak, continue" gdb_session
     check "QEMU: another processor" other_processor
     check "QEMU: one that runs already" joined

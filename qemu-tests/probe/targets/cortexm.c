@@ -189,7 +189,7 @@ static void stand(struct cortexm *m, uint32_t reason)
     m->status |= reason;
 }
 
-// The gdbstub is there from the first halt on.
+// The gdbstub is there from the first halt or vector catch on.
 static void halt(struct cortexm *m, uint32_t reason)
 {
     if (qemu_stop(m->qemu) && gdb_attach(&m->qemu->gdb))
@@ -235,6 +235,48 @@ static void resume(struct cortexm *m)
     m->halted = false;
     m->has_run = true;
     gdb_resume(&m->qemu->gdb);
+}
+
+// Vectors are caught from now on, also by a processor that runs: the gdbstub takes breakpoints
+// while the guest stands, for a moment.
+static void arm(struct cortexm *m)
+{
+    uint64_t pc = 0;
+    look(m);
+    if (m->halted || !qmp_update(&m->qemu->qmp))
+        return;
+    bool stood = m->qemu->qmp.stopped;
+    halt(m, 0);
+    if (!m->halted)
+        return;
+    gdb_read_register(&m->qemu->gdb, "pc", &pc);
+    if (is_inserted(m, (uint32_t)pc)) { // met in this moment
+        stand(m, is_catch(m, pc) ? DFSR_VCATCH : DFSR_BKPT);
+        return;
+    }
+    m->control &= ~(uint32_t)C_HALT;
+    if (!stood) {
+        resume(m);
+        return;
+    }
+    insert_all(m);
+    m->halted = false;
+}
+
+static uint32_t caught(uint32_t monitor)
+{
+    uint32_t bits = 0;
+    for (size_t i = 0; i < CORTEXM_CATCHES; i++)
+        bits |= monitor & catches[i].bits;
+    return bits;
+}
+
+static void write_demcr(struct cortexm *m, uint32_t value)
+{
+    bool changes = caught(value) != caught(m->monitor);
+    m->monitor = value;
+    if (changes)
+        arm(m);
 }
 
 static void write_dhcsr(struct cortexm *m, uint32_t value)
@@ -345,7 +387,7 @@ static bool write_register(struct cortexm *m, uint32_t address, uint32_t value)
     else if (address == DCRDR)
         m->data = value;
     else if (address == DEMCR)
-        m->monitor = value;
+        write_demcr(m, value);
     else if (address == AIRCR)
         write_aircr(m, value);
     else
