@@ -206,7 +206,8 @@ static int judge_whole(const struct recording *r, const struct extract_record_st
         return CLI_UNREADABLE;
     }
     if (r->doubtful)
-        progress_say(&r->progress, "the ELF file does not fit this trace; it may be another firmware's");
+        progress_say(&r->progress,
+                     "the ELF file does not fit this trace; it may be another firmware's");
     if (status->gone)
         progress_say(&r->progress, "the target does not answer any more");
     bool whole = !status->lost && status->lost_known && !status->gone && !r->doubtful;
