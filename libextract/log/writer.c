@@ -562,6 +562,11 @@ uint64_t extract_log_written(const struct extract_log_writer *writer)
     return writer->wrote;
 }
 
+uint64_t extract_log_next(const struct extract_log_writer *writer)
+{
+    return writer->next;
+}
+
 uint64_t extract_log_room(const struct extract_log_writer *writer)
 {
     if (writer->facts.policy != EXTRACT_LOG_UNTIL_FULL)

@@ -58,7 +58,7 @@ static enum extract_code lapped(struct extract_recorder *r, struct extract_error
 {
     if (record_is_reset(r))
         return record_reset(r, error);
-    enum extract_delta_result result = extract_delta_look(&r->delta, true);
+    enum extract_delta_result result = extract_delta_look(&r->delta);
     r->looked = record_now(r);
     if (result)
         return EXTRACT_OK; // the next poll's look says the same, and does something about it
@@ -92,7 +92,7 @@ enum extract_code record_follow(struct extract_recorder *r, struct extract_error
         return record_jump(r, error);
     for (unsigned i = 0; more && !code && i < PARTS; i++) {
         uint32_t part = choose_part(r);
-        if (i && extract_delta_look(&r->delta, true))
+        if (i && extract_delta_look(&r->delta))
             break;
         if (!part && r->delta.head != r->next)
             return record_jump(r, error);

@@ -15,6 +15,8 @@ uint32_t record_held_most(const struct extract_recorder *r)
 uint32_t record_reach(const struct extract_recorder *r)
 {
     double most = r->ring.entries.count - 1, load = 1.1 * r->pace.load;
+    if (r->delta.stopped)
+        return (uint32_t)most;
     double fixed = link_poll(&r->link, &r->ring, 0);
     double each = link_poll(&r->link, &r->ring, 1) - fixed;
     double reach = (most - load * fixed) / (1 + load * each) * r->share;
@@ -39,16 +41,15 @@ static uint32_t count_open(const struct extract_recorder *r, const struct extrac
     return open;
 }
 
-static enum extract_code put_loss(struct extract_recorder *r, uint64_t lost, bool exact,
+// `modulo` as for out_loss. Behind a lap, no loss is an estimate, too.
+static enum extract_code put_loss(struct extract_recorder *r, uint64_t lost, uint64_t modulo,
                                   struct extract_error *error)
 {
     enum extract_log_loss kind = r->unreadable ? EXTRACT_LOSS_UNREADABLE
                                  : r->torn     ? EXTRACT_LOSS_TORN
                                                : EXTRACT_LOSS_LAPPED;
     r->torn = r->unreadable = false;
-    // Behind a lap, no loss is an estimate, too.
-    return lost || !exact ? out_loss(&r->out, kind, lost, exact ? 0 : r->ring.entries.count, error)
-                          : EXTRACT_OK;
+    return lost || modulo ? out_loss(&r->out, kind, lost, modulo, error) : EXTRACT_OK;
 }
 
 static void drop_front(const struct extract_recorder *r, struct extract_delta_span *span,
@@ -86,13 +87,14 @@ enum extract_code record_deliver(struct extract_recorder *r, struct extract_delt
     enum extract_code code = r->fresh ? begin(r, span, error) : EXTRACT_OK;
     if (span->first < r->due) // was held back, and went out when the writer came round
         drop_front(r, span, r->due - span->first);
-    if (code || !span->count)
+    if (!span->count)
         return code;
     bool gap = span->first != r->due || r->lapped;
     uint64_t lost = span->first - r->due;
     bool known = !r->lapped || r->exact;
+    // A log without room takes neither the loss nor the entries: each is accounted for.
     if (gap)
-        code = put_loss(r, lost, known, error);
+        code = put_loss(r, lost, known ? 0 : r->ring.entries.count, error);
     r->lapped = r->exact = false;
     uint64_t end = span->first + span->count;
     uint32_t open = count_open(r, span);
@@ -109,7 +111,8 @@ enum extract_code record_deliver(struct extract_recorder *r, struct extract_delt
     gauge_add(&r->gauge, &r->ring, &final, gap, known ? lost : 0, r->looked);
     objects_note(&r->objects, &r->ring, &final);
     r->delta.still = r->gauge.clock.direction == EXTRACT_CLOCK_NONE;
-    return code ? code : out_entries(&r->out, &r->ring, &final, 0, error);
+    enum extract_code put = out_entries(&r->out, &r->ring, &final, 0, code ? NULL : error);
+    return code ? code : put;
 }
 
 enum extract_code record_release(struct extract_recorder *r, struct extract_error *error)
@@ -213,6 +216,7 @@ enum extract_code record_jump(struct extract_recorder *r, struct extract_error *
 {
     enum extract_code code = record_release(r, error);
     struct extract_delta before = r->delta;
+    r->behind = true;
     if (code || !anchor_newest(r))
         return code;
     if (r->lapped && before.anchored &&
@@ -235,6 +239,45 @@ enum extract_code record_jump(struct extract_recorder *r, struct extract_error *
     } else {
         r->share = r->share < 0.95 ? r->share + 0.05 : 1;
         r->trouble = 0;
+        r->behind = false;
     }
+    if (r->fresh) // nothing is known that the next entries could follow
+        r->delta.anchored = false;
+    // The ring was empty: what comes from now on is missed when it is not read.
+    r->again |= r->fresh && !r->behind;
     return code;
+}
+
+// How many entries are missing at the end; modulo the ring, as the stamps guess, when the writer
+// may have come round.
+static uint64_t count_missing(struct extract_recorder *r, bool exact)
+{
+    uint8_t newest[EXTRACT_ENTRY_MOST];
+    const struct extract_delta_span none = {0};
+    const struct gauge_gap gap = {&none, newest, r->looked, 0, 0};
+    uint64_t least = r->delta.head - r->due;
+    if (exact || extract_delta_fetch(&r->delta, r->delta.head - 1, 1, newest) != 1)
+        return least;
+    return gauge_distance(&r->gauge, &r->ring, &gap, least, &exact);
+}
+
+enum extract_code record_forgo(struct extract_recorder *r, struct extract_error *error)
+{
+    enum extract_code code = record_release(r, error);
+    bool gone = r->found && r->status.gone && !r->drained;
+    r->unreadable |= r->trouble || gone;
+    if (r->fresh) { // not a single entry of it came out
+        bool lost = (r->again && r->cut) || r->behind || gone;
+        r->cut = r->behind = false;
+        return code || !lost ? code : put_loss(r, 0, 1, error);
+    }
+    bool whole = !r->lapped && r->delta.anchored && !gone;
+    if (code || (whole && r->delta.head == r->due))
+        return code;
+    bool exact = whole && extract_delta_prove(&r->delta) == EXTRACT_DELTA_OK;
+    uint64_t missing = count_missing(r, exact);
+    r->due = r->next = r->delta.head;
+    r->lapped = r->exact = false;
+    r->delta.anchored &= exact;
+    return put_loss(r, missing, exact ? 0 : gone ? 1 : r->ring.entries.count, error);
 }

@@ -4,23 +4,64 @@
 #include "record/room.h"
 #include <string.h>
 
+static struct extract_log_block loss_block(enum extract_log_loss kind, uint64_t lost,
+                                           uint64_t modulo)
+{
+    bool unknown = modulo == 1;
+    uint32_t known = modulo ? EXTRACT_LOG_LOSS_MODULO : EXTRACT_LOG_LOSS_EXACT;
+    return (struct extract_log_block){.type = EXTRACT_LOG_LOSS,
+                                      .kind = (uint16_t)kind,
+                                      .flags = unknown ? 0 : known,
+                                      .lost = lost,
+                                      .modulo = unknown ? 0 : modulo};
+}
+
+// The sum of two numbers that are known modulo a and b is known modulo their common divisor; 0 and
+// 1 stand for exact and unknown numbers.
+static uint64_t common(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 static enum extract_code to_log(struct out *out, const struct extract_log_block *block,
                                 const void *payload, struct extract_error *error)
 {
-    struct extract_log_block loss = {.type = EXTRACT_LOG_LOSS,
-                                     .kind = EXTRACT_LOSS_LOG_FULL,
-                                     .flags = EXTRACT_LOG_LOSS_EXACT,
-                                     .first = block->first - block->lost,
-                                     .lost = out->unlogged,
-                                     .wall = out->wall};
+    struct extract_log_block loss = loss_block(EXTRACT_LOSS_LOG_FULL, out->unlogged, out->modulo);
+    loss.first = block->first - block->lost;
+    loss.wall = out->wall;
     if (!out->log)
         return EXTRACT_OK;
     enum extract_code code = EXTRACT_OK;
-    if (out->unlogged)
+    if (out->unlogged || out->modulo)
         code = extract_log_put(out->log, &loss, NULL, error);
     if (!code)
-        out->unlogged = 0;
+        out->unlogged = out->modulo = 0;
     return code ? code : extract_log_put(out->log, block, payload, error);
+}
+
+// How many entries of a block that failed are in the log.
+static uint32_t count_taken(const struct out *out, const struct extract_log_block *block)
+{
+    uint64_t next = extract_log_next(out->log), end = block->first + block->count;
+    return next <= block->first ? 0 : next < end ? (uint32_t)(next - block->first) : block->count;
+}
+
+// What a block that failed would have told is a part of the next loss. Behind the end of a log that
+// is full, nothing is missed.
+static void note_missing(struct out *out, const struct extract_log_block *block, uint32_t entries,
+                         enum extract_code code)
+{
+    bool loss = block->type == EXTRACT_LOG_LOSS, exact = block->flags & EXTRACT_LOG_LOSS_EXACT;
+    out->unlogged += entries + block->lost;
+    if (loss && !exact)
+        out->modulo = common(out->modulo, block->modulo ? block->modulo : 1);
+    if (code != EXTRACT_LIMIT)
+        out->status->lost += entries;
 }
 
 static enum extract_code put(struct out *out, struct extract_log_block *block, const void *payload,
@@ -28,6 +69,10 @@ static enum extract_code put(struct out *out, struct extract_log_block *block, c
 {
     block->wall = out->wall;
     enum extract_code code = to_log(out, block, payload, error);
+    uint32_t taken = code ? count_taken(out, block) : block->count;
+    out->status->entries += taken;
+    if (code)
+        note_missing(out, block, block->count - taken, code);
     if (!code && out->sink)
         code = out->sink(out->context, block, payload, error);
     return code;
@@ -76,18 +121,11 @@ enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t
 enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t lost,
                            uint64_t modulo, struct extract_error *error)
 {
-    bool exact = modulo == 0, unknown = modulo == 1;
-    struct extract_log_block block = {.type = EXTRACT_LOG_LOSS,
-                                      .kind = (uint16_t)kind,
-                                      .flags = exact     ? EXTRACT_LOG_LOSS_EXACT
-                                               : unknown ? 0
-                                                         : EXTRACT_LOG_LOSS_MODULO,
-                                      .lost = lost,
-                                      .modulo = unknown ? 0 : modulo};
+    struct extract_log_block block = loss_block(kind, lost, modulo);
     out->number += lost;
     block.first = out->number;
     out->status->lost += lost;
-    out->status->lost_known &= exact;
+    out->status->lost_known &= modulo == 0;
     return put(out, &block, NULL, error);
 }
 
@@ -110,10 +148,5 @@ enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
                                       .first_stamp = follow->stamp(ring, span->entries),
                                       .last_stamp = follow->stamp(ring, last)};
     out->number += span->count;
-    enum extract_code code = put(out, &block, span->entries, error);
-    if (code)
-        out->unlogged += span->count;
-    else
-        out->status->entries += span->count;
-    return code;
+    return put(out, &block, span->entries, error);
 }

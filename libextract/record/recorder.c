@@ -17,7 +17,8 @@ enum {
     WAITING_MOST = 1000 * 1000 * 1000,
     HALT_REST = 4, // a target that is halted for a poll runs so many times longer before the next
     PROBE_BYTES = 4096, // of the long read that measures the link
-    OBJECTS_PAUSE = 1000 * 1000 * 1000
+    OBJECTS_PAUSE = 1000 * 1000 * 1000,
+    TROUBLE_MOST = 32 // polls in vain for what a trace that is off has left
 };
 
 uint64_t record_now(const struct extract_recorder *r)
@@ -46,7 +47,10 @@ static void note_wall(struct extract_recorder *r)
 
 static enum extract_delta_result look(struct extract_recorder *r)
 {
-    enum extract_delta_result result = extract_delta_look(&r->delta, true);
+    bool stopped = r->delta.stopped;
+    r->delta.stopped = false; // whether the trace is off, the live place tells
+    enum extract_delta_result result = extract_delta_look(&r->delta);
+    r->delta.stopped = stopped && result == EXTRACT_DELTA_MUTE;
     r->looked = record_now(r);
     note_wall(r);
     if (!result)
@@ -125,7 +129,7 @@ static enum extract_code start_ring(struct extract_recorder *r, struct extract_e
     pace_start(&r->pace);
     r->found = r->fresh = true;
     r->held_count = 0;
-    r->lapped = r->torn = r->unreadable = r->off = false;
+    r->lapped = r->torn = r->unreadable = r->behind = r->off = r->drained = false;
     r->trouble = 0;
     r->share = 1;
     if (!r->link.words.count)
@@ -199,35 +203,74 @@ enum extract_code record_reset(struct extract_recorder *r, struct extract_error 
 {
     enum extract_code code = record_release(r, error);
     r->found = false;
-    r->again = r->cut = true;
+    r->again = r->cut = r->fresh = true;
     r->status.resets++;
     code = code ? code : out_mark(&r->out, EXTRACT_MARK_RESET, 0, "the target started anew", error);
     return code ? code : seek_ring(r, error);
 }
 
-// The trace was switched off: what it recorded until then is still there, and the header's copy of
-// the writer's place with it.
-static enum extract_code go_off(struct extract_recorder *r, struct extract_error *error)
+static enum extract_code say_off(struct extract_recorder *r, struct extract_error *error)
 {
-    if (r->off)
-        return EXTRACT_OK;
-    if (!has_header(r))
-        return record_reset(r, error);
-    enum extract_code code = EXTRACT_OK;
-    if (!extract_delta_look(&r->delta, false))
-        code = record_follow(r, error);
-    code = code ? code : record_release(r, error);
-    r->off = true;
-    return code ? code : out_mark(&r->out, EXTRACT_MARK_DISABLED, 0, "the trace is off", error);
+    r->drained = true;
+    return out_mark(&r->out, EXTRACT_MARK_DISABLED, 0, "the trace is off", error);
 }
 
-static enum extract_code go_on(struct extract_recorder *r, struct extract_error *error)
+// The trace begins anew. `cut`: it may have more than once.
+static enum extract_code go_on(struct extract_recorder *r, bool cut, struct extract_error *error)
 {
-    r->found = r->cut = false;
-    r->again = true;
-    enum extract_code code =
-        out_mark(&r->out, EXTRACT_MARK_ENABLED, 0, "the trace is on again", error);
+    enum extract_code code = record_release(r, error);
+    r->cut = cut || !r->drained;
+    if (!code && !r->drained)
+        code = say_off(r, error);
+    r->found = false;
+    r->again = r->fresh = true;
+    code = code ? code : out_mark(&r->out, EXTRACT_MARK_ENABLED, 0, "the trace is on again", error);
     return code ? code : seek_ring(r, error);
+}
+
+// Whether the trace was on between two looks that found it off. The writer's place was `head`.
+static bool is_renewed(struct extract_recorder *r, uint64_t head)
+{
+    uint8_t newest[EXTRACT_ENTRY_MOST];
+    if (r->delta.head != head)
+        return true;
+    if (r->drained && r->delta.anchored)
+        return extract_delta_prove(&r->delta) == EXTRACT_DELTA_CHANGED;
+    return r->drained && r->fresh && extract_delta_fetch(&r->delta, head - 1, 1, newest) == 1 &&
+           r->ring.format->follow->written(&r->ring, newest);
+}
+
+// Whether all that a stopped writer left is out, or is never to be had.
+static bool is_drained(const struct extract_recorder *r)
+{
+    if (r->trouble >= TROUBLE_MOST)
+        return true;
+    if (r->fresh)
+        return !r->behind;
+    return r->delta.anchored && !r->lapped && !r->forced && r->delta.head == r->next;
+}
+
+// The trace is off: what it recorded until then is still there, and the header's copy of the
+// writer's place with it. That it is off is said behind the last of it.
+static enum extract_code stay_off(struct extract_recorder *r, struct extract_error *error)
+{
+    bool before = r->off;
+    uint64_t head = r->delta.head;
+    if (!has_header(r))
+        return record_reset(r, error);
+    r->off = r->delta.stopped = true;
+    r->forced |= !before; // the writer may have come round exactly
+    enum extract_delta_result result = extract_delta_look(&r->delta);
+    r->looked = record_now(r);
+    if (result)
+        return result == EXTRACT_DELTA_WILD ? record_reset(r, error) : EXTRACT_OK;
+    if (before && is_renewed(r, head))
+        return go_on(r, true, error);
+    enum extract_code code = r->drained ? EXTRACT_OK : record_follow(r, error);
+    if (code || !r->found || !r->off || r->drained || !is_drained(r))
+        return code;
+    code = record_forgo(r, error);
+    return code ? code : say_off(r, error);
 }
 
 static enum extract_code lose_target(struct extract_recorder *r, struct extract_error *error)
@@ -270,11 +313,11 @@ static enum extract_code poll_ring(struct extract_recorder *r, struct extract_er
     if (code)
         return code;
     if (result == EXTRACT_DELTA_OFF)
-        return go_off(r, error);
+        return stay_off(r, error);
     if (result == EXTRACT_DELTA_WILD)
         return record_reset(r, error);
     if (r->off)
-        return go_on(r, error);
+        return go_on(r, false, error);
     uint64_t fill = r->fresh ? 0 : r->delta.head - r->next;
     r->status.fill = fill < r->ring.entries.count ? (uint32_t)fill : r->ring.entries.count;
     r->status.fill_most =
@@ -320,8 +363,9 @@ static enum extract_code poll_target(struct extract_recorder *r, struct extract_
 {
     if (extract_live_halt(r->memory, NULL))
         return lose_target(r, error);
+    bool before = r->found && r->fresh;
     enum extract_code code = r->found ? poll_ring(r, error) : seek_ring(r, error);
-    if (r->found && r->fresh && !code) // just found: its content
+    if (r->found && r->fresh && !before && !code) // just found: its content
         code = poll_ring(r, error);
     extract_live_resume(r->memory, NULL);
     return code;
@@ -341,7 +385,7 @@ enum extract_code extract_recorder_poll(struct extract_recorder *r, struct extra
 uint64_t extract_recorder_due(const struct extract_recorder *r)
 {
     uint64_t period = r->status.advice.period, past = record_now(r) - r->start;
-    if (!r->found || r->off)
+    if (!r->found || r->drained)
         period = period < WAITING ? WAITING : period;
     if (r->status.gone)
         period = period < WAITING ? WAITING : period < WAITING_MOST ? period : WAITING_MOST;
@@ -391,6 +435,7 @@ static enum extract_code create(struct extract_recorder **recorder, struct extra
                           .status = &r->status};
     r->status.lost_known = true;
     r->share = 1;
+    r->fresh = true;
     return EXTRACT_OK;
 }
 
@@ -428,13 +473,18 @@ enum extract_code extract_recorder_open(struct extract_recorder **recorder,
 static enum extract_code last_words(struct extract_recorder *r, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+    uint64_t next;
     r->forced = true;
-    code = extract_recorder_poll(r, error);
-    code = code ? code : record_release(r, error);
+    do {
+        next = r->next;
+        code = extract_recorder_poll(r, error);
+    } while (!code && r->off && !r->drained && r->next != next);
     if (!code && r->found && !r->status.gone && !extract_live_halt(r->memory, NULL)) {
-        code = objects_read(r, error);
+        code = record_forgo(r, error);
+        code = code ? code : objects_read(r, error);
         extract_live_resume(r->memory, NULL);
     }
+    code = code ? code : record_forgo(r, error);
     return code ? code : out_mark(&r->out, EXTRACT_MARK_STOP, 0, "", error);
 }
 

@@ -99,7 +99,8 @@ struct out {
     extract_record_sink *sink;
     void *context;
     uint64_t number;   // of the next entry
-    uint64_t unlogged; // entries that the log had no room for
+    uint64_t unlogged; // entries that the log had no room for, those of such losses too
+    uint64_t modulo;   // of that number, as for out_loss
     uint64_t wall;     // of the last look at the target
     struct extract_record_status *status;
 };
@@ -164,7 +165,9 @@ struct extract_recorder {
     bool torn;        // what is missing was being overwritten
     bool unreadable;  // or could not be read
     bool forced;      // the anchor is to be proved even if nothing is new
+    bool behind;      // the last jump did not come to its end
     bool off;         // its trace
+    bool drained;     // and all that it left is out
     bool ended;       // the log takes no more
 };
 
@@ -184,6 +187,8 @@ enum extract_code record_jump(struct extract_recorder *r, struct extract_error *
 // Sends proven entries on; those that may be patched later are held back.
 enum extract_code record_deliver(struct extract_recorder *r, struct extract_delta_span *span,
                                  struct extract_error *error);
+// What was written and is not out by now is lost: it will not be read any more.
+enum extract_code record_forgo(struct extract_recorder *r, struct extract_error *error);
 // How many of the newest can be read before the writer comes round.
 uint32_t record_reach(const struct extract_recorder *r);
 uint32_t record_held_most(const struct extract_recorder *r);

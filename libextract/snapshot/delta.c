@@ -18,7 +18,7 @@ void extract_delta_start(struct extract_delta *delta, const struct extract_ring 
 {
     delta->ring = ring;
     delta->head = head;
-    delta->placed = delta->anchored = delta->proven = false;
+    delta->placed = delta->anchored = delta->proven = delta->stopped = false;
 }
 
 static void place(struct extract_delta *delta, uint64_t at)
@@ -33,9 +33,10 @@ static void place(struct extract_delta *delta, uint64_t at)
     delta->head += (at % slots + slots - before) % slots;
 }
 
-enum extract_delta_result extract_delta_look(struct extract_delta *delta, bool live)
+enum extract_delta_result extract_delta_look(struct extract_delta *delta)
 {
     const struct extract_ring *ring = delta->ring;
+    bool live = !delta->stopped;
     uint8_t raw[8];
     unsigned bytes;
     size_t got;
@@ -137,7 +138,7 @@ enum extract_delta_result extract_delta_newest(struct extract_delta *delta)
 static enum extract_delta_result prove_front(struct extract_delta *delta,
                                              struct extract_delta_span *span)
 {
-    enum extract_delta_result result = extract_delta_look(delta, true);
+    enum extract_delta_result result = extract_delta_look(delta);
     result = result ? result : extract_delta_prove(delta);
     if (result)
         return result;

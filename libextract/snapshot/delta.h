@@ -31,6 +31,7 @@ struct extract_delta {
     uint32_t phase;  // slot of entry 0
     bool placed;     // head and phase hold
     bool still;      // stamps do not move: entries are compared as a whole
+    bool stopped;    // the trace is off: the header's copy of the writer's place holds
     bool anchored;   // an anchor is known
     bool proven;     // and proven whole
     uint64_t number; // its own
@@ -49,9 +50,9 @@ struct extract_delta_span {
 void extract_delta_start(struct extract_delta *delta, const struct extract_ring *ring,
                          uint64_t head);
 
-// Reads the writer's place: the live one, or the header's copy. Less than a turn of the ring is
-// taken to lie behind the look before: MUTE, OFF, WILD, OK.
-enum extract_delta_result extract_delta_look(struct extract_delta *delta, bool live);
+// Reads the writer's place: the live one, or the header's copy when the trace is stopped. Less than
+// a turn of the ring is taken to lie behind the look before: MUTE, OFF, WILD, OK.
+enum extract_delta_result extract_delta_look(struct extract_delta *delta);
 
 // Whether the anchor still stands: OK, CHANGED, MUTE.
 enum extract_delta_result extract_delta_prove(struct extract_delta *delta);

@@ -156,6 +156,10 @@ enum extract_code extract_log_put(struct extract_log_writer *writer,
 void extract_log_note_cost(struct extract_log_writer *writer, uint64_t polls,
                            const struct extract_memory_cost *cost);
 
+// Number of the entry behind the last ENTRIES or LOSS that this writer has put, 0 before the first.
+// When a put of ENTRIES that do not fit into a section failed, those before that number are there.
+uint64_t extract_log_next(const struct extract_log_writer *writer);
+
 // Bytes written so far by this writer, and bytes that an UNTIL_FULL log has left (UINT64_MAX: no
 // end; LOOP and APPEND are never full).
 uint64_t extract_log_written(const struct extract_log_writer *writer);

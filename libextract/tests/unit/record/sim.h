@@ -18,7 +18,8 @@ enum {
     SIM_OBJECT = 12,
     SIM_STORES = 9, // of an insert: the words and the pointer
     SIM_ADDRESS = 0x20000000,
-    SIM_TRACKED = 1 << 16 // events whose patches are remembered
+    SIM_LIVE = 0x30000000, // the writer's live place
+    SIM_TRACKED = 1 << 16  // events whose patches are remembered
 };
 
 struct sim {
@@ -38,6 +39,7 @@ struct sim {
     uint64_t latency;     // ns of a read
     double word_ns;       // ns of a word
     bool dead;            // nothing can be read
+    bool off;             // the trace is off, as the live place says
     uint32_t hole, holes; // entries [hole, hole + holes) cannot be read
     // Called before each word that is read, when it is set.
     void (*before_word)(struct sim *sim);
@@ -168,6 +170,11 @@ static inline size_t sim_read(void *context, uint64_t address, void *buffer, siz
     uint64_t hole = SIM_HEADER + SIM_OBJECT + (uint64_t)sim->hole * SIM_ENTRY;
     sim->reads++;
     sim_pass(sim, (double)sim->latency);
+    if (address == SIM_LIVE && length == 4 && !sim->dead) {
+        const uint32_t live = sim->off ? 0 : sim->words[8];
+        memcpy(buffer, &live, sizeof live);
+        return length;
+    }
     for (size_t i = 0; i < length / 4; i++) {
         bool in_hole = first + i >= hole && first + i < hole + sim->holes * SIM_ENTRY;
         if (sim->dead || in_hole || address < SIM_ADDRESS || first + i >= sim->count)
@@ -192,6 +199,7 @@ struct sim_judge {
     bool exact, unknown;
     uint64_t poll_start; // stores that had been made when this poll began
     unsigned marks[16];
+    uint64_t lost_by[8]; // kind of loss
     unsigned rings, objects;
     const char *fault; // NULL: none
 };
@@ -241,6 +249,7 @@ static inline enum extract_code sim_judge(void *context, const struct extract_lo
     } else if (block->type == EXTRACT_LOG_LOSS) {
         judge->lost += block->lost;
         judge->pending += block->lost;
+        judge->lost_by[block->kind & 7] += block->lost;
         judge->exact &= (block->flags & EXTRACT_LOG_LOSS_EXACT) != 0;
         judge->unknown |= !(block->flags & (EXTRACT_LOG_LOSS_EXACT | EXTRACT_LOG_LOSS_MODULO));
     } else if (block->type == EXTRACT_LOG_MARK) {

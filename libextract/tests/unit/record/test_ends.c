@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: MIT
+// Where a recording, a trace or a target's life begins and ends: nothing is silently missing there.
+// What was produced was recorded, or is reported lost, or is said to be unknown.
+#include "record/room.h"
+#include "tests/unit/record/sim.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+static struct sim_session session;
+
+// A firmware whose symbols tell where the live place stands.
+enum extract_code __real_threadx_ring_at(struct extract_ring *ring, struct extract_memory *memory,
+                                         struct extract_symbols *symbols, uint64_t address,
+                                         struct extract_error *error);
+enum extract_code __wrap_threadx_ring_at(struct extract_ring *ring, struct extract_memory *memory,
+                                         struct extract_symbols *symbols, uint64_t address,
+                                         struct extract_error *error);
+enum extract_code __wrap_threadx_ring_at(struct extract_ring *ring, struct extract_memory *memory,
+                                         struct extract_symbols *symbols, uint64_t address,
+                                         struct extract_error *error)
+{
+    enum extract_code code = __real_threadx_ring_at(ring, memory, symbols, address, error);
+    ring->current_symbol = SIM_LIVE;
+    ring->pointer_bytes = 4;
+    return code;
+}
+
+static void begin(uint32_t slots, uint64_t before)
+{
+    struct extract_error error;
+    struct sim *sim = &session.sim;
+    assert_true(sim_make(sim, slots));
+    sim->latency = 1000;
+    sim->word_ns = 6;
+    sim->stamp = 1000;
+    sim_run(sim, before);
+    if (sim_open(&session, &error))
+        fail_msg("%s: %s", error.what, error.why);
+}
+
+static void poll_after(uint64_t events)
+{
+    sim_run(&session.sim, events);
+    session.sim.now += 100000000;
+    assert_int_equal(sim_poll(&session), EXTRACT_OK);
+}
+
+// Ends the recording; what it came to.
+static struct extract_record_status end(void)
+{
+    struct extract_record_status status;
+    session.judge.poll_start = session.sim.stores;
+    assert_int_equal(extract_recorder_finish(session.recorder, &status, NULL), EXTRACT_OK);
+    extract_memory_close(session.memory);
+    free(session.sim.words);
+    if (session.judge.fault)
+        fail_msg("%s", session.judge.fault);
+    assert_int_equal(status.entries, session.judge.entries);
+    assert_int_equal(status.lost, session.judge.lost);
+    assert_int_equal(session.judge.marks[EXTRACT_MARK_STOP], 1);
+    return status;
+}
+
+static void ends_with(uint64_t entries, uint64_t lost, bool known)
+{
+    struct extract_record_status status = end();
+    assert_int_equal(status.entries, entries);
+    assert_int_equal(status.lost, lost);
+    assert_int_equal(status.lost_known, known);
+}
+
+static unsigned marks(enum extract_log_mark kind)
+{
+    return session.judge.marks[kind];
+}
+
+// The trace is enabled: an empty ring from its first slot on. The writer stands at that slot.
+static void enable(void)
+{
+    assert_int_equal(session.sim.number % session.sim.slots, 0);
+    sim_boot(&session.sim);
+    session.sim.off = false;
+}
+
+// A turn takes 3.2 ms, a proof 4 reads of 1 ms: only the end can tell.
+static void test_beyond_the_link(void **state)
+{
+    (void)state;
+    for (double rate = 20e-6; rate < 150e-6; rate *= 2.2) {
+        begin(64, 1);
+        session.sim.latency = 1000000;
+        session.sim.word_ns = 40000;
+        session.sim.per_ns = rate;
+        sim_record(&session, 3000000000);
+        struct extract_record_status status = end();
+        assert_in_range(status.entries, 1, 100);
+        assert_true(status.lost > 1000);
+        assert_false(status.lost_known);
+        assert_true(session.judge.pending > 1000 && !session.judge.exact);
+    }
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    for (unsigned first = 0; first < 2; first++) {
+        begin(64, first);
+        for (uint64_t i = 1; i < 30; i++) {
+            poll_after(5);
+            assert_int_equal(session.judge.entries, first + 5 * i);
+        }
+        ends_with(first + 145, 0, true);
+    }
+}
+
+// Found empty, and gone round before the next look: what is missing began behind START.
+static void test_empty_then_lapped(void **state)
+{
+    (void)state;
+    begin(64, 0);
+    poll_after(100);
+    // The slot at the writer's place is not proven, and one more may be written while this is read.
+    assert_in_range(session.judge.entries, 62, 63);
+    ends_with(session.judge.entries, 0, false);
+}
+
+static void test_reset_to_empty(void **state)
+{
+    (void)state;
+    begin(64, 60);
+    sim_run(&session.sim, 4); // not read before the reset
+    sim_boot(&session.sim);
+    poll_after(0);
+    assert_int_equal(marks(EXTRACT_MARK_RESET), 1);
+    for (unsigned i = 1; i < 8; i++) {
+        poll_after(5);
+        assert_int_equal(session.judge.entries, 60 + 5 * i);
+    }
+    ends_with(95, 0, false);
+}
+
+static void test_reset_then_stop(void **state)
+{
+    (void)state;
+    begin(64, 60);
+    sim_run(&session.sim, 4);
+    sim_boot(&session.sim);
+    poll_after(0);
+    ends_with(60, 0, false);
+    assert_true(session.judge.unknown);
+}
+
+static void test_off(void **state)
+{
+    (void)state;
+    begin(64, 20);
+    session.sim.off = true;
+    poll_after(44);
+    poll_after(0);
+    assert_int_equal(session.judge.entries, 64);
+    assert_int_equal(marks(EXTRACT_MARK_DISABLED), 1);
+    for (unsigned i = 0; i < 20; i++)
+        poll_after(0);
+    enable();
+    poll_after(10);
+    assert_int_equal(marks(EXTRACT_MARK_ENABLED), 1);
+    poll_after(10);
+    ends_with(84, 0, true);
+    assert_int_equal(marks(EXTRACT_MARK_DISABLED), 1);
+}
+
+static void test_off_behind_laps(void **state)
+{
+    (void)state;
+    for (uint64_t more = 60; more < 400; more++) {
+        begin(64, 50);
+        session.sim.off = true;
+        for (unsigned i = 0; i < 3; i++)
+            poll_after(i ? 0 : more);
+        assert_int_equal(marks(EXTRACT_MARK_DISABLED), 1);
+        assert_int_equal((session.judge.entries + session.judge.lost) % 64, (50 + more) % 64);
+        assert_in_range(session.judge.entries, 50 + 63 - (more < 63 ? 63 - more : 0), 50 + 64);
+        bool lapped = session.judge.lost > 0;
+        assert_int_equal(lapped, more > 63); // 64 go over the last that is known
+        assert_int_equal(end().lost_known, !lapped);
+    }
+}
+
+// What could not be read in time while the writer went on can be when it stands.
+static void test_off_under_load(void **state)
+{
+    struct sim *sim = &session.sim;
+    (void)state;
+    begin(64, 11);
+    sim->latency = 300000;
+    sim->per_ns = 20e-6;
+    sim_record(&session, 1000000000);
+    sim->per_ns = 0;
+    while (sim->store)
+        sim_store(sim);
+    sim_poll(&session);
+    uint64_t entries = session.judge.entries + extract_recorder_status(session.recorder)->pending;
+    uint64_t lost = session.judge.lost;
+    sim_run(sim, 60);
+    sim->off = true;
+    for (unsigned i = 0; i < 3; i++)
+        sim_poll(&session);
+    assert_int_equal(session.judge.entries, entries + 60);
+    assert_int_equal(session.judge.lost, lost);
+    assert_int_equal(marks(EXTRACT_MARK_DISABLED), 1);
+    end();
+}
+
+static void test_off_with_much_left(void **state)
+{
+    (void)state;
+    begin(20000, 50);
+    session.sim.off = true;
+    poll_after(12000);
+    poll_after(0);
+    assert_int_equal(session.judge.entries, 12050);
+    ends_with(12050, 0, true);
+}
+
+// A recording that ends while there is still much to read.
+static void test_off_and_stop(void **state)
+{
+    (void)state;
+    begin(40000, 50);
+    sim_run(&session.sim, 39000);
+    session.sim.off = true;
+    ends_with(39050, 0, true);
+    assert_int_equal(marks(EXTRACT_MARK_DISABLED), 1);
+}
+
+static void test_on_between_two_looks(void **state)
+{
+    (void)state;
+    begin(64, 20);
+    session.sim.off = true;
+    poll_after(44);
+    poll_after(0);
+    enable();
+    sim_run(&session.sim, 30);
+    session.sim.off = true;
+    poll_after(0);
+    poll_after(0);
+    assert_int_equal(session.judge.entries, 94);
+    assert_int_equal(marks(EXTRACT_MARK_ENABLED), 1);
+    assert_int_equal(marks(EXTRACT_MARK_DISABLED), 2);
+    ends_with(94, 0, false); // on once, or more often
+}
+
+// Off with entries that cannot be read, and on again before they could: nobody knows.
+static void test_on_before_all_was_read(void **state)
+{
+    (void)state;
+    begin(64, 20);
+    session.sim.hole = 30;
+    session.sim.holes = 34;
+    session.sim.off = true;
+    poll_after(44);
+    assert_int_equal(session.judge.entries, 30);
+    session.sim.holes = 0;
+    enable();
+    poll_after(7);
+    assert_int_equal(marks(EXTRACT_MARK_DISABLED), 1);
+    assert_int_equal(marks(EXTRACT_MARK_ENABLED), 1);
+    ends_with(37, 0, false);
+}
+
+static void test_unreadable_at_the_end(void **state)
+{
+    (void)state;
+    begin(64, 11);
+    session.sim.hole = 15;
+    session.sim.holes = 5;
+    poll_after(20);
+    ends_with(15, 16, true);
+    assert_int_equal(session.judge.lost_by[EXTRACT_LOSS_UNREADABLE], 16);
+}
+
+// While the trace is off, unreadable entries are tried again, and given up by and by.
+static void test_unreadable_when_off(void **state)
+{
+    (void)state;
+    for (unsigned last = 0; last < 2; last++) { // inside, or up to the writer's place
+        begin(64, 11);
+        session.sim.hole = last ? 26 : 15;
+        session.sim.holes = 5;
+        session.sim.off = true;
+        poll_after(20);
+        assert_int_equal(marks(EXTRACT_MARK_DISABLED), 0);
+        for (unsigned i = 0; i < 12; i++)
+            poll_after(0);
+        assert_int_equal(marks(EXTRACT_MARK_DISABLED), 1);
+        assert_int_equal(session.judge.entries + session.judge.lost, 31);
+        assert_in_range(session.judge.lost, 5, 10);
+        assert_int_equal(session.judge.lost_by[EXTRACT_LOSS_UNREADABLE], session.judge.lost);
+        assert_true(end().lost_known);
+    }
+}
+
+static void test_gone_at_the_end(void **state)
+{
+    (void)state;
+    begin(64, 11);
+    session.sim.dead = true;
+    poll_after(5);
+    ends_with(11, 0, false);
+    assert_true(session.judge.unknown);
+    begin(64, 11);
+    session.sim.off = true;
+    poll_after(5);
+    poll_after(0);
+    session.sim.dead = true;
+    poll_after(0);
+    ends_with(16, 0, true); // off, and all is out
+}
+
+// ---- A reset that filled the ring again before it was seen ----
+
+static void test_refilled(void **state)
+{
+    (void)state;
+    for (unsigned turns = 2; turns < 6; turns++) {
+        begin(64, 11);
+        session.sim.per_ns = 1e-6;
+        sim_record(&session, 1000000000);
+        sim_boot(&session.sim);
+        session.sim.stamp = 0;
+        poll_after(64 * turns + 7);
+        assert_int_equal(marks(EXTRACT_MARK_RESET), 1);
+        assert_false(end().lost_known);
+    }
+}
+
+// Laps after `ns` in which the clock made `ticks`.
+static unsigned resets_after(uint32_t mask, uint32_t step, uint64_t ns, uint32_t ticks)
+{
+    begin(64, 11);
+    struct sim *sim = &session.sim;
+    extract_recorder_close(session.recorder, NULL);
+    extract_memory_close(session.memory);
+    sim->mask = sim->words[1] = mask;
+    sim->step = step;
+    sim_run(sim, 64);
+    assert_int_equal(sim_open(&session, NULL), EXTRACT_OK);
+    sim->per_ns = 1e-6;
+    sim_record(&session, 1000000000);
+    sim->per_ns = 0;
+    sim->now += ns;
+    sim->stamp += ticks;
+    poll_after(200);
+    assert_true(extract_recorder_status(session.recorder)->laps > 0);
+    unsigned resets = marks(EXTRACT_MARK_RESET);
+    end();
+    return resets;
+}
+
+static void test_no_reset(void **state)
+{
+    const uint64_t minute = UINT64_C(60) * 1000000000;
+    (void)state;
+    // 977 ticks a millisecond: 58,620,000 a minute.
+    assert_int_equal(resets_after(UINT32_MAX, 977, minute, 0), 0);
+    assert_int_equal(resets_after(UINT32_MAX, 977, 10 * minute, 0), 0); // its clock stood
+    assert_int_equal(resets_after(UINT32_MAX, 977, minute, 58620000), 0);
+    assert_int_equal(resets_after(UINT32_MAX, 977, 10 * minute, 586200000), 0);
+    assert_int_equal(resets_after(UINT32_MAX, -977u, 10 * minute, -586200000u), 0); // counts down
+    assert_int_equal(resets_after(0xFFFF, 977, 10 * minute, 0), 0); // turns 15 times a second
+    assert_int_equal(resets_after(0xFFFF, 977, 10 * minute, 586200000), 0);
+    assert_int_equal(resets_after(0xFFFF, 2, 10 * minute, 1200000), 0);
+    assert_int_equal(resets_after(UINT32_MAX, 0, minute, 0), 0);
+}
+
+static bool went_back(uint32_t stamp, uint64_t ns)
+{
+    uint32_t entry[SIM_ENTRY] = {0x20010000, 0, 1, stamp};
+    const struct extract_recorder *r = session.recorder;
+    return gauge_went_back(&r->gauge, &r->ring, (const uint8_t *)entry, r->gauge.time + ns);
+}
+
+// By hand: 977,000 ticks a second. What the clock does in twice the time, and a second, is no
+// return; nor is anything told when that is half of its turn, 2,198 s.
+static void test_went_back(void **state)
+{
+    const uint64_t second = 1000000000;
+    (void)state;
+    begin(64, 11);
+    session.sim.per_ns = 1e-6;
+    sim_record(&session, 3 * second);
+    uint32_t stamp = (uint32_t)((struct extract_recorder *)session.recorder)->gauge.stamp;
+    assert_false(went_back(stamp, 0));
+    assert_false(went_back(stamp, 100 * second));
+    assert_false(went_back(stamp + 977000, second));
+    assert_false(went_back(stamp + 2800000, second));
+    assert_true(went_back(stamp + 3100000, second));
+    assert_true(went_back(stamp - 1, second));
+    assert_true(went_back(0, second));
+    assert_true(went_back(0, 1000 * second));
+    assert_false(went_back(0, 1200 * second));
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_beyond_the_link),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_empty_then_lapped),
+        cmocka_unit_test(test_reset_to_empty),
+        cmocka_unit_test(test_reset_then_stop),
+        cmocka_unit_test(test_off),
+        cmocka_unit_test(test_off_behind_laps),
+        cmocka_unit_test(test_off_under_load),
+        cmocka_unit_test(test_off_with_much_left),
+        cmocka_unit_test(test_off_and_stop),
+        cmocka_unit_test(test_on_between_two_looks),
+        cmocka_unit_test(test_on_before_all_was_read),
+        cmocka_unit_test(test_unreadable_at_the_end),
+        cmocka_unit_test(test_unreadable_when_off),
+        cmocka_unit_test(test_gone_at_the_end),
+        cmocka_unit_test(test_refilled),
+        cmocka_unit_test(test_no_reset),
+        cmocka_unit_test(test_went_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
