@@ -94,7 +94,8 @@ const struct extract_record_status *
 extract_recorder_status(const struct extract_recorder *recorder);
 const struct extract_ring *extract_recorder_ring(const struct extract_recorder *recorder);
 
-// A last poll, then the entries that were held back, as provisional, and MARK STOP. The recorder is
+// A last poll, then the entries that were held back, as provisional, what is missing by then as a
+// LOSS, and MARK STOP. The recorder is
 // freed in any case; the log stays open. NULL is allowed.
 enum extract_code extract_recorder_close(struct extract_recorder *recorder,
                                          struct extract_error *error);
