@@ -47,7 +47,8 @@ static void tally_slots(struct extract_tally *tally, const struct extract_snapsh
 // A walk over a log's blocks by their heads.
 struct heads {
     struct extract_pieces *pieces;
-    size_t next;
+    size_t next, end;
+    bool any; // a block was given
     struct extract_log_block block;
     struct extract_log_block before; // the block of entries in front of it
     uint64_t expected;               // number of the next entry
@@ -65,9 +66,9 @@ static bool is_mark_of_time(const struct extract_log_block *block)
 static bool next_head(struct heads *heads)
 {
     const struct extract_log_block *block;
-    heads->joined = heads->next != 0;
+    heads->joined = heads->any;
     heads->before = heads->block;
-    while ((block = extract_pieces_block(heads->pieces, heads->next))) {
+    while (heads->next < heads->end && (block = extract_pieces_block(heads->pieces, heads->next))) {
         heads->next++;
         heads->joined &= !is_mark_of_time(block);
         if (block->type != EXTRACT_LOG_ENTRIES || !block->count)
@@ -75,20 +76,22 @@ static bool next_head(struct heads *heads)
         heads->joined &= block->first == heads->expected;
         heads->expected = block->first + block->count;
         heads->block = *block;
+        heads->any = true;
         return true;
     }
     return false;
 }
 
-static struct heads heads_of(const struct extract_trace *trace)
+static struct heads heads_of(const struct extract_trace *trace, const struct extract_epoch *epoch)
 {
-    struct heads heads = {.pieces = trace->pieces};
+    struct heads heads = {.pieces = trace->pieces, .next = epoch->from, .end = epoch->to};
     return heads;
 }
 
-static void tally_log(const struct extract_trace *trace, struct extract_tally *tally)
+static void tally_log(const struct extract_trace *trace, const struct extract_epoch *epoch,
+                      struct extract_tally *tally)
 {
-    struct heads heads = heads_of(trace);
+    struct heads heads = heads_of(trace, epoch);
     struct extract_tally rest = *tally;
     bool broken = true, rest_broken = true;
     uint64_t studied = 0;
@@ -153,10 +156,9 @@ static uint64_t turns_for(uint64_t modulus, uint64_t wanted, uint64_t step)
 
 // Ticks from the newest entry of the block before to that of this one, by all stamps between: the
 // clock may go round more often than the host reads. 0: not known.
-static uint64_t ticks_by_entries(const struct extract_trace *trace, const struct heads *heads)
+static uint64_t ticks_by_entries(const struct heads *heads, const struct extract_clock *clock)
 {
-    const struct extract_clock *clock = &trace->info.clock;
-    const struct extract_snapshot *piece = extract_pieces_entries(trace->pieces, &heads->block);
+    const struct extract_snapshot *piece = extract_pieces_entries(heads->pieces, &heads->block);
     uint64_t first, span, ticks;
     if (!piece || !extract_snapshot_valid(piece))
         return 0;
@@ -178,13 +180,13 @@ static bool add_rate(struct extract_rate *sum, const struct extract_rate *one, u
 }
 
 // The usual time between two blocks; 0: it is not told.
-static uint64_t usual_time(const struct extract_trace *trace)
+static uint64_t usual_time(const struct extract_trace *trace, const struct extract_epoch *epoch)
 {
     uint64_t times[TIMES];
     struct extract_rate one;
-    struct heads heads = heads_of(trace);
+    struct heads heads = heads_of(trace, epoch);
     size_t count = 0;
-    while (count < TIMES && next_rate(&heads, &trace->info.clock, &one))
+    while (count < TIMES && next_rate(&heads, &epoch->clock, &one))
         if (one.nanoseconds)
             times[count++] = one.nanoseconds;
     if (count)
@@ -192,17 +194,18 @@ static uint64_t usual_time(const struct extract_trace *trace)
     return count ? times[count / 2] : 0;
 }
 
-// The rate over the longest stretch without a gap near the log's start. Where it took unusually
+// The rate over the longest stretch without a gap near the epoch's start. Where it took unusually
 // long to the next entries, the clock may have gone round unseen: such times are left out.
-static struct extract_rate guess_rate(const struct extract_trace *trace)
+static struct extract_rate guess_rate(const struct extract_trace *trace,
+                                      const struct extract_epoch *epoch)
 {
     struct extract_rate one, sum = {0, 0}, longest = {0, 0};
-    struct heads heads = heads_of(trace);
-    uint64_t usual = usual_time(trace);
-    for (unsigned i = 0; i < RATE_BLOCKS && next_rate(&heads, &trace->info.clock, &one); i++) {
+    struct heads heads = heads_of(trace, epoch);
+    uint64_t usual = usual_time(trace, epoch);
+    for (unsigned i = 0; i < RATE_BLOCKS && next_rate(&heads, &epoch->clock, &one); i++) {
         if (one.nanoseconds && one.nanoseconds / LONG_TIME > usual)
             continue;
-        uint64_t ticks = one.nanoseconds ? ticks_by_entries(trace, &heads) : 0;
+        uint64_t ticks = one.nanoseconds ? ticks_by_entries(&heads, &epoch->clock) : 0;
         if (!ticks || !add_rate(&sum, &one, ticks))
             sum = (struct extract_rate){0, 0};
         else if (sum.nanoseconds > longest.nanoseconds)
@@ -214,12 +217,13 @@ static struct extract_rate guess_rate(const struct extract_trace *trace)
 // The whole of the longest stretch without a gap, by the heads of its blocks: the guess says how
 // often the clock went round between two of them.
 static struct extract_rate longest_rate(const struct extract_trace *trace,
+                                        const struct extract_epoch *epoch,
                                         const struct extract_rate *guess)
 {
     struct extract_rate one, sum = {0, 0}, longest = *guess;
-    uint64_t modulus = trace->info.clock.modulus, hidden, ticks;
-    struct heads heads = heads_of(trace);
-    while (next_rate(&heads, &trace->info.clock, &one)) {
+    uint64_t modulus = epoch->clock.modulus, hidden, ticks;
+    struct heads heads = heads_of(trace, epoch);
+    while (next_rate(&heads, &epoch->clock, &one)) {
         uint64_t wanted = extract_rate_ticks(guess, one.nanoseconds);
         uint64_t turns = modulus ? turns_for(modulus, wanted, one.ticks) : 0;
         if (!one.nanoseconds || __builtin_mul_overflow(turns, modulus, &hidden) ||
@@ -232,12 +236,104 @@ static struct extract_rate longest_rate(const struct extract_trace *trace,
 }
 
 // Where the clock goes round as fast as the host may be late, only the guess is right.
-static void study_rate(struct extract_trace *trace)
+static void study_rate(const struct extract_trace *trace, struct extract_epoch *epoch)
 {
-    const struct extract_clock *clock = &trace->info.clock;
-    struct extract_rate guess = guess_rate(trace);
+    const struct extract_clock *clock = &epoch->clock;
+    struct extract_rate guess = guess_rate(trace, epoch);
     bool slow = !clock->modulus || clock->modulus >= extract_rate_ticks(&guess, EXTRACT_SLOW_TURN);
-    trace->rate = guess.nanoseconds && slow ? longest_rate(trace, &guess) : guess;
+    epoch->rate = guess.nanoseconds && slow ? longest_rate(trace, epoch, &guess) : guess;
+}
+
+// ---- epochs ----
+
+const struct extract_epoch *extract_epoch_of(const struct extract_trace *trace, size_t block)
+{
+    size_t low = 0, high = trace->epoch_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (trace->epochs[middle].from <= block)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &trace->epochs[low];
+}
+
+// Whether two rings are of one run of one firmware, as far as can be told.
+static bool is_same_clock(const struct extract_ring *a, const struct extract_ring *b)
+{
+    return a->format == b->format && a->timer_mask == b->timer_mask &&
+           a->word_bytes == b->word_bytes && a->byte_order == b->byte_order &&
+           a->entries.start == b->entries.start && a->entries.end == b->entries.end;
+}
+
+static bool add_epoch(struct extract_trace *trace, size_t *room, size_t from,
+                      const struct extract_ring *ring)
+{
+    if (trace->epoch_count == *room) {
+        size_t more = *room * 2 + 4;
+        struct extract_epoch *epochs = realloc(trace->epochs, more * sizeof *epochs);
+        if (!epochs)
+            return false;
+        trace->epochs = epochs;
+        *room = more;
+    }
+    if (trace->epoch_count)
+        trace->epochs[trace->epoch_count - 1].to = from;
+    trace->epochs[trace->epoch_count++] = (struct extract_epoch){
+        .from = from, .to = SIZE_MAX, .mask = ring->timer_mask, .word_bytes = ring->word_bytes};
+    return true;
+}
+
+// Where the stamps of a log go on by another clock. There is one epoch at least.
+static bool find_epochs(struct extract_trace *trace)
+{
+    struct extract_ring last = {0};
+    size_t room = 0, block;
+    for (size_t n = 0;; n++) {
+        const struct extract_ring *ring = extract_pieces_ring(trace->pieces, n, &block);
+        if (block == SIZE_MAX)
+            break;
+        if (!ring || (trace->epoch_count && is_same_clock(&last, ring)))
+            continue;
+        last = *ring;
+        if (!add_epoch(trace, &room, trace->epoch_count ? block : 0, ring))
+            return false;
+    }
+    return trace->epoch_count || add_epoch(trace, &room, 0, &trace->snapshot->ring);
+}
+
+// Fills what the stamps tell, and what the options tell better.
+static enum extract_code set_clock(struct extract_clock *clock, const struct extract_tally *tally,
+                                   const struct extract_trace_options *options,
+                                   struct extract_error *error)
+{
+    extract_tally_clock(tally, clock);
+    if (options && options->direction != EXTRACT_CLOCK_NONE)
+        clock->direction = options->direction;
+    if (options && options->modulus)
+        clock->modulus = options->modulus;
+    if (options && options->modulus && tally->largest >= clock->modulus)
+        return extract_error_set(error, EXTRACT_USAGE, "modulus",
+                                 "give the number of ticks after which the clock starts again",
+                                 "a stamp of %llu is not below it",
+                                 (unsigned long long)tally->largest);
+    return EXTRACT_OK;
+}
+
+static enum extract_code study_epoch(struct extract_trace *trace, struct extract_epoch *epoch,
+                                     const struct extract_trace_options *options,
+                                     struct extract_error *error)
+{
+    struct extract_tally tally;
+    extract_tally_begin(&tally, epoch->mask, epoch->word_bytes);
+    tally_log(trace, epoch, &tally);
+    enum extract_code code = set_clock(&epoch->clock, &tally, options, error);
+    if (options && options->hz)
+        epoch->rate = (struct extract_rate){options->hz, NANOSECONDS};
+    else if (!code && epoch->clock.direction != EXTRACT_CLOCK_NONE && !epoch->clock.counts_events)
+        study_rate(trace, epoch);
+    return code;
 }
 
 enum extract_code extract_clock_study(struct extract_trace *trace,
@@ -245,27 +341,18 @@ enum extract_code extract_clock_study(struct extract_trace *trace,
                                       struct extract_error *error)
 {
     const struct extract_snapshot *snapshot = trace->snapshot;
-    struct extract_clock *clock = &trace->info.clock;
+    enum extract_code code = EXTRACT_OK;
     struct extract_tally tally;
     bool broken = true;
-    extract_tally_begin(&tally, snapshot->ring.timer_mask, snapshot->ring.word_bytes);
-    if (trace->pieces)
-        tally_log(trace, &tally);
-    else
+    if (!trace->pieces) {
+        extract_tally_begin(&tally, snapshot->ring.timer_mask, snapshot->ring.word_bytes);
         tally_slots(&tally, snapshot, trace->oldest, &broken);
-    extract_tally_clock(&tally, clock);
-    if (options && options->direction != EXTRACT_CLOCK_NONE)
-        clock->direction = options->direction;
-    if (options && options->modulus)
-        clock->modulus = options->modulus;
-    if (options && options->modulus && tally.largest >= clock->modulus)
-        return extract_error_set(error, EXTRACT_USAGE, "modulus",
-                                 "give the number of ticks after which the clock starts again",
-                                 "a stamp of %llu is not below it",
-                                 (unsigned long long)tally.largest);
-    if (options && options->hz)
-        trace->rate = (struct extract_rate){options->hz, NANOSECONDS};
-    else if (trace->pieces && clock->direction != EXTRACT_CLOCK_NONE && !clock->counts_events)
-        study_rate(trace);
-    return EXTRACT_OK;
+        return set_clock(&trace->info.clock, &tally, options, error);
+    }
+    if (!find_epochs(trace))
+        return extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
+    for (size_t i = 0; i < trace->epoch_count && !code; i++)
+        code = study_epoch(trace, &trace->epochs[i], options, error);
+    trace->info.clock = trace->epochs[trace->epoch_count - 1].clock;
+    return code;
 }

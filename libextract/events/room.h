@@ -21,6 +21,15 @@ struct extract_rate {
     uint64_t ticks, nanoseconds;
 };
 
+// A stretch of a log whose stamps one clock made: the same ring, by its place and its words.
+struct extract_epoch {
+    size_t from, to; // its blocks: from the first to behind the last
+    uint64_t mask;   // as its ring tells
+    unsigned word_bytes;
+    struct extract_clock clock;
+    struct extract_rate rate;
+};
+
 // A clock that goes round sooner than this is not asked how often it did where nothing is missing:
 // the host reads the target less regularly than that.
 #define EXTRACT_SLOW_TURN UINT64_C(1000000000) // nanoseconds
@@ -50,16 +59,20 @@ struct extract_trace {
     // Of a log only:
     struct extract_pieces *pieces;
     struct extract_log_info log;
-    struct extract_rate rate;
+    struct extract_epoch *epochs; // in order; what lies in front of the first belongs to it
+    size_t epoch_count;
     struct extract_milestone *milestones; // in order
     size_t milestone_count;
     uint64_t milestone_step; // events between two of them, at least
 };
 
-// clock.c: finds out what the stamps say of the clock; of a log, its rate too. Errors: USAGE.
+// clock.c: finds out what the stamps say of the clock; of a log, for each epoch, and its rate too.
+// Errors: NOMEM, USAGE.
 enum extract_code extract_clock_study(struct extract_trace *trace,
                                       const struct extract_trace_options *options,
                                       struct extract_error *error);
+// The epoch of a log that a block belongs to.
+const struct extract_epoch *extract_epoch_of(const struct extract_trace *trace, size_t block);
 // Ticks that pass in a time of the host's clock; 0 when the rate is not known.
 uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanoseconds);
 

@@ -38,10 +38,9 @@ uint64_t extract_piece_span(const struct extract_snapshot *piece, const struct e
 
 // Ticks that the clock went on beyond what the stamps say: its whole turns. Both blocks' last
 // entries were about as old when they were read, so that the times of reading tell how many.
-static uint64_t hidden_ticks(const struct extract_reader *reader, uint64_t first, uint64_t span,
-                             uint64_t passed)
+static uint64_t hidden_ticks(const struct extract_reader *reader, const struct extract_clock *clock,
+                             uint64_t first, uint64_t span, uint64_t passed)
 {
-    const struct extract_clock *clock = &reader->trace->info.clock;
     struct extract_step step = extract_clock_advance(clock, reader->last_stamp, first);
     uint64_t modulus = clock->modulus, told = span;
     if (!modulus)
@@ -56,30 +55,32 @@ static uint64_t hidden_ticks(const struct extract_reader *reader, uint64_t first
 }
 
 // Whether the times of reading are to be asked how long it was from one piece to the next.
-static bool asks_wall(const struct extract_reader *reader, uint64_t passed)
+static bool asks_wall(const struct extract_reader *reader, const struct extract_epoch *epoch,
+                      uint64_t passed)
 {
-    const struct extract_trace *trace = reader->trace;
-    uint64_t modulus = trace->info.clock.modulus;
+    uint64_t modulus = epoch->clock.modulus;
     if (reader->gap || reader->anew)
         return true;
     return modulus && passed > modulus / 2 &&
-           modulus / 2 >= extract_rate_ticks(&trace->rate, EXTRACT_SLOW_TURN / 2);
+           modulus / 2 >= extract_rate_ticks(&epoch->rate, EXTRACT_SLOW_TURN / 2);
 }
 
 static void enter_piece(struct extract_reader *reader, const struct extract_snapshot *piece,
                         const struct extract_log_block *block)
 {
-    const struct extract_trace *trace = reader->trace;
+    const struct extract_epoch *epoch = extract_epoch_of(reader->trace, block->index);
     uint64_t passed = 0, first = 0;
     if (!extract_snapshot_valid(piece)) // no time is known of it
         return;
+    reader->anew |= reader->started && reader->epoch != epoch->from;
+    reader->epoch = epoch->from;
     if (reader->wall && block->wall > reader->wall)
-        passed = extract_rate_ticks(&trace->rate, block->wall - reader->wall);
-    if (reader->started && passed && asks_wall(reader, passed)) {
-        uint64_t span = extract_piece_span(piece, &trace->info.clock, &first);
+        passed = extract_rate_ticks(&epoch->rate, block->wall - reader->wall);
+    if (reader->started && passed && asks_wall(reader, epoch, passed)) {
+        uint64_t span = extract_piece_span(piece, &epoch->clock, &first);
         uint64_t hidden = passed > span ? passed - span : 0;
         if (!reader->anew)
-            hidden = hidden_ticks(reader, first, span, passed);
+            hidden = hidden_ticks(reader, &epoch->clock, first, span, passed);
         reader->ticks = add(reader->ticks, hidden);
     }
     if (reader->anew)
@@ -112,11 +113,11 @@ static bool damaged_before(struct extract_reader *reader, uint64_t number, uint6
     bool jumps = reader->numbered && number > reader->expected;
     *missing = jumps ? number - reader->expected : reader->unread;
     // Numbers that fall begin anew: another recording was appended.
-    bool found = jumps || reader->broken;
-    reader->gap |= found || (reader->numbered && number < reader->expected);
+    bool found = reader->broken || (jumps && !reader->dropped);
+    reader->gap |= found || jumps || (reader->numbered && number < reader->expected);
     reader->expected = number;
     reader->numbered = true;
-    reader->broken = false;
+    reader->broken = reader->dropped = false;
     reader->unread = 0;
     return found;
 }
@@ -132,12 +133,20 @@ static void skip_block(struct extract_reader *reader, const struct extract_log_b
     reader->unread = add(reader->unread, block->type == EXTRACT_LOG_ENTRIES ? block->count : 0);
 }
 
+// A block that cannot be read. What a log's writer has come round to is no damage: it was dropped.
+static void skip_unread(struct extract_reader *reader, const struct extract_log_block *block)
+{
+    bool gone = extract_pieces_gone(reader->trace->pieces);
+    reader->dropped |= gone;
+    skip_block(reader, block, gone);
+}
+
 static size_t read_entries(struct extract_reader *reader, const struct extract_log_block *block,
                            struct extract_event *events, size_t count)
 {
     const struct extract_snapshot *piece = extract_pieces_entries(reader->trace->pieces, block);
     if (!piece) {
-        skip_block(reader, block, false);
+        skip_unread(reader, block);
         return 0;
     }
     if (!reader->done)
@@ -179,9 +188,9 @@ size_t extract_tape_next(struct extract_reader *reader, struct extract_event *ev
         const struct extract_log_block block = *head; // reading may take another in hand
         uint64_t number;
         bool numbered = block_number(&block, &number);
-        if (block.type == EXTRACT_LOG_GONE ||
-            (numbered && !reader->done && !extract_pieces_verify(pieces, &block)))
-            skip_block(reader, &block, false);
+        bool ask = block.type == EXTRACT_LOG_GONE || (numbered && !reader->done);
+        if (ask && !extract_pieces_verify(pieces, &block))
+            skip_unread(reader, &block);
         else if (numbered && !reader->done && damaged_before(reader, number, &missing))
             extract_mark_damaged(reader, missing, &events[total++]);
         else if (block.type == EXTRACT_LOG_ENTRIES)

@@ -104,6 +104,7 @@ void extract_trace_close(struct extract_trace *trace)
     extract_names_free(trace);
     extract_pieces_close(trace->pieces);
     free(trace->milestones);
+    free(trace->epochs);
     free(trace);
 }
 
@@ -238,7 +239,9 @@ static void advance(struct extract_reader *reader, const struct extract_clock *c
 static void finish_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,
                        uint32_t slot, size_t run, struct extract_event *events)
 {
-    const struct extract_clock clock = reader->trace->info.clock;
+    const struct extract_trace *trace = reader->trace;
+    const struct extract_clock clock =
+        trace->pieces ? extract_epoch_of(trace, reader->piece)->clock : trace->info.clock;
     const uint8_t *verdict = snapshot->verdict + slot;
     for (size_t i = 0; i < run; i++) {
         struct extract_event *event = &events[i];

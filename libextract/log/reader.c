@@ -77,15 +77,30 @@ enum extract_code extract_log_open(struct extract_log **log, const char *path,
     return code;
 }
 
+static void free_index(struct extract_log *log)
+{
+    if (log->fd >= 0)
+        close(log->fd);
+    free(log->sections);
+    free(log->blocks);
+}
+
+enum extract_code extract_log_again(struct extract_log *log, struct extract_error *error)
+{
+    struct extract_log now = {.fd = -1, .path = log->path};
+    enum extract_code code = read_index(&now, error);
+    free_index(code ? &now : log);
+    if (!code)
+        *log = now;
+    return code;
+}
+
 void extract_log_free(struct extract_log *log)
 {
     if (!log)
         return;
-    if (log->fd >= 0)
-        close(log->fd);
+    free_index(log);
     free(log->path);
-    free(log->sections);
-    free(log->blocks);
     free(log);
 }
 
@@ -144,7 +159,7 @@ static enum extract_code gone(struct extract_log *log, const struct extract_log_
                               struct extract_error *error)
 {
     log->status.dropped += count_out(log, block);
-    return extract_error_set(error, EXTRACT_BAD, log->path, NULL,
+    return extract_error_set(error, EXTRACT_ABSENT, log->path, NULL,
                              "block %llu has been overwritten by its writer",
                              (unsigned long long)block->number);
 }
@@ -170,6 +185,19 @@ static bool same_head(const struct extract_log_block *a, const struct extract_lo
            a->length == b->length && a->count == b->count && a->first == b->first;
 }
 
+// Whether the head of a block that a writer may come round to is another by now. It is asked of the
+// file: what went wrong may lie in the window.
+static bool is_overwritten(const struct extract_log *log, const struct extract_log_block *block)
+{
+    uint8_t head[LOG_HEAD];
+    struct extract_log_block now;
+    const struct iovec span = {head, sizeof head};
+    if (!log->status.writing || log->status.policy != EXTRACT_LOG_LOOP)
+        return false;
+    return !extract_log_fetch(log->fd, &span, 1, block->offset) ||
+           !extract_log_decode(&now, head) || !same_head(&now, block);
+}
+
 // Small blocks come through the window, large ones go where they belong.
 static bool fetch(struct extract_log *log, uint64_t offset, const struct iovec *spans, int count)
 {
@@ -192,7 +220,7 @@ enum extract_code extract_log_read(struct extract_log *log, const struct extract
     struct extract_log_block now;
     size_t whole = block->length / 8 * 8, rest = block->length % 8;
     struct iovec spans[] = {{head, sizeof head}, {buffer, whole}, {tail, rest ? sizeof tail : 0}};
-    if (block->type == EXTRACT_LOG_GONE)
+    if (block->type == EXTRACT_LOG_GONE && log->status.policy == EXTRACT_LOG_LOOP)
         return gone(log, block, error);
     bool had = fetch(log, block->offset, spans, 3);
     if (!had && errno)
@@ -200,14 +228,14 @@ enum extract_code extract_log_read(struct extract_log *log, const struct extract
     if (rest)
         memcpy((uint8_t *)buffer + whole, tail, rest);
     bool same = had && extract_log_decode(&now, head) && same_head(&now, block);
-    if (!same && log->status.writing && log->status.policy == EXTRACT_LOG_LOOP)
-        return gone(log, block, error);
     struct log_sums sums = extract_log_sum_head(head);
     if (whole)
         extract_log_sum(&sums, buffer, whole);
     if (rest)
         extract_log_sum(&sums, tail, sizeof tail);
-    return same && extract_log_sums_are(&sums, head) ? EXTRACT_OK : damaged(log, block, error);
+    if (same && extract_log_sums_are(&sums, head))
+        return EXTRACT_OK;
+    return is_overwritten(log, block) ? gone(log, block, error) : damaged(log, block, error);
 }
 
 size_t extract_log_seek(struct extract_log *log, uint64_t wall)

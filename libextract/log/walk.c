@@ -61,8 +61,10 @@ static bool repeats(struct walk *walk, const struct extract_log_block *block)
     struct log_print *last = block->type == EXTRACT_LOG_RING ? &log->ring : &log->objects;
     struct log_print now = {0};
     walk->whole = extract_log_verify(log, block, &now);
-    if (!walk->whole)
+    if (!walk->whole) { // what holds from here on is not known before it is said again
+        last->known = false;
         return false;
+    }
     bool same = walk->head && last->known && last->length == now.length &&
                 last->sums.one == now.sums.one && last->sums.two == now.sums.two;
     *last = now;

@@ -15,9 +15,12 @@ struct places {
     size_t count, room;
 };
 
+enum { OPENINGS = 8 }; // of a log whose writer comes round faster than it is read
+
 struct extract_pieces {
     struct extract_log *log;
     struct extract_snapshot head;
+    size_t head_at; // the block that tells its ring
     struct places rings, registries;
     struct extract_ring ring;       // of the blocks behind `ring_at`
     size_t ring_at;                 // SIZE_MAX: none
@@ -30,6 +33,8 @@ struct extract_pieces {
     uint8_t *verdicts;
     size_t verdict_room;
     uint64_t damaged;
+    bool passed;  // the writer had come to blocks of the log before they were looked at
+    bool gone;    // what was asked for last is not there any more, since its writer came round
     bool starved; // memory was short
 };
 
@@ -93,15 +98,17 @@ static bool load(struct extract_pieces *pieces, const struct extract_log_block *
     if (pieces->loaded == block->index)
         return true;
     pieces->loaded = pieces->framed = SIZE_MAX;
-    if (block->length > EXTRACT_RING_LIMIT || block->type == EXTRACT_LOG_GONE ||
+    if (block->length > EXTRACT_RING_LIMIT ||
         !grow(pieces, &pieces->buffer, &pieces->room, block->length))
         return false;
     uint64_t start = extract_now();
-    bool whole = !extract_log_read(pieces->log, block, pieces->buffer, NULL);
+    enum extract_code code = extract_log_read(pieces->log, block, pieces->buffer, NULL);
+    bool whole = !code && block->type != EXTRACT_LOG_GONE;
+    pieces->gone = code == EXTRACT_ABSENT;
     cost->nanoseconds += extract_now() - start;
     cost->reads++;
     cost->bytes += whole ? block->length : 0;
-    cost->failed += !whole;
+    cost->failed += !whole && !pieces->gone;
     if (whole)
         pieces->loaded = block->index;
     return whole;
@@ -109,7 +116,13 @@ static bool load(struct extract_pieces *pieces, const struct extract_log_block *
 
 bool extract_pieces_verify(struct extract_pieces *pieces, const struct extract_log_block *block)
 {
+    pieces->gone = false;
     return load(pieces, block);
+}
+
+bool extract_pieces_gone(const struct extract_pieces *pieces)
+{
+    return pieces->gone;
 }
 
 static enum extract_code read_ring(struct extract_pieces *pieces, size_t i,
@@ -130,10 +143,19 @@ static enum extract_code read_ring(struct extract_pieces *pieces, size_t i,
 static bool ring_of(struct extract_pieces *pieces, size_t i)
 {
     size_t before = places_before(&pieces->rings, i);
+    pieces->gone = !before && pieces->passed;
     if (!before)
         return false;
     size_t at = pieces->rings.at[before - 1];
     return pieces->ring_at == at || !read_ring(pieces, at, NULL);
+}
+
+const struct extract_ring *extract_pieces_ring(struct extract_pieces *pieces, size_t n, size_t *i)
+{
+    *i = n < pieces->rings.count ? pieces->rings.at[n] : SIZE_MAX;
+    if (*i == SIZE_MAX || (pieces->ring_at != *i && read_ring(pieces, *i, NULL)))
+        return NULL;
+    return &pieces->ring;
 }
 
 // Makes `piece` of the buffer: `count` slots, which are entries or objects.
@@ -219,7 +241,7 @@ const struct extract_snapshot *extract_pieces_registry(struct extract_pieces *pi
         *i = pieces->registries.at[before - 1];
         if (frame_registry(pieces, *i))
             return &pieces->piece;
-        pieces->damaged++;
+        pieces->damaged += !pieces->gone;
     }
     return NULL;
 }
@@ -233,7 +255,8 @@ bool extract_pieces_text(struct extract_pieces *pieces, size_t i, struct extract
     return true;
 }
 
-// Notes a ring, when it can be understood; else what is wrong with the first that cannot.
+// Notes a ring, and what is wrong with the first that cannot be understood. Such a one has its
+// place all the same: what follows does not belong to the ring before it.
 static enum extract_code scan_ring(struct extract_pieces *pieces, size_t i,
                                    struct extract_error *first)
 {
@@ -241,11 +264,13 @@ static enum extract_code scan_ring(struct extract_pieces *pieces, size_t i,
     enum extract_code code = read_ring(pieces, i, &error);
     if (code == EXTRACT_NOMEM || pieces->starved)
         return EXTRACT_NOMEM;
-    if (code && !pieces->damaged++)
+    if (code && !pieces->gone && !pieces->damaged++)
         *first = error;
-    if (code)
-        return EXTRACT_OK;
-    pieces->head.ring = pieces->ring;
+    pieces->passed |= code && pieces->gone;
+    if (!code) {
+        pieces->head.ring = pieces->ring;
+        pieces->head_at = i;
+    }
     return note_place(&pieces->rings, i) ? EXTRACT_OK : EXTRACT_NOMEM;
 }
 
@@ -257,7 +282,11 @@ static enum extract_code scan(struct extract_pieces *pieces, struct extract_erro
     enum extract_code code = EXTRACT_OK;
     extract_error_set(&first, EXTRACT_ABSENT, "log", "was the target ever reached?",
                       "it says of no ring: nothing was recorded");
+    pieces->rings.count = pieces->registries.count = 0;
+    pieces->damaged = 0;
+    pieces->passed = false;
     for (size_t i = 0; !code && (block = extract_pieces_block(pieces, i)); i++) {
+        pieces->passed |= block->type == EXTRACT_LOG_GONE;
         if (block->type == EXTRACT_LOG_RING)
             code = scan_ring(pieces, i, &first);
         else if (block->type == EXTRACT_LOG_OBJECTS && !note_place(&pieces->registries, i))
@@ -265,9 +294,23 @@ static enum extract_code scan(struct extract_pieces *pieces, struct extract_erro
     }
     if (code)
         return extract_error_set(error, code, "log", NULL, "out of memory");
-    if (!pieces->rings.count && error)
+    if (pieces->head.ring.format)
+        return EXTRACT_OK;
+    if (error)
         *error = first;
-    return pieces->rings.count ? EXTRACT_OK : first.code;
+    return first.code;
+}
+
+// A writer that goes round may have come to the only place that says of a ring.
+static enum extract_code scan_again(struct extract_pieces *pieces, struct extract_error *error)
+{
+    enum extract_code code = scan(pieces, error);
+    for (unsigned i = 1; code == EXTRACT_ABSENT && pieces->passed && i < OPENINGS; i++) {
+        pieces->ring_at = pieces->loaded = pieces->block.index = SIZE_MAX;
+        code = extract_log_again(pieces->log, error);
+        code = code ? code : scan(pieces, error);
+    }
+    return code;
 }
 
 enum extract_code extract_pieces_open(struct extract_pieces **pieces, struct extract_log *log,
@@ -284,7 +327,7 @@ enum extract_code extract_pieces_open(struct extract_pieces **pieces, struct ext
     if (!grow(p, &p->buffer, &p->room, 1))
         code = extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
     else
-        code = scan(p, error);
+        code = scan_again(p, error);
     if (code)
         extract_pieces_close(p);
     else
@@ -329,7 +372,7 @@ bool extract_pieces_starved(const struct extract_pieces *pieces)
 // in all of these blocks.
 static size_t find_newest(struct extract_pieces *pieces, uint64_t most, uint64_t *found)
 {
-    size_t end = 0, last = pieces->rings.at[pieces->rings.count - 1];
+    size_t end = 0, last = pieces->head_at;
     while (extract_pieces_block(pieces, end))
         end++;
     *found = 0;

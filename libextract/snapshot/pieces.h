@@ -27,10 +27,16 @@ bool extract_pieces_starved(const struct extract_pieces *pieces);
 // The head of the i-th block; NULL behind the last. Good until the next call.
 const struct extract_log_block *extract_pieces_block(struct extract_pieces *pieces, size_t i);
 
+// The n-th ring that is told of, and the block that does so (SIZE_MAX: no more). NULL: it cannot be
+// read. Good until another block is asked for.
+const struct extract_ring *extract_pieces_ring(struct extract_pieces *pieces, size_t n, size_t *i);
+
 // What a block holds; NULL or false when it is damaged. Good until another block is asked for.
 const struct extract_snapshot *extract_pieces_entries(struct extract_pieces *pieces,
                                                       const struct extract_log_block *block);
 bool extract_pieces_verify(struct extract_pieces *pieces, const struct extract_log_block *block);
+// Whether what was asked for last is missing without damage: the writer came round to it meanwhile.
+bool extract_pieces_gone(const struct extract_pieces *pieces);
 
 // Appends the text of the mark that is block i; false when there is none.
 bool extract_pieces_text(struct extract_pieces *pieces, size_t i, struct extract_text *text);

@@ -206,6 +206,10 @@ enum extract_code extract_log_open(struct extract_log **log, const char *path,
                                    struct extract_error *error);
 void extract_log_free(struct extract_log *log);
 
+// Reads the index anew from the same path: the log may be being written, and has gone on. Blocks
+// get other indices. When it fails, the log stays as it was. Errors: those of extract_log_open.
+enum extract_code extract_log_again(struct extract_log *log, struct extract_error *error);
+
 // Whether `length` bytes of a file's start are a log's.
 bool extract_log_is(const uint8_t *bytes, size_t length);
 
@@ -219,7 +223,7 @@ bool extract_log_block_at(struct extract_log *log, size_t i, struct extract_log_
 
 // Reads the payload of a block that extract_log_block_at gave to `buffer`, which holds
 // block->length bytes, and verifies that the head is still the same and the checksum over head and
-// payload. Errors: IO, BAD (damaged, or overwritten by its writer meanwhile).
+// payload. Errors: IO, BAD (damaged), ABSENT (a LOOP log's writer has overwritten it meanwhile).
 enum extract_code extract_log_read(struct extract_log *log, const struct extract_log_block *block,
                                    void *buffer, struct extract_error *error);
 

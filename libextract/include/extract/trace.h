@@ -157,7 +157,9 @@ struct extract_reader {
     bool anew;         // stamps have begun again since the last entry
     bool numbered;     // `expected` is known
     bool broken;       // a block in front could not be read
+    bool dropped;      // or is not there any more, since the writer came round
     uint64_t piece;    // the block that is read
+    uint64_t epoch;    // the block from which on the clock of the last entry holds
     uint64_t expected; // number of the next entry
     uint64_t unread;   // entries of the blocks that could not be read, by their heads
     uint64_t skipped;  // entries that were passed and are not shown
