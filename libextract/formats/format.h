@@ -52,6 +52,8 @@ struct extract_follow {
     uint32_t (*late)(const struct extract_ring *ring, const uint8_t *entry);
     // Addresses of objects that the entry names, at most EXTRACT_NAMED.
     size_t (*names)(const struct extract_ring *ring, const uint8_t *entry, uint64_t *addresses);
+    // Whether the entry tells that an object was made: at an address, maybe, where another one was.
+    bool (*creates)(const struct extract_ring *ring, const uint8_t *entry);
 };
 
 enum { EXTRACT_NAMED = EXTRACT_FIELDS_MAX + 1 };

@@ -52,6 +52,7 @@ void objects_note(struct objects *objects, const struct extract_ring *ring,
         size_t count = ring->format->follow->names(ring, entry, addresses);
         for (size_t k = 0; k < count; k++)
             objects->wanted |= learn(objects, addresses[k]);
+        objects->wanted |= ring->format->follow->creates(ring, entry);
     }
 }
 

@@ -4,6 +4,7 @@
 //
 // Source: docs/formats/threadx.md, "The circle" and "Torn and patched entries".
 #include "formats/threadx/threadx.h"
+#include <string.h>
 
 enum { WORD_ID = 2, WORD_STAMP = 3, WORD_INFO = 4, INFO_WORDS = 4 };
 
@@ -90,6 +91,14 @@ static size_t names(const struct extract_ring *ring, const uint8_t *entry, uint6
     return count;
 }
 
+static bool creates(const struct extract_ring *ring, const uint8_t *entry)
+{
+    static const char suffix[] = "_CREATE";
+    const char *symbol = threadx_type(id_of(ring, entry))->symbol;
+    size_t length = strlen(symbol), bytes = sizeof suffix - 1;
+    return length > bytes && !strcmp(symbol + length - bytes, suffix);
+}
+
 const struct extract_follow threadx_follow = {
     .witness_words = 4,
     .head_address = head_address,
@@ -98,4 +107,5 @@ const struct extract_follow threadx_follow = {
     .stamp = stamp,
     .late = late,
     .names = names,
+    .creates = creates,
 };

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include "record/room.h"
 #include "tests/unit/record/rate.h"
 #include <cmocka.h>
 
@@ -235,6 +236,32 @@ static void test_objects(void **state)
     assert_int_equal(session.judge.objects, 2);
 }
 
+static bool is_wanted(struct objects *objects, const struct extract_ring *ring, uint32_t id)
+{
+    uint32_t entry[SIM_ENTRY] = {0x20010000, 0x80100010, id, 7, 0x20020000};
+    struct extract_delta_span span = {.entries = (uint8_t *)entry, .count = 1};
+    objects->wanted = false;
+    objects_note(objects, ring, &span);
+    return objects->wanted;
+}
+
+// The registry is read for an address that is new, and for one at which something is made again.
+static void test_created_again(void **state)
+{
+    (void)state;
+    begin(64, 100);
+    const struct extract_ring *ring = extract_recorder_ring(session.recorder);
+    struct objects objects = {0};
+    assert_int_equal(objects_start(&objects, ring, NULL), EXTRACT_OK);
+    assert_true(is_wanted(&objects, ring, 104)); // thread info get: two addresses
+    assert_false(is_wanted(&objects, ring, 104));
+    assert_true(is_wanted(&objects, ring, 100));  // thread create
+    assert_true(is_wanted(&objects, ring, 60));   // queue create
+    assert_false(is_wanted(&objects, ring, 101)); // thread delete
+    objects_free(&objects);
+    end();
+}
+
 static void test_never_written(void **state)
 {
     (void)state;
@@ -254,7 +281,7 @@ int main(void)
         cmocka_unit_test(test_laps),          cmocka_unit_test(test_cost),
         cmocka_unit_test(test_reset),         cmocka_unit_test(test_gone),
         cmocka_unit_test(test_hole),          cmocka_unit_test(test_objects),
-        cmocka_unit_test(test_never_written),
+        cmocka_unit_test(test_created_again), cmocka_unit_test(test_never_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
