@@ -19,6 +19,7 @@ struct study {
     struct extract_inversions inversions;
     struct extract_event held; // waits for the event behind it
     bool has_held, held_counts;
+    uint64_t seq;  // of the event at hand: threads go by the names of its time
     bool counting; // the event at hand is wanted; others only keep the scheduler's state
     struct extract_who running; // the last thread or idle that had the processor
     bool has_running;
@@ -31,7 +32,8 @@ struct study {
 
 static struct extract_thread_stats *thread_stats(struct study *study, uint64_t address)
 {
-    const struct extract_object *first, *thread = extract_trace_thread(study->trace, address);
+    const struct extract_object *first, *thread;
+    thread = extract_trace_thread_at(study->trace, address, study->seq);
     if (!thread)
         return NULL;
     extract_trace_objects(study->trace, &first);
@@ -211,6 +213,7 @@ static void study_event(struct study *study, const struct extract_event *event,
 {
     const struct extract_role_fields *role = study->format->role(event->id);
     struct extract_who here = {EXTRACT_RUNS_THREAD, event->thread};
+    study->seq = event->seq;
     if (study->counting) {
         study->stats->events++;
         count_service(study, event);
@@ -281,7 +284,7 @@ static size_t count_threads(const struct extract_trace *trace)
     const struct extract_object *objects;
     size_t count = extract_trace_objects(trace, &objects), threads = 0;
     for (size_t i = 0; i < count; i++)
-        threads += extract_trace_thread(trace, objects[i].address) == &objects[i];
+        threads += extract_object_is_thread(&objects[i]);
     return threads;
 }
 
@@ -295,7 +298,7 @@ static bool prepare_threads(struct study *study)
     if (!stats->threads || !study->thread_of_object)
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (extract_trace_thread(study->trace, objects[i].address) != &objects[i])
+        if (!extract_object_is_thread(&objects[i]))
             continue;
         struct extract_thread_stats *thread = &stats->threads[stats->thread_count++];
         thread->thread = &objects[i];

@@ -285,12 +285,12 @@ static bool add_epoch(struct extract_trace *trace, size_t *room, size_t from,
     return true;
 }
 
-// Where the stamps of a log go on by another clock. There is one epoch at least.
+// Where the stamps of a log go on by another clock. There is one epoch at least, of a ring, too.
 static bool find_epochs(struct extract_trace *trace)
 {
     struct extract_ring last = {0};
     size_t room = 0, block;
-    for (size_t n = 0;; n++) {
+    for (size_t n = 0; trace->pieces; n++) {
         const struct extract_ring *ring = extract_pieces_ring(trace->pieces, n, &block);
         if (block == SIZE_MAX)
             break;
@@ -344,13 +344,13 @@ enum extract_code extract_clock_study(struct extract_trace *trace,
     enum extract_code code = EXTRACT_OK;
     struct extract_tally tally;
     bool broken = true;
+    if (!find_epochs(trace))
+        return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
     if (!trace->pieces) {
         extract_tally_begin(&tally, snapshot->ring.timer_mask, snapshot->ring.word_bytes);
         tally_slots(&tally, snapshot, trace->oldest, &broken);
         return set_clock(&trace->info.clock, &tally, options, error);
     }
-    if (!find_epochs(trace))
-        return extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
     for (size_t i = 0; i < trace->epoch_count && !code; i++)
         code = study_epoch(trace, &trace->epochs[i], options, error);
     trace->info.clock = trace->epochs[trace->epoch_count - 1].clock;

@@ -52,7 +52,8 @@ bool filter_set_has(const struct filter_set *set, uint64_t address);
 struct filter_addresses {
     bool narrows;
     struct filter_set in, out;
-    bool in_context[3], out_context[3]; // by enum extract_context: "isr", "init"
+    struct filter_set in_objects, out_objects; // of a log: indices, as addresses change hands
+    bool in_context[3], out_context[3];        // by enum extract_context: "isr", "init"
 };
 
 struct extract_view {

@@ -13,27 +13,48 @@ static bool type_passes(const struct extract_view *view, const struct extract_ev
     return view->ids[id / 8] >> id % 8 & 1;
 }
 
-static bool thread_passes(const struct filter_addresses *threads, const struct extract_event *event)
+// Whether an address is in a set, or the object that lay there at the event in the other.
+static bool has_address(const struct extract_trace *trace, const struct filter_set *addresses,
+                        const struct filter_set *objects, bool thread, uint64_t address,
+                        uint64_t seq)
+{
+    const struct extract_object *object = NULL;
+    if (filter_set_has(addresses, address))
+        return true;
+    if (objects->count)
+        object = extract_names_find(trace, thread, address, seq);
+    return object && filter_set_has(objects, (uint64_t)(object - trace->objects));
+}
+
+static bool thread_passes(const struct extract_trace *trace, const struct filter_addresses *threads,
+                          const struct extract_event *event)
 {
     if (event->context == EXTRACT_RECORDER)
         return !threads->narrows;
     bool thread = event->context == EXTRACT_THREAD;
     unsigned context = event->context <= EXTRACT_INIT ? event->context : EXTRACT_THREAD;
-    bool in = thread ? filter_set_has(&threads->in, event->thread) : threads->in_context[context];
-    bool out =
-        thread ? filter_set_has(&threads->out, event->thread) : threads->out_context[context];
+    bool in = threads->in_context[context], out = threads->out_context[context];
+    if (thread) {
+        in =
+            has_address(trace, &threads->in, &threads->in_objects, true, event->thread, event->seq);
+        out = has_address(trace, &threads->out, &threads->out_objects, true, event->thread,
+                          event->seq);
+    }
     return (in || !threads->narrows) && !out;
 }
 
-static bool objects_pass(const struct filter_addresses *objects, const struct extract_event *event)
+static bool objects_pass(const struct extract_trace *trace, const struct filter_addresses *objects,
+                         const struct extract_event *event)
 {
     const struct extract_event_type *type = event->type;
     bool in = !objects->narrows, out = false;
     for (unsigned i = 0; i < event->fields && i < type->fields; i++) {
         if (type->field[i].kind != EXTRACT_KIND_OBJECT)
             continue;
-        in = in || filter_set_has(&objects->in, event->field[i]);
-        out = out || filter_set_has(&objects->out, event->field[i]);
+        in = in || has_address(trace, &objects->in, &objects->in_objects, false, event->field[i],
+                               event->seq);
+        out = out || has_address(trace, &objects->out, &objects->out_objects, false,
+                                 event->field[i], event->seq);
     }
     return in && !out;
 }
@@ -45,8 +66,10 @@ static bool passes(const struct extract_view *view, const struct extract_event *
            (!(checks & 1u << EXTRACT_FILTER_CLASS) || view->classes >> event->type->class_ & 1) &&
            (!(checks & 1u << EXTRACT_FILTER_FROM) || event->ticks >= view->from) &&
            (!(checks & 1u << EXTRACT_FILTER_TO) || event->ticks <= view->to) &&
-           (!(checks & 1u << EXTRACT_FILTER_THREAD) || thread_passes(&view->threads, event)) &&
-           (!(checks & 1u << EXTRACT_FILTER_OBJECT) || objects_pass(&view->objects, event));
+           (!(checks & 1u << EXTRACT_FILTER_THREAD) ||
+            thread_passes(view->trace, &view->threads, event)) &&
+           (!(checks & 1u << EXTRACT_FILTER_OBJECT) ||
+            objects_pass(view->trace, &view->objects, event));
 }
 
 // Says of each event of a batch whether it is wanted; the first *skip of them are not, and are

@@ -108,6 +108,7 @@ static enum extract_code compile_address(struct compile *c, size_t i, struct fil
 {
     const struct filter_item *item = &c->filter->items[i];
     struct filter_set *set = item->negative ? &word->out : &word->in;
+    struct filter_set *objects_set = item->negative ? &word->out_objects : &word->in_objects;
     bool *contexts = item->negative ? word->out_context : word->in_context;
     bool threads = item->word == EXTRACT_FILTER_THREAD;
     const struct extract_symbols *symbols = extract_trace_symbols(c->trace);
@@ -127,7 +128,8 @@ static enum extract_code compile_address(struct compile *c, size_t i, struct fil
             (!matches(item->value, object->name, 0) && !matches(item->value, object->shown, 0)))
             continue;
         c->found[i] = true;
-        if (!filter_set_add(set, object->address))
+        bool by_time = c->trace->pieces && !object->shadowed;
+        if (!filter_set_add(by_time ? objects_set : set, by_time ? k : object->address))
             return out_of_memory(c);
     }
     bool known = extract_number_parse(item->value, &number);
@@ -208,6 +210,22 @@ static enum extract_code compile_item(struct compile *c, size_t i)
     return code;
 }
 
+static void close_sets(struct filter_addresses *word)
+{
+    filter_set_close(&word->in);
+    filter_set_close(&word->out);
+    filter_set_close(&word->in_objects);
+    filter_set_close(&word->out_objects);
+}
+
+static void free_sets(struct filter_addresses *word)
+{
+    free(word->in.at);
+    free(word->out.at);
+    free(word->in_objects.at);
+    free(word->out_objects.at);
+}
+
 static enum extract_code compile_all(struct compile *c)
 {
     struct extract_view *view = c->view;
@@ -218,10 +236,8 @@ static enum extract_code compile_all(struct compile *c)
     compile_classes(c);
     if (!code && view->checks & 1u << EXTRACT_FILTER_EVENT)
         code = compile_types(c);
-    filter_set_close(&view->threads.in);
-    filter_set_close(&view->threads.out);
-    filter_set_close(&view->objects.in);
-    filter_set_close(&view->objects.out);
+    close_sets(&view->threads);
+    close_sets(&view->objects);
     return code;
 }
 
@@ -273,9 +289,7 @@ void extract_view_free(struct extract_view *view)
     if (!view)
         return;
     free(view->rare_ids.at);
-    free(view->threads.in.at);
-    free(view->threads.out.at);
-    free(view->objects.in.at);
-    free(view->objects.out.at);
+    free_sets(&view->threads);
+    free_sets(&view->objects);
     free(view);
 }

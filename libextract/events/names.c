@@ -7,7 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME_LIMIT = 256, BATCH = 256, LOG_OBJECTS = 1 << 17 };
+enum {
+    NAME_LIMIT = 256,
+    NAME_ROOM = NAME_LIMIT * 4 + 1,
+    BATCH = 256,
+    LOG_OBJECTS = 1 << 17,
+    LOG_VERSIONS = 1 << 19
+};
 
 // While names are collected their storage moves: offsets of name and shown + 1, 0 for none.
 struct places {
@@ -104,19 +110,85 @@ static void find_name(struct build *build, size_t i)
         build->places[i].name = store(&build->trace->names, "", 0);
 }
 
-// Enters an object in a map; one in use wins over a deleted one. False: out of memory.
-static bool enter(struct extract_trace *trace, struct extract_map *map, size_t i)
+// ---- what lay at an address, and when ----
+//
+// The versions at an address are a list from the oldest on, to which older ones are added in front.
+// Their leaps are those of a skew-binary random-access list (E. Myers, 1983).
+
+// Adds a version in front of those that *value leads to. False: out of memory.
+static bool push(struct extract_trace *trace, uint32_t *value, size_t i, uint64_t since)
 {
-    uint32_t *value = extract_map_at(map, trace->objects[i].address);
-    if (value && (!*value || (trace->objects[i].in_use && !trace->objects[*value - 1].in_use)))
-        *value = (uint32_t)i + 1;
-    return value != NULL;
+    if (!trace->version_count || trace->version_count == trace->version_room) {
+        size_t room = trace->version_room * 2 + 64;
+        struct extract_version *versions = realloc(trace->versions, room * sizeof *versions);
+        if (!versions)
+            return false;
+        trace->versions = versions;
+        trace->version_room = room;
+        if (!trace->version_count)
+            versions[trace->version_count++] = (struct extract_version){0};
+    }
+    const struct extract_version *all = trace->versions, *head = &all[*value];
+    const struct extract_version *leap = &all[head->leap];
+    bool even = head->depth - leap->depth == leap->depth - all[leap->leap].depth;
+    trace->versions[trace->version_count] =
+        (struct extract_version){.since = since,
+                                 .object = (uint32_t)i,
+                                 .newer = *value,
+                                 .leap = even && head->leap ? leap->leap : *value,
+                                 .depth = head->depth + 1};
+    *value = (uint32_t)trace->version_count++;
+    return true;
 }
 
-static bool enter_object(struct extract_trace *trace, size_t i)
+// Enters an object in a map. In one registry, one in use wins over a deleted one; a thread that
+// only events speak of stands behind every registered one that is in use. False: out of memory.
+static bool enter(struct extract_trace *trace, struct extract_map *map, size_t i, uint64_t since)
 {
-    return enter(trace, &trace->by_address, i) &&
-           (strcmp(trace->objects[i].type_name, "thread") || enter(trace, &trace->threads, i));
+    const struct extract_object *object = &trace->objects[i];
+    uint32_t *value = extract_map_at(map, object->address);
+    if (!value)
+        return false;
+    struct extract_version *head = *value ? &trace->versions[*value] : NULL;
+    if (head && head->object == i)
+        head->since = since;
+    else if (head && (head->since == since || !object->registered))
+        head->object =
+            object->in_use && !trace->objects[head->object].in_use ? (uint32_t)i : head->object;
+    else if (trace->version_count < LOG_VERSIONS)
+        return push(trace, value, i, since);
+    return true;
+}
+
+static bool enter_object(struct extract_trace *trace, struct extract_epoch *epoch, size_t i,
+                         uint64_t since)
+{
+    return enter(trace, &epoch->by_address, i, since) &&
+           (strcmp(trace->objects[i].type_name, "thread") ||
+            enter(trace, &epoch->threads, i, since));
+}
+
+// The version that held when the registry of `block` did; when all came later, the first of them.
+static const struct extract_object *search(const struct extract_trace *trace, uint32_t head,
+                                           uint64_t block)
+{
+    const struct extract_version *all = trace->versions, *at = &all[head];
+    while (at->newer && all[at->newer].since <= block)
+        at = at->leap && all[at->leap].since <= block ? &all[at->leap] : &all[at->newer];
+    return &trace->objects[at->object];
+}
+
+const struct extract_object *extract_names_find(const struct extract_trace *trace, bool thread,
+                                                uint64_t address, uint64_t seq)
+{
+    const struct extract_epoch *epoch = trace->epochs;
+    uint64_t block = 0;
+    if (trace->pieces) {
+        block = extract_pieces_registry_of(trace->pieces, seq);
+        epoch = extract_epoch_of(trace, block);
+    }
+    uint32_t head = extract_map_get(thread ? &epoch->threads : &epoch->by_address, address);
+    return head ? search(trace, head, block) : NULL;
 }
 
 static bool more_room(struct build *build)
@@ -137,69 +209,136 @@ static bool more_room(struct build *build)
     return true;
 }
 
-static bool add_object(struct build *build, const struct extract_object *object,
-                       const uint8_t *name, size_t bytes)
+static bool add_object(struct build *build, const struct extract_object *object, const char *name)
 {
-    struct extract_trace *trace = build->trace;
-    char text[NAME_LIMIT * 4 + 1];
     if (!more_room(build))
         return false;
-    size_t i = trace->object_count++;
-    trace->objects[i] = *object;
-    bytes = strnlen((const char *)name, bytes < sizeof text ? bytes : sizeof text - 1);
-    memcpy(text, name, bytes);
-    text[bytes] = 0;
-    if (bytes)
-        store_name(build, i, text);
+    size_t i = build->trace->object_count++;
+    build->trace->objects[i] = *object;
+    if (*name)
+        store_name(build, i, name);
     else
         find_name(build, i);
-    return enter_object(trace, i);
+    return true;
 }
 
-// The objects of a registry. Of an `old` one, those whose address no newer one knows: they were
-// deleted, and their slot taken again.
-static bool add_registry(struct build *build, const struct extract_snapshot *snapshot, bool old)
+// An object of a registry slot, and its name. False: there is none.
+static bool read_object(const struct extract_snapshot *snapshot, uint32_t slot,
+                        struct extract_object *object, char name[static NAME_ROOM])
+{
+    const uint8_t *bytes;
+    size_t length;
+    memset(object, 0, sizeof *object);
+    if (!snapshot->ring.format->object(snapshot, slot, object, &bytes, &length))
+        return false;
+    length = strnlen((const char *)bytes, length < NAME_ROOM ? length : NAME_ROOM - 1);
+    memcpy(name, bytes, length);
+    name[length] = 0;
+    return true;
+}
+
+// The objects of the newest registry.
+static bool add_registry(struct build *build, const struct extract_snapshot *snapshot,
+                         struct extract_epoch *epoch, uint64_t block)
+{
+    struct extract_object object;
+    char name[NAME_ROOM];
+    for (uint32_t slot = 0; slot < snapshot->ring.registry.count; slot++)
+        if (read_object(snapshot, slot, &object, name) &&
+            (!add_object(build, &object, name) ||
+             !enter_object(build->trace, epoch, build->trace->object_count - 1, block)))
+            return false;
+    return true;
+}
+
+// Whether object i is what a registry tells: a name may have moved to another kind of object.
+static bool is_same(const struct build *build, size_t i, const struct extract_object *object,
+                    const char *name)
+{
+    return !strcmp(build->trace->objects[i].type_name, object->type_name) &&
+           !strcmp(build->trace->names.data + build->places[i].name, name);
+}
+
+// The object that an older registry tells, when a newer one of its epoch, or of the next, tells the
+// same: SIZE_MAX when it does not.
+static size_t find_same(const struct build *build, const struct extract_epoch *epoch,
+                        const struct extract_object *object, const char *name)
+{
+    const struct extract_trace *trace = build->trace;
+    uint32_t head = extract_map_get(&epoch->by_address, object->address);
+    if (!head && epoch < trace->epochs + trace->epoch_count - 1)
+        head = extract_map_get(&epoch[1].by_address, object->address);
+    if (!head || !is_same(build, trace->versions[head].object, object, name))
+        return SIZE_MAX;
+    return trace->versions[head].object;
+}
+
+static bool add_old_object(struct build *build, struct extract_epoch *epoch, uint64_t block,
+                           struct extract_object *object, const char *name)
 {
     struct extract_trace *trace = build->trace;
-    for (uint32_t slot = 0; slot < snapshot->ring.registry.count; slot++) {
-        struct extract_object object = {0};
-        const uint8_t *name;
-        size_t bytes;
-        if (!snapshot->ring.format->object(snapshot, slot, &object, &name, &bytes) ||
-            (old && extract_map_get(&trace->by_address, object.address)))
-            continue;
-        object.in_use &= !old;
-        if (!add_object(build, &object, name, bytes))
-            return false;
-    }
+    uint32_t head = extract_map_get(&epoch->by_address, object->address);
+    if (head && trace->versions[head].since == block)
+        return true;
+    size_t i = find_same(build, epoch, object, name);
+    if (i == SIZE_MAX && trace->object_count >= build->most)
+        return true;
+    object->in_use = false;
+    if (i == SIZE_MAX && !add_object(build, object, name))
+        return false;
+    return enter_object(trace, epoch, i == SIZE_MAX ? trace->object_count - 1 : i, block);
+}
+
+// The objects of an older registry, as far as newer ones do not tell them: they were deleted, and
+// their slot or address taken again. Those that were in use then come first.
+static bool add_old_registry(struct build *build, const struct extract_snapshot *snapshot,
+                             struct extract_epoch *epoch, uint64_t block)
+{
+    struct extract_object object;
+    char name[NAME_ROOM];
+    uint32_t count = snapshot->ring.registry.count;
+    for (unsigned in_use = 2; in_use-- > 0;)
+        for (uint32_t slot = 0; slot < count; slot++)
+            if (read_object(snapshot, slot, &object, name) && object.in_use == in_use &&
+                !add_old_object(build, epoch, block, &object, name))
+                return false;
     return true;
 }
 
 static bool add_registered(struct build *build)
 {
     struct extract_trace *trace = build->trace;
-    const struct extract_snapshot *snapshot = trace->pieces ? NULL : trace->snapshot;
+    const struct extract_snapshot *snapshot = trace->snapshot;
     size_t block = SIZE_MAX;
     bool fits = true;
-    if (snapshot)
-        fits = add_registry(build, snapshot, false);
+    if (!trace->pieces)
+        fits = add_registry(build, snapshot, trace->epochs, 0);
     for (bool old = false; trace->pieces && fits; old = true) {
         snapshot = extract_pieces_registry(trace->pieces, &block);
         if (!snapshot)
             break;
-        fits = add_registry(build, snapshot, old);
+        struct extract_epoch *epoch =
+            trace->epochs + (extract_epoch_of(trace, block) - trace->epochs);
+        fits = (old ? add_old_registry : add_registry)(build, snapshot, epoch, block);
     }
     trace->info.objects = trace->object_count;
     return fits;
 }
 
-static bool add_thread(struct build *build, uint64_t address, uint16_t priority)
+static bool add_thread(struct build *build, uint64_t address, uint16_t priority, uint64_t seq)
 {
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
     struct extract_trace *trace = build->trace;
-    if (!address || extract_map_get(&trace->threads, address) || trace->object_count >= build->most)
+    if (!address || trace->object_count >= build->most ||
+        extract_names_find(trace, true, address, seq))
         return true;
+    uint64_t block = extract_trace_registry(trace, seq);
+    struct extract_epoch *epoch = trace->epochs + (extract_epoch_of(trace, block) - trace->epochs);
+    // The same in the epoch before, as far as can be told: nobody named it there either.
+    uint32_t before = epoch > trace->epochs ? extract_map_get(&epoch[-1].threads, address) : 0;
+    if (before && !trace->objects[trace->versions[before].object].registered)
+        return enter_object(trace, epoch, trace->versions[before].object, block);
     if (!more_room(build))
         return false;
     size_t i = trace->object_count++;
@@ -211,7 +350,7 @@ static bool add_thread(struct build *build, uint64_t address, uint16_t priority)
                                                 .priority = priority,
                                                 .slot = UINT32_MAX};
     find_name(build, i);
-    return enter_object(trace, i);
+    return enter_object(trace, epoch, i, block);
 }
 
 // Threads that an event speaks of: its own or the interrupted one, and the one that runs next.
@@ -219,8 +358,8 @@ static bool add_threads(struct build *build, const struct extract_event *event)
 {
     const struct extract_role_fields *role = build->trace->snapshot->ring.format->role(event->id);
     uint64_t next = role->next >= 0 ? event->field[role->next] : 0;
-    return add_thread(build, event->thread, event->priority) &&
-           add_thread(build, next, EXTRACT_NO_PRIORITY);
+    return add_thread(build, event->thread, event->priority, event->seq) &&
+           add_thread(build, next, EXTRACT_NO_PRIORITY, event->seq);
 }
 
 // Threads whose registration found the registry full; and what else the first walk over all events
@@ -259,7 +398,10 @@ static void settle(struct build *build)
         object->shown = trace->names.data + build->places[i].shown;
         object->shown_bytes = (uint32_t)strlen(object->shown);
         object->shown_columns = (uint32_t)extract_text_columns(object->shown);
+        object->shadowed = true;
     }
+    for (size_t i = 1; i < trace->version_count; i++)
+        trace->objects[trace->versions[i].object].shadowed = false;
 }
 
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
@@ -270,9 +412,11 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
         build.most = LOG_OBJECTS;
     size_t objects = trace->snapshot->ring.registry.count;
     extract_text_init(&trace->names, NULL, NULL);
-    bool fits = extract_map_init(&trace->by_address, objects) &&
-                extract_map_init(&trace->threads, objects) && add_registered(&build) &&
-                walk(&build) && !trace->names.code;
+    bool fits = true;
+    for (size_t i = 0; i < trace->epoch_count && fits; i++)
+        fits = extract_map_init(&trace->epochs[i].by_address, i ? 0 : objects) &&
+               extract_map_init(&trace->epochs[i].threads, i ? 0 : objects);
+    fits = fits && add_registered(&build) && walk(&build) && !trace->names.code;
     if (fits)
         settle(&build);
     free(build.places);
@@ -282,8 +426,12 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
 
 void extract_names_free(struct extract_trace *trace)
 {
-    extract_map_free(&trace->by_address);
-    extract_map_free(&trace->threads);
+    for (size_t i = 0; i < trace->epoch_count; i++) {
+        extract_map_free(&trace->epochs[i].by_address);
+        extract_map_free(&trace->epochs[i].threads);
+    }
+    free(trace->epochs);
+    free(trace->versions);
     extract_text_free(&trace->names);
     free(trace->objects);
 }

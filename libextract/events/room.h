@@ -21,6 +21,15 @@ struct extract_rate {
     uint64_t ticks, nanoseconds;
 };
 
+// An object as one or more registries, one behind the other, tell it at an address.
+struct extract_version {
+    uint64_t since;  // the block of the first of these registries
+    uint32_t object; // its index
+    uint32_t newer;  // the version that follows at the address; 0: none
+    uint32_t leap;   // one that follows later, so that a search need not see all of them; 0: none
+    uint32_t depth;  // how many follow, and 1
+};
+
 // A stretch of a log whose stamps one clock made: the same ring, by its place and its words.
 struct extract_epoch {
     size_t from, to; // its blocks: from the first to behind the last
@@ -28,6 +37,7 @@ struct extract_epoch {
     unsigned word_bytes;
     struct extract_clock clock;
     struct extract_rate rate;
+    struct extract_map by_address, threads; // to the oldest versions
 };
 
 // A clock that goes round sooner than this is not asked how often it did where nothing is missing:
@@ -51,16 +61,17 @@ struct extract_trace {
     struct extract_info info;
     struct extract_object *objects;
     size_t object_count;
-    uint32_t oldest; // slot that the events start with
-    struct extract_map by_address, threads;
+    uint32_t oldest;                  // slot that the events start with
+    struct extract_epoch *epochs;     // in order; what lies in front of the first belongs to it
+    size_t epoch_count;               // a ring has one
+    struct extract_version *versions; // from 1 on
+    size_t version_count, version_room;
     struct extract_text names;            // storage of every name string
     uint64_t events;                      // that a reader gives: entries that are shown, and marks
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit an id: occurs
     // Of a log only:
     struct extract_pieces *pieces;
     struct extract_log_info log;
-    struct extract_epoch *epochs; // in order; what lies in front of the first belongs to it
-    size_t epoch_count;
     struct extract_milestone *milestones; // in order
     size_t milestone_count;
     uint64_t milestone_step; // events between two of them, at least
@@ -111,6 +122,9 @@ void extract_mark_put(const struct extract_reader *reader, const struct extract_
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
                                       struct extract_error *error);
 void extract_names_free(struct extract_trace *trace);
+// The object, or the thread, that an address was at an event; NULL: it is not known.
+const struct extract_object *extract_names_find(const struct extract_trace *trace, bool thread,
+                                                uint64_t address, uint64_t seq);
 
 static inline uint32_t extract_map_hash(uint64_t key)
 {

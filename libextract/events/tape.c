@@ -197,8 +197,10 @@ size_t extract_tape_next(struct extract_reader *reader, struct extract_event *ev
             total += read_entries(reader, &block, events + total, count - total);
         else if (block.type == EXTRACT_LOG_LOSS || block.type == EXTRACT_LOG_MARK)
             read_mark(reader, &block, &events[total++]);
-        else
+        else {
+            extract_pieces_pass(pieces, block.index, reader->seq);
             skip_block(reader, &block, true);
+        }
     }
     if (total < count && damaged_before(reader, reader->expected, &missing))
         extract_mark_damaged(reader, missing, &events[total++]);

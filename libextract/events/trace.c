@@ -104,7 +104,6 @@ void extract_trace_close(struct extract_trace *trace)
     extract_names_free(trace);
     extract_pieces_close(trace->pieces);
     free(trace->milestones);
-    free(trace->epochs);
     free(trace);
 }
 
@@ -130,23 +129,38 @@ size_t extract_trace_objects(const struct extract_trace *trace,
     return trace->object_count;
 }
 
-static const struct extract_object *lookup(const struct extract_trace *trace,
-                                           const struct extract_map *map, uint64_t address)
+const struct extract_object *extract_trace_object_at(const struct extract_trace *trace,
+                                                     uint64_t address, uint64_t seq)
 {
-    uint32_t i = extract_map_get(map, address);
-    return i ? &trace->objects[i - 1] : NULL;
+    return extract_names_find(trace, false, address, seq);
+}
+
+const struct extract_object *extract_trace_thread_at(const struct extract_trace *trace,
+                                                     uint64_t address, uint64_t seq)
+{
+    return extract_names_find(trace, true, address, seq);
 }
 
 const struct extract_object *extract_trace_object(const struct extract_trace *trace,
                                                   uint64_t address)
 {
-    return lookup(trace, &trace->by_address, address);
+    return extract_names_find(trace, false, address, UINT64_MAX);
 }
 
 const struct extract_object *extract_trace_thread(const struct extract_trace *trace,
                                                   uint64_t address)
 {
-    return lookup(trace, &trace->threads, address);
+    return extract_names_find(trace, true, address, UINT64_MAX);
+}
+
+bool extract_object_is_thread(const struct extract_object *object)
+{
+    return !object->shadowed && !strcmp(object->type_name, "thread");
+}
+
+uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq)
+{
+    return trace->pieces ? extract_pieces_registry_of(trace->pieces, seq) : 0;
 }
 
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id)

@@ -111,6 +111,16 @@ struct survey {
     uint64_t most_ticks, most_delta;
 };
 
+// Events behind another registry may call the same addresses by other names.
+static void enter_event(struct report *report, const struct extract_event *event)
+{
+    uint64_t registry = extract_trace_registry(report->naming.trace, event->seq);
+    if (registry != report->registry)
+        memo_clear(&report->memo);
+    report->registry = registry;
+    report->naming.seq = event->seq;
+}
+
 static bool survey_events(void *context, const struct extract_event *events, size_t count)
 {
     struct survey *survey = context;
@@ -125,6 +135,7 @@ static bool survey_events(void *context, const struct extract_event *events, siz
         survey->most_delta = delta > survey->most_delta ? delta : survey->most_delta;
         report->last_ticks = event->ticks;
         report->first = false;
+        enter_event(report, event);
         const struct memo_piece *piece = report_context(report, event);
         const struct plan *plan = piece ? report_plan(report, event) : NULL;
         if (!plan)
@@ -158,9 +169,11 @@ static bool print_events(void *context, const struct extract_event *events, size
 {
     struct report *report = context;
     bool (*put)(struct report *, const struct extract_event *) = report->form->event;
-    for (size_t i = 0; i < count; i++, report->shown++)
+    for (size_t i = 0; i < count; i++, report->shown++) {
+        enter_event(report, &events[i]);
         if (!put(report, &events[i]))
             return false;
+    }
     return true;
 }
 

@@ -7,7 +7,8 @@ enum { NUMBERS_ROOM = 7 * PEN_NUMBER + 160 };
 static void make_context(struct report *report, const struct extract_event *event)
 {
     struct extract_text *out = &report->scratch;
-    const struct extract_object *thread = extract_trace_thread(report->naming.trace, event->thread);
+    const struct extract_object *thread =
+        extract_trace_thread_at(report->naming.trace, event->thread, event->seq);
     bool in_thread = event->context == EXTRACT_THREAD;
     const char *name = in_thread && thread ? naming_of(thread) : NULL;
 

@@ -7,7 +7,8 @@ enum { NUMBERS_ROOM = 4 * (PEN_NUMBER + 48), FLAG_ROOM = 160 };
 static void make_context(struct report *report, const struct extract_event *event)
 {
     struct extract_text *out = &report->scratch;
-    const struct extract_object *thread = extract_trace_thread(report->naming.trace, event->thread);
+    const struct extract_object *thread =
+        extract_trace_thread_at(report->naming.trace, event->thread, event->seq);
     switch (event->context) {
     case EXTRACT_ISR:
         extract_text_puts(out, thread ? "interrupt/" : "interrupt");

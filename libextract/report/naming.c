@@ -10,6 +10,7 @@ void naming_init(struct naming *naming, const struct extract_trace *trace)
 {
     naming->ring = &extract_trace_snapshot(trace)->ring;
     naming->trace = trace;
+    naming->seq = UINT64_MAX;
     naming->symbols = extract_trace_symbols(trace);
     extract_text_init(&naming->raw, NULL, NULL);
 }
@@ -43,7 +44,8 @@ static bool put_symbol(struct naming *naming, uint64_t address)
 
 static bool put_object(struct naming *naming, uint64_t address)
 {
-    const struct extract_object *object = extract_trace_object(naming->trace, address);
+    const struct extract_object *object =
+        extract_trace_object_at(naming->trace, address, naming->seq);
     const char *name = object ? naming_of(object) : NULL;
     if (!name)
         return put_symbol(naming, address);

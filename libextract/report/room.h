@@ -11,6 +11,7 @@ struct naming {
     const struct extract_trace *trace;
     struct extract_symbols *symbols; // may be NULL
     const struct extract_ring *ring;
+    uint64_t seq;            // of the event that speaks of addresses; UINT64_MAX: the newest
     struct extract_text raw; // the name that was found last
 };
 
@@ -115,6 +116,7 @@ struct report {
     uint64_t shown;
     struct plan plans[PLAN_PLACES];
     struct memo memo;
+    uint64_t registry; // for which the memo holds
 };
 
 // Makes what the memo or the plans do not hold. NULL: the report has failed.

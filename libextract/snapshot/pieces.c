@@ -22,6 +22,7 @@ struct extract_pieces {
     struct extract_snapshot head;
     size_t head_at; // the block that tells its ring
     struct places rings, registries;
+    uint64_t *passed_at;            // numbers of the events behind each of the registries
     struct extract_ring ring;       // of the blocks behind `ring_at`
     size_t ring_at;                 // SIZE_MAX: none
     struct extract_log_block block; // the head in hand; its index is SIZE_MAX when there is none
@@ -34,6 +35,7 @@ struct extract_pieces {
     size_t verdict_room;
     uint64_t damaged;
     bool passed;  // the writer had come to blocks of the log before they were looked at
+    bool lapped;  // and to the newest of them
     bool gone;    // what was asked for last is not there any more, since its writer came round
     bool starved; // memory was short
 };
@@ -130,7 +132,7 @@ static enum extract_code read_ring(struct extract_pieces *pieces, size_t i,
 {
     const struct extract_log_block *block = extract_pieces_block(pieces, i);
     pieces->ring_at = SIZE_MAX;
-    if (!block || block->type != EXTRACT_LOG_RING || !load(pieces, block))
+    if (!block || !load(pieces, block) || block->type != EXTRACT_LOG_RING)
         return extract_error_set(error, EXTRACT_BAD, "log", NULL,
                                  "the block that says what was recorded is damaged");
     enum extract_code code = extract_log_ring(&pieces->ring, pieces->buffer, block->length, error);
@@ -225,7 +227,7 @@ static bool frame_registry(struct extract_pieces *pieces, size_t i)
     if (!ring_of(pieces, i))
         return false;
     const struct extract_log_block *block = extract_pieces_block(pieces, i);
-    if (!block || block->type != EXTRACT_LOG_OBJECTS || !load(pieces, block) ||
+    if (!block || !load(pieces, block) || block->type != EXTRACT_LOG_OBJECTS ||
         extract_log_objects(&address, &bytes, &length, pieces->buffer, block->length, NULL))
         return false;
     uint64_t slots = length / pieces->ring.registry.slot_bytes;
@@ -244,6 +246,27 @@ const struct extract_snapshot *extract_pieces_registry(struct extract_pieces *pi
         pieces->damaged += !pieces->gone;
     }
     return NULL;
+}
+
+void extract_pieces_pass(struct extract_pieces *pieces, size_t i, uint64_t seq)
+{
+    const struct places *places = &pieces->registries;
+    size_t n = places_before(places, i);
+    if (n < places->count && places->at[n] == i)
+        pieces->passed_at[n] = seq;
+}
+
+size_t extract_pieces_registry_of(const struct extract_pieces *pieces, uint64_t seq)
+{
+    size_t low = 0, high = pieces->registries.count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (pieces->passed_at[middle] <= seq)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high ? pieces->registries.at[low] : 0;
 }
 
 bool extract_pieces_text(struct extract_pieces *pieces, size_t i, struct extract_text *text)
@@ -284,9 +307,11 @@ static enum extract_code scan(struct extract_pieces *pieces, struct extract_erro
                       "it says of no ring: nothing was recorded");
     pieces->rings.count = pieces->registries.count = 0;
     pieces->damaged = 0;
-    pieces->passed = false;
+    pieces->passed = pieces->lapped = false;
+    pieces->head.ring.format = NULL;
     for (size_t i = 0; !code && (block = extract_pieces_block(pieces, i)); i++) {
-        pieces->passed |= block->type == EXTRACT_LOG_GONE;
+        pieces->lapped = block->type == EXTRACT_LOG_GONE;
+        pieces->passed |= pieces->lapped;
         if (block->type == EXTRACT_LOG_RING)
             code = scan_ring(pieces, i, &first);
         else if (block->type == EXTRACT_LOG_OBJECTS && !note_place(&pieces->registries, i))
@@ -301,16 +326,27 @@ static enum extract_code scan(struct extract_pieces *pieces, struct extract_erro
     return first.code;
 }
 
-// A writer that goes round may have come to the only place that says of a ring.
+// A writer that goes round may have come to the only place that says of a ring, or to all places.
 static enum extract_code scan_again(struct extract_pieces *pieces, struct extract_error *error)
 {
     enum extract_code code = scan(pieces, error);
-    for (unsigned i = 1; code == EXTRACT_ABSENT && pieces->passed && i < OPENINGS; i++) {
+    for (unsigned i = 1; i < OPENINGS; i++) {
+        if (!(code == EXTRACT_ABSENT && pieces->passed) && !(!code && pieces->lapped))
+            break;
         pieces->ring_at = pieces->loaded = pieces->block.index = SIZE_MAX;
         code = extract_log_again(pieces->log, error);
         code = code ? code : scan(pieces, error);
     }
     return code;
+}
+
+static bool begin_passing(struct extract_pieces *pieces)
+{
+    size_t count = pieces->registries.count;
+    pieces->passed_at = malloc((count + 1) * sizeof *pieces->passed_at);
+    for (size_t i = 0; pieces->passed_at && i < count; i++)
+        pieces->passed_at[i] = UINT64_MAX;
+    return pieces->passed_at != NULL;
 }
 
 enum extract_code extract_pieces_open(struct extract_pieces **pieces, struct extract_log *log,
@@ -323,11 +359,13 @@ enum extract_code extract_pieces_open(struct extract_pieces **pieces, struct ext
     p->log = log;
     p->ring_at = p->loaded = p->framed = p->block.index = SIZE_MAX;
     // A block without a payload is read as well, and needs a place.
-    enum extract_code code = EXTRACT_OK;
-    if (!grow(p, &p->buffer, &p->room, 1))
-        code = extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
-    else
+    enum extract_code code = EXTRACT_NOMEM;
+    if (grow(p, &p->buffer, &p->room, 1))
         code = scan_again(p, error);
+    if (!code && !begin_passing(p))
+        code = EXTRACT_NOMEM;
+    if (code == EXTRACT_NOMEM)
+        extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
     if (code)
         extract_pieces_close(p);
     else
@@ -341,6 +379,7 @@ void extract_pieces_close(struct extract_pieces *pieces)
         return;
     free(pieces->rings.at);
     free(pieces->registries.at);
+    free(pieces->passed_at);
     free(pieces->buffer);
     free(pieces->verdicts);
     free(pieces);

@@ -45,6 +45,11 @@ bool extract_pieces_text(struct extract_pieces *pieces, size_t i, struct extract
 // then the one that was found. NULL: no more.
 const struct extract_snapshot *extract_pieces_registry(struct extract_pieces *pieces, size_t *i);
 
+// Says that block i was passed when the next event had the number `seq`; and then the block of the
+// registry that held at an event: the first, when none had been passed, or 0, when there is none.
+void extract_pieces_pass(struct extract_pieces *pieces, size_t i, uint64_t seq);
+size_t extract_pieces_registry_of(const struct extract_pieces *pieces, uint64_t seq);
+
 // See extract_trace_image.
 enum extract_code extract_pieces_image(struct extract_pieces *pieces,
                                        struct extract_snapshot *image, struct extract_error *error);

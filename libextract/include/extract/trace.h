@@ -98,6 +98,7 @@ struct extract_object {
     const struct extract_field_type *param_types; // two of them
     bool in_use;                                  // false: deleted, the slot may be taken again
     bool registered;                              // false: seen in events only
+    bool shadowed;     // another one is always taken for what lies at its address
     bool from_memory;  // its name was read from the target outside of the ring
     uint16_t priority; // as registered; EXTRACT_NO_PRIORITY when unknown
     uint32_t slot;     // of the registry
@@ -124,12 +125,24 @@ struct extract_symbols *extract_trace_symbols(const struct extract_trace *trace)
 // The objects, registered ones first in order of their slots. Owned by the trace.
 size_t extract_trace_objects(const struct extract_trace *trace,
                              const struct extract_object **objects);
-// The object at an address (one in use wins over a deleted one), or NULL.
+// The object at an address (one in use wins over a deleted one), or NULL; of a log, the newest.
 const struct extract_object *extract_trace_object(const struct extract_trace *trace,
                                                   uint64_t address);
-// The thread at an address, or NULL.
+// The thread at an address, likewise.
 const struct extract_object *extract_trace_thread(const struct extract_trace *trace,
                                                   uint64_t address);
+// The object, and the thread, that lay at an address when the event with that `seq` happened: in a
+// log, objects take each other's place, as the firmware does in a log that is continued. NULL: it
+// is not known.
+const struct extract_object *extract_trace_object_at(const struct extract_trace *trace,
+                                                     uint64_t address, uint64_t seq);
+const struct extract_object *extract_trace_thread_at(const struct extract_trace *trace,
+                                                     uint64_t address, uint64_t seq);
+
+// Whether an object is a thread that events can be of.
+bool extract_object_is_thread(const struct extract_object *object);
+// A number for the registry that held at an event: with the same number, addresses mean the same.
+uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq);
 
 // The type of an event id: a user-defined one, else the catalogue's. Never NULL.
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id);

@@ -277,7 +277,7 @@ static void test_two_recordings(void **state)
     log_look_close(&look);
 }
 
-// The registry changes: all of its objects are known, by their newest names.
+// The registry changes: all of its objects are known, each by the names that it had.
 static void test_registries(void **state)
 {
     static const struct ring_object second[] = {
@@ -295,13 +295,15 @@ static void test_registries(void **state)
     log_objects(&file, &image);
     end(NULL);
     size_t count = extract_trace_objects(look.trace, &objects);
-    assert_int_equal(count, 3);
-    assert_int_equal(look.info->objects, 3);
+    assert_int_equal(count, 4);
+    assert_int_equal(look.info->objects, 4);
     assert_string_equal(objects[0].name, "renamed");
     assert_string_equal(objects[1].name, "queue");
     assert_string_equal(objects[2].name, "b");
-    assert_true(objects[0].in_use && objects[1].in_use && !objects[2].in_use);
+    assert_string_equal(objects[3].name, "main");
+    assert_true(objects[0].in_use && objects[1].in_use && !objects[2].in_use && !objects[3].in_use);
     assert_string_equal(extract_trace_thread(look.trace, 0x20004000)->name, "renamed");
+    assert_string_equal(extract_trace_thread_at(look.trace, 0x20004000, 2)->name, "main");
     assert_string_equal(extract_trace_thread(look.trace, 0x20004200)->name, "b");
     log_look_close(&look);
 }
