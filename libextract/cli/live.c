@@ -2,7 +2,7 @@
 // cli: live targets. In: --openocd or --remote, --target, --timeout. Out: their memory; a target
 // that goes on, however the program ends; how long it stood, on standard error.
 #include "cli/cli.h"
-#include <extract/live.h>
+#include <extract/memory.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef RINGSIDE_PROGRESS_H
 #define RINGSIDE_PROGRESS_H
 
-#include <extract/live.h>
+#include <extract/memory.h>
 #include <extract/record.h>
 #include <extract/text.h>
 

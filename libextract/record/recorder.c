@@ -6,7 +6,7 @@
 #include "base/cursor.h"
 #include "base/now.h"
 #include "record/room.h"
-#include <extract/live.h>
+#include <extract/memory.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // cli/top: a live target. In: a memory over a debugger's port, and a recorder that polls it. Out:
 // what the recorder finds into the window, and into a log when one is wanted.
 #include "cli/top/top.h"
-#include <extract/live.h>
+#include <extract/memory.h>
 
 enum { TIMEOUT_MS = 3000 }; // a screen must not stand still for longer
 

@@ -6,7 +6,7 @@
 
 #include "base/cursor.h"
 #include "memory/live/peer.h"
-#include <extract/live.h>
+#include <extract/memory.h>
 
 enum live_answer {
     LIVE_GIVEN,

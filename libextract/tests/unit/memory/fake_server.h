@@ -5,7 +5,7 @@
 #define TESTS_FAKE_SERVER_H
 
 #include "tests/unit/scratch.h"
-#include <extract/live.h>
+#include <extract/memory.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
