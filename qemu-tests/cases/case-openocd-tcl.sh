@@ -531,6 +531,22 @@ openocd_is_gone_or_says() {
 }
 check "the probe is unplugged: what was recorded can be read" unplugged
 
+# OpenOCD 0.11 has no read_memory; mem2array is there in both.
+older_openocd() {
+    start_static || return 1
+    tcl ringside snapshot "$work/new.trx" >/dev/null
+    tcl 'rename {chip.mem read_memory} {}' >/dev/null
+    tcl ringside snapshot "$work/old.trx" >/dev/null
+    cmp "$work/new.trx" "$work/old.trx" || return 1
+    moves 20 1
+    tcl ringside record start "$work/old.log" -every 5 >/dev/null
+    sleep 1
+    rests
+    tcl ringside record stop >/dev/null
+    adds_up "$work/old.log" && log_is "$work/old.log" '.entries_total > 10'
+}
+check "snapshot and record without read_memory, as in OpenOCD 0.11" older_openocd
+
 # ---- Firmware in QEMU ----
 # Events at about the pace of the link; what the firmware has counted is what was recorded and lost.
 storm() { # PAUSE

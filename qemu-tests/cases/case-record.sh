@@ -133,4 +133,47 @@ check "record: the guest moves between two beats of the probe" ask tear run 5 30
 check "record torn: runs" record_storm torn 400 2000 0xffffffff
 check "record torn: $balance" balances torn
 tell_verdict torn
+
+# Rings of other kinds: words of 8 bytes, and big-endian ones; by the program and by OpenOCD.
+other_board() { # IMAGE [big]
+    elf=$firmware/storm-$1.elf
+    big_endian=${2-}
+    openocd_behind=(${big_endian:+-c "chip.mem configure -endian big"})
+    "$ringside" openocd-config --elf "$elf" >"$work/ring.cfg" || return 1
+    ringside_tcl=(-s openocd-tcl -c 'poll_period 10' -f "$work/ring.cfg")
+    start_board -icount shift=10,align=on
+    board_set storm_pause 2000
+}
+bout() {
+    filter $user_events
+    sleep "$seconds"
+    filter 0
+    sleep 1
+}
+other_record() {
+    start_recorder "$1" || return 1
+    bout
+    stop_recorder "$1"
+}
+other_tcl() {
+    says 'recording target' ringside record start "$work/$1.log" || return 1
+    bout
+    tcl ringside record stop >/dev/null
+    board_word bout_trace_inserted >"$work/$1.total"
+}
+while read -r name order; do
+    case $name in
+    rv64) machine="riscv64 -M virt -bios none" ;;
+    coldfire) machine="m68k -M mcf5208evb" ;;
+    esac
+    check "record $name: the board and OpenOCD start" other_board "$name" "$order"
+    for by in record tcl; do
+        check "record $name: runs, by $by" other_$by "$name-$by"
+        check "record $name, by $by: $balance" balances "$name-$by"
+        tell_verdict "$name-$by"
+    done
+done <<END
+rv64
+coldfire big
+END
 exit $((failed > 0))

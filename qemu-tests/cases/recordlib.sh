@@ -12,17 +12,26 @@ clock_hz=25000000
 device_reload=0x40001008 # clocks between two interrupts of the device
 user_events=0x80000000 # the class of the proofs
 
-board_word() { ask peek "$(symbol "$1")"; }
-filter() { ask poke "$(symbol _tx_trace_event_enable_bits)" "$1" >/dev/null; }
+big_endian= # not empty: the board's words are
+# A word between the board and the probe, which has the byte of the lowest address lowest.
+lanes() {
+    [ -n "$big_endian" ] || { echo "$(($1))"; return; }
+    echo $((($1 & 255) << 24 | ($1 >> 8 & 255) << 16 | ($1 >> 16 & 255) << 8 | $1 >> 24 & 255))
+}
+board_word() { lanes "$(ask peek "$(symbol "$1")")"; }
+board_set() { ask poke "$(symbol "$1")" "$(lanes "$2")" >/dev/null; }
+filter() { board_set _tx_trace_event_enable_bits "$1"; }
+
+machine="arm -M mps2-an385"
 
 start_board() { # [QEMU OPTION...]
-    serve --qemu "qemu-system-arm -M mps2-an385 -display none -serial null -monitor none \
-        -kernel $elf $*"
+    serve --qemu "qemu-system-$machine -display none -serial null -monitor none -kernel $elf $*"
     wait_for 10 board_is_up || return 1
     filter 0
-    start_openocd
+    start_openocd "${ringside_tcl[@]}"
 }
-board_is_up() { [ "$(board_word bout_trace_inserted)" != 0x00000000 ]; }
+ringside_tcl=() # what brings the commands into OpenOCD
+board_is_up() { [ "$(board_word bout_trace_inserted)" != 0 ]; }
 
 recorder_runs() {
     [ -s "$work/$1.log" ] && kill -0 "$recorder" 2>/dev/null
@@ -54,7 +63,7 @@ stop_recorder() { # NAME
 # load HZ PAUSE: so many interrupts a second, threads that pause so long.
 load() {
     ask poke $device_reload $((clock_hz / $1 - 1)) >/dev/null
-    ask poke "$(symbol storm_pause)" "$2" >/dev/null
+    board_set storm_pause "$2"
 }
 rest=4294967295 # a pause in which threads do nothing
 

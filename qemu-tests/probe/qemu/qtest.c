@@ -30,6 +30,20 @@ bool qtest_settle(struct qtest *qtest)
     return !qtest->unanswered;
 }
 
+bool qtest_begin(struct qtest *qtest)
+{
+    static const char line[] = "endianness\n";
+    const char *text = channel_send(&qtest->channel, line, sizeof line - 1) ? answer(qtest) : NULL;
+    qtest->big = text && !strcmp(text, " big");
+    return qtest->big || (text && !strcmp(text, " little"));
+}
+
+// Between the guest's number and the bytes that it has in memory, the first of them lowest.
+static uint32_t lanes(const struct qtest *qtest, unsigned bytes, uint32_t value)
+{
+    return qtest->big ? __builtin_bswap32(value) >> 8 * (4 - bytes) : value;
+}
+
 static char width(unsigned bytes)
 {
     return bytes == 4 ? 'l' : bytes == 2 ? 'w' : 'b';
@@ -43,7 +57,7 @@ bool qtest_read(struct qtest *qtest, uint32_t address, unsigned bytes, uint32_t 
         return false;
     const char *text = answer(qtest);
     if (text)
-        *value = (uint32_t)strtoull(text, NULL, 0);
+        *value = lanes(qtest, bytes, (uint32_t)strtoull(text, NULL, 0));
     return text != NULL;
 }
 
@@ -51,7 +65,7 @@ bool qtest_write(struct qtest *qtest, uint32_t address, unsigned bytes, uint32_t
 {
     char line[64];
     int length = snprintf(line, sizeof line, "write%c 0x%" PRIx32 " 0x%" PRIx32 "\n", width(bytes),
-                          address, value);
+                          address, lanes(qtest, bytes, value));
     if (qtest->unanswered >= POSTED && !qtest_settle(qtest))
         return false;
     qtest->unanswered++;

@@ -11,10 +11,15 @@
 struct qtest {
     struct channel channel;
     unsigned unanswered; // stores that were sent, whose answers were not taken yet
+    bool big;            // the guest has big-endian words
 };
 
-// One access of 1, 2 or 4 bytes by the guest's own bus. A store is sent, not waited for; what is
-// sent behind it is done behind it. False: QEMU is gone.
+// Asks for the guest's byte order. False: QEMU is gone, or does not tell.
+bool qtest_begin(struct qtest *qtest);
+
+// One access of 1, 2 or 4 bytes by the guest's own bus. In a value, the byte at the lowest address
+// is the lowest, whatever the guest's byte order: so the lanes of a bus have it. A store is sent,
+// not waited for; what is sent behind it is done behind it. False: QEMU is gone.
 bool qtest_read(struct qtest *qtest, uint32_t address, unsigned bytes, uint32_t *value);
 bool qtest_write(struct qtest *qtest, uint32_t address, unsigned bytes, uint32_t value);
 
