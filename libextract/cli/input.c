@@ -2,9 +2,14 @@
 // cli: inputs. In: FILE.trx, IMAGE@ADDRESS, a core, Intel HEX, S-record, or "-". Out: one memory;
 // or, in: FILE.log, out: a log.
 #include "cli/cli.h"
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+static const char stdin_path[] = "/dev/stdin";
 
 // An input, taken apart.
 struct input {
@@ -30,17 +35,47 @@ static enum extract_code split(struct input *input, const char *argument,
                        : extract_error_set(error, EXTRACT_NOMEM, argument, NULL, "out of memory");
 }
 
+// What comes through a pipe can be read only once; a copy of it, in a file without a name, can be
+// looked at first.
+static enum extract_code keep_stdin(struct extract_error *error)
+{
+    struct stat status;
+    char buffer[65536];
+    ssize_t got = 0;
+    if (!fstat(STDIN_FILENO, &status) && S_ISREG(status.st_mode))
+        return EXTRACT_OK;
+    FILE *copy = tmpfile();
+    while (copy && (got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0)
+        if (fwrite(buffer, 1, (size_t)got, copy) != (size_t)got)
+            break;
+    bool whole = copy && !got && !fflush(copy) && !fseek(copy, 0, SEEK_SET) &&
+                 dup2(fileno(copy), STDIN_FILENO) >= 0;
+    int fault = errno;
+    if (copy)
+        fclose(copy);
+    return whole ? EXTRACT_OK
+                 : extract_error_set(error, EXTRACT_IO, "standard input",
+                                     "is there room in the folder for temporary files?",
+                                     "it cannot be kept: %s", strerror(fault));
+}
+
 static enum extract_code look_at(struct input *input, const char *argument,
                                  struct extract_error *error)
 {
     enum extract_code code = split(input, argument, error);
+    bool is_stdin = !code && !strcmp(input->path, "-");
     input->kind = "raw";
     if (code || input->address_known)
         return code;
-    if (strcmp(input->path, "-"))
-        code = extract_memory_detect(input->path, &input->kind, error);
-    else
-        code = EXTRACT_USAGE;
+    code = is_stdin ? keep_stdin(error) : EXTRACT_OK;
+    code = code ? code
+                : extract_memory_detect(is_stdin ? stdin_path : input->path, &input->kind, error);
+    if (is_stdin && !code && strcmp(input->kind, "trx")) {
+        free(input->path);
+        input->path = strdup(stdin_path);
+        return input->path ? EXTRACT_OK
+                           : extract_error_set(error, EXTRACT_NOMEM, "-", NULL, "out of memory");
+    }
     if (code != EXTRACT_USAGE)
         return code;
     // What can be read only once cannot be looked at first; only a .trx says where it lay.

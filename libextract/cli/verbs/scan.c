@@ -64,12 +64,33 @@ static int search(struct extract_memory *memory, const struct cli_options *optio
     return cli_output_close(&output, status);
 }
 
+// A log says what was recorded.
+static int tell_log(const struct cli_options *options)
+{
+    struct cli_look look;
+    struct cli_output output;
+    int status = cli_look_open(&look, options);
+    if (!status) {
+        cli_output_open(&output);
+        struct scan scan = {&output.text, options->session.json, !options->session.no_header, 0};
+        put_ring(&scan, &extract_trace_snapshot(extract_session_trace(look.session))->ring);
+        status = cli_output_close(&output, status);
+    }
+    return cli_look_close(&look, options, status);
+}
+
 static int run(const struct cli_options *options)
 {
     struct extract_memory *memory;
+    struct extract_log *log;
     struct extract_error error;
     int status;
 
+    if (cli_log_open(&log, options, &error))
+        return cli_complain(&error);
+    extract_log_free(log);
+    if (log)
+        return tell_log(options);
     if (cli_memory_open(&memory, options, &error))
         return cli_complain(&error);
     status = search(memory, options);
@@ -82,6 +103,7 @@ const struct cli_command cli_scan = {
     .name = "scan",
     .arguments = "IMAGE@ADDRESS...",
     .summary = "trace rings in images of memory, found without symbols",
-    .help = "Give what it finds to the other commands with --ring ADDRESS.\n",
+    .help = "Give what it finds to the other commands with --ring ADDRESS. Of a log, it is the\n"
+            "ring that was recorded last.\n",
     .run = run,
 };

@@ -203,9 +203,21 @@ run report "$work/flipped.log"
 check "a flipped byte" 3 out 'log damaged        entries=2$' out 'raw_stamp\|queue send' \
     err 'the log is damaged in 1 place' err '2 recorded entries are missing with them$'
 
-# ---- What is no input of a command ----
 run scan "$work/whole.log"
-check "scan takes no log" 1 err 'a log is no image of memory; give it alone'
+check "scan tells a log's ring" 0 out '^0x0000000020000000  threadx ' no-err .
+"$ringside" report --json "$work/whole.log" >"$work/named"
+from_stdin() { # NAME
+    "$ringside" report --json - >"$work/out" 2>"$work/err"
+    if [ -s "$work/named" ] && cmp -s "$work/named" "$work/out"; then
+        ok "a log on standard input: $1"
+    else
+        fail "a log on standard input: $1" "$(head -n 1 "$work/err")"
+    fi
+}
+from_stdin "a file" <"$work/whole.log"
+from_stdin "a pipe" < <(cat "$work/whole.log")
+
+# ---- What is no input of a command ----
 run report "$work/whole.log" "$work/whole.log"
 check "one log at a time" 1 err 'a log is no image of memory'
 run report --ring 0x1000 "$work/whole.log"
