@@ -151,11 +151,12 @@ enum extract_code qemu_open(struct qemu *qemu, const struct qemu_place *place,
     qemu->qtest.channel.fd = qemu->qmp.channel.fd = -1;
     enum extract_code code =
         place->command ? qemu_start(qemu, place->command, error) : join(qemu, place, error);
-    if (!code && !qtest_begin(&qemu->qtest))
-        code = extract_error_set(error, EXTRACT_IO, "QEMU", NULL,
-                                 "it has ended, or does not speak qtest");
     if (!code)
         code = qmp_begin(&qemu->qmp, error);
+    if (!code && !qtest_begin(&qemu->qtest))
+        code = extract_error_set(error, EXTRACT_IO, "qtest",
+                                 "did QEMU start, and does no one else use this socket?",
+                                 "no qtest server answers");
     if (!code)
         code = learn_map(qemu, place, error);
     if (code)
