@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_CHUNK = 64 * 1024, TEMPORARY_TRIES = 100 };
+enum { FIRST_CHUNK = 64 * 1024 };
 
 // Bytes that have been read, in a buffer that grows up to limit + 1: the one byte more tells a
 // file that ends at the limit from one that does not.
@@ -181,93 +181,28 @@ enum extract_code extract_file_peek(const char *path, void *buffer, size_t size,
     return code;
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t length)
+static enum extract_code write_draft(const char *path, bool exclusive, const void *bytes,
+                                     size_t length, struct extract_error *error)
 {
-    while (length) {
-        ssize_t n = write(fd, bytes, length < SSIZE_MAX ? length : SSIZE_MAX);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes += n;
-        length -= (size_t)n;
-    }
-    return true;
-}
-
-// A pipe, a terminal or a device: there is nothing to replace.
-static enum extract_code write_through(const char *path, const void *bytes, size_t length,
-                                       struct extract_error *error)
-{
-    enum extract_code code = EXTRACT_OK;
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return extract_file_error(path, NULL, error);
-    if (!write_all(fd, bytes, length))
-        code = extract_file_error(path, NULL, error);
-    if (close(fd) != 0 && !code)
-        code = extract_file_error(path, NULL, error);
-    return code;
-}
-
-// A new file beside `path`, its name in `name`; -1 with errno.
-static int create_beside(const char *path, char *name, size_t size)
-{
-    for (int i = 0; i < TEMPORARY_TRIES; i++) {
-        snprintf(name, size, "%s.%ld.%d.tmp", path, (long)getpid(), i);
-        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
-}
-
-static bool fill_and_close(int fd, const void *bytes, size_t length, const struct stat *old)
-{
-    bool good = (!old || fchmod(fd, old->st_mode & 0777) == 0) && write_all(fd, bytes, length) &&
-                fsync(fd) == 0;
-    int reason = errno;
-    if (close(fd) != 0 && good)
-        return false;
-    errno = reason;
-    return good;
-}
-
-static enum extract_code replace_regular(const char *path, const struct stat *old,
-                                         const void *bytes, size_t length,
-                                         struct extract_error *error)
-{
-    static const char hint[] = "give a path in a folder that can be written to";
-    size_t size = strlen(path) + 48; // two decimal numbers and ".", ".", ".tmp"
-    char *name = malloc(size);
-    if (!name)
-        return no_memory(path, size, error);
-    enum extract_code code = EXTRACT_OK;
-    int fd = create_beside(path, name, size);
-    if (fd < 0) {
-        code = extract_file_error(path, hint, error);
-    } else if (!fill_and_close(fd, bytes, length, old) || rename(name, path) != 0) {
-        code = extract_file_error(path, hint, error);
-        unlink(name);
-    }
-    free(name);
+    struct extract_draft draft;
+    enum extract_code code = extract_draft_open(&draft, path, exclusive, error);
+    if (code)
+        return code;
+    if (extract_draft_write(&draft, bytes, length))
+        return extract_draft_keep(&draft, error);
+    code = extract_file_error(path, NULL, error);
+    extract_draft_drop(&draft);
     return code;
 }
 
 enum extract_code extract_file_replace(const char *path, const void *bytes, size_t length,
                                        struct extract_error *error)
 {
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return replace_regular(path, NULL, bytes, length, error);
-    if (S_ISDIR(st.st_mode))
-        return extract_error_set(error, EXTRACT_IO, path, "name a file in it", "it is a directory");
-    if (!S_ISREG(st.st_mode))
-        return write_through(path, bytes, length, error);
-    char *real = realpath(path, NULL); // rename would replace a link, not what it points to
-    if (!real)
-        return extract_file_error(path, NULL, error);
-    enum extract_code code = replace_regular(real, &st, bytes, length, error);
-    free(real);
-    return code;
+    return write_draft(path, false, bytes, length, error);
+}
+
+enum extract_code extract_file_create(const char *path, const void *bytes, size_t length,
+                                      struct extract_error *error)
+{
+    return write_draft(path, true, bytes, length, error);
 }

@@ -8,6 +8,7 @@
 #define EXTRACT_BASE_FILE_H
 
 #include <extract/error.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,9 +30,29 @@ enum extract_code extract_file_peek(const char *path, void *buffer, size_t size,
 // Makes `path` hold exactly these bytes: they are written to a new file beside it, which is then
 // renamed, so that a reader or a crash sees the old file or the new one and never a half. A
 // symbolic link is followed, the permissions of an old file are kept. What is no regular file (a
-// pipe, a terminal) is written to as it is. Errors: IO (the old file is unchanged), NOMEM.
+// pipe, a terminal) is written to as it is. When this returns, a crash of the host takes nothing
+// back. Errors: IO (the old file is unchanged, but where the folder alone could not be written to
+// disk), NOMEM.
 enum extract_code extract_file_replace(const char *path, const void *bytes, size_t length,
                                        struct extract_error *error);
+// The same for a file that is not there; one that is there, even a link, is an error IO.
+enum extract_code extract_file_create(const char *path, const void *bytes, size_t length,
+                                      struct extract_error *error);
+
+// draft.c: the same piece by piece. With `exclusive`, the file must not be there. A draft that was
+// opened is ended by one of the last two. Errors: IO, NOMEM.
+struct extract_draft {
+    int fd;
+    char *path;     // owned; of the file that it will be
+    char *name;     // behind it: of the file that it is; NULL: `path` is no regular file
+    bool exclusive; // the path must be free
+};
+enum extract_code extract_draft_open(struct extract_draft *draft, const char *path, bool exclusive,
+                                     struct extract_error *error);
+// False, with errno: it could not be written.
+bool extract_draft_write(struct extract_draft *draft, const void *bytes, size_t length);
+enum extract_code extract_draft_keep(struct extract_draft *draft, struct extract_error *error);
+void extract_draft_drop(struct extract_draft *draft);
 
 // What errno says, as an error IO about the file `name`. `hint` may be NULL.
 enum extract_code extract_file_error(const char *name, const char *hint,

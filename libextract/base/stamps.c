@@ -40,6 +40,10 @@ void extract_tally_clock(const struct extract_tally *tally, struct extract_clock
         clock->direction = tally->up >= tally->down ? EXTRACT_CLOCK_UP : EXTRACT_CLOCK_DOWN;
     clock->counts_events =
         steps >= COUNTER_MIN && (tally->by_one_up == steps || tally->by_one_down == steps);
+    if (tally->direction != EXTRACT_CLOCK_NONE) {
+        clock->direction = clock->direction ? tally->direction : EXTRACT_CLOCK_NONE;
+        return;
+    }
     // The Linux port stamps with the nanoseconds of a second, whatever the mask says.
     if (clock->direction == EXTRACT_CLOCK_UP && tally->mask == UINT32_MAX &&
         tally->largest < NANOSECONDS && tally->falls_far)

@@ -11,7 +11,8 @@ struct extract_tally {
     uint64_t mask; // bits that count
     uint64_t last, largest;
     uint64_t count, up, down, by_one_up, by_one_down;
-    bool falls_far; // a drop by more than half of 10^9
+    bool falls_far;                   // a drop by more than half of 10^9
+    enum extract_direction direction; // that is known beforehand; else NONE
 };
 
 // `mask` 0 is taken for all bits of a word of `word_bytes`.

@@ -540,6 +540,21 @@ static void file_is_whole_when_writing_fails(void **state)
     assert_true(scratch_run("! ls | grep -q tmp"));
 }
 
+static void file_is_created_where_there_is_none(void **state)
+{
+    const char *path = scratch_path("created"), *link = scratch_path("nowhere");
+    struct extract_error error = {0};
+    (void)state;
+    assert_int_equal(extract_file_create(path, "new", 3, NULL), EXTRACT_OK);
+    assert_file(path, "new");
+    assert_int_equal(extract_file_create(path, "other", 5, &error), EXTRACT_IO);
+    assert_string_equal(error.what, path);
+    assert_file(path, "new");
+    assert_int_equal(symlink("created-too", link), 0);
+    assert_int_equal(extract_file_create(link, "other", 5, NULL), EXTRACT_IO);
+    assert_true(scratch_run("! ls | grep -q 'tmp\\|created-too'"));
+}
+
 // What is no regular file is written to and stays what it is. A FIFO of our own stands for all of
 // them: a test must not try this on a device, which a defect would replace.
 static void pipe_is_written_through(void **state)
@@ -619,6 +634,7 @@ int main(void)
         cmocka_unit_test(file_is_replaced_in_one_step),
         cmocka_unit_test(file_that_cannot_be_replaced_is_named),
         cmocka_unit_test(file_is_whole_when_writing_fails),
+        cmocka_unit_test(file_is_created_where_there_is_none),
         cmocka_unit_test(pipe_is_written_through),
         cmocka_unit_test(allocations_may_fail),
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// report: the slow side of the pen: its tables, and what happens when the buffer is full.
-#include "report/pen.h"
+// base: the slow side of the pen: its tables, and what happens when the buffer is full.
+#include "base/pen.h"
 
 const char pen_pairs[200] = "0001020304050607080910111213141516171819"
                             "2021222324252627282930313233343536373839"

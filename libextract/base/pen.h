@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// report: the fast way into an extract_text. In: numbers and pieces. Out: bytes in its buffer.
+// base: the fast way into an extract_text. In: numbers and pieces. Out: bytes in its buffer.
 //
 // A pen holds the free part of the buffer in two pointers: one comparison (pen_need) a few items,
 // then plain stores. Numbers are written two digits at a time.
-#ifndef EXTRACT_REPORT_PEN_H
-#define EXTRACT_REPORT_PEN_H
+#ifndef EXTRACT_BASE_PEN_H
+#define EXTRACT_BASE_PEN_H
 
 #include <extract/text.h>
 #include <string.h>
@@ -113,6 +113,38 @@ static inline void pen_hex(struct pen *pen, uint64_t value)
     for (unsigned i = nibbles; i > 0; i--, value >>= 4)
         pen->at[i - 1] = "0123456789abcdef"[value & 15];
     pen->at += nibbles;
+}
+
+// Eight upper-case hexadecimal digits of a 32-bit value, the first in the lowest byte: a nibble a
+// byte, then all bytes to ASCII.
+static inline uint64_t pen_upper_eight(uint32_t value)
+{
+    uint64_t x = value;
+    x = (x << 16 | x) & UINT64_C(0x0000ffff0000ffff);
+    x = (x << 8 | x) & UINT64_C(0x00ff00ff00ff00ff);
+    x = (x << 4 | x) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    uint64_t letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+    return __builtin_bswap64(x + UINT64_C(0x3030303030303030) + letters * 7);
+}
+
+// Stores eight characters of which the first `count` count; 1 to 8.
+static inline void pen_eight(struct pen *pen, uint64_t characters, unsigned count)
+{
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        characters = __builtin_bswap64(characters);
+    memcpy(pen->at, &characters, sizeof characters);
+    pen->at += count;
+}
+
+// Exactly `digits` (1 to 16) upper-case hexadecimal digits, the value's lowest.
+static inline void pen_upper(struct pen *pen, uint64_t value, unsigned digits)
+{
+    unsigned low = digits < 8 ? digits : 8;
+    if (digits > 8) {
+        uint64_t high = pen_upper_eight((uint32_t)(value >> 32));
+        pen_eight(pen, high >> (16 - digits) * 8, digits - 8);
+    }
+    pen_eight(pen, pen_upper_eight((uint32_t)value) >> (8 - low) * 8, low);
 }
 
 // Ticks as seconds and billionths, cut (not rounded): times then never show a later order.
