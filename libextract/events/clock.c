@@ -348,6 +348,7 @@ enum extract_code extract_clock_study(struct extract_trace *trace,
         return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
     if (!trace->pieces) {
         extract_tally_begin(&tally, snapshot->ring.timer_mask, snapshot->ring.word_bytes);
+        tally.direction = snapshot->ring.format->direction;
         tally_slots(&tally, snapshot, trace->oldest, &broken);
         return set_clock(&trace->info.clock, &tally, options, error);
     }

@@ -98,7 +98,7 @@ static enum extract_code compile_types(struct compile *c)
 // By its short name or as reports print it.
 static bool context_is(const char *value, enum extract_context context)
 {
-    const char *shown = context == EXTRACT_ISR ? "interrupt" : "initialization";
+    const char *shown = context == EXTRACT_ISR ? "interrupt" : "start-up";
     return !strcmp(value, extract_context_name(context)) || !strcmp(value, shown);
 }
 

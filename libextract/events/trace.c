@@ -30,6 +30,12 @@ static void fill_info(struct extract_trace *trace)
     info->running = snapshot->ring.enabled;
     info->running_known = snapshot->ring.enabled_known;
     info->full = info->overrun = snapshot->wrapped;
+    if (snapshot->index) {
+        info->lost_known = snapshot->lost_known;
+        info->events_lost = snapshot->lost;
+        info->full = snapshot->full;
+        info->overrun = snapshot->overrun;
+    }
 }
 
 static enum extract_code new_trace(struct extract_trace **trace,
@@ -72,7 +78,7 @@ enum extract_code extract_trace_open(struct extract_trace **trace,
     if (code)
         return code;
     (*trace)->snapshot = snapshot;
-    (*trace)->oldest = snapshot->wrapped ? snapshot->current : 0;
+    (*trace)->oldest = snapshot->wrapped && !snapshot->index ? snapshot->current : 0;
     return study(trace, options, error);
 }
 
@@ -264,6 +270,8 @@ static void finish_run(struct extract_reader *reader, const struct extract_snaps
         event->seq = reader->seq++;
         advance(reader, &clock, event);
     }
+    for (size_t i = 0; snapshot->index && i < run; i++)
+        events[i].slot = snapshot->index[slot + i].at;
     if (reader->gap)
         events[0].flags |= EXTRACT_FLAG_GAP;
     reader->gap = false;

@@ -5,10 +5,15 @@
 #ifndef EXTRACT_FORMATS_FORMAT_H
 #define EXTRACT_FORMATS_FORMAT_H
 
+#include <extract/templates.h>
 #include <extract/text.h>
 #include <extract/trace.h>
 
-enum { EXTRACT_HEADER_MAX = 128, EXTRACT_RING_LIMIT = 256 * 1024 * 1024 };
+enum {
+    EXTRACT_HEADER_MAX = 128,
+    EXTRACT_RING_LIMIT = 256 * 1024 * 1024,
+    EXTRACT_ENTRY_ROOM = 65536 + 64 // bytes that an entry of any format is laid out in
+};
 
 // What an event means for the scheduler, whatever its format calls it. `thread` and `next` are
 // indices of fields, -1 for none.
@@ -58,6 +63,45 @@ struct extract_follow {
 
 enum { EXTRACT_NAMED = EXTRACT_FIELDS_MAX + 1 };
 
+// Of a ring of bytes, what its header says. Places count the bytes that were ever written, modulo
+// 2^32; a place lies in the buffer at its value modulo the buffer's length.
+struct extract_reach {
+    uint32_t tail, head; // the oldest whole entry begins at `tail`, the next one will at `head`
+    uint32_t written;    // entries, modulo 2^32
+    uint32_t lost;       // that were not written
+    uint32_t era;        // another one: everything was cleared
+    bool running;        // recording goes on
+    bool keeps_oldest;   // what is new is lost when the buffer is full
+};
+
+// Entries that differ in length, in a ring of bytes. Its `entries` are the buffer, with slot_bytes
+// 0 and, until it is copied, count 0. The copy gets an index (struct extract_extent): its i-th
+// entry is what slot i is elsewhere, for verdicts, counts, decode, stamp and readers. The writer
+// must move its tail before it overwrites the bytes behind it, and its head when an entry is whole;
+// so what lies between a tail that was read after the copy and a head that was read before is
+// whole, and a walk from a tail meets every entry. A writer without a tail (RKH) gives the place
+// that it cannot have come to; the walk then starts at a place that is no border.
+struct extract_stream {
+    // Bytes that the walk needs behind the ring's, for entries that do not lie there in one piece:
+    // over the buffer's end, or with escapes in them.
+    uint64_t (*spill)(const struct extract_ring *ring);
+    // Where the header's words that change stand: bytes [from, to) of it.
+    uint32_t live_from, live_to;
+    // Reads the header's bytes. False: they contradict each other, as those of a writer under way
+    // may when they are read one after the other.
+    bool (*reach)(const struct extract_ring *ring, const uint8_t *header,
+                  struct extract_reach *reach);
+    // Finds the entries between two places of the copy and gives each to extract_snapshot_note,
+    // oldest first: those that are good, and what lies between as damaged. `border` says that an
+    // entry begins at `from`; else what lies in front of the first is nothing. False: out of
+    // memory.
+    bool (*walk)(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
+};
+
+// Adds an entry to the index of a copied ring of bytes. False: out of memory.
+bool extract_snapshot_note(struct extract_snapshot *snapshot, const struct extract_extent *place,
+                           enum extract_verdict verdict);
+
 struct extract_format {
     const char *name;  // "threadx"
     const char *title; // for messages
@@ -76,6 +120,10 @@ struct extract_format {
     bool (*looks)(const uint8_t *bytes, size_t length);
     bool (*is)(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address);
 
+    // Entries of different lengths; NULL: all have the same. With it, the judges and `same` are
+    // NULL.
+    const struct extract_stream *stream;
+
     // Judges every entry of a copied ring. `pointer` is the writer's place after the copy (the
     // live pointer where it is known), `stopped` says that the target stood meanwhile.
     void (*judge)(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped);
@@ -93,6 +141,7 @@ struct extract_format {
     // What an id means for the scheduler.
     const struct extract_role_fields *(*role)(uint32_t id);
     // Registry slot `slot` to an object; false when it was never used. *name is not NUL-ended.
+    // NULL: rings of this format have no registry.
     bool (*object)(const struct extract_snapshot *snapshot, uint32_t slot,
                    struct extract_object *object, const uint8_t **name, size_t *name_bytes);
     // The raw stamp of a slot.
@@ -110,11 +159,20 @@ struct extract_format {
                               struct extract_error *error);
 
     const struct extract_follow *follow; // NULL: its rings cannot be followed
+
+    // Which way stamps count; NONE: found out.
+    enum extract_direction direction;
+    // How event ids are hook ids, and an event as what templates see, where the format has its own
+    // way (NULL: it has not): false when the event is none of its own. `room` has
+    // EXTRACT_ENTRY_ROOM bytes; the entry holds as long as these and the event.
+    enum extract_hook_space hooks;
+    bool (*entry)(const struct extract_ring *ring, const struct extract_event *event,
+                  struct extract_entry *entry, uint8_t *room);
 };
 
 const struct extract_format *extract_format_by_name(const char *name); // NULL: unknown
 const struct extract_format *extract_format_at(size_t i);              // NULL: no more
 
-extern const struct extract_format extract_format_threadx;
+extern const struct extract_format extract_format_threadx, extract_format_hook;
 
 #endif

@@ -3,7 +3,8 @@
 #include "formats/format.h"
 #include <string.h>
 
-static const struct extract_format *const formats[] = {&extract_format_threadx};
+static const struct extract_format *const formats[] = {&extract_format_threadx,
+                                                       &extract_format_hook};
 
 const struct extract_format *extract_format_at(size_t i)
 {

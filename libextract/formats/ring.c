@@ -144,33 +144,64 @@ static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_
     return EXTRACT_OK;
 }
 
-// Tries each format (or the wanted one) until one finds its ring. The first error that is more
-// than "not there" wins.
+// What the formats said that found no ring: the first that says more than "not there" wins.
+struct verdict {
+    enum extract_code code;
+    struct extract_error error;
+};
+
+static void weigh(struct verdict *verdict, enum extract_code code,
+                  const struct extract_error *error)
+{
+    if (verdict->code && (verdict->code != EXTRACT_NOTFOUND || code == EXTRACT_NOTFOUND))
+        return;
+    verdict->code = code;
+    verdict->error = *error;
+}
+
+// Tries each format (or the wanted one) until one finds its ring.
 static enum extract_code find_by_symbols(struct extract_ring *ring, struct extract_memory *memory,
                                          struct extract_symbols *symbols,
                                          const struct extract_format *wanted,
                                          struct extract_error *error)
 {
     const struct extract_format *format;
-    enum extract_code code = EXTRACT_NOTFOUND;
+    struct verdict verdict = {EXTRACT_OK, {0}};
     for (size_t i = 0; (format = extract_format_at(i)); i++) {
+        struct extract_error said;
         if (wanted && format != wanted)
             continue;
         memset(ring, 0, sizeof *ring);
-        code = format->find(ring, memory, symbols, error);
-        if (code != EXTRACT_NOTFOUND)
-            break;
+        enum extract_code code = format->find(ring, memory, symbols, &said);
+        ring->origin = EXTRACT_FROM_SYMBOL;
+        if (!code)
+            return EXTRACT_OK;
+        weigh(&verdict, code, &said);
     }
-    ring->origin = EXTRACT_FROM_SYMBOL;
-    return code;
+    if (error)
+        *error = verdict.error;
+    return verdict.code;
 }
 
+// The first format is asked first, and what it says counts unless another one knows the place.
 static enum extract_code find_at(struct extract_ring *ring, struct extract_memory *memory,
                                  struct extract_symbols *symbols, uint64_t address,
                                  const struct extract_format *wanted, struct extract_error *error)
 {
     const struct extract_format *format = wanted ? wanted : extract_format_at(0);
     enum extract_code code = format->at(ring, memory, symbols, address, error);
+    for (size_t i = 1; code == EXTRACT_BAD && !wanted && (format = extract_format_at(i)); i++) {
+        struct extract_error said;
+        struct extract_ring other = {0};
+        enum extract_code found = format->at(&other, memory, symbols, address, &said);
+        if (found == EXTRACT_NOTFOUND || found == EXTRACT_UNREADABLE)
+            continue;
+        code = found;
+        *ring = other;
+        if (found && error)
+            *error = said;
+        break;
+    }
     ring->origin = EXTRACT_FROM_ADDRESS;
     return code;
 }
@@ -223,7 +254,7 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
     const struct extract_format *wanted = NULL;
     memset(ring, 0, sizeof *ring);
     if (options && options->format && !(wanted = extract_format_by_name(options->format)))
-        return extract_error_set(error, EXTRACT_USAGE, options->format, "use threadx",
+        return extract_error_set(error, EXTRACT_USAGE, options->format, "use threadx or hook",
                                  "unknown trace format");
     bool told = symbols || (options && options->address_known) || has_regions(memory);
     if (!told)

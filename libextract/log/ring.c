@@ -83,7 +83,8 @@ enum extract_code extract_log_ring(struct extract_ring *ring, const void *payloa
     struct ring_facts facts;
     if (!facts_read(&facts, payload, length))
         return bad(error, "it is too short for what it announces");
-    if (!extract_format_by_name(facts.format))
+    const struct extract_format *format = extract_format_by_name(facts.format);
+    if (!format || !format->follow) // nothing else is recorded
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "the log's ring",
                                  "use a later ringside", "its format \"%s\" is not known",
                                  facts.format);

@@ -48,8 +48,8 @@ typedef enum extract_code extract_loader(struct extract_images *images, struct e
                                          struct extract_error *error);
 
 // The loaders, one a file format.
-extract_loader extract_raw_load, extract_trx_load, extract_core_load, extract_hex_load,
-    extract_srec_load;
+extract_loader extract_raw_load, extract_trx_load, extract_hooks_load, extract_core_load,
+    extract_hex_load, extract_srec_load;
 
 // The table behind a memory; NULL when the memory is of another kind.
 struct extract_images *extract_images_of(const struct extract_memory *memory);

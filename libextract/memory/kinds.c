@@ -2,6 +2,7 @@
 // memory: what a file is. In: its first bytes. Out: the word by which users name the kind.
 #include "memory/kinds.h"
 #include "base/file.h"
+#include "memory/hooks.h"
 #include "memory/core.h"
 #include "memory/images.h"
 #include <elf.h>
@@ -17,6 +18,10 @@ const char *extract_kind_of(const uint8_t *bytes, size_t length)
         return elf.type == ET_CORE ? "core" : "elf";
     if (extract_trx_is(bytes, length))
         return "trx";
+    if (extract_hooks_is(bytes, length))
+        return "hook";
+    if (extract_hooks_stream_order(bytes, length))
+        return "hookstream";
     if (extract_log_is(bytes, length))
         return "log";
     if (extract_hex_is(bytes, length))

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// "trx", "core", "elf", "ihex", "srec" or "raw".
+// "trx", "hook", "hookstream", "core", "elf", "log", "ihex", "srec" or "raw".
 const char *extract_kind_of(const uint8_t *bytes, size_t length);
 
 // Whether the bytes begin like a ThreadX trace, like a record of Intel HEX, like an S-record.

@@ -5,7 +5,7 @@
 // come in one read; then the live pointer is read again. What the writer may have touched between
 // is marked.
 #include "base/cursor.h"
-#include "formats/format.h"
+#include "snapshot/room.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,8 +43,9 @@ static void blank_objects(struct extract_snapshot *snapshot, uint64_t from, uint
 
 // Notes that [from, to) (offsets from the ring's start) could not be read: slots of the entries
 // that it touches are unreadable.
-static void mark_hole(struct extract_snapshot *snapshot, uint64_t from, uint64_t to)
+static void mark_hole(void *context, uint64_t from, uint64_t to)
 {
+    struct extract_snapshot *snapshot = context;
     const struct extract_ring *ring = &snapshot->ring;
     uint64_t first = ring->entries.start - ring->address, bytes = ring->entries.slot_bytes;
     snapshot->registry_missing +=
@@ -69,24 +70,24 @@ static uint64_t behind_hole(struct extract_memory *memory, uint64_t address, uin
     return UINT64_MAX;
 }
 
-// Copies [offset, length) of the ring.
-static void copy_span(struct extract_snapshot *snapshot, struct extract_memory *memory,
-                      uint64_t offset)
+void extract_snapshot_copy(struct extract_snapshot *snapshot, struct extract_memory *memory,
+                           uint64_t from, uint64_t to,
+                           void (*hole)(void *context, uint64_t from, uint64_t to), void *context)
 {
     const struct extract_ring *ring = &snapshot->ring;
-    uint64_t at = offset, hole = offset, step = ring->length / HOLE_STEPS + 1;
+    uint64_t at = from, end = from, step = ring->length / HOLE_STEPS + 1;
     for (;;) {
         size_t got = 0;
-        if (at < ring->length)
-            extract_memory_read(memory, ring->address + at, snapshot->bytes + at,
-                                (size_t)(ring->length - at), &got, NULL);
-        if (hole < at) // what lies behind it may have filled the rest of an object's slot
-            mark_hole(snapshot, hole, at);
-        hole = at + got;
-        if (hole >= ring->length)
+        if (at < to)
+            extract_memory_read(memory, ring->address + at, snapshot->bytes + at, (size_t)(to - at),
+                                &got, NULL);
+        if (end < at) // what lies behind it may have filled the rest of an object's slot
+            hole(context, end, at);
+        end = at + got;
+        if (end >= to)
             break;
-        at = behind_hole(memory, ring->address + hole, step) - ring->address;
-        at = at > ring->length ? ring->length : at;
+        at = behind_hole(memory, ring->address + end, step) - ring->address;
+        at = at > to ? to : at;
     }
 }
 
@@ -299,7 +300,7 @@ static bool copy_and_judge(struct extract_snapshot *snapshot, struct extract_mem
     memset(snapshot->verdict, EXTRACT_GOOD, ring->entries.count);
     if (running)
         read_witness(memory, ring, &before);
-    copy_span(snapshot, memory, ring->header_bytes);
+    extract_snapshot_copy(snapshot, memory, ring->header_bytes, ring->length, mark_hole, snapshot);
     bool found = find_writer(memory, ring, &pointer);
     if (!running && is_running_after_all(memory, ring, pointer))
         return false;
@@ -311,8 +312,9 @@ static bool copy_and_judge(struct extract_snapshot *snapshot, struct extract_mem
     return true;
 }
 
-static enum extract_code allocate(struct extract_snapshot *snapshot, struct extract_memory *memory,
-                                  struct extract_error *error)
+enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
+                                            struct extract_memory *memory, uint64_t spill,
+                                            struct extract_error *error)
 {
     const struct extract_ring *ring = &snapshot->ring;
     uint8_t last;
@@ -324,8 +326,8 @@ static enum extract_code allocate(struct extract_snapshot *snapshot, struct extr
                                  "the last of its %llu bytes, at 0x%llx, cannot be read",
                                  (unsigned long long)ring->length,
                                  (unsigned long long)(ring->address + ring->length - 1));
-    snapshot->bytes = calloc(1, (size_t)ring->length);
-    snapshot->verdict = calloc(1, ring->entries.count);
+    snapshot->bytes = calloc(1, (size_t)(ring->length + spill));
+    snapshot->verdict = calloc(1, (size_t)ring->entries.count + 1);
     if (snapshot->bytes && snapshot->verdict)
         return EXTRACT_OK;
     extract_snapshot_free(snapshot);
@@ -339,6 +341,19 @@ static void count_verdicts(struct extract_snapshot *snapshot)
         snapshot->counts[snapshot->verdict[slot]]++;
 }
 
+static enum extract_code take_slots(struct extract_snapshot *snapshot,
+                                    struct extract_memory *memory, struct extract_error *error)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    enum extract_code code = extract_snapshot_allocate(snapshot, memory, 0, error);
+    if (code)
+        return code;
+    memcpy(snapshot->bytes, ring->header, ring->header_bytes);
+    if (!copy_and_judge(snapshot, memory, extract_memory_is_running(memory)))
+        copy_and_judge(snapshot, memory, true);
+    return EXTRACT_OK;
+}
+
 enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
                                         struct extract_memory *memory,
                                         const struct extract_ring *ring,
@@ -346,15 +361,14 @@ enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
 {
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->ring = *ring;
-    enum extract_code code = allocate(snapshot, memory, error);
+    enum extract_code code =
+        (ring->format->stream ? extract_stream_take : take_slots)(snapshot, memory, error);
     if (code)
         return code;
-    memcpy(snapshot->bytes, ring->header, ring->header_bytes);
-    if (!copy_and_judge(snapshot, memory, extract_memory_is_running(memory)))
-        copy_and_judge(snapshot, memory, true);
     count_verdicts(snapshot);
     snapshot->cost = extract_memory_cost(memory);
-    if (snapshot->counts[EXTRACT_UNREADABLE_ENTRY] == ring->entries.count) {
+    if (!ring->format->stream &&
+        snapshot->counts[EXTRACT_UNREADABLE_ENTRY] == ring->entries.count) {
         extract_snapshot_free(snapshot);
         return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
                                  "is the dump whole, and the target still there?",
@@ -368,6 +382,7 @@ void extract_snapshot_free(struct extract_snapshot *snapshot)
 {
     free(snapshot->bytes);
     free(snapshot->verdict);
+    free(snapshot->index);
     memset(snapshot, 0, sizeof *snapshot);
 }
 

@@ -154,6 +154,8 @@ static inline __attribute__((always_inline)) void decode_slots(const uint8_t *by
         for (unsigned k = 0; k < 4; k++)
             event->field[k] = extract_cursor_word(&c, word);
         event->fields = 4;
+        event->data = NULL;
+        event->data_bytes = 0;
         event->core = (uint8_t)(id >> 24); // SMP kernels: the core in the top byte
         event->id = (uint32_t)id & 0xFFFF;
         if (event->id != type_id) {
@@ -202,4 +204,5 @@ const struct extract_format extract_format_threadx = {
     .name_pointer = threadx_name_pointer,
     .save = threadx_save,
     .follow = &threadx_follow,
+    .hooks = EXTRACT_HOOKS_PLAIN,
 };

@@ -78,17 +78,20 @@ struct extract_event {
     uint64_t ticks;     // unwrapped, from 0 at the oldest
     uint64_t raw_stamp; // as stored
     uint64_t thread; // address of the thread; in interrupts that of the interrupted one, 0 = none
-    uint64_t priority_word; // as stored
+    uint64_t priority_word; // as stored; where entries have a frame, that
     uint64_t field[EXTRACT_FIELDS_MAX];
     const struct extract_event_type *type; // never NULL; lives as long as the trace
     uint32_t id;
-    uint32_t slot;      // of the ring
-    uint16_t priority;  // EXTRACT_NO_PRIORITY when unknown
+    uint32_t slot;     // of the ring; where entries differ in length: bytes from the buffer's start
+    uint16_t priority; // EXTRACT_NO_PRIORITY when unknown
     uint16_t threshold; // preemption threshold, likewise
     uint8_t core;
     uint8_t context; // enum extract_context
     uint8_t fields;  // how many of field[] were stored
     uint8_t flags;
+    uint32_t data_bytes; // of `data`
+    const uint8_t *data; // what the format calls the entry's payload, as stored; NULL: none. The
+                         // snapshot's, or the log's current block: good until the next read
 };
 
 // Marks: what a log says between its entries. They are no entries and have no stamp of their own.

@@ -107,8 +107,15 @@ enum extract_code extract_memory_open_trx(struct extract_memory **memory, const 
 enum extract_code extract_memory_open_core(struct extract_memory **memory, const char *path,
                                            struct extract_error *error);
 
-// What a file is, by its first bytes: "trx", "core", "elf" (an ELF that is no core), "ihex",
-// "srec", or "raw". Errors: IO. Standard input ("-"), pipes and devices cannot be looked at: USAGE.
+// Opens a dump of a ring of hook words (docs/formats/hook.md): control block and buffer, one region
+// at the address that the control block names, or at 0. A later ring search starts there. A
+// truncated file gives a shorter region. Errors: IO, NOMEM, LIMIT, BAD (no such dump).
+enum extract_code extract_memory_open_hooks(struct extract_memory **memory, const char *path,
+                                            struct extract_error *error);
+
+// What a file is, by its first bytes: "trx", "hook" (a ring of hook words), "hookstream" (a raw
+// stream of 64-bit hook words), "core", "elf" (an ELF that is no core), "log", "ihex", "srec", or
+// "raw". Errors: IO. Standard input ("-"), pipes and devices cannot be looked at: USAGE.
 enum extract_code extract_memory_detect(const char *path, const char **kind,
                                         struct extract_error *error);
 

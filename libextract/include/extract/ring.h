@@ -21,11 +21,12 @@ enum extract_ring_origin {
     EXTRACT_FROM_SCAN     // the memory's regions were searched for a header
 };
 
-// A half-open span of equal slots in target memory.
+// A half-open span of equal slots in target memory; of entries that differ in length, the buffer
+// that holds them.
 struct extract_slots {
     uint64_t start;      // address of the first slot
     uint64_t end;        // address behind the last
-    uint32_t slot_bytes; // size of a slot
+    uint32_t slot_bytes; // size of a slot; 0: entries differ in length
     uint32_t count;      // slots
 };
 
@@ -40,6 +41,7 @@ struct extract_ring {
     bool enabled;        // recording goes on
     bool enabled_known;  // false: no symbol tells
     uint64_t timer_mask; // bits of a stamp that count
+    uint64_t hz;         // stamps in a second, where the ring says it; else 0
     uint32_t name_bytes; // of a registry name, with its NUL
     struct extract_slots registry;
     struct extract_slots entries;
@@ -80,6 +82,29 @@ enum extract_code extract_ring_scan(struct extract_memory *memory,
                                     bool (*found)(void *context, const struct extract_ring *ring),
                                     void *context, uint64_t *candidates,
                                     struct extract_error *error);
+
+// How the entries of a raw stream of hook words lie behind each other (docs/formats/hook.md, "The
+// stream"). Zero-initialize, or let the words of a user fill it.
+struct extract_hook_stream {
+    unsigned bits;                 // of a hook word: 32 or 64; 0: as the stream begins, else 32
+    enum extract_byte_order order; // UNKNOWN: as the stream begins, else big
+    bool tid_known, stamp_known;   // else 4 bytes, and 8 with 64-bit hook words
+    unsigned tid, stamp;           // bytes behind an entry: 0, 4 or 8
+    bool all_stamped;              // not those of the stamped types alone
+    uint64_t hz;                   // stamps in a second; 0: not known
+};
+
+// Reads the words "bits=32,order=big,tid=4,stamp=4,stamps=typed,hz=1000000" in any order, each
+// optional. Errors: USAGE.
+enum extract_code extract_hook_stream_parse(struct extract_hook_stream *stream, const char *words,
+                                            struct extract_error *error);
+
+// Opens a raw stream ("-" is standard input) as a memory that holds a ring with its entries: what
+// is no entry becomes damage of the ring. Errors: IO, NOMEM, LIMIT (more than 256 MiB), BAD
+// (empty).
+enum extract_code extract_hook_stream_open(struct extract_memory **memory, const char *path,
+                                           const struct extract_hook_stream *stream,
+                                           struct extract_error *error);
 
 // The address that a pointer stored in the ring means. What a program links statically lies within
 // 2 GiB, on both sides of a border between upper halves perhaps.

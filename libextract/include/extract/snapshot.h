@@ -24,15 +24,29 @@ enum extract_verdict {
 
 const char *extract_verdict_name(enum extract_verdict verdict);
 
+// An entry in a ring whose entries differ in length.
+struct extract_extent {
+    uint32_t at;     // where it begins: bytes from the buffer's start
+    uint32_t length; // of it there; it may pass the buffer's end
+    uint32_t offset; // where all of it lies in one piece, in `bytes`
+    uint64_t stamp;  // an entry without one has that of its neighbour
+};
+
 struct extract_snapshot {
     struct extract_ring ring;
-    uint8_t *bytes;   // ring.length bytes from ring.address; owned
+    uint8_t *bytes;   // ring.length bytes from ring.address, and what `index` asks for; owned
     uint8_t *verdict; // one enum extract_verdict a slot, ring.entries.count of them; owned
     uint32_t counts[EXTRACT_VERDICTS];
-    uint32_t current;                // slot that is written next (the oldest entry once wrapped)
-    bool wrapped;                    // every slot has been written at least once
-    bool moved;                      // the writer moved while the copy was made
-    uint32_t moved_entries;          // by how many slots; all when by a whole turn, or unknown
+    uint32_t current;       // slot that is written next (the oldest entry once wrapped)
+    bool wrapped;           // every slot has been written at least once
+    bool moved;             // the writer moved while the copy was made
+    uint32_t moved_entries; // by how many slots; all when by a whole turn, or unknown
+    // Of entries that differ in length: ring.entries.count is how many there are, from the oldest.
+    struct extract_extent *index; // as many; owned; NULL: slots of one length
+    uint32_t index_room;
+    bool lost_known; // `lost` is exact
+    uint64_t lost;   // events that are not there: overwritten, or not written at all
+    bool full, overrun;
     uint64_t registry_missing;       // bytes of the registry that could not be read
     struct extract_memory_cost cost; // of finding and copying
 };

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// formats/hook: the control block. In: memory and the firmware's symbols. Out: a checked ring.
+//
+// Source: docs/formats/hook.md, "The control block".
+#include "formats/hook/hook.h"
+#include <stdio.h>
+
+enum { BUFFER_LEAST = 64, BUFFER_MOST = 1 << 28, CPUS_MOST = 256, READS = 4 };
+
+static const char symbol_name[] = "ringside_hooks";
+
+struct header {
+    uint32_t version, header_bytes, buffer_bytes, flags, clock_hz, clock_bits;
+    uint32_t head, tail, records, lost, generation, word_bytes, cpus;
+};
+
+static void read_header(struct header *h, const uint8_t *bytes, enum extract_byte_order order)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, EXTRACT_HOOKS_HEADER, order);
+    uint32_t *const words[] = {&h->version,  &h->header_bytes, &h->buffer_bytes, &h->flags,
+                               &h->clock_hz, &h->clock_bits,   &h->head,         &h->tail,
+                               &h->records,  &h->lost,         &h->generation,   &h->word_bytes,
+                               &h->cpus};
+    extract_cursor_seek(&c, EXTRACT_HOOKS_AT_VERSION);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        *words[i] = extract_cursor_u32(&c);
+}
+
+uint32_t hook_cpus(const struct extract_ring *ring)
+{
+    struct header h;
+    read_header(&h, ring->header, ring->byte_order);
+    return h.cpus;
+}
+
+bool hook_reach(const struct extract_ring *ring, const uint8_t *header, struct extract_reach *reach)
+{
+    struct header h;
+    read_header(&h, header, ring->byte_order);
+    *reach = (struct extract_reach){.tail = h.tail,
+                                    .head = h.head,
+                                    .written = h.records,
+                                    .lost = h.lost,
+                                    .era = h.generation,
+                                    .running = h.flags & HOOK_FLAG_RUNS,
+                                    .keeps_oldest = h.flags & HOOK_FLAG_KEEPS_OLDEST};
+    return h.head % 4 == 0 && h.tail % 4 == 0 &&
+           h.head - h.tail <= ring->entries.end - ring->entries.start;
+}
+
+// One check of the control block: what must hold, and how to say that it does not.
+struct check {
+    bool holds;
+    const char *field;
+    uint32_t value;
+    const char *reason;
+};
+
+static enum extract_code run_checks(const struct check *checks, size_t count, uint64_t address,
+                                    struct extract_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (checks[i].holds)
+            continue;
+        char what[64];
+        snprintf(what, sizeof what, "hook ring at 0x%llx", (unsigned long long)address);
+        extract_error_set(error, EXTRACT_BAD, what,
+                          "is this the right address, and is the dump whole?", "%s is 0x%x: %s",
+                          checks[i].field, checks[i].value, checks[i].reason);
+        if (error)
+            error->where = address;
+        return EXTRACT_BAD;
+    }
+    return EXTRACT_OK;
+}
+
+static enum extract_code check_header(const struct header *h, uint64_t address,
+                                      struct extract_error *error)
+{
+    uint64_t length = (uint64_t)EXTRACT_HOOKS_HEADER + h->buffer_bytes;
+    const struct check checks[] = {
+        {h->version == EXTRACT_HOOKS_VERSION, "version", h->version, "only 1 is known"},
+        {h->header_bytes == EXTRACT_HOOKS_HEADER, "header_bytes", h->header_bytes, "it must be 64"},
+        {h->buffer_bytes >= BUFFER_LEAST && h->buffer_bytes <= BUFFER_MOST &&
+             !(h->buffer_bytes & (h->buffer_bytes - 1)),
+         "buffer_bytes", h->buffer_bytes, "it must be a power of two from 64 to 2^28"},
+        {address + length > address, "buffer_bytes", h->buffer_bytes,
+         "the ring would run past the end of the address space"},
+        {h->clock_bits >= 16 && h->clock_bits <= 64, "clock_bits", h->clock_bits,
+         "it must be from 16 to 64"},
+        {h->word_bytes == 4 || h->word_bytes == 8, "word_bytes", h->word_bytes,
+         "it must be 4 or 8"},
+        {h->cpus >= 1 && h->cpus <= CPUS_MOST, "cpus", h->cpus, "it must be from 1 to 256"},
+        {h->head % 4 == 0, "head", h->head, "it is no multiple of 4"},
+        {h->tail % 4 == 0, "tail", h->tail, "it is no multiple of 4"},
+        {h->head - h->tail <= h->buffer_bytes, "head - tail", h->head - h->tail,
+         "it is more than buffer_bytes"},
+    };
+    return run_checks(checks, sizeof checks / sizeof *checks, address, error);
+}
+
+// Fills the ring from the control block in its `header`.
+static enum extract_code fill(struct extract_ring *ring, uint64_t address,
+                              struct extract_error *error)
+{
+    struct header h;
+    read_header(&h, ring->header, ring->byte_order);
+    enum extract_code code = check_header(&h, address, error);
+    if (code)
+        return code;
+    uint64_t start = address + EXTRACT_HOOKS_HEADER, end = start + h.buffer_bytes;
+    ring->format = &extract_format_hook;
+    ring->address = address;
+    ring->length = end - address;
+    ring->header_bytes = EXTRACT_HOOKS_HEADER;
+    ring->word_bytes = (uint8_t)h.word_bytes;
+    ring->enabled = h.flags & HOOK_FLAG_RUNS;
+    ring->enabled_known = true;
+    ring->timer_mask = UINT64_MAX >> (64 - h.clock_bits);
+    ring->hz = h.clock_hz;
+    ring->registry = (struct extract_slots){start, start, 0, 0};
+    ring->entries = (struct extract_slots){start, end, 0, 0};
+    ring->current_offset = EXTRACT_HOOKS_AT_HEAD;
+    return EXTRACT_OK;
+}
+
+static enum extract_code read_at(struct extract_ring *ring, struct extract_memory *memory,
+                                 uint64_t address, struct extract_error *error)
+{
+    size_t got;
+    enum extract_code code =
+        extract_memory_read(memory, address, ring->header, EXTRACT_HOOKS_HEADER, &got, error);
+    if (code)
+        return code;
+    ring->byte_order = extract_hooks_order(ring->header, EXTRACT_HOOKS_HEADER);
+    if (ring->byte_order)
+        return fill(ring, address, error);
+    char what[64];
+    snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
+    return extract_error_set(error, EXTRACT_NOTFOUND, what,
+                             "is this the firmware that runs, and has it started?",
+                             "no ring of hook words stands there (magic 0x4b4f4f48)");
+}
+
+enum extract_code hook_ring_at(struct extract_ring *ring, struct extract_memory *memory,
+                               struct extract_symbols *symbols, uint64_t address,
+                               struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_BAD;
+    (void)symbols;
+    // A writer that runs moves its places while they are read.
+    for (unsigned i = 0; code == EXTRACT_BAD && i < READS; i++) {
+        code = read_at(ring, memory, address, error);
+        if (!extract_memory_is_running(memory))
+            break;
+    }
+    return code;
+}
+
+enum extract_code hook_ring_find(struct extract_ring *ring, struct extract_memory *memory,
+                                 struct extract_symbols *symbols, struct extract_error *error)
+{
+    static const uint8_t zeros[4];
+    struct extract_symbol symbol;
+    if (!extract_symbols_by_name(symbols, symbol_name, &symbol))
+        return extract_error_set(error, EXTRACT_NOTFOUND, symbol_name,
+                                 "build the firmware with the hook recorder, or give the ring's "
+                                 "address (--ring, in GDB: ringside set ring)",
+                                 "the ELF file has no such symbol");
+    enum extract_code code = hook_ring_at(ring, memory, symbols, symbol.address, error);
+    if (code == EXTRACT_NOTFOUND && !memcmp(ring->header, zeros, sizeof zeros))
+        return extract_error_set(error, EXTRACT_ABSENT, "hook recorder",
+                                 "start it in the firmware, or look later",
+                                 "it was never started (%s begins with 0)", symbol_name);
+    return code == EXTRACT_NOTFOUND && error ? (error->code = EXTRACT_BAD) : code;
+}
+
+void hook_join(struct extract_ring *ring, struct extract_symbols *symbols)
+{
+    ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
+    ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols);
+}
+
+bool hook_looks(const uint8_t *bytes, size_t length)
+{
+    return extract_hooks_order(bytes, length) != EXTRACT_ORDER_UNKNOWN;
+}
+
+bool hook_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address)
+{
+    if (length < EXTRACT_HOOKS_HEADER || !extract_hooks_is(bytes, length))
+        return false;
+    memset(ring, 0, sizeof *ring);
+    memcpy(ring->header, bytes, EXTRACT_HOOKS_HEADER);
+    ring->byte_order = extract_hooks_order(bytes, length);
+    return !fill(ring, address, NULL);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// formats/hook: records to events, and to the entries that templates see.
+//
+// Source: docs/formats/hook.md; the entries of AIX as "trc_read" and trcfmt files show them.
+#include "formats/hook/hook.h"
+
+#define DATA_WORD(label)                                                                           \
+    {                                                                                              \
+        label, EXTRACT_KIND_HEX                                                                    \
+    }
+
+// Templates say what a hook id means; KERN is what an event without a template is.
+static const struct extract_event_type hook_event = {
+    .symbol = "HOOK",
+    .name = "hook",
+    .class_ = EXTRACT_KERN,
+    .fields = HOOK_WORDS_MOST,
+    .range = true,
+    .field = {DATA_WORD("D1"), DATA_WORD("D2"), DATA_WORD("D3"), DATA_WORD("D4"), DATA_WORD("D5")}};
+
+static const struct extract_event_type *hook_type(uint32_t id)
+{
+    (void)id;
+    return &hook_event;
+}
+
+static const struct extract_role_fields *hook_role(uint32_t id)
+{
+    static const struct extract_role_fields none = {EXTRACT_ROLE_NONE, -1, -1, -1, -1};
+    (void)id;
+    return &none;
+}
+
+static uint64_t hook_stamp(const struct extract_snapshot *snapshot, uint32_t slot)
+{
+    return snapshot->index[slot].stamp;
+}
+
+static void decode_context(struct extract_event *event, const struct hook_record *record)
+{
+    event->thread = record->tid;
+    event->context = EXTRACT_THREAD;
+    if (record->frame & HOOK_FRAME_ISR)
+        event->context = EXTRACT_ISR;
+    if (record->frame & HOOK_FRAME_INIT) {
+        event->context = EXTRACT_INIT;
+        event->thread = 0;
+    }
+}
+
+static void decode_record(const struct extract_ring *ring, const struct hook_record *record,
+                          const uint8_t *bytes, struct extract_event *event)
+{
+    uint32_t unit = hook_unit(&record->word), payload = hook_record_payload(record);
+    struct extract_cursor c = extract_cursor_make(bytes + 4, payload, ring->byte_order);
+    decode_context(event, record);
+    event->type = &hook_event;
+    event->priority_word = record->frame;
+    event->priority = event->threshold = EXTRACT_NO_PRIORITY;
+    event->id = record->word.id;
+    event->core = (uint8_t)(record->frame >> 24);
+    event->data = bytes + 4;
+    event->data_bytes = payload;
+    event->fields = (uint8_t)record->words;
+    extract_cursor_seek(&c, unit);
+    for (uint32_t i = 0; i < HOOK_WORDS_MOST; i++)
+        event->field[i] = i < record->words ? extract_cursor_word(&c, unit) : 0;
+}
+
+static void hook_decode(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
+                        struct extract_event *events)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    uint32_t cpus = hook_cpus(ring);
+    for (size_t i = 0; i < count; i++) {
+        const struct extract_extent *place = &snapshot->index[slot + i];
+        const uint8_t *bytes = snapshot->bytes + place->offset;
+        struct hook_record record = {0};
+        hook_record_read(&record, bytes, place->length, ring->byte_order, cpus);
+        decode_record(ring, &record, bytes, &events[i]);
+        events[i].raw_stamp = place->stamp;
+    }
+}
+
+// ---- as AIX has it ----
+
+static uint8_t *put_big(uint8_t *to, uint64_t value, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
+    return to + bytes;
+}
+
+// Hook word and data words with their highest byte first, and the buffer as it is.
+static bool lay_out(const struct extract_event *event, const struct hook_word *word,
+                    struct extract_cursor *c, uint8_t *room)
+{
+    uint32_t unit = hook_unit(word);
+    uint8_t *to = put_big(room, hook_word_value(word), unit);
+    for (unsigned i = 0; i < event->fields; i++)
+        to = put_big(to, event->field[i], unit);
+    if (!extract_cursor_span(c, (uint64_t)event->fields * unit))
+        return false;
+    size_t left = extract_cursor_left(c);
+    const uint8_t *buffer = extract_cursor_span(c, left);
+    if (left > HOOK_RECORD_MOST)
+        return false;
+    memcpy(to, buffer, left);
+    return true;
+}
+
+static bool hook_entry(const struct extract_ring *ring, const struct extract_event *event,
+                       struct extract_entry *entry, uint8_t *room)
+{
+    struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
+    struct hook_word word;
+    hook_word_read(&word, &c, event->priority_word & HOOK_FRAME_WIDE);
+    uint32_t unit = hook_unit(&word);
+    if (c.failed || event->fields > HOOK_WORDS_MOST)
+        return false;
+    bool as_it_is = ring->byte_order == EXTRACT_BIG;
+    if (!as_it_is && !lay_out(event, &word, &c, room))
+        return false;
+    *entry = (struct extract_entry){.bytes = as_it_is ? event->data : room,
+                                    .length = event->data_bytes,
+                                    .bits = (uint8_t)(8 * unit),
+                                    .generic = word.generic,
+                                    .little = !as_it_is,
+                                    .hook = word.id,
+                                    .type = word.type,
+                                    .data = word.data,
+                                    .bytes_of_data = event->data_bytes - unit,
+                                    .cpu = event->core,
+                                    .priority = event->priority,
+                                    .pid = event->thread,
+                                    .tid = event->thread,
+                                    .log_offset = event->slot,
+                                    .event = event};
+    if (word.generic)
+        entry->bytes_of_data = hook_word_buffer(&word);
+    return true;
+}
+
+static const struct extract_stream hook_stream = {
+    .spill = hook_spill,
+    .live_from = EXTRACT_HOOKS_AT_HEAD,
+    .live_to = EXTRACT_HOOKS_AT_WORD_BYTES,
+    .reach = hook_reach,
+    .walk = hook_walk,
+};
+
+const struct extract_format extract_format_hook = {
+    .name = "hook",
+    .title = "hook words",
+    .find = hook_ring_find,
+    .at = hook_ring_at,
+    .join = hook_join,
+    .looks = hook_looks,
+    .is = hook_is,
+    .stream = &hook_stream,
+    .type = hook_type,
+    .role = hook_role,
+    .stamp = hook_stamp,
+    .decode = hook_decode,
+    .save = hook_save,
+    .direction = EXTRACT_CLOCK_UP,
+    .hooks = EXTRACT_HOOKS_16,
+    .entry = hook_entry,
+};

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// formats/hook: one record. In: its bytes. Out: its parts, or that it is none.
+//
+// Source: docs/formats/hook.md, "A record"; the types of hook words as AIX documents them.
+#include "formats/hook/hook.h"
+
+void hook_word_read(struct hook_word *word, struct extract_cursor *c, bool wide)
+{
+    *word = (struct hook_word){.wide = wide};
+    if (wide) {
+        uint64_t value = extract_cursor_u64(c);
+        word->type = (uint16_t)(value >> 48);
+        word->size = (uint16_t)(value >> 32);
+        word->id = (uint16_t)(value >> 16);
+        word->data = (uint16_t)value;
+        word->generic = word->type & HOOK_WIDE_GENERIC;
+    } else {
+        uint32_t value = extract_cursor_u32(c);
+        word->id = (uint16_t)(value >> 16 & 0xFFF0);
+        word->type = (uint16_t)(value >> 16 & 0xF);
+        word->data = (uint16_t)value;
+        word->generic = (word->type & ~HOOK_TYPE_STAMP) == HOOK_TYPE_GENERIC;
+    }
+}
+
+uint64_t hook_word_value(const struct hook_word *word)
+{
+    if (word->wide)
+        return (uint64_t)word->type << 48 | (uint64_t)word->size << 32 | (uint64_t)word->id << 16 |
+               word->data;
+    return (uint32_t)(word->id | word->type) << 16 | word->data;
+}
+
+uint32_t hook_word_buffer(const struct hook_word *word)
+{
+    if (!word->generic)
+        return 0;
+    return word->wide ? word->size : word->data;
+}
+
+// How many data words an entry that is not generic has in `bytes`; UINT32_MAX: it cannot have so
+// many.
+static uint32_t count_words(const struct hook_word *word, uint32_t bytes)
+{
+    uint32_t words = bytes / hook_unit(word);
+    bool fits = false;
+    if (bytes % hook_unit(word))
+        return UINT32_MAX;
+    if (word->wide)
+        fits = bytes == word->size && words <= HOOK_WORDS_MOST;
+    else if ((word->type & ~HOOK_TYPE_STAMP) == HOOK_TYPE_NONE)
+        fits = words == 0;
+    else if ((word->type & ~HOOK_TYPE_STAMP) == HOOK_TYPE_ONE)
+        fits = words == 1;
+    else if ((word->type & ~HOOK_TYPE_STAMP) == HOOK_TYPE_FIVE)
+        fits = words >= 1 && words <= HOOK_WORDS_MOST;
+    return fits ? words : UINT32_MAX;
+}
+
+// Whether `bytes` of data are what the hook word says.
+static bool fit_data(struct hook_record *record, uint32_t bytes)
+{
+    const struct hook_word *word = &record->word;
+    record->words = 1;
+    record->buffer = hook_word_buffer(word);
+    if (word->generic)
+        return bytes == hook_unit(word) + ((record->buffer + 3) & ~3u);
+    record->words = count_words(word, bytes);
+    return record->words != UINT32_MAX;
+}
+
+static uint32_t number_bytes(uint32_t frame, uint32_t has, uint32_t is_wide)
+{
+    if (!(frame & has))
+        return 0;
+    return frame & is_wide ? 8 : 4;
+}
+
+static bool frame_is_good(uint32_t frame, uint32_t length, uint32_t cpus)
+{
+    uint32_t own = frame & 0xFFFF;
+    return own >= 8 && own % 4 == 0 && own <= length && !(frame & HOOK_FRAME_NONE) &&
+           (frame & (HOOK_FRAME_TID | HOOK_FRAME_TID_8)) != HOOK_FRAME_TID_8 &&
+           (frame & (HOOK_FRAME_STAMP | HOOK_FRAME_STAMP_8)) != HOOK_FRAME_STAMP_8 &&
+           frame >> 24 < cpus;
+}
+
+bool hook_record_read(struct hook_record *record, const uint8_t *bytes, uint32_t length,
+                      enum extract_byte_order order, uint32_t cpus)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, length, order);
+    uint32_t frame = record->frame = extract_cursor_u32(&c);
+    if (c.failed || !frame_is_good(frame, length, cpus))
+        return false;
+    uint32_t own = frame & 0xFFFF;
+    uint32_t tid = number_bytes(frame, HOOK_FRAME_TID, HOOK_FRAME_TID_8);
+    uint32_t stamp = number_bytes(frame, HOOK_FRAME_STAMP, HOOK_FRAME_STAMP_8);
+    c.length = own;
+    hook_word_read(&record->word, &c, frame & HOOK_FRAME_WIDE);
+    uint32_t before = (uint32_t)c.at + tid + stamp;
+    if (c.failed || before > own || !fit_data(record, own - before))
+        return false;
+    extract_cursor_seek(&c, own - tid - stamp);
+    record->tid = tid ? extract_cursor_word(&c, tid) : 0;
+    record->stamp = stamp ? extract_cursor_word(&c, stamp) : 0;
+    return !c.failed;
+}

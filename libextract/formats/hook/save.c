@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// formats/hook: a ring as a file. In: a trace. Out: control block and buffer as they lay in memory.
+//
+// Source: docs/formats/hook.md, "The file".
+#include "formats/hook/hook.h"
+#include <stdlib.h>
+
+struct image {
+    uint8_t *bytes;
+    uint32_t size; // of the buffer
+    enum extract_byte_order order;
+};
+
+static void put_word(struct image *image, enum extract_hooks_word at, uint64_t value)
+{
+    hook_put(image->bytes + at, (uint32_t)value, image->order);
+}
+
+// An entry that is not shown is blanked: another look must not find more in it. Such a stretch may
+// be longer than a frame can say.
+static void blank(struct image *image, uint32_t at, uint32_t length)
+{
+    while (length) {
+        uint32_t part = length < HOOK_RECORD_MOST ? length : HOOK_RECORD_MOST;
+        uint8_t *to = image->bytes + EXTRACT_HOOKS_HEADER + at % image->size;
+        hook_put(to, HOOK_FRAME_NONE | part, image->order);
+        at += part;
+        length -= part;
+    }
+}
+
+// The places of a target that could not be copied may be none.
+static void put_entries(struct image *image, const struct extract_snapshot *snapshot)
+{
+    struct extract_reach reach;
+    uint32_t length = 0;
+    hook_reach(&snapshot->ring, image->bytes, &reach);
+    uint32_t head = reach.head / 4 * 4;
+    for (uint32_t i = 0; i < snapshot->ring.entries.count; i++) {
+        const struct extract_extent *place = &snapshot->index[i];
+        if (snapshot->verdict[i] > EXTRACT_PROVISIONAL)
+            blank(image, place->at, place->length);
+        length += place->length;
+    }
+    put_word(image, EXTRACT_HOOKS_AT_HEAD, head);
+    put_word(image, EXTRACT_HOOKS_AT_TAIL, head - length);
+}
+
+enum extract_code hook_save(struct extract_text *text, const struct extract_trace *trace,
+                            struct extract_error *error)
+{
+    const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
+    const struct extract_ring *ring = &snapshot->ring;
+    struct image image = {malloc((size_t)ring->length),
+                          (uint32_t)(ring->entries.end - ring->entries.start), ring->byte_order};
+    if (!image.bytes)
+        return extract_error_set(error, EXTRACT_NOMEM, "hook ring", NULL, "out of memory");
+    memcpy(image.bytes, snapshot->bytes, (size_t)ring->length);
+    put_entries(&image, snapshot);
+    put_word(&image, EXTRACT_HOOKS_AT_ADDRESS, ring->address);
+    put_word(&image, EXTRACT_HOOKS_AT_ADDRESS + 4, ring->address >> 32);
+    extract_text_put(text, (const char *)image.bytes, (size_t)ring->length);
+    free(image.bytes);
+    return text->code ? extract_error_set(error, text->code, "hook ring", NULL, "out of memory")
+                      : EXTRACT_OK;
+}

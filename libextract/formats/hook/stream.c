@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+// formats/hook: a raw stream as a ring. In: entries without frames, as AIX logs have them. Out: a
+// memory that holds a control block, and these entries in frames.
+//
+// Source: docs/formats/hook.md, "The stream"; IBM AIX documentation, "trc_read", for the types.
+#include "base/file.h"
+#include "formats/hook/hook.h"
+#include "memory/images.h"
+#include <stdlib.h>
+
+enum {
+    BUFFER_LEAST = 64,
+    BUFFER_MOST = 1 << 28,
+    CHAIN = 16, // entries that follow each other behind damage
+    ROOM_LEAST = 4096
+};
+
+struct builder {
+    struct extract_hook_stream layout; // nothing in it is unknown
+    const uint8_t *bytes;              // of the stream
+    size_t length;
+    uint8_t *ring; // control block and records
+    size_t used, room;
+    uint32_t records;
+};
+
+// An entry of the stream.
+struct item {
+    struct hook_word word;
+    uint32_t head; // bytes of the hook word there
+    uint32_t data; // of data words and buffer
+    uint32_t fill; // behind them
+    uint32_t tid, stamp;
+};
+
+static uint32_t item_length(const struct item *item)
+{
+    return item->head + item->data + item->fill + item->tid + item->stamp;
+}
+
+// Bytes of data words and buffer; UINT32_MAX: the type is none.
+static uint32_t narrow_data(const struct hook_word *word)
+{
+    switch (word->type & ~HOOK_TYPE_STAMP) {
+    case HOOK_TYPE_GENERIC:
+        return 4 + (uint32_t)word->data;
+    case HOOK_TYPE_NONE:
+        return 0;
+    case HOOK_TYPE_ONE:
+        return 4;
+    case HOOK_TYPE_FIVE:
+        return 4 * HOOK_WORDS_MOST;
+    default:
+        return UINT32_MAX;
+    }
+}
+
+static uint32_t wide_data(const struct hook_word *word)
+{
+    uint32_t unit = word->type & HOOK_WIDE_NARROW_DATA ? 4 : 8;
+    if (word->generic)
+        return unit + word->size;
+    return word->size % unit || word->size > unit * HOOK_WORDS_MOST ? UINT32_MAX : word->size;
+}
+
+// What a hook of 32 bits in a stream of 64 is by itself.
+static bool make_narrow(struct hook_word *word, uint32_t data)
+{
+    uint16_t stamp = word->type & HOOK_WIDE_STAMP ? HOOK_TYPE_STAMP : 0;
+    uint16_t type = data == 0 ? HOOK_TYPE_NONE : data == 4 ? HOOK_TYPE_ONE : HOOK_TYPE_FIVE;
+    if (word->generic)
+        type = HOOK_TYPE_GENERIC;
+    word->data = word->generic ? word->size : word->data;
+    word->type = type | stamp;
+    word->wide = false;
+    return word->id % 16 == 0;
+}
+
+static uint32_t frame_of(const struct item *item)
+{
+    uint32_t unit = hook_unit(&item->word);
+    return (4 + unit + (item->data + 3) / 4 * 4 + item->tid + item->stamp) |
+           (item->word.wide ? HOOK_FRAME_WIDE : 0) | (item->tid ? HOOK_FRAME_TID : 0) |
+           (item->tid == 8 ? HOOK_FRAME_TID_8 : 0) | (item->stamp ? HOOK_FRAME_STAMP : 0) |
+           (item->stamp == 8 ? HOOK_FRAME_STAMP_8 : 0);
+}
+
+// Takes the entry at `at` apart. False: there is none, or not all of it.
+static bool item_read(const struct builder *builder, size_t at, struct item *item)
+{
+    const struct extract_hook_stream *layout = &builder->layout;
+    struct extract_cursor c =
+        extract_cursor_make(builder->bytes + at, builder->length - at, layout->order);
+    bool wide = layout->bits == 64;
+    hook_word_read(&item->word, &c, wide);
+    item->head = wide ? 8 : 4;
+    item->data = wide ? wide_data(&item->word) : narrow_data(&item->word);
+    if (c.failed || !item->word.id || item->data > HOOK_RECORD_MOST - 32)
+        return false;
+    bool typed = item->word.type & (wide ? HOOK_WIDE_STAMP : HOOK_TYPE_STAMP);
+    item->fill = (item->head - item->data % item->head) % item->head;
+    item->tid = layout->tid;
+    item->stamp = typed || layout->all_stamped ? layout->stamp : 0;
+    if (wide && item->word.type & HOOK_WIDE_NARROW_DATA && !make_narrow(&item->word, item->data))
+        return false;
+    return item_length(item) <= builder->length - at;
+}
+
+// Whether entries follow each other from here on, up to the end or far enough.
+static bool holds(const struct builder *builder, size_t at)
+{
+    struct item item;
+    for (unsigned i = 0; i < CHAIN && at != builder->length; i++) {
+        if (!item_read(builder, at, &item))
+            return false;
+        at += item_length(&item);
+    }
+    return true;
+}
+
+// Room for `more` zeros, which are taken; NULL: out of memory.
+static uint8_t *take(struct builder *builder, size_t more)
+{
+    size_t used = builder->used;
+    if (builder->room - used < more) {
+        size_t room = (used + more) * 2 + ROOM_LEAST;
+        uint8_t *ring = realloc(builder->ring, room);
+        if (!ring)
+            return NULL;
+        builder->ring = ring;
+        builder->room = room;
+    }
+    builder->used += more;
+    return memset(builder->ring + used, 0, more);
+}
+
+static uint8_t *copy_number(uint8_t *to, const uint8_t *from, uint32_t bytes)
+{
+    memcpy(to, from, bytes);
+    return to + bytes;
+}
+
+static bool put_item(struct builder *builder, size_t at, const struct item *item)
+{
+    const uint8_t *from = builder->bytes + at;
+    uint32_t frame = frame_of(item), unit = hook_unit(&item->word);
+    uint8_t *record = take(builder, frame & 0xFFFF), *to = record;
+    if (!record)
+        return false;
+    hook_put(to, frame, builder->layout.order);
+    to += 4;
+    if (unit == item->head)
+        memcpy(to, from, unit);
+    else
+        hook_put(to, (uint32_t)hook_word_value(&item->word), builder->layout.order);
+    memcpy(to + unit, from + item->head, item->data);
+    to = record + (frame & 0xFFFF) - item->tid - item->stamp;
+    from += item->head + item->data + item->fill;
+    to = copy_number(to, from, item->tid);
+    copy_number(to, from + item->tid, item->stamp);
+    builder->records++;
+    return true;
+}
+
+// Bytes that are no entry.
+static bool put_damage(struct builder *builder, size_t length)
+{
+    while (length) {
+        size_t part = length < HOOK_RECORD_MOST ? length : HOOK_RECORD_MOST;
+        uint32_t whole = ((uint32_t)part + 3) / 4 * 4;
+        uint8_t *to = take(builder, whole);
+        if (!to)
+            return false;
+        hook_put(to, HOOK_FRAME_NONE | whole, builder->layout.order);
+        builder->records++;
+        length -= part;
+    }
+    return true;
+}
+
+static bool put_all(struct builder *builder, size_t at)
+{
+    struct item item;
+    bool fits = true;
+    while (fits && at < builder->length) {
+        size_t start = at;
+        if (item_read(builder, at, &item)) {
+            fits = put_item(builder, at, &item);
+            at += item_length(&item);
+            continue;
+        }
+        for (at += 4; at < builder->length && !holds(builder, at);)
+            at += 4;
+        at = at < builder->length ? at : builder->length;
+        fits = put_damage(builder, at - start);
+    }
+    return fits;
+}
+
+// ---- the layout, as the stream begins and as sizes follow from each other ----
+
+// Bytes in front of the first entry.
+static size_t settle(struct extract_hook_stream *layout, const uint8_t *bytes, size_t length)
+{
+    enum extract_byte_order order = extract_hooks_stream_order(bytes, length);
+    bool begins = order && layout->bits != 32;
+    if (begins)
+        layout->order = order;
+    if (!layout->bits)
+        layout->bits = begins ? 64 : 32;
+    if (!layout->order)
+        layout->order = EXTRACT_BIG;
+    if (!layout->tid_known)
+        layout->tid = layout->bits / 8;
+    if (!layout->stamp_known)
+        layout->stamp = layout->bits / 8;
+    return begins ? 4 : 0;
+}
+
+static void put_header(struct builder *builder, uint32_t buffer_bytes)
+{
+    const struct extract_hook_stream *layout = &builder->layout;
+    const struct {
+        enum extract_hooks_word at;
+        uint32_t value;
+    } words[] = {
+        {EXTRACT_HOOKS_AT_MAGIC, EXTRACT_HOOKS_MAGIC},
+        {EXTRACT_HOOKS_AT_VERSION, EXTRACT_HOOKS_VERSION},
+        {EXTRACT_HOOKS_AT_HEADER_BYTES, EXTRACT_HOOKS_HEADER},
+        {EXTRACT_HOOKS_AT_BUFFER_BYTES, buffer_bytes},
+        {EXTRACT_HOOKS_AT_FLAGS, HOOK_FLAG_KEEPS_OLDEST},
+        {EXTRACT_HOOKS_AT_CLOCK_HZ, (uint32_t)layout->hz},
+        {EXTRACT_HOOKS_AT_CLOCK_BITS, layout->stamp ? 8 * layout->stamp : 64},
+        {EXTRACT_HOOKS_AT_HEAD, (uint32_t)builder->used - EXTRACT_HOOKS_HEADER},
+        {EXTRACT_HOOKS_AT_RECORDS, builder->records},
+        {EXTRACT_HOOKS_AT_WORD_BYTES, layout->bits / 8},
+        {EXTRACT_HOOKS_AT_CPUS, 1},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        hook_put(builder->ring + words[i].at, words[i].value, layout->order);
+}
+
+// Fills the builder's ring up to a power of two.
+static enum extract_code build(struct builder *builder, const char *name,
+                               struct extract_error *error)
+{
+    uint32_t buffer_bytes = BUFFER_LEAST;
+    size_t at = settle(&builder->layout, builder->bytes, builder->length);
+    bool fits = take(builder, EXTRACT_HOOKS_HEADER) && put_all(builder, at);
+    size_t used = builder->used - (fits ? EXTRACT_HOOKS_HEADER : 0);
+    if (used > BUFFER_MOST)
+        return extract_error_set(error, EXTRACT_LIMIT, name, "cut it into parts",
+                                 "a stream of more than 256 MiB cannot be read");
+    while (buffer_bytes < used)
+        buffer_bytes *= 2;
+    if (!fits || !take(builder, buffer_bytes - used))
+        return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
+    builder->used = EXTRACT_HOOKS_HEADER + used;
+    put_header(builder, buffer_bytes);
+    builder->used = EXTRACT_HOOKS_HEADER + (size_t)buffer_bytes;
+    return EXTRACT_OK;
+}
+
+static enum extract_code open_ring(struct extract_memory **memory, struct builder *builder,
+                                   const char *name, struct extract_error *error)
+{
+    struct extract_input input = {.name = name, .bytes = builder->ring, .length = builder->used};
+    enum extract_code code = extract_memory_new_images(memory, error);
+    if (code)
+        return code;
+    code = extract_hooks_load(extract_images_of(*memory), &input, error);
+    builder->ring = input.bytes;
+    if (!code)
+        return EXTRACT_OK;
+    extract_memory_close(*memory);
+    *memory = NULL;
+    return code;
+}
+
+enum extract_code extract_hook_stream_open(struct extract_memory **memory, const char *path,
+                                           const struct extract_hook_stream *stream,
+                                           struct extract_error *error)
+{
+    struct builder builder = {.layout = *stream};
+    const char *name = extract_file_name(path);
+    uint8_t *bytes;
+    *memory = NULL;
+    enum extract_code code =
+        extract_file_read(path, EXTRACT_FILE_LIMIT, &bytes, &builder.length, error);
+    if (code)
+        return code;
+    builder.bytes = bytes;
+    if (!builder.length)
+        code = extract_error_set(error, EXTRACT_BAD, name, "name a file of entries", "it is empty");
+    code = code ? code : build(&builder, name, error);
+    code = code ? code : open_ring(memory, &builder, name, error);
+    free(builder.ring);
+    free(bytes);
+    return code;
+}

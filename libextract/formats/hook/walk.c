@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// formats/hook: the records of a copied ring. In: its bytes, between two places. Out: an index of
+// records, and of what lies between them and is none.
+//
+// Behind damage a record is looked for from which others follow, up to the end or far enough that
+// it is no chance. Nothing else proves that such a place is a border: it is provisional.
+#include "formats/hook/hook.h"
+
+enum { CHAIN = 4, CHAIN_OWN = 2 }; // records that follow each other; behind one's own length
+
+struct walk {
+    struct extract_snapshot *snapshot;
+    const uint8_t *buffer; // and behind it what it starts with
+    uint32_t size, to, cpus;
+    enum extract_byte_order order;
+    uint64_t stamp; // of the last record that has one
+    bool stamped;   // there was one
+    bool narrow;    // one of 32 bits
+};
+
+uint64_t hook_spill(const struct extract_ring *ring)
+{
+    uint64_t size = ring->entries.end - ring->entries.start;
+    return size < HOOK_RECORD_MOST ? size : HOOK_RECORD_MOST;
+}
+
+static bool record_at(const struct walk *walk, uint32_t at, struct hook_record *record)
+{
+    uint32_t left = walk->to - at;
+    left = left < HOOK_RECORD_MOST ? left : HOOK_RECORD_MOST;
+    return hook_record_read(record, walk->buffer + at % walk->size, left, walk->order, walk->cpus);
+}
+
+// Whether `record`, which is none, was put there to say so.
+static bool is_blank(const struct walk *walk, uint32_t at, const struct hook_record *record)
+{
+    return hook_frame_is_blank(record->frame) && hook_record_length(record) <= walk->to - at;
+}
+
+static bool holds(const struct walk *walk, uint32_t at, unsigned chain)
+{
+    struct hook_record record;
+    while (chain && at != walk->to) {
+        if (record_at(walk, at, &record))
+            chain--;
+        else if (!is_blank(walk, at, &record))
+            return false;
+        at += hook_record_length(&record);
+    }
+    return true;
+}
+
+static uint32_t search(const struct walk *walk, uint32_t at)
+{
+    while (at != walk->to && !holds(walk, at, CHAIN))
+        at += 4;
+    return at;
+}
+
+// Where the records go on behind one that is none. *proven says that its own length leads there.
+static uint32_t behind(const struct walk *walk, uint32_t at, const struct hook_record *record,
+                       bool *proven)
+{
+    uint32_t own = hook_record_length(record);
+    *proven = is_blank(walk, at, record) || (own >= 8 && own % 4 == 0 && own <= walk->to - at &&
+                                             holds(walk, at + own, CHAIN_OWN));
+    return *proven ? at + own : search(walk, at + 4);
+}
+
+static bool note(struct walk *walk, uint32_t at, uint32_t length, enum extract_verdict verdict)
+{
+    struct extract_extent place = {.at = at % walk->size, .length = length, .stamp = walk->stamp};
+    place.offset = EXTRACT_HOOKS_HEADER + place.at;
+    return extract_snapshot_note(walk->snapshot, &place, verdict);
+}
+
+// Records in front of the first stamp have that one.
+static void note_stamp(struct walk *walk, const struct hook_record *record)
+{
+    struct extract_snapshot *snapshot = walk->snapshot;
+    if (!(record->frame & HOOK_FRAME_STAMP))
+        return;
+    walk->stamp = record->stamp;
+    walk->narrow |= !(record->frame & HOOK_FRAME_STAMP_8);
+    for (uint32_t i = 0; !walk->stamped && i < snapshot->ring.entries.count; i++)
+        snapshot->index[i].stamp = record->stamp;
+    walk->stamped = true;
+}
+
+static bool note_all(struct walk *walk, uint32_t at, bool proven)
+{
+    struct hook_record record;
+    bool fits = true;
+    while (fits && at != walk->to) {
+        uint32_t next;
+        if (record_at(walk, at, &record)) {
+            next = at + hook_record_length(&record);
+            note_stamp(walk, &record);
+            fits = note(walk, at, next - at, proven ? EXTRACT_GOOD : EXTRACT_PROVISIONAL);
+            proven = true;
+        } else {
+            next = behind(walk, at, &record, &proven);
+            fits = note(walk, at, next - at, EXTRACT_INVALID);
+        }
+        at = next;
+    }
+    return fits;
+}
+
+bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border)
+{
+    struct extract_ring *ring = &snapshot->ring;
+    uint8_t *buffer = snapshot->bytes + EXTRACT_HOOKS_HEADER;
+    struct walk walk = {.snapshot = snapshot,
+                        .buffer = buffer,
+                        .size = (uint32_t)(ring->entries.end - ring->entries.start),
+                        .to = to,
+                        .cpus = hook_cpus(ring),
+                        .order = ring->byte_order};
+    memcpy(buffer + walk.size, buffer, (size_t)hook_spill(ring));
+    bool fits = note_all(&walk, border ? from : search(&walk, from), border);
+    if (walk.narrow)
+        ring->timer_mask &= UINT32_MAX;
+    return fits;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// memory: dumps of rings of hook words. In: a file. Out: one region at the address where the ring
+// lay on the target. Source: docs/formats/hook.md, "The file".
+#include "memory/hooks.h"
+#include "base/cursor.h"
+#include "memory/images.h"
+
+// The order in which the bytes begin with `magic`.
+static enum extract_byte_order order_of(const uint8_t *bytes, size_t length, uint32_t magic)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+    uint32_t first = extract_cursor_u32(&c);
+    if (c.failed)
+        return EXTRACT_ORDER_UNKNOWN;
+    if (first == magic)
+        return EXTRACT_LITTLE;
+    return first == __builtin_bswap32(magic) ? EXTRACT_BIG : EXTRACT_ORDER_UNKNOWN;
+}
+
+enum extract_byte_order extract_hooks_order(const uint8_t *bytes, size_t length)
+{
+    return order_of(bytes, length, EXTRACT_HOOKS_MAGIC);
+}
+
+enum extract_byte_order extract_hooks_stream_order(const uint8_t *bytes, size_t length)
+{
+    return order_of(bytes, length, EXTRACT_HOOKS_STREAM);
+}
+
+bool extract_hooks_is(const uint8_t *bytes, size_t length)
+{
+    enum extract_byte_order order = extract_hooks_order(bytes, length);
+    struct extract_cursor c = extract_cursor_make(bytes, length, order);
+    extract_cursor_seek(&c, EXTRACT_HOOKS_AT_VERSION);
+    uint32_t version = extract_cursor_u32(&c), header_bytes = extract_cursor_u32(&c);
+    return order && !c.failed && version == EXTRACT_HOOKS_VERSION &&
+           header_bytes == EXTRACT_HOOKS_HEADER;
+}
+
+enum extract_code extract_hooks_load(struct extract_images *images, struct extract_input *input,
+                                     struct extract_error *error)
+{
+    if (!extract_hooks_is(input->bytes, input->length))
+        return extract_error_set(error, EXTRACT_BAD, input->name,
+                                 "give the address of a raw image as FILE@ADDRESS, or say with "
+                                 "--hook how a raw stream is laid out",
+                                 "it is no dump of a ring of hook words");
+    enum extract_byte_order order = extract_hooks_order(input->bytes, input->length);
+    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, order);
+    extract_cursor_seek(&c, EXTRACT_HOOKS_AT_ADDRESS);
+    uint64_t low = extract_cursor_u32(&c), high = extract_cursor_u32(&c);
+    images->byte_order = order;
+    images->starts = true;
+    images->start = c.failed ? 0 : high << 32 | low;
+    struct extract_image span = {images->start, input->length, input->bytes, NULL};
+    return extract_images_add(images, input, &span, 1, error);
+}
+
+enum extract_code extract_memory_open_hooks(struct extract_memory **memory, const char *path,
+                                            struct extract_error *error)
+{
+    return extract_images_open(memory, path, extract_hooks_load, error);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// memory: how a ring of hook words starts, which both its file and its control block (formats/hook)
+// must know. Source: docs/formats/hook.md, "The control block".
+#ifndef EXTRACT_MEMORY_HOOKS_H
+#define EXTRACT_MEMORY_HOOKS_H
+
+#include <extract/memory.h>
+
+#define EXTRACT_HOOKS_MAGIC  0x4B4F4F48u
+#define EXTRACT_HOOKS_STREAM 0xEFDF1114u // what a raw stream of 64 bits starts with
+
+enum { EXTRACT_HOOKS_HEADER = 64, EXTRACT_HOOKS_VERSION = 1 };
+
+// Offsets of the control block's words.
+enum extract_hooks_word {
+    EXTRACT_HOOKS_AT_MAGIC = 0,
+    EXTRACT_HOOKS_AT_VERSION = 4,
+    EXTRACT_HOOKS_AT_HEADER_BYTES = 8,
+    EXTRACT_HOOKS_AT_BUFFER_BYTES = 12,
+    EXTRACT_HOOKS_AT_FLAGS = 16,
+    EXTRACT_HOOKS_AT_CLOCK_HZ = 20,
+    EXTRACT_HOOKS_AT_CLOCK_BITS = 24,
+    EXTRACT_HOOKS_AT_HEAD = 28,
+    EXTRACT_HOOKS_AT_TAIL = 32,
+    EXTRACT_HOOKS_AT_RECORDS = 36,
+    EXTRACT_HOOKS_AT_LOST = 40,
+    EXTRACT_HOOKS_AT_GENERATION = 44,
+    EXTRACT_HOOKS_AT_WORD_BYTES = 48,
+    EXTRACT_HOOKS_AT_CPUS = 52,
+    EXTRACT_HOOKS_AT_ADDRESS = 56, // lower half, then upper half; in files only
+    EXTRACT_HOOKS_AT_END = 64
+};
+
+// The byte order that the magic tells; UNKNOWN when it is not there.
+enum extract_byte_order extract_hooks_order(const uint8_t *bytes, size_t length);
+// Whether bytes begin like a control block: magic, version and header_bytes.
+bool extract_hooks_is(const uint8_t *bytes, size_t length);
+// The byte order of a raw stream of 64-bit hook words by what it begins with; UNKNOWN: it is none.
+enum extract_byte_order extract_hooks_stream_order(const uint8_t *bytes, size_t length);
+
+#endif

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// snapshot: the consistent copy of a ring of bytes. In: such a ring in memory. Out: its bytes, and
+// an index of its entries with a verdict for each.
+//
+// The header's places are read in front of the copy and behind it. What lies between the later tail
+// and the earlier head was whole before the copy began and not touched until it ended.
+#include "snapshot/room.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TRIES = 8,  // copies, each of half as much as the one before
+    READS = 4,  // of a header whose words do not fit
+    HOLES = 64, // that are told apart
+    INDEX_LEAST = 64
+};
+
+struct hole {
+    uint64_t from, to; // bytes from the buffer's start
+};
+
+struct copy {
+    struct extract_snapshot *snapshot;
+    struct extract_memory *memory;
+    struct extract_reach before, after;
+    bool settled; // the words of `before` fit each other
+    struct hole holes[HOLES];
+    uint32_t hole_count;
+    uint64_t missing; // bytes of all holes
+};
+
+static bool grow(struct extract_snapshot *snapshot)
+{
+    uint32_t room = snapshot->index_room * 2 + INDEX_LEAST;
+    struct extract_extent *index = realloc(snapshot->index, room * sizeof *index);
+    if (!index)
+        return false;
+    snapshot->index = index;
+    uint8_t *verdict = realloc(snapshot->verdict, room);
+    if (!verdict)
+        return false;
+    snapshot->verdict = verdict;
+    snapshot->index_room = room;
+    return true;
+}
+
+bool extract_snapshot_note(struct extract_snapshot *snapshot, const struct extract_extent *place,
+                           enum extract_verdict verdict)
+{
+    uint32_t *count = &snapshot->ring.entries.count;
+    if (*count == snapshot->index_room && !grow(snapshot))
+        return false;
+    snapshot->index[*count] = *place;
+    snapshot->verdict[*count] = (uint8_t)verdict;
+    ++*count;
+    return true;
+}
+
+// ---- the places ----
+
+// Reads the header's words that change. False: they cannot be read, or do not fit.
+static bool read_reach(struct copy *copy, uint8_t *header, struct extract_reach *reach)
+{
+    const struct extract_ring *ring = &copy->snapshot->ring;
+    const struct extract_stream *stream = ring->format->stream;
+    for (unsigned i = 0; i < READS; i++) {
+        size_t got, length = stream->live_to - stream->live_from;
+        if (extract_memory_read(copy->memory, ring->address + stream->live_from,
+                                header + stream->live_from, length, &got, NULL))
+            return false;
+        if (stream->reach(ring, header, reach))
+            return true;
+    }
+    return false;
+}
+
+static bool is_same(const struct extract_reach *a, const struct extract_reach *b)
+{
+    return a->tail == b->tail && a->head == b->head && a->written == b->written &&
+           a->lost == b->lost && a->era == b->era;
+}
+
+// The places that the copy starts from. The first copy of a target that stands takes those that
+// the ring was found with.
+static bool read_before(struct copy *copy, bool again)
+{
+    struct extract_snapshot *snapshot = copy->snapshot;
+    struct extract_ring *ring = &snapshot->ring;
+    struct extract_reach first;
+    bool fits = ring->format->stream->reach(ring, ring->header, &first);
+    copy->before = first;
+    copy->settled = fits && !again;
+    if (again) {
+        bool read = read_reach(copy, ring->header, &copy->before);
+        copy->settled = fits && is_same(&first, &copy->before);
+        fits = read;
+    }
+    memcpy(snapshot->bytes, ring->header, ring->header_bytes);
+    return fits;
+}
+
+// A target that does not answer any more may have moved; a file has not.
+static bool read_after(struct copy *copy)
+{
+    uint8_t header[EXTRACT_HEADER_MAX];
+    memcpy(header, copy->snapshot->ring.header, sizeof header);
+    if (read_reach(copy, header, &copy->after))
+        return true;
+    copy->after = copy->before;
+    return !extract_memory_is_running(copy->memory);
+}
+
+// ---- the bytes ----
+
+static void note_hole(void *context, uint64_t from, uint64_t to)
+{
+    struct copy *copy = context;
+    const struct extract_ring *ring = &copy->snapshot->ring;
+    uint64_t start = ring->entries.start - ring->address;
+    copy->missing += to - from;
+    if (copy->hole_count == HOLES)
+        copy->holes[HOLES - 1].to = to - start;
+    else
+        copy->holes[copy->hole_count++] = (struct hole){from - start, to - start};
+}
+
+// The bytes between two places; all of the buffer when they go over its end.
+static void copy_bytes(struct copy *copy, uint32_t from, uint32_t to)
+{
+    const struct extract_ring *ring = &copy->snapshot->ring;
+    uint64_t size = ring->entries.end - ring->entries.start;
+    uint64_t start = ring->entries.start - ring->address;
+    uint64_t first = from % size, length = to - from;
+    copy->hole_count = 0;
+    copy->missing = 0;
+    if (first + length > size) {
+        first = 0;
+        length = size;
+    }
+    if (length)
+        extract_snapshot_copy(copy->snapshot, copy->memory, start + first, start + first + length,
+                              note_hole, copy);
+}
+
+static bool touches(const struct hole *hole, const struct extract_extent *place, uint64_t size)
+{
+    uint64_t end = (uint64_t)place->at + place->length;
+    return (hole->from < end && hole->to > place->at) || (end > size && hole->from < end - size);
+}
+
+static void judge_holes(struct copy *copy)
+{
+    struct extract_snapshot *snapshot = copy->snapshot;
+    uint64_t size = snapshot->ring.entries.end - snapshot->ring.entries.start;
+    for (uint32_t k = 0; k < copy->hole_count; k++)
+        for (uint32_t i = 0; i < snapshot->ring.entries.count; i++)
+            if (touches(&copy->holes[k], &snapshot->index[i], size))
+                snapshot->verdict[i] = EXTRACT_UNREADABLE_ENTRY;
+}
+
+// ---- one copy ----
+
+enum outcome { WHOLE, PASSED, STARVED };
+
+// Copies the newest `most` bytes, and finds the entries in what the writer has not come to.
+static enum outcome copy_newest(struct copy *copy, uint64_t most)
+{
+    struct extract_snapshot *snapshot = copy->snapshot;
+    uint32_t to = copy->before.head, from = copy->before.tail;
+    bool border = to - from <= most;
+    if (!border)
+        from = to - (uint32_t)most / 4 * 4;
+    copy_bytes(copy, from, to);
+    if (!read_after(copy) || copy->after.era != copy->before.era ||
+        copy->after.head - to > INT32_MAX) // it began anew
+        return PASSED;
+    uint32_t passed = copy->after.tail - from; // bytes, when it lies behind
+    if (passed && copy->after.tail - copy->before.tail >= from - copy->before.tail) {
+        if (passed > to - from)
+            return PASSED;
+        from = copy->after.tail;
+        border = true;
+    }
+    if (!snapshot->ring.format->stream->walk(snapshot, from, to, border))
+        return STARVED;
+    judge_holes(copy);
+    return WHOLE;
+}
+
+// What is known of the ring as a whole.
+static void sum_up(struct copy *copy, bool copied)
+{
+    struct extract_snapshot *snapshot = copy->snapshot;
+    const struct extract_reach *reach = &copy->before;
+    uint32_t count = snapshot->ring.entries.count, missing = reach->written - count;
+    bool damaged = !copied;
+    for (uint32_t i = 0; i < count; i++)
+        damaged |= snapshot->verdict[i] > EXTRACT_PROVISIONAL;
+    snapshot->ring.enabled = reach->running;
+    snapshot->ring.enabled_known = true;
+    snapshot->moved = !is_same(&copy->before, &copy->after);
+    snapshot->moved_entries = copy->after.written - reach->written;
+    snapshot->lost_known = !damaged && copy->settled && missing <= INT32_MAX;
+    snapshot->lost = snapshot->lost_known ? (uint64_t)missing + reach->lost : 0;
+    snapshot->wrapped = snapshot->lost_known ? missing != 0 : reach->tail != 0;
+    snapshot->overrun = snapshot->wrapped || reach->lost;
+    snapshot->full = reach->keeps_oldest ? reach->lost && !reach->running : snapshot->wrapped;
+}
+
+enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
+                                      struct extract_memory *memory, struct extract_error *error)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    uint64_t size = ring->entries.end - ring->entries.start;
+    struct copy copy = {.snapshot = snapshot, .memory = memory};
+    bool again = extract_memory_is_running(memory);
+    enum outcome outcome = PASSED;
+    enum extract_code code =
+        extract_snapshot_allocate(snapshot, memory, ring->format->stream->spill(ring), error);
+    if (code)
+        return code;
+    for (unsigned i = 0; i < TRIES && outcome == PASSED && read_before(&copy, again); i++) {
+        outcome = copy_newest(&copy, size >> i);
+        again = true;
+    }
+    if (outcome == STARVED || (!snapshot->index && !grow(snapshot))) {
+        extract_snapshot_free(snapshot);
+        return extract_error_set(error, EXTRACT_NOMEM, "trace ring", NULL, "out of memory");
+    }
+    if (copy.missing && copy.missing >= (uint32_t)(copy.before.head - copy.before.tail)) {
+        extract_snapshot_free(snapshot);
+        return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
+                                 "is the dump whole, and the target still there?",
+                                 "none of its bytes can be read");
+    }
+    sum_up(&copy, outcome == WHOLE);
+    return EXTRACT_OK;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Fuzz target: bytes that may be a ring of hook words, as a stopped target's memory, as a running
+// one's and as a dump; and as a raw stream of any layout. Found, copied, decoded, laid out for
+// templates, reported in every form, saved and opened again.
+//
+// What is checked, besides that nothing crashes, leaks or hangs: every entry is accounted for, an
+// entry holds what its event says, no text controls a terminal, times and sums agree, and what was
+// saved shows the same events.
+#define _GNU_SOURCE // memfd_create
+#include "formats/format.h"
+#include "tests/fuzz/trace_checks.h"
+#include <stdlib.h>
+
+enum { ADDRESS = 0x20000100 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_entry(const struct extract_ring *ring, const struct extract_event *event)
+{
+    static uint8_t room[EXTRACT_ENTRY_ROOM];
+    struct extract_entry entry;
+    check(ring->format->entry(ring, event, &entry, room));
+    unsigned unit = entry.bits / 8;
+    check(unit == 4 || unit == 8);
+    check(entry.length == event->data_bytes && entry.hook == event->id);
+    check(entry.length == unit * (entry.generic ? 2u : 1u) + entry.bytes_of_data);
+    for (unsigned i = 0; i < event->fields; i++) {
+        uint64_t value = 0;
+        for (unsigned k = 0; k < unit; k++)
+            value = value << 8 | entry.bytes[(i + 1) * unit + k];
+        check(value == event->field[i]);
+    }
+}
+
+static void check_entries(const struct extract_trace *trace)
+{
+    const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
+    struct extract_event events[BATCH];
+    struct extract_reader reader;
+    size_t count;
+    extract_reader_init(&reader, trace);
+    while ((count = extract_reader_next(&reader, events, BATCH)))
+        for (size_t i = 0; i < count; i++)
+            check_entry(ring, &events[i]);
+}
+
+static void check_session(struct extract_memory *memory, bool at, bool json)
+{
+    struct extract_session_options options = {
+        .size = sizeof options, .format = "hook", .ring_known = at, .ring = ADDRESS, .json = json};
+    struct extract_session *session;
+    struct extract_error error = {0};
+    enum extract_code code = extract_session_open(&session, memory, NULL, &options, &error);
+    check(!code == !!session);
+    check(!code || (error.code == code && error.what[0] && error.why[0]));
+    if (session) {
+        run_verbs(session);
+        check_trace(extract_session_trace(session));
+        check_entries(extract_session_trace(session));
+        check_saved(extract_session_trace(session));
+    }
+    extract_session_close(session);
+    extract_memory_close(memory);
+}
+
+// ---- The four ways in ----
+
+static void as_memory(const uint8_t *data, size_t size)
+{
+    struct extract_memory *memory;
+    check(!extract_memory_new_images(&memory, NULL));
+    check(!extract_memory_add_bytes(memory, "fuzz", data, size, ADDRESS, NULL));
+    check_session(memory, true, size & 1);
+}
+
+static void as_file(const uint8_t *data, size_t size)
+{
+    struct extract_memory *memory;
+    if (!extract_memory_open_hooks(&memory, file_of(data, size), NULL))
+        check_session(memory, false, false);
+}
+
+// The first byte says how the rest lies.
+static void as_stream(const uint8_t *data, size_t size)
+{
+    static const unsigned sizes[] = {0, 4, 8, 4};
+    unsigned layout = data[0];
+    struct extract_hook_stream stream = {.bits = layout & 1 ? 64 : 32,
+                                         .order = layout & 2 ? EXTRACT_LITTLE : EXTRACT_BIG,
+                                         .tid_known = true,
+                                         .tid = sizes[layout >> 2 & 3],
+                                         .stamp_known = true,
+                                         .stamp = sizes[layout >> 4 & 3],
+                                         .all_stamped = layout & 64,
+                                         .hz = layout & 128 ? 1000 : 0};
+    struct extract_memory *memory;
+    if (!extract_hook_stream_open(&memory, file_of(data + 1, size - 1), &stream, NULL))
+        check_session(memory, false, true);
+}
+
+// Between any two reads of a target that runs, a byte of it changes.
+struct target {
+    uint8_t *bytes;
+    size_t size;
+    unsigned reads;
+};
+
+static size_t target_read(void *context, uint64_t address, void *buffer, size_t length)
+{
+    struct target *target = context;
+    uint64_t offset = address - ADDRESS;
+    if (address < ADDRESS || offset >= target->size)
+        return 0;
+    size_t got = length < target->size - offset ? length : target->size - (size_t)offset;
+    memcpy(buffer, target->bytes + offset, got);
+    target->bytes[(target->reads++ * 4 + target->bytes[target->size - 1]) % target->size]++;
+    return got;
+}
+
+static void as_target(const uint8_t *data, size_t size)
+{
+    struct target target = {malloc(size), size, 0};
+    struct extract_memory_source source = {
+        .read = target_read, .context = &target, .running = true};
+    struct extract_memory *memory = NULL;
+    check(target.bytes && !extract_memory_new(&memory, &source, NULL));
+    memcpy(target.bytes, data, size);
+    check_session(memory, true, false);
+    free(target.bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!size)
+        return 0;
+    as_memory(data, size);
+    as_file(data, size);
+    as_stream(data, size);
+    as_target(data, size);
+    return 0;
+}
