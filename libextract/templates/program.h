@@ -20,11 +20,11 @@ enum {
 
 // How bytes are read, and how values are shown.
 enum template_kind {
-    KIND_HEX,      // X
+    KIND_HEX,      // X: 1 to 16 bytes where it is printed, else to 8
     KIND_SIGNED,   // D
     KIND_UNSIGNED, // U
     KIND_OCTAL,    // o
-    KIND_BITS,     // B: width in bits
+    KIND_BITS,     // B: width in bits, 1 to 64
     KIND_ASCII,    // A: width bytes; value: field width, 0 none
     KIND_COUNTED,  // S: width of the length in bytes, 0 the word
     KIND_FLOAT,    // F
@@ -61,7 +61,8 @@ enum template_code {
     OP_MULTIPLY,
     OP_DIVIDE,
     OP_NEGATE,
-    OP_STORE,        // pops to user macro `arg`
+    OP_CUT,   // the top value becomes what a macro's format (kind, width, value) leaves of it
+    OP_STORE, // pops to user macro `arg`
     OP_STORE_SYSTEM, // pops to $DATAPOINTER (bytes) or $BASEPOINTER
     OP_SHOW,         // pops and prints by kind, width and value
     OP_SHOW_SYSTEM,  // prints a system macro that is a text (arg)
@@ -97,7 +98,7 @@ struct template_op {
     uint8_t code; // enum template_code
     uint8_t flags;
     uint8_t kind; // enum template_kind
-    uint8_t unused;
+    uint8_t skip; // of the optimizer; the compiler leaves 0
     uint32_t width;
     uint32_t arg;
     uint32_t line; // of the file
@@ -156,6 +157,8 @@ struct extract_templates {
     uint32_t *by_digits[2]; // of three digits (4096) and of four (65536): index + 1
     struct extract_diagnostic *diagnostics;
     size_t diagnostic_count, diagnostic_room;
+    uint32_t errors, warnings;   // among the diagnostics, and those that are no longer told
+    uint32_t files;              // texts that were added
     struct template_page *pages; // what else is owned: names and texts of files
     bool linked;
 };

@@ -67,6 +67,10 @@ enum extract_code extract_templates_link(struct extract_templates *templates,
 // All diagnostics so far, in the order of adding and of lines.
 size_t extract_templates_diagnostics(const struct extract_templates *templates,
                                      const struct extract_diagnostic **list);
+// The first `most` of them as lines, "FILE:LINE:COLUMN: E-NAME: what; hint", and how many more
+// there are; with or without the warnings.
+void extract_templates_tell(const struct extract_templates *templates, bool warnings, size_t most,
+                            struct extract_text *text);
 
 // One template. The hook id is held in 16 bits as 64-bit hook words have it: hhh stands as hhh0.
 struct extract_template {

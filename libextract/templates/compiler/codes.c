@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// templates: codes. In: a word. Out: whether it is a code, and the operation that it stands for.
+#include "templates/compiler/compile.h"
+#include <string.h>
+
+enum { BYTES_MOST = 65535, PLACE_MOST = INT32_MAX };
+
+// A code's number and what stands behind its point; `word`: it is written with a W instead.
+struct numbers {
+    uint64_t whole, part;
+    bool pointed, word;
+};
+
+static bool read_digits(const char **at, const char *end, uint64_t *number)
+{
+    const char *from = *at;
+    *number = 0;
+    for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
+        if (*number <= PLACE_MOST)
+            *number = *number * 10 + (uint64_t)(**at - '0');
+    return *at > from;
+}
+
+static bool read_numbers(const char *word, size_t length, struct numbers *n)
+{
+    const char *at = word + 1, *end = word + length;
+
+    *n = (struct numbers){0};
+    if (length == 2 && *at == 'W' && strchr("SXDUoTEP", word[0])) {
+        n->word = true;
+        return true;
+    }
+    if (!read_digits(&at, end, &n->whole))
+        return false;
+    if (at < end && *at == '.' && strchr("ABGO", word[0])) {
+        n->pointed = true;
+        at++;
+        if (!read_digits(&at, end, &n->part))
+            return false;
+    }
+    return at == end;
+}
+
+static bool is_pointer(char letter, const struct numbers *n, struct template_op *op)
+{
+    op->code = letter == 'G'   ? OP_GO_TO
+               : letter == 'O' ? OP_FORWARD
+               : letter == 'R' ? OP_BACK
+                               : OP_WORD;
+    op->value = letter == 'W' ? n->whole : n->whole * 8 + n->part;
+    return n->whole <= PLACE_MOST && n->part < 8;
+}
+
+static bool is_ascii(const struct numbers *n, struct template_op *op)
+{
+    op->flags = n->pointed || n->whole == 0 ? OP_OPEN : 0;
+    op->kind = KIND_ASCII;
+    op->width = n->whole ? (uint32_t)n->whole : 1;
+    op->value = n->part;
+    if (n->pointed && n->whole == 0) {
+        op->code = OP_BLANKS;
+        op->width = 0;
+    }
+    return n->whole <= BYTES_MOST && n->part <= BYTES_MOST;
+}
+
+static bool is_counted(const struct numbers *n, struct template_op *op)
+{
+    op->flags = n->word || n->whole ? 0 : OP_OPEN;
+    op->kind = KIND_COUNTED;
+    op->width = n->word ? 0 : n->whole == 3 ? 4 : n->whole == 2 ? 2 : 1;
+    return n->whole <= 3;
+}
+
+// A code whose width must be one of those in `widths`, bits 1 << width.
+static bool is_sized(const struct numbers *n, enum template_kind kind, unsigned widths,
+                     struct template_op *op)
+{
+    op->kind = (uint8_t)kind;
+    op->width = (uint32_t)n->whole;
+    return n->word || (n->whole < 32 && (widths >> n->whole & 1));
+}
+
+static bool is_hex(const struct numbers *n, struct template_op *op)
+{
+    if (!is_sized(n, KIND_HEX, 0x1ffff, op))
+        return false;
+    if (!n->word && n->whole == 0) {
+        op->width = 1;
+        op->flags = OP_OPEN;
+    }
+    return true;
+}
+
+static bool is_bits(const struct numbers *n, struct template_op *op)
+{
+    uint64_t bits = n->whole * 8 + n->part;
+    op->kind = KIND_BITS;
+    op->width = (uint32_t)bits;
+    return bits >= 1 && n->whole <= BYTES_MOST && n->part <= BYTES_MOST;
+}
+
+static bool is_in_range(char letter, const struct numbers *n, struct template_op *op)
+{
+    switch (letter) {
+    case 'A':
+        return is_ascii(n, op);
+    case 'S':
+        return is_counted(n, op);
+    case 'B':
+        return is_bits(n, op);
+    case 'X':
+        return is_hex(n, op);
+    case 'D':
+        return is_sized(n, KIND_SIGNED, 0x1fe, op);
+    case 'U':
+        return is_sized(n, KIND_UNSIGNED, 0x1fe, op);
+    case 'o':
+        return is_sized(n, KIND_OCTAL, 0x1fe, op);
+    case 'F':
+        return is_sized(n, KIND_FLOAT, 0x110, op);
+    case 'T':
+        return is_sized(n, KIND_TIME, 0x110, op);
+    case 'E':
+        return is_sized(n, KIND_ERROR, 0x116, op);
+    case 'P':
+        return is_sized(n, KIND_NAME, 0x110, op);
+    default:
+        return is_pointer(letter, n, op);
+    }
+}
+
+enum code_word code_parse(const char *word, size_t length, struct template_op *op)
+{
+    struct numbers n;
+
+    *op = (struct template_op){.code = OP_PUT};
+    if (length < 2 || !strchr("ASBXDUoFTEPGORWH", word[0]))
+        return CODE_NONE;
+    if (word[0] == 'H') {
+        op->kind = word[1] == 'B' ? KIND_LENGTH : KIND_TYPE;
+        return length == 2 && (word[1] == 'B' || word[1] == 'T') ? CODE_GOOD : CODE_NONE;
+    }
+    if (!read_numbers(word, length, &n))
+        return CODE_NONE;
+    return is_in_range(word[0], &n, op) ? CODE_GOOD : CODE_OUT_OF_RANGE;
+}
+
+bool code_fits(const struct template_op *op)
+{
+    return op->kind == KIND_BITS ? op->width <= 64 : op->kind != KIND_HEX || op->width <= 8;
+}
+
+const char *code_hint(char letter)
+{
+    switch (letter) {
+    case 'A':
+        return "A goes to A65535.65535; quote it when it is meant as text";
+    case 'S':
+        return "there are S0 to S3 and SW; quote it when it is meant as text";
+    case 'B':
+        return "B1 is for 8 bits, B0.1 for one; quote it when it is meant as text";
+    case 'X':
+        return "there are X0 to X16 and XW; quote it when it is meant as text";
+    case 'D':
+    case 'U':
+    case 'o':
+        return "there are 1 to 8 bytes and W; quote it when it is meant as text";
+    case 'F':
+        return "there are F4 and F8; quote it when it is meant as text";
+    case 'E':
+        return "there are 1, 2, 4, 8 bytes and W; quote it when it is meant as text";
+    case 'T':
+    case 'P':
+        return "there are 4 and 8 bytes and W; quote it when it is meant as text";
+    default:
+        return "bits go from 0 to 7; quote it when it is meant as text";
+    }
+}
+
+bool code_fault(struct compiler *c, size_t at, size_t length)
+{
+    return compile_fault(c, at, "E-CODE-RANGE", code_hint(c->bytes[at]),
+                         "the code %s is out of range", lexer_show(c, at, length));
+}
+
+unsigned code_base(const struct template_op *op)
+{
+    switch (op->kind) {
+    case KIND_SIGNED:
+    case KIND_UNSIGNED:
+    case KIND_LENGTH:
+        return 10;
+    case KIND_OCTAL:
+        return 8;
+    case KIND_BITS:
+        return 2;
+    case KIND_ASCII:
+    case KIND_COUNTED:
+        return 0;
+    default:
+        return 16;
+    }
+}

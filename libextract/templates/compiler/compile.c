@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// templates: one text. In: its lines. Out: its templates among the others, and its faults. A
+// template with a fault leaves nothing behind.
+#include "templates/compiler/compile.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Bytes up to the next blank.
+static size_t chunk(struct compiler *c)
+{
+    lexer_skip(c);
+    return strcspn(c->bytes + c->at, " \t\n");
+}
+
+static bool header_id(struct compiler *c, struct extract_template *t)
+{
+    uint64_t id;
+    size_t at = c->at, length = chunk(c);
+    if (c->bytes[at] == '+' || c->bytes[at] == '-')
+        return compile_fault(c, at, "E-HOOKID", "+ and - belong into files of updates",
+                             "\"%s\" is no hook id", lexer_show(c, at, length));
+    if (length < 3 || length > 4 || !lexer_number(c->bytes + at, length, 16, &id))
+        return compile_fault(c, at, "E-HOOKID", "write three or four hexadecimal digits",
+                             "\"%s\" is no hook id", lexer_show(c, at, length));
+    if (length == 4 && id < 0x1000 && id % 16 != 0)
+        return compile_fault(c, at, "E-HOOKID", "four digits below 1000 end in 0",
+                             "\"%s\" is no hook id", lexer_show(c, at, length));
+    t->hook = (uint16_t)(length == 3 ? id << 4 : id);
+    for (size_t i = 0; i < length; i++) {
+        char digit = c->bytes[at + i];
+        t->id[i] = (char)(digit >= 'a' ? digit - 'a' + 'A' : digit);
+    }
+    c->at += length;
+    if (lexer_peek(c))
+        return true;
+    return compile_fault(c, c->at, "E-HEADER", "write ID VERSION.RELEASE L=LEVEL \"LABEL\"",
+                         "nothing but an id");
+}
+
+static bool header_version(struct compiler *c, struct extract_template *t)
+{
+    size_t length = chunk(c), at = c->at, point = strcspn(c->bytes + at, ". \t\n");
+    uint64_t version, release;
+    if (point >= length || !lexer_number(c->bytes + at, point, 10, &version) ||
+        !lexer_number(c->bytes + at + point + 1, length - point - 1, 10, &release) ||
+        version > UINT32_MAX || release > UINT32_MAX)
+        return compile_fault(c, at, "E-VERSION", "write VERSION.RELEASE, as in 1.0",
+                             "\"%s\" is no version", lexer_show(c, at, length));
+    t->version = (unsigned)version;
+    t->release = (unsigned)release;
+    c->at += length;
+    return true;
+}
+
+static bool header_level(struct compiler *c, struct extract_template *t)
+{
+    t->level = EXTRACT_KERN;
+    t->level_given = lexer_peek(c) == 'L' && c->bytes[c->at + 1] == '=';
+    if (!t->level_given)
+        return true;
+    size_t length = chunk(c), at = c->at;
+    unsigned level = 0;
+    while (level < EXTRACT_CLASSES &&
+           !lexer_is(c, at + 2, length - 2, extract_class_name((enum extract_class)level)))
+        level++;
+    if (level == EXTRACT_CLASSES)
+        return compile_fault(c, at, "E-LEVEL", "the levels are APPL, SVC, KERN and INT",
+                             "\"%s\" is no level", lexer_show(c, at, length));
+    t->level = (enum extract_class)level;
+    c->at += length;
+    return true;
+}
+
+static bool header_label(struct compiler *c, struct extract_template *t)
+{
+    struct template_op op;
+    char first = lexer_peek(c);
+    size_t at = c->at;
+    if (first != '"' && !lexer_word(c))
+        return compile_fault(c, at, "E-LABEL", "write a string or a word; \"\" for none",
+                             "the label is missing");
+    if (!item_text(c, &op))
+        return false;
+    const char *label = op.value ? c->templates->strings + op.arg : "";
+    t->muted = label[0] == '@';
+    t->label = template_keep(c->templates, label + t->muted, op.value - t->muted);
+    if (!t->label)
+        c->failed = EXTRACT_NOMEM;
+    if (t->muted || !op.value)
+        return t->label;
+    return t->label && emit_item(c, op, at);
+}
+
+static bool header(struct compiler *c, struct extract_template *t)
+{
+    return header_id(c, t) && header_version(c, t) && header_level(c, t) && header_label(c, t);
+}
+
+// Where the index + 1 of a template is kept by the digits of its id.
+static uint32_t *by_digits(const struct extract_templates *all, const struct extract_template *t)
+{
+    return t->id[3] && t->hook >= 0x1000 ? &all->by_digits[1][t->hook]
+                                         : &all->by_digits[0][t->hook >> 4];
+}
+
+bool template_is_muted(const struct extract_templates *all, const struct extract_template *t)
+{
+    return all->dialect & EXTRACT_DIALECT_MUTE_SUBROUTINES && t->label[0] && !t->muted;
+}
+
+static bool append(struct compiler *c, const struct extract_template *t)
+{
+    struct extract_templates *all = c->templates;
+    if (!template_grow((void **)&all->list, &all->room, all->count, sizeof *all->list)) {
+        c->failed = EXTRACT_NOMEM;
+        return false;
+    }
+    all->list[all->count++] = *t;
+    return true;
+}
+
+static bool is_older(const struct extract_template *t, const struct extract_template *than)
+{
+    return t->version != than->version ? t->version < than->version : t->release < than->release;
+}
+
+// Of two templates of one file the newer version counts, of equal ones the later.
+static bool loses(struct compiler *c, const struct extract_template *t,
+                  const struct extract_template *other)
+{
+    bool older = is_older(t, other);
+    compile_warn(c, 0, "W-DUP", "take one of them away", "%s %s the template of line %u%s", t->id,
+                 older ? "gives way to" : "takes the place of", other->line,
+                 older ? ", whose version is newer" : "");
+    return older;
+}
+
+// Puts a template into force. False: it is not wanted, or there is no memory.
+static bool enter(struct compiler *c, const struct extract_template *t)
+{
+    struct extract_templates *all = c->templates;
+    uint32_t *place = by_digits(all, t);
+    const struct extract_template *other = *place ? &all->list[*place - 1] : NULL;
+    if (other && c->beneath)
+        return false;
+    bool lost = other && other->file == c->file && loses(c, t, other);
+    if (!append(c, t))
+        return false;
+    if (!lost)
+        *place = all->count;
+    if (!lost && (!c->beneath || !all->by_hook[t->hook]))
+        all->by_hook[t->hook] = all->count;
+    struct extract_template called = *t;
+    called.program++;
+    return !template_is_muted(all, t) || append(c, &called);
+}
+
+static void compile_line(struct compiler *c)
+{
+    struct extract_templates *all = c->templates;
+    uint32_t ops = all->op_count, strings = all->string_bytes;
+    struct extract_template t = {.file = c->file, .line = c->parts[0].line, .program = ops};
+
+    c->depth = 0;
+    c->touch = c->macro_end = NOWHERE;
+    while (c->macros > 0)
+        c->names[c->used[--c->macros]].slot = 0;
+    t.line_count = c->line - t.line;
+    t.source = c->text + c->source;
+    t.source_length = c->next - c->source;
+    if (!header(c, &t) || !compile_items(c, NOWHERE) ||
+        !emit(c, (struct template_op){.code = OP_END}, c->at) || !enter(c, &t)) {
+        all->op_count = ops;
+        all->string_bytes = strings;
+    }
+}
+
+enum extract_code template_compile(struct extract_templates *templates, const char *file,
+                                   const char *text, size_t length, bool beneath)
+{
+    struct compiler *c = calloc(1, sizeof *c);
+    if (!c)
+        return EXTRACT_NOMEM;
+    c->templates = templates;
+    c->file = file;
+    c->beneath = beneath;
+    c->text = text;
+    c->length = length;
+    c->line = 1;
+    while (lexer_next(c))
+        compile_line(c);
+    enum extract_code code = c->failed;
+    lexer_release(c);
+    free(c);
+    return code;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// templates: {{ $macro = expression }}. In: the text between the braces. Out: operations that work
+// it out on the stack and store it.
+#include "templates/compiler/compile.h"
+#include <ctype.h>
+#include <string.h>
+
+static bool sum(struct compiler *c, unsigned depth);
+
+// A value more on the stack.
+static bool count_value(struct compiler *c, size_t at)
+{
+    if (++c->stack <= TEMPLATE_STACK)
+        return true;
+    return compile_fault(c, at, "E-EXPR", "use another macro for a part of it",
+                         "the expression is too deep");
+}
+
+static bool integer(struct compiler *c)
+{
+    size_t at = c->at, length = 0;
+    while (isalnum((unsigned char)c->bytes[at + length]))
+        length++;
+    struct template_op op = {.code = OP_CONST};
+    if (!lexer_constant(c->bytes + at, length, 10, &op.value))
+        return compile_fault(c, at, "E-EXPR", "write a decimal number of 64 bits, or 0x",
+                             "\"%s\" is no number", lexer_show(c, at, length));
+    c->at += length;
+    return count_value(c, at) && emit(c, op, at);
+}
+
+static bool code(struct compiler *c)
+{
+    size_t at = c->at, length = 0;
+    while (isalnum((unsigned char)c->bytes[at + length]) || c->bytes[at + length] == '.')
+        length++;
+    struct template_op op;
+    enum code_word sort = code_parse(c->bytes + at, length, &op);
+    if (sort == CODE_OUT_OF_RANGE)
+        return code_fault(c, at, length);
+    bool number = sort == CODE_GOOD && op.code == OP_PUT && strchr("XDUoBH", c->bytes[at]);
+    if (!number || !code_fits(&op))
+        return compile_fault(c, at, "E-EXPR",
+                             "write a number, a $macro, or a code X D U o B of at most 8 bytes",
+                             "\"%s\" is no value", lexer_show(c, at, length));
+    c->at += length;
+    op.code = OP_READ;
+    op.flags = 0;
+    return count_value(c, at) && emit(c, op, at);
+}
+
+static bool macro(struct compiler *c)
+{
+    struct macro m;
+    return macro_read(c, &m) && count_value(c, m.at) && macro_push(c, &m, "E-EXPR");
+}
+
+static bool deeper(struct compiler *c, unsigned depth)
+{
+    if (depth < TEMPLATE_NESTING)
+        return true;
+    return compile_fault(c, c->at, "E-EXPR", "use another macro for a part of it",
+                         "the expression is nested too deeply");
+}
+
+static bool parenthesis(struct compiler *c, unsigned depth)
+{
+    size_t open = c->at++;
+    if (!sum(c, depth + 1))
+        return false;
+    if (!lexer_take(c, ')'))
+        return compile_fault(c, open, "E-EXPR", "add a \")\"", "the parenthesis is not closed");
+    return true;
+}
+
+static bool factor(struct compiler *c, unsigned depth)
+{
+    char first = lexer_peek(c);
+    size_t at = c->at;
+    if (!deeper(c, depth))
+        return false;
+    if (first == '-') {
+        c->at++;
+        return factor(c, depth + 1) && emit(c, (struct template_op){.code = OP_NEGATE}, at);
+    }
+    if (first == '(')
+        return parenthesis(c, depth);
+    if (first == '$')
+        return macro(c);
+    if (isdigit((unsigned char)first))
+        return integer(c);
+    if (isalpha((unsigned char)first))
+        return code(c);
+    return compile_fault(c, at, "E-EXPR", "write a number, a $macro, or a code X D U o B",
+                         "a value is missing");
+}
+
+// Left to right over operators of one rank, each of them in `operators`.
+static bool chain(struct compiler *c, unsigned depth, const char *operators,
+                  bool (*part)(struct compiler *, unsigned), const uint8_t codes[2])
+{
+    if (!part(c, depth))
+        return false;
+    for (;;) {
+        char next = lexer_peek(c);
+        size_t at = c->at;
+        if (!next || (next != operators[0] && next != operators[1]))
+            return true;
+        c->at++;
+        if (!part(c, depth) ||
+            !emit(c, (struct template_op){.code = codes[next == operators[1]]}, at))
+            return false;
+        c->stack--;
+    }
+}
+
+static bool product(struct compiler *c, unsigned depth)
+{
+    return chain(c, depth, "*/", factor, (const uint8_t[]){OP_MULTIPLY, OP_DIVIDE});
+}
+
+static bool sum(struct compiler *c, unsigned depth)
+{
+    return chain(c, depth, "+-", product, (const uint8_t[]){OP_ADD, OP_SUBTRACT});
+}
+
+// ---- the block ----
+
+static bool may_assign(struct compiler *c, const struct macro *target, size_t end)
+{
+    const char *name = lexer_show(c, target->at, end - target->at);
+    if (target->sort == MACRO_USER ||
+        (target->sort == MACRO_SYSTEM && target->arg <= SYSTEM_BASEPOINTER))
+        return true;
+    if (target->sort == MACRO_CALL)
+        return compile_fault(c, target->at, "E-RESERVED",
+                             "choose a name that is not three or four hex digits",
+                             "%s is a call of a template", name);
+    return compile_fault(c, target->at, "E-RESERVED", "choose another name",
+                         "%s cannot be assigned", name);
+}
+
+static bool end_block(struct compiler *c, size_t open)
+{
+    char next = lexer_peek(c);
+    if (next == '}' && c->bytes[c->at + 1] == '}') {
+        c->at += 2;
+        return true;
+    }
+    if (!next || next == '}')
+        return compile_fault(c, open, "E-BRACE", "add \"}}\"", "the {{ is not closed");
+    return compile_fault(c, c->at, "E-EXPR", "write + - * / between values, and one assignment",
+                         "\"%s\" stands behind the expression",
+                         lexer_show(c, c->at, strlen(c->bytes + c->at)));
+}
+
+static bool assign(struct compiler *c, const struct macro *target)
+{
+    struct template_op store = {.code = OP_STORE, .arg = target->arg};
+    if (target->sort == MACRO_SYSTEM)
+        store.code = OP_STORE_SYSTEM;
+    c->stack = 0;
+    return sum(c, 0) && emit(c, store, target->at);
+}
+
+bool compile_expression(struct compiler *c)
+{
+    struct macro target;
+    size_t open = c->at;
+
+    c->at += 2;
+    char next = lexer_peek(c);
+    if (!strncmp(c->bytes + c->at, "function", strlen("function")))
+        return compile_fault(c, c->at, "E-EXPR", "no public document says what they are",
+                             "not implemented: {{ function ... }}");
+    if (!next)
+        return end_block(c, open);
+    if (next != '$')
+        return compile_fault(c, c->at, "E-ASSIGN", "write {{ $name = value }}",
+                             "a $macro to be assigned is missing");
+    if (!macro_read(c, &target) || !may_assign(c, &target, c->at))
+        return false;
+    next = lexer_peek(c);
+    if (target.formatted || (next && next != '=' && next != '}'))
+        return compile_fault(c, target.formatted ? target.at : c->at, "E-ASSIGN",
+                             "write {{ $name = value }}", "an \"=\" is missing behind the macro");
+    if (next == '=') {
+        c->at++;
+        if (!assign(c, &target))
+            return false;
+    }
+    return end_block(c, open);
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+// templates: items. In: the items of a logical line, or of braces within it. Out: operations that
+// print them.
+#include "templates/compiler/compile.h"
+#include <string.h>
+#include <strings.h>
+
+bool item_is_switch(const struct compiler *c)
+{
+    size_t at = c->at;
+    while (lexer_blank(c->bytes[at]))
+        at++;
+    return c->bytes[at] == ',';
+}
+
+// ---- text ----
+
+static bool warn_text(struct compiler *c, size_t at, size_t length)
+{
+    return compile_warn(c, at, "W-TEXTCODE", "put blanks around a code, or quote what is text",
+                        "\"%s\" is text, no code is read", lexer_show(c, at, length));
+}
+
+// Whether a word that is text ends in what looks like a code: "pid=D4".
+static bool ends_in_code(const struct compiler *c, size_t at, size_t length)
+{
+    struct template_op op;
+    size_t tail = length;
+    while (tail > 0 && c->bytes[at + tail - 1] != '=' && c->bytes[at + tail - 1] != ':')
+        tail--;
+    return code_parse(c->bytes + at + tail, length - tail, &op) == CODE_GOOD;
+}
+
+static bool word_bytes(struct compiler *c, size_t length)
+{
+    if (ends_in_code(c, c->at, length) && !warn_text(c, c->at, length))
+        return false;
+    if (!emit_bytes(c, c->at, length))
+        return false;
+    c->at += length;
+    return true;
+}
+
+static bool string_bytes(struct compiler *c)
+{
+    size_t open = c->at++;
+    for (char byte; (byte = c->bytes[c->at]) != '"'; c->at++) {
+        if (!byte)
+            return compile_fault(c, open, "E-STRING",
+                                 "add a quote, or write \\\" within the string",
+                                 "the string is not closed");
+        if (byte == '\\' && c->bytes[c->at + 1] == '"')
+            byte = c->bytes[++c->at];
+        if (byte != '\n' && !emit_byte(c, byte))
+            return false;
+    }
+    c->at++;
+    return true;
+}
+
+bool item_is_text(const struct compiler *c)
+{
+    struct template_op op;
+    const char *word = c->bytes + c->at;
+    size_t length = lexer_word(c);
+    if (!length)
+        return *word == '"';
+    return word[length] != '$' && code_parse(word, length, &op) == CODE_NONE;
+}
+
+bool item_text(struct compiler *c, struct template_op *op)
+{
+    uint32_t begin = c->templates->string_bytes;
+    if (!(c->bytes[c->at] == '"' ? string_bytes(c) : word_bytes(c, lexer_word(c))))
+        return false;
+    *op = emit_text(c, begin);
+    return true;
+}
+
+// What begins at `at` and ends here prints nothing, and what it joins stays joined.
+static void join_nothing(struct compiler *c, size_t at)
+{
+    if (at == c->touch)
+        c->touch = c->at;
+}
+
+bool item_text_print(struct compiler *c)
+{
+    struct template_op op;
+    size_t at = c->at;
+    if (!item_text(c, &op))
+        return false;
+    if (op.value)
+        return emit_item(c, op, at);
+    join_nothing(c, at);
+    return true;
+}
+
+// The \n or \t at `at`, which ends here.
+static bool emit_escape(struct compiler *c, size_t at)
+{
+    uint8_t code = c->bytes[at + 1] == 'n' ? OP_NEWLINE : OP_TAB;
+    return emit_item(c, (struct template_op){.code = code, .flags = OP_OPEN}, at);
+}
+
+// ---- back-quoted text: everything within touches what stands before it ----
+
+struct quoted {
+    size_t open;
+    bool joined;    // what is printed next touches something
+    uint32_t begin; // of the literal text so far, among the strings
+    size_t at;      // and in the line
+};
+
+static void join(struct compiler *c, struct quoted *q, size_t at)
+{
+    c->touch = q->joined ? at : NOWHERE;
+    q->joined = true;
+}
+
+static bool quoted_flush(struct compiler *c, struct quoted *q)
+{
+    if (c->templates->string_bytes == q->begin)
+        return true;
+    join(c, q, q->at);
+    bool good = emit_item(c, emit_text(c, q->begin), q->at);
+    q->begin = c->templates->string_bytes;
+    return good;
+}
+
+static bool quoted_byte(struct compiler *c, struct quoted *q, size_t at)
+{
+    if (c->templates->string_bytes == q->begin)
+        q->at = at;
+    c->at = at + 1;
+    return c->bytes[at] == '\n' || emit_byte(c, c->bytes[at]);
+}
+
+static bool quoted_escape(struct compiler *c, struct quoted *q)
+{
+    size_t at = c->at;
+    char what = c->bytes[at + 1];
+    if (what == '"' || what == '`')
+        return quoted_byte(c, q, at + 1);
+    if (what != 'n' && what != 't')
+        return compile_fault(c, at, "E-ESCAPE", "there are \\n, \\t, \\\" and \\`",
+                             "an unknown escape");
+    if (!quoted_flush(c, q))
+        return false;
+    c->at = at + 2;
+    join(c, q, at);
+    return emit_escape(c, at);
+}
+
+static bool quoted_macro(struct compiler *c, struct quoted *q)
+{
+    struct macro macro;
+    if (!quoted_flush(c, q) || !macro_read(c, &macro))
+        return false;
+    join(c, q, macro.at);
+    return macro_item(c, &macro);
+}
+
+static bool quoted_code(struct compiler *c, struct quoted *q, size_t length, struct template_op *op)
+{
+    size_t at = c->at;
+    if (!quoted_flush(c, q))
+        return false;
+    c->at += length;
+    if (op->code != OP_PUT && op->code != OP_BLANKS)
+        return emit(c, *op, at);
+    join(c, q, at);
+    return emit_item(c, *op, at);
+}
+
+static bool quoted_word(struct compiler *c, struct quoted *q, size_t length)
+{
+    struct template_op op;
+    bool glued = c->at == c->macro_end || c->bytes[c->at + length] == '$';
+    enum code_word sort = glued ? CODE_NONE : code_parse(c->bytes + c->at, length, &op);
+    if (sort == CODE_OUT_OF_RANGE)
+        return code_fault(c, c->at, length);
+    if (sort == CODE_GOOD)
+        return quoted_code(c, q, length, &op);
+    for (; length > 0; length--)
+        if (!quoted_byte(c, q, c->at))
+            return false;
+    return true;
+}
+
+static bool item_quoted(struct compiler *c)
+{
+    struct quoted q = {c->at, c->at == c->touch, c->templates->string_bytes, c->at};
+    c->at++;
+    for (bool good; c->bytes[c->at] != '`';) {
+        size_t length = lexer_word(c);
+        if (!c->bytes[c->at])
+            return compile_fault(c, q.open, "E-STRING", "add a back quote",
+                                 "the back-quoted string is not closed");
+        if (length)
+            good = quoted_word(c, &q, length);
+        else if (c->bytes[c->at] == '$')
+            good = quoted_macro(c, &q);
+        else if (c->bytes[c->at] == '\\')
+            good = quoted_escape(c, &q);
+        else
+            good = quoted_byte(c, &q, c->at);
+        if (!good)
+            return false;
+    }
+    if (!quoted_flush(c, &q))
+        return false;
+    c->at++;
+    if (q.joined)
+        c->touch = c->at;
+    return true;
+}
+
+// ---- other items ----
+
+static bool item_code(struct compiler *c, size_t at, const struct template_op *op)
+{
+    struct operand operand;
+    if (item_is_switch(c))
+        return operand_code(c, at, op, &operand) && statement_switch(c, &operand);
+    return op->code == OP_PUT || op->code == OP_BLANKS ? emit_item(c, *op, at) : emit(c, *op, at);
+}
+
+static bool item_macro(struct compiler *c)
+{
+    struct macro macro;
+    struct operand operand;
+    if (!macro_read(c, &macro))
+        return false;
+    if (item_is_switch(c))
+        return operand_macro(c, &macro, &operand) && statement_switch(c, &operand);
+    return macro_item(c, &macro);
+}
+
+static bool item_escape(struct compiler *c)
+{
+    size_t at = c->at;
+    char what = c->bytes[at + 1];
+    if (what == '*')
+        return compile_fault(c, at, "E-WILD", "quote it when it is meant as text",
+                             "the wildcard \\* stands outside of a switch");
+    if (lexer_blank(what) || !what)
+        return compile_fault(c, at, "E-CONT", "end the line with it",
+                             "text stands behind the backslash");
+    if (what != 'n' && what != 't')
+        return compile_fault(c, at, "E-ESCAPE", "there are \\n and \\t; quote what is text",
+                             "an unknown escape");
+    c->at += 2;
+    return emit_escape(c, at);
+}
+
+static bool is_timer(const struct compiler *c, size_t length)
+{
+    static const char *const names[] = {"starttimer", "endtimer"};
+    const char *word = c->bytes + c->at;
+    for (unsigned i = 0; i < 2; i++) {
+        size_t name = strlen(names[i]);
+        if (length >= name && !strncasecmp(word, names[i], name) &&
+            (length == name || word[name] == '('))
+            return true;
+    }
+    return false;
+}
+
+static bool item_word(struct compiler *c)
+{
+    struct template_op op;
+    size_t at = c->at, length = lexer_word(c);
+
+    if (is_timer(c, length))
+        return statement_timer(c);
+    if (at == c->macro_end || c->bytes[at + length] == '$')
+        return item_text_print(c);
+    if (lexer_is(c, at, length, "LOOP"))
+        return statement_loop(c);
+    if (lexer_is(c, at, length, "BITFLAGS"))
+        return statement_flags(c);
+    if (lexer_is(c, at, length, "ENDTEXT"))
+        return compile_fault(c, at, "E-MACRO", "no public document says what it is",
+                             "not implemented: ENDTEXT");
+    switch (code_parse(c->bytes + at, length, &op)) {
+    case CODE_GOOD:
+        c->at += length;
+        return item_code(c, at, &op);
+    case CODE_OUT_OF_RANGE:
+        return code_fault(c, at, length);
+    default:
+        return item_text_print(c);
+    }
+}
+
+static bool item_brace(struct compiler *c)
+{
+    size_t at = c->at;
+    if (c->bytes[at + 1] == '{') {
+        bool good = compile_expression(c);
+        join_nothing(c, at);
+        return good;
+    }
+    return compile_fault(c, at, "E-BRACE", "braces follow LOOP and the values of a switch",
+                         "a { that belongs to nothing");
+}
+
+static bool item(struct compiler *c)
+{
+    switch (c->bytes[c->at]) {
+    case '"':
+        return item_text_print(c);
+    case '`':
+        return item_quoted(c);
+    case '$':
+        return item_macro(c);
+    case '\\':
+        return item_escape(c);
+    case '{':
+        return item_brace(c);
+    case '}':
+        return compile_fault(c, c->at, "E-BRACE", "take it away", "a } that closes nothing");
+    case ',':
+        return compile_fault(c, c->at, "E-COMMA", "quote it when it is meant as text",
+                             "the comma follows nothing that can be compared");
+    default:
+        return item_word(c);
+    }
+}
+
+bool compile_items(struct compiler *c, size_t open)
+{
+    for (;;) {
+        char next = lexer_peek(c);
+        if (next == '}' && open != NOWHERE) {
+            c->at++;
+            return true;
+        }
+        if (!next && open != NOWHERE)
+            return compile_fault(c, open, "E-BRACE", "add a }", "the brace is not closed");
+        if (!next)
+            return true;
+        if (!item(c))
+            return false;
+    }
+}
+
+bool compile_body(struct compiler *c, const char *name, const char *hint)
+{
+    char first = lexer_peek(c);
+    size_t open = c->at;
+    if (first == '`')
+        return item_quoted(c);
+    if (first != '{')
+        return compile_fault(c, open, name, hint, "a { is missing");
+    if (c->bytes[open + 1] == '{' && c->bytes[open + 2] != '{')
+        return compile_expression(c);
+    if (c->depth == TEMPLATE_NESTING)
+        return compile_fault(c, open, "E-BRACE", "move a part of it to a template and call that",
+                             "braces are nested too deeply");
+    c->depth++;
+    c->at++;
+    bool good = compile_items(c, open);
+    c->depth--;
+    return good;
+}

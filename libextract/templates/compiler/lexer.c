@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// templates: logical lines and words. In: a template file's text. Out: one logical line at a time,
+// whose bytes are known to be harmless, and the place of each of them in the file.
+//
+// A line goes on where its last byte that is not blank is a backslash: outside of strings that is
+// a blank, within them it is nothing. A "#" or "*" in column 1 makes a comment of the physical
+// line, between continued ones too.
+#include "base/printable.h"
+#include "templates/compiler/compile.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool lexer_blank(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\n';
+}
+
+void lexer_skip(struct compiler *c)
+{
+    while (lexer_blank(c->bytes[c->at]))
+        c->at++;
+}
+
+char lexer_peek(struct compiler *c)
+{
+    lexer_skip(c);
+    return c->bytes[c->at];
+}
+
+bool lexer_take(struct compiler *c, char byte)
+{
+    if (lexer_peek(c) != byte)
+        return false;
+    c->at++;
+    return true;
+}
+
+size_t lexer_word(const struct compiler *c)
+{
+    return strcspn(c->bytes + c->at, " \t\n\"`{},$\\");
+}
+
+bool lexer_is(const struct compiler *c, size_t at, size_t length, const char *word)
+{
+    return length == strlen(word) && !memcmp(c->bytes + at, word, length);
+}
+
+const char *lexer_show(struct compiler *c, size_t at, size_t length)
+{
+    bool cut = length > SHOWN;
+    if (cut) {
+        length = SHOWN;
+        while (length > 0 && ((unsigned char)c->bytes[at + length] & 0xc0) == 0x80)
+            length--;
+    }
+    memcpy(c->shown, c->bytes + at, length);
+    strcpy(c->shown + length, cut ? "..." : "");
+    for (char *p = c->shown; *p; p++)
+        if (lexer_blank(*p))
+            *p = ' ';
+    return c->shown;
+}
+
+bool lexer_number(const char *digits, size_t length, unsigned base, uint64_t *number)
+{
+    *number = 0;
+    for (size_t i = 0; i < length; i++) {
+        char d = digits[i];
+        unsigned value = d >= '0' && d <= '9'   ? (unsigned)(d - '0')
+                         : d >= 'a' && d <= 'f' ? (unsigned)(d - 'a') + 10
+                         : d >= 'A' && d <= 'F' ? (unsigned)(d - 'A') + 10
+                                                : 16;
+        if (value >= base || *number > (UINT64_MAX - value) / base)
+            return false;
+        *number = *number * base + value;
+    }
+    return length > 0;
+}
+
+bool lexer_constant(const char *word, size_t length, unsigned base, uint64_t *number)
+{
+    if (length > 2 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X'))
+        return lexer_number(word + 2, length - 2, 16, number);
+    return lexer_number(word, length, base, number);
+}
+
+// ---- places and faults ----
+
+struct template_place lexer_place(struct compiler *c, size_t at)
+{
+    while (c->part > 0 && c->parts[c->part].at > at)
+        c->part--;
+    while (c->part + 1 < c->part_count && c->parts[c->part + 1].at <= at)
+        c->part++;
+    size_t column = at - c->parts[c->part].at + 1;
+    return (struct template_place){c->file, c->parts[c->part].line, (unsigned)column};
+}
+
+static void tell(struct compiler *c, size_t at, const char *name, const char *hint,
+                 const char *what, va_list args)
+{
+    char text[256];
+    struct template_place place = lexer_place(c, at);
+    vsnprintf(text, sizeof text, what, args);
+    if (!template_diagnose(c->templates, &place, name, hint, "%s", text))
+        c->failed = EXTRACT_NOMEM;
+}
+
+bool compile_fault(struct compiler *c, size_t at, const char *name, const char *hint,
+                   const char *what, ...)
+{
+    va_list args;
+    va_start(args, what);
+    tell(c, at, name, hint, what, args);
+    va_end(args);
+    return false;
+}
+
+bool compile_warn(struct compiler *c, size_t at, const char *name, const char *hint,
+                  const char *what, ...)
+{
+    va_list args;
+    va_start(args, what);
+    tell(c, at, name, hint, what, args);
+    va_end(args);
+    return !c->failed;
+}
+
+// ---- logical lines ----
+
+static size_t line_length(const struct compiler *c)
+{
+    const char *from = c->text + c->next, *end = memchr(from, '\n', c->length - c->next);
+    return end ? (size_t)(end - from) : c->length - c->next;
+}
+
+// Goes behind the line feed of a physical line.
+static void pass(struct compiler *c, size_t length)
+{
+    c->next += length;
+    if (c->next < c->length)
+        c->next++;
+    c->line++;
+}
+
+static bool make_room(struct compiler *c, size_t length)
+{
+    size_t need = c->count + length + 2;
+    if (need > c->room) {
+        char *grown = realloc(c->bytes, need * 2);
+        if (!grown) {
+            c->failed = EXTRACT_NOMEM;
+            return false;
+        }
+        c->bytes = grown;
+        c->room = need * 2;
+    }
+    if (!template_grow((void **)&c->parts, &c->part_room, c->part_count, sizeof *c->parts)) {
+        c->failed = EXTRACT_NOMEM;
+        return false;
+    }
+    return true;
+}
+
+// Appends a physical line; *more: its last byte was a backslash, which is left out.
+static bool append(struct compiler *c, size_t length, bool *more)
+{
+    if (!make_room(c, length))
+        return false;
+    c->parts[c->part_count++] = (struct line_part){c->count, c->line};
+    memcpy(c->bytes + c->count, c->text + c->next, length);
+    char *line = c->bytes + c->count;
+    if (length && line[length - 1] == '\r')
+        length--;
+    size_t last = length;
+    while (last > 0 && lexer_blank(line[last - 1]))
+        last--;
+    *more = last > 0 && line[last - 1] == '\\';
+    if (*more) {
+        length = last;
+        line[length - 1] = '\n';
+    }
+    c->count += length;
+    c->bytes[c->count] = 0;
+    return true;
+}
+
+// Whether no byte of the line is one that could control a terminal.
+static bool is_clean(struct compiler *c)
+{
+    for (size_t i = 0; i < c->count;) {
+        char byte = c->bytes[i];
+        size_t n = (byte >= ' ' && byte < 0x7f) || byte == '\t' || byte == '\n'
+                       ? 1
+                       : extract_printable(c->bytes + i);
+        if (!n)
+            return compile_fault(c, i, "E-ESCAPE", "write the file in UTF-8",
+                                 "the byte \\x%02x is no text", (unsigned char)byte);
+        i += n;
+    }
+    return true;
+}
+
+// The physical lines of a logical one; false after a fault.
+static bool read_logical(struct compiler *c)
+{
+    bool more = true;
+
+    c->count = c->at = 0;
+    c->part_count = c->part = 0;
+    c->source = c->next;
+    while (more && c->next < c->length) {
+        size_t length = line_length(c);
+        bool comment = c->text[c->next] == '#' || c->text[c->next] == '*';
+        if (comment && c->part_count == 0)
+            more = false;
+        if (!comment && !append(c, length, &more))
+            return false;
+        pass(c, length);
+    }
+    if (c->part_count == 0)
+        return true;
+    if (more)
+        return compile_fault(c, c->count - 1, "E-CONT", "end the last line without the backslash",
+                             "the file ends where a line is to go on");
+    return is_clean(c);
+}
+
+bool lexer_next(struct compiler *c)
+{
+    while (c->next < c->length && !c->failed) {
+        bool good = read_logical(c);
+        if (c->failed)
+            return false;
+        if (good && c->part_count > 0 && lexer_peek(c))
+            return true;
+    }
+    return false;
+}
+
+void lexer_release(struct compiler *c)
+{
+    free(c->bytes);
+    free(c->parts);
+}

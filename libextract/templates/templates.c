@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// templates: a set of templates. In: texts and files. Out: templates by their ids.
+#include "base/file.h"
+#include "templates/compiler/compile.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MOST = 16 << 20, THREE_DIGITS = 0x1000, FOUR_DIGITS = 0x10000 };
+
+static enum extract_code no_memory(struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_NOMEM, "templates", NULL, "out of memory");
+}
+
+enum extract_code extract_templates_open(struct extract_templates **templates, unsigned dialect,
+                                         struct extract_error *error)
+{
+    struct extract_templates *t = *templates = calloc(1, sizeof *t);
+    if (!t)
+        return no_memory(error);
+    t->dialect = dialect;
+    t->by_hook = calloc(FOUR_DIGITS, sizeof *t->by_hook);
+    t->by_digits[0] = calloc(THREE_DIGITS, sizeof *t->by_digits[0]);
+    t->by_digits[1] = calloc(FOUR_DIGITS, sizeof *t->by_digits[1]);
+    if (t->by_hook && t->by_digits[0] && t->by_digits[1])
+        return EXTRACT_OK;
+    extract_templates_close(t);
+    *templates = NULL;
+    return no_memory(error);
+}
+
+void extract_templates_close(struct extract_templates *templates)
+{
+    if (!templates)
+        return;
+    template_release(templates);
+    free(templates->ops);
+    free(templates->strings);
+    free(templates->list);
+    free(templates->order);
+    free(templates->by_hook);
+    free(templates->by_digits[0]);
+    free(templates->by_digits[1]);
+    free(templates->diagnostics);
+    free(templates);
+}
+
+// Lists what is in force, in the order of ids; hhh stands before hhh0.
+static bool put_in_order(struct extract_templates *t)
+{
+    uint32_t *order = realloc(t->order, (t->count + 1) * sizeof *order);
+    if (!order)
+        return false;
+    t->order = order;
+    t->order_count = 0;
+    for (uint32_t hook = 0; hook < FOUR_DIGITS; hook++) {
+        uint32_t three = hook % 16 == 0 ? t->by_digits[0][hook / 16] : 0;
+        uint32_t four = t->by_digits[1][hook];
+        if (three)
+            order[t->order_count++] = three - 1;
+        if (four)
+            order[t->order_count++] = four - 1;
+    }
+    return true;
+}
+
+enum extract_code extract_templates_add(struct extract_templates *templates, const char *name,
+                                        const char *text, size_t length, bool beneath,
+                                        struct extract_error *error)
+{
+    if (length > TEXT_MOST)
+        return extract_error_set(error, EXTRACT_LIMIT, name, "divide it",
+                                 "the text is longer than %d bytes", TEXT_MOST);
+    const char *file = template_keep_file(templates, name);
+    const char *copy = template_keep(templates, text, length);
+    if (!file || !copy)
+        return no_memory(error);
+    templates->linked = false;
+    enum extract_code code = template_compile(templates, file, copy, length, beneath);
+    if (!put_in_order(templates) || code == EXTRACT_NOMEM)
+        return no_memory(error);
+    if (code)
+        return extract_error_set(error, code, name, "divide it", "the templates are too long");
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_templates_add_file(struct extract_templates *templates, const char *path,
+                                             struct extract_error *error)
+{
+    uint8_t *bytes;
+    size_t length;
+    enum extract_code code = extract_file_read(path, TEXT_MOST, &bytes, &length, error);
+    if (code)
+        return code;
+    code = extract_templates_add(templates, extract_file_name(path), (const char *)bytes, length,
+                                 false, error);
+    free(bytes);
+    return code;
+}
+
+size_t extract_templates_diagnostics(const struct extract_templates *templates,
+                                     const struct extract_diagnostic **list)
+{
+    *list = templates->diagnostics;
+    return templates->diagnostic_count;
+}
+
+void extract_templates_tell(const struct extract_templates *templates, bool warnings, size_t most,
+                            struct extract_text *text)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < templates->diagnostic_count; i++) {
+        const struct extract_diagnostic *d = &templates->diagnostics[i];
+        if (d->warning && !warnings)
+            continue;
+        if (!most) {
+            left++;
+            continue;
+        }
+        most--;
+        extract_text_printf(text, "%s:%u:%u: %s: %s%s%s\n", d->file, d->line, d->column, d->name,
+                            d->what, *d->hint ? "; " : "", d->hint);
+    }
+    if (left)
+        extract_text_printf(text, "and %zu more\n", left);
+}
+
+const struct extract_template *extract_templates_at(const struct extract_templates *templates,
+                                                    size_t i)
+{
+    return i < templates->order_count ? &templates->list[templates->order[i]] : NULL;
+}
+
+const struct extract_template *extract_templates_find(const struct extract_templates *templates,
+                                                      enum extract_hook_space space, uint32_t id)
+{
+    uint32_t found;
+    if (id >= FOUR_DIGITS)
+        return NULL;
+    if (space == EXTRACT_HOOKS_16)
+        found = templates->by_hook[id];
+    else
+        found = id < THREE_DIGITS ? templates->by_digits[0][id] : templates->by_digits[1][id];
+    return found ? &templates->list[found - 1] : NULL;
+}
