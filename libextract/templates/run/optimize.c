@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// templates/run: fewer, larger operations. In: linked programs. Out: the same programs, where an
+// operation may stand for itself and the `skip` ones behind it.
+//
+// Those behind it stay where they are: a jump between them finds what it did before. Joined are
+// texts, a text with the number behind it, and that with the move of the data pointer before it.
+// Without memory for it the programs stay as they are.
+#include "templates/run/run.h"
+#include <stddef.h>
+#include <stdlib.h>
+
+enum { JOINED_MOST = 1024, SKIP_MOST = 250 };
+
+struct optimizer {
+    struct extract_templates *templates;
+    uint8_t *targets; // a byte an operation: something jumps to it
+};
+
+// What a run of operations is joined to.
+struct joint {
+    uint32_t length;
+    uint32_t texts, first; // how many, and where the first lies
+    bool open;             // the last asks for no blank behind it
+    bool abuts;            // the first touches what stands before
+    uint8_t move;          // OP_AT_WORD, OP_AT_BIT, OP_AHEAD
+    uint64_t place;        // … where to
+    char text[JOINED_MOST + 1];
+};
+
+static bool make_room(struct extract_templates *t, size_t more)
+{
+    size_t needed = t->string_bytes + more + PEN_BLOCK;
+    if (needed > UINT32_MAX / 2)
+        return false;
+    if (needed > t->string_room || !t->strings) {
+        char *strings = realloc(t->strings, needed * 2);
+        if (!strings)
+            return false;
+        t->strings = strings;
+        t->string_room = (uint32_t)(needed * 2);
+    }
+    memset(t->strings + t->string_bytes, 0, more + PEN_BLOCK);
+    return true;
+}
+
+static bool is_jump(const struct template_op *op)
+{
+    return op->code == OP_UNLESS || op->code == OP_UNLESS_TEXT || op->code == OP_JUMP ||
+           op->code == OP_FLAG || op->code == OP_LOOP || op->code == OP_AGAIN;
+}
+
+static void mark_targets(struct optimizer *o)
+{
+    for (uint32_t i = 0; i < o->templates->op_count; i++)
+        if (is_jump(&o->templates->ops[i]))
+            o->targets[o->templates->ops[i].arg] = 1;
+}
+
+// ---- joining ----
+
+// Takes a text; false when it is none that can be joined.
+static bool take_text(const struct extract_templates *t, const struct template_op *op,
+                      struct joint *joint)
+{
+    const char *text = t->strings + op->arg;
+    bool blank = joint->length && !joint->open && !(op->flags & OP_ABUTS);
+    if (!op->value)
+        return true;
+    if (op->value > JOINED_MOST || joint->length + blank + op->value > JOINED_MOST ||
+        !run_is_plain(text, op->value))
+        return false;
+    if (!joint->texts++) {
+        joint->first = op->arg;
+        joint->abuts = op->flags & OP_ABUTS;
+    }
+    if (blank)
+        joint->text[joint->length++] = ' ';
+    memcpy(joint->text + joint->length, text, op->value);
+    joint->length += (uint32_t)op->value;
+    joint->open = op->flags & OP_OPEN || joint->text[joint->length - 1] == ' ';
+    return true;
+}
+
+static bool take_move(const struct template_op *op, struct joint *joint)
+{
+    if (op->code == OP_FORWARD && joint->move)
+        return false;
+    joint->move = op->code == OP_WORD ? OP_AT_WORD : op->code == OP_GO_TO ? OP_AT_BIT : OP_AHEAD;
+    joint->place = op->value;
+    return true;
+}
+
+static bool is_number(const struct template_op *op)
+{
+    switch (op->kind) {
+    case KIND_HEX:
+    case KIND_SIGNED:
+    case KIND_UNSIGNED:
+    case KIND_OCTAL:
+        return op->width <= 8;
+    case KIND_LENGTH:
+    case KIND_TYPE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Gives the joint's text its place among the strings.
+static bool place_text(struct extract_templates *t, struct joint *joint, struct template_op *op)
+{
+    op->value = joint->length;
+    op->arg = joint->first;
+    if (!joint->length)
+        op->arg = 0;
+    else if (joint->texts > 1 ||
+             joint->text[joint->length - 1] != t->strings[joint->first + joint->length - 1]) {
+        if (!make_room(t, joint->length))
+            return false;
+        op->arg = t->string_bytes;
+        memcpy(t->strings + t->string_bytes, joint->text, joint->length);
+        t->string_bytes += joint->length;
+    }
+    return true;
+}
+
+// Puts an operation that stands for `count` in the place of the first of them.
+static uint32_t put_op(struct optimizer *o, uint32_t at, uint32_t count, struct template_op op,
+                       struct joint *joint)
+{
+    if (!place_text(o->templates, joint, &op))
+        return 1;
+    op.skip = (uint8_t)(count - 1);
+    op.line = o->templates->ops[at].line;
+    o->templates->ops[at] = op;
+    return count;
+}
+
+static uint32_t put_literal(struct optimizer *o, uint32_t at, uint32_t count, struct joint *joint)
+{
+    struct template_op op = {.code = OP_LITERAL};
+    op.flags = (uint8_t)((joint->abuts ? OP_ABUTS : 0) | (joint->open ? OP_OPEN : 0));
+    return joint->length ? put_op(o, at, count, op, joint) : 1;
+}
+
+// `last` reads or shows the number. The blank before a number is known now; that before a name,
+// which may be empty, is not.
+static uint32_t put_field(struct optimizer *o, uint32_t at, uint32_t count,
+                          const struct template_op *last, struct joint *joint)
+{
+    struct template_op op = {.code = OP_FIELD, .kind = last->kind, .width = last->width};
+    bool touches = joint->open || last->flags & OP_ABUTS;
+    bool abuts = joint->length ? joint->abuts : last->flags & OP_ABUTS;
+    op.flags = (uint8_t)((abuts ? OP_ABUTS : 0) | (last->flags & OP_OPEN) | joint->move);
+    op.other = joint->place;
+    if (last->kind == KIND_NAME && touches)
+        op.flags |= OP_TOUCHED;
+    else if (last->kind != KIND_NAME && joint->length && !touches)
+        joint->text[joint->length++] = ' ';
+    return put_op(o, at, count, op, joint);
+}
+
+static bool is_data(const struct template_op *op)
+{
+    return op[0].code == OP_SYSTEM && op[0].arg >= SYSTEM_D1 && op[0].arg <= SYSTEM_D5 &&
+           op[1].code == OP_SHOW && (op[1].kind == KIND_PLAIN || is_number(&op[1]));
+}
+
+// Ends a joint at operation `i`, the first that is no text and no move; 0: nothing to join it to.
+static uint32_t join_number(struct optimizer *o, uint32_t at, uint32_t i, struct joint *joint)
+{
+    const struct template_op *op = &o->templates->ops[i];
+    bool more = i + 1 < o->templates->op_count && !o->targets[i + 1];
+    if (op->code == OP_PUT && (is_number(op) || (op->kind == KIND_NAME && joint->length)))
+        return put_field(o, at, i - at + 1, op, joint);
+    if (!joint->move && more && is_data(op)) {
+        joint->move = OP_DATA;
+        joint->place = op->arg - SYSTEM_D1 + 1;
+        return put_field(o, at, i - at + 2, op + 1, joint);
+    }
+    return 0;
+}
+
+// Joins what begins at operation `at` and lies before `end`. Returns how many operations are done
+// with; the first move, where a joint without a number ends, is left at *moves.
+static uint32_t join(struct optimizer *o, uint32_t at, uint32_t end, uint32_t *moves)
+{
+    const struct extract_templates *t = o->templates;
+    struct joint joint;
+    uint32_t i = at;
+    memset(&joint, 0, offsetof(struct joint, text));
+    for (; i < end && (i == at || !o->targets[i]); i++) {
+        const struct template_op *op = &t->ops[i];
+        bool move = op->code == OP_WORD || op->code == OP_GO_TO || op->code == OP_FORWARD;
+        if (move && i < *moves)
+            *moves = i;
+        if (!(op->code == OP_TEXT && take_text(t, op, &joint)) && !(move && take_move(op, &joint)))
+            break;
+    }
+    bool whole = i < end && (i == at || !o->targets[i]);
+    uint32_t done = whole ? join_number(o, at, i, &joint) : 0;
+    return done || joint.move ? done : put_literal(o, at, i - at, &joint);
+}
+
+static void join_all(struct optimizer *o)
+{
+    struct extract_templates *t = o->templates;
+    for (uint32_t i = 0, done; i < t->op_count; i += done) {
+        uint32_t left = t->op_count - i, moves = UINT32_MAX;
+        done = 1u + t->ops[i].skip; // from an earlier link
+        if (t->ops[i].code == OP_LITERAL || t->ops[i].code == OP_FIELD)
+            continue;
+        done = join(o, i, i + (left < SKIP_MOST ? left : SKIP_MOST), &moves);
+        if (!done && moves > i)
+            done = join(o, i, moves, &moves);
+        done += !done;
+    }
+}
+
+void template_optimize(struct extract_templates *templates)
+{
+    struct optimizer o = {templates, calloc(templates->op_count + 1u, 1)};
+    if (o.targets && make_room(templates, 0)) {
+        mark_targets(&o);
+        join_all(&o);
+    }
+    free(o.targets);
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+// templates/run: how a value looks. In: a value and a kind with its width. Out: text.
+#include "templates/run/run.h"
+#include <stdio.h>
+
+enum { NUMBER_MOST = 24 }; // digits of 64 bits: octal has 22
+
+static unsigned width_of(const struct extract_formatter *run, const struct template_op *op)
+{
+    return op->width ? op->width : run->word;
+}
+
+static uint64_t low_bits(uint64_t value, unsigned bits)
+{
+    return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
+}
+
+static uint64_t sign_extended(uint64_t value, unsigned bits)
+{
+    if (bits >= 64)
+        return value;
+    uint64_t sign = UINT64_C(1) << (bits - 1);
+    return (low_bits(value, bits) ^ sign) - sign;
+}
+
+// Bits `low` to `high`, bit 0 the lowest.
+static uint64_t extracted(uint64_t value, uint32_t low, uint64_t high)
+{
+    if (low > 63 || high < low)
+        return 0;
+    return low_bits(value >> low, high - low < 63 ? (unsigned)(high - low) + 1 : 64);
+}
+
+uint64_t run_cut(const struct extract_formatter *run, const struct template_op *op, uint64_t value)
+{
+    unsigned width = width_of(run, op);
+    switch (op->kind) {
+    case KIND_PLAIN:
+    case KIND_LENGTH:
+    case KIND_TYPE:
+        return value;
+    case KIND_EXTRACT:
+        return extracted(value, op->width, op->value);
+    case KIND_BITS:
+        return low_bits(value, op->width);
+    case KIND_SIGNED:
+        return sign_extended(value, width < 8 ? width * 8 : 64);
+    default:
+        return low_bits(value, width < 8 ? width * 8 : 64);
+    }
+}
+
+static void put_decimal(struct pen *pen, uint64_t value, bool negative)
+{
+    if (negative)
+        pen_char(pen, '-');
+    pen_dec(pen, negative ? 0 - value : value);
+}
+
+static void put_octal(struct pen *pen, uint64_t value)
+{
+    unsigned digits = (66u - (unsigned)__builtin_clzll(value | 1)) / 3;
+    for (unsigned i = digits; i > 0; i--, value >>= 3)
+        pen->at[i - 1] = (char)('0' + (value & 7));
+    pen->at += digits;
+}
+
+// A macro without a format: four digits, and more when they do not suffice.
+static void put_plain(struct pen *pen, uint64_t value)
+{
+    pen_upper(pen, value, value >> 32 ? 16 : value >> 16 ? 8 : 4);
+}
+
+// What needs NUMBER_MOST bytes at most and no file of its own. False: it is of another kind.
+static inline bool put_number(struct extract_formatter *run, const struct template_op *op,
+                              uint64_t value)
+{
+    struct pen *pen = &run->pen;
+    unsigned width = width_of(run, op);
+    switch (op->kind) {
+    case KIND_HEX:
+        if (width <= 8)
+            pen_upper(pen, value, width * 2);
+        return width <= 8;
+    case KIND_SIGNED:
+        put_decimal(pen, value, (int64_t)value < 0);
+        return true;
+    case KIND_UNSIGNED:
+    case KIND_LENGTH:
+        pen_dec(pen, value);
+        return true;
+    case KIND_OCTAL:
+        put_octal(pen, value);
+        return true;
+    case KIND_TYPE:
+        pen_upper(pen, value, run->word == 8 ? 4 : 1);
+        return true;
+    case KIND_EXTRACT:
+    case KIND_PLAIN:
+        put_plain(pen, value);
+        return true;
+    default:
+        return false;
+    }
+}
+
+// `digits` digits of which the last 64 bits are `value`: all of B, and of X beyond 8 bytes.
+static bool show_digits(struct extract_formatter *run, unsigned flags, uint64_t value,
+                        unsigned digits, unsigned digit_bits)
+{
+    if (!run_begin(run, flags, digits))
+        return false;
+    char *end = run->pen.at + digits;
+    for (char *at = end; at > run->pen.at; value = value >> digit_bits)
+        *--at = "0123456789ABCDEF"[value & ((1u << digit_bits) - 1)];
+    run->pen.at = end;
+    run_behind(run, flags);
+    return true;
+}
+
+static bool show_float(struct extract_formatter *run, const struct template_op *op, uint64_t value)
+{
+    char text[48];
+    float narrow = 0;
+    double number = 0;
+    uint32_t low = (uint32_t)value;
+    memcpy(&narrow, &low, sizeof narrow);
+    memcpy(&number, &value, sizeof number);
+    locale_t own = uselocale(run->numbers);
+    int length = op->width == 4 ? snprintf(text, sizeof text, "%.4E", (double)narrow)
+                                : snprintf(text, sizeof text, "%.8E", number);
+    uselocale(own);
+    return run_put(run, op->flags, text, length > 0 ? (size_t)length : 0);
+}
+
+static bool show_name(struct extract_formatter *run, unsigned flags, uint64_t value, unsigned word)
+{
+    const struct extract_template_host *host = run->host;
+    size_t length = 0;
+    const char *name =
+        host && host->name ? host->name(host->context, run->entry, value, word, &length) : NULL;
+    if (name)
+        return run_put(run, flags, name, length);
+    if (!run_begin(run, flags, NUMBER_MOST))
+        return false;
+    if (host && host->wide_unknown)
+        pen_hex(&run->pen, value);
+    else
+        pen_dec(&run->pen, value);
+    run_behind(run, flags);
+    return true;
+}
+
+static bool show_error(struct extract_formatter *run, const struct template_op *op, uint64_t value)
+{
+    const char *name = template_error_name(value);
+    if (name)
+        return run_put(run, op->flags, name, strlen(name));
+    struct template_op number = {.kind = KIND_UNSIGNED, .flags = op->flags};
+    return run_show(run, &number, value, 0);
+}
+
+bool run_show(struct extract_formatter *run, const struct template_op *op, uint64_t value,
+              unsigned word)
+{
+    char date[RUN_DATE];
+    switch (op->kind) {
+    case KIND_BITS:
+        return show_digits(run, op->flags, value, op->width, 1);
+    case KIND_FLOAT:
+        return show_float(run, op, value);
+    case KIND_TIME:
+        return run_put(run, op->flags, date, run_date(date, (int64_t)value));
+    case KIND_ERROR:
+        return show_error(run, op, value);
+    case KIND_NAME:
+        return show_name(run, op->flags, value, word);
+    default:
+        break;
+    }
+    if (op->kind == KIND_HEX && op->width > 8)
+        return show_digits(run, op->flags, value, op->width * 2, 4);
+    if (!run_begin(run, op->flags, NUMBER_MOST))
+        return false;
+    put_number(run, op, value);
+    run_behind(run, op->flags);
+    return true;
+}
+
+// X beyond 8 bytes: the digits are those of the entry itself.
+static bool put_long(struct extract_formatter *run, const struct template_op *op)
+{
+    const uint8_t *bytes = run_take(run, op->width);
+    if (!bytes || !run_begin(run, op->flags, op->width * 2))
+        return false;
+    for (uint32_t i = 0; i < op->width; i++)
+        pen_upper(&run->pen, bytes[i], 2);
+    run_behind(run, op->flags);
+    return true;
+}
+
+// Which data word the `bytes` bytes behind the data pointer lie in, 0: none.
+static unsigned word_at(const struct extract_formatter *run, unsigned bytes)
+{
+    uint64_t at = (uint64_t)((run->pointer + 7) >> 3) + (uint64_t)run->base;
+    uint64_t word = at / run->word;
+    bool inside = at % run->word + bytes <= run->word;
+    return inside && word >= 1 && word <= (run->entry->generic ? 1 : 5) ? (unsigned)word : 0;
+}
+
+static bool put_value(struct extract_formatter *run, const struct template_op *op)
+{
+    uint64_t value = 0;
+    unsigned word = op->kind == KIND_NAME ? word_at(run, width_of(run, op)) : 0;
+    return run_value(run, op, &value) && run_show(run, op, value, word);
+}
+
+const struct template_op *run_op_put(struct extract_formatter *run, const struct template_op *op)
+{
+    struct run_span span = {NULL, 0};
+    bool well = false;
+    switch (op->kind) {
+    case KIND_ASCII:
+    case KIND_COUNTED:
+        well = run_span(run, op, &span) &&
+               run_put_escaped(run, op->flags, span, op->kind == KIND_ASCII ? op->value : 0);
+        break;
+    case KIND_HEX:
+        well = op->width > 8 ? put_long(run, op) : put_value(run, op);
+        break;
+    default:
+        well = put_value(run, op);
+    }
+    return well ? run_next(op) : NULL;
+}
+
+const struct template_op *run_op_count_put(struct extract_formatter *run,
+                                           const struct template_op *op)
+{
+    uint64_t length = run->stack[--run->top];
+    const uint8_t *text = run_take(run, length);
+    if (!text)
+        return NULL;
+    struct run_span span = {(const char *)text, (size_t)length};
+    return run_put_escaped(run, op->flags, span, 0) ? run_next(op) : NULL;
+}
+
+const struct template_op *run_op_show(struct extract_formatter *run, const struct template_op *op)
+{
+    uint64_t value = run->stack[--run->top];
+    return run_show(run, op, run_cut(run, op, value), 0) ? run_next(op) : NULL;
+}
+
+static inline void field_seek(struct extract_formatter *run, const struct template_op *op)
+{
+    if (op->flags & OP_AT_WORD)
+        run_move(run, (int64_t)(op->other * run->word * 8));
+    else if (op->flags & OP_AT_BIT)
+        run_move(run, (int64_t)op->other);
+    else if (op->flags & OP_AHEAD)
+        run_move_by(run, (int64_t)op->other);
+}
+
+static bool field_name(struct extract_formatter *run, const struct template_op *op)
+{
+    uint64_t value = 0;
+    unsigned word = word_at(run, width_of(run, op));
+    run_behind(run, op->flags & OP_TOUCHED ? OP_OPEN : 0);
+    return run_number(run, width_of(run, op), &value) &&
+           show_name(run, op->flags & OP_OPEN, value, word);
+}
+
+static bool field_value(struct extract_formatter *run, const struct template_op *op,
+                        uint64_t *value)
+{
+    if (op->kind == KIND_HEX || op->kind == KIND_UNSIGNED)
+        return run_number(run, width_of(run, op), value);
+    return run_value(run, op, value);
+}
+
+const struct template_op *run_op_field(struct extract_formatter *run, const struct template_op *op)
+{
+    uint64_t value = 0;
+    if (!run_begin(run, op->flags, op->value + NUMBER_MOST))
+        return NULL;
+    pen_piece(&run->pen, run->templates->strings + op->arg, op->value);
+    if (op->flags & OP_DATA) {
+        value = run_cut(run, op, run_data_word(run, (unsigned)op->other));
+    } else {
+        field_seek(run, op);
+        if (op->kind == KIND_NAME)
+            return field_name(run, op) ? run_next(op) : NULL;
+        if (!field_value(run, op, &value))
+            return NULL;
+    }
+    put_number(run, op, value);
+    run_behind(run, op->flags);
+    return run_next(op);
+}
+
+const struct template_op *run_op_literal(struct extract_formatter *run,
+                                         const struct template_op *op)
+{
+    if (!run_begin(run, op->flags, op->value))
+        return NULL;
+    pen_piece(&run->pen, run->templates->strings + op->arg, op->value);
+    run_behind(run, op->flags);
+    return run_next(op);
+}

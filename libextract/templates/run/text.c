@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// templates/run: writing to the output. In: pieces of text. Out: lines with their delimiters.
+//
+// All delimiters come from here: an item leaves a gap behind it, which becomes a blank when more
+// text follows on its line; ringside-templates(5), "Delimiters".
+#include "templates/run/run.h"
+#include "base/printable.h"
+
+static size_t room_left(const struct extract_formatter *run)
+{
+    return (size_t)(run->pen.end - run->pen.at);
+}
+
+bool run_begin_line(struct extract_formatter *run, size_t most)
+{
+    size_t before = run->gap == GAP_MARGIN ? run->margin : 1;
+    if (room_left(run) < before || room_left(run) - before < most)
+        return run_fail(run, "E-OUTPUT");
+    if (run->gap == GAP_MARGIN) {
+        memset(run->pen.at, ' ', run->margin);
+        run->pen.at += run->margin;
+        run->line = run->pen.at;
+    } else if (run->gap == GAP_BLANK) {
+        pen_char(&run->pen, ' ');
+    }
+    run->gap = GAP_NONE;
+    return true;
+}
+
+// The last character decides, too: behind a blank no other one is put.
+static void behind_text(struct extract_formatter *run, unsigned flags)
+{
+    run_behind(run, run->pen.at[-1] == ' ' ? OP_OPEN : flags);
+}
+
+bool run_put(struct extract_formatter *run, unsigned flags, const char *text, size_t length)
+{
+    if (!length)
+        return true;
+    if (!run_begin(run, flags, length))
+        return false;
+    pen_copy(&run->pen, text, length);
+    behind_text(run, flags);
+    return true;
+}
+
+// Bytes of the character at `text` that may be shown as they are; 0: its first is to be escaped.
+static size_t printable(const char *text, size_t length)
+{
+    char character[5] = {0};
+    memcpy(character, text, length < 4 ? length : 4);
+    return *character ? extract_printable(character) : 0;
+}
+
+bool run_is_plain(const char *text, size_t length)
+{
+    for (size_t i = 0, bytes; i < length; i += bytes) {
+        bytes = printable(text + i, length - i);
+        if (!bytes)
+            return false;
+    }
+    return true;
+}
+
+static bool is_ascii(char c)
+{
+    return c >= 0x20 && c < 0x7f;
+}
+
+static bool put_characters(struct extract_formatter *run, struct run_span text, uint64_t *columns)
+{
+    for (size_t i = 0, bytes; i < text.length; i += bytes) {
+        bytes = is_ascii(text.text[i]) ? 1 : printable(text.text + i, text.length - i);
+        if (room_left(run) < 4)
+            return run_fail(run, "E-OUTPUT");
+        *columns += bytes ? 1 : 4;
+        if (bytes) {
+            pen_copy(&run->pen, text.text + i, bytes);
+            continue;
+        }
+        unsigned char byte = (unsigned char)text.text[i];
+        PEN_LITERAL(&run->pen, "\\x");
+        pen_char(&run->pen, "0123456789abcdef"[byte >> 4]);
+        pen_char(&run->pen, "0123456789abcdef"[byte & 15]);
+        bytes = 1;
+    }
+    return true;
+}
+
+static bool put_blanks(struct extract_formatter *run, uint64_t count)
+{
+    if (count > room_left(run))
+        return run_fail(run, "E-OUTPUT");
+    memset(run->pen.at, ' ', (size_t)count);
+    run->pen.at += count;
+    return true;
+}
+
+bool run_put_escaped(struct extract_formatter *run, unsigned flags, struct run_span text,
+                     uint64_t field)
+{
+    uint64_t columns = 0;
+    if (!text.length && !field)
+        return true;
+    if (!run_begin(run, flags, 4) || !put_characters(run, text, &columns) ||
+        (field > columns && !put_blanks(run, field - columns)))
+        return false;
+    behind_text(run, flags);
+    return true;
+}
+
+bool run_blanks(struct extract_formatter *run, unsigned flags, uint64_t count)
+{
+    return run_put_escaped(run, flags | OP_OPEN, (struct run_span){"", 0}, count);
+}
+
+static void strip(struct extract_formatter *run)
+{
+    while (run->pen.at > run->text && run->pen.at[-1] == ' ')
+        run->pen.at--;
+}
+
+// Blanks that are taken back leave room for others: without steps for them a loop has no end.
+bool run_newline(struct extract_formatter *run)
+{
+    const char *end = run->pen.at;
+    strip(run);
+    if (!run_spend(run, (uint64_t)(end - run->pen.at) / 16))
+        return false;
+    if (!room_left(run))
+        return run_fail(run, "E-OUTPUT");
+    pen_char(&run->pen, '\n');
+    run->line = run->pen.at;
+    run->line_number++;
+    run->gap = GAP_MARGIN;
+    return true;
+}
+
+// Columns of the line so far; a byte within a character is none.
+static uint64_t column(struct extract_formatter *run)
+{
+    uint64_t columns = 0;
+    for (const char *c = run->line; c < run->pen.at; c++)
+        columns += ((unsigned char)*c & 0xc0) != 0x80;
+    return columns;
+}
+
+bool run_tab(struct extract_formatter *run)
+{
+    if (!run_begin(run, OP_ABUTS, 1))
+        return false;
+    run->gap = GAP_NONE;
+    if (run->expand) {
+        uint64_t columns = column(run);
+        return run_spend(run, columns / 16) && put_blanks(run, 8 - columns % 8);
+    }
+    pen_char(&run->pen, '\t');
+    return true;
+}
+
+bool run_literal(struct extract_formatter *run, unsigned flags, struct run_span text)
+{
+    const char *at = text.text, *end = at + text.length;
+    while (at < end) {
+        const char *stop = at;
+        while (stop < end && *stop != '\t' && *stop != '\n')
+            stop++;
+        if (!run_put_escaped(run, flags, (struct run_span){at, (size_t)(stop - at)}, 0))
+            return false;
+        if (stop < end && !(*stop == '\t' ? run_tab(run) : run_newline(run)))
+            return false;
+        at = stop + (stop < end);
+    }
+    return true;
+}
+
+static void put_marker(struct extract_formatter *run)
+{
+    bool blank = run->pen.at > run->line && !strchr(" \t", run->pen.at[-1]);
+    run->pen.end += RUN_RESERVE;
+    run->gap = run->gap == GAP_MARGIN ? GAP_MARGIN : blank ? GAP_BLANK : GAP_NONE;
+    const char *fault = run->fault;
+    run_put(run, 0, "RUNTIME:", sizeof "RUNTIME:" - 1);
+    run_put(run, OP_ABUTS, fault, strlen(fault));
+}
+
+void run_finish(struct extract_formatter *run)
+{
+    if (run->ending == EXTRACT_ENDS_SKIP)
+        run->pen.at = run->text;
+    if (run->fault)
+        put_marker(run);
+    strip(run);
+}
