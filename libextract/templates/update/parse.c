@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// templates: the update file (IBM AIX, trcupdate). In: its text: "* /etc/trcfmt", then "+ template"
+// and "- id". Out: the changes, in their order.
+//
+// The compiler sees the same text with "+" made a blank and what is no template made a comment, so
+// that lines and columns of its diagnostics are right.
+#include "templates/compiler/compile.h"
+#include "templates/update/update.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER "/etc/trcfmt"
+
+// The physical line at `at`; `end` is behind its line end.
+struct line {
+    char *start, *end;
+    unsigned number;
+};
+
+static bool next_line(struct line *line, const struct update *update)
+{
+    char *limit = update->edits + update->edits_length;
+    char *start = line->start ? line->end : update->edits;
+    if (start == limit)
+        return false;
+    char *newline = memchr(start, '\n', (size_t)(limit - start));
+    line->start = start;
+    line->end = newline ? newline + 1 : limit;
+    line->number++;
+    return true;
+}
+
+static bool is_blank(char byte)
+{
+    return lexer_blank(byte) || byte == '\r';
+}
+
+static char *skip_blanks(char *at, const char *end)
+{
+    while (at < end && is_blank(*at))
+        at++;
+    return at;
+}
+
+static char *trimmed_end(const struct line *line)
+{
+    char *end = line->end;
+    while (end > line->start && is_blank(end[-1]))
+        end--;
+    return end;
+}
+
+static bool is_header(const struct line *line)
+{
+    char *end = trimmed_end(line), *at = skip_blanks(line->start, end);
+    if (at == end || *at != '*')
+        return false;
+    at = skip_blanks(at + 1, end);
+    return (size_t)(end - at) == strlen(HEADER) && !memcmp(at, HEADER, strlen(HEADER));
+}
+
+static enum extract_code no_memory(const struct update *update, struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_NOMEM, update->name, NULL, "out of memory");
+}
+
+static struct update_change *add_change(struct update *update, const struct line *line,
+                                        const char *at)
+{
+    if (update->change_count == update->change_room) {
+        size_t room = update->change_room ? update->change_room * 2 : 64;
+        struct update_change *changes = realloc(update->changes, room * sizeof *changes);
+        if (!changes)
+            return NULL;
+        update->changes = changes;
+        update->change_room = room;
+    }
+    struct update_change *change = &update->changes[update->change_count++];
+    *change =
+        (struct update_change){.line = line->number, .column = (unsigned)(at - line->start) + 1};
+    return change;
+}
+
+// Three or four hexadecimal digits and nothing else; below 0x1000 the fourth is 0.
+static bool parse_id(const char *at, const char *end, uint32_t *id)
+{
+    uint64_t number;
+    size_t length = (size_t)(end - at);
+    if ((length != 3 && length != 4) || !lexer_number(at, length, 16, &number))
+        return false;
+    bool is_short = length == 4 && number < 0x1000;
+    if (is_short && number % 16)
+        return false;
+    *id = (uint32_t)(is_short ? number / 16 : number);
+    return true;
+}
+
+static enum extract_code parse_deletion(struct update *update, const struct line *line, char *sign,
+                                        struct extract_error *error)
+{
+    char *end = trimmed_end(line), *at = skip_blanks(sign + 1, end);
+    struct update_change *change = add_change(update, line, at);
+    if (!change)
+        return no_memory(update, error);
+    if (parse_id(at, end, &change->id))
+        return EXTRACT_OK;
+    return update_say(update, line->number, change->column, "E-HOOKID",
+                      "write - and three or four hexadecimal digits",
+                      "what stands behind \"-\" is no hook id", error);
+}
+
+// The line `line`, which begins a logical line, at its first character that is not blank.
+static enum extract_code parse_line(struct update *update, const struct line *line, char *at,
+                                    struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    if (*at == '+') {
+        *at = ' ';
+        struct update_change *change = add_change(update, line, skip_blanks(at, trimmed_end(line)));
+        if (!change)
+            return no_memory(update, error);
+        change->adds = true;
+        return EXTRACT_OK;
+    }
+    if (*at == '-')
+        code = parse_deletion(update, line, at, error);
+    else
+        code = update_say(update, line->number, (unsigned)(at - line->start) + 1, "E-HEADER",
+                          "begin it with + and a template, or - and an id", "the line is no change",
+                          error);
+    *line->start = '#';
+    return code;
+}
+
+// Comments may stand between continued lines, too, which for templates are the compiler's.
+static enum extract_code parse_lines(struct update *update, struct line *line,
+                                     struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    bool within = false, is_template = false; // a logical line; of a template
+    while (!code && next_line(line, update)) {
+        char *end = trimmed_end(line), *at = skip_blanks(line->start, end);
+        if (*line->start == '#' || *line->start == '*')
+            continue;
+        if (within && !is_template && at != end)
+            *line->start = '#';
+        if (!within && at != end) {
+            is_template = *at == '+';
+            code = parse_line(update, line, at, error);
+        }
+        within = end > line->start && end[-1] == '\\';
+    }
+    return code;
+}
+
+static enum extract_code parse_text(struct update *update, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    struct line line = {0};
+    if (next_line(&line, update) && is_header(&line)) {
+        *line.start = '#';
+    } else {
+        line = (struct line){0}; // the first line is a change, perhaps
+        code = update_say(update, 1, 1, "E-HEADER",
+                          "an update file begins with that line; a file of templates is none",
+                          "the first line is not * " HEADER, error);
+    }
+    return code ? code : parse_lines(update, &line, error);
+}
+
+static void take_template(struct update_change *change, const struct extract_template *template)
+{
+    size_t blanks = 0;
+    while (is_blank(template->source[blanks]))
+        blanks++;
+    change->id = update_id(template);
+    change->source = template->source + blanks;
+    change->length = template->source_length - blanks;
+    change->version = template->version;
+    change->release = template->release;
+}
+
+// The templates that the compiler found, which are in the order of lines as the changes are.
+static enum extract_code take_templates(struct update *update, struct extract_error *error)
+{
+    const struct extract_templates *set = update->said;
+    enum extract_code code = EXTRACT_OK;
+    uint32_t at = 0;
+    for (size_t i = 0; i < update->change_count && !code; i++) {
+        struct update_change *change = &update->changes[i];
+        bool last = i + 1 == update->change_count;
+        if (!change->adds)
+            continue;
+        if (at < set->count && (last || set->list[at].line < change[1].line))
+            take_template(change, &set->list[at++]);
+        else
+            code = update_say(update, change->line, change->column, "E-HEADER",
+                              "write + and a template, from its hook id on",
+                              "no template stands behind \"+\"", error);
+    }
+    return code;
+}
+
+enum extract_code update_parse(struct update *update, struct extract_error *error)
+{
+    enum extract_code code = parse_text(update, error);
+    if (!code)
+        code = extract_templates_add(update->said, update->name, update->edits,
+                                     update->edits_length, false, error);
+    if (!code && !update->said->errors)
+        code = take_templates(update, error);
+    return code;
+}
