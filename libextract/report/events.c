@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-// report: the events of a view. In: a view, twice: once to measure the columns, once to print.
-// Out: lines of text or of JSON.
-#include "report/room.h"
+// report: the events of a view. In: a view. Out: lines of JSON; text is made in columns.
+#include "columns/columns.h"
 #include <stdlib.h>
-
-enum { SECONDS_TAIL = 10 }; // ".123456789"
 
 static void *failed(struct report *report)
 {
@@ -28,7 +25,7 @@ const struct memo_piece *report_make_context(struct report *report,
                                              const struct extract_event *event, uint64_t key)
 {
     report->scratch.used = 0;
-    report->form->context(report, event);
+    json_context(report, event);
     return keep_scratch(report, key, MEMO_CONTEXT + event->context);
 }
 
@@ -36,7 +33,7 @@ const struct memo_piece *report_make_value(struct report *report, enum extract_k
                                            uint64_t value)
 {
     report->scratch.used = 0;
-    report->form->value(report, kind, value);
+    json_value(report, kind, value);
     return keep_scratch(report, value, MEMO_VALUE + (uint32_t)kind);
 }
 
@@ -45,19 +42,18 @@ static void close_part(struct extract_text *out, size_t start, struct part *part
 {
     part->length = (uint32_t)(out->used - start);
     extract_text_putc(out, 0);
-    part->columns = out->code ? 0 : (uint32_t)extract_text_columns(out->data + start);
 }
 
 static void make_parts(struct report *report, const struct extract_event *event, struct plan *plan)
 {
     struct extract_text *out = &report->scratch;
     out->used = 0;
-    report->form->head(out, event);
+    json_head(out, event);
     close_part(out, 0, &plan->head);
     for (unsigned i = 0; i < event->type->fields; i++) {
         size_t start = out->used;
         if (event->type->field[i].kind != EXTRACT_KIND_NONE)
-            report->form->label(out, event->type->field[i].label);
+            json_label(out, event->type->field[i].label);
         close_part(out, start, &plan->label[i]);
     }
     extract_text_put(out, pen_blank, PEN_BLOCK);
@@ -86,31 +82,6 @@ const struct plan *report_make_plan(struct report *report, const struct extract_
     return plan;
 }
 
-static void widen(unsigned *width, unsigned columns)
-{
-    *width = *width < columns ? columns : *width;
-}
-
-static unsigned time_columns(const struct report *report, uint64_t ticks)
-{
-    uint64_t hz = report->options.hz;
-    return hz ? pen_digits(ticks / hz) + SECONDS_TAIL : pen_digits(ticks);
-}
-
-static unsigned priority_columns(const struct extract_event *event)
-{
-    unsigned columns = report_has_priority(event) ? pen_digits(event->priority) : 1;
-    if (report_has_threshold(event) && event->threshold != event->priority)
-        columns += 1 + pen_digits(event->threshold);
-    return columns;
-}
-
-// What is larger than everything before it asks for a division; little else does.
-struct survey {
-    struct report *report;
-    uint64_t most_ticks, most_delta;
-};
-
 // Events behind another registry may call the same addresses by other names.
 static void enter_event(struct report *report, const struct extract_event *event)
 {
@@ -121,60 +92,15 @@ static void enter_event(struct report *report, const struct extract_event *event
     report->naming.seq = event->seq;
 }
 
-static bool survey_events(void *context, const struct extract_event *events, size_t count)
-{
-    struct survey *survey = context;
-    struct report *report = survey->report;
-    struct widths *w = &report->widths;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct extract_event *event = &events[i];
-        uint64_t last = report->first ? event->ticks : report->last_ticks;
-        uint64_t delta = event->ticks < last ? last - event->ticks : event->ticks - last;
-        survey->most_ticks = event->ticks > survey->most_ticks ? event->ticks : survey->most_ticks;
-        survey->most_delta = delta > survey->most_delta ? delta : survey->most_delta;
-        report->last_ticks = event->ticks;
-        report->first = false;
-        enter_event(report, event);
-        const struct memo_piece *piece = report_context(report, event);
-        const struct plan *plan = piece ? report_plan(report, event) : NULL;
-        if (!plan)
-            return false;
-        widen(&w->context, piece->columns);
-        widen(&w->type, plan->head.columns);
-        widen(&w->priority, priority_columns(event));
-        w->cores |= event->core != 0;
-    }
-    widen(&w->seq, pen_digits(events[count - 1].seq));
-    return true;
-}
-
-// Column widths for the events of the view; at least those of the heads.
-static void survey_view(struct report *report, const struct extract_view *view)
-{
-    struct survey survey = {report, 0, 0};
-    struct extract_sink sink = {.events = survey_events, .context = &survey};
-    struct widths *w = &report->widths;
-
-    *w = (struct widths){.seq = 3, .time = 5, .delta = 5, .context = 7, .priority = 4, .type = 12};
-    if (report->options.hz)
-        w->time = 7;
-    extract_view_run(view, &sink);
-    widen(&w->time, time_columns(report, survey.most_ticks));
-    widen(&w->delta, 1 + time_columns(report, survey.most_delta));
-    report->first = true;
-}
-
 static bool print_events(void *context, const struct extract_event *events, size_t count)
 {
     struct report *report = context;
-    bool (*put)(struct report *, const struct extract_event *) = report->form->event;
     for (size_t i = 0; i < count; i++, report->shown++) {
         enter_event(report, &events[i]);
-        if (!put(report, &events[i]))
+        if (!json_event(report, &events[i]))
             return false;
     }
-    return true;
+    return !report->options.go_on || report->options.go_on(report->options.context);
 }
 
 static void free_report(struct report *report)
@@ -187,33 +113,36 @@ static void free_report(struct report *report)
     free(report);
 }
 
-enum extract_code extract_report_events(struct extract_text *text, const struct extract_view *view,
-                                        const struct extract_trace *trace,
-                                        const struct extract_report_options *options,
-                                        uint64_t *shown)
+static enum extract_code print_json(struct extract_text *text, const struct extract_view *view,
+                                    const struct extract_trace *trace,
+                                    const struct extract_report_options *options,
+                                    struct extract_report_outcome *outcome)
 {
     struct report *report = calloc(1, sizeof *report);
     struct extract_sink sink = {.events = print_events, .context = report};
 
-    if (shown)
-        *shown = 0;
     if (!report)
         return text->code = EXTRACT_NOMEM;
     report->options = *options;
-    report->form = options->json ? &report_json : &report_lines;
-    report->first = true;
     naming_init(&report->naming, trace);
     extract_text_init(&report->scratch, NULL, NULL);
     pen_open(&report->pen, text);
-    if (!options->json)
-        survey_view(report, view);
-    if (!options->json && !options->no_header)
-        lines_head(report);
-    if (!text->code)
-        extract_view_run(view, &sink);
+    extract_view_run(view, &sink);
     pen_close(&report->pen);
-    if (shown)
-        *shown = report->shown;
+    outcome->shown = report->shown;
     free_report(report);
     return text->code;
+}
+
+enum extract_code extract_report_events(struct extract_text *text, const struct extract_view *view,
+                                        const struct extract_trace *trace,
+                                        const struct extract_report_options *options,
+                                        struct extract_report_outcome *outcome)
+{
+    struct extract_report_outcome unread;
+    if (!outcome)
+        outcome = &unread;
+    *outcome = (struct extract_report_outcome){0};
+    return options->json ? print_json(text, view, trace, options, outcome)
+                         : columns_events(text, view, trace, options, outcome);
 }

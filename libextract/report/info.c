@@ -108,7 +108,16 @@ static void put_log(struct facts *facts, const struct extract_log_info *log)
         extract_text_putc(facts->text, '}');
 }
 
-static void put_entries(struct facts *facts, const struct extract_info *info)
+static const char *why_unknown(const struct extract_info *info, bool counts)
+{
+    if (info->log)
+        return "the log does not say how many";
+    return counts ? "damage hides some, or the target recorded while its count was read"
+                  : "the ring keeps no count of what it overwrites";
+}
+
+// `counts`: the ring counts its entries.
+static void put_entries(struct facts *facts, const struct extract_info *info, bool counts)
 {
     facts_number(facts, "entries total", info->entries_total);
     facts_number(facts, "entries valid", info->entries_valid);
@@ -118,8 +127,7 @@ static void put_entries(struct facts *facts, const struct extract_info *info)
         facts_number(facts, "events lost", info->events_lost);
     } else {
         facts_unknown(facts, "events lost");
-        facts_note(facts, info->log ? "the log does not say how many"
-                                    : "the ring keeps no count of what it overwrites");
+        facts_note(facts, "%s", why_unknown(info, counts));
     }
     if (info->log)
         put_losses(facts, info->log);
@@ -162,7 +170,7 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     facts_word(&facts, "byte order", orders[(unsigned)info->byte_order % 3]);
     facts_number(&facts, "word bytes", info->word_bytes);
     put_clock(&facts, ring, &info->clock);
-    put_entries(&facts, info);
+    put_entries(&facts, info, extract_trace_snapshot(trace)->index);
     facts_number(&facts, "objects", info->objects);
     facts_number(&facts, "registry slots", ring->registry.count);
     facts_number(&facts, "span ticks", info->span_ticks);

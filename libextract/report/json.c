@@ -4,7 +4,7 @@
 
 enum { NUMBERS_ROOM = 7 * PEN_NUMBER + 160 };
 
-static void make_context(struct report *report, const struct extract_event *event)
+void json_context(struct report *report, const struct extract_event *event)
 {
     struct extract_text *out = &report->scratch;
     const struct extract_object *thread =
@@ -33,7 +33,7 @@ static void make_context(struct report *report, const struct extract_event *even
         extract_text_puts(out, "null");
 }
 
-static void make_head(struct extract_text *out, const struct extract_event *event)
+void json_head(struct extract_text *out, const struct extract_event *event)
 {
     extract_text_printf(out, ",\"id\":%u,\"event\":", event->id);
     extract_text_json(out, event->type->symbol);
@@ -41,14 +41,14 @@ static void make_head(struct extract_text *out, const struct extract_event *even
                         extract_class_name(event->type->class_));
 }
 
-static void make_label(struct extract_text *out, const char *label)
+void json_label(struct extract_text *out, const char *label)
 {
     extract_text_json(out, label);
     extract_text_putc(out, ':');
 }
 
 // Nothing for a value without a name: its number is there already.
-static void make_value(struct report *report, enum extract_kind kind, uint64_t value)
+void json_value(struct report *report, enum extract_kind kind, uint64_t value)
 {
     const char *name = naming_find(&report->naming, kind, value);
     if (name)
@@ -146,6 +146,21 @@ static bool put_names(struct report *report, const struct plan *plan,
     return true;
 }
 
+// The payload as hexadecimal digits, in the order of its bytes, behind the list in front of it.
+static bool put_data(struct pen *pen, const struct extract_event *event)
+{
+    static const char digits[] = "0123456789abcdef";
+    if (!pen_need(pen, 2 * (size_t)event->data_bytes + 128))
+        return false;
+    PEN_LITERAL(pen, "],\"data\":\"");
+    for (uint32_t i = 0; i < event->data_bytes; i++) {
+        pen_char(pen, digits[event->data[i] >> 4]);
+        pen_char(pen, digits[event->data[i] & 15]);
+    }
+    PEN_LITERAL(pen, "\",\"flags\":[");
+    return true;
+}
+
 static bool put_rest(struct report *report, const struct extract_event *event)
 {
     struct pen *pen = &report->pen;
@@ -157,7 +172,10 @@ static bool put_rest(struct report *report, const struct extract_event *event)
             pen_char(pen, ',');
         pen_dec(pen, event->field[i]);
     }
-    PEN_LITERAL(pen, "],\"flags\":[");
+    if (!event->data)
+        PEN_LITERAL(pen, "],\"flags\":[");
+    else if (!put_data(pen, event))
+        return false;
     char *start = pen->at;
     if (event->flags & EXTRACT_FLAG_PROVISIONAL)
         PEN_LITERAL(pen, "\"provisional\",");
@@ -170,7 +188,7 @@ static bool put_rest(struct report *report, const struct extract_event *event)
     return true;
 }
 
-static bool put_event(struct report *report, const struct extract_event *event)
+bool json_event(struct report *report, const struct extract_event *event)
 {
     struct pen *pen = &report->pen;
 
@@ -190,5 +208,3 @@ static bool put_event(struct report *report, const struct extract_event *event)
     PEN_LITERAL(pen, "},\"names\":{");
     return put_names(report, plan, event) && put_rest(report, event);
 }
-
-const struct report_form report_json = {make_context, make_head, make_label, make_value, put_event};

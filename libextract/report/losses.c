@@ -5,15 +5,33 @@
 
 enum { SLOTS_NAMED = 8 };
 
+// Its number, or the bytes of the buffer that it takes.
+static void put_slot(struct extract_text *text, const struct extract_snapshot *snapshot,
+                     uint32_t slot)
+{
+    if (!snapshot->index) {
+        extract_text_dec(text, slot);
+        return;
+    }
+    const struct extract_extent *extent = &snapshot->index[slot];
+    const struct extract_slots *buffer = &snapshot->ring.entries;
+    uint64_t last = (uint64_t)extent->at + extent->length - 1;
+    extract_text_printf(text, "%u-%llu", extent->at,
+                        (unsigned long long)(last % (buffer->end - buffer->start)));
+}
+
 static void put_slots(struct extract_text *text, const struct extract_snapshot *snapshot,
                       enum extract_verdict verdict)
 {
     uint32_t named = 0;
-    extract_text_puts(text, snapshot->counts[verdict] == 1 ? "slot " : "slots ");
+    const char *words[] = {"slots ", "slot ", "bytes ", "bytes "};
+    bool one = snapshot->counts[verdict] == 1;
+    extract_text_puts(text, words[2 * (snapshot->index != NULL) + one]);
     for (uint32_t slot = 0; slot < snapshot->ring.entries.count && named < SLOTS_NAMED; slot++) {
         if (snapshot->verdict[slot] != verdict)
             continue;
-        extract_text_printf(text, "%s%u", named++ ? ", " : "", slot);
+        extract_text_puts(text, named++ ? ", " : "");
+        put_slot(text, snapshot, slot);
     }
     if (snapshot->counts[verdict] > named)
         extract_text_puts(text, ", ...");

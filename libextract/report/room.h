@@ -3,7 +3,7 @@
 #ifndef EXTRACT_REPORT_ROOM_H
 #define EXTRACT_REPORT_ROOM_H
 
-#include "report/pen.h"
+#include "base/pen.h"
 #include <extract/report.h>
 
 // Names for values of a trace.
@@ -83,7 +83,7 @@ enum memo_tag {
 // A piece within a plan; padded as a memo's pieces are.
 struct part {
     const char *bytes;
-    uint32_t length, columns;
+    uint32_t length;
 };
 
 // What the events of one type have in common: their name, and the labels of their fields.
@@ -97,22 +97,12 @@ struct plan {
 
 enum { PLAN_BITS = 9, PLAN_PLACES = 1 << PLAN_BITS };
 
-// What the columns of a text report must hold.
-struct widths {
-    unsigned seq, time, delta, context, priority, type;
-    bool cores;
-};
-
-// A report of events under way.
+// A report of events as JSON under way.
 struct report {
     struct pen pen;
     struct naming naming;
     struct extract_report_options options;
-    const struct report_form *form;
-    struct widths widths;
     struct extract_text scratch; // for a piece that is being made
-    bool first;
-    uint64_t last_ticks; // of the previous shown event
     uint64_t shown;
     struct plan plans[PLAN_PLACES];
     struct memo memo;
@@ -161,19 +151,13 @@ static inline unsigned report_fields(const struct extract_event *event)
     return event->fields < event->type->fields ? event->fields : event->type->fields;
 }
 
-// lines.c and json.c: the two forms. The first three write to report->scratch, the last returns
-// false when the report has failed.
-struct report_form {
-    void (*context)(struct report *report, const struct extract_event *event);
-    void (*head)(struct extract_text *out, const struct extract_event *event);
-    void (*label)(struct extract_text *out, const char *label);
-    void (*value)(struct report *report, enum extract_kind kind, uint64_t value);
-    bool (*event)(struct report *report, const struct extract_event *event);
-};
-
-extern const struct report_form report_lines, report_json;
-
-void lines_head(struct report *report);
+// json.c: its parts, written to `out` or report->scratch; the last is false when the report has
+// failed.
+void json_context(struct report *report, const struct extract_event *event);
+void json_head(struct extract_text *out, const struct extract_event *event);
+void json_label(struct extract_text *out, const char *label);
+void json_value(struct report *report, enum extract_kind kind, uint64_t value);
+bool json_event(struct report *report, const struct extract_event *event);
 
 static inline bool report_has_priority(const struct extract_event *event)
 {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // report: one look at a trace. In: a memory, symbols and a user's options. Out: the text of verbs.
+#include "formats/format.h"
 #include <extract/session.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +12,15 @@ struct extract_session {
     struct extract_trace *trace;
     struct extract_filter *filter;
     struct extract_report_options report;
-    uint64_t shown;
+    struct extract_columns columns;
+    struct extract_report_outcome outcome; // of the last report
+    struct extract_templates *templates;   // NULL: not asked for yet
+    enum extract_code templates_code;      // what reading them said
+    struct extract_error templates_error;
+    const char *const *template_files;
+    size_t template_count;
+    bool only_templates;
+    unsigned dialect;
 };
 
 static enum extract_code make_filter(struct extract_session *session,
@@ -20,6 +31,32 @@ static enum extract_code make_filter(struct extract_session *session,
     for (size_t i = 0; i < options->condition_count && !code; i++)
         code = extract_filter_add(session->filter, options->conditions[i].word,
                                   options->conditions[i].value, error);
+    return code;
+}
+
+// A list of hook ids, as reports show them, to the event ids of the trace's format.
+static enum extract_code add_hooks(struct extract_session *session, const char *list, bool drop,
+                                   struct extract_error *error)
+{
+    const char *name = extract_trace_info(session->trace)->format;
+    const struct extract_format *format = extract_format_by_name(name);
+    bool wide = !format || format->hooks == EXTRACT_HOOKS_PLAIN;
+    enum extract_code code = EXTRACT_OK;
+
+    while (!code) {
+        char value[24];
+        size_t digits = strspn(list, "0123456789abcdefABCDEF");
+        if (digits < 3 || digits > (wide ? 8 : 4) || (list[digits] && list[digits] != ','))
+            return extract_error_set(error, EXTRACT_USAGE, "hook id",
+                                     "write ids as the report shows them, with commas between",
+                                     "\"%s\" is none", list);
+        snprintf(value, sizeof value, "%s0x%.*s%s", drop ? "!" : "", (int)digits, list,
+                 digits == 3 && !wide ? "0" : "");
+        code = extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
+        if (!list[digits])
+            break;
+        list += digits + 1;
+    }
     return code;
 }
 
@@ -73,6 +110,27 @@ static enum extract_code read_log(struct extract_session *session, struct extrac
     return EXTRACT_OK;
 }
 
+static void take_options(struct extract_session *session,
+                         const struct extract_session_options *options)
+{
+    if (options->columns)
+        session->columns = *options->columns;
+    else
+        extract_columns_init(&session->columns, false);
+    session->report = (struct extract_report_options){.size = sizeof session->report,
+                                                      .hz = options->hz,
+                                                      .json = options->json,
+                                                      .no_header = options->no_header,
+                                                      .color = options->color,
+                                                      .columns = &session->columns,
+                                                      .go_on = options->go_on,
+                                                      .context = options->context};
+    session->template_files = options->template_files;
+    session->template_count = options->template_count;
+    session->only_templates = options->only_templates;
+    session->dialect = options->dialect;
+}
+
 // A session over a memory or, when there is none, over a log.
 static enum extract_code open_session(struct extract_session **session,
                                       struct extract_memory *memory, struct extract_log *log,
@@ -84,12 +142,17 @@ static enum extract_code open_session(struct extract_session **session,
     *session = NULL;
     if (!s)
         return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
-    s->report = (struct extract_report_options){sizeof s->report, options->hz, options->json,
-                                                options->no_header, options->color};
+    take_options(s, options);
     enum extract_code code = make_filter(s, options, error);
     if (!code)
         code = memory ? read_trace(s, memory, symbols, options, error)
                       : read_log(s, log, symbols, options, error);
+    if (!code && !s->report.hz)
+        s->report.hz = extract_trace_snapshot(s->trace)->ring.hz;
+    if (!code && options->only_hooks)
+        code = add_hooks(s, options->only_hooks, false, error);
+    if (!code && options->not_hooks)
+        code = add_hooks(s, options->not_hooks, true, error);
     if (code) {
         extract_session_close(s);
         return code;
@@ -119,6 +182,7 @@ void extract_session_close(struct extract_session *session)
 {
     if (!session)
         return;
+    extract_templates_close(session->templates);
     extract_filter_free(session->filter);
     extract_trace_close(session->trace);
     extract_snapshot_free(&session->snapshot);
@@ -139,11 +203,32 @@ static enum extract_code run_objects(struct extract_session *session, struct ext
     return extract_report_objects(text, session->trace, &session->report);
 }
 
+// What the last report could not say, or left out.
+static void put_outcome(const struct extract_report_outcome *outcome, struct extract_text *text)
+{
+    if (outcome->faults)
+        extract_text_printf(text,
+                            "%" PRIu64 " event%s could not be formatted to the end by %s (%s%sat "
+                            "seq %" PRIu64 ", hook id %s)\n",
+                            outcome->faults, outcome->faults == 1 ? "" : "s",
+                            outcome->faults == 1 ? "its template" : "their templates",
+                            outcome->fault, outcome->faults == 1 ? ", " : "; the first ",
+                            outcome->fault_seq, outcome->fault_hook);
+    if (outcome->merged)
+        extract_text_printf(text,
+                            "%" PRIu64 " event%s the one in front and %s not shown "
+                            "(removedups)\n",
+                            outcome->merged, outcome->merged == 1 ? " repeats" : "s repeat",
+                            outcome->merged == 1 ? "is" : "are");
+}
+
 static enum extract_code run_damage(struct extract_session *session, struct extract_text *text,
                                     struct extract_error *error)
 {
     (void)error;
-    return extract_report_damage(text, session->trace);
+    extract_report_damage(text, session->trace);
+    put_outcome(&session->outcome, text);
+    return text->code;
 }
 
 static enum extract_code run_cost(struct extract_session *session, struct extract_text *text,
@@ -153,16 +238,74 @@ static enum extract_code run_cost(struct extract_session *session, struct extrac
     return extract_report_cost(text, session->trace);
 }
 
+static enum extract_code read_templates(struct extract_session *session)
+{
+    struct extract_error *error = &session->templates_error;
+    enum extract_code code = extract_templates_open(&session->templates, session->dialect, error);
+    for (size_t i = 0; i < session->template_count && !code; i++)
+        code = extract_templates_add_file(session->templates, session->template_files[i], error);
+    if (!code && !session->only_templates)
+        code = extract_templates_add_shipped(session->templates,
+                                             extract_trace_info(session->trace)->format, error);
+    return code ? code : extract_templates_link(session->templates, error);
+}
+
+// JSON says everything without templates.
+static enum extract_code need_templates(struct extract_session *session,
+                                        struct extract_error *error)
+{
+    if (session->report.json && !session->template_count)
+        return EXTRACT_OK;
+    if (!session->templates)
+        session->templates_code = read_templates(session);
+    enum extract_code code = session->templates_code;
+    if (code && error)
+        *error = session->templates_error;
+    if (code && code != EXTRACT_BAD) { // there is nothing to be said of them: the next may try
+        extract_templates_close(session->templates);
+        session->templates = NULL;
+    }
+    session->report.templates = session->templates;
+    return code;
+}
+
+enum extract_code extract_session_report(struct extract_session *session,
+                                         const struct extract_view *view, struct extract_text *text,
+                                         struct extract_error *error)
+{
+    enum extract_code code = need_templates(session, error);
+    if (!code)
+        code =
+            extract_report_events(text, view, session->trace, &session->report, &session->outcome);
+    return code;
+}
+
 static enum extract_code run_report(struct extract_session *session, struct extract_text *text,
                                     struct extract_error *error)
+{
+    struct extract_view *view = NULL;
+    enum extract_code code = need_templates(session, error);
+    session->outcome = (struct extract_report_outcome){0};
+    if (code)
+        return code;
+    enum extract_code found =
+        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    if (view)
+        extract_report_events(text, view, session->trace, &session->report, &session->outcome);
+    extract_view_free(view);
+    return found;
+}
+
+static enum extract_code run_raw(struct extract_session *session, struct extract_text *text,
+                                 struct extract_error *error)
 {
     struct extract_view *view;
     enum extract_code found =
         extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
-    if (view)
-        extract_report_events(text, view, session->trace, &session->report, &session->shown);
+    enum extract_code code =
+        view ? extract_export_hooks(text, view, session->trace, session->report.hz, error) : found;
     extract_view_free(view);
-    return found;
+    return code ? code : found;
 }
 
 static enum extract_code run_stats(struct extract_session *session, struct extract_text *text,
@@ -196,7 +339,8 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
         enum extract_code (*run)(struct extract_session *, struct extract_text *,
                                  struct extract_error *);
     } verbs[] = {{"info", run_info},   {"objects", run_objects}, {"report", run_report},
-                 {"stats", run_stats}, {"damage", run_damage},   {"cost", run_cost}};
+                 {"stats", run_stats}, {"damage", run_damage},   {"cost", run_cost},
+                 {"raw", run_raw}};
 
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         if (strcmp(verb, verbs[i].name))
@@ -205,7 +349,7 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
         return text->code ? text_fault(text, error) : code;
     }
     return extract_error_set(error, EXTRACT_USAGE, verb,
-                             "the verbs are info, objects, report, stats, damage and cost",
+                             "the verbs are info, objects, report, stats, damage, cost and raw",
                              "there is no such verb");
 }
 
@@ -222,14 +366,19 @@ bool extract_session_is_whole(const struct extract_session *session)
 {
     const struct extract_info *info = extract_trace_info(session->trace);
     const struct extract_snapshot *snapshot = extract_trace_snapshot(session->trace);
-    return (!info->log || log_is_whole(info->log)) && !info->entries_damaged &&
-           !(info->lost_known && info->events_lost) && !snapshot->registry_missing &&
-           !snapshot->ring.doubtful;
+    return !session->outcome.faults && (!info->log || log_is_whole(info->log)) &&
+           !info->entries_damaged && !(info->lost_known && info->events_lost) &&
+           !snapshot->registry_missing && !snapshot->ring.doubtful;
 }
 
 uint64_t extract_session_shown(const struct extract_session *session)
 {
-    return session->shown;
+    return session->outcome.shown;
+}
+
+const struct extract_templates *extract_session_templates(const struct extract_session *session)
+{
+    return session->templates;
 }
 
 const struct extract_trace *extract_session_trace(const struct extract_session *session)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: facts and sheets. In: keys, values and cells. Out: lines of text, or JSON (RFC 8259).
 #include "report/sheet.h"
-#include "report/pen.h"
+#include "base/pen.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -133,6 +133,13 @@ void sheet_number(struct sheet *sheet, uint64_t value)
 {
     extract_text_dec(&sheet->cells, value);
     sheet_close_cell(sheet);
+}
+
+void sheet_put_percent(struct extract_text *text, uint64_t part, uint64_t whole)
+{
+    uint64_t thousandths = whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
+    extract_text_printf(text, "%llu.%03u", (unsigned long long)(thousandths / 1000),
+                        (unsigned)(thousandths % 1000));
 }
 
 static const char *row_behind(const struct sheet *sheet, const char *cell)

@@ -47,6 +47,8 @@ void sheet_open(struct sheet *sheet, unsigned columns, unsigned right);
 void sheet_close_cell(struct sheet *sheet);
 void sheet_cell(struct sheet *sheet, const char *string); // escaped
 void sheet_number(struct sheet *sheet, uint64_t value);
+// "49.823": the share of a whole, in percent.
+void sheet_put_percent(struct extract_text *text, uint64_t part, uint64_t whole);
 // Writes the rows to `text` and frees the sheet.
 void sheet_print(struct sheet *sheet, struct extract_text *text,
                  const struct extract_report_options *options);

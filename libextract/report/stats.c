@@ -3,14 +3,6 @@
 #include "report/room.h"
 #include "report/sheet.h"
 
-// "49.823": the share of a whole, in percent.
-static void put_percent(struct extract_text *text, uint64_t part, uint64_t whole)
-{
-    uint64_t thousandths = whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
-    extract_text_printf(text, "%llu.%03u", (unsigned long long)(thousandths / 1000),
-                        (unsigned)(thousandths % 1000));
-}
-
 static void put_inversions(struct facts *facts, const struct extract_stats *stats)
 {
     const char *format = facts->json ? "{\"deterministic\":%llu,\"undeterministic\":%llu}"
@@ -65,7 +57,7 @@ static void json_thread(struct extract_text *text, const struct extract_thread_s
     facts_number(&facts, "events", thread->events);
     facts_number(&facts, "ticks", thread->ticks);
     facts_key(&facts, "percent");
-    put_percent(text, thread->ticks, span);
+    sheet_put_percent(text, thread->ticks, span);
     optional_number(&facts, "stack size", thread->stack_size != 0, thread->stack_size);
     optional_number(&facts, "stack min free", thread->stack_known, thread->stack_free);
     optional_number(&facts, "stack min seq", thread->stack_known, thread->stack_seq);
@@ -146,7 +138,7 @@ static void put_threads(struct extract_text *text, const struct extract_stats *s
         priority_cell(&sheet, thread);
         sheet_number(&sheet, thread->events);
         sheet_number(&sheet, thread->ticks);
-        put_percent(&sheet.cells, thread->ticks, stats->span_ticks);
+        sheet_put_percent(&sheet.cells, thread->ticks, stats->span_ticks);
         sheet_close_cell(&sheet);
         optional_cell(&sheet, thread->stack_size != 0, thread->stack_size);
         optional_cell(&sheet, thread->stack_known, thread->stack_free);
@@ -170,7 +162,7 @@ static void put_services(struct extract_text *text, const struct extract_stats *
     for (size_t i = 0; i < stats->service_count && !sheet.cells.code; i++) {
         const struct extract_service_stats *service = &stats->services[i];
         sheet_number(&sheet, service->count);
-        put_percent(&sheet.cells, service->count, stats->events);
+        sheet_put_percent(&sheet.cells, service->count, stats->events);
         sheet_close_cell(&sheet);
         sheet_cell(&sheet, extract_class_name(service->type->class_));
         extract_text_escaped(&sheet.cells, service->type->name);

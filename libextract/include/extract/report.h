@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Events, objects, statistics and facts as text and as JSON (keys: docs/man/ringside.1).
+// Events, objects, statistics and facts as text and as JSON (keys: docs/man/ringside.1). Events as
+// text are in columns, what they say by templates (extract/templates.h).
 #ifndef EXTRACT_REPORT_H
 #define EXTRACT_REPORT_H
 
 #include <extract/filter.h>
 #include <extract/stats.h>
+#include <extract/templates.h>
 #include <extract/text.h>
 
 #ifdef __cplusplus
@@ -12,19 +14,75 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+// How times stand in a text report of events. Without hz they are ticks.
+enum extract_times {
+    EXTRACT_TIMES_FULL = 0, // seconds since the start, milliseconds since the event in front
+    EXTRACT_TIMES_SHORT,    // seconds since the start, with six decimals
+    EXTRACT_TIMES_MICRO,    // microseconds since the start
+    EXTRACT_TIMES_NONE
+};
+
+enum { EXTRACT_PAGE_MOST = 500 };
+
+// The columns of a text report of events, in the order in which they stand, and the layout.
+struct extract_columns {
+    size_t size;                     // sizeof the struct
+    bool compat;                     // byte for byte as trcrpt has it
+    bool seq, ids, exec, filename;   // exec: the thread, by its name
+    bool cpuid, pid, tid, prio, svc; // prio: priority/preemption threshold
+    bool two_lines;                  // the columns on one line, the text on a second
+    bool duplicates;                 // events that merely repeat the one in front are shown, too
+    bool histogram;                  // how often each hook id occurs instead of the events
+    unsigned page_lines;             // the heads come again after so many lines; 0: never
+    enum extract_times times;
+    const char *source; // what the trace is called, in the heading and by `filename`; NULL: ""
+};
+
+// The columns that a report has when nobody asks for others: Ringside's own, or trcrpt's.
+void extract_columns_init(struct extract_columns *columns, bool compat);
+
+// A word of `-O` that is no column; `value` is NULL when there is none.
+typedef enum extract_code extract_columns_word(void *context, const char *word, const char *value,
+                                               struct extract_error *error);
+
+// Sets columns by words of `-O`, "exec=off,timestamp=2"; a word without a value is on. Words that
+// are no columns go to `other` (NULL: they are refused). Errors: USAGE (names the word).
+enum extract_code extract_columns_set(struct extract_columns *columns, const char *words,
+                                      extract_columns_word *other, void *context,
+                                      struct extract_error *error);
+
 struct extract_report_options {
     size_t size;    // sizeof the struct
     uint64_t hz;    // ticks a second; 0: times are ticks
     bool json;      // one JSON object a line
     bool no_header; // text: without the column heads
     bool color;     // text: heads in bold, flags in red (ECMA-48, SGR)
+    // Of events as text. Linked; NULL: those that come with Ringside.
+    const struct extract_templates *templates;
+    const struct extract_columns *columns; // NULL: as extract_columns_init makes them
+    // Asked now and then while events are formatted: false ends the report in the middle. Or NULL.
+    bool (*go_on)(void *context);
+    void *context; // of go_on
 };
 
-// Each writes to `text` and returns its sticky code.
+// What became of the events of a report.
+struct extract_report_outcome {
+    uint64_t shown;
+    uint64_t merged;  // repeated the event in front, and were left out
+    uint64_t skipped; // by a template's $SKIP
+    bool stopped;     // by a template's $STOP
+    uint64_t faults;  // templates that could not be run to their end
+    // The first of the faults.
+    char fault[16];      // "E-SHORT"
+    uint64_t fault_seq;  // of the event
+    char fault_hook[12]; // its hook id, as it is shown
+};
+
+// Each writes to `text` and returns its sticky code. `outcome` may be NULL.
 enum extract_code extract_report_events(struct extract_text *text, const struct extract_view *view,
                                         const struct extract_trace *trace,
                                         const struct extract_report_options *options,
-                                        uint64_t *shown);
+                                        struct extract_report_outcome *outcome);
 enum extract_code extract_report_objects(struct extract_text *text,
                                          const struct extract_trace *trace,
                                          const struct extract_report_options *options);
@@ -45,6 +103,12 @@ enum extract_code extract_report_cost(struct extract_text *text, const struct ex
 // event. Of a log: the ring that it leads to (extract_trace_image). Errors: NOMEM.
 enum extract_code extract_export_ring(struct extract_text *text, const struct extract_trace *trace,
                                       struct extract_error *error);
+// Writes the view's events as hook entries, a file that Ringside reads again
+// (docs/formats/hook.md): without marks, with `hz` ticks a second (0: unknown). Errors: NOMEM,
+// LIMIT (more than 2^28 bytes).
+enum extract_code extract_export_hooks(struct extract_text *text, const struct extract_view *view,
+                                       const struct extract_trace *trace, uint64_t hz,
+                                       struct extract_error *error);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

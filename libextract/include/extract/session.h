@@ -22,7 +22,8 @@ struct extract_condition {
 };
 
 // What a user may set. Zero-initialize, then set what is wanted. Strings are needed only during
-// extract_session_open, except that a `user_types` object must outlive the session.
+// extract_session_open, except that a `user_types` object, the templates' paths and what `columns`
+// holds must outlive the session.
 struct extract_session_options {
     size_t size;        // sizeof the struct
     const char *format; // "threadx"; NULL: found out
@@ -33,9 +34,21 @@ struct extract_session_options {
     const struct extract_user_types *user_types; // may be NULL
     const struct extract_condition *conditions;  // of the filter; may be NULL
     size_t condition_count;
+    // Hook ids as reports show them ("053,1000"): of no others, and of none of these; or NULL.
+    const char *only_hooks, *not_hooks;
     bool json;      // JSON instead of text
     bool no_header; // text without column heads
     bool color;     // text with heads in bold and flags in red
+    // Of "report" as text. Files of templates, each on top of those in front of it;
+    // "-" is standard input. Beneath them lie the ones that come with Ringside.
+    const char *const *template_files;
+    size_t template_count;
+    bool only_templates;                   // without those that come with Ringside
+    unsigned dialect;                      // EXTRACT_DIALECT_…
+    const struct extract_columns *columns; // NULL: as extract_columns_init makes them
+    // Asked now and then while events are formatted: false ends the report in the middle. Or NULL.
+    bool (*go_on)(void *context);
+    void *context; // of go_on
 };
 
 // Finds the ring, copies it and gives it its meaning; everything is read here, nothing later.
@@ -59,16 +72,29 @@ void extract_session_close(struct extract_session *session);
 // Writes the answer of a verb to `text`:
 //   "info"     facts on the trace           "objects"  the registry
 //   "report"   the events of the filter     "stats"    their statistics
-//   "damage"   one line a kind of loss; nothing for a whole trace
+//   "damage"   one line a kind of loss; nothing for a whole trace. Behind a report also one for
+//              what its templates could not say, and one for duplicates that it left out
 //   "cost"     one line: what reading has cost
+//   "raw"      the events of the filter as hook entries, binary (extract_export_hooks)
 // Errors: USAGE (unknown verb, a time with a unit without hz), NOTFOUND (a condition names nothing
-// of this trace; an empty answer has been written), NOMEM, IO (the text's flush failed).
+// of this trace; an empty answer has been written), NOMEM, IO (the text's flush failed, a file of
+// templates cannot be read), BAD (there is an error in the templates: nothing has been written, see
+// extract_session_templates).
 enum extract_code extract_session_run(struct extract_session *session, const char *verb,
                                       struct extract_text *text, struct extract_error *error);
 
+// The verb "report" for another view of the session's trace. Errors: as extract_session_run.
+enum extract_code extract_session_report(struct extract_session *session,
+                                         const struct extract_view *view, struct extract_text *text,
+                                         struct extract_error *error);
+
+// The templates, once a verb has asked for them, with all that there is to say of their files
+// (extract_templates_diagnostics); NULL before. They live as long as the session.
+const struct extract_templates *extract_session_templates(const struct extract_session *session);
+
 // Whether everything that the ring held could be read and shown. A ring that has merely wrapped is
-// whole, and so is a log that keeps the newest only; one that was not closed is not. When false,
-// the verb "damage" says what is not.
+// whole, and so is a log that keeps the newest only; one that was not closed is not, and no report
+// is whose templates met faults. When false, the verb "damage" says what is not.
 bool extract_session_is_whole(const struct extract_session *session);
 
 // Events in the answer of the last "report", 0 before.

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <extract/session.h>
 #include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -151,19 +149,7 @@ static double run_symbols(struct bench *b)
 
 static double run_babeltrace(struct bench *b)
 {
-    extern char **environ;
-    char *argv[] = {"babeltrace2", b->folder, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int status = -1;
-
-    if (!b->folder[0] || posix_spawn_file_actions_init(&actions))
-        return 0;
-    posix_spawn_file_actions_adddup2(&actions, b->null, STDOUT_FILENO);
-    if (!posix_spawnp(&child, argv[0], &actions, NULL, argv, environ))
-        waitpid(child, &status, 0);
-    posix_spawn_file_actions_destroy(&actions);
-    return status ? 0 : b->events;
+    return ctf_print(b->folder, b->null) ? b->events : 0;
 }
 
 // The bounds of the project's design, in millions a second; 0: none.
@@ -248,26 +234,6 @@ static bool make_addresses(struct bench *b)
     return true;
 }
 
-static bool make_ctf(struct bench *b)
-{
-    snprintf(b->folder, sizeof b->folder, "/tmp/ringside-bench-XXXXXX");
-    if (!mkdtemp(b->folder)) {
-        b->folder[0] = 0;
-        return false;
-    }
-    return ctf_write(b->folder, b->events);
-}
-
-static void remove_ctf(const struct bench *b)
-{
-    char name[96];
-    static const char *const files[] = {"/metadata", "/stream", ""};
-    for (size_t i = 0; b->folder[0] && i < sizeof files / sizeof *files; i++) {
-        snprintf(name, sizeof name, "%s%s", b->folder, files[i]);
-        remove(name);
-    }
-}
-
 static enum extract_code open_all(struct bench *b, struct extract_error *error)
 {
     struct extract_session_options options = {
@@ -293,7 +259,7 @@ static void close_all(struct bench *b)
     extract_session_close(b->json);
     extract_memory_close(b->memory);
     maker_close(&b->ring);
-    remove_ctf(b);
+    ctf_remove(b->folder);
     free(b->copy);
     free(b->addresses);
     close(b->null);
@@ -309,7 +275,7 @@ static bool prepare(struct bench *b)
     make_objects(&b->ring);
     make_events(&b->ring, b->events);
     b->copy = malloc(b->ring.length);
-    if (b->null < 0 || !b->copy || !make_ctf(b))
+    if (b->null < 0 || !b->copy || !ctf_make(b->folder, b->events))
         return false;
     if (open_all(b, &error)) {
         fprintf(stderr, "%s\n", extract_error_format(&error, line, sizeof line));

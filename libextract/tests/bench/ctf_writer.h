@@ -4,10 +4,15 @@
 #ifndef TESTS_BENCH_CTF_WRITER_H
 #define TESTS_BENCH_CTF_WRITER_H
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { CTF_HEADER = 24, CTF_EVENT = 30, CTF_PACKET_EVENTS = 8192 };
 
@@ -72,6 +77,45 @@ static inline bool ctf_write(const char *path, uint32_t count)
     if (file && fclose(file))
         ok = false;
     return ok;
+}
+
+// A new folder with such a trace; `folder` is "" when there is none.
+static inline bool ctf_make(char folder[64], uint32_t events)
+{
+    snprintf(folder, 64, "/tmp/ringside-bench-XXXXXX");
+    if (!mkdtemp(folder)) {
+        folder[0] = 0;
+        return false;
+    }
+    return ctf_write(folder, events);
+}
+
+static inline void ctf_remove(const char *folder)
+{
+    char name[96];
+    static const char *const files[] = {"/metadata", "/stream", ""};
+    for (size_t i = 0; folder[0] && i < sizeof files / sizeof *files; i++) {
+        snprintf(name, sizeof name, "%s%s", folder, files[i]);
+        remove(name);
+    }
+}
+
+// Runs babeltrace2's text sink on it, its output to `null`. False: it is not there, or failed.
+static inline bool ctf_print(char *folder, int null)
+{
+    extern char **environ;
+    char *argv[] = {"babeltrace2", folder, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = -1;
+
+    if (!folder[0] || posix_spawn_file_actions_init(&actions))
+        return false;
+    posix_spawn_file_actions_adddup2(&actions, null, STDOUT_FILENO);
+    if (!posix_spawnp(&child, argv[0], &actions, NULL, argv, environ))
+        waitpid(child, &status, 0);
+    posix_spawn_file_actions_destroy(&actions);
+    return status == 0;
 }
 
 #endif

@@ -64,7 +64,7 @@ static void check_middle(unsigned at)
     assert_int_equal(look.info->entries_total, 14);
     assert_int_equal(look.info->events_lost, 0);
     assert_false(extract_session_is_whole(look.session));
-    assert_line("report", "log damaged    entries=6\n");
+    assert_line("report", "log damaged entries=6\n");
     assert_line("damage", "the log is damaged in 1 place: ");
     assert_line("damage", "6 recorded entries are missing with them\n");
     log_look_close(&look);

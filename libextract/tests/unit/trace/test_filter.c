@@ -147,8 +147,8 @@ static void conditions_pass_what_they_name(void **state)
         {{{THREAD, "w*"}}, "456"},
         {{{THREAD, "0x5599a00020004000"}}, "137"}, // the ring stores its lower half
         {{{OBJECT, "0x5599a00020005200"}}, "37"},
-        {{{THREAD, "interrupt,initialization"}}, "02"}, // as reports show them
-        {{{OBJECT, "a\\,b"}}, "37"},                    // a comma in a name
+        {{{THREAD, "interrupt,start-up"}}, "02"}, // as reports show them
+        {{{OBJECT, "a\\,b"}}, "37"},              // a comma in a name
         {{{OBJECT, "queue 0,a\\,b"}}, "01347"},
         {{{OBJECT, "!a\\,b,\\!mutex 0"}}, "5"},
         {{{OBJECT, "\\!mutex 0"}}, "5"}, // a name that starts like a negative

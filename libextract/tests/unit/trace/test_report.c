@@ -79,25 +79,27 @@ static void assert_answer(const char *verb, const struct extract_session_options
     assert_string_equal(buffer, expected);
 }
 
-#define HEAD "seq  ticks  delta  context         prio  class  event            fields\n"
+#define HEAD                                                                                       \
+    "SEQ  ID    THREAD          ELAPSED_TICKS  DELTA_TICKS  APPL    SYSCALL KERNEL  INTERRUPT\n"
 
 static const char lines[] =
-    "  0      0     +0  initialization  -     SVC    queue create     "
-    "queue=queue 0  message_size=4  area_start=0x20006000  queue_size=10\n"
-    "  1     10    +10  main            16/8  SVC    queue send       "
-    "queue=queue 0  source=0x20006010  wait=forever  enqueued=3\n"
-    "  2     30    +20  interrupt/main  -     INT    isr enter        "
-    "sp=0x20001000  isr_number=15  sys_state=0x1  preempt_disable=0\n"
-    "  3     35     +5  main            16    SVC    semaphore get    "
-    "semaphore=0x20009000  wait=7  current_count=1  sp=0x200083f0\n"
-    "  4   1100  +1065  w\\x1b[31m\"x     5     SVC    event flags get  "
-    "group=0x20009999  wanted=0x5  current=0x0  option=or clear\n"
-    "  5   1110    +10  interrupt       -     APPL   user event 4097  "
-    "info1=0x1  info2=0x2  info3=0x3  info4=0x4\n"
-    "  6   1115     +5  0x20004200      5     APPL   event 8          "
-    "info1=0xdeadbeef  info2=0x0  info3=0x1  info4=0xffffffff\n"
-    "  7   1120     +5  main            16    KERN   thread resume    "
-    "thread=w\\x1b[31m\"x  prev_state=queue  sp=0x200083f0  next_thread=none  [provisional]\n";
+    "  0  03C   start-up                    0            0          "
+    "queue create queue=queue 0 message_size=4 area_start=0x20006000 queue_size=10\n"
+    "  1  045   main                       10           10          "
+    "queue send queue=queue 0 source=0x20006010 wait=forever enqueued=3\n"
+    "  2  003   interrupt/main             30           20                          "
+    "isr enter sp=0x20001000 isr_number=15 sys_state=0x0001 preempt_disable=0\n"
+    "  3  053   main                       35            5          "
+    "semaphore get semaphore=0x20009000 wait=7 current_count=1 sp=0x200083F0\n"
+    "  4  020   w\\x1b[31m\"x              1100         1065          "
+    "event flags get group=0x20009999 wanted=0x0005 current=0x0000 option=or clear\n"
+    "  5  1001  interrupt                1110           10  "
+    "user event 4097 info1=0x0001 info2=0x0002 info3=0x0003 info4=0x0004\n"
+    "  6  008   0x20004200               1115            5  "
+    "event 8 info1=0xDEADBEEF info2=0x0000 info3=0x0001 info4=0xFFFFFFFF\n"
+    "  7  001   main                     1120            5                  "
+    "thread resume thread=w\\x1b[31m\"x prev_state=queue sp=0x200083F0 next_thread=none  "
+    "[provisional]\n";
 
 static void report_is_lines_in_columns(void **state)
 {
@@ -117,12 +119,13 @@ static void filters_narrow_the_report(void **state)
     struct extract_session_options options = {
         .size = sizeof options, .conditions = conditions, .condition_count = 1};
     (void)state;
-    assert_answer("report", &options,
-                  "seq  ticks  delta  context     prio  class  event          fields\n"
-                  "  3     35     +0  main        16    SVC    semaphore get  "
-                  "semaphore=0x20009000  wait=7  current_count=1  sp=0x200083f0\n"
-                  "  6   1115  +1080  0x20004200  5     APPL   event 8        "
-                  "info1=0xdeadbeef  info2=0x0  info3=0x1  info4=0xffffffff\n");
+    assert_answer(
+        "report", &options,
+        "SEQ  ID    THREAD      ELAPSED_TICKS  DELTA_TICKS  APPL    SYSCALL KERNEL  INTERRUPT\n"
+        "  3  053   main                   35            0          "
+        "semaphore get semaphore=0x20009000 wait=7 current_count=1 sp=0x200083F0\n"
+        "  6  008   0x20004200           1115         1080  "
+        "event 8 info1=0xDEADBEEF info2=0x0000 info3=0x0001 info4=0xFFFFFFFF\n");
 }
 
 // 1,000 ticks a second: a tick is a millisecond. 7 a second: cut at the ninth digit.
@@ -135,12 +138,12 @@ static void seconds_have_nine_digits(void **state)
     (void)state;
     options.no_header = true;
     assert_answer("report", &options,
-                  "  6  1.115000000  +0.000000000  0x20004200  5     APPL   event 8  "
-                  "info1=0xdeadbeef  info2=0x0  info3=0x1  info4=0xffffffff\n");
+                  "  6  008   0x20004200  1.115000000    0.000000  "
+                  "event 8 info1=0xDEADBEEF info2=0x0000 info3=0x0001 info4=0xFFFFFFFF\n");
     options.hz = 7; // 1115 / 7 = 159.285714285714...
     assert_answer("report", &options,
-                  "  6  159.285714285  +0.000000000  0x20004200  5     APPL   event 8  "
-                  "info1=0xdeadbeef  info2=0x0  info3=0x1  info4=0xffffffff\n");
+                  "  6  008   0x20004200  159.285714285    0.000000  "
+                  "event 8 info1=0xDEADBEEF info2=0x0000 info3=0x0001 info4=0xFFFFFFFF\n");
 }
 
 static void color_marks_heads_and_flags(void **state)
@@ -149,11 +152,13 @@ static void color_marks_heads_and_flags(void **state)
     struct extract_session_options options = {
         .size = sizeof options, .conditions = conditions, .condition_count = 1, .color = true};
     (void)state;
-    assert_answer("report", &options,
-                  "\x1b[1mseq  ticks  delta  context  prio  class  event          fields\x1b[0m\n"
-                  "  7   1120     +0  main     16    KERN   thread resume  "
-                  "thread=w\\x1b[31m\"x  prev_state=queue  sp=0x200083f0  next_thread=none "
-                  "\x1b[31m [provisional]\x1b[0m\n");
+    assert_answer(
+        "report", &options,
+        "\x1b[1mSEQ  ID    THREAD  ELAPSED_TICKS  DELTA_TICKS  APPL    SYSCALL KERNEL  "
+        "INTERRUPT\x1b[0m\n"
+        "  7  001   main             1120            0                  "
+        "thread resume thread=w\\x1b[31m\"x prev_state=queue sp=0x200083F0 next_thread=none "
+        "\x1b[31m [provisional]\x1b[0m\n");
 }
 
 static void report_is_json_lines(void **state)
@@ -364,9 +369,9 @@ static void many_names_do_not_mix(void **state)
     for (unsigned i = 0; i < spec.entries - 1; i++) {
         char expected[160];
         snprintf(expected, sizeof expected,
-                 "%4u  %5u  %5s  0x%08x  5     APPL   user event %u  info1=0x%x  info2=0x0  "
-                 "info3=0x0  info4=0x0\n",
-                 i, i, i ? "+1" : "+0", 0x20010000 + 16 * i, 4096 + i, i);
+                 "%4u  %04X  0x%08x  %13u  %11u  user event %u info1=0x%04X info2=0x0000 "
+                 "info3=0x0000 info4=0x0000\n",
+                 i, 4096 + i, 0x20010000 + 16 * i, i, i ? 1 : 0, 4096 + i, i);
         assert_memory_equal(line, expected, strlen(expected));
         line += strlen(expected);
     }
