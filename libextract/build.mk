@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 # libextract and the program `ringside`: sources are whatever lies in the rooms.
 
-LIB_ROOMS   := base memory memory/live symbols formats formats/threadx snapshot events report \
-               analysis log record
+LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/hook snapshot \
+               events report analysis log record templates templates/run templates/compiler \
+               templates/update columns
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
 CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/verbs/*.c \
-                 libextract/cli/top/*.c))
+                 libextract/cli/top/*.c libextract/cli/templates/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 HEADERS     := $(sort $(wildcard libextract/include/extract/*.h))
 CATALOGUES  := $(sort $(wildcard libextract/formats/*.tsv))
-GENERATED   := $(patsubst libextract/formats/%.tsv,$(BUILD)/gen/%.inc,$(subst -,_,$(CATALOGUES)))
+TEMPLATES   := $(sort $(wildcard libextract/templates/*.fmt))
+GENERATED   := $(patsubst libextract/formats/%.tsv,$(BUILD)/gen/%.inc,$(subst -,_,$(CATALOGUES))) \
+               $(TEMPLATES:libextract/templates/%.fmt=$(BUILD)/gen/%_fmt.inc)
 
 SONAME    := libextract.so.$(SOVERSION)
 SOFILE    := libextract.so.$(VERSION)
@@ -27,6 +30,12 @@ $(BUILD)/gen/$(subst -,_,$(1:libextract/formats/%.tsv=%)).inc: $(1) libextract/f
 	$$(Q)awk -f libextract/formats/catalogue.awk $$< > $$@
 endef
 $(foreach tsv,$(CATALOGUES),$(eval $(call catalogue,$(tsv))))
+
+# The templates that come with the library, compiled in as a C string each.
+$(BUILD)/gen/%_fmt.inc: libextract/templates/%.fmt
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
 # A removed source must leave the archive too.
 $(BUILD)/objects: FORCE

@@ -5,6 +5,7 @@
 #ifndef RINGSIDE_CLI_H
 #define RINGSIDE_CLI_H
 
+#include "base/file.h"
 #include <extract/log.h>
 #include <extract/session.h>
 
@@ -25,10 +26,26 @@ struct cli_recording {
     bool sync;
 };
 
+// What `report` and `last` take.
+struct cli_reporting {
+    const char *given; // one of the options that are theirs alone; NULL: none
+    struct extract_columns columns;
+    const char **templates; // owned
+    size_t template_count;
+    const char **words; // of -O; owned
+    size_t word_count;
+    const char *start_date, *end_date; // NULL: none
+    char start_time[32], end_time[32]; // seconds with their unit; "": none
+    bool calls;                        // -x
+    bool compat, check, list, raw, pager;
+    bool verbose; // say which files are opened
+};
+
 struct cli_options {
     struct extract_session_options session; // `conditions` is owned
     const char *elf;                        // NULL: none
     const char *user_events;                // NULL: none
+    const char *hook;                       // how a raw stream is laid out; NULL: none is one
     const char *output;                     // NULL: none
     const char *command;                    // NULL: none
     const char *openocd, *remote;           // the place of a live target; NULL: none
@@ -40,11 +57,20 @@ struct cli_options {
     uint64_t count;    // of refreshes; 0: no limit
     bool batch;        // top: no screen
     struct cli_recording recording;
+    struct cli_reporting reporting;
+    bool color_asked; // --color=always, or never
     bool quiet, cost, help, version;
 };
 
 // What a command takes beyond the common options.
-enum { CLI_FILTERS = 1, CLI_OUTPUT = 2, CLI_NO_INPUT = 4, CLI_REFRESH = 8, CLI_RECORD = 16 };
+enum {
+    CLI_FILTERS = 1,
+    CLI_OUTPUT = 2,
+    CLI_NO_INPUT = 4,
+    CLI_REFRESH = 8,
+    CLI_RECORD = 16,
+    CLI_REPORT = 32
+};
 
 struct cli_command {
     const char *name;
@@ -54,10 +80,12 @@ struct cli_command {
     const char *help;    // lines; what the summary does not say
     unsigned takes;
     int (*run)(const struct cli_options *options);
+    // Where not NULL, all words from the name on are for it, when the name stands first.
+    int (*run_words)(int argc, char **argv);
 };
 
 extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats, cli_scan,
-    cli_save, cli_record, cli_top, cli_openocd_config, cli_help, cli_version;
+    cli_save, cli_record, cli_top, cli_openocd_config, cli_templates, cli_help, cli_version;
 
 // commands.c: the table. NULL behind the last, and when there is none of that name.
 const struct cli_command *cli_command_at(size_t i);
@@ -67,6 +95,29 @@ const struct cli_command *cli_command_find(const char *name);
 bool cli_options_parse(struct cli_options *options, int argc, char **argv);
 void cli_options_free(struct cli_options *options);
 void cli_options_help(struct extract_text *text);
+
+// reporting.c: options of report and last, which have these codes where they have no letter.
+enum { CLI_OPT_COMPAT = 128, CLI_OPT_DIALECT, CLI_OPT_TEMPLATES_ONLY, CLI_OPT_PAGER };
+#define CLI_REPORT_LETTERS "O:d:k:cjrs:e:t:vx"
+bool cli_reporting_has(int option);
+// False: a message has been printed.
+bool cli_reporting_set(struct cli_options *options, int option, const char *value);
+// When all have been set.
+bool cli_reporting_finish(struct cli_options *options);
+// Dates as conditions of a session over a log (NULL: a trace that tells no time of day). The
+// strings last as long as `room`. Errors: USAGE.
+struct cli_dates {
+    char from[32], to[32];
+};
+enum extract_code cli_reporting_dates(struct extract_session_options *session,
+                                      const struct cli_options *options, struct extract_log *log,
+                                      struct cli_dates *room, struct extract_error *error);
+
+// pager.c: from here on, standard output goes to the user's pager, where it is a terminal. False:
+// it does not.
+bool cli_pager_open(int *child);
+// Waits until the user has seen enough.
+void cli_pager_close(int child);
 
 // input.c: opens the memory that the inputs make together.
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
@@ -92,11 +143,18 @@ enum extract_code cli_log_open(struct extract_log **log, const struct cli_option
 // that has gone (EPIPE) is not.
 struct cli_output {
     struct extract_text text;
+    const char *path; // of the file that is written; NULL: standard output
+    struct extract_draft draft;
     int fault; // errno of the write that failed
+    int pager; // process that reads standard output; 0: none
 };
 
 void cli_output_open(struct cli_output *output);
-// Flushes and frees. Returns `status`, or CLI_UNREADABLE when the output failed.
+// To the file of --output if there is one, or through the pager where it was asked for. CLI_WHOLE,
+// or another status after a message: then there is nothing to close.
+int cli_output_open_as(struct cli_output *output, const struct cli_options *options);
+// Flushes and frees; a file is kept when the status is CLI_WHOLE or CLI_LOSSES. Returns
+// `status`, or CLI_UNREADABLE when the output failed.
 int cli_output_close(struct cli_output *output, int status);
 // Prints "ringside: WHAT: WHY; hint" and returns the status that the code stands for.
 int cli_complain(const struct extract_error *error);
@@ -110,13 +168,15 @@ struct cli_look {
     struct extract_symbols *symbols;
     struct extract_user_types *types;
     struct extract_session *session;
+    struct cli_dates dates;
 };
 
 // CLI_WHOLE, or another status after a message. Closed by cli_look_close in any case.
 int cli_look_open(struct cli_look *look, const struct cli_options *options);
 // Names losses and cost on standard error, unless quiet; CLI_LOSSES when there are losses.
 int cli_look_close(struct cli_look *look, const struct cli_options *options, int status);
-// Opens, runs a verb of extract_session_run to standard output, closes.
+// Opens, runs a verb of extract_session_run to standard output (or where cli_output_open_as leads),
+// closes.
 int cli_look_run(const struct cli_options *options, const char *verb);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: inputs. In: FILE.trx, IMAGE@ADDRESS, a core, Intel HEX, S-record, or "-". Out: one memory;
+// cli: inputs. In: a dump, IMAGE@ADDRESS, a core, Intel HEX, S-record, or "-". Out: one memory;
 // or, in: FILE.log, out: a log.
 #include "cli/cli.h"
 #include <errno.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char stdin_path[] = "/dev/stdin";
 
 // An input, taken apart.
 struct input {
@@ -59,28 +57,42 @@ static enum extract_code keep_stdin(struct extract_error *error)
                                      "it cannot be kept: %s", strerror(fault));
 }
 
-static enum extract_code look_at(struct input *input, const char *argument,
-                                 struct extract_error *error)
+// The kind of what comes on standard input. Readers of a whole dump know "-"; others want a path.
+static enum extract_code look_at_stdin(struct input *input, struct extract_error *error)
 {
+    enum extract_code code = keep_stdin(error);
+    if (!code)
+        code = extract_memory_detect("/dev/stdin", &input->kind, error);
+    if (code || !strcmp(input->kind, "trx") || !strcmp(input->kind, "hook") ||
+        !strcmp(input->kind, "raw"))
+        return code;
+    free(input->path);
+    input->path = strdup("/dev/stdin");
+    return input->path ? EXTRACT_OK
+                       : extract_error_set(error, EXTRACT_NOMEM, "-", NULL, "out of memory");
+}
+
+static enum extract_code look_at(struct input *input, const char *argument,
+                                 const struct cli_options *options, struct extract_error *error)
+{
+    const char *format = options->session.format;
+    bool hook = options->hook || (format && !strcmp(format, "hook"));
     enum extract_code code = split(input, argument, error);
-    bool is_stdin = !code && !strcmp(input->path, "-");
     input->kind = "raw";
     if (code || input->address_known)
         return code;
-    code = is_stdin ? keep_stdin(error) : EXTRACT_OK;
-    code = code ? code
-                : extract_memory_detect(is_stdin ? stdin_path : input->path, &input->kind, error);
-    if (is_stdin && !code && strcmp(input->kind, "trx")) {
-        free(input->path);
-        input->path = strdup(stdin_path);
-        return input->path ? EXTRACT_OK
-                           : extract_error_set(error, EXTRACT_NOMEM, "-", NULL, "out of memory");
-    }
-    if (code != EXTRACT_USAGE)
-        return code;
-    // What can be read only once cannot be looked at first; only a .trx says where it lay.
-    input->kind = "trx";
-    return EXTRACT_OK;
+    if (options->hook)
+        input->kind = "hookstream";
+    else if (!strcmp(input->path, "-"))
+        code = look_at_stdin(input, error);
+    else
+        code = extract_memory_detect(input->path, &input->kind, error);
+    // What can be read only once cannot be looked at first; only a dump says where it lay.
+    if (code == EXTRACT_USAGE)
+        input->kind = hook ? "hook" : "trx";
+    else if (hook && !strcmp(input->kind, "raw"))
+        input->kind = "hookstream";
+    return code == EXTRACT_USAGE ? EXTRACT_OK : code;
 }
 
 static enum extract_code add_image(struct extract_memory *memory, const struct input *input,
@@ -104,22 +116,37 @@ static enum extract_code add_image(struct extract_memory *memory, const struct i
         return extract_error_set(error, EXTRACT_USAGE, input->path,
                                  "give it alone, to the commands that show events",
                                  "a log is no image of memory");
-    return extract_error_set(
-        error, EXTRACT_USAGE, input->path, "give it alone; only images of memory go together",
-        "a %s file holds a whole trace or memory", !strcmp(input->kind, "trx") ? ".trx" : "core");
+    return extract_error_set(error, EXTRACT_USAGE, input->path,
+                             "give it alone; only images of memory go together",
+                             "a %s file holds a whole trace or memory",
+                             !strcmp(input->kind, "trx") ? ".trx" : input->kind);
+}
+
+static enum extract_code open_stream(struct extract_memory **memory, const struct input *input,
+                                     const struct cli_options *options, struct extract_error *error)
+{
+    struct extract_hook_stream layout;
+    enum extract_code code =
+        extract_hook_stream_parse(&layout, options->hook ? options->hook : "", error);
+    return code ? code : extract_hook_stream_open(memory, input->path, &layout, error);
 }
 
 static enum extract_code open_alone(struct extract_memory **memory, const struct input *input,
-                                    struct extract_error *error)
+                                    const struct cli_options *options, struct extract_error *error)
 {
     if (!strcmp(input->kind, "trx"))
         return extract_memory_open_trx(memory, input->path, error);
+    if (!strcmp(input->kind, "hook"))
+        return extract_memory_open_hooks(memory, input->path, error);
+    if (!strcmp(input->kind, "hookstream"))
+        return open_stream(memory, input, options, error);
     return extract_memory_open_core(memory, input->path, error);
 }
 
 static bool stands_alone(const struct input *input)
 {
-    return !strcmp(input->kind, "trx") || !strcmp(input->kind, "core");
+    return !strcmp(input->kind, "trx") || !strcmp(input->kind, "core") ||
+           !strncmp(input->kind, "hook", strlen("hook"));
 }
 
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
@@ -131,9 +158,9 @@ enum extract_code cli_memory_open(struct extract_memory **memory, const struct c
         return cli_live_open(memory, options, error);
     for (int i = 0; i < options->input_count && !code; i++) {
         struct input input = {0};
-        code = look_at(&input, options->inputs[i], error);
+        code = look_at(&input, options->inputs[i], options, error);
         if (!code && options->input_count == 1 && stands_alone(&input)) {
-            code = open_alone(memory, &input, error);
+            code = open_alone(memory, &input, options, error);
         } else if (!code) {
             code = *memory ? EXTRACT_OK : extract_memory_new_images(memory, error);
             code = code ? code : add_image(*memory, &input, error);
@@ -154,7 +181,7 @@ enum extract_code cli_log_open(struct extract_log **log, const struct cli_option
     *log = NULL;
     if (options->input_count != 1 || cli_is_live(options))
         return EXTRACT_OK;
-    enum extract_code code = look_at(&input, options->inputs[0], error);
+    enum extract_code code = look_at(&input, options->inputs[0], options, error);
     if (!code && !strcmp(input.kind, "log"))
         code = extract_log_open(log, input.path, error);
     free(input.path);

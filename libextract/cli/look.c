@@ -1,8 +1,26 @@
 // SPDX-License-Identifier: MIT
 // cli: one look at a trace. In: options. Out: an open session; losses named on standard error.
+#include "base/file.h"
 #include "cli/cli.h"
+#include "cli/templates/verbs.h"
 #include <stdio.h>
 #include <string.h>
+
+static void say_opened(const char *path)
+{
+    if (path)
+        fprintf(stderr, "ringside: %s: opened\n", extract_file_name(path));
+}
+
+static void say_files(const struct cli_options *options)
+{
+    for (int i = 0; i < options->input_count; i++)
+        say_opened(options->inputs[i]);
+    say_opened(options->elf);
+    say_opened(options->user_events);
+    for (size_t i = 0; i < options->reporting.template_count; i++)
+        say_opened(options->reporting.templates[i]);
+}
 
 int cli_look_open(struct cli_look *look, const struct cli_options *options)
 {
@@ -11,6 +29,8 @@ int cli_look_open(struct cli_look *look, const struct cli_options *options)
     enum extract_code code;
 
     memset(look, 0, sizeof *look);
+    if (options->reporting.verbose)
+        say_files(options);
     code = cli_log_open(&look->log, options, &error);
     if (!code && !look->log)
         code = cli_memory_open(&look->memory, options, &error);
@@ -18,6 +38,8 @@ int cli_look_open(struct cli_look *look, const struct cli_options *options)
         code = extract_symbols_open(&look->symbols, options->elf, &error);
     if (!code && options->user_events)
         code = extract_user_types_open(&look->types, options->user_events, &error);
+    if (!code)
+        code = cli_reporting_dates(&session, options, look->log, &look->dates, &error);
     session.user_types = look->types;
     if (!code && look->log)
         code = extract_session_open_log(&look->session, look->log, look->symbols, &session, &error);
@@ -65,6 +87,17 @@ int cli_look_close(struct cli_look *look, const struct cli_options *options, int
     return status;
 }
 
+// Whether it is the templates that are at fault, and every fault of them has been said.
+static bool tell_templates(const struct cli_look *look, bool quiet)
+{
+    const struct extract_templates *templates = extract_session_templates(look->session);
+    const struct extract_diagnostic *list;
+    if (!templates || quiet)
+        return false;
+    templates_diagnose(templates, false);
+    return extract_templates_diagnostics(templates, &list) > 0;
+}
+
 int cli_look_run(const struct cli_options *options, const char *verb)
 {
     struct cli_look look;
@@ -72,10 +105,14 @@ int cli_look_run(const struct cli_options *options, const char *verb)
     struct extract_error error;
 
     int status = cli_look_open(&look, options);
+    if (!status)
+        status = cli_output_open_as(&output, options);
     if (!status) {
-        cli_output_open(&output);
         enum extract_code code = extract_session_run(look.session, verb, &output.text, &error);
-        if (code && !output.fault)
+        bool told = tell_templates(&look, options->quiet);
+        if (code == EXTRACT_BAD && told)
+            status = CLI_UNREADABLE;
+        else if (code && !output.fault)
             status = cli_complain(&error);
         if (code == EXTRACT_NOTFOUND)
             status = CLI_USAGE; // a filter names nothing of this trace

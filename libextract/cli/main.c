@@ -18,10 +18,14 @@ static int check_options(const struct cli_command *command, const struct cli_opt
     if (options->recording.given && !(command->takes & CLI_RECORD))
         return cli_refuse(command->name, "they go with record",
                           "it takes no --policy, --size, --every, --for, --until or --sync");
+    if (options->reporting.given && !(command->takes & CLI_REPORT))
+        return cli_refuse(options->reporting.given, "it goes with report and last",
+                          "this command does not take it");
     if ((options->target || options->timeout_ms) && !cli_is_live(options))
         return cli_refuse(command->name, "give --openocd or --remote as well",
                           "--target and --timeout are for live targets");
-    if (!options->input_count && !cli_is_live(options) && !(command->takes & CLI_NO_INPUT))
+    if (!options->input_count && !cli_is_live(options) && !(command->takes & CLI_NO_INPUT) &&
+        !options->reporting.check && !options->reporting.list)
         return cli_refuse(command->name,
                           "write FILE.trx, IMAGE@ADDRESS, - for standard input, or --openocd",
                           "no input is given");
@@ -52,6 +56,9 @@ int main(int argc, char **argv)
     struct cli_options options;
 
     signal(SIGPIPE, SIG_IGN); // a write then fails with EPIPE, which ends us in order
+    const struct cli_command *first = argc > 1 ? cli_command_find(argv[1]) : NULL;
+    if (first && first->run_words)
+        return first->run_words(argc - 1, argv + 1);
     int status = cli_options_parse(&options, argc, argv) ? run(&options) : CLI_USAGE;
     cli_options_free(&options);
     return status;

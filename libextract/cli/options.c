@@ -10,6 +10,7 @@
 enum {
     OPT_ELF = 256,
     OPT_FORMAT,
+    OPT_HOOK,
     OPT_HZ,
     OPT_RING,
     OPT_MODULUS,
@@ -34,9 +35,13 @@ enum {
     OPT_FILTER // + enum extract_filter_word
 };
 
+// Beside those that are arguments: the N of last, times of -O, dates.
+enum { MORE_CONDITIONS = 5 };
+
 static const struct option long_options[] = {
     {"elf", required_argument, NULL, OPT_ELF},
     {"format", required_argument, NULL, OPT_FORMAT},
+    {"hook", required_argument, NULL, OPT_HOOK},
     {"hz", required_argument, NULL, OPT_HZ},
     {"ring", required_argument, NULL, OPT_RING},
     {"modulus", required_argument, NULL, OPT_MODULUS},
@@ -58,6 +63,11 @@ static const struct option long_options[] = {
     {"for", required_argument, NULL, OPT_FOR},
     {"until", required_argument, NULL, OPT_UNTIL},
     {"sync", no_argument, NULL, OPT_SYNC},
+    {"templates", required_argument, NULL, 't'},
+    {"templates-only", no_argument, NULL, CLI_OPT_TEMPLATES_ONLY},
+    {"dialect", required_argument, NULL, CLI_OPT_DIALECT},
+    {"compat", required_argument, NULL, CLI_OPT_COMPAT},
+    {"pager", no_argument, NULL, CLI_OPT_PAGER},
     {"output", required_argument, NULL, 'o'},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -73,43 +83,63 @@ static const struct option long_options[] = {
 
 void cli_options_help(struct extract_text *text)
 {
-    extract_text_puts(text, "Options:\n"
-                            "  --elf FILE          the firmware: names, and where the ring lies\n"
-                            "  --openocd PLACE     a live target, through OpenOCD's Tcl port\n"
-                            "  --remote PLACE      a live target, through a GDB server\n"
-                            "  --target NAME       which one, where OpenOCD has several\n"
-                            "  --timeout SECONDS   how long to wait for an answer\n"
-                            "  --format NAME       of the trace: threadx (default: found out)\n"
-                            "  --ring ADDRESS      of the ring's control header\n"
-                            "  --hz N              ticks of the trace's clock in a second\n"
-                            "  --modulus N         ticks until the clock wraps\n"
-                            "  --user-events FILE  names of user events (.trxc)\n"
-                            "  --json              JSON instead of text\n"
-                            "  --no-header         text without column heads\n"
-                            "  --color[=WHEN]      auto (default), always or never\n"
-                            "  --cost              say what reading has cost\n"
-                            "  --delay SECONDS     between refreshes of top (1)\n"
-                            "  --count N           of refreshes of top (no limit)\n"
-                            "  --batch             top as text, without a screen\n"
-                            "  --policy POLICY     of record: loop (default), until_full, append\n"
-                            "  --size N[k|M|G]     bytes of the log that record writes (64M)\n"
-                            "  --every MS          between polls of record (default: chosen)\n"
-                            "  --for SECONDS       how long record goes on\n"
-                            "  --until EVENT       record stops behind this event\n"
-                            "  --sync              record waits for the disk after each block\n"
-                            "  -o, --output FILE   what save and record write\n"
-                            "  -q, --quiet         do not name losses; the status tells\n"
-                            "  -h, --help          this text\n"
-                            "  -V, --version       the version\n"
-                            "\n"
-                            "Filters of report, last and stats (a comma separates several values,\n"
-                            "a ! in front leaves out what matches):\n"
-                            "  --event E           id, symbol, name or pattern\n"
-                            "  --thread T          address, name or pattern; isr, init\n"
-                            "  --object O          address, name or pattern\n"
-                            "  --class C           APPL, SVC, KERN, INT\n"
-                            "  --from T, --to T    ticks, or seconds with a unit: 1.5s 20ms 7us\n"
-                            "  --last N            the newest N of what the others leave\n");
+    extract_text_puts(text,
+                      "Options:\n"
+                      "  --elf FILE          the firmware: names, and where the ring lies\n"
+                      "  --openocd PLACE     a live target, through OpenOCD's Tcl port\n"
+                      "  --remote PLACE      a live target, through a GDB server\n"
+                      "  --target NAME       which one, where OpenOCD has several\n"
+                      "  --timeout SECONDS   how long to wait for an answer\n"
+                      "  --format NAME       of the trace: threadx or hook (default: found)\n"
+                      "  --hook LAYOUT       the input is a raw stream of hook words:\n"
+                      "                      bits=32,order=big,tid=4,stamp=4,stamps=typed,hz=N\n"
+                      "  --ring ADDRESS      of the ring's control header\n"
+                      "  --hz N              ticks of the trace's clock in a second\n"
+                      "  --modulus N         ticks until the clock wraps\n"
+                      "  --user-events FILE  names of user events (.trxc)\n"
+                      "  --json              JSON instead of text\n"
+                      "  --no-header         text without column heads\n"
+                      "  --color[=WHEN]      auto (default), always or never\n"
+                      "  --cost              say what reading has cost\n"
+                      "  --delay SECONDS     between refreshes of top (1)\n"
+                      "  --count N           of refreshes of top (no limit)\n"
+                      "  --batch             top as text, without a screen\n"
+                      "  --policy POLICY     of record: loop (default), until_full, append\n"
+                      "  --size N[k|M|G]     bytes of the log that record writes (64M)\n"
+                      "  --every MS          between polls of record (default: chosen)\n"
+                      "  --for SECONDS       how long record goes on\n"
+                      "  --until EVENT       record stops behind this event\n"
+                      "  --sync              record waits for the disk after each block\n"
+                      "  -o, --output FILE   what save, record and report write\n"
+                      "  -q, --quiet         do not name losses; the status tells\n"
+                      "  -h, --help          this text\n"
+                      "  -V, --version       the version\n"
+                      "\n"
+                      "Of report and last:\n"
+                      "  -t, --templates FILE  how events are printed (several: repeat it)\n"
+                      "  --templates-only    without the templates of Ringside\n"
+                      "  --dialect WORDS     how templates are read\n"
+                      "  -O WORD[=VALUE],... columns and layout\n"
+                      "  --compat trcrpt     the layout of AIX's trcrpt\n"
+                      "  -d LIST, -k LIST    without these hook ids; of these only\n"
+                      "  -p LIST, -T LIST    of these threads only\n"
+                      "  -s DATE, -e DATE    from, to mmddhhmmssyy (of a log)\n"
+                      "  -x                  columns of the thread and the system call\n"
+                      "  -c                  check the templates, no report\n"
+                      "  -j                  list hook ids with their labels, no report\n"
+                      "  -r                  raw: the events as hook entries\n"
+                      "  -n FILE             the same as --elf\n"
+                      "  -v                  name the files that are opened\n"
+                      "  --pager             through $PAGER, or less\n"
+                      "\n"
+                      "Filters of report, last and stats (a comma separates several values,\n"
+                      "a ! in front leaves out what matches):\n"
+                      "  --event E           id, symbol, name or pattern\n"
+                      "  --thread T          address, name or pattern; isr, init\n"
+                      "  --object O          address, name or pattern\n"
+                      "  --class C           APPL, SVC, KERN, INT\n"
+                      "  --from T, --to T    ticks, or seconds with a unit: 1.5s 20ms 7us\n"
+                      "  --last N            the newest N of what the others leave\n");
 }
 
 static bool refuse_value(const char *option, const char *hint, const char *value)
@@ -205,10 +235,11 @@ static bool set_color(struct cli_options *options, const char *when)
         options->session.color = false;
     else
         return refuse_value("--color", "write auto, always or never", when);
+    options->color_asked = strcmp(when, "auto") != 0;
     return true;
 }
 
-// `conditions` has room for one an argument.
+// `conditions` has room for one an argument, and more.
 static bool add_condition(struct cli_options *options, int word, const char *value)
 {
     struct extract_condition *conditions = (struct extract_condition *)options->session.conditions;
@@ -241,12 +272,18 @@ static bool set_option(struct cli_options *options, int option, const char *valu
     struct extract_session_options *session = &options->session;
     if (option >= OPT_POLICY && option <= OPT_SYNC)
         return set_recording(&options->recording, option, value);
+    if (cli_reporting_has(option))
+        return cli_reporting_set(options, option, value);
     switch (option) {
     case OPT_ELF:
+    case 'n':
         options->elf = value;
         return true;
     case OPT_FORMAT:
         session->format = value;
+        return true;
+    case OPT_HOOK:
+        options->hook = value;
         return true;
     case OPT_HZ:
         return set_number(&session->hz, "--hz", value, true);
@@ -292,6 +329,9 @@ static bool set_option(struct cli_options *options, int option, const char *valu
         return options->help = true;
     case 'V':
         return options->version = true;
+    case 'p':
+    case 'T':
+        return add_condition(options, EXTRACT_FILTER_THREAD, value);
     case 1:
         return add_word(options, (char *)value);
     case '@':
@@ -316,15 +356,20 @@ bool cli_options_parse(struct cli_options *options, int argc, char **argv)
     memset(options, 0, sizeof *options);
     options->session.size = sizeof options->session;
     options->inputs = calloc((size_t)argc + 1, sizeof *options->inputs);
-    options->session.conditions = calloc((size_t)argc + 1, sizeof(struct extract_condition));
-    if (!options->inputs || !options->session.conditions) {
+    options->session.conditions =
+        calloc((size_t)argc + 1 + MORE_CONDITIONS, sizeof(struct extract_condition));
+    options->reporting.templates = calloc((size_t)argc + 1, sizeof(char *));
+    options->reporting.words = calloc((size_t)argc + 1, sizeof(char *));
+    if (!options->inputs || !options->session.conditions || !options->reporting.templates ||
+        !options->reporting.words) {
         cli_refuse("arguments", NULL, "out of memory");
         return false;
     }
     set_color(options, "auto");
     opterr = 0;
     // With "-" in front, what is no option comes in its place, as option 1.
-    while ((option = getopt_long(argc, argv, "-:hqo:V@:", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "-:hqo:V@:n:p:T:" CLI_REPORT_LETTERS, long_options,
+                                 NULL)) != -1) {
         if (option == ':' || option == '?')
             return refuse_option(option, argv[optind - 1]);
         if (!set_option(options, option, optarg, argv[optind - 1]))
@@ -332,11 +377,13 @@ bool cli_options_parse(struct cli_options *options, int argc, char **argv)
     }
     while (optind < argc)
         add_word(options, argv[optind++]);
-    return true;
+    return cli_reporting_finish(options);
 }
 
 void cli_options_free(struct cli_options *options)
 {
     free(options->inputs);
     free((struct extract_condition *)options->session.conditions);
+    free(options->reporting.templates);
+    free(options->reporting.words);
 }

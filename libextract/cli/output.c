@@ -6,6 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool write_draft(void *context, const char *data, size_t length)
+{
+    struct cli_output *output = context;
+    bool good = extract_draft_write(&output->draft, data, length);
+    output->fault = good ? 0 : errno;
+    return good;
+}
+
 static bool write_all(void *context, const char *data, size_t length)
 {
     struct cli_output *output = context;
@@ -25,21 +33,61 @@ static bool write_all(void *context, const char *data, size_t length)
 
 void cli_output_open(struct cli_output *output)
 {
+    *output = (struct cli_output){.path = NULL};
     extract_text_init(&output->text, write_all, output);
-    output->fault = 0;
+}
+
+int cli_output_open_as(struct cli_output *output, const struct cli_options *options)
+{
+    struct extract_error error;
+    cli_output_open(output);
+    if (options->output) {
+        if (extract_draft_open(&output->draft, options->output, false, &error))
+            return cli_complain(&error);
+        output->path = options->output;
+        output->text.flush = write_draft;
+    } else if (options->reporting.pager && !cli_pager_open(&output->pager)) {
+        output->pager = 0;
+    }
+    return CLI_WHOLE;
+}
+
+static int complain_of(const char *name, int fault)
+{
+    struct extract_error error;
+    extract_error_set(&error, EXTRACT_IO, name, NULL, "%s", strerror(fault));
+    return cli_complain(&error);
+}
+
+// The file gets its name when all of the report is in it.
+static int end_file(struct cli_output *output, int status)
+{
+    struct extract_error error;
+    bool whole = !extract_text_flush(&output->text) && (!status || status == CLI_LOSSES);
+    if (whole && extract_draft_keep(&output->draft, &error))
+        return cli_complain(&error);
+    if (whole)
+        return status;
+    extract_draft_drop(&output->draft);
+    return output->fault ? complain_of(output->path, output->fault)
+           : status      ? status
+                         : CLI_UNREADABLE;
+}
+
+// What a reader that has gone leaves unread is no fault of the pager.
+static int end_stream(struct cli_output *output, int status)
+{
+    if (!extract_text_flush(&output->text) || (output->pager && output->fault == EPIPE))
+        return status;
+    return output->fault && output->fault != EPIPE ? complain_of("standard output", output->fault)
+                                                   : CLI_UNREADABLE;
 }
 
 int cli_output_close(struct cli_output *output, int status)
 {
-    struct extract_error error;
-    if (extract_text_flush(&output->text)) {
-        status = CLI_UNREADABLE;
-        if (output->fault && output->fault != EPIPE) {
-            extract_error_set(&error, EXTRACT_IO, "standard output", NULL, "%s",
-                              strerror(output->fault));
-            cli_complain(&error);
-        }
-    }
+    status = output->path ? end_file(output, status) : end_stream(output, status);
+    if (output->pager)
+        cli_pager_close(output->pager);
     extract_text_free(&output->text);
     return status;
 }

@@ -46,7 +46,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/libextract/tests/bench/%.o $(BUILD)/libextract.a
 	$(Q)$(LINK) -pie $^ -o $@ $(LIBS)
 
 # What judges the storm images' events.
-CHECKERS := build/proofcheck build/recordcheck
+CHECKERS := build/proofcheck build/recordcheck build/hookcheck
 $(CHECKERS): build/%: build/obj/qemu-tests/checkers/%.o
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -pie $^ -o $@

@@ -27,9 +27,9 @@ static void put_command(struct extract_text *text, const struct cli_command *com
                         command->arguments[0] ? " " : "", command->arguments);
     if (command->alias)
         extract_text_printf(text, "       (also ringside %s)\n", command->alias);
-    extract_text_printf(text, "%c%s.\n%s\nOptions: ringside --help\n",
-                        toupper((unsigned char)command->summary[0]), command->summary + 1,
-                        command->help);
+    extract_text_printf(text, "%c%s.\n%s%s", toupper((unsigned char)command->summary[0]),
+                        command->summary + 1, command->help,
+                        command->run_words ? "" : "\nOptions: ringside --help\n");
 }
 
 static int run(const struct cli_options *options)

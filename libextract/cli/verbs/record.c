@@ -118,6 +118,10 @@ static enum extract_code check_ring(struct recording *r, struct extract_error *e
     struct extract_ring ring;
     enum extract_code code = extract_ring_find(&ring, r->memory, r->symbols, &options, error);
     r->doubtful = !code && ring.doubtful;
+    if (!code && !ring.entries.slot_bytes)
+        return extract_error_set(
+            error, EXTRACT_UNSUPPORTED, "record", "take snapshots of it: ringside save",
+            "rings of format %s cannot be recorded", extract_ring_format(&ring));
     return code == EXTRACT_ABSENT ? EXTRACT_OK : code;
 }
 

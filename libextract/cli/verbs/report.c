@@ -1,10 +1,47 @@
 // SPDX-License-Identifier: MIT
 // cli: `ringside report` and `ringside last`. In: a trace, filters. Out: the events.
+#include "base/file.h"
 #include "cli/cli.h"
+#include "cli/templates/verbs.h"
+#include <unistd.h>
+
+// The work of `ringside templates check` and `list`, as trcrpt -c and -j.
+static int run_templates(const struct cli_options *options)
+{
+    const struct cli_reporting *reporting = &options->reporting;
+    if (options->output)
+        return cli_refuse("-o", "redirect standard output instead", "it is nothing for -c and -j");
+    if (reporting->check && !reporting->template_count)
+        return cli_refuse("-c", "name it with -t FILE", "no file of templates is given");
+    struct templates_options templates = {
+        .files = reporting->templates,
+        .file_count = (int)reporting->template_count,
+        .dialect = options->session.dialect,
+        .format = options->session.format,
+        .json = options->session.json,
+        .verbose = reporting->verbose,
+        .quiet = options->quiet,
+    };
+    return reporting->check ? templates_check(&templates) : templates_list(&templates);
+}
+
+static int run_events(struct cli_options *options)
+{
+    struct cli_reporting *reporting = &options->reporting;
+    if (reporting->raw && !options->output && isatty(STDOUT_FILENO))
+        return cli_refuse("-r", "give -o FILE, or redirect standard output",
+                          "what it writes is nothing for a terminal");
+    reporting->columns.source = options->input_count ? extract_file_name(options->inputs[0]) : NULL;
+    options->session.columns = &reporting->columns;
+    return cli_look_run(options, reporting->raw ? "raw" : "report");
+}
 
 static int run_report(const struct cli_options *options)
 {
-    return cli_look_run(options, "report");
+    struct cli_options rest = *options;
+    if (options->reporting.check || options->reporting.list)
+        return run_templates(options);
+    return run_events(&rest);
 }
 
 // `last N INPUT...` is `report --last N INPUT...`.
@@ -19,7 +56,7 @@ static int run_last(const struct cli_options *options)
         (struct extract_condition){EXTRACT_FILTER_LAST, rest.inputs[0]};
     rest.inputs++;
     rest.input_count--;
-    return cli_look_run(&rest, "report");
+    return run_events(&rest);
 }
 
 const struct cli_command cli_report = {
@@ -27,8 +64,8 @@ const struct cli_command cli_report = {
     .alias = "dump",
     .arguments = "[FILTER...] INPUT...",
     .summary = "the events, oldest first",
-    .help = "One line an event; with --json one object a line.\n",
-    .takes = CLI_FILTERS,
+    .help = "In columns, as templates say it: ringside-report(1); with --json one object a line.\n",
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT,
     .run = run_report,
 };
 
@@ -37,6 +74,6 @@ const struct cli_command cli_last = {
     .arguments = "N [FILTER...] INPUT...",
     .summary = "the newest N events",
     .help = "The same as report --last N.\n",
-    .takes = CLI_FILTERS,
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT,
     .run = run_last,
 };

@@ -13,16 +13,27 @@ static const char *order_name(enum extract_byte_order order)
     return order == EXTRACT_BIG ? "big" : "little";
 }
 
+// How many entries the ring can hold. Where they differ in length, nobody knows.
+static void put_count(struct extract_text *text, const struct extract_ring *ring, int width,
+                      const char *unknown)
+{
+    if (ring->entries.slot_bytes)
+        extract_text_printf(text, "%*u", width, ring->entries.count);
+    else
+        extract_text_printf(text, "%*s", width, unknown);
+}
+
 static void put_json(struct extract_text *text, const struct extract_ring *ring)
 {
     extract_text_printf(text,
                         "{\"address\":%llu,\"format\":\"%s\",\"byte_order\":\"%s\","
                         "\"word_bytes\":%u,\"length\":%llu,\"registry_slots\":%u,"
-                        "\"entries_total\":%u}\n",
+                        "\"entries_total\":",
                         (unsigned long long)ring->address, extract_ring_format(ring),
                         order_name(ring->byte_order), ring->word_bytes,
-                        (unsigned long long)ring->length, ring->registry.count,
-                        ring->entries.count);
+                        (unsigned long long)ring->length, ring->registry.count);
+    put_count(text, ring, 0, "null");
+    extract_text_puts(text, "}\n");
 }
 
 static bool put_ring(void *context, const struct extract_ring *ring)
@@ -36,11 +47,12 @@ static bool put_ring(void *context, const struct extract_ring *ring)
     if (scan->heads && scan->found == 1)
         extract_text_puts(
             scan->text, "address             format    order   word      bytes  slots  entries\n");
-    extract_text_printf(scan->text, "0x%016llx  %-8s  %-6s  %4u  %9llu  %5u  %7u\n",
+    extract_text_printf(scan->text, "0x%016llx  %-8s  %-6s  %4u  %9llu  %5u  ",
                         (unsigned long long)ring->address, extract_ring_format(ring),
                         order_name(ring->byte_order), ring->word_bytes,
-                        (unsigned long long)ring->length, ring->registry.count,
-                        ring->entries.count);
+                        (unsigned long long)ring->length, ring->registry.count);
+    put_count(scan->text, ring, 7, "-");
+    extract_text_putc(scan->text, '\n');
     return !scan->text->code;
 }
 

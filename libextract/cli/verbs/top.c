@@ -14,6 +14,15 @@ static bool has_screen(void)
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb");
 }
 
+// A screen has not the room for more.
+static const struct extract_columns narrow = {
+    .size = sizeof narrow,
+    .seq = true,
+    .exec = true,
+    .duplicates = true,
+    .times = EXTRACT_TIMES_SHORT,
+};
+
 static void set_up(struct top_options *top, struct top_view *view,
                    const struct cli_options *options)
 {
@@ -22,8 +31,12 @@ static void set_up(struct top_options *top, struct top_view *view,
     top->count = options->count;
     top->delay = options->delay_ms ? options->delay_ms * (EXTRACT_SECOND / 1000) : EXTRACT_SECOND;
     view->sort = TOP_LOAD;
-    view->report = (struct extract_report_options){sizeof view->report, session->hz, session->json,
-                                                   session->no_header, session->color};
+    view->report = (struct extract_report_options){.size = sizeof view->report,
+                                                   .hz = session->hz,
+                                                   .json = session->json,
+                                                   .no_header = session->no_header,
+                                                   .color = session->color,
+                                                   .columns = &narrow};
 }
 
 static int check(const struct cli_options *options)

@@ -105,7 +105,7 @@ check "info of a running target" 0 out '^format: threadx' err 'the target stood 
 run report --remote "$sock" --elf "$elf" --quiet --timeout 20
 check "report, quietly" 0 out 'thread suspend' no-err .
 run last 3 --remote "$sock" --elf "$elf" --cost
-check "last takes its number alone" 0 out 'seq' err 'read [0-9]* times'
+check "last takes its number alone" 0 out 'SEQ' err 'read [0-9]* times'
 
 # With `disconnect`, GDB leaves the target halted: the same bytes are there for all.
 gdb-multiarch -nx -batch -ex "target remote $sock" \

@@ -145,9 +145,9 @@ check "info as JSON" 0 out '"entries_total":5,"entries_valid":5,"entries_damaged
     out '"log":{"policy":"append","limit":null,"section_bytes":4096,' \
     out '"closed":true,"writing":false,"cut":false,"blocks":'
 run report "$work/whole.log"
-check "report" 0 out '^  0      0     +0  recorder  -     KERN   recording started$' \
-    out '^  0      0     +0  main      16    SVC    queue send ' \
-    out '^  4     40    +10  main ' out 'recording stopped$' no-err .
+check "report" 0 out '^  0  F11   recorder \{14\}0 \{12\}0 \{18\}recording started$' \
+    out '^  0  045   main \{18\}0 \{12\}0 \{10\}queue send ' \
+    out '^  4  045   main \{17\}40 \{11\}10 ' out 'recording stopped$' no-err .
 run last 2 --json "$work/whole.log"
 check "last" 0 out '"seq":4,"ticks":40,' out '"seq":5,"ticks":40,"raw_stamp":140.*"RINGSIDE_STOP"'
 lines "last gives as many" 2
@@ -158,8 +158,19 @@ check "objects" 0 out '^0x20004000  thread  main  in use'
 run report --event 'RINGSIDE_*' "$work/whole.log"
 check "marks are found by their names" 0 out 'recording started' no-out 'queue send'
 run report --from 20 --to 30 --no-header "$work/whole.log"
-check "a span of time" 0 out '+0  main ' no-out 'recorder'
+check "a span of time" 0 out 'main .* 0  *queue send' no-out 'recorder'
 lines "both ends belong to it" 2
+# 20 ticks a second: the stamps 100 to 140 are two seconds from 2026-01-01T00:00:00Z on.
+TZ=UTC run report -s 010100000126 --hz 20 --no-header "$work/whole.log"
+check "from a time of day" 0 out '1.000000000 .*queue send' no-out '0.500000000'
+TZ=UTC run report -e 010100000126 --hz 20 --no-header "$work/whole.log"
+check "to a time of day" 0 out '1.000000000 .*queue send' out '0.000000000' no-out '1.500000000'
+TZ=UTC-2 run report -s 010102000126 --hz 20 --no-header "$work/whole.log"
+check "it is local time" 0 out '1.000000000 .*queue send' no-out '0.500000000'
+TZ=UTC run report -s 010100000126 "$work/whole.log"
+check "a time of day needs the rate" 1 err 'ticks a second are not known'
+run report --compat trcrpt "$work/whole.log"
+check "the heading has its date" 0 out '^Thu Jan  1 00:00:00 2026$' out '^System: threadx$'
 run info --cost "$work/whole.log"
 check "the cost" 0 err '^ringside: .*whole.log: read [0-9]* times, [0-9,]* bytes, '
 
@@ -177,8 +188,8 @@ lines "it is as large as the ring" 4
     loss 3 0 0 0 && entries 900 && closing
 } >"$work/losses.log"
 run report "$work/losses.log"
-check "losses" 3 out 'events lost        reason=lapped  lost=8  estimate=yes  modulo=4$' \
-    out 'events lost        reason=unreadable$' out '\[gap\]$' \
+check "losses" 3 out 'events lost reason=lapped lost=8 estimate=yes modulo=4$' \
+    out 'events lost reason=unreadable$' out '\[gap\]$' \
     err 'losses.log: about 8 events were lost in 1 place: the target overwrote them' \
     err 'losses.log: an unknown number of events was lost in 1 place: the target did not answer$'
 run info --json "$work/losses.log"
@@ -188,7 +199,8 @@ check "losses, quiet" 3 no-err .
 size=$(wc -c <"$work/whole.log")
 head -c $((size - 10)) "$work/whole.log" >"$work/cut.log"
 run report "$work/cut.log"
-check "a log that is cut" 3 out '+10  main ' err 'the log ends in the middle of a block'
+check "a log that is cut" 3 out 'main .* 10  *queue send' \
+    err 'the log ends in the middle of a block'
 head -c $((size - 160)) "$work/whole.log" >"$work/killed.log"
 run report "$work/killed.log"
 check "a log that was not closed" 3 out 'recording stopped$' \
@@ -200,7 +212,7 @@ printf '\377' | dd of="$work/flipped.log" bs=1 seek=$at conv=notrunc 2>/dev/null
 run report "$work/sound.log"
 check "a sound log" 0 no-err .
 run report "$work/flipped.log"
-check "a flipped byte" 3 out 'log damaged        entries=2$' out 'raw_stamp\|queue send' \
+check "a flipped byte" 3 out 'log damaged entries=2$' out 'raw_stamp\|queue send' \
     err 'the log is damaged in 1 place' err '2 recorded entries are missing with them$'
 
 run scan "$work/whole.log"

@@ -156,12 +156,12 @@ check "a program is no dump" 2 err 'give the firmware with --elf'
 
 # ---- Commands ----
 run report "$trx"
-check "report" 0 out '^  1     10    +10  main            16    SVC    queue receive'
+check "report" 0 out '^  1  044   main  *10 \{11\}10 \{10\}queue receive '
 [ "$(wc -l <"$work/out")" = 5 ]
 status=$?
 check "a head and a line an event" 0
 run --no-header dump "$trx"
-check "dump is report" 0 out 'queue send' no-out '^seq'
+check "dump is report" 0 out 'queue send' no-out '^SEQ'
 run last 2 "$trx"
 check "last" 0 out 'semaphore put' out 'isr enter' no-out 'queue'
 "$ringside" last 2 -@0x20000000 <"$work/ring.bin" >"$work/parts" 2>&1
@@ -176,7 +176,7 @@ check "the command comes first" 1 err 'there is no such command'
 run --event 'queue*' report "$trx" --thread main --last 1 --no-header
 check "options stand anywhere" 0 out 'queue receive' no-out 'queue send'
 run report --thread nobody "$trx"
-check "a filter that names nothing" 1 err '"nobody"' out '^seq'
+check "a filter that names nothing" 1 err '"nobody"' out '^SEQ'
 run report --modulus 175 "$trx"
 check "a modulus that the stamps contradict" 1 err '^ringside: modulus: a stamp of 175 is not below'
 run report --modulus 176 "$trx"
@@ -192,7 +192,7 @@ check "stats" 0 out '^events: 4$' out '^main '
 run info --cost "$trx"
 check "the cost is said" 0 err 'read [0-9]* times\?, [0-9,]* bytes, '
 run report --color=always "$trx"
-check "color" 0 out $'^\x1b\\[1mseq'
+check "color" 0 out $'^\x1b\\[1mSEQ'
 run report "$trx"
 check "no color into a file" 0 no-out $'\x1b'
 
@@ -319,8 +319,8 @@ where() { nm "$work/firmware.elf" | awk -v name="$1" '$3 == name {print "0x" $1}
     tail -c +273 "$trx"
 } >"$work/named.trx"
 run report --elf "$work/firmware.elf" "$work/named.trx"
-check "objects have the names of symbols" 0 out 'queue=a_queue+0x8  ' out 'group=a_queue$'
-check "functions and texts too" 0 out 'driver=a_function+0x4  ' \
+check "objects have the names of symbols" 0 out 'queue=a_queue+0x8 ' out 'group=a_queue$'
+check "functions and texts too" 0 out 'driver=a_function+0x4 ' \
     out 'dir_name="a \\"quoted\\" text"'
 run report --json --elf "$work/firmware.elf" "$work/named.trx"
 check "names in JSON" 0 out '"names":{"driver":"a_function+0x4"}' \

@@ -92,7 +92,7 @@ batch_text() {
     grep -q "^$work/gdb: threadx, running" "$work/out" || say "$(head -n 1 "$work/out")" || return 1
     grep -q '^worker A  *2[45]  *[0-9.]*  *|*  *[0-9.-]*  *768  *[0-9]*  ' "$work/out" ||
         say "no line of a thread: $(grep worker "$work/out" | head -n 1)" || return 1
-    grep -q '^seq\|^ *seq  *ticks' "$work/out" || say "no events"
+    grep -q '^ *SEQ  *THREAD ' "$work/out" || say "no events"
 }
 
 # Loads add up to the whole, and rates to the rate of all.
@@ -308,7 +308,7 @@ filters() {
     keys f && sees '^filter: _' && keys -l 'event="mutex *"' && sees 'filter: event="mutex \*"_' &&
         keys Enter && sees 'filter: event=' || return 1
     sleep 0.5
-    shown | awk '/^ *seq /{events = 1; next} /^q quit/{events = 0}
+    shown | awk '/^ *SEQ /{events = 1; next} /^q quit/{events = 0}
         events && !/mutex/ && NF {bad = 1}
         END {exit bad}' || say "others are shown: $(shown)" || return 1
     keys f C-u && keys -l 'colour=red' && keys Enter && sees 'no filter has that name' &&

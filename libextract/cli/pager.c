@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// cli: the pager. In: $PAGER, or less. Out: standard output leads into it.
+// Standard: IEEE Std 1003.1-2017 (pipe, fork, dup2, waitpid).
+#include "cli/cli.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void run_pager(const int ends[2])
+{
+    const char *command = getenv("PAGER");
+    if (!command || !*command)
+        command = "less";
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    signal(SIGPIPE, SIG_DFL);
+    setenv("LESS", "R", 0); // colors, unless the user has his own wishes
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(127);
+}
+
+bool cli_pager_open(int *child)
+{
+    int ends[2];
+    if (!isatty(STDOUT_FILENO) || pipe(ends) != 0)
+        return false;
+    *child = fork();
+    if (*child == 0)
+        run_pager(ends);
+    if (*child > 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        signal(SIGINT, SIG_IGN); // it is for the pager
+    }
+    close(ends[0]);
+    close(ends[1]);
+    return *child > 0;
+}
+
+void cli_pager_close(int child)
+{
+    close(STDOUT_FILENO); // the pager sees the end
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// cli: the files that the verbs of `ringside templates` read. In: their paths. Out: a set of
+// templates, and what there is to say of them on standard error.
+#include "cli/templates/verbs.h"
+#include <stdio.h>
+
+void templates_diagnose(const struct extract_templates *templates, bool quiet)
+{
+    struct extract_text text;
+    extract_text_init(&text, NULL, NULL);
+    extract_templates_tell(templates, !quiet, SIZE_MAX, &text);
+    if (text.used)
+        fwrite(text.data, 1, text.used, stderr);
+    extract_text_free(&text);
+}
+
+// A file that cannot be read does not keep the others from being looked at.
+static int add_files(struct extract_templates *templates, const struct templates_options *options)
+{
+    struct extract_error error;
+    int status = CLI_WHOLE;
+    for (int i = 0; i < options->file_count; i++)
+        if (extract_templates_add_file(templates, options->files[i], &error))
+            status = cli_complain(&error);
+    return status;
+}
+
+int templates_load(struct extract_templates **templates, const struct templates_options *options)
+{
+    struct extract_error error;
+    *templates = NULL;
+    if (extract_templates_open(templates, options->dialect, &error))
+        return cli_complain(&error);
+    int status = add_files(*templates, options);
+    enum extract_code code = extract_templates_link(*templates, &error);
+    templates_diagnose(*templates, options->quiet);
+    if (code == EXTRACT_BAD) // the diagnostics have said it
+        return CLI_UNREADABLE;
+    return code ? cli_complain(&error) : status;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside templates run`. In: a file of templates and one raw entry. Out: its text.
+#include "cli/templates/verbs.h"
+#include <stdlib.h>
+#include <string.h>
+
+// The names of processes that --process gives, ready to be printed.
+struct names {
+    const struct templates_options *options;
+    struct extract_text clean;
+};
+
+static const char *path_of(const struct templates_options *options, uint64_t pid)
+{
+    for (size_t i = options->process_count; i > 0; i--)
+        if (options->processes[i - 1].pid == pid)
+            return options->processes[i - 1].path;
+    return NULL;
+}
+
+static const char *name(void *context, const struct extract_entry *entry, uint64_t value,
+                        unsigned word, size_t *length)
+{
+    struct names *names = context;
+    const char *path = path_of(names->options, value);
+    (void)entry;
+    (void)word;
+    if (!path)
+        return NULL;
+    names->clean.used = 0;
+    extract_text_escaped(&names->clean, path);
+    *length = names->clean.used;
+    return names->clean.code ? NULL : names->clean.data;
+}
+
+static const char *mark_of(enum extract_ending ending)
+{
+    switch (ending) {
+    case EXTRACT_ENDS_BREAK:
+        return "  [BREAK]";
+    case EXTRACT_ENDS_SKIP:
+        return "  [SKIP]";
+    case EXTRACT_ENDS_STOP:
+        return "  [STOP]";
+    case EXTRACT_ENDS_ERROR:
+        return "  [ERROR]";
+    default:
+        return "";
+    }
+}
+
+static int print(const struct extract_outcome *outcome)
+{
+    struct cli_output output;
+    cli_output_open(&output);
+    extract_text_put(&output.text, outcome->text, outcome->length);
+    extract_text_puts(&output.text, mark_of(outcome->ending));
+    extract_text_puts(&output.text, "\n");
+    return cli_output_close(&output,
+                            outcome->ending == EXTRACT_ENDS_FAULT ? CLI_LOSSES : CLI_WHOLE);
+}
+
+static int format(const struct extract_templates *templates, const struct extract_entry *entry,
+                  const struct templates_options *options)
+{
+    struct names names = {.options = options};
+    struct extract_template_host host = {.context = &names, .name = name};
+    struct extract_formatter *formatter;
+    struct extract_outcome outcome;
+    struct extract_error error;
+    if (extract_formatter_open(&formatter, templates, &host, &error))
+        return cli_complain(&error);
+    extract_text_init(&names.clean, NULL, NULL);
+    extract_formatter_run(formatter,
+                          extract_templates_find(templates, EXTRACT_HOOKS_16, entry->hook), entry,
+                          0, options->expand, &outcome);
+    int status = print(&outcome);
+    extract_formatter_close(formatter);
+    extract_text_free(&names.clean);
+    return status;
+}
+
+static int load_and_format(const struct extract_entry *entry,
+                           const struct templates_options *options)
+{
+    struct extract_templates *templates;
+    int status = templates_load(&templates, options);
+    if (!status)
+        status = format(templates, entry, options);
+    extract_templates_close(templates);
+    return status;
+}
+
+static int run_bytes(uint8_t *bytes, const struct templates_options *options)
+{
+    struct extract_entry entry;
+    struct extract_error error;
+    size_t length;
+    if (!templates_hex_parse(bytes, &length, "--entry", options->entry))
+        return CLI_USAGE;
+    if (extract_entry_parse(&entry, bytes, length, options->bits, options->generic, &error)) {
+        cli_complain(&error);
+        return CLI_USAGE; // the bytes are an argument
+    }
+    entry.little = options->little;
+    entry.cpu = options->cpu;
+    entry.pid = options->pid;
+    entry.tid = options->tid;
+    entry.exec = path_of(options, options->pid);
+    return load_and_format(&entry, options);
+}
+
+int templates_run(const struct templates_options *options)
+{
+    if (options->file_count != 1)
+        return cli_refuse("templates run", "write ringside templates run FILE --entry HEX",
+                          "it takes one file");
+    if (!options->entry)
+        return cli_refuse("templates run", "write the hook word and the data as --entry HEX",
+                          "no entry is given");
+    uint8_t *bytes = malloc(strlen(options->entry) / 2 + 1);
+    if (!bytes)
+        return cli_refuse("--entry", NULL, "out of memory");
+    int status = run_bytes(bytes, options);
+    free(bytes);
+    return status;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside templates update`. In: a file of templates and a file of changes (AIX trcupdate).
+// Out: the first one changed, in one step; or with -x some of its templates on standard output.
+#include "cli/templates/verbs.h"
+#include <stdio.h>
+#include <string.h>
+
+// The template that an id of -x names: by its digits, else by its other spelling.
+static const struct extract_template *find(const struct extract_templates *templates,
+                                           const char *word, size_t length)
+{
+    char id[8] = "0x";
+    uint64_t number;
+    if (length < 3 || length > 4)
+        return NULL;
+    memcpy(id + 2, word, length);
+    if (strspn(id + 2, "0123456789abcdefABCDEF") != length || !extract_number_parse(id, &number))
+        return NULL;
+    const struct extract_template *plain =
+        extract_templates_find(templates, EXTRACT_HOOKS_PLAIN, (uint32_t)number);
+    uint32_t hook = (uint32_t)(length == 3 ? number << 4 : number);
+    return plain && strlen(plain->id) == length
+               ? plain
+               : extract_templates_find(templates, EXTRACT_HOOKS_16, hook);
+}
+
+static bool put_template(struct extract_text *text, const struct extract_templates *templates,
+                         const char *word, size_t length)
+{
+    struct extract_error error;
+    char id[16];
+    const struct extract_template *template = find(templates, word, length);
+    if (!template) {
+        snprintf(id, sizeof id, "%.*s", (int)(length < sizeof id ? length : sizeof id - 1), word);
+        extract_error_set(&error, EXTRACT_NOTFOUND, id, "ringside templates list FILE lists them",
+                          "the file has no template of this id");
+        cli_complain(&error);
+        return false;
+    }
+    extract_text_puts(text, "+ ");
+    extract_text_put(text, template->source, template->source_length);
+    if (template->source[template->source_length - 1] != '\n')
+        extract_text_puts(text, "\n");
+    return true;
+}
+
+// All of them or none: the text goes out when it is complete.
+static bool put_templates(struct extract_text *text, const struct extract_templates *templates,
+                          const char *ids)
+{
+    extract_text_puts(text, "* /etc/trcfmt\n");
+    for (const char *at = ids;; at++) {
+        size_t length = strcspn(at, ",");
+        if (!put_template(text, templates, at, length))
+            return false;
+        at += length;
+        if (!*at)
+            return true;
+    }
+}
+
+static int print_templates(const struct extract_templates *templates, const char *ids)
+{
+    struct cli_output output;
+    struct extract_text text;
+    int status = CLI_UNREADABLE;
+    cli_output_open(&output);
+    extract_text_init(&text, NULL, NULL);
+    if (put_templates(&text, templates, ids) && !text.code) {
+        extract_text_put(&output.text, text.data, text.used);
+        status = CLI_WHOLE;
+    }
+    extract_text_free(&text);
+    return cli_output_close(&output, status);
+}
+
+static int extract(const struct templates_options *options)
+{
+    struct extract_templates *templates;
+    if (options->file_count != 1)
+        return cli_refuse("templates update", "write ringside templates update FILE -x ID,ID...",
+                          "with -x it takes one file");
+    int status = templates_load(&templates, options);
+    if (!status)
+        status = print_templates(templates, options->ids);
+    extract_templates_close(templates);
+    return status;
+}
+
+static int print_counts(const char *target, const struct extract_template_update *update)
+{
+    struct cli_output output;
+    cli_output_open(&output);
+    extract_text_escaped(&output.text, target);
+    extract_text_printf(&output.text, ": %u added, %u replaced, %u deleted, %u kept\n",
+                        (unsigned)update->added, (unsigned)update->replaced,
+                        (unsigned)update->deleted, (unsigned)update->kept);
+    return cli_output_close(&output, CLI_WHOLE);
+}
+
+static int apply(struct extract_templates *templates, const struct templates_options *options)
+{
+    struct extract_template_update update = {
+        .size = sizeof update, .undo = options->undo, .any_version = options->any_version};
+    struct extract_error error;
+    enum extract_code code =
+        extract_templates_update(templates, options->files[0], options->files[1], &update, &error);
+    templates_diagnose(templates, options->quiet);
+    if (code)
+        return cli_complain(&error);
+    return options->verbose ? print_counts(options->files[0], &update) : CLI_WHOLE;
+}
+
+int templates_update(const struct templates_options *options)
+{
+    struct extract_templates *templates;
+    struct extract_error error;
+    if (options->ids)
+        return extract(options);
+    if (options->file_count != 2)
+        return cli_refuse("templates update", "write ringside templates update TARGET UPDATE-FILE",
+                          "it takes two files");
+    if (extract_templates_open(&templates, 0, &error))
+        return cli_complain(&error);
+    int status = apply(templates, options);
+    extract_templates_close(templates);
+    return status;
+}

@@ -1,0 +1,256 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# report.sh: `ringside report`: templates, columns, trcrpt's letters, files, the pager.
+# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+set -u
+ringside=${BUILD:-build}/ringside
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+ok() { echo "ok $1"; }
+fail() {
+    echo "not ok $1: $2"
+    failures=$((failures + 1))
+}
+
+# Runs the program; keeps what it printed and its status.
+run() {
+    timeout 20 "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+}
+
+# check NAME STATUS [out|err|no-out|no-err PATTERN]...: judges the last run.
+check() {
+    local name=$1 expected=$2 why=''
+    shift 2
+    [ "$status" = "$expected" ] || why="status $status, not $expected ($(head -n 1 "$work/err"))"
+    while [ -z "$why" ] && [ $# -gt 0 ]; do
+        case $1 in
+        out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
+        no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
+        esac
+        shift 2
+    done
+    if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
+}
+
+# same NAME: the last report and the one before, kept in "parts", are the same bytes.
+same() {
+    if cmp -s "$work/out" "$work/parts"; then
+        ok "$1"
+    else
+        fail "$1" "$(diff "$work/out" "$work/parts" | sed -n 2p)"
+    fi
+}
+
+# words N...: 32-bit little-endian words. zeros N: as many zero bytes.
+words() {
+    local w
+    for w in "$@"; do
+        printf '%b' "$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $((w & 255)) $((w >> 8 & 255)) \
+            $((w >> 16 & 255)) $((w >> 24 & 255)))"
+    done
+}
+zeros() { head -c "$1" /dev/zero; }
+
+# A ring at 0x20000000 (TraceX user guide, chapter 11): 48 bytes of header, 2 objects of 48 bytes,
+# 6 entries of 32, of which 4 were written.
+ring() {
+    local thread=0x20004000
+    words 0x54585442 0xffffffff 0x20000000 0x20000030
+    printf '\0\0\x20\0'
+    words 0x20000090 0x20000090 0x20000150 0x20000110 0xaaaaaaaa 0xbbbbbbbb 0xcccccccc
+    printf '\0\001\x80\020' && words $thread 0x20008000 1024 && printf 'main' && zeros 28
+    printf '\0\003\0\0' && words 0x20005000 40 1 && zeros 32
+    words $thread 0x80100010 69 100 0x20005000 0x20006000 0xffffffff 3
+    words $thread 0x80100010 68 110 0x20005000 0x20006000 0 2
+    words 0xffffffff $thread 3 150 0x20001000 15 1 0
+    words $thread 0x80100010 88 175 0x20005100 1 0 0x20008100
+    zeros 64
+}
+trx=$work/a.trx
+ring >"$trx"
+[ "$(wc -c <"$trx")" = 336 ] || { fail "the test's own ring" "it has the wrong size"; exit 1; }
+cp "$trx" "$work/ring.bin"
+{ zeros 256; cat "$trx"; zeros 256; } >"$work/ram.bin"
+
+own=$work/own.fmt
+cat >"$own" <<'FMT'
+045 1.0 L=SVC "my send" n= $D4%UW
+003 1.0 L=INT "my interrupt"
+FMT
+printf '045 1.0 L=SVC "not closed\n044 1.0 L=SVC "x" X17\n' >"$work/bad.fmt"
+printf '045 1.0 L=SVC "send" W9 X4\n' >"$work/short.fmt"
+
+# ---- Templates ----
+run report "$trx" --templates "$own"
+check "templates of one's own, and Ringside's beneath" 0 out ' my send n=3$' out ' queue receive ' \
+    no-err .
+run report "$trx" -t "$own" -t <(printf '045 1.0 L=SVC "newer"\n')
+check "the last file lies on top" 0 out ' newer$' out ' my interrupt$' no-out 'my send'
+run report "$trx" -t "$own" --templates-only
+check "without Ringside's: what the catalogue says" 0 out ' my send n=3$' \
+    out ' semaphore put semaphore=0x20005100 current_count=1 suspended_count=0 ' no-err .
+run report "$trx" -t "$work/bad.fmt"
+check "every fault has its place" 2 no-out . err "^$work/bad.fmt:1:15: E-STRING: " \
+    err "^$work/bad.fmt:2:19: E-CODE-RANGE: "
+run report "$trx" -t "$work/bad.fmt" -q
+check "quiet: the first alone" 2 no-out . err 'E-STRING' no-err 'E-CODE-RANGE'
+run report "$trx" -t "$work/none.fmt"
+check "a file of templates that is not there" 2 err 'none.fmt: No such file' no-out .
+run report "$trx" -t "$work/short.fmt"
+check "a fault while it runs" 3 out 'send RUNTIME:E-SHORT$' \
+    err '1 event could not be formatted to the end by its template (E-SHORT, at seq 0, hook id 045)'
+run report "$trx" -t "$work/short.fmt" -q
+check "the same, quietly" 3 no-err .
+run report "$trx" -t "$own" --dialect blank-equals,octal-flags
+check "a dialect" 0 out ' my send n= 3$'
+run report "$trx" --dialect dance
+check "a dialect that there is not" 1 err '^ringside: .*dance'
+run report "$trx" --json -t "$own"
+check "JSON needs none" 0 out '"seq":0' no-err .
+run report "$trx" --json -t "$work/bad.fmt"
+check "but what is given must be right" 2 err 'E-STRING' no-out .
+
+# ---- trcrpt's letters ----
+run report -j
+check "-j lists Ringside's" 0 out '^045 queue send$' out '^1000 user event'
+run report -j -t "$own"
+check "-j lists a file's" 0 out '^045 my send$' no-out 'queue'
+[ "$(wc -l <"$work/out")" = 2 ]
+status=$?
+check "and no others" 0
+run report -c -t "$own"
+check "-c of good templates" 0 no-out . no-err .
+run report -c -t "$work/bad.fmt"
+check "-c of bad ones" 2 err 'bad.fmt:1:15: E-STRING' err 'bad.fmt:2:19: E-CODE-RANGE' no-out .
+run report -c
+check "-c of nothing" 1 err '^ringside: -c: no file of templates is given; name it with -t FILE'
+run report -k 045,044 "$trx" --no-header
+check "-k" 0 out 'queue send' out 'queue receive' no-out 'isr\|semaphore'
+run report -d 045,044 "$trx" --no-header
+check "-d" 0 out 'isr enter' out 'semaphore put' no-out 'queue'
+for bad in 45 045, dance 0x45 ''; do
+    run report -k "$bad" "$trx"
+    check "refuses -k '$bad'" 1 err '^ringside: hook id: ' no-out .
+done
+run report -k 045 -k 044 "$trx"
+check "-k twice" 1 err '^ringside: -k: it is given twice; put a comma between'
+run report -p main "$trx" --no-header
+check "-p" 0 out 'queue send' no-out 'isr'
+run report -T 0x20004000 "$trx" --no-header
+check "-T" 0 out 'queue send' no-out 'isr'
+run report -p nobody "$trx"
+check "-p of nobody" 1 err '"nobody"'
+run report -x "$trx" --no-header
+check "-x: thread and system call" 0 out ' main  *queue send  *0  *0  *queue send '
+run report -v -n "$work/none.elf" -t "$own" "$trx"
+check "-v names files" 2 err 'a.trx: opened$' err 'none.elf: opened$' err 'own.fmt: opened$'
+run report -s 010100000026 "$trx"
+check "-s of a trace without a clock" 1 err '^ringside: -s: .*; .*-O starttime=' no-out .
+run report -s tomorrow "$trx"
+check "-s of garbage" 1 err 'is no date; write .*mmddhhmmssyy'
+run info -x "$trx"
+check "elsewhere they are refused" 1 err '^ringside: -x: .*; it goes with report and last'
+run stats -O pid "$trx"
+check "so is -O" 1 err '^ringside: -O: '
+
+# ---- Columns ----
+run report "$trx" --hz 1000 -O starttime=0.01,endtime=0.05 --no-header
+check "a window in seconds" 0 out '0.010000000' out '0.050000000' no-out '0.000000000 .*send\|0.075'
+run report "$trx" -O starttime=0.01
+check "a window needs the rate" 1 err 'ticks a second are not known'
+run report "$trx" -O ids=off,exec=off,seq=off,timestamp=3 --no-header
+check "columns can be left out" 0 out '^        queue send ' out '^ \{24\}isr enter '
+run report "$trx" -O 2line,pid,tid,cpuid,prio,svc,filename
+check "and added" 0 out 'SEQ  ID    THREAD  *FILENAME  *CPU  *PID  *TID  PRIO  SYSTEM CALL' \
+    out ' a.trx .*0x20004000  0x20004000  16 ' out '^                queue send '
+run report "$trx" -O hist
+check "a histogram" 0 out '^    1   25.000  045  queue send$' out '^4 events$' no-out ELAPSED
+run report "$trx" -O pagesize=3 --color=never
+[ "$(grep -c '^SEQ' "$work/out")" = 2 ] && [ "$(grep -c '^$' "$work/out")" = 1 ]
+status=$?
+check "pages" 0
+for bad in dance exec=maybe pagesize=501 timestamp=4 starttime=x PURR component=on reportedcpus=7 \
+    'exec=' ''; do
+    run report "$trx" -O "$bad"
+    word=${bad%%=*}
+    check "refuses -O '$bad'" 1 err "^ringside: $word: \|-O has no such word" no-out .
+done
+run report "$trx" -O PURR=off,component=off,reportedcpus=on
+check "words of no effect" 0 out 'queue send'
+run report "$trx" --compat trcrpt --hz 1000
+check "trcrpt's layout" 0 out '^System: threadx$' out "^Trace: $trx\$" \
+    out '^ID      ELAPSED_SEC     DELTA_MSEC  APPL    SYSCALL KERNEL  INTERRUPT$' \
+    out '^045     0.000000000       0.000000          queue send '
+run report -O exec "$trx" --compat trcrpt
+check "the layout first, then the words" 0 out '^ID   PROCESS NAME     I  *ELAPSED_TICKS '
+run report "$trx" --compat trcrpt -t "$own"
+check "with -t instead of its templates" 0 out 'my send n=3$' out 'semaphore put'
+run report "$trx" --compat dance
+check "no other layout" 1 err '^ringside: --compat: '
+NO_COLOR=1 TERM=xterm run report "$trx" --color=auto
+check "NO_COLOR" 0 no-out $'\x1b'
+
+# ---- Files ----
+run report "$trx" -o "$work/report.txt"
+check "-o" 0 no-out . no-err .
+"$ringside" report "$trx" >"$work/out"
+cp "$work/report.txt" "$work/parts"
+same "the file has the report"
+run report "$trx" -t "$work/bad.fmt" -o "$work/report.txt"
+"$ringside" report "$trx" >"$work/out"
+cp "$work/report.txt" "$work/parts"
+same "a failure leaves the old file"
+run report "$trx" -o "$work/no/such/folder"
+check "-o where nothing can be" 2 err 'no/such/folder: '
+run report "$trx" -o /dev/full
+check "-o to a full disk" 2 err '^ringside: /dev/full: No space left'
+[ -z "$(find "$work" -name '*.tmp')" ]
+status=$?
+check "no half file is left" 0
+run report "$trx" -r -o "$work/raw.hook"
+check "raw entries" 0 no-out . no-err .
+[ "$(head -c 4 "$work/raw.hook")" = HOOK ] && [ "$(wc -c <"$work/raw.hook")" = $((64 + 256)) ]
+status=$?
+check "are a control block and a buffer" 0
+"$ringside" report -r "$trx" >"$work/out" 2>"$work/err"
+cp "$work/raw.hook" "$work/parts"
+same "on standard output, too"
+run report --json "$work/raw.hook"
+jq -r '[.id, .ticks, .fields.D1, .fields.D4] | @tsv' "$work/out" >"$work/read" 2>"$work/err"
+"$ringside" report --json "$trx" |
+    jq -r '[.id * 16, .ticks, .info[0], .info[3]] | @tsv' >"$work/out"
+[ "$(wc -l <"$work/read")" = 4 ]
+status=$?
+check "are read again" 0
+cp "$work/read" "$work/parts"
+same "with the same words and times"
+run report -c -o "$work/x" -t "$own"
+check "-c writes no file" 1 err '^ringside: -o: '
+
+# ---- On a terminal: script(1) gives one ----
+if command -v script >/dev/null; then
+    terminal() { # COMMAND: its output, as the terminal got it
+        timeout 20 script -qec "$1" /dev/null </dev/null >"$work/out" 2>"$work/err"
+        status=$?
+    }
+    terminal "'$ringside' report -r '$trx'"
+    check "raw entries are nothing for a terminal" 1 out '^ringside: -r: .*; give -o FILE'
+    terminal "PAGER='sed s/queue/QUEUE/' TERM=xterm '$ringside' report --pager '$trx'"
+    check "the pager" 0 out 'QUEUE send' no-out 'queue send'
+    terminal "PAGER='head -n 1' '$ringside' report --pager '$trx'"
+    check "a pager that quits" 0 out 'SEQ' no-out 'send\|ringside:'
+    terminal "PAGER=true '$ringside' report '$trx'"
+    check "no pager unless it is asked for" 0 out 'queue send'
+    terminal "TERM=xterm '$ringside' report '$trx'"
+    check "color on a terminal" 0 out $'\x1b\\[1mSEQ'
+    terminal "TERM=xterm '$ringside' report '$trx' -o '$work/plain.txt'"
+    cp "$work/plain.txt" "$work/out"
+    check "but not into a file" 0 out 'SEQ' no-out $'\x1b'
+fi
+PAGER=false run report --pager "$trx"
+check "no pager without a terminal" 0 out 'queue send'
+
+[ "$failures" = 0 ]
