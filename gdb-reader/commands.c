@@ -3,10 +3,10 @@
 //
 // In: a request. Out: its answer. What is printed comes from the library's report room, so that it
 // is the same text as the program `ringside` prints for the same ring.
-#define _GNU_SOURCE // asprintf
 #include "base/file.h"
 #include "commands.h"
 #include "look.h"
+#include "templates.h"
 #include <extract/report.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,27 +18,42 @@ static enum extract_code usage(struct call *call, const char *why)
                              "`help ringside` lists the commands", "%s", why);
 }
 
+// "--event" …: which word of the filter; STATE_WORDS: none.
+static size_t filter_word(const char *key)
+{
+    size_t word = 0;
+
+    while (word < STATE_WORDS &&
+           (strncmp(key, "--", 2) != 0 || strcmp(key + 2, state_word_name(word)) != 0))
+        word++;
+    return word;
+}
+
 // What `ringside set` has set, and in its place what the command's arguments from `at` on say:
-// "--event NAME" and the like.
+// "--event NAME" and the like; "-O WORDS" on top of the columns that are set.
 static enum extract_code read_choice(struct call *call, size_t at, struct choice *choice)
 {
     const struct request *request = call->request;
 
+    *choice = (struct choice){.column_count = 0};
     for (size_t i = 0; i < STATE_WORDS; i++)
         choice->word[i] = call->state->options.word[i];
+    if (call->state->options.columns)
+        choice->columns[choice->column_count++] = call->state->options.columns;
     for (; at < request->arguments; at += 2) {
         const char *key = request->argument[at];
-        size_t word = 0;
-        while (word < STATE_WORDS &&
-               (strncmp(key, "--", 2) != 0 || strcmp(key + 2, state_word_name(word)) != 0))
-            word++;
-        if (word == STATE_WORDS || at + 1 == request->arguments)
+        const size_t word = filter_word(key);
+        const bool columns = strcmp(key, "-O") == 0;
+        if ((word == STATE_WORDS && !columns) || at + 1 == request->arguments)
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
                                      "write --event NAME, --thread NAME, --object NAME, "
-                                     "--class NAME, --from TIME, --to TIME or --last N",
-                                     word == STATE_WORDS ? "there is no such argument"
-                                                         : "its value is missing");
-        choice->word[word] = request->argument[at + 1];
+                                     "--class NAME, --from TIME, --to TIME, --last N or -O WORDS",
+                                     word == STATE_WORDS && !columns ? "there is no such argument"
+                                                                     : "its value is missing");
+        if (columns)
+            choice->columns[choice->column_count++] = request->argument[at + 1];
+        else
+            choice->word[word] = request->argument[at + 1];
     }
     return EXTRACT_OK;
 }
@@ -76,7 +91,7 @@ static enum extract_code run_verb(struct call *call, const char *verb, const str
 
     if (code)
         return code;
-    code = extract_session_run(look.session, verb, &answer->text, &answer->error);
+    code = look_run(&look, verb, &answer->text, &answer->error);
     if (code == EXTRACT_NOTFOUND)
         code = EXTRACT_USAGE; // a filter names nothing of this trace
     uint64_t events = strcmp(verb, "report") == 0
@@ -91,6 +106,8 @@ static enum extract_code run_same(struct call *call)
     struct choice choice;
     enum extract_code code = read_choice(call, 0, &choice);
 
+    if (!code && choice.column_count > (call->state->options.columns != NULL))
+        return usage(call, "-O goes with dump, report, last and diff");
     return code ? code : run_verb(call, call->request->verb, &choice);
 }
 
@@ -150,17 +167,6 @@ static enum extract_code run_stop(struct call *call)
     return EXTRACT_OK;
 }
 
-// The path with a leading "~/" replaced, which no shell did.
-static char *home_path(const char *path)
-{
-    const char *home = getenv("HOME");
-    char *whole = NULL;
-
-    if (strncmp(path, "~/", 2) != 0 || !home)
-        return strdup(path);
-    return asprintf(&whole, "%s%s", home, path + 1) < 0 ? NULL : whole;
-}
-
 static enum extract_code save(struct call *call, const struct look *look, const char *path)
 {
     struct answer *answer = call->answer;
@@ -179,12 +185,12 @@ static enum extract_code save(struct call *call, const struct look *look, const 
 
 static enum extract_code run_save(struct call *call)
 {
-    const struct choice choice = {{NULL}};
+    const struct choice choice = {.column_count = 0};
     struct look look;
 
     if (call->request->arguments != 1)
         return usage(call, "name one file");
-    char *path = home_path(call->request->argument[0]);
+    char *path = state_home_path(call->request->argument[0]);
     if (!path)
         return EXTRACT_NOMEM;
     enum extract_code code = open_look(call, &choice, &look);
@@ -206,8 +212,12 @@ static enum extract_code run_set(struct call *call)
         state_show(call->state, &call->answer->text);
         return EXTRACT_OK;
     }
+    if (strcmp(request->argument[0], "templates") == 0)
+        return templates_set_files(call);
     if (request->arguments != 2)
         return usage(call, "write an option and its value");
+    if (strcmp(request->argument[0], "dialect") == 0)
+        return templates_set_dialect(call, request->argument[1]);
     return state_set(call->state, request->argument[0], request->argument[1], &call->answer->error);
 }
 
@@ -246,16 +256,21 @@ static enum extract_code run_help(struct call *call)
 #define FILTERS                                                                                    \
     "With --event NAME, --thread NAME, --object NAME, --class NAME, --from TIME, --to TIME\n"      \
     "or --last N only the events that these let through.\n"
+#define SHOWN                                                                                      \
+    FILTERS                                                                                        \
+    "-O WORDS shows other columns: 2line, cpuid, exec, filename, hist, ids, pagesize=N, pid,\n"    \
+    "prio, removedups, seq, svc, tid, timestamp=0 to 3; each but the numbers =on or =off.\n"
 
 const struct command commands[] = {
     {"info", "", "Show the trace ring: layout, clock, state and losses.", "", false, run_same},
     {"objects", "", "List the kernel objects that the trace knows.", "", false, run_same},
-    {"dump", "[FILTER...]", "Show the events of the trace.", FILTERS, false, run_report},
-    {"report", "[FILTER...]", "Show the events of the trace; the same as dump.", FILTERS, false,
-     run_report},
-    {"last", "N [FILTER...]", "Show the newest N events of the trace.", FILTERS, false, run_last},
-    {"diff", "[FILTER...]", "Show the events that are new since the last look.", FILTERS, false,
-     run_diff},
+    {"dump", "[FILTER...] [-O WORDS]", "Show the events of the trace.", SHOWN, false, run_report},
+    {"report", "[FILTER...] [-O WORDS]", "Show the events of the trace; the same as dump.", SHOWN,
+     false, run_report},
+    {"last", "N [FILTER...] [-O WORDS]", "Show the newest N events of the trace.", SHOWN, false,
+     run_last},
+    {"diff", "[FILTER...] [-O WORDS]", "Show the events that are new since the last look.", SHOWN,
+     false, run_diff},
     {"stats", "[FILTER...]", "Show load, switches, latencies and stack use.", FILTERS, false,
      run_same},
     {"save", "FILE.trx", "Save the ring to a file for the program ringside and for TraceX.", "",
@@ -265,12 +280,17 @@ const struct command commands[] = {
      "first,\n"
      "and has its place back after off.\n",
      true, command_auto},
-    {"set", "[OPTION VALUE]", "Set how the trace is found and shown, or list what is set.",
+    {"set", "[OPTION [VALUE...]]", "Set how the trace is found and shown, or list what is set.",
      "hz N: ticks of the trace clock in a second.\n"
-     "format threadx: how the ring is laid out, where that is not found out.\n"
+     "format threadx, or hook: how the ring is laid out, where that is not found out.\n"
      "elf FILE: the firmware's symbols, in place of GDB's symbol file.\n"
      "ring ADDRESS: where the ring's control header is.\n"
      "event, thread, object, class, from, to, last: which events every command shows.\n"
+     "templates FILE...: templates of your own, by which events are shown, on top of those that\n"
+     "are set; without FILE, only Ringside's again. See ringside-templates(5).\n"
+     "dialect WORDS: how templates are read: generic-8, octal-flags, blank-equals,\n"
+     "show-unmatched, mute-subroutines.\n"
+     "columns WORDS: as -O of dump.\n"
      "The value none takes an option back.\n",
      false, run_set},
     {"status", "", "Show what the reader works with, and what the last look cost.", "", false,

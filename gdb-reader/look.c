@@ -4,6 +4,8 @@
 // In: the target's memory, what `ringside set` has set, GDB's symbol file. Out: an open session of
 // the library, whose verbs print what the program `ringside` prints.
 #include "look.h"
+#include "base/now.h"
+#include "templates.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -33,12 +35,41 @@ size_t choice_conditions(const struct choice *choice,
     return count;
 }
 
+enum { SECONDS_OF_TEMPLATES = 10 };
+
+// Asked while templates run. Few run for so long that GDB has to be given the chance to see a
+// Ctrl-C, which costs a read.
+static bool go_on(void *context)
+{
+    struct look *look = context;
+    const uint64_t now = extract_now();
+
+    if (!look->started)
+        look->started = look->asked = now;
+    look->too_long = now - look->started > SECONDS_OF_TEMPLATES * EXTRACT_SECOND;
+    if (now - look->asked < EXTRACT_SECOND / 4)
+        return !look->too_long;
+    look->asked = now;
+    return !look->too_long && target_goes_on(look->target);
+}
+
+static enum extract_code set_columns(struct look *look, const struct choice *choice,
+                                     struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+
+    extract_columns_init(&look->columns, false);
+    for (size_t i = 0; i < choice->column_count && !code; i++)
+        code = extract_columns_set(&look->columns, choice->columns[i], NULL, NULL, error);
+    return code;
+}
+
 static enum extract_code open_session(struct look *look, const struct choice *choice,
                                       struct extract_error *error)
 {
     const struct options *options = &look->state->options;
     struct extract_condition conditions[STATE_WORDS];
-    const struct extract_session_options wanted = {
+    struct extract_session_options wanted = {
         .size = sizeof wanted,
         .format = options->format,
         .ring_known = options->ring_known,
@@ -46,7 +77,17 @@ static enum extract_code open_session(struct look *look, const struct choice *ch
         .hz = options->hz,
         .conditions = conditions,
         .condition_count = choice_conditions(choice, conditions),
+        .template_files = (const char *const *)options->templates.path,
+        .template_count = options->templates.count,
+        .columns = &look->columns,
+        .go_on = go_on,
+        .context = look,
     };
+    enum extract_code code = set_columns(look, choice, error);
+    if (!code && options->dialect)
+        code = extract_dialect_parse(&wanted.dialect, options->dialect, error);
+    if (code)
+        return code;
     return extract_session_open(&look->session, look->memory, look->state->symbols, &wanted, error);
 }
 
@@ -61,7 +102,7 @@ enum extract_code look_open(struct look *look, struct state *state, const struct
 {
     char path[4096];
 
-    *look = (struct look){.state = state};
+    *look = (struct look){.state = state, .target = target};
     if (!target_is_there(target))
         return extract_error_set(error, EXTRACT_UNREADABLE, "no target memory",
                                  "connect with `target remote`, or load a core with `core-file`",
@@ -107,4 +148,39 @@ void look_close(struct look *look)
     state->cost = extract_memory_cost(look->memory);
     extract_session_close(look->session);
     extract_memory_close(look->memory);
+}
+
+static enum extract_code end_run(struct look *look, enum extract_code code,
+                                 struct extract_text *text, struct extract_error *error)
+{
+    if (code == EXTRACT_BAD)
+        extract_templates_tell(extract_session_templates(look->session), true, TEMPLATES_TOLD,
+                               text);
+    if (look->too_long)
+        return extract_error_set(error, EXTRACT_LIMIT, "templates",
+                                 "look for a LOOP without a sensible end in them, or show fewer "
+                                 "events: `ringside last 20`",
+                                 "they ran for %d seconds, and were stopped", SECONDS_OF_TEMPLATES);
+    return code;
+}
+
+enum extract_code look_run(struct look *look, const char *verb, struct extract_text *text,
+                           struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+
+    if (strcmp(verb, "report") == 0)
+        code = templates_are_files(&look->state->options.templates, error);
+    return code ? code
+                : end_run(look, extract_session_run(look->session, verb, text, error), text, error);
+}
+
+enum extract_code look_report(struct look *look, const struct extract_view *view,
+                              struct extract_text *text, struct extract_error *error)
+{
+    enum extract_code code = templates_are_files(&look->state->options.templates, error);
+
+    return code ? code
+                : end_run(look, extract_session_report(look->session, view, text, error), text,
+                          error);
 }

@@ -8,15 +8,23 @@
 #include "link/target.h"
 #include <extract/session.h>
 
-// The words of the filter, each with what the command or else `ringside set` says; NULL: nothing.
+// What the command or else `ringside set` says: the words of the filter, NULL: nothing; and words
+// of -O, one on top of the other.
 struct choice {
     const char *word[STATE_WORDS];
+    const char *columns[1 + CHANNEL_ARGUMENTS / 2];
+    size_t column_count;
 };
 
 struct look {
     struct state *state;
     struct extract_memory *memory;
     struct extract_session *session;
+    struct target *target;
+    struct extract_columns columns;
+    uint64_t started; // formatting, in nanoseconds; 0: not yet
+    uint64_t asked;   // GDB, whether it goes on
+    bool too_long;    // templates ran until they were stopped
 };
 
 // Reads the trace. After an error there is nothing to close. Errors: as extract_session_open;
@@ -25,13 +33,21 @@ enum extract_code look_open(struct look *look, struct state *state, const struct
                             const struct choice *choice, struct target *target,
                             struct extract_error *error);
 
+// Answers a verb of the library. What is wrong with the templates, and which losses they brought,
+// is told in the text. Errors: as extract_session_run; LIMIT: the templates take too long.
+enum extract_code look_run(struct look *look, const char *verb, struct extract_text *text,
+                           struct extract_error *error);
+// The same of the verb "report", for the events of another view.
+enum extract_code look_report(struct look *look, const struct extract_view *view,
+                              struct extract_text *text, struct extract_error *error);
+
 // Remembers what the look has cost and where its newest event was, and frees it.
 void look_close(struct look *look);
 
 // Writes the events behind the newest one of the last look to `text`: at most `newest` of them
 // (0: all), and what can be said where there are none, or where some are lost. *shown: how many.
 // Errors: as extract_session_run.
-enum extract_code look_news(const struct look *look, const struct choice *choice, uint64_t newest,
+enum extract_code look_news(struct look *look, const struct choice *choice, uint64_t newest,
                             struct extract_text *text, uint64_t *shown,
                             struct extract_error *error);
 

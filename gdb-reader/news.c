@@ -82,20 +82,16 @@ static enum extract_code count_news(const struct look *look, const struct choice
     return code;
 }
 
-static enum extract_code report(const struct look *look, const struct choice *choice,
+static enum extract_code report(struct look *look, const struct choice *choice,
                                 struct extract_text *text, uint64_t *shown,
                                 struct extract_error *error)
 {
-    const struct extract_report_options options = {
-        .size = sizeof options,
-        .hz = look->state->options.hz,
-    };
     struct extract_view *view;
     enum extract_code code = make_view(look, choice, &view, error);
 
     if (!code)
-        code = extract_report_events(text, view, extract_session_trace(look->session), &options,
-                                     shown);
+        code = look_report(look, view, text, error);
+    *shown = extract_session_shown(look->session);
     extract_view_free(view);
     return code;
 }
@@ -105,7 +101,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-enum extract_code look_news(const struct look *look, const struct choice *choice, uint64_t newest,
+enum extract_code look_news(struct look *look, const struct choice *choice, uint64_t newest,
                             struct extract_text *text, uint64_t *shown, struct extract_error *error)
 {
     struct choice news = *choice;

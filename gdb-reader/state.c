@@ -3,8 +3,11 @@
 //
 // In: the words of `ringside set`, the path of the ELF file that GDB uses. Out: checked options,
 // and symbols that are read once as long as their file stays the same.
+#define _GNU_SOURCE // asprintf
 #include "state.h"
+#include <extract/report.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +23,31 @@ const char *state_word_name(size_t word)
     return word_names[word];
 }
 
+char *state_home_path(const char *path)
+{
+    const char *home = getenv("HOME");
+    char *whole = NULL;
+
+    if (strncmp(path, "~/", 2) != 0 || !home)
+        return strdup(path);
+    return asprintf(&whole, "%s%s", home, path + 1) < 0 ? NULL : whole;
+}
+
+void state_forget_files(struct template_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        free(files->path[i]);
+    files->count = 0;
+}
+
 void state_free(struct state *state)
 {
     extract_symbols_close(state->symbols);
     free(state->options.format);
     free(state->options.elf);
+    free(state->options.dialect);
+    free(state->options.columns);
+    state_forget_files(&state->options.templates);
     for (size_t i = 0; i < STATE_WORDS; i++)
         free(state->options.word[i]);
     memset(state, 0, sizeof *state);
@@ -54,7 +77,7 @@ enum extract_code state_symbols(struct state *state, const char *path, struct ex
     return extract_symbols_open(&state->symbols, path, error);
 }
 
-static enum extract_code set_text(char **option, const char *value, struct extract_error *error)
+enum extract_code state_set_text(char **option, const char *value, struct extract_error *error)
 {
     char *copy = value ? strdup(value) : NULL;
 
@@ -90,7 +113,19 @@ static enum extract_code set_word(struct options *options, size_t word, const ch
     if (value)
         code = extract_filter_add(filter, (enum extract_filter_word)word, value, error);
     extract_filter_free(filter);
-    return code ? code : set_text(&options->word[word], value, error);
+    return code ? code : state_set_text(&options->word[word], value, error);
+}
+
+// Words of -O are tried out, too.
+static enum extract_code set_columns(struct options *options, const char *value,
+                                     struct extract_error *error)
+{
+    struct extract_columns columns;
+
+    extract_columns_init(&columns, false);
+    enum extract_code code =
+        value ? extract_columns_set(&columns, value, NULL, NULL, error) : EXTRACT_OK;
+    return code ? code : state_set_text(&options->columns, value, error);
 }
 
 enum extract_code state_set(struct state *state, const char *key, const char *value,
@@ -103,13 +138,15 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
     if (strcmp(key, "hz") == 0)
         return set_number(&options->hz, key, value, error);
     if (strcmp(key, "format") == 0)
-        return set_text(&options->format, value, error);
+        return state_set_text(&options->format, value, error);
     if (strcmp(key, "elf") == 0)
-        return set_text(&options->elf, value, error);
+        return state_set_text(&options->elf, value, error);
     if (strcmp(key, "ring") == 0) {
         options->ring_known = value != NULL;
         return set_number(&options->ring, key, value, error);
     }
+    if (strcmp(key, "columns") == 0)
+        return set_columns(options, value, error);
     for (size_t i = 0; i < STATE_WORDS; i++)
         if (strcmp(key, word_names[i]) == 0)
             return set_word(options, i, value, error);
@@ -117,13 +154,29 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
                              "there is no such option");
 }
 
+static void show_quoted(struct extract_text *text, const char *value)
+{
+    extract_text_puts(text, " \"");
+    extract_text_escaped(text, value);
+    extract_text_putc(text, '"');
+}
+
 static void show_text(struct extract_text *text, const char *key, const char *value)
 {
     if (value) {
-        extract_text_printf(text, "set %s \"", key);
-        extract_text_escaped(text, value);
-        extract_text_puts(text, "\"\n");
+        extract_text_printf(text, "set %s", key);
+        show_quoted(text, value);
+        extract_text_putc(text, '\n');
     }
+}
+
+static void show_files(struct extract_text *text, const struct template_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        extract_text_puts(text, i ? "" : "set templates");
+        show_quoted(text, files->path[i]);
+    }
+    extract_text_puts(text, files->count ? "\n" : "");
 }
 
 void state_show(const struct state *state, struct extract_text *text)
@@ -138,4 +191,7 @@ void state_show(const struct state *state, struct extract_text *text)
     show_text(text, "elf", options->elf);
     for (size_t i = 0; i < STATE_WORDS; i++)
         show_text(text, word_names[i], options->word[i]);
+    show_files(text, &options->templates);
+    show_text(text, "dialect", options->dialect);
+    show_text(text, "columns", options->columns);
 }

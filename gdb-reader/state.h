@@ -7,7 +7,13 @@
 #include <extract/text.h>
 #include <sys/stat.h>
 
-enum { STATE_WORDS = EXTRACT_FILTER_LAST + 1 };
+enum { STATE_WORDS = EXTRACT_FILTER_LAST + 1, STATE_FILES = 16 };
+
+// Files of templates, each on top of those in front of it. Paths are owned.
+struct template_files {
+    char *path[STATE_FILES];
+    size_t count;
+};
 
 // What `ringside set` sets. Texts are owned; NULL means not set.
 struct options {
@@ -17,6 +23,9 @@ struct options {
     char *format;
     char *elf;
     char *word[STATE_WORDS]; // by enum extract_filter_word
+    struct template_files templates;
+    char *dialect; // of the templates, in words
+    char *columns; // of reports, in words of -O
 };
 
 // The newest event of a look, by which the next one knows what is new.
@@ -51,6 +60,15 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
                             struct extract_error *error);
 // Prints one line an option: "set KEY VALUE", as it can be typed.
 void state_show(const struct state *state, struct extract_text *text);
+
+// Frees the paths and forgets them.
+void state_forget_files(struct template_files *files);
+
+// Keeps a copy of `value`, in place of the one before; NULL: nothing. Errors: NOMEM.
+enum extract_code state_set_text(char **option, const char *value, struct extract_error *error);
+
+// The path with a leading "~/" replaced, which no shell did; the caller frees it. NULL: no memory.
+char *state_home_path(const char *path);
 
 // "event" …: the name of an enum extract_filter_word.
 const char *state_word_name(size_t word);

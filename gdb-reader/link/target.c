@@ -115,6 +115,15 @@ static bool read_whole(struct target *target, uint64_t address, void *buffer, si
     return target->delivered;
 }
 
+// The last place that was read can probably be read again; whether it can does not matter.
+bool target_goes_on(struct target *target)
+{
+    char byte;
+
+    read_whole(target, target->address, &byte, 1);
+    return !target->broken;
+}
+
 // GDB reads all or nothing. Where nothing came, halving finds how far the memory reaches, in as
 // many reads as the length has bits.
 static size_t read_prefix(void *context, uint64_t address, void *buffer, size_t length)

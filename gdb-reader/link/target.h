@@ -18,6 +18,10 @@ bool target_run(gdb_target_read *read, void (*work)(void *context, struct target
 // False: the work was started with no `read`, because GDB has nothing to read from.
 bool target_is_there(const struct target *target);
 
+// Gives GDB a chance to end the command, as it does while it reads memory: the user may have
+// pressed Ctrl-C. False: it has, or had already.
+bool target_goes_on(struct target *target);
+
 // The memory of the running work's target. Errors: NOMEM.
 enum extract_code target_memory(struct target *target, enum extract_byte_order order,
                                 struct extract_memory **memory, struct extract_error *error);

@@ -21,6 +21,8 @@ host() { # MODE COMMAND [ARGUMENT...]
     }
 }
 
+printf '1000 1.0 L=APPL "number" $D1%%D4\n' >"$work/own.fmt"
+
 test_stand_in_works() {
     host run dump
     [ "$(grep -c info1= "$out")" -eq 40 ]
@@ -48,7 +50,9 @@ test_reads_that_throw() {
 
 test_allocations() {
     [ -z "$preload" ] || return 0
-    for command in info objects 'dump --event 4096' stats diff 'set elf x' status help; do
+    for command in info objects 'dump --event 4096' 'dump -O hist,pid' stats diff 'set elf x' \
+        "set templates $work/own.fmt" 'set dialect octal-flags' 'set columns exec=off' status \
+        help; do
         # shellcheck disable=SC2086
         host allocations $command
         has '^[1-9][0-9]* failures$'

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // gdb-reader tests: a Cortex-M3 program that writes a trace whose every word is known.
 //
-// In: nothing. Out: a ThreadX trace ring of 64 entries with two threads (docs/formats/threadx.md).
-// Event number n is user event 4096 with stamp 10 * n and fields n, 2 * n, 3 * n, 4 * n; even ones
-// come from thread alpha, odd ones from thread beta. checkpoint() is called after 40, 100 and 120
-// events, inner() is inlined into work(), and a timer interrupt calls tick().
-// Standard: ThreadX 6.4, tx_trace.h; Armv7-M Architecture Reference Manual, B3.3 (SysTick).
+// In: EVENTS, 64 unless given. Out: a ThreadX trace ring of as many entries with two threads
+// (docs/formats/threadx.md). Event number n is user event 4096 with stamp 10 * n and fields n, 2 *
+// n, 3 * n, 4 * n; even ones come from thread alpha, odd ones from thread beta. checkpoint() is
+// called after 40, 100 and 120 events (the last: 56 more than there are entries), inner() is
+// inlined into work(), and a timer interrupt calls tick(). Standard: ThreadX 6.4, tx_trace.h;
+// Armv7-M Architecture Reference Manual, B3.3 (SysTick).
 #include <stdint.h>
 
+#ifndef EVENTS
 #define EVENTS 64
-#define SLOTS  4
+#endif
+#define SLOTS 4
 
 struct header {
     uint32_t id, mask, base, registry_start;
@@ -102,9 +105,9 @@ __attribute__((noinline)) void tick(void)
 int main(void)
 {
     start_trace();
-    for (uint32_t n = 0; n < 120;) {
+    for (uint32_t n = 0; n < EVENTS + 56;) {
         n = work(n);
-        if (n == 40 || n == 100 || n == 120)
+        if (n == 40 || n == 100 || n == EVENTS + 56)
             checkpoint(n);
     }
     *(volatile uint32_t *)0xE000E014 = 25000; // reload

@@ -24,8 +24,11 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM HUP
 
-arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O1 -g -ffreestanding -nostdlib -Wl,--build-id=none \
-    -T "$here/firmware.ld" "$here/firmware.c" -o "$elf"
+build_firmware() { # FILE [COMPILER OPTION...]
+    arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O1 -g -ffreestanding -nostdlib \
+        -Wl,--build-id=none -T "$here/firmware.ld" "$here/firmware.c" -o "$@"
+}
+build_firmware "$elf"
 
 # boot NAME [EMULATOR OPTION...]: a halted board, to be reached at $work/NAME.sock
 boot() {
