@@ -4,10 +4,11 @@
 # Kernel objects are shared by all images of a port that have the same configuration.
 
 FIRMWARE_PORTS := cortex-m3 rv64 coldfire
+FIRMWARE_hooks     := hooks hookstates hookstorm
 FIRMWARE_cortex-m3 := demo storm small filtered disabled never services crash recycled \
-  demo64k
-FIRMWARE_rv64      := demo storm small filtered disabled never services
-FIRMWARE_coldfire  := demo storm small filtered disabled never services
+  demo64k $(FIRMWARE_hooks)
+FIRMWARE_rv64      := demo storm small filtered disabled never services $(FIRMWARE_hooks)
+FIRMWARE_coldfire  := demo storm small filtered disabled never services $(FIRMWARE_hooks)
 
 TOOLS_cortex-m3 := arm-none-eabi-
 TOOLS_rv64      := riscv64-unknown-elf-
@@ -16,26 +17,33 @@ CPU_cortex-m3   := -mcpu=cortex-m3 -mthumb
 CPU_rv64        := -march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany
 CPU_coldfire    := -mcpu=5208 -malign-int
 
-# A configuration is a set of compiler flags; images that are not named have the plain one.
+# A configuration is a set of compiler flags and a recorder (a folder of rtos/; trace where none is
+# named); images that are not named have the plain one.
 CONFIG_storm := fast
 CONFIG_small := small
+$(foreach image,$(FIRMWARE_hooks),$(eval CONFIG_$(image) := hook))
 FLAGS_plain  := -Og
 FLAGS_fast   := -O2
 FLAGS_small  := -Og -DBOUT_TRACE_CONFIG='"small_config.h"'
+FLAGS_hook   := -O2 -DHOOK_STAMP_FUNCTION=hooks_stamp
+RECORDER_hook := hook
+FIRMWARE_CONFIGS := plain fast small hook
 LINK_demo64k := -Wl,--defsym=RAM_SIZE=128K
 
-# What an image is made of beside its own file and the kernel.
+# What an image is made of beside its own file and the kernel: product.c, or the folder of images
+# that have one.
 PARTS_product := demo filtered disabled never crash recycled demo64k
+FOLDER_hook   := hooks
 
 FIRMWARE_OUT   := build/firmware
 # No loops that become calls of the functions they are in (memory.c), and no copies of functions
 # that scripts set breakpoints on.
 FIRMWARE_FLAGS := -std=gnu11 -ffreestanding -fno-builtin -fno-tree-loop-distribute-patterns \
   -fno-ipa-cp -fno-common -ffunction-sections -fno-pie -g3 \
-  -Wall -Wextra -Wconversion -Wshadow -Werror -DBOUT_TRACE_RECORDER='"trace/hooks.h"' \
+  -Wall -Wextra -Wconversion -Wshadow -Werror \
   -Iqemu-tests/rtos -Iqemu-tests/ports -Iqemu-tests/images
-FIRMWARE_KERNEL := $(sort $(wildcard qemu-tests/rtos/*.c qemu-tests/rtos/trace/*.c)) \
-  qemu-tests/images/image.c
+FIRMWARE_KERNEL := $(sort $(wildcard qemu-tests/rtos/*.c)) qemu-tests/images/image.c
+firmware_recorder = $(or $(RECORDER_$(1)),trace)
 
 # The top Makefile says whether commands are shown.
 Q ?= @
@@ -45,8 +53,12 @@ firmware:
 
 # $(call firmware_objects,PORT,CONFIGURATION,SOURCES)
 firmware_objects = $(patsubst qemu-tests/%,$(FIRMWARE_OUT)/obj/$(1)/$(2)/%.o,$(3))
+# $(call firmware_sources,PORT,IMAGE,CONFIGURATION)
 firmware_sources = $(FIRMWARE_KERNEL) $(sort $(wildcard qemu-tests/ports/$(1)/*.[cS])) \
-  $(if $(filter $(2),$(PARTS_product)),qemu-tests/images/product.c) qemu-tests/images/$(2).c
+  $(sort $(wildcard qemu-tests/rtos/$(call firmware_recorder,$(3))/*.c)) \
+  $(if $(filter $(2),$(PARTS_product)),qemu-tests/images/product.c) \
+  $(if $(FOLDER_$(3)),qemu-tests/images/$(FOLDER_$(3))/shared.c) \
+  qemu-tests/images/$(if $(FOLDER_$(3)),$(FOLDER_$(3))/)$(2).c
 
 # $(eval $(call firmware_compile,PORT,CONFIGURATION))
 define firmware_compile
@@ -54,6 +66,7 @@ $(FIRMWARE_OUT)/obj/$(1)/$(2)/%.o: qemu-tests/% qemu-tests/firmware.mk
 	@mkdir -p $$(@D)
 	$$(call firmware_say,$$<)
 	$$(Q)$(TOOLS_$(1))gcc $(CPU_$(1)) $(FIRMWARE_FLAGS) $(FLAGS_$(2)) -Iqemu-tests/ports/$(1) \
+	  -DBOUT_TRACE_RECORDER='"$(call firmware_recorder,$(2))/hooks.h"' \
 	  -MMD -MP -c $$< -o $$@
 endef
 
@@ -61,7 +74,7 @@ endef
 define firmware_link
 FIRMWARE += $(FIRMWARE_OUT)/$(2)-$(1).elf
 $(FIRMWARE_OUT)/$(2)-$(1).elf: qemu-tests/ports/$(1)/link.ld \
-  $(call firmware_objects,$(1),$(3),$(call firmware_sources,$(1),$(2)))
+  $(call firmware_objects,$(1),$(3),$(call firmware_sources,$(1),$(2),$(3)))
 	$$(call firmware_say,$$@)
 	$$(Q)$(TOOLS_$(1))gcc $(CPU_$(1)) -nostdlib -static -no-pie -Wl,--build-id=none \
 	  -Wl,-z,noexecstack -Wl,--gc-sections $(LINK_$(2)) -T $$< $$(filter %.o,$$^) -o $$@
@@ -71,7 +84,7 @@ firmware_say = $(if $(Q),@echo "  $(if $(filter %.elf,$(1)),LINK ,CC   ) $(1)")
 
 FIRMWARE :=
 $(foreach port,$(FIRMWARE_PORTS),\
-  $(foreach config,plain fast small,$(eval $(call firmware_compile,$(port),$(config))))\
+  $(foreach config,$(FIRMWARE_CONFIGS),$(eval $(call firmware_compile,$(port),$(config))))\
   $(foreach image,$(FIRMWARE_$(port)),\
     $(eval $(call firmware_link,$(port),$(image),$(or $(CONFIG_$(image)),plain)))))
 

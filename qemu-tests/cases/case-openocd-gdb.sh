@@ -192,8 +192,8 @@ check "reset run and reset halt: marks in the recording, which goes on" resets
 # ---- GDB reads a target that it did not halt ----
 # The events of `ringside dump` as lines for proofcheck.
 lines_of() { # REPORT NUMBER
-    local line words="info1=(0x[0-9a-f]+) +info2=(0x[0-9a-f]+) +info3=(0x[0-9a-f]+) \
-+info4=(0x[0-9a-f]+)" name thread gap
+    local line words="info1=(0x[0-9A-Fa-f]+) +info2=(0x[0-9A-Fa-f]+) +info3=(0x[0-9A-Fa-f]+) \
++info4=(0x[0-9A-Fa-f]+)" name thread gap
     while read -r line; do
         [[ $line =~ user\ event\ (409[6-8]) ]] || continue
         name=${BASH_REMATCH[1]}

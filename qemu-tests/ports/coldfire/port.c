@@ -25,9 +25,8 @@
 #define INTERRUPT_LEVEL      3U
 #define FIRST_VECTOR         64U
 
-#define BUS_HZ       83333333UL
 #define PRESCALE_LOG 6
-#define PIT_HZ       (BUS_HZ >> PRESCALE_LOG)
+#define PIT_HZ       BOUT_PORT_STAMP_HZ
 #define TICK_COUNTS  (PIT_HZ / BOUT_TICKS_PER_SECOND)
 
 #define CONTEXT_WORDS 15           // D0 to D7, A0 to A6

@@ -51,6 +51,7 @@ static inline void bout_port_idle(void)
 void bout_port_init(void);
 void *bout_port_stack_build(void *stack, ULONG size);
 ULONG bout_port_stamp(void); // an up counter of 1.3 MHz
+#define BOUT_PORT_STAMP_HZ           (83333333UL >> 6)
 #define BOUT_PORT_STAMP_300KHZ_SHIFT 2
 
 #endif

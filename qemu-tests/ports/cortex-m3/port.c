@@ -26,7 +26,7 @@
 #define TIMER_ENABLE         1U
 #define TIMER_INTERRUPT      8U
 
-#define CLOCK_HZ         25000000UL
+#define CLOCK_HZ         BOUT_PORT_STAMP_HZ
 #define DEVICE_INTERRUPT 9U // CMSDK timer 1
 #define SYSTICK_ID       15U
 

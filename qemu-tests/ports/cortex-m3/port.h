@@ -52,6 +52,7 @@ static inline void bout_port_idle(void)
 void bout_port_init(void);
 void *bout_port_stack_build(void *stack, ULONG size);
 ULONG bout_port_stamp(void); // an up counter of 25 MHz
+#define BOUT_PORT_STAMP_HZ           25000000UL
 #define BOUT_PORT_STAMP_300KHZ_SHIFT 6
 
 #endif

@@ -9,7 +9,7 @@
 #define CLINT_MTIMECMP (*(volatile uint64_t *)0x02004000UL)
 #define CLINT_MTIME    (*(volatile uint64_t *)0x0200BFF8UL)
 
-#define CLOCK_HZ       10000000UL
+#define CLOCK_HZ       BOUT_PORT_STAMP_HZ
 #define TICK           (CLOCK_HZ / BOUT_TICKS_PER_SECOND)
 #define MIE_SOFTWARE   8UL
 #define MIE_TIMER      0x80UL
