@@ -70,6 +70,15 @@ names_nothing_of_the_build() {
         grep -q /usr/lib/ringside/ringside-reader.so "$root/dest/usr/share/ringside/ringside.gdb"
 }
 
+# The files of templates, byte for byte those that the library was built with.
+templates_are_there() {
+    local file
+    for file in libextract/templates/*.fmt; do
+        cmp "$file" "$root/dest/usr/share/ringside/$(basename "$file")" || return 1
+    done
+    [ -s "$root/dest/usr/share/ringside/threadx.fmt" ]
+}
+
 nothing_is_left() {
     $make --no-print-directory uninstall DESTDIR="$root/dest" PREFIX=/usr || return 1
     find "$root/dest" ! -type d -o -path '*ringside*' -o -path '*extract*' | tee "$root/left"
@@ -83,4 +92,5 @@ check "public headers stand alone" headers_stand_alone
 check "the library exports what its headers declare" exports_match
 check "the reader exports GDB's two names only" reader_exports
 check "installed files name no build folder" names_nothing_of_the_build
+check "templates are installed" templates_are_there
 check "uninstall leaves nothing" nothing_is_left

@@ -12,6 +12,8 @@ INSTALL_755 := $(PROGRAM):bin/$(notdir $(PROGRAM)) \
 INSTALL_644 := $(BUILD)/libextract.a:lib/libextract.a \
   $(foreach f,$(HEADERS),$(f):include/extract/$(notdir $(f))) \
   $(foreach f,$(MANUALS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f)))
+INSTALL_644 += $(foreach f,$(TEMPLATES),$(f):share/ringside/$(notdir $(f)))
+INSTALL_644 += qemu-tests/demo.fmt:share/ringside/examples/demo.fmt
 # OpenOCD finds it with `source [find ringside.tcl]` when both have the same prefix.
 INSTALL_644 += $(foreach f,$(sort $(wildcard openocd-tcl/*.tcl)),\
   $(f):share/openocd/site/$(notdir $(f)))
@@ -22,7 +24,7 @@ INSTALL_MADE := lib/$(SONAME) lib/libextract.so lib/pkgconfig/libextract.pc \
 target_of = $(word 2,$(subst :, ,$(1)))
 INSTALLED := $(foreach p,$(INSTALL_755) $(INSTALL_644),$(call target_of,$(p))) $(INSTALL_MADE)
 # Folders that leave with us when they are empty.
-INSTALL_FOLDERS := lib/ringside share/ringside include/extract share/openocd/site/interface \
+INSTALL_FOLDERS := lib/ringside share/ringside/examples share/ringside include/extract \
   share/openocd/site/interface share/openocd/site share/openocd
 
 install: all
