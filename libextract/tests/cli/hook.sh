@@ -2,52 +2,8 @@
 # SPDX-License-Identifier: MIT
 # hook.sh: hook words on the command line: dumps, images, raw streams, standard input; statuses and
 # messages. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-set -u
-ringside=${BUILD:-build}/ringside
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-run() {
-    timeout 20 "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-}
-
-# check NAME STATUS [out|err|no-out|no-err PATTERN]...: judges the last run.
-check() {
-    local name=$1 expected=$2 why=''
-    shift 2
-    [ "$status" = "$expected" ] || why="status $status, not $expected ($(head -n 1 "$work/err"))"
-    while [ -z "$why" ] && [ $# -gt 0 ]; do
-        case $1 in
-        out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
-        no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
-        esac
-        shift 2
-    done
-    if [ -z "$why" ]; then
-        echo "ok $name"
-    else
-        echo "not ok $name: $why"
-        failures=$((failures + 1))
-    fi
-}
-
-# words N...: 32-bit little-endian words; bigs N...: big-endian ones.
-words() {
-    local w
-    for w in "$@"; do
-        printf '%b' "$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $((w & 255)) $((w >> 8 & 255)) \
-            $((w >> 16 & 255)) $((w >> 24 & 255)))"
-    done
-}
-bigs() {
-    local w
-    for w in "$@"; do
-        printf '%b' "$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $((w >> 24 & 255)) \
-            $((w >> 16 & 255)) $((w >> 8 & 255)) $((w & 255)))"
-    done
-}
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 
 # A ring with a buffer of 128 bytes (docs/formats/hook.md): four records were written, of which the
 # oldest one is gone; one more was too long. It lay at 0x20000100.
@@ -56,7 +12,7 @@ bigs() {
     words 0x60014 0x123a0007 42 0x20004000 100                # type A, D1 = 42
     words 0x260014 0x123a0008 43 0x20004000 200               # in an interrupt
     words 0x6001c 0x45680005 7 0x6c6c6568 0x6f 0x20004000 350 # generic: "hello"
-    head -c 60 /dev/zero
+    zeros 60
 } >"$work/a.hook"
 [ "$(wc -c <"$work/a.hook")" = 192 ] || { echo "not ok the test's own ring"; exit 1; }
 
@@ -151,4 +107,4 @@ check "a stream, saved as a ring" 0
 run info "$work/a.hook" "$work/ram@0"
 check "a dump goes alone" 1 err 'give it alone'
 
-exit $((failures != 0))
+finish

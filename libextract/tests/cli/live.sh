@@ -3,18 +3,17 @@
 # live.sh: the program `ringside` on live targets: QEMU's GDB server, gdbserver, and OpenOCD's Tcl
 # port with a probe that serves an image of memory. What GDB dumps is the truth.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-set -u
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 build=${BUILD:-build}
-ringside=$build/ringside
 probe=$build/ringside-probe
 [ -x "$probe" ] || probe=build/ringside-probe
 elf=build/firmware/demo-cortex-m3.elf
-work=$(mktemp -d) || exit 1
 sock=$work/gdb.sock
-failures=0
+limit=60
 pids=()
 
-finish() {
+clean_up() {
     local pid
     for pid in "${pids[@]}"; do
         kill -CONT "$pid" 2>/dev/null
@@ -23,34 +22,8 @@ finish() {
     done
     rm -rf "$work"
 }
-trap finish EXIT
+trap clean_up EXIT
 trap 'exit 1' INT TERM HUP
-
-ok() { echo "ok $1"; }
-fail() {
-    echo "not ok $1: $2"
-    failures=$((failures + 1))
-}
-
-run() {
-    timeout 60 "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-}
-
-# check NAME STATUS [out|err|no-out|no-err PATTERN]...: judges the last run.
-check() {
-    local name=$1 expected=$2 why=''
-    shift 2
-    [ "$status" = "$expected" ] || why="status $status, not $expected ($(head -n 1 "$work/err"))"
-    while [ -z "$why" ] && [ $# -gt 0 ]; do
-        case $1 in
-        out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
-        no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
-        esac
-        shift 2
-    done
-    if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
-}
 
 # same NAME FILE FILE
 same() {
@@ -168,8 +141,7 @@ fi
 # ---- OpenOCD, with a probe that serves the image ----
 if ! command -v openocd >/dev/null || [ ! -x "$probe" ]; then
     echo "skip OpenOCD: openocd or $probe is not there"
-    [ $failures = 0 ]
-    exit
+    finish
 fi
 "$probe" --socket "$work/probe.sock" --with-parent "$work/ram.bin@0x20000000" \
     >"$work/probe.log" 2>&1 </dev/null &
@@ -207,4 +179,4 @@ wait "$openocd" 2>/dev/null
 run info --openocd "$port" --elf "$elf"
 check "OpenOCD has gone" 2 err "localhost:$port: .*is OpenOCD running"
 
-[ $failures = 0 ]
+finish

@@ -3,38 +3,9 @@
 # logs.sh: the program `ringside` over trace logs, which are made here byte by byte from
 # docs/formats/log.md. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes
 # BUILD.
-set -u
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 shopt -s lastpipe # a block at the end of a pipe counts on
-ringside=${BUILD:-build}/ringside
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-ok() { echo "ok $1"; }
-fail() {
-    echo "not ok $1: $2"
-    failures=$((failures + 1))
-}
-
-run() {
-    timeout 20 "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-}
-
-# check NAME STATUS [out|err|no-out|no-err PATTERN]...: judges the last run.
-check() {
-    local name=$1 expected=$2 why=''
-    shift 2
-    [ "$status" = "$expected" ] || why="status $status, not $expected ($(head -n 1 "$work/err"))"
-    while [ -z "$why" ] && [ $# -gt 0 ]; do
-        case $1 in
-        out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
-        no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
-        esac
-        shift 2
-    done
-    if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
-}
 
 # lines NAME COUNT: of the last run's output.
 lines() {
@@ -43,18 +14,10 @@ lines() {
     if [ "$count" = "$2" ]; then ok "$1"; else fail "$1" "$count lines, not $2"; fi
 }
 
-words() { # N...: 32-bit little-endian words
-    local w
-    for w in "$@"; do
-        printf '%b' "$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $((w & 255)) $((w >> 8 & 255)) \
-            $((w >> 16 & 255)) $((w >> 24 & 255)))"
-    done
-}
-longs() { # N...: the same of 64 bits
+longs() { # N...: 64-bit little-endian words
     local n
     for n in "$@"; do words $((n & 0xffffffff)) $((n >> 32 & 0xffffffff)); done
 }
-zeros() { head -c "$1" /dev/zero; }
 
 # ---- The log's blocks ----
 number=0 first=0
@@ -254,4 +217,4 @@ done
 [ -z "$bad" ] && ok "every truncation is said"
 [ -z "$bad" ] || fail "every truncation is said" "$bad"
 
-[ "$failures" = 0 ]
+finish

@@ -3,40 +3,15 @@
 # record.sh: `ringside record` from its command line: what it refuses, how it ends, what it leaves.
 # The target is a board in QEMU, behind its gdbstub. Prints "ok NAME" or "not ok NAME: why"; exit
 # status 1 when any failed. Takes BUILD.
-set -u
-ringside=${BUILD:-build}/ringside
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 elf=build/firmware/demo-cortex-m3.elf
-work=$(mktemp -d) || exit 1
 qemu_pid=
-failures=0
+prefix='record: '
+limit=60
 trap '[ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 
-# check NAME STATUS [out|err|no-out|no-err PATTERN]...: judges the last run.
-check() {
-    local name=$1 expected=$2 why=''
-    shift 2
-    case " $expected " in *" $status "*) ;; *)
-        why="status $status, not $expected ($(head -n 1 "$work/err"))" ;;
-    esac
-    while [ -z "$why" ] && [ $# -gt 0 ]; do
-        case $1 in
-        out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
-        no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
-        esac
-        shift 2
-    done
-    if [ -z "$why" ]; then
-        echo "ok record: $name"
-    else
-        echo "not ok record: $name: $why"
-        failures=$((failures + 1))
-    fi
-}
-run() {
-    timeout 60 "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-}
 log=$work/a.log
 
 run record
@@ -68,7 +43,7 @@ check "until nothing" 1 err 'it names nothing'
 
 if ! command -v qemu-system-arm >/dev/null || [ ! -r "$elf" ]; then
     echo "skip record: a board (needs qemu-system-arm and the firmware)"
-    exit $((failures > 0))
+    finish
 fi
 qemu-system-arm -M mps2-an385 -display none -serial null -monitor none -kernel "$elf" \
     -chardev socket,id=gdb,path="$work/board",server=on,wait=off -gdb chardev:gdb \
@@ -141,4 +116,4 @@ status=$?
 check "no room" 2 err "disk.log: "
 run info "$work/disk.log"
 check "no room: the log is readable" "0 3" out '^entries valid: [1-9]'
-exit $((failures > 0))
+finish

@@ -2,38 +2,8 @@
 # SPDX-License-Identifier: MIT
 # report.sh: `ringside report`: templates, columns, trcrpt's letters, files, the pager.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-set -u
-ringside=${BUILD:-build}/ringside
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-ok() { echo "ok $1"; }
-fail() {
-    echo "not ok $1: $2"
-    failures=$((failures + 1))
-}
-
-# Runs the program; keeps what it printed and its status.
-run() {
-    timeout 20 "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-}
-
-# check NAME STATUS [out|err|no-out|no-err PATTERN]...: judges the last run.
-check() {
-    local name=$1 expected=$2 why=''
-    shift 2
-    [ "$status" = "$expected" ] || why="status $status, not $expected ($(head -n 1 "$work/err"))"
-    while [ -z "$why" ] && [ $# -gt 0 ]; do
-        case $1 in
-        out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
-        no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
-        esac
-        shift 2
-    done
-    if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
-}
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 
 # same NAME: the last report and the one before, kept in "parts", are the same bytes.
 same() {
@@ -44,31 +14,6 @@ same() {
     fi
 }
 
-# words N...: 32-bit little-endian words. zeros N: as many zero bytes.
-words() {
-    local w
-    for w in "$@"; do
-        printf '%b' "$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $((w & 255)) $((w >> 8 & 255)) \
-            $((w >> 16 & 255)) $((w >> 24 & 255)))"
-    done
-}
-zeros() { head -c "$1" /dev/zero; }
-
-# A ring at 0x20000000 (TraceX user guide, chapter 11): 48 bytes of header, 2 objects of 48 bytes,
-# 6 entries of 32, of which 4 were written.
-ring() {
-    local thread=0x20004000
-    words 0x54585442 0xffffffff 0x20000000 0x20000030
-    printf '\0\0\x20\0'
-    words 0x20000090 0x20000090 0x20000150 0x20000110 0xaaaaaaaa 0xbbbbbbbb 0xcccccccc
-    printf '\0\001\x80\020' && words $thread 0x20008000 1024 && printf 'main' && zeros 28
-    printf '\0\003\0\0' && words 0x20005000 40 1 && zeros 32
-    words $thread 0x80100010 69 100 0x20005000 0x20006000 0xffffffff 3
-    words $thread 0x80100010 68 110 0x20005000 0x20006000 0 2
-    words 0xffffffff $thread 3 150 0x20001000 15 1 0
-    words $thread 0x80100010 88 175 0x20005100 1 0 0x20008100
-    zeros 64
-}
 trx=$work/a.trx
 ring >"$trx"
 [ "$(wc -c <"$trx")" = 336 ] || { fail "the test's own ring" "it has the wrong size"; exit 1; }
@@ -253,4 +198,4 @@ fi
 PAGER=false run report --pager "$trx"
 check "no pager without a terminal" 0 out 'queue send'
 
-[ "$failures" = 0 ]
+finish

@@ -2,39 +2,14 @@
 # SPDX-License-Identifier: MIT
 # templates.sh: the verbs of `ringside templates`. Prints "ok NAME" or "not ok NAME: why"; exit
 # status 1 when any failed. Takes BUILD.
-set -u
-ringside=${BUILD:-build}/ringside
-ringside=$(realpath "$ringside")
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 mkdir files
-failures=0
-
-ok() { echo "ok $1"; }
-fail() {
-    echo "not ok $1: $2"
-    failures=$((failures + 1))
-}
 
 run() {
-    timeout 20 "$ringside" templates "$@" >"$work/out" 2>"$work/err" </dev/null
+    timeout "$limit" "$ringside" templates "$@" >out 2>err </dev/null
     status=$?
-}
-
-# check NAME STATUS [out|err|no-out|no-err PATTERN]...: judges the last run.
-check() {
-    local name=$1 expected=$2 why=''
-    shift 2
-    [ "$status" = "$expected" ] || why="status $status, not $expected ($(head -n 1 "$work/err"))"
-    while [ -z "$why" ] && [ $# -gt 0 ]; do
-        case $1 in
-        out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
-        no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
-        esac
-        shift 2
-    done
-    if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
 }
 
 # same NAME FILE: the file holds exactly standard input.
@@ -367,4 +342,4 @@ check "a verb that is none" 1 err '^ringside: nonsense: .*run, check, list'
 timeout 20 "$ringside" -q templates list >out 2>err
 status=$?
 check "options in front" 1 err '^ringside: templates: '
-exit $((failures > 0))
+finish
