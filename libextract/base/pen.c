@@ -2,11 +2,6 @@
 // base: the slow side of the pen: its tables, and what happens when the buffer is full.
 #include "base/pen.h"
 
-const char pen_pairs[200] = "0001020304050607080910111213141516171819"
-                            "2021222324252627282930313233343536373839"
-                            "4041424344454647484950515253545556575859"
-                            "6061626364656667686970717273747576777879"
-                            "8081828384858687888990919293949596979899";
 const uint64_t pen_powers[20] = {1,
                                  10,
                                  100,

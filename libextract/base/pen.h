@@ -2,7 +2,7 @@
 // base: the fast way into an extract_text. In: numbers and pieces. Out: bytes in its buffer.
 //
 // A pen holds the free part of the buffer in two pointers: one comparison (pen_need) a few items,
-// then plain stores. Numbers are written two digits at a time.
+// then plain stores. Numbers are written eight digits at a time.
 #ifndef EXTRACT_BASE_PEN_H
 #define EXTRACT_BASE_PEN_H
 
@@ -12,6 +12,7 @@
 enum {
     PEN_BLOCK = 32,  // bytes that pen_piece copies at least: sources and room are padded so far
     PEN_NUMBER = 48, // room that any number of this file needs, with its padding block
+    PEN_EIGHT = 100000000, // 10^8
     PEN_NANO = 1000000000
 };
 
@@ -20,7 +21,6 @@ struct pen {
     char *at, *end;
 };
 
-extern const char pen_pairs[200]; // "00" to "99"
 extern const char pen_blank[PEN_BLOCK];
 
 void pen_open(struct pen *pen, struct extract_text *text);
@@ -77,16 +77,36 @@ static inline unsigned pen_digits(uint64_t value)
     return guess + (one >= pen_powers[guess]);
 }
 
-// Exactly `digits` digits, the value's lowest.
+// Stores eight characters of which the first `count` count; 1 to 8.
+static inline void pen_eight(struct pen *pen, uint64_t characters, unsigned count)
+{
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        characters = __builtin_bswap64(characters);
+    memcpy(pen->at, &characters, sizeof characters);
+    pen->at += count;
+}
+
+// The eight decimal digits of a value below 10^8, the first in the lowest byte: two numbers of four
+// digits, then four of two, then eight of one, side by side.
+static inline uint64_t pen_dec_eight(uint32_t value)
+{
+    uint64_t x = value / 10000 | (uint64_t)(value % 10000) << 32;
+    uint64_t high = x * 10486 >> 20 & UINT64_C(0x0000007f0000007f); // of each, what 100 goes into
+    x = high | (x - high * 100) << 16;
+    high = x * 103 >> 10 & UINT64_C(0x000f000f000f000f); // … 10
+    x = high | (x - high * 10) << 8;
+    return x | UINT64_C(0x3030303030303030);
+}
+
+// Exactly `digits` digits (1 to 20), the value's lowest.
 static inline void pen_fixed(struct pen *pen, uint64_t value, unsigned digits)
 {
-    char *to = pen->at + digits;
-    unsigned left = digits;
-    for (; left >= 2; left -= 2, value /= 100)
-        memcpy(to -= 2, &pen_pairs[value % 100 * 2], 2);
-    if (left)
-        *--to = (char)('0' + value % 10);
-    pen->at += digits;
+    unsigned low = digits < 8 ? digits : 8, more = digits - low;
+    uint64_t rest = value / PEN_EIGHT;
+    for (unsigned i = more; i > 0; i--, rest /= 10)
+        pen->at[i - 1] = (char)('0' + rest % 10);
+    pen->at += more;
+    pen_eight(pen, pen_dec_eight((uint32_t)(value % PEN_EIGHT)) >> (8 - low) * 8, low);
 }
 
 static inline void pen_dec(struct pen *pen, uint64_t value)
@@ -125,15 +145,6 @@ static inline uint64_t pen_upper_eight(uint32_t value)
     x = (x << 4 | x) & UINT64_C(0x0f0f0f0f0f0f0f0f);
     uint64_t letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
     return __builtin_bswap64(x + UINT64_C(0x3030303030303030) + letters * 7);
-}
-
-// Stores eight characters of which the first `count` count; 1 to 8.
-static inline void pen_eight(struct pen *pen, uint64_t characters, unsigned count)
-{
-    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-        characters = __builtin_bswap64(characters);
-    memcpy(pen->at, &characters, sizeof characters);
-    pen->at += count;
 }
 
 // Exactly `digits` (1 to 16) upper-case hexadecimal digits, the value's lowest.

@@ -99,19 +99,23 @@ static struct adaptor_text number_text(struct adaptor *adaptor, uint64_t value)
     return (struct adaptor_text){adaptor->number, length, length};
 }
 
-static struct adaptor_text value_text(struct adaptor *adaptor, enum extract_kind kind,
+static struct adaptor_text make_value(struct adaptor *adaptor, enum extract_kind kind,
                                       uint64_t value)
+{
+    adaptor->scratch.used = 0;
+    put_value(adaptor, kind, value);
+    return text_of(keep(adaptor, &adaptor->memo, value, MEMO_VALUE + (uint32_t)kind));
+}
+
+static inline struct adaptor_text value_text(struct adaptor *adaptor, enum extract_kind kind,
+                                             uint64_t value)
 {
     // Numbers would fill the memo.
     if (kind == EXTRACT_KIND_DEC || kind == EXTRACT_KIND_TICKS ||
         (kind == EXTRACT_KIND_WAIT && !naming_wait(value)))
         return number_text(adaptor, value);
     const struct memo_piece *piece = memo_find(&adaptor->memo, value, MEMO_VALUE + (uint32_t)kind);
-    if (piece)
-        return text_of(piece);
-    adaptor->scratch.used = 0;
-    put_value(adaptor, kind, value);
-    return text_of(keep(adaptor, &adaptor->memo, value, MEMO_VALUE + (uint32_t)kind));
+    return piece ? text_of(piece) : make_value(adaptor, kind, value);
 }
 
 // What is asked for by name and has no kind that names it may be an object all the same.
@@ -306,9 +310,9 @@ unsigned adaptor_id(const struct adaptor *adaptor, const struct extract_event *e
         value >>= 4; // hhh0 is hhh
     while (digits < 8 && value >> 4 * digits)
         digits++;
-    id[digits] = 0;
-    for (unsigned i = digits; i > 0; i--, value >>= 4)
-        id[i - 1] = "0123456789ABCDEF"[value & 15];
+    struct pen pen = {NULL, id, id + ADAPTOR_ID};
+    pen_upper(&pen, value, digits);
+    *pen.at = 0;
     return digits;
 }
 
@@ -397,8 +401,11 @@ static void set_up(struct adaptor *adaptor, const struct extract_trace *trace,
                                             .bytes_of_data = DATA_WORDS * word};
     adaptor->mark =
         (struct extract_entry){.bytes = adaptor->bytes, .bits = 64, .type = FLAGS_STAMP};
-    adaptor->host = (struct extract_template_host){
-        .context = adaptor, .name = host_name, .kernel_bits = word * 8, .wide_unknown = true};
+    adaptor->host = (struct extract_template_host){.context = adaptor,
+                                                   .name = host_name,
+                                                   .kernel_bits = word * 8,
+                                                   .wide_unknown = true,
+                                                   .padded = true};
     naming_init(&adaptor->naming, trace);
     extract_text_init(&adaptor->scratch, NULL, NULL);
     extract_text_init(&adaptor->text, NULL, NULL);

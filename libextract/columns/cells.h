@@ -50,17 +50,20 @@ static inline void cell_number(const struct layout *layout, struct pen *pen, uin
         cell_address(pen, number, width);
 }
 
-// A number with decimals, and a sign when it is below 0.
-static inline void cell_decimals(struct pen *pen, bool minus, uint64_t whole, uint32_t rest,
-                                 unsigned decimals, unsigned width)
+// A number with decimals, and a sign when it is below 0. It is written to `at`, and its end is
+// returned: a pen whose address is not given away is held in registers.
+static inline char *cell_decimals(char *at, bool minus, uint64_t whole, uint32_t rest,
+                                  unsigned decimals, unsigned width)
 {
+    struct pen pen = {NULL, at, NULL};
     unsigned digits = pen_digits(whole), used = digits + minus + decimals + 1;
-    pen_pad(pen, width > used ? width - used : 0);
+    pen_pad(&pen, width > used ? width - used : 0);
     if (minus)
-        pen_char(pen, '-');
-    pen_fixed(pen, whole, digits);
-    pen_char(pen, '.');
-    pen_fixed(pen, rest, decimals);
+        pen_char(&pen, '-');
+    pen_fixed(&pen, whole, digits);
+    pen_char(&pen, '.');
+    pen_fixed(&pen, rest, decimals);
+    return pen.at;
 }
 
 // Seconds in smaller units, of which the last ones are not to be had beyond 2^64.
@@ -81,11 +84,12 @@ static inline void cell_elapsed(const struct layout *layout, struct pen *pen, ui
     }
     struct pen_seconds time = pen_split(ticks, layout->hz);
     if (layout->columns.times == EXTRACT_TIMES_FULL)
-        cell_decimals(pen, false, time.whole, time.nano, 9, layout->elapsed);
+        pen->at = cell_decimals(pen->at, false, time.whole, time.nano, 9, layout->elapsed);
     else if (layout->columns.times == EXTRACT_TIMES_SHORT)
-        cell_decimals(pen, false, time.whole, time.nano / 1000, 6, layout->elapsed);
+        pen->at = cell_decimals(pen->at, false, time.whole, time.nano / 1000, 6, layout->elapsed);
     else
-        cell_decimals(pen, false, cell_units(time, 1000000), time.nano % 1000, 3, layout->elapsed);
+        pen->at = cell_decimals(pen->at, false, cell_units(time, 1000000), time.nano % 1000, 3,
+                                layout->elapsed);
 }
 
 static inline void cell_gap(const struct layout *layout, struct pen *pen)

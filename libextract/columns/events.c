@@ -79,9 +79,11 @@ static inline void put_delta(const struct paper *paper, struct pen *pen, uint64_
     }
     struct pen_seconds time = pen_split(step, layout->hz);
     if (layout->columns.times == EXTRACT_TIMES_FULL)
-        cell_decimals(pen, back, cell_units(time, 1000), time.nano % 1000000, 6, layout->delta);
+        pen->at = cell_decimals(pen->at, back, cell_units(time, 1000), time.nano % 1000000, 6,
+                                layout->delta);
     else
-        cell_decimals(pen, back, cell_units(time, 1000000), time.nano % 1000, 3, layout->delta);
+        pen->at = cell_decimals(pen->at, back, cell_units(time, 1000000), time.nano % 1000, 3,
+                                layout->delta);
 }
 
 // Columns that few reports have.

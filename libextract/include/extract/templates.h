@@ -147,6 +147,7 @@ struct extract_template_host {
     uint32_t cpus_total, cpus_traced, cpus_reported;
     bool large_data_types;
     bool wide_unknown; // an unknown name is printed in hexadecimal, not decimal
+    bool padded;       // 32 bytes can be read from where a name begins, however short it is
 };
 
 enum extract_ending {

@@ -3,13 +3,6 @@
 // E-SHORT: nothing outside of the entry is read.
 #include "templates/run/run.h"
 
-void run_move(struct extract_formatter *run, int64_t bits)
-{
-    run->pointer = bits > RUN_POINTER_MOST    ? RUN_POINTER_MOST
-                   : bits < -RUN_POINTER_MOST ? -RUN_POINTER_MOST
-                                              : bits;
-}
-
 void run_move_by(struct extract_formatter *run, int64_t bits)
 {
     int64_t to = 0;

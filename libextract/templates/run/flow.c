@@ -172,12 +172,14 @@ RUN_STEP(op_store)
 RUN_STEP(op_store_system)
 {
     int64_t value = (int64_t)run->stack[--run->top], bits = 0;
-    if (op->arg == SYSTEM_BASEPOINTER)
+    if (op->arg == SYSTEM_BASEPOINTER) {
         run->base = value;
-    else if (__builtin_mul_overflow(value, 8, &bits))
+        run->words = 0;
+    } else if (__builtin_mul_overflow(value, 8, &bits)) {
         run_move(run, value > 0 ? INT64_MAX : INT64_MIN);
-    else
+    } else {
         run_move(run, bits);
+    }
     return run_next(op);
 }
 
@@ -354,4 +356,6 @@ run_step *const run_steps[OP_CODES] = {
     [OP_STOP] = op_stop,
     [OP_LITERAL] = run_op_literal,
     [OP_FIELD] = run_op_field,
+    [OP_FIELD_NAME] = run_op_field_name,
+    [OP_FIELD_DATA] = run_op_field_data,
 };

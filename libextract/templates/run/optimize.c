@@ -145,17 +145,17 @@ static uint32_t put_literal(struct optimizer *o, uint32_t at, uint32_t count, st
 
 // `last` reads or shows the number. The blank before a number is known now; that before a name,
 // which may be empty, is not.
-static uint32_t put_field(struct optimizer *o, uint32_t at, uint32_t count,
+static uint32_t put_field(struct optimizer *o, uint32_t at, uint32_t count, uint8_t code,
                           const struct template_op *last, struct joint *joint)
 {
-    struct template_op op = {.code = OP_FIELD, .kind = last->kind, .width = last->width};
+    struct template_op op = {.code = code, .kind = last->kind, .width = last->width};
     bool touches = joint->open || last->flags & OP_ABUTS;
     bool abuts = joint->length ? joint->abuts : last->flags & OP_ABUTS;
     op.flags = (uint8_t)((abuts ? OP_ABUTS : 0) | (last->flags & OP_OPEN) | joint->move);
     op.other = joint->place;
-    if (last->kind == KIND_NAME && touches)
+    if (code == OP_FIELD_NAME && touches)
         op.flags |= OP_TOUCHED;
-    else if (last->kind != KIND_NAME && joint->length && !touches)
+    else if (code != OP_FIELD_NAME && joint->length && !touches)
         joint->text[joint->length++] = ' ';
     return put_op(o, at, count, op, joint);
 }
@@ -171,12 +171,13 @@ static uint32_t join_number(struct optimizer *o, uint32_t at, uint32_t i, struct
 {
     const struct template_op *op = &o->templates->ops[i];
     bool more = i + 1 < o->templates->op_count && !o->targets[i + 1];
-    if (op->code == OP_PUT && (is_number(op) || (op->kind == KIND_NAME && joint->length)))
-        return put_field(o, at, i - at + 1, op, joint);
+    if (op->code == OP_PUT && is_number(op))
+        return put_field(o, at, i - at + 1, OP_FIELD, op, joint);
+    if (op->code == OP_PUT && op->kind == KIND_NAME && joint->length)
+        return put_field(o, at, i - at + 1, OP_FIELD_NAME, op, joint);
     if (!joint->move && more && is_data(op)) {
-        joint->move = OP_DATA;
         joint->place = op->arg - SYSTEM_D1 + 1;
-        return put_field(o, at, i - at + 2, op + 1, joint);
+        return put_field(o, at, i - at + 2, OP_FIELD_DATA, op + 1, joint);
     }
     return 0;
 }
@@ -208,7 +209,7 @@ static void join_all(struct optimizer *o)
     for (uint32_t i = 0, done; i < t->op_count; i += done) {
         uint32_t left = t->op_count - i, moves = UINT32_MAX;
         done = 1u + t->ops[i].skip; // from an earlier link
-        if (t->ops[i].code == OP_LITERAL || t->ops[i].code == OP_FIELD)
+        if (t->ops[i].code >= OP_LITERAL)
             continue;
         done = join(o, i, i + (left < SKIP_MOST ? left : SKIP_MOST), &moves);
         if (!done && moves > i)

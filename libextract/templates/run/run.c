@@ -59,6 +59,7 @@ static void begin(struct extract_formatter *run, const struct extract_entry *ent
     run->depth = run->loop_depth = run->top = run->set = 0;
     run->pointer = first_pointer(run, entry);
     run->base = 0;
+    run->words = entry->generic || !entry->bytes ? 0 : run_words_of(run, entry->length);
     run->steps = TEMPLATE_STEPS;
     run->bytes = extract_cursor_make(entry->bytes, entry->length, EXTRACT_BIG);
     run->held = (struct run_span){"", 0};

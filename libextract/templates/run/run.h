@@ -21,18 +21,20 @@ enum {
 enum {
     OP_LITERAL = OP_STOP + 1, // OP_TEXT without tabs, line ends and what must be escaped;
                               // PEN_BLOCK bytes can be read behind its start
-    OP_FIELD,                 // such a text (it may be empty), then a value by kind and width
+    // Such a text (it may be empty), then
+    OP_FIELD,      // a number at the data pointer, by kind and width
+    OP_FIELD_NAME, // the name of one
+    OP_FIELD_DATA, // data word `other`, by kind and width; the data pointer stays
     OP_CODES
 };
 
-// Flags of the optimizer's. OP_FIELD: where its number comes from.
+// Flags of the optimizer's. OP_FIELD and OP_FIELD_NAME: where the data pointer goes first.
 enum {
-    OP_AT_WORD = 4, // the data pointer goes to word `other` first
-    OP_AT_BIT = 8,  // … to bit `other`
-    OP_AHEAD = 16,  // … ahead by `other` bits
-    OP_DATA = 32,   // the number is data word `other`; the data pointer stays
-    OP_TOUCHED = 64 // nothing stands between the text and the value (KIND_NAME; a number's blank
-                    // is in the text)
+    OP_AT_WORD = 4, // to word `other`
+    OP_AT_BIT = 8,  // to bit `other`
+    OP_AHEAD = 16,  // ahead by `other` bits
+    OP_TOUCHED = 32 // nothing stands between the text and the name (a number's blank is in the
+                    // text)
 };
 
 // What is to come before the next text of the line.
@@ -62,6 +64,7 @@ struct extract_formatter {
     uint32_t buffer; // offset of the buffer of a generic entry, else its length
     int64_t pointer; // the data pointer, bits
     int64_t base;    // $BASEPOINTER, bytes
+    uint64_t words;  // whole ones that the entry holds, all high byte first, without a base; else 0
     int64_t steps;   // that are left
     struct extract_cursor bytes;
     struct run_span held; // the text register
@@ -217,15 +220,38 @@ static inline uint64_t run_fixed_number(const struct extract_formatter *run, siz
     return extract_cursor_seek(&c, offset) ? extract_cursor_word(&c, bytes) : 0;
 }
 
+// How many words are so many bytes; shifts, for a division takes as long as a whole operation.
+static inline uint64_t run_words_of(const struct extract_formatter *run, uint64_t bytes)
+{
+    return run->word == 8 ? bytes >> 3 : bytes >> 2;
+}
+
+// A word of the first run->words, 0 the hook word.
+static inline uint64_t run_whole_word(const struct extract_formatter *run, uint64_t number)
+{
+    if (run->word == 8)
+        return run_load(run->bytes.bytes + number * 8, 8, EXTRACT_BIG);
+    return run_load(run->bytes.bytes + number * 4, 4, EXTRACT_BIG);
+}
+
 // A generic entry has one data word; what follows is its buffer.
 static inline uint64_t run_data_word(const struct extract_formatter *run, unsigned number)
 {
+    if (number < run->words)
+        return run_whole_word(run, number);
     if (number > 1 && run->entry->generic)
         return 0;
     return run_fixed_number(run, (size_t)number * run->word, run->word);
 }
 
-void run_move(struct extract_formatter *run, int64_t bits); // to an absolute place
+// To an absolute place.
+static inline void run_move(struct extract_formatter *run, int64_t bits)
+{
+    run->pointer = bits > RUN_POINTER_MOST    ? RUN_POINTER_MOST
+                   : bits < -RUN_POINTER_MOST ? -RUN_POINTER_MOST
+                                              : bits;
+}
+
 void run_move_by(struct extract_formatter *run, int64_t bits);
 bool run_bits(struct extract_formatter *run, unsigned bits, uint64_t *value); // at most 64
 // What A and S of `op` show.
@@ -242,7 +268,8 @@ uint64_t run_cut(const struct extract_formatter *run, const struct template_op *
 // `word`: the data word that the value stands in, 0: none.
 bool run_show(struct extract_formatter *run, const struct template_op *op, uint64_t value,
               unsigned word);
-run_step run_op_put, run_op_count_put, run_op_show, run_op_field, run_op_literal;
+run_step run_op_put, run_op_count_put, run_op_show;
+run_step run_op_literal, run_op_field, run_op_field_name, run_op_field_data;
 
 // ---- calendar.c ----
 

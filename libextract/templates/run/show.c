@@ -31,7 +31,8 @@ static uint64_t extracted(uint64_t value, uint32_t low, uint64_t high)
     return low_bits(value >> low, high - low < 63 ? (unsigned)(high - low) + 1 : 64);
 }
 
-uint64_t run_cut(const struct extract_formatter *run, const struct template_op *op, uint64_t value)
+static inline uint64_t cut(const struct extract_formatter *run, const struct template_op *op,
+                           uint64_t value)
 {
     unsigned width = width_of(run, op);
     switch (op->kind) {
@@ -50,7 +51,12 @@ uint64_t run_cut(const struct extract_formatter *run, const struct template_op *
     }
 }
 
-static void put_decimal(struct pen *pen, uint64_t value, bool negative)
+uint64_t run_cut(const struct extract_formatter *run, const struct template_op *op, uint64_t value)
+{
+    return cut(run, op, value);
+}
+
+static inline void put_decimal(struct pen *pen, uint64_t value, bool negative)
 {
     if (negative)
         pen_char(pen, '-');
@@ -66,42 +72,38 @@ static void put_octal(struct pen *pen, uint64_t value)
 }
 
 // A macro without a format: four digits, and more when they do not suffice.
-static void put_plain(struct pen *pen, uint64_t value)
+static inline void put_plain(struct pen *pen, uint64_t value)
 {
     pen_upper(pen, value, value >> 32 ? 16 : value >> 16 ? 8 : 4);
 }
 
-// What needs NUMBER_MOST bytes at most and no file of its own. False: it is of another kind.
-static inline bool put_number(struct extract_formatter *run, const struct template_op *op,
-                              uint64_t value)
+// Writes to `at` what needs NUMBER_MOST bytes at most and no file of its own; X of at most 8 bytes.
+// Returns its end.
+static inline char *put_number(const struct extract_formatter *run, char *at,
+                               const struct template_op *op, uint64_t value)
 {
-    struct pen *pen = &run->pen;
-    unsigned width = width_of(run, op);
+    struct pen pen = {NULL, at, NULL};
     switch (op->kind) {
     case KIND_HEX:
-        if (width <= 8)
-            pen_upper(pen, value, width * 2);
-        return width <= 8;
+        pen_upper(&pen, value, width_of(run, op) * 2);
+        break;
     case KIND_SIGNED:
-        put_decimal(pen, value, (int64_t)value < 0);
-        return true;
-    case KIND_UNSIGNED:
-    case KIND_LENGTH:
-        pen_dec(pen, value);
-        return true;
+        put_decimal(&pen, value, (int64_t)value < 0);
+        break;
     case KIND_OCTAL:
-        put_octal(pen, value);
-        return true;
+        put_octal(&pen, value);
+        break;
     case KIND_TYPE:
-        pen_upper(pen, value, run->word == 8 ? 4 : 1);
-        return true;
+        pen_upper(&pen, value, run->word == 8 ? 4 : 1);
+        break;
     case KIND_EXTRACT:
     case KIND_PLAIN:
-        put_plain(pen, value);
-        return true;
+        put_plain(&pen, value);
+        break;
     default:
-        return false;
+        pen_dec(&pen, value);
     }
+    return pen.at;
 }
 
 // `digits` digits of which the last 64 bits are `value`: all of B, and of X beyond 8 bytes.
@@ -133,21 +135,35 @@ static bool show_float(struct extract_formatter *run, const struct template_op *
     return run_put(run, op->flags, text, length > 0 ? (size_t)length : 0);
 }
 
-static bool show_name(struct extract_formatter *run, unsigned flags, uint64_t value, unsigned word)
+static bool show_unnamed(struct extract_formatter *run, unsigned flags, uint64_t value)
+{
+    if (!run_begin(run, flags, NUMBER_MOST))
+        return false;
+    if (run->host && run->host->wide_unknown)
+        pen_hex(&run->pen, value);
+    else
+        pen_dec(&run->pen, value);
+    run_behind(run, flags);
+    return true;
+}
+
+static inline bool show_name(struct extract_formatter *run, unsigned flags, uint64_t value,
+                             unsigned word)
 {
     const struct extract_template_host *host = run->host;
     size_t length = 0;
     const char *name =
         host && host->name ? host->name(host->context, run->entry, value, word, &length) : NULL;
-    if (name)
+    if (!name)
+        return show_unnamed(run, flags, value);
+    if (!length || !host->padded)
         return run_put(run, flags, name, length);
-    if (!run_begin(run, flags, NUMBER_MOST))
+    if (!run_begin(run, flags, length))
         return false;
-    if (host && host->wide_unknown)
-        pen_hex(&run->pen, value);
-    else
-        pen_dec(&run->pen, value);
+    pen_piece(&run->pen, name, length);
     run_behind(run, flags);
+    if (__builtin_expect(name[length - 1] == ' ', 0))
+        run->gap = GAP_NONE;
     return true;
 }
 
@@ -182,7 +198,7 @@ bool run_show(struct extract_formatter *run, const struct template_op *op, uint6
         return show_digits(run, op->flags, value, op->width * 2, 4);
     if (!run_begin(run, op->flags, NUMBER_MOST))
         return false;
-    put_number(run, op, value);
+    run->pen.at = put_number(run, run->pen.at, op, value);
     run_behind(run, op->flags);
     return true;
 }
@@ -200,11 +216,11 @@ static bool put_long(struct extract_formatter *run, const struct template_op *op
 }
 
 // Which data word the `bytes` bytes behind the data pointer lie in, 0: none.
-static unsigned word_at(const struct extract_formatter *run, unsigned bytes)
+static inline unsigned word_at(const struct extract_formatter *run, unsigned bytes)
 {
     uint64_t at = (uint64_t)((run->pointer + 7) >> 3) + (uint64_t)run->base;
-    uint64_t word = at / run->word;
-    bool inside = at % run->word + bytes <= run->word;
+    uint64_t word = run_words_of(run, at);
+    bool inside = (at & (run->word - 1u)) + bytes <= run->word;
     return inside && word >= 1 && word <= (run->entry->generic ? 1 : 5) ? (unsigned)word : 0;
 }
 
@@ -261,17 +277,17 @@ static inline void field_seek(struct extract_formatter *run, const struct templa
         run_move_by(run, (int64_t)op->other);
 }
 
-static bool field_name(struct extract_formatter *run, const struct template_op *op)
+// The text of a field, with room for the number behind it.
+static inline bool field_text(struct extract_formatter *run, const struct template_op *op)
 {
-    uint64_t value = 0;
-    unsigned word = word_at(run, width_of(run, op));
-    run_behind(run, op->flags & OP_TOUCHED ? OP_OPEN : 0);
-    return run_number(run, width_of(run, op), &value) &&
-           show_name(run, op->flags & OP_OPEN, value, word);
+    if (!run_begin(run, op->flags, op->value + NUMBER_MOST))
+        return false;
+    pen_piece(&run->pen, run->templates->strings + op->arg, op->value);
+    return true;
 }
 
-static bool field_value(struct extract_formatter *run, const struct template_op *op,
-                        uint64_t *value)
+static inline bool field_value(struct extract_formatter *run, const struct template_op *op,
+                               uint64_t *value)
 {
     if (op->kind == KIND_HEX || op->kind == KIND_UNSIGNED)
         return run_number(run, width_of(run, op), value);
@@ -281,20 +297,53 @@ static bool field_value(struct extract_formatter *run, const struct template_op 
 const struct template_op *run_op_field(struct extract_formatter *run, const struct template_op *op)
 {
     uint64_t value = 0;
-    if (!run_begin(run, op->flags, op->value + NUMBER_MOST))
+    if (!field_text(run, op))
         return NULL;
-    pen_piece(&run->pen, run->templates->strings + op->arg, op->value);
-    if (op->flags & OP_DATA) {
-        value = run_cut(run, op, run_data_word(run, (unsigned)op->other));
-    } else {
-        field_seek(run, op);
-        if (op->kind == KIND_NAME)
-            return field_name(run, op) ? run_next(op) : NULL;
-        if (!field_value(run, op, &value))
-            return NULL;
-    }
-    put_number(run, op, value);
+    field_seek(run, op);
+    if (!field_value(run, op, &value))
+        return NULL;
+    run->pen.at = put_number(run, run->pen.at, op, value);
     run_behind(run, op->flags);
+    return run_next(op);
+}
+
+const struct template_op *run_op_field_data(struct extract_formatter *run,
+                                            const struct template_op *op)
+{
+    if (!field_text(run, op))
+        return NULL;
+    uint64_t value = cut(run, op, run_data_word(run, (unsigned)op->other));
+    run->pen.at = put_number(run, run->pen.at, op, value);
+    run_behind(run, op->flags);
+    return run_next(op);
+}
+
+// A number that may have a name, and the data word that it stands in.
+static inline bool field_number(struct extract_formatter *run, const struct template_op *op,
+                                uint64_t *value, unsigned *word)
+{
+    unsigned width = width_of(run, op);
+    if (op->flags & OP_AT_WORD && op->other < run->words && width == run->word) {
+        *value = run_whole_word(run, op->other);
+        *word = op->other <= 5 ? (unsigned)op->other : 0;
+        run->pointer = (int64_t)((op->other + 1) * width * 8);
+        return true;
+    }
+    field_seek(run, op);
+    *word = word_at(run, width);
+    return run_number(run, width, value);
+}
+
+const struct template_op *run_op_field_name(struct extract_formatter *run,
+                                            const struct template_op *op)
+{
+    uint64_t value = 0;
+    unsigned word = 0;
+    if (!field_text(run, op))
+        return NULL;
+    run_behind(run, op->flags & OP_TOUCHED ? OP_OPEN : 0);
+    if (!field_number(run, op, &value, &word) || !show_name(run, op->flags & OP_OPEN, value, word))
+        return NULL;
     return run_next(op);
 }
 

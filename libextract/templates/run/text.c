@@ -40,7 +40,7 @@ bool run_put(struct extract_formatter *run, unsigned flags, const char *text, si
     if (!run_begin(run, flags, length))
         return false;
     pen_copy(&run->pen, text, length);
-    behind_text(run, flags);
+    run_behind(run, text[length - 1] == ' ' ? OP_OPEN : flags);
     return true;
 }
 

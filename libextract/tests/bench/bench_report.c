@@ -12,6 +12,7 @@
 #include <time.h>
 
 enum { RUNS = 5, BATCH = 128, BASE = 0x20000000, THREADS = 8, OBJECTS = 15, LINE_ROOM = 512 };
+enum { WHO_COLUMNS = sizeof "interrupt/thread 0" - 1 };
 enum { MUST = 3, PRICE_MUST = 3 };
 
 struct bench {
@@ -173,13 +174,12 @@ static void put_word(struct pen *pen, const char *word)
     pen_copy(pen, word, strlen(word));
 }
 
-static unsigned put_name(struct hand *hand, uint64_t address)
+static void put_name(struct hand *hand, uint64_t address)
 {
     unsigned at = place_of(address);
     while (hand->names[at].address != address)
         at = (at + 1) % 64;
     pen_copy(&hand->pen, hand->names[at].name, hand->names[at].length);
-    return hand->names[at].length;
 }
 
 static void put_hexadecimal(struct pen *pen, uint64_t value)
@@ -221,16 +221,15 @@ static void put_field(struct hand *hand, char kind, uint64_t value)
 static void put_prefix(struct hand *hand, const struct extract_event *event, const char *id)
 {
     struct pen *pen = &hand->pen;
-    unsigned used = 9;
     pen_dec_right(pen, event->seq, hand->seq);
     PEN_LITERAL(pen, "  ");
     put_word(pen, id);
     PEN_LITERAL(pen, "   ");
+    const char *start = pen->at;
     if (event->context == EXTRACT_ISR)
-        PEN_LITERAL(pen, "interrupt");
-    else
-        used = put_name(hand, event->thread);
-    pen_pad(pen, 9 - used + 2);
+        PEN_LITERAL(pen, "interrupt/");
+    put_name(hand, event->thread);
+    pen_pad(pen, WHO_COLUMNS + 2 - (unsigned)(pen->at - start));
     pen_dec_right(pen, event->ticks, 13);
     PEN_LITERAL(pen, "  ");
     pen_dec_right(pen, event->ticks - hand->last, 11);
@@ -266,9 +265,9 @@ static enum extract_code report_by_hand(struct bench *b, struct extract_text *te
     learn(&hand, trace);
     hand.seq = hand.seq < 3 ? 3 : hand.seq;
     extract_text_printf(text,
-                        "%*s  ID    THREAD     ELAPSED_TICKS  DELTA_TICKS  APPL    SYSCALL "
+                        "%*s  ID    %-*s  ELAPSED_TICKS  DELTA_TICKS  APPL    SYSCALL "
                         "KERNEL  INTERRUPT\n",
-                        (int)hand.seq, "SEQ");
+                        (int)hand.seq, "SEQ", WHO_COLUMNS, "THREAD");
     pen_open(&hand.pen, text);
     extract_reader_init(&reader, trace);
     while ((count = extract_reader_next(&reader, events, BATCH)))

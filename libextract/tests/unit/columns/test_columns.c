@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Reports in columns: layouts, pages, duplicates, templates at work. What stands here was written
 // by hand from the ring's words and docs/man/ringside-report.1.
+#include "base/pen.h"
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 #include <extract/session.h>
+#include <inttypes.h>
 
 enum { MAIN = 0x20004000, LONG = 0x20004100 };
 
@@ -423,9 +425,34 @@ static void memory_runs_out(void **state)
     each_allocation_fails(attempt);
 }
 
+static void check_number(uint64_t value)
+{
+    char room[PEN_NUMBER], expected[24];
+    struct pen pen = {NULL, room, room + sizeof room};
+    pen_dec(&pen, value);
+    *pen.at = 0;
+    snprintf(expected, sizeof expected, "%" PRIu64, value);
+    assert_string_equal(room, expected);
+}
+
+static void numbers_of_every_length(void **state)
+{
+    (void)state;
+    check_number(0);
+    check_number(UINT64_MAX);
+    for (unsigned i = 0; i < 20; i++)
+        for (uint64_t digit = 1; digit < 10; digit++) {
+            check_number(pen_powers[i] * digit - 1); // at 10^19 these wrap, to numbers all the same
+            check_number(pen_powers[i] * digit);
+        }
+    for (uint64_t value = 12345678; value > 0; value = value * 7 / 9)
+        check_number(value);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_of_every_length),
         cmocka_unit_test(layout_of_trcrpt),
         cmocka_unit_test(columns_of_trcrpt),
         cmocka_unit_test(layout_of_ringside),
