@@ -72,7 +72,7 @@ static enum extract_code read_to_end(int fd, struct intake *in, struct extract_e
     for (;;) {
         if (in->length > in->limit)
             return extract_error_set(error, EXTRACT_LIMIT, in->name,
-                                     "cut out the part that holds the trace",
+                                     "cut out the part that matters",
                                      "it holds more than %zu bytes", in->limit);
         if (in->length == in->size) {
             size_t size = in->size < in->limit / 2 ? in->size * 2 : in->limit + 1;
@@ -106,7 +106,7 @@ static enum extract_code intake_start(int fd, struct intake *in, uint64_t limit,
     if (S_ISREG(st.st_mode) && st.st_size > 0) {
         if ((uint64_t)st.st_size > in->limit)
             return extract_error_set(
-                error, EXTRACT_LIMIT, in->name, "cut out the part that holds the trace",
+                error, EXTRACT_LIMIT, in->name, "cut out the part that matters",
                 "it holds %lld bytes, more than %zu", (long long)st.st_size, in->limit);
         size = (size_t)st.st_size + 1;
     }

@@ -116,8 +116,8 @@ enum extract_code cli_reporting_dates(struct extract_session_options *session,
 // pager.c: from here on, standard output goes to the user's pager, where it is a terminal. False:
 // it does not.
 bool cli_pager_open(int *child);
-// Waits until the user has seen enough.
-void cli_pager_close(int child);
+// Waits until the user has seen enough. False: the pager could not be run.
+bool cli_pager_close(int child);
 
 // input.c: opens the memory that the inputs make together.
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,

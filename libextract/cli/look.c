@@ -8,8 +8,12 @@
 
 static void say_opened(const char *path)
 {
-    if (path)
-        fprintf(stderr, "ringside: %s: opened\n", extract_file_name(path));
+    struct extract_error error;
+    char line[sizeof error.what + sizeof error.why + 8];
+    if (!path)
+        return;
+    extract_error_set(&error, EXTRACT_OK, extract_file_name(path), NULL, "opened");
+    fprintf(stderr, "ringside: %s\n", extract_error_format(&error, line, sizeof line));
 }
 
 static void say_files(const struct cli_options *options)
@@ -22,6 +26,18 @@ static void say_files(const struct cli_options *options)
         say_opened(options->reporting.templates[i]);
 }
 
+// Of two that read standard input, the second would find nothing there.
+static bool streams_clash(const struct cli_options *options)
+{
+    size_t count = 0;
+    for (int i = 0; i < options->input_count; i++)
+        count += !strcmp(options->inputs[i], "-") || !strncmp(options->inputs[i], "-@", 2);
+    for (size_t i = 0; i < options->reporting.template_count; i++)
+        count += !strcmp(options->reporting.templates[i], "-");
+    count += options->user_events && !strcmp(options->user_events, "-");
+    return count > 1;
+}
+
 int cli_look_open(struct cli_look *look, const struct cli_options *options)
 {
     struct extract_session_options session = options->session;
@@ -29,6 +45,8 @@ int cli_look_open(struct cli_look *look, const struct cli_options *options)
     enum extract_code code;
 
     memset(look, 0, sizeof *look);
+    if (streams_clash(options))
+        return cli_refuse("-", "give all but one a name", "standard input can be read only once");
     if (options->reporting.verbose)
         say_files(options);
     code = cli_log_open(&look->log, options, &error);

@@ -83,11 +83,19 @@ static int end_stream(struct cli_output *output, int status)
                                                    : CLI_UNREADABLE;
 }
 
+static int complain_of_pager(void)
+{
+    struct extract_error error;
+    extract_error_set(&error, EXTRACT_IO, "--pager", "leave it out, or set PAGER to a command",
+                      "the pager could not be run");
+    return cli_complain(&error);
+}
+
 int cli_output_close(struct cli_output *output, int status)
 {
     status = output->path ? end_file(output, status) : end_stream(output, status);
-    if (output->pager)
-        cli_pager_close(output->pager);
+    if (output->pager && !cli_pager_close(output->pager))
+        status = complain_of_pager();
     extract_text_free(&output->text);
     return status;
 }

@@ -8,6 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+// From here on the shell's exit status says that there was no command (POSIX, 2.8.2).
+enum { NOT_EXECUTABLE = 126, NOT_FOUND };
+
 static void run_pager(const int ends[2])
 {
     const char *command = getenv("PAGER");
@@ -19,7 +22,7 @@ static void run_pager(const int ends[2])
     signal(SIGPIPE, SIG_DFL);
     setenv("LESS", "R", 0); // colors, unless the user has his own wishes
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(127);
+    _exit(NOT_FOUND);
 }
 
 bool cli_pager_open(int *child)
@@ -39,9 +42,11 @@ bool cli_pager_open(int *child)
     return *child > 0;
 }
 
-void cli_pager_close(int child)
+bool cli_pager_close(int child)
 {
+    int status = 0;
     close(STDOUT_FILENO); // the pager sees the end
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
+    return !WIFEXITED(status) || WEXITSTATUS(status) < NOT_EXECUTABLE;
 }

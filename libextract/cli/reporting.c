@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#define NANO 1000000000
+#define NANO   1000000000
+#define BEFORE "before"
 
 static const char own_letters[] = CLI_REPORT_LETTERS;
 
@@ -182,8 +183,12 @@ static bool parse_date(const char *date, int64_t *seconds)
         return false;
     tm.tm_mon--;
     tm.tm_year = year < 70 ? year + 100 : year;
+    struct tm noon = {
+        .tm_year = tm.tm_year, .tm_mon = tm.tm_mon, .tm_mday = tm.tm_mday, .tm_hour = 12};
+    int month = tm.tm_mon;
+    timegm(&noon); // makes 3 March of 31 February
     *seconds = (int64_t)mktime(&tm);
-    return true;
+    return noon.tm_mon == month;
 }
 
 // When the oldest entries of a log were read from the target, in seconds since 1970.
@@ -198,7 +203,7 @@ static bool first_wall(struct extract_log *log, int64_t *seconds)
     return false;
 }
 
-// "from" or "to", by a date; what lies in front of the trace is its start.
+// "from" or "to", by a date; BEFORE for one in front of the trace.
 static enum extract_code set_date(char *time, size_t size, const char *option, const char *date,
                                   struct extract_log *log, struct extract_error *error)
 {
@@ -211,7 +216,10 @@ static enum extract_code set_date(char *time, size_t size, const char *option, c
         return extract_error_set(error, EXTRACT_USAGE, option,
                                  "give seconds from its start: -O starttime=SECONDS, endtime=",
                                  "the trace does not say when it was recorded; logs do");
-    snprintf(time, size, "%llds", wanted > first ? (long long)(wanted - first) : 0LL);
+    if (wanted < first)
+        snprintf(time, size, "%s", BEFORE);
+    else
+        snprintf(time, size, "%llds", (long long)(wanted - first));
     return EXTRACT_OK;
 }
 
@@ -226,7 +234,11 @@ enum extract_code cli_reporting_dates(struct extract_session_options *session,
         code = set_date(room->from, sizeof room->from, "-s", reporting->start_date, log, error);
     if (!code && reporting->end_date)
         code = set_date(room->to, sizeof room->to, "-e", reporting->end_date, log, error);
-    add_condition(session, EXTRACT_FILTER_FROM, room->from);
-    add_condition(session, EXTRACT_FILTER_TO, room->to);
+    if (strcmp(room->from, BEFORE) != 0)
+        add_condition(session, EXTRACT_FILTER_FROM, room->from);
+    if (strcmp(room->to, BEFORE) == 0)
+        add_condition(session, EXTRACT_FILTER_LAST, "0"); // nothing of the trace
+    else
+        add_condition(session, EXTRACT_FILTER_TO, room->to);
     return code;
 }

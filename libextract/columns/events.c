@@ -27,6 +27,7 @@ struct paper {
     const char *svc;
     bool first;
     unsigned lines; // of this page
+    bool begun;     // an event stands on it
     struct extract_event previous;
     struct extract_text payload; // its data, which a reader's next step may take away
 };
@@ -186,22 +187,24 @@ static void put_heads(struct paper *paper)
 {
     pen_close(&paper->pen);
     paper->lines = layout_heads(&paper->layout, paper->options->color, paper->pen.text);
+    paper->begun = false;
     pen_open(&paper->pen, paper->pen.text);
 }
 
-// A page ends in front of an event that has no room on it.
+// A page ends in front of an event that has no room on it, but not before it has one.
 static void turn_page(struct paper *paper, const struct extract_outcome *said)
 {
     unsigned lines = 1u + paper->layout.columns.two_lines;
     for (const char *at = said->text, *end = at + said->length;
          at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
         lines++;
-    if (paper->lines && paper->lines + lines > paper->layout.columns.page_lines &&
+    if (paper->begun && paper->lines + lines > paper->layout.columns.page_lines &&
         pen_need(&paper->pen, 1)) {
         pen_char(&paper->pen, '\n');
         put_heads(paper);
     }
     paper->lines += lines;
+    paper->begun = true;
 }
 
 // The blanks in front of the text, which stands on a line of its own in some layouts.
@@ -271,7 +274,7 @@ static bool put_event(struct paper *paper, const struct extract_event *event)
         paper->outcome->skipped++;
         return true;
     }
-    if (layout->columns.page_lines)
+    if (layout->columns.page_lines && !paper->options->no_header)
         turn_page(paper, &said);
     if (paper->adaptor->failed)
         return fail(paper);

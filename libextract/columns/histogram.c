@@ -8,6 +8,16 @@
 
 enum { COUNT, PERCENT, ID, LABEL, COLUMNS };
 
+// A type that stands for many ids is told from its siblings by the number, as in the report.
+static void put_label(struct sheet *sheet, const struct extract_service_stats *service,
+                      const struct extract_template *chosen)
+{
+    extract_text_escaped(&sheet->cells, chosen ? chosen->label : service->type->name);
+    if (!chosen && service->type->range)
+        extract_text_printf(&sheet->cells, " %u", service->id);
+    sheet_close_cell(sheet);
+}
+
 static void put_row(struct sheet *sheet, const struct extract_service_stats *service,
                     uint64_t events, const struct adaptor *adaptor)
 {
@@ -21,7 +31,7 @@ static void put_row(struct sheet *sheet, const struct extract_service_stats *ser
     sheet_close_cell(sheet);
     adaptor_id(adaptor, &event, id);
     sheet_cell(sheet, id);
-    sheet_cell(sheet, chosen ? chosen->label : service->type->name);
+    put_label(sheet, service, chosen);
 }
 
 enum extract_code columns_histogram(struct extract_text *text, const struct extract_view *view,

@@ -140,13 +140,14 @@ void layout_open(struct layout *layout, const struct extract_columns *columns, u
     layout->rare = layout->filename || layout->cpu || layout->pid || layout->tid || layout->prio ||
                    layout->interrupt || layout->svc;
     set_times(layout, needs);
-    if (columns->two_lines) {
-        layout->text = LAYOUT_LEVEL;
-        return;
-    }
     make_heads(layout, heads);
     for (unsigned i = 0; i < HEADS; i++)
         layout->text += heads[i].width ? heads[i].width + layout->gap : 0;
+    layout->columns.two_lines &= layout->text > 0; // without columns there is one
+    if (layout->columns.two_lines) {
+        layout->text = LAYOUT_LEVEL;
+        return;
+    }
     layout->indent = layout->text ? 2 - layout->gap : 0; // two blanks, whatever the gap
     layout->text += layout->indent;
 }

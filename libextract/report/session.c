@@ -34,6 +34,15 @@ static enum extract_code make_filter(struct extract_session *session,
     return code;
 }
 
+// Marks have ids of their own, which reports show as F00 to FFF.
+static enum extract_code add_mark(struct extract_session *session, const char *digits, bool drop,
+                                  struct extract_error *error)
+{
+    char value[16];
+    snprintf(value, sizeof value, "%s0xFFFFFF%.2s", drop ? "!" : "", digits + 1);
+    return extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
+}
+
 // A list of hook ids, as reports show them, to the event ids of the trace's format.
 static enum extract_code add_hooks(struct extract_session *session, const char *list, bool drop,
                                    struct extract_error *error)
@@ -49,10 +58,12 @@ static enum extract_code add_hooks(struct extract_session *session, const char *
         if (digits < 3 || digits > (wide ? 8 : 4) || (list[digits] && list[digits] != ','))
             return extract_error_set(error, EXTRACT_USAGE, "hook id",
                                      "write ids as the report shows them, with commas between",
-                                     "\"%s\" is none", list);
+                                     "\"%.*s\" is none", (int)strcspn(list, ","), list);
         snprintf(value, sizeof value, "%s0x%.*s%s", drop ? "!" : "", (int)digits, list,
                  digits == 3 && !wide ? "0" : "");
         code = extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
+        if (!code && digits == 3 && (*list == 'F' || *list == 'f'))
+            code = add_mark(session, list, drop, error);
         if (!list[digits])
             break;
         list += digits + 1;

@@ -23,9 +23,9 @@ static void put_count(struct extract_text *text, const struct extract_templates 
     extract_text_init(&clean, NULL, NULL);
     extract_text_escaped(&clean, extract_file_name(file));
     extract_text_putc(&clean, 0);
+    unsigned count = clean.code ? 0 : count_of(templates, clean.data);
     if (!clean.code)
-        extract_text_printf(text, "%s: %u templates\n", clean.data,
-                            count_of(templates, clean.data));
+        extract_text_printf(text, "%s: %u template%s\n", clean.data, count, count == 1 ? "" : "s");
     extract_text_free(&clean);
 }
 

@@ -3,6 +3,7 @@
 // templates, and what there is to say of them on standard error.
 #include "cli/templates/verbs.h"
 #include <stdio.h>
+#include <string.h>
 
 void templates_diagnose(const struct extract_templates *templates, bool quiet)
 {
@@ -18,9 +19,11 @@ void templates_diagnose(const struct extract_templates *templates, bool quiet)
 static int add_files(struct extract_templates *templates, const struct templates_options *options)
 {
     struct extract_error error;
-    int status = CLI_WHOLE;
+    int status = CLI_WHOLE, streams = 0;
     for (int i = 0; i < options->file_count; i++)
-        if (extract_templates_add_file(templates, options->files[i], &error))
+        if (!strcmp(options->files[i], "-") && streams++)
+            return cli_refuse("-", "name it once", "standard input can be read only once");
+        else if (extract_templates_add_file(templates, options->files[i], &error))
             status = cli_complain(&error);
     return status;
 }

@@ -36,9 +36,27 @@ static int run_events(struct cli_options *options)
     return cli_look_run(options, reporting->raw ? "raw" : "report");
 }
 
+// What would be passed over in silence: two kinds of output at once.
+static bool kinds_clash(const struct cli_options *options)
+{
+    const struct cli_reporting *reporting = &options->reporting;
+    bool json = options->session.json && !reporting->list;
+    return reporting->check + reporting->list + reporting->raw + reporting->columns.histogram +
+               json >
+           1;
+}
+
+static int refuse_kinds(void)
+{
+    return cli_refuse("report", "give one of them",
+                      "-c, -j, -r, -O hist and --json each make another output");
+}
+
 static int run_report(const struct cli_options *options)
 {
     struct cli_options rest = *options;
+    if (kinds_clash(options))
+        return refuse_kinds();
     if (options->reporting.check || options->reporting.list)
         return run_templates(options);
     return run_events(&rest);
@@ -50,6 +68,8 @@ static int run_last(const struct cli_options *options)
     struct cli_options rest = *options;
     struct extract_condition *conditions = (struct extract_condition *)rest.session.conditions;
 
+    if (kinds_clash(options))
+        return refuse_kinds();
     if (rest.input_count + cli_is_live(options) < 2)
         return cli_refuse("last", "write ringside last N INPUT", "no input is given");
     conditions[rest.session.condition_count++] =

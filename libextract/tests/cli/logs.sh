@@ -130,6 +130,14 @@ TZ=UTC run report -e 010100000126 --hz 20 --no-header "$work/whole.log"
 check "to a time of day" 0 out '1.000000000 .*queue send' out '0.000000000' no-out '1.500000000'
 TZ=UTC-2 run report -s 010102000126 --hz 20 --no-header "$work/whole.log"
 check "it is local time" 0 out '1.000000000 .*queue send' no-out '0.500000000'
+TZ=UTC run report -e 010100000025 --hz 20 --no-header "$work/whole.log"
+check "nothing is in front of the trace" 0 no-out . no-err .
+TZ=UTC run report -s 010100000025 --hz 20 --no-header "$work/whole.log"
+check "from in front of it: all" 0 out '0.000000000 .*queue send' out 'recording stopped'
+run report -d f11,F12 --no-header "$work/whole.log"
+check "without marks, by their ids" 0 out 'queue send' no-out 'recorder'
+run report -k F11 --no-header "$work/whole.log"
+check "marks alone, by their ids" 0 out ' F11 .*recording started' no-out 'queue send\|stopped'
 TZ=UTC run report -s 010100000126 "$work/whole.log"
 check "a time of day needs the rate" 1 err 'ticks a second are not known'
 run report --compat trcrpt "$work/whole.log"

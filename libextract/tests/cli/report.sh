@@ -96,6 +96,14 @@ run report -s 010100000026 "$trx"
 check "-s of a trace without a clock" 1 err '^ringside: -s: .*; .*-O starttime=' no-out .
 run report -s tomorrow "$trx"
 check "-s of garbage" 1 err 'is no date; write .*mmddhhmmssyy'
+run report -s 023100000026 "$trx"
+check "-s of a day that there is not" 1 err 'is no date; write .*mmddhhmmssyy'
+cp "$trx" "$work/"$'e\033[31m.trx'
+run report -v "$work/"$'e\033[31m.trx'
+check "-v escapes names" 0 err 'e\\x1b\[31m.trx: opened$' no-err $'\033'
+run report -t - -
+check "one standard input for two" 1 no-out . \
+    err '^ringside: -: standard input can be read only once'
 run info -x "$trx"
 check "elsewhere they are refused" 1 err '^ringside: -x: .*; it goes with report and last'
 run stats -O pid "$trx"
@@ -113,10 +121,29 @@ check "and added" 0 out 'SEQ  ID    THREAD  *FILENAME  *CPU  *PID  *TID  PRIO  S
     out ' a.trx .*0x20004000  0x20004000  16 ' out '^                queue send '
 run report "$trx" -O hist
 check "a histogram" 0 out '^    1   25.000  045  queue send$' out '^4 events$' no-out ELAPSED
+printf '\x01\x10\0\0' | dd of="$work/a.trx" bs=1 seek=152 conv=notrunc status=none
+run report "$trx" -O hist
+check "a user event has its number there" 0 out '  1001  user event 4097$'
+cp "$work/ring.bin" "$trx"
 run report "$trx" -O pagesize=3 --color=never
 [ "$(grep -c '^SEQ' "$work/out")" = 2 ] && [ "$(grep -c '^$' "$work/out")" = 1 ]
 status=$?
 check "pages" 0
+run report "$trx" -O pagesize=1,2line --color=never
+[ "$(grep -c '^SEQ' "$work/out")" = 4 ] && [ "$(grep -c '^$' "$work/out")" = 3 ]
+status=$?
+check "each page has an event, however small it is" 0
+run report "$trx" -O pagesize=1 --no-header
+check "no heads on any page" 0 no-out '^SEQ\|^$' out 'queue receive'
+run report "$trx" -O 2line,ids=off,exec=off,seq=off,timestamp=3
+check "two lines, of which one would be empty" 0 no-out '^$' out '^APPL ' out '^        queue send '
+run report "$trx" -k 045,dance,044
+check "names the id that is none" 1 err '"dance" is none'
+for pair in '-c -j' '-r --json' '-r -O hist' '--json -O hist'; do
+    # shellcheck disable=SC2086
+    run report "$trx" $pair -t "$own"
+    check "refuses $pair" 1 err '^ringside: report: .*; give one of them$' no-out .
+done
 for bad in dance exec=maybe pagesize=501 timestamp=4 starttime=x PURR component=on reportedcpus=7 \
     'exec=' ''; do
     run report "$trx" -O "$bad"
@@ -187,6 +214,8 @@ if command -v script >/dev/null; then
     check "the pager" 0 out 'QUEUE send' no-out 'queue send'
     terminal "PAGER='head -n 1' '$ringside' report --pager '$trx'"
     check "a pager that quits" 0 out 'SEQ' no-out 'send\|ringside:'
+    terminal "PAGER='$work/none' '$ringside' report --pager '$trx'"
+    check "a pager that is not there" 2 out '^ringside: --pager: the pager could not be run'
     terminal "PAGER=true '$ringside' report '$trx'"
     check "no pager unless it is asked for" 0 out 'queue send'
     terminal "TERM=xterm '$ringside' report '$trx'"

@@ -108,7 +108,7 @@ done
 run check a.fmt dp.fmt
 check "check says nothing of good files" 0 no-out . no-err .
 run check -v a.fmt warn.fmt
-check "check counts templates" 0 out '^warn.fmt: 1 templates$' out '^a.fmt: 9 templates$'
+check "check counts templates" 0 out '^warn.fmt: 1 template$' out '^a.fmt: 9 templates$'
 run check bad.fmt no.fmt a.fmt
 check "check says all that is wrong" 2 err '^bad.fmt:3:' err '^bad.fmt:4:' err '^ringside: no.fmt: '
 printf '020 1.0 "caller" $021\n' >caller.fmt

@@ -211,6 +211,27 @@ static void pages_have_heads(void **state)
                   "                resume main  [provisional]\n");
 }
 
+// A page that is too small for the heads has one event all the same.
+static void a_page_has_an_event(void **state)
+{
+    (void)state;
+    start(own, false);
+    columns = (struct extract_columns){.size = sizeof columns, .page_lines = 1};
+    columns.times = EXTRACT_TIMES_NONE;
+    assert_report("APPL    SYSCALL KERNEL  INTERRUPT\n"
+                  "        send queue=7\n"
+                  "\n"
+                  "APPL    SYSCALL KERNEL  INTERRUPT\n"
+                  "                        enter\n"
+                  "\n"
+                  "APPL    SYSCALL KERNEL  INTERRUPT\n"
+                  "mine\n"
+                  "second=2\n"
+                  "\n"
+                  "APPL    SYSCALL KERNEL  INTERRUPT\n"
+                  "                resume main  [provisional]\n");
+}
+
 static void repeated_events_are_counted(void **state)
 {
     (void)state;
@@ -459,6 +480,7 @@ int main(void)
         cmocka_unit_test(two_lines_an_event),
         cmocka_unit_test(times_of_every_kind),
         cmocka_unit_test(pages_have_heads),
+        cmocka_unit_test(a_page_has_an_event),
         cmocka_unit_test(repeated_events_are_counted),
         cmocka_unit_test(histogram_counts_hook_ids),
         cmocka_unit_test(faults_are_told),
