@@ -15,7 +15,7 @@ enum {
     TEMPLATE_NESTING = 64,   // braces within braces, LOOPs, parentheses (E-BRACE, E-EXPR)
     TEMPLATE_STACK = 80,     // values; the compiler sees to it that it suffices
     TEMPLATE_LOOPS = 65536,  // turns of one LOOP (E-LOOPMAX)
-    TEMPLATE_STEPS = 4194304 // operations an event, over all loops and calls (E-LOOPMAX)
+    TEMPLATE_STEPS = 1048576 // operations an event, over all loops and calls (E-LOOPMAX)
 };
 
 // How bytes are read, and how values are shown.
