@@ -18,6 +18,7 @@ INSTALL_644 += qemu-tests/demo.fmt:share/ringside/examples/demo.fmt
 INSTALL_644 += $(foreach f,$(sort $(wildcard openocd-tcl/*.tcl)),\
   $(f):share/openocd/site/$(notdir $(f)))
 INSTALL_644 += qemu-tests/probe/probe.cfg:share/openocd/site/interface/ringside-probe.cfg
+INSTALL_644 += qemu-tests/probe/riscv.cfg:share/openocd/site/interface/ringside-probe-riscv.cfg
 # Links and files that are made for the prefix.
 INSTALL_MADE := lib/$(SONAME) lib/libextract.so lib/pkgconfig/libextract.pc \
   share/ringside/ringside.gdb

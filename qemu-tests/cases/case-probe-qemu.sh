@@ -129,6 +129,183 @@ END
     said 1 1 1
 }
 
+# The same behind a debug module of RISC-V, and OpenOCD's target for it.
+riscv_insert=$(riscv64-unknown-elf-nm "$rv64" |
+    awk '$3 == "_tx_trace_event_insert_impl" {print "0x" $1}')
+serve_riscv() {
+    serve --tap riscv --qemu "qemu-system-riscv64 -M virt -bios none $quiet -kernel $rv64 \
+        -qmp unix:$work/qmp,server=on,wait=off"
+}
+openocd_riscv() {
+    local tcl
+    tcl=$(cat)
+    config=$PWD/qemu-tests/probe/riscv.cfg openocd_board <<<"
+proc mtime {} { chip.cpu read_memory 0x0200bff8 64 1 }
+proc moves {} { set first [mtime]; expr {[mtime] > \$first} }
+proc at {name} { regexp {: (0x[0-9a-f]+)} [reg \$name] all v; return \$v }
+$tcl"
+}
+
+# OpenOCD halts the hart to examine it, and lets it run on.
+riscv_examined() {
+    openocd_riscv <<'END' || return 1
+say [runs] [chip.cpu curstate] [moves]
+halt
+say [runs] [moves] [at misa] [at mhartid]
+resume
+say [runs] [moves]
+END
+    said '1 running 1' '0 0 0x80000000001411ad 0x0000000000000000' '1 1' &&
+        grep -q 'XLEN=64' "$work/openocd.log"
+}
+
+# Memory while the hart runs, in accesses of all sizes. What is not mapped, or lies above 4 GiB, is
+# an error, and the next access is as ever.
+riscv_memory() {
+    openocd_riscv <<END || return 1
+chip.cpu write_memory 0x80700000 64 {0x1122334455667788 0x99}
+chip.cpu write_memory 0x80700001 8 {0xaa 0xbb}
+chip.cpu write_memory 0x80700006 16 {0xcc}
+foreach a {0x18000000 0x80700004 0x400000000 0x80700000} {
+    say [catch {chip.cpu read_memory \$a 32 2} got] [expr {[llength \$got] == 2 ? \$got : "-"}]
+}
+say [catch {chip.cpu write_memory 0x18000000 32 1}]
+say [chip.cpu read_memory 0x80700000 64 2]
+say [chip.cpu read_memory 0x80700000 8 3]
+ask fault 0x80700008 1
+say [catch {chip.cpu read_memory 0x80700000 32 4}]
+ask fault clear
+dump_image {$work/ours} 0x80000000 4096
+pmemsave 0x80000000 4096 $work/theirs
+say [runs] [chip.cpu curstate]
+END
+    said '1 -' '0 0xcc3344 0x99' '1 -' '0 0x55bbaa88 0xcc3344' 1 '0xcc334455bbaa88 0x99' \
+        '0x88 0xaa 0xbb' 1 '1 running' && cmp "$work/ours" "$work/theirs"
+}
+
+# A busy debug module: what it did not take is asked for again.
+riscv_busy() {
+    openocd_riscv <<'END' || return 1
+ask wait 7
+say [chip.cpu read_memory 0x80700000 64 2]
+halt
+say [expr {[at sp] > 0x80000000}]
+resume
+say [moves]
+ask wait 0
+say [regexp {waits=[1-9]} [ask counters]]
+END
+    said '0xcc334455bbaa88 0x99' 1 1 1
+}
+
+# Two additions, a nop, an addition and a jump to itself, run step by step, with registers set.
+riscv_steps() {
+    openocd_riscv <<'END' || return 1
+halt
+chip.cpu write_memory 0x80700000 16 {0x0505 0x0589 0x0001 0x952e 0xa001}
+reg a0 0x1122334455667787
+reg a1 1
+reg pc 0x80700000
+reg mscratch 0x123456789a
+step
+say [at pc] [at a0]
+step
+step
+step
+step
+say [at pc] [at a0] [at a1] [at mscratch]
+say [expr {[catch {reg dscratch0}] != 0}]
+END
+    said '0x0000000080700002 0x1122334455667788' \
+        '0x0000000080700008 0x112233445566778b 0x0000000000000003 0x000000123456789a' 1
+}
+
+# Reset in front of the first instruction, in the machine's ROM; breakpoints; a reset that runs.
+riscv_reset() {
+    openocd_riscv <<END || return 1
+reset halt
+say [at pc] [runs]
+bp $riscv_insert 2 hw
+foreach i {1 2} {
+    resume
+    wait_halt 5000
+    say [at pc] [runs]
+}
+rbp all
+reset run
+chip.cpu arp_poll
+say [chip.cpu curstate] [runs] [moves]
+END
+    said '0x0000000000001000 0' "$riscv_insert 0" "$riscv_insert 0" 'running 1 1'
+}
+
+# What OpenOCD's target does not come by: errors of system bus access (a size that there is not, an
+# address that is no multiple, one that is not mapped), which last until they are cleared; commands
+# to a hart that runs, and of a kind that there is not; a debug module that is not active.
+riscv_registers() {
+    openocd_riscv <<'END' || return 1
+proc error_of {control address} {
+    riscv dmi_write 0x38 [expr {$control | 1 << 20}]
+    riscv dmi_write 0x3a [expr {$address >> 32}]
+    riscv dmi_write 0x39 [expr {$address & 0xffffffff}]
+    set first [expr {[riscv dmi_read 0x38] >> 12 & 7}]
+    riscv dmi_write 0x39 0x80000000
+    set kept [expr {[riscv dmi_read 0x38] >> 12 & 7}]
+    riscv dmi_write 0x38 0x7000
+    return "$first$kept[expr {[riscv dmi_read 0x38] >> 12 & 7}]"
+}
+say [error_of 0x80000 0x80000000] [error_of 0x60000 0x80000004] [error_of 0 0x18000000] \
+    [error_of 0 0x100000000] [error_of 0x60000 0x80000008]
+proc command_error {command} {
+    riscv dmi_write 0x17 $command
+    set error [expr {[riscv dmi_read 0x16] >> 8 & 7}]
+    riscv dmi_write 0x16 0x700
+    return $error
+}
+say [command_error 0x321008] [command_error 0x2000000]
+halt
+say [command_error 0x321008] [command_error 0x421008] [command_error 0x3207b2] \
+    [command_error 0x32ffff]
+resume
+riscv dmi_write 0x04 5
+riscv dmi_write 0x10 0
+say [expr {[riscv dmi_read 0x04] | [riscv dmi_read 0x11] | [riscv dmi_read 0x7f]}]
+END
+    said '440 330 220 220 000' '4 2' '0 2 3 3' 0
+}
+
+# Whatever is asked for, the probe and QEMU live, and OpenOCD finds the hart as ever.
+riscv_hostile() {
+    openocd_riscv <<'END' || return 1
+expr {srand(1)}
+proc any {count} { expr {int(rand() * $count)} }
+proc request {operation data reg} {
+    irscan chip.cpu 0x11
+    drscan chip.cpu 2 $operation 32 $data 7 $reg
+}
+request 2 1 0x10
+for {set i 0} {$i < 1500} {incr i} {
+    request 2 [expr {0x320000 | [any 2] << 16 | [any 0x1080]}] 0x17
+    request 2 [expr {1 | [any 4] << 30 | [any 16] & 14}] 0x10
+    request [any 4] [any 0xffffffff] [any 128]
+    irscan chip.cpu [any 32]
+    drscan chip.cpu [expr {1 + [any 32]}] [any 2]
+}
+END
+    alive && openocd_riscv <<'END' || return 1
+reset halt
+say [at pc] [runs]
+END
+    said '0x0000000000001000 0'
+}
+
+# --tap riscv is for a guest that is one.
+riscv_refused() {
+    serve --tap riscv --qemu "qemu-system-arm -M mps2-an385 $quiet -kernel $elf" && return 1
+    grep -q 'no RISC-V' "$work/probe.log" && ! "$probe" --socket "$work/p" --tap mips --qemu true &&
+        ! "$probe" --socket "$work/p" --tap riscv "$rv64@0"
+}
+
 # A QEMU that runs already, and keeps running when the probe goes.
 joined() {
     local pid i
@@ -299,16 +476,16 @@ END
 }
 
 # GDB on OpenOCD's standard input and output, so that no port is taken.
-gdb_session() {
+gdb_session() { # ELF CONFIGURATION RESET-ADDRESS INSERT-ADDRESS [TCL]
     cat >"$work/gdb.cfg" <<END
 set PROBE_SOCKET {$work/probe}
 set CORTEX_M 1
-source {$config}
+source {$2}
 gdb_port pipe
 log_output {$work/openocd.log}
 telnet_port disabled
 tcl_port disabled
-chip.mem configure -gdb-port disabled
+${5-}
 END
     cat >"$work/session.gdb" <<END
 set confirm off
@@ -323,20 +500,20 @@ printf "first at 0x%08x\n", \$pc
 continue
 printf "next at 0x%08x\n", \$pc
 stepi
-printf "moved %d\n", \$pc != (int)&_tx_trace_event_insert_impl
+printf "moved %d\n", \$pc != (long)&_tx_trace_event_insert_impl
 delete
 tbreak storm_entry
 monitor reset halt
 maintenance flush register-cache
 continue
 bt 1
-print (int)\$sp > 0x20000000
+print (long)\$sp > 0x20000000
 END
-    timeout -k 5 90 gdb-multiarch -nx -q -batch -x "$work/session.gdb" "$elf" >"$work/gdb.log" \
+    timeout -k 5 90 gdb-multiarch -nx -q -batch -x "$work/session.gdb" "$1" >"$work/gdb.log" \
         2>&1 </dev/null
     local line
-    for line in "reset at $(printf '0x%08x' "$vector")" "first at $(printf '0x%08x' "$insert")" \
-        "next at $(printf '0x%08x' "$insert")" 'moved 1' '#0 .*storm_entry' '\$1 = 1'; do
+    for line in "reset at $(printf '0x%08x' "$3")" "first at $(printf '0x%08x' "$4")" \
+        "next at $(printf '0x%08x' "$4")" 'moved 1' '#0 .*storm_entry' '\$1 = 1'; do
         grep -q "^$line" "$work/gdb.log" && continue
         echo "GDB did not say: $line"
         tail -n 8 "$work/gdb.log"
@@ -379,8 +556,20 @@ if [ -n "$probe_pid" ]; then
     check "Cortex-M: reset halt at the vector, reset run" reset_halt
     check "Cortex-M: vector catch" vector_catch
     check "Cortex-M: vector catch while it runs" vector_catch_running
-    check "GDB: attach, hbreak, continue" gdb_session
+    check "GDB: attach, hbreak, continue" gdb_session "$elf" "$config" "$vector" "$insert" \
+        'chip.mem configure -gdb-port disabled'
     check "QEMU: another processor" other_processor
+    check "RISC-V: starts" serve_riscv
+    check "RISC-V: examined, halts, resumes" riscv_examined
+    check "RISC-V: memory while the hart runs" riscv_memory
+    check "RISC-V: a debug module that is busy" riscv_busy
+    check "RISC-V: single steps and registers" riscv_steps
+    check "RISC-V: reset and hardware breakpoints" riscv_reset
+    check "RISC-V: registers of the debug module" riscv_registers
+    check "RISC-V: requests at random" riscv_hostile
+    check "RISC-V: GDB attaches, hbreak, continue" gdb_session "$rv64" \
+        "$PWD/qemu-tests/probe/riscv.cfg" 0x1000 "$riscv_insert"
+    check "RISC-V: other guests are refused" riscv_refused
     check "QEMU: one that runs already" joined
     check "QEMU and the probe end together" end_together
 fi

@@ -97,7 +97,7 @@ naive_share() {
     filter $user_events
     first=$(($(board_word bout_trace_inserted)))
     while [ "$(now_ns)" -lt $end ]; do
-        "$ringside" report --json -q --openocd "$tcl_port" --target chip.mem --elf "$elf" |
+        "$ringside" report --json -q --openocd "$tcl_port" --target "$target" --elf "$elf" |
             jq -r 'select(.id >= 4096) | .info[1]' >>"$work/naive"
     done
     filter 0
@@ -134,7 +134,8 @@ check "record torn: runs" record_storm torn 400 2000 0xffffffff
 check "record torn: $balance" balances torn
 tell_verdict torn
 
-# Rings of other kinds: words of 8 bytes, and big-endian ones; by the program and by OpenOCD.
+# Rings of other kinds: words of 8 bytes, and big-endian ones, and through a debug module of RISC-V;
+# by the program and by OpenOCD.
 other_board() { # IMAGE [big]
     elf=$firmware/storm-$1.elf
     big_endian=${2-}
@@ -161,19 +162,32 @@ other_tcl() {
     tcl ringside record stop >/dev/null
     board_word bout_trace_inserted >"$work/$1.total"
 }
-while read -r name order; do
-    case $name in
+other_snapshot() {
+    says '[1-9][0-9]* slots' ringside snapshot "$work/$1.trx" &&
+        tell "$work/$1.events" report --json --elf "$elf" "$work/$1.trx" &&
+        [ "$(grep -c . "$work/$1.events")" -gt 100 ]
+}
+through_riscv() {
+    config=$PWD/qemu-tests/probe/riscv.cfg
+    target=chip.cpu
+    tap=(--tap riscv)
+}
+while read -r name image order; do
+    case $image in
     rv64) machine="riscv64 -M virt -bios none" ;;
     coldfire) machine="m68k -M mcf5208evb" ;;
     esac
-    check "record $name: the board and OpenOCD start" other_board "$name" "$order"
+    [ "$name" != riscv ] || through_riscv
+    check "record $name: the board and OpenOCD start" other_board "$image" "$order"
     for by in record tcl; do
         check "record $name: runs, by $by" other_$by "$name-$by"
         check "record $name, by $by: $balance" balances "$name-$by"
         tell_verdict "$name-$by"
     done
+    check "record $name: a snapshot of it" other_snapshot "$name"
 done <<END
-rv64
-coldfire big
+rv64 rv64
+coldfire coldfire big
+riscv rv64
 END
 exit $((failed > 0))

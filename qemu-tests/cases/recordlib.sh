@@ -23,9 +23,12 @@ board_set() { ask poke "$(symbol "$1")" "$(lanes "$2")" >/dev/null; }
 filter() { board_set _tx_trace_event_enable_bits "$1"; }
 
 machine="arm -M mps2-an385"
+target=chip.mem # which the ring is read through
+tap=()          # words for the probe: what OpenOCD finds
 
 start_board() { # [QEMU OPTION...]
-    serve --qemu "qemu-system-$machine -display none -serial null -monitor none -kernel $elf $*"
+    serve "${tap[@]}" \
+        --qemu "qemu-system-$machine -display none -serial null -monitor none -kernel $elf $*"
     wait_for 10 board_is_up || return 1
     filter 0
     start_openocd "${ringside_tcl[@]}"
@@ -41,7 +44,7 @@ recorder_runs() {
 start_recorder() {
     local name=$1
     shift
-    "$ringside" record --openocd "$tcl_port" --target chip.mem --elf "$elf" \
+    "$ringside" record --openocd "$tcl_port" --target "$target" --elf "$elf" \
         -o "$work/$name.log" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
     recorder=$!
     wait_for 20 recorder_runs "$name" && sleep 0.5 && return 0

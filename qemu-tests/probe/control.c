@@ -78,7 +78,7 @@ static enum extract_code run_wait(struct request *request)
         return code;
     probe->knobs.wait_every = every;
     probe->knobs.wait_times = times;
-    probe->dp.requests = probe->dp.waiting = 0;
+    probe->knobs.requests = probe->knobs.waiting = 0;
     return EXTRACT_OK;
 }
 
@@ -242,8 +242,7 @@ static enum extract_code no_memory(const struct request *request, uint32_t addre
 static enum extract_code run_peek(struct request *request)
 {
     const struct target *target = &request->probe->target;
-    uint64_t address, count = 1;
-    uint32_t value;
+    uint64_t address, count = 1, value;
     enum extract_code code = number(request, 0, 0, UINT32_MAX, &address);
     if (!code && request->count > 1)
         code = number(request, 1, 1, PEEK_WORDS, &count);
@@ -254,7 +253,7 @@ static enum extract_code run_peek(struct request *request)
         if (!target->read(target->context, at, 4, &value))
             code = no_memory(request, at);
         else
-            extract_text_printf(request->answer, "%s0x%08" PRIx32, i ? " " : "", value);
+            extract_text_printf(request->answer, "%s0x%08" PRIx32, i ? " " : "", (uint32_t)value);
     }
     return code;
 }
@@ -269,7 +268,7 @@ static enum extract_code run_poke(struct request *request)
     for (size_t i = 1; i < request->count && !code; i++) {
         uint32_t at = (uint32_t)(address + (i - 1) * 4);
         code = number(request, i, 0, UINT32_MAX, &value);
-        if (!code && !target->write(target->context, at, 4, (uint32_t)value))
+        if (!code && !target->write(target->context, at, 4, value))
             code = no_memory(request, at);
     }
     return code;

@@ -26,7 +26,27 @@ struct back_end {
     bool is_qemu;
     struct qemu qemu;
     struct cortexm cortexm;
+    struct hart hart;
 };
+
+// The processor in front of QEMU, as far as there is one that the probe knows.
+static enum extract_code open_processor(struct probe *probe, struct back_end *back_end,
+                                        const struct options *options, struct extract_error *error)
+{
+    struct qemu *qemu = &back_end->qemu;
+    if (options->is_riscv && !qmp_is_architecture(&qemu->qmp, "riscv"))
+        return extract_error_set(error, EXTRACT_USAGE, "--tap riscv", "leave --tap out",
+                                 "the guest is no RISC-V");
+    if (options->is_riscv) {
+        hart_target(&probe->target, &back_end->hart, qemu);
+        probe->dm.hart = &back_end->hart;
+    } else if (qemu->map.is_cortex_m && !options->no_cortex_m) {
+        cortexm_target(&probe->target, &back_end->cortexm, qemu);
+    } else {
+        qemu_target(&probe->target, qemu);
+    }
+    return EXTRACT_OK;
+}
 
 static enum extract_code open_target(struct probe *probe, struct back_end *back_end,
                                      const struct options *options, struct extract_error *error)
@@ -35,16 +55,14 @@ static enum extract_code open_target(struct probe *probe, struct back_end *back_
         return static_open(&probe->target, options->operands, options->operand_count, error);
     const struct qemu_place place = {options->qemu,    options->qtest, options->qmp,
                                      options->gdbstub, options->maps,  options->map_count};
-    struct qemu *qemu = &back_end->qemu;
-    enum extract_code code = qemu_open(qemu, &place, error);
+    enum extract_code code = qemu_open(&back_end->qemu, &place, error);
     if (code)
         return code;
     back_end->is_qemu = true;
-    if (qemu->map.is_cortex_m && !options->no_cortex_m)
-        cortexm_target(&probe->target, &back_end->cortexm, qemu);
-    else
-        qemu_target(&probe->target, qemu);
-    return EXTRACT_OK;
+    code = open_processor(probe, back_end, options, error);
+    if (code)
+        qemu_close(&back_end->qemu);
+    return code;
 }
 
 static void close_target(struct probe *probe, struct back_end *back_end)

@@ -18,6 +18,8 @@ const char options_usage[] =
     "      --qmp PATH            its QMP socket,\n"
     "      --gdbstub PATH        and its gdbstub, which halting needs\n"
     "  -m, --map ADDRESS:LENGTH  memory that QEMU does not list; repeatable\n"
+    "  -t, --tap ARCHITECTURE    what OpenOCD finds: arm (the default, a JTAG-DP) or riscv\n"
+    "                            (a debug module, for a RISC-V guest in QEMU)\n"
     "      --no-cortex-m         leave the debug registers of a Cortex-M out\n"
     "  -x, --set COMMAND         run a control command at the start; repeatable\n"
     "      --with-parent         end when the process that started the probe ends\n"
@@ -36,6 +38,7 @@ static const struct option names[] = {{"socket", required_argument, NULL, 's'},
                                       {"gdbstub", required_argument, NULL, GDBSTUB},
                                       {"map", required_argument, NULL, 'm'},
                                       {"set", required_argument, NULL, 'x'},
+                                      {"tap", required_argument, NULL, 't'},
                                       {"no-cortex-m", no_argument, NULL, NO_CORTEX_M},
                                       {"with-parent", no_argument, NULL, WITH_PARENT},
                                       {"ask", required_argument, NULL, 'a'},
@@ -73,6 +76,8 @@ static const char **place_of(struct options *options, int option)
         return &options->qmp;
     case GDBSTUB:
         return &options->gdbstub;
+    case 't':
+        return &options->tap;
     case 'a':
         return &options->ask;
     default:
@@ -122,6 +127,12 @@ static enum extract_code check(const struct options *options, struct extract_err
     if (joins && !(options->qtest && options->qmp))
         return extract_error_set(error, EXTRACT_USAGE, "--qtest and --qmp", "see --help",
                                  "both are needed to join a QEMU");
+    if (options->tap && !options->is_riscv && strcmp(options->tap, "arm"))
+        return extract_error_set(error, EXTRACT_USAGE, options->tap, "see --help",
+                                 "--tap takes arm or riscv");
+    if (options->is_riscv && (options->operand_count || options->no_cortex_m))
+        return extract_error_set(error, EXTRACT_USAGE, "--tap riscv", "see --help",
+                                 "it debugs a RISC-V guest in QEMU, and nothing else");
     if (options->operand_count && options->map_count)
         return extract_error_set(error, EXTRACT_USAGE, "--map", NULL, "images are a map already");
     return EXTRACT_OK;
@@ -134,11 +145,12 @@ enum extract_code options_parse(struct options *options, int argc, char **argv,
     *options = (struct options){0};
     opterr = 0;
     // "+": what stands behind the first word of --ask is no option of ours.
-    while ((option = getopt_long(argc, argv, "+s:c:q:m:x:a:hV", names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "+s:c:q:m:t:x:a:hV", names, NULL)) != -1) {
         enum extract_code code = take(options, option, argv, error);
         if (code)
             return code;
     }
+    options->is_riscv = options->tap && !strcmp(options->tap, "riscv");
     options->operands = argv + optind;
     options->operand_count = (size_t)(argc - optind);
     return check(options, error);

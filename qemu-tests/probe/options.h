@@ -13,6 +13,7 @@ struct options {
     const char *socket, *control;
     const char *qemu;                  // a command that starts QEMU
     const char *qtest, *qmp, *gdbstub; // sockets of a QEMU that runs
+    const char *tap;                   // the device behind the JTAG TAP: arm or riscv
     const char *maps[OPTION_LIST];     // ADDRESS:LENGTH
     size_t map_count;
     const char *settings[OPTION_LIST]; // control commands
@@ -20,6 +21,7 @@ struct options {
     char **operands; // IMAGE@ADDRESS, or the words to ask with
     size_t operand_count;
     const char *ask; // a control socket to talk to
+    bool is_riscv;   // of `tap`
     bool no_cortex_m, with_parent, help, version;
 };
 

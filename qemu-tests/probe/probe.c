@@ -21,19 +21,35 @@ enum {
 enum slot { SIGNALS, BACK_END, LISTENER, OPENOCD, CONTROL, FIRST_CLIENT };
 enum { SLOTS = FIRST_CLIENT + CONTROL_CLIENTS };
 
+static void join_arm(struct probe *probe)
+{
+    probe->ap.bus = &probe->bus;
+    ap_init(&probe->ap);
+    probe->dp.ap = &probe->ap;
+    probe->dp.knobs = &probe->knobs;
+    probe->tap.device = dp_device(&probe->dp);
+}
+
+static void join_riscv(struct probe *probe)
+{
+    probe->dm.sba.bus = &probe->bus;
+    sba_reset(&probe->dm.sba);
+    probe->dtm.dm = &probe->dm;
+    probe->dtm.knobs = &probe->knobs;
+    probe->tap.device = dtm_device(&probe->dtm);
+}
+
 enum extract_code probe_open(struct probe *probe, struct extract_error *error)
 {
     probe->socket_fd = probe->control_fd = probe->signal_fd = probe->client_fd = -1;
     for (size_t i = 0; i < CONTROL_CLIENTS; i++)
         probe->clients[i].fd = -1;
     probe->tear.target = &probe->target;
-    probe->ap.target = &probe->target;
-    probe->ap.knobs = &probe->knobs;
-    probe->ap.tear = &probe->tear;
-    ap_init(&probe->ap);
-    probe->dp.ap = &probe->ap;
-    probe->dp.knobs = &probe->knobs;
-    probe->tap.dp = &probe->dp;
+    probe->bus = (struct bus){&probe->target, &probe->knobs, &probe->tear, true};
+    if (probe->dm.hart)
+        join_riscv(probe);
+    else
+        join_arm(probe);
     probe->tap.counters = &probe->knobs.counters;
     probe->bitbang.tap = &probe->tap;
     probe->bitbang.target = &probe->target;

@@ -5,6 +5,8 @@
 #define PROBE_PROBE_H
 
 #include "probe/jtag/bitbang.h"
+#include "probe/jtag/dp.h"
+#include "probe/riscv/dtm.h"
 #include "probe/targets/tear.h"
 
 enum { PROBE_BATCH = 65536, CONTROL_CLIENTS = 8, CONTROL_LINE = 4096 };
@@ -22,8 +24,11 @@ struct probe {
     struct knobs knobs;
     struct target target;
     struct tear tear;
-    struct ap ap;
+    struct bus bus;
+    struct ap ap; // of the Arm TAP
     struct dp dp;
+    struct dm dm; // of the RISC-V TAP, which is there when it has a hart
+    struct dtm dtm;
     struct tap tap;
     struct bitbang bitbang;
     const char *socket_path, *control_path; // of sockets that we made; NULL: none
@@ -35,7 +40,7 @@ struct probe {
     bool drop, quit; // asked for on the control socket
 };
 
-// Joins the parts. The target is set already.
+// Joins the parts. The target, and dm.hart for a RISC-V TAP, are set already.
 enum extract_code probe_open(struct probe *probe, struct extract_error *error);
 
 // Listens; a path that another process listens on, or that is no socket, is refused. `control` may

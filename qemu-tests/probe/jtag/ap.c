@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// probe/jtag: the AHB access port. In: CSW, TAR, DRW, BD0 to BD3. Out: beats, one at a time, each
-// counted, charged to the link, and followed by what the tear injector has for it.
+// probe/jtag: the AHB access port. In: CSW, TAR, DRW, BD0 to BD3. Out: beats.
 // Standard: Arm ADIv5 (IHI 0031), C2.2 (address increment, packed transfers, byte lanes) and C2.6
 // (registers).
 #include "probe/jtag/ap.h"
-#include "probe/targets/tear.h"
 
 enum {
     AP_CSW = 0x00,
@@ -28,30 +26,20 @@ enum {
 void ap_init(struct ap *ap)
 {
     ap->csw = CSW_RESET | 2;
-    ap->new_transaction = true;
 }
 
 // One access; `value` has its bytes in their lanes of the 32-bit word.
 static bool beat(struct ap *ap, uint32_t address, unsigned bytes, bool is_read, uint32_t *value)
 {
-    struct counters *counters = &ap->knobs->counters;
-    const struct target *target = ap->target;
     unsigned lane = (address & 3) * 8;
-    uint32_t mask = bytes == 4 ? UINT32_MAX : (UINT32_C(1) << bytes * 8) - 1, word = 0;
-    counters->beats++;
-    counters->bytes += bytes;
-    knobs_charge(ap->knobs, bytes, ap->new_transaction);
-    ap->new_transaction = false;
-    bool done = !knobs_is_fault(ap->knobs, address, bytes);
-    if (done && is_read) {
-        done = target->read(target->context, address, bytes, &word);
-        *value = (*value & ~(mask << lane)) | (word & mask) << lane;
-    } else if (done) {
-        done = target->write(target->context, address, bytes, *value >> lane & mask);
-    }
-    counters->faults += !done;
-    tear_beat(ap->tear);
-    return done;
+    uint32_t mask = bytes == 4 ? UINT32_MAX : (UINT32_C(1) << bytes * 8) - 1;
+    uint64_t word;
+    if (!is_read)
+        return bus_write(ap->bus, address, bytes, *value >> lane & mask);
+    if (!bus_read(ap->bus, address, bytes, &word))
+        return false;
+    *value = (*value & ~(mask << lane)) | ((uint32_t)word & mask) << lane;
+    return true;
 }
 
 static void advance(struct ap *ap, unsigned bytes)
@@ -77,7 +65,7 @@ static bool access_drw(struct ap *ap, bool is_read, uint32_t *value)
 // BD0 to BD3: the four words around TAR; each access is a transaction of its own.
 static bool access_banked(struct ap *ap, unsigned reg, bool is_read, uint32_t *value)
 {
-    ap->new_transaction = true;
+    ap->bus->new_transaction = true;
     return beat(ap, (ap->tar & ~UINT32_C(0xF)) | (reg & 0xC), 4, is_read, value);
 }
 
@@ -93,7 +81,7 @@ bool ap_read(struct ap *ap, unsigned reg, uint32_t *value)
     else if (reg == AP_TAR)
         *value = ap->tar;
     else if (reg == AP_BASE)
-        *value = ap->target->rom_table;
+        *value = ap->bus->target->rom_table;
     else if (reg == AP_IDR)
         *value = IDR_AHB;
     return true;
@@ -120,7 +108,7 @@ bool ap_write(struct ap *ap, unsigned reg, uint32_t value)
         ap->csw = possible_csw(value);
     if (reg == AP_TAR) {
         ap->tar = value;
-        ap->new_transaction = true;
+        ap->bus->new_transaction = true;
     }
     return true;
 }

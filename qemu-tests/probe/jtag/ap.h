@@ -4,17 +4,11 @@
 #ifndef PROBE_AP_H
 #define PROBE_AP_H
 
-#include "probe/jtag/knobs.h"
-#include "probe/targets/target.h"
-
-struct tear;
+#include "probe/jtag/bus.h"
 
 struct ap {
-    const struct target *target;
-    struct knobs *knobs;
-    struct tear *tear;
+    struct bus *bus;
     uint32_t csw, tar;
-    bool new_transaction; // the next beat begins one
 };
 
 void ap_init(struct ap *ap);

@@ -5,6 +5,7 @@
 #define PROBE_BITBANG_H
 
 #include "probe/jtag/tap.h"
+#include "probe/targets/target.h"
 
 struct bitbang {
     struct tap *tap;

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: MIT
 // probe/jtag: the JTAG debug port. In: scans. Out: results, one scan later.
 // Standard: Arm ADIv5 (IHI 0031), B2.2 "DP register descriptions", B1.2 "Sticky flags and DP error
-// responses", B3.4 "DPACC and APACC".
+// responses", chapter B3 "The JTAG Debug Port": instructions and lengths of their registers.
 #include "probe/jtag/dp.h"
+
+enum {
+    IR_LENGTH = 4,
+    IR_ABORT = 0x8,
+    IR_DPACC = 0xA,
+    IR_APACC = 0xB,
+    IR_IDCODE = 0xE,
+    ACCESS_LENGTH = 35,
+    IDCODE = 0x4BA00477 // JTAG-DP of Arm
+};
 
 enum { ACK_WAIT = 1, ACK_OK_OR_FAULT = 2, DP_CONTROL = 0x4, DP_SELECT = 0x8, DP_RDBUFF = 0xC };
 
@@ -16,13 +26,11 @@ enum { ACK_WAIT = 1, ACK_OK_OR_FAULT = 2, DP_CONTROL = 0x4, DP_SELECT = 0x8, DP_
 
 // OpenOCD clears its overrun flag in a scan whose acknowledgement it does not look at: only scans
 // to the AP are answered with WAIT, so that it can.
-uint64_t dp_capture(struct dp *dp, bool to_ap)
+static uint64_t capture_access(struct dp *dp, bool to_ap)
 {
-    dp->refused = to_ap && dp->waiting != 0;
+    dp->refused = to_ap && knobs_take_wait(dp->knobs);
     if (!dp->refused)
         return (uint64_t)dp->result << 3 | ACK_OK_OR_FAULT;
-    dp->waiting--;
-    dp->knobs->counters.waits++;
     // With overrun detection, what is sent behind a WAIT is dropped until the debugger has seen it.
     if (dp->control & ORUNDETECT)
         dp->control |= STICKYORUN;
@@ -49,24 +57,11 @@ static void access_dp(struct dp *dp, unsigned reg, bool is_read, uint32_t value)
         dp->result = 0;
 }
 
-static void count_request(struct dp *dp, bool is_read)
-{
-    struct knobs *knobs = dp->knobs;
-    if (is_read)
-        knobs->counters.ap_reads++;
-    else
-        knobs->counters.ap_writes++;
-    if (knobs->wait_every && ++dp->requests >= knobs->wait_every) {
-        dp->requests = 0;
-        dp->waiting = knobs->wait_times;
-    }
-}
-
 static void access_ap(struct dp *dp, unsigned reg, bool is_read, uint32_t value)
 {
     if (dp->control & STICKY)
         return;
-    count_request(dp, is_read);
+    knobs_count_request(dp->knobs, is_read);
     reg |= dp->select & 0xF0;
     bool there = dp->select >> 24 == 0, done = true; // there is one AP, number 0
     if (is_read) {
@@ -79,7 +74,8 @@ static void access_ap(struct dp *dp, unsigned reg, bool is_read, uint32_t value)
         dp->control |= STICKYERR;
 }
 
-void dp_access(struct dp *dp, bool to_ap, uint64_t scan)
+// A request to the DP, or to the AP that is selected.
+static void access_port(struct dp *dp, bool to_ap, uint64_t scan)
 {
     bool is_read = scan & 1;
     unsigned reg = (unsigned)(scan << 1 & 0xC);
@@ -92,7 +88,33 @@ void dp_access(struct dp *dp, bool to_ap, uint64_t scan)
         access_dp(dp, reg, is_read, value);
 }
 
-void dp_abort(struct dp *dp)
+static bool capture(void *context, unsigned instruction, uint64_t *scan, unsigned *length)
 {
-    dp->waiting = 0;
+    struct dp *dp = context;
+    *length = ACCESS_LENGTH;
+    *scan = 0;
+    if (instruction == IR_DPACC || instruction == IR_APACC)
+        *scan = capture_access(dp, instruction == IR_APACC);
+    else
+        return instruction == IR_ABORT;
+    return true;
+}
+
+static void update(void *context, unsigned instruction, uint64_t scan)
+{
+    struct dp *dp = context;
+    if (instruction == IR_DPACC || instruction == IR_APACC)
+        access_port(dp, instruction == IR_APACC, scan);
+    else if (instruction == IR_ABORT) // DAPABORT: gives up the request under way
+        dp->knobs->waiting = 0;
+}
+
+struct tap_device dp_device(struct dp *dp)
+{
+    return (struct tap_device){.context = dp,
+                               .ir_length = IR_LENGTH,
+                               .idcode_instruction = IR_IDCODE,
+                               .idcode = IDCODE,
+                               .capture = capture,
+                               .update = update};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// probe/jtag: fault ranges and the speed of the link. In: beats. Out: whether they fail, and when
-// the next may go on.
+// probe/jtag: fault ranges, WAIT answers and the speed of the link. In: beats and requests. Out:
+// whether they fail or must wait, and when the next may go on.
 #include "probe/jtag/knobs.h"
 #include <time.h>
 
@@ -41,4 +41,25 @@ void knobs_charge(struct knobs *knobs, unsigned bytes, bool begins)
     link->free_at += cost;
     link->due = link->free_at;
     knobs->counters.link_ns += cost;
+}
+
+void knobs_count_request(struct knobs *knobs, bool is_read)
+{
+    if (is_read)
+        knobs->counters.ap_reads++;
+    else
+        knobs->counters.ap_writes++;
+    if (knobs->wait_every && ++knobs->requests >= knobs->wait_every) {
+        knobs->requests = 0;
+        knobs->waiting = knobs->wait_times;
+    }
+}
+
+bool knobs_take_wait(struct knobs *knobs)
+{
+    if (!knobs->waiting)
+        return false;
+    knobs->waiting--;
+    knobs->counters.waits++;
+    return true;
 }

@@ -12,7 +12,7 @@ struct counters {
     uint64_t tck;      // rising edges of TCK
     uint64_t ir_scans; // Update-IR
     uint64_t dr_scans; // Update-DR
-    uint64_t ap_reads; // AP requests that were taken
+    uint64_t ap_reads; // requests to the AP, or to the debug module, that were taken
     uint64_t ap_writes;
     uint64_t beats;        // accesses of the memory bus
     uint64_t bytes;        // of these beats
@@ -39,8 +39,10 @@ struct link_speed {
 struct knobs {
     struct range faults[FAULT_RANGES];
     size_t fault_count;
-    uint64_t wait_every; // every Nth AP request is followed by WAIT answers; 0: none is
+    uint64_t wait_every; // every Nth such request is followed by WAIT answers; 0: none is
     uint64_t wait_times; // so many
+    uint64_t requests;   // since the last that a WAIT answer followed
+    uint64_t waiting;    // WAIT answers that are still to be given
     struct link_speed link;
     struct counters counters;
 };
@@ -50,6 +52,12 @@ bool knobs_is_fault(const struct knobs *knobs, uint32_t address, unsigned bytes)
 
 // Charges the link for a beat; `begins` says that it is the first of a transaction.
 void knobs_charge(struct knobs *knobs, unsigned bytes, bool begins);
+
+// Counts a request to the AP or the debug module.
+void knobs_count_request(struct knobs *knobs, bool is_read);
+
+// Takes one of the WAIT answers that are to be given; false: there is none.
+bool knobs_take_wait(struct knobs *knobs);
 
 // Nanoseconds of CLOCK_MONOTONIC.
 uint64_t knobs_now(void);

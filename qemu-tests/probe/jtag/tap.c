@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: MIT
-// probe/jtag: the TAP controller and its instructions. In: clocks. Out: scans.
-// Standards: IEEE Std 1149.1-2013, clause 6; Arm Debug Interface Architecture Specification ADIv5
-// (IHI 0031), chapter B3 "The JTAG Debug Port": instructions and lengths of their registers.
+// probe/jtag: the TAP controller. In: clocks. Out: scans.
+// Standard: IEEE Std 1149.1-2013, clause 6; 10 (bypass), 12 (device identification).
 #include "probe/jtag/tap.h"
 
-enum {
-    IR_LENGTH = 4,
-    IR_CAPTURE = 0x1,
-    IR_ABORT = 0x8,
-    IR_DPACC = 0xA,
-    IR_APACC = 0xB,
-    IR_IDCODE = 0xE,
-    ACCESS_LENGTH = 35,
-    IDCODE = 0x4BA00477 // JTAG-DP of Arm
-};
+enum { IR_CAPTURE = 0x1, IDCODE_LENGTH = 32, BYPASS_LENGTH = 1 };
 
 // Where TMS 0 and TMS 1 lead.
 static const uint8_t next_state[16][2] = {
@@ -38,41 +28,26 @@ static const uint8_t next_state[16][2] = {
 void tap_reset(struct tap *tap)
 {
     tap->state = TAP_RESET;
-    tap->instruction = IR_IDCODE;
+    tap->instruction = tap->device.idcode_instruction;
 }
 
 static void capture_dr(struct tap *tap)
 {
-    switch (tap->instruction) {
-    case IR_DPACC:
-    case IR_APACC:
-        tap->shift = dp_capture(tap->dp, tap->instruction == IR_APACC);
-        tap->shift_length = ACCESS_LENGTH;
-        break;
-    case IR_ABORT:
+    const struct tap_device *device = &tap->device;
+    if (tap->instruction == device->idcode_instruction) {
+        tap->shift = device->idcode;
+        tap->shift_length = IDCODE_LENGTH;
+    } else if (!device->capture(device->context, tap->instruction, &tap->shift,
+                                &tap->shift_length)) {
         tap->shift = 0;
-        tap->shift_length = ACCESS_LENGTH;
-        break;
-    case IR_IDCODE:
-        tap->shift = IDCODE;
-        tap->shift_length = 32;
-        break;
-    default: // BYPASS, which is what every other instruction is
-        tap->shift = 0;
-        tap->shift_length = 1;
-        break;
+        tap->shift_length = BYPASS_LENGTH;
     }
 }
 
 static void update_dr(struct tap *tap)
 {
     tap->counters->dr_scans++;
-    if (tap->instruction == IR_DPACC)
-        dp_access(tap->dp, false, tap->shift);
-    else if (tap->instruction == IR_APACC)
-        dp_access(tap->dp, true, tap->shift);
-    else if (tap->instruction == IR_ABORT)
-        dp_abort(tap->dp);
+    tap->device.update(tap->device.context, tap->instruction, tap->shift);
 }
 
 static void enter(struct tap *tap)
@@ -89,7 +64,7 @@ static void enter(struct tap *tap)
         break;
     case TAP_CAPTURE_IR:
         tap->shift = IR_CAPTURE;
-        tap->shift_length = IR_LENGTH;
+        tap->shift_length = tap->device.ir_length;
         break;
     case TAP_UPDATE_IR:
         tap->counters->ir_scans++;

@@ -123,8 +123,12 @@ static void number_registers(struct gdbstub *gdb, const char *text, unsigned *ne
     for (const char *at = strstr(text, "<reg "); at; at = strstr(at + 1, "<reg ")) {
         if (attribute(at, " regnum", value, sizeof value))
             *next = (unsigned)strtoul(value, NULL, 0);
-        if (*next < GDB_REGISTERS && attribute(at, " name", value, sizeof value))
+        if (*next < GDB_REGISTERS && attribute(at, " name", value, sizeof value)) {
             memcpy(gdb->names[*next], value, sizeof value);
+            unsigned long bits =
+                attribute(at, " bitsize", value, sizeof value) ? strtoul(value, NULL, 0) : 32;
+            gdb->sizes[*next] = bits <= 64 ? (uint8_t)(bits / 8) : 16;
+        }
         ++*next;
     }
 }
@@ -168,7 +172,7 @@ bool gdb_attach(struct gdbstub *gdb)
     return true;
 }
 
-static int number_of(const struct gdbstub *gdb, const char *name)
+int gdb_number(const struct gdbstub *gdb, const char *name)
 {
     for (int i = 0; i < GDB_REGISTERS; i++)
         if (!strcmp(gdb->names[i], name))
@@ -176,12 +180,16 @@ static int number_of(const struct gdbstub *gdb, const char *name)
     return -1;
 }
 
-bool gdb_read_register(struct gdbstub *gdb, const char *name, uint64_t *value)
+static bool is_register(const struct gdbstub *gdb, int number)
+{
+    return number >= 0 && number < GDB_REGISTERS && *gdb->names[number];
+}
+
+bool gdb_read_number(struct gdbstub *gdb, int number, uint64_t *value)
 {
     char request[32], reply[PACKET];
-    int number = number_of(gdb, name);
     snprintf(request, sizeof request, "p%x", (unsigned)number);
-    if (number < 0 || !ask(gdb, request, reply) || *reply == 'E')
+    if (!is_register(gdb, number) || !ask(gdb, request, reply) || *reply == 'E')
         return false;
     *value = 0;
     for (unsigned i = 0; i < 8 && reply[2 * i] && reply[2 * i + 1]; i++) {
@@ -191,29 +199,39 @@ bool gdb_read_register(struct gdbstub *gdb, const char *name, uint64_t *value)
     return *reply != '\0';
 }
 
-bool gdb_write_register(struct gdbstub *gdb, const char *name, uint64_t value)
+bool gdb_write_number(struct gdbstub *gdb, int number, uint64_t value)
 {
     char request[64];
-    int number = number_of(gdb, name);
-    unsigned bytes = *name == 'd' ? 8 : 4;
+    if (!is_register(gdb, number))
+        return false;
     int used = snprintf(request, sizeof request, "P%x=", (unsigned)number);
-    for (unsigned i = 0; i < bytes; i++)
+    for (unsigned i = 0; i < gdb->sizes[number]; i++)
         used += snprintf(request + used, sizeof request - (size_t)used, "%02x",
-                         (unsigned)(value >> 8 * i & 0xFF));
-    return number >= 0 && ask_ok(gdb, request);
-}
-
-bool gdb_insert(struct gdbstub *gdb, uint32_t address)
-{
-    char request[32];
-    snprintf(request, sizeof request, "Z1,%" PRIx32 ",2", address);
+                         i < 8 ? (unsigned)(value >> 8 * i & 0xFF) : 0);
     return ask_ok(gdb, request);
 }
 
-bool gdb_remove(struct gdbstub *gdb, uint32_t address)
+bool gdb_read_register(struct gdbstub *gdb, const char *name, uint64_t *value)
+{
+    return gdb_read_number(gdb, gdb_number(gdb, name), value);
+}
+
+bool gdb_write_register(struct gdbstub *gdb, const char *name, uint64_t value)
+{
+    return gdb_write_number(gdb, gdb_number(gdb, name), value);
+}
+
+bool gdb_insert(struct gdbstub *gdb, uint64_t address)
 {
     char request[32];
-    snprintf(request, sizeof request, "z1,%" PRIx32 ",2", address);
+    snprintf(request, sizeof request, "Z1,%" PRIx64 ",2", address);
+    return ask_ok(gdb, request);
+}
+
+bool gdb_remove(struct gdbstub *gdb, uint64_t address)
+{
+    char request[32];
+    snprintf(request, sizeof request, "z1,%" PRIx64 ",2", address);
     return ask_ok(gdb, request);
 }
 

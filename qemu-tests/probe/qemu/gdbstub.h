@@ -11,13 +11,14 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { GDB_REGISTERS = 160, GDB_NAME = 16 };
+enum { GDB_REGISTERS = 4096 + 128, GDB_NAME = 16 }; // all CSRs of RISC-V, and others
 
 struct gdbstub {
     struct channel channel;
     struct sockaddr_un address;          // where it listens
     socklen_t address_length;            // 0: there is none
     char names[GDB_REGISTERS][GDB_NAME]; // of registers, by number; "": none
+    uint8_t sizes[GDB_REGISTERS];        // of them, in bytes
 };
 
 enum gdb_stop { GDB_RUNS, GDB_BREAKPOINT, GDB_OTHER_STOP, GDB_GONE };
@@ -31,8 +32,13 @@ bool gdb_is_attached(const struct gdbstub *gdb);
 bool gdb_read_register(struct gdbstub *gdb, const char *name, uint64_t *value);
 bool gdb_write_register(struct gdbstub *gdb, const char *name, uint64_t value);
 
-bool gdb_insert(struct gdbstub *gdb, uint32_t address);
-bool gdb_remove(struct gdbstub *gdb, uint32_t address);
+// A register's number; -1: there is none. By number, registers are read and written as by name.
+int gdb_number(const struct gdbstub *gdb, const char *name);
+bool gdb_read_number(struct gdbstub *gdb, int number, uint64_t *value);
+bool gdb_write_number(struct gdbstub *gdb, int number, uint64_t value);
+
+bool gdb_insert(struct gdbstub *gdb, uint64_t address);
+bool gdb_remove(struct gdbstub *gdb, uint64_t address);
 
 // One instruction, with or without interrupts and timers.
 bool gdb_step(struct gdbstub *gdb, bool masked);

@@ -20,7 +20,7 @@ static bool read_block(struct qemu *qemu, uint32_t address)
 }
 
 // While the guest runs, each access is one access of its bus; when it stands, nobody can tell.
-bool qemu_read(void *context, uint32_t address, unsigned bytes, uint32_t *value)
+bool qemu_read(void *context, uint32_t address, unsigned bytes, uint64_t *value)
 {
     struct qemu *qemu = context;
     const struct map_region *region = map_find(&qemu->map, address, bytes);
@@ -34,11 +34,11 @@ bool qemu_read(void *context, uint32_t address, unsigned bytes, uint32_t *value)
         return qtest_read(&qemu->qtest, address, bytes, value);
     *value = 0;
     for (unsigned i = 0; i < bytes; i++)
-        *value |= (uint32_t)qemu->block[address - block + i] << 8 * i;
+        *value |= (uint64_t)qemu->block[address - block + i] << 8 * i;
     return true;
 }
 
-bool qemu_write(void *context, uint32_t address, unsigned bytes, uint32_t value)
+bool qemu_write(void *context, uint32_t address, unsigned bytes, uint64_t value)
 {
     struct qemu *qemu = context;
     qemu->block_valid = false;
@@ -63,6 +63,32 @@ bool qemu_pump(void *context)
 {
     struct qemu *qemu = context;
     return qmp_pump(&qemu->qmp) && !qemu->qtest.channel.dead;
+}
+
+bool qemu_halt(struct qemu *qemu)
+{
+    if (qemu_stop(qemu) && gdb_attach(&qemu->gdb))
+        return true;
+    qemu_resume(qemu);
+    return false;
+}
+
+bool qemu_step(struct qemu *qemu, bool masked)
+{
+    qemu->block_valid = false;
+    return qtest_settle(&qemu->qtest) && gdb_step(&qemu->gdb, masked) && qmp_update(&qemu->qmp);
+}
+
+bool qemu_go(struct qemu *qemu)
+{
+    qemu->block_valid = false;
+    qemu->qmp.stopped = false;
+    return qtest_settle(&qemu->qtest) && gdb_resume(&qemu->gdb);
+}
+
+bool qemu_met_breakpoint(struct qemu *qemu)
+{
+    return gdb_poll(&qemu->gdb) == GDB_BREAKPOINT && qmp_update(&qemu->qmp);
 }
 
 // QEMU resets at once and has no line to hold: it stands while the line is asserted, and is reset

@@ -40,13 +40,20 @@ enum extract_code qemu_open(struct qemu *qemu, const struct qemu_place *place,
                             struct extract_error *error);
 void qemu_close(struct qemu *qemu);
 
-// The bus of it, as in target.h; also used by the Cortex-M layer above.
+// The bus of it, as in target.h; also used by the processors above.
 void qemu_target(struct target *target, struct qemu *qemu);
-bool qemu_read(void *context, uint32_t address, unsigned bytes, uint32_t *value);
-bool qemu_write(void *context, uint32_t address, unsigned bytes, uint32_t value);
+bool qemu_read(void *context, uint32_t address, unsigned bytes, uint64_t *value);
+bool qemu_write(void *context, uint32_t address, unsigned bytes, uint64_t value);
 bool qemu_stop(void *context);
 bool qemu_resume(void *context);
 bool qemu_pump(void *context);
+
+// The processor, through the gdbstub. It halts (false: it cannot, and goes on), then makes a step
+// or goes on; and it may meet a breakpoint, which is asked for.
+bool qemu_halt(struct qemu *qemu);
+bool qemu_step(struct qemu *qemu, bool masked);
+bool qemu_go(struct qemu *qemu);
+bool qemu_met_breakpoint(struct qemu *qemu);
 
 // The reset line; `hold` says that the machine stands behind it.
 bool qemu_reset(struct qemu *qemu, bool asserted, bool hold);

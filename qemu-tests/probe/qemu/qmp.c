@@ -51,6 +51,13 @@ bool qmp_update(struct qmp *qmp)
     return line != NULL;
 }
 
+bool qmp_is_architecture(struct qmp *qmp, const char *name)
+{
+    static const char key[] = "\"arch\": \"";
+    const char *line = execute(qmp, "\"query-target\""), *at = line ? strstr(line, key) : NULL;
+    return at && !strncmp(at + sizeof key - 1, name, strlen(name));
+}
+
 enum extract_code qmp_begin(struct qmp *qmp, struct extract_error *error)
 {
     const char *greeting = channel_line(&qmp->channel, true);

@@ -21,6 +21,9 @@ bool qmp_stop(struct qmp *qmp);
 bool qmp_cont(struct qmp *qmp);
 bool qmp_reset(struct qmp *qmp); // the machine stands or runs as before
 
+// Whether the processor's architecture has a name that begins so.
+bool qmp_is_architecture(struct qmp *qmp, const char *name);
+
 // Asks whether the machine stands.
 bool qmp_update(struct qmp *qmp);
 

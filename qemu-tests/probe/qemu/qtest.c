@@ -39,17 +39,17 @@ bool qtest_begin(struct qtest *qtest)
 }
 
 // Between the guest's number and the bytes that it has in memory, the first of them lowest.
-static uint32_t lanes(const struct qtest *qtest, unsigned bytes, uint32_t value)
+static uint64_t lanes(const struct qtest *qtest, unsigned bytes, uint64_t value)
 {
-    return qtest->big ? __builtin_bswap32(value) >> 8 * (4 - bytes) : value;
+    return qtest->big ? __builtin_bswap64(value) >> 8 * (8 - bytes) : value;
 }
 
 static char width(unsigned bytes)
 {
-    return bytes == 4 ? 'l' : bytes == 2 ? 'w' : 'b';
+    return bytes == 8 ? 'q' : bytes == 4 ? 'l' : bytes == 2 ? 'w' : 'b';
 }
 
-bool qtest_read(struct qtest *qtest, uint32_t address, unsigned bytes, uint32_t *value)
+bool qtest_read(struct qtest *qtest, uint32_t address, unsigned bytes, uint64_t *value)
 {
     char line[64];
     int length = snprintf(line, sizeof line, "read%c 0x%" PRIx32 "\n", width(bytes), address);
@@ -57,14 +57,14 @@ bool qtest_read(struct qtest *qtest, uint32_t address, unsigned bytes, uint32_t 
         return false;
     const char *text = answer(qtest);
     if (text)
-        *value = lanes(qtest, bytes, (uint32_t)strtoull(text, NULL, 0));
+        *value = lanes(qtest, bytes, strtoull(text, NULL, 0));
     return text != NULL;
 }
 
-bool qtest_write(struct qtest *qtest, uint32_t address, unsigned bytes, uint32_t value)
+bool qtest_write(struct qtest *qtest, uint32_t address, unsigned bytes, uint64_t value)
 {
     char line[64];
-    int length = snprintf(line, sizeof line, "write%c 0x%" PRIx32 " 0x%" PRIx32 "\n", width(bytes),
+    int length = snprintf(line, sizeof line, "write%c 0x%" PRIx32 " 0x%" PRIx64 "\n", width(bytes),
                           address, lanes(qtest, bytes, value));
     if (qtest->unanswered >= POSTED && !qtest_settle(qtest))
         return false;

@@ -152,11 +152,11 @@ static void remove_all(struct cortexm *m)
 
 static bool handler_of(struct cortexm *m, uint32_t exception, uint32_t *address)
 {
-    uint32_t table = 0;
+    uint64_t table = 0, vector;
     if (!qemu_read(m->qemu, VTOR, 4, &table) ||
-        !qemu_read(m->qemu, table + 4 * exception, 4, address))
+        !qemu_read(m->qemu, (uint32_t)table + 4 * exception, 4, &vector))
         return false;
-    *address &= ~UINT32_C(1); // Thumb
+    *address = (uint32_t)vector & ~UINT32_C(1); // Thumb
     return *address != 0;
 }
 
@@ -192,29 +192,23 @@ static void stand(struct cortexm *m, uint32_t reason)
 // The gdbstub is there from the first halt or vector catch on.
 static void halt(struct cortexm *m, uint32_t reason)
 {
-    if (qemu_stop(m->qemu) && gdb_attach(&m->qemu->gdb))
+    if (qemu_halt(m->qemu))
         stand(m, reason);
-    else
-        qemu_resume(m->qemu);
 }
 
 // Whether the processor met a breakpoint.
 static void look(struct cortexm *m)
 {
     uint64_t pc = 0;
-    if (m->halted || gdb_poll(&m->qemu->gdb) != GDB_BREAKPOINT)
+    if (m->halted || !qemu_met_breakpoint(m->qemu))
         return;
-    qmp_update(&m->qemu->qmp);
     gdb_read_register(&m->qemu->gdb, "pc", &pc);
     stand(m, is_catch(m, pc) ? DFSR_VCATCH : DFSR_BKPT);
 }
 
 static void step(struct cortexm *m)
 {
-    qtest_settle(&m->qemu->qtest);
-    m->qemu->block_valid = false;
-    gdb_step(&m->qemu->gdb, m->control & C_MASKINTS);
-    qmp_update(&m->qemu->qmp);
+    qemu_step(m->qemu, m->control & C_MASKINTS);
     m->has_run = true;
 }
 
@@ -229,12 +223,9 @@ static void resume(struct cortexm *m)
         step(m);
     }
     insert_all(m);
-    qtest_settle(&m->qemu->qtest);
-    m->qemu->block_valid = false;
-    m->qemu->qmp.stopped = false;
     m->halted = false;
     m->has_run = true;
-    gdb_resume(&m->qemu->gdb);
+    qemu_go(m->qemu);
 }
 
 // Vectors are caught from now on, also by a processor that runs: the gdbstub takes breakpoints
@@ -395,7 +386,7 @@ static bool write_register(struct cortexm *m, uint32_t address, uint32_t value)
     return true;
 }
 
-static bool read_bus(void *context, uint32_t address, unsigned bytes, uint32_t *value)
+static bool read_bus(void *context, uint32_t address, unsigned bytes, uint64_t *value)
 {
     struct cortexm *m = context;
     uint32_t word;
@@ -405,10 +396,10 @@ static bool read_bus(void *context, uint32_t address, unsigned bytes, uint32_t *
     return true;
 }
 
-static bool write_bus(void *context, uint32_t address, unsigned bytes, uint32_t value)
+static bool write_bus(void *context, uint32_t address, unsigned bytes, uint64_t value)
 {
     struct cortexm *m = context;
-    return (address >> 20 == 0xE00 && bytes == 4 && write_register(m, address, value)) ||
+    return (address >> 20 == 0xE00 && bytes == 4 && write_register(m, address, (uint32_t)value)) ||
            qemu_write(m->qemu, address, bytes, value);
 }
 

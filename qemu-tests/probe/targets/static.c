@@ -32,17 +32,17 @@ static uint8_t *find(struct images *images, uint32_t address, unsigned bytes)
     return NULL;
 }
 
-static bool read_images(void *context, uint32_t address, unsigned bytes, uint32_t *value)
+static bool read_images(void *context, uint32_t address, unsigned bytes, uint64_t *value)
 {
     const uint8_t *at = find(context, address, bytes);
-    uint32_t word = 0;
+    uint64_t word = 0;
     for (unsigned i = 0; at && i < bytes; i++)
-        word |= (uint32_t)at[i] << 8 * i;
+        word |= (uint64_t)at[i] << 8 * i;
     *value = word;
     return at != NULL;
 }
 
-static bool write_images(void *context, uint32_t address, unsigned bytes, uint32_t value)
+static bool write_images(void *context, uint32_t address, unsigned bytes, uint64_t value)
 {
     uint8_t *at = find(context, address, bytes);
     for (unsigned i = 0; at && i < bytes; i++)

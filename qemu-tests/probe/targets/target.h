@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// probe/targets: what is behind the debug port. In: beats of a 32-bit little-endian bus. Out: their
-// values, or a bus fault. A back end is one `struct target`; the layers above know no more of it.
+// probe/targets: what is behind the debug port. In: beats of a little-endian bus with 32-bit
+// addresses. Out: their values, or a bus fault. A back end is one `struct target`; the layers above
+// know no more of it.
 #ifndef PROBE_TARGET_H
 #define PROBE_TARGET_H
 
@@ -14,9 +15,9 @@ enum { NO_ROM_TABLE = 2 };
 struct target {
     void *context;
     uint32_t rom_table; // the access port's BASE register
-    // One access of 1, 2 or 4 bytes at an address that is a multiple of it. False: bus fault.
-    bool (*read)(void *context, uint32_t address, unsigned bytes, uint32_t *value);
-    bool (*write)(void *context, uint32_t address, unsigned bytes, uint32_t value);
+    // One access of 1, 2, 4 or 8 bytes at an address that is a multiple of it. False: bus fault.
+    bool (*read)(void *context, uint32_t address, unsigned bytes, uint64_t *value);
+    bool (*write)(void *context, uint32_t address, unsigned bytes, uint64_t value);
     // The reset line. The system restarts when it is let go, and then stands or runs as before.
     bool (*reset)(void *context, bool asserted);
     // Stops and resumes the guest from outside of the debug port. False: there is none.

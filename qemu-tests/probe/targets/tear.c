@@ -20,7 +20,10 @@ enum {
 
 static bool load(const struct tear *tear, uint32_t address, uint32_t *value)
 {
-    return tear->target->read(tear->target->context, address, 4, value);
+    uint64_t word = 0;
+    bool done = tear->target->read(tear->target->context, address, 4, &word);
+    *value = (uint32_t)word;
+    return done;
 }
 
 static bool store(const struct tear *tear, uint32_t address, uint32_t value)
