@@ -40,6 +40,39 @@ static uint64_t member_location(Dwarf_Attribute *attribute)
     return op == DW_OP_plus_uconst || op == DW_OP_constu ? expression[0].number : 0;
 }
 
+// An address that stands in a table of the unit (7.27).
+static bool take_indexed(Dwarf_Attribute *attribute, uint64_t *address)
+{
+    Dwarf_Attribute entry;
+    Dwarf_Op *expression;
+    Dwarf_Addr found;
+    size_t count;
+
+    if (dwarf_getlocation(attribute, &expression, &count) != 0 || count != 1 ||
+        dwarf_getlocation_attr(attribute, expression, &entry) != 0 ||
+        dwarf_formaddr(&entry, &found) != 0)
+        return false;
+    *address = found;
+    return true;
+}
+
+// A variable's place is a fixed one when it is an address and nothing else (2.5.1.1).
+static void take_place(Dwarf_Attribute *attribute, struct die *die)
+{
+    Dwarf_Block block;
+
+    if (die->tag != DW_TAG_variable || dwarf_formblock(attribute, &block) != 0)
+        return;
+    if (block.length && block.data[0] == DW_OP_addrx) {
+        die->placed = take_indexed(attribute, &die->address);
+        return;
+    }
+    struct extract_cursor c = extract_cursor_make(block.data, block.length, die->file->order);
+    die->placed = extract_cursor_u8(&c) == DW_OP_addr;
+    die->address = extract_cursor_word(&c, die->file->word);
+    die->placed &= !c.failed && !extract_cursor_left(&c);
+}
+
 static int take_attribute(Dwarf_Attribute *attribute, void *context)
 {
     struct die *die = context;
@@ -70,6 +103,12 @@ static int take_attribute(Dwarf_Attribute *attribute, void *context)
     case DW_AT_type:
         die->type = *attribute;
         break;
+    case DW_AT_location:
+        take_place(attribute, die);
+        break;
+    case DW_AT_specification:
+        die->declared = *attribute;
+        break;
     case DW_AT_signature:
         die->definition = *attribute;
         break;
@@ -82,6 +121,7 @@ static int take_attribute(Dwarf_Attribute *attribute, void *context)
 bool extract_die_read(struct asking *asking, const Dwarf_Die *at, struct die *die)
 {
     memset(die, 0, sizeof *die);
+    die->file = asking->dwarf->file;
     die->die = *at;
     die->tag = dwarf_tag(&die->die);
     if (die->tag == DW_TAG_invalid || !extract_die_spend(asking, 1) ||

@@ -10,23 +10,32 @@
 
 // An entry: its shape, and those of its attributes that say something about types.
 struct die {
+    const struct elf_file *file;
     Dwarf_Die die;
     int tag;
     const char *name;           // NULL without one, or when it holds control characters
     Dwarf_Attribute type;       // its form is 0 when there is none
     Dwarf_Attribute definition; // of a declaration: leads to a type unit
+    Dwarf_Attribute declared;   // of a definition: leads to its declaration
+    uint64_t address;           // of a variable that is placed
     uint64_t size;
     uint64_t location; // offset of a member
     uint64_t count;    // of a subrange
     bool sized;
     bool bitfield;
     bool declaration;
+    bool placed;
 };
 
 struct type_entry {
     const char *name;
     Dwarf_Die die;
     int tag;
+};
+
+struct placed_entry {
+    uint64_t address; // first: see room_count_up_to
+    Dwarf_Die die;
 };
 
 // A question under way, or the building of the index: what it may still cost, about in bytes of
@@ -53,6 +62,9 @@ bool extract_die_is_struct(const struct die *die);
 // and qualifiers peeled off.
 bool extract_types_find(struct asking *asking, const char *name, struct die *type);
 
+// The type of the variable at an address.
+bool extract_types_at(struct asking *asking, uint64_t address, struct die *type);
+
 // The type that an entry has; a declaration leads to its definition, by its tag.
 bool extract_types_of(struct asking *asking, const struct die *die, struct die *type);
 
@@ -66,7 +78,8 @@ bool extract_types_array(struct asking *asking, const struct die *type, struct d
 
 // A question about a type: its name, what is asked of it, and how it goes on.
 struct type_question {
-    const char *type;
+    const char *type; // NULL: that of the variable at `address`
+    uint64_t address;
     bool (*answer)(struct asking *asking, const struct die *type, struct type_question *question);
     const char *member;
     uint64_t offset, size;

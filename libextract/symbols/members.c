@@ -19,6 +19,7 @@ struct path {
     char *buffer;
     size_t size;
     size_t used;
+    bool outermost; // of what begins at the offset, the outermost is wanted
 };
 
 static bool is_member(const struct die *die)
@@ -144,6 +145,8 @@ static bool name_member(struct asking *asking, const struct die *die, struct die
     bool fits =
         !named || (append(path, ".", die->name) && enter_array(asking, type, &offset, path));
     size_t whole = path->used;
+    if (fits && named && path->outermost && !offset)
+        return true;
     if (fits && name_offset(asking, type, offset, path, depth + 1))
         return true;
     // In the padding of a named member, the member itself is the answer.
@@ -174,9 +177,21 @@ static bool name_offset(struct asking *asking, const struct die *type, uint64_t 
 
 static bool tell_path(struct asking *asking, const struct die *type, struct type_question *question)
 {
-    struct path path = {question->buffer, question->buffer_size, 0};
+    struct path path = {question->buffer, question->buffer_size, 0, false};
 
     return name_offset(asking, type, question->offset, &path, 0);
+}
+
+static bool tell_place(struct asking *asking, const struct die *type,
+                       struct type_question *question)
+{
+    struct path path = {question->buffer, question->buffer_size, 0, true};
+    struct die inner = *type;
+    uint64_t offset = question->offset;
+
+    if (!enter_array(asking, &inner, &offset, &path))
+        return false;
+    return (path.used && !offset) || name_offset(asking, &inner, offset, &path, 0);
 }
 
 bool extract_symbols_member_at(struct extract_symbols *symbols, const char *type, uint64_t offset,
@@ -184,6 +199,21 @@ bool extract_symbols_member_at(struct extract_symbols *symbols, const char *type
 {
     struct type_question question = {
         .type = type, .answer = tell_path, .offset = offset, .buffer = buffer, .buffer_size = size};
+
+    if (!size)
+        return false;
+    *buffer = 0;
+    return extract_types_ask(symbols, &question);
+}
+
+bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t address,
+                                     uint64_t offset, char *buffer, size_t size)
+{
+    struct type_question question = {.address = address,
+                                     .answer = tell_place,
+                                     .offset = offset,
+                                     .buffer = buffer,
+                                     .buffer_size = size};
 
     if (!size)
         return false;

@@ -43,6 +43,9 @@ struct type_index {
     struct type_entry *entries;  // by name, then by what a bare name means first
     size_t count;
     size_t capacity;
+    struct placed_entry *placed; // variables of whole units, by address
+    size_t placed_count;
+    size_t placed_capacity;
     bool read;
 };
 
@@ -62,6 +65,10 @@ void extract_table_free(struct symbol_table *table);
 // Cuts the address space into segments. ends[i] is the end of symbol i's cover (its own address
 // when it covers nothing). False when memory is short.
 bool extract_segments_build(struct symbol_table *table, const uint64_t *ends);
+
+// extract_symbols_member_at for the variable that lies at an address, by its type.
+bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t address,
+                                     uint64_t offset, char *buffer, size_t size);
 
 void extract_lines_free(struct line_table *lines);
 void extract_types_free(struct type_index *types);

@@ -7,10 +7,14 @@
 #include "room.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_MAX (1u << 30)
+
+enum { MEMBER_MAX = 256 };
 
 static enum extract_code too_large(struct extract_error *error, const char *path)
 {
@@ -207,6 +211,26 @@ bool extract_symbols_by_address(const struct extract_symbols *symbols, uint64_t 
         if (symbols->file.machine == EM_ARM && symbol->function)
             *offset &= ~(uint64_t)1;
     }
+    return true;
+}
+
+bool extract_symbols_describe(struct extract_symbols *symbols, uint64_t address, bool members,
+                              char *buffer, size_t size)
+{
+    struct extract_symbol symbol;
+    uint64_t offset;
+    char member[MEMBER_MAX];
+
+    if (!extract_symbols_by_address(symbols, address, &symbol, &offset, NULL))
+        return false;
+    if (!offset)
+        snprintf(buffer, size, "%s", symbol.name);
+    else if (members && !symbol.function &&
+             extract_symbols_variable_member(symbols, symbol.address, offset, member,
+                                             sizeof member))
+        snprintf(buffer, size, "%s%s%s", symbol.name, *member == '[' ? "" : ".", member);
+    else
+        snprintf(buffer, size, "%s+0x%" PRIx64, symbol.name, offset);
     return true;
 }
 

@@ -35,7 +35,18 @@ static bool add_entry(struct type_index *index, const struct die *die)
     return true;
 }
 
-// The types that stand at the top of a unit. Damage ends the unit, not the index.
+static bool add_placed(struct type_index *index, const struct die *die)
+{
+    void *grown = room_for_one(index->placed, &index->placed_capacity, index->placed_count,
+                               sizeof *index->placed);
+    if (!grown)
+        return false;
+    index->placed = grown;
+    index->placed[index->placed_count++] = (struct placed_entry){die->address, die->die};
+    return true;
+}
+
+// The types and variables that stand at the top of a unit. Damage ends the unit, not the index.
 static bool add_unit(struct type_index *index, const Dwarf_Die *unit)
 {
     struct asking asking = {.dwarf = index->dwarf, .steps = UINT64_MAX};
@@ -43,7 +54,8 @@ static bool add_unit(struct type_index *index, const Dwarf_Die *unit)
 
     bool more = extract_die_child(&asking, unit, &die);
     for (; more; more = extract_die_sibling(&asking, &die))
-        if (is_indexed(&die) && !add_entry(index, &die))
+        if ((is_indexed(&die) && !add_entry(index, &die)) ||
+            (die.placed && !add_placed(index, &die)))
             return false;
     return true;
 }
@@ -60,6 +72,15 @@ static int by_name(const void *left, const void *right)
     if (a->tag != b->tag)
         return a->tag - b->tag;
     // The bytes of all units lie one behind the other, as the units do.
+    return (a->die.addr > b->die.addr) - (a->die.addr < b->die.addr);
+}
+
+static int by_address(const void *left, const void *right)
+{
+    const struct placed_entry *a = left, *b = right;
+
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
     return (a->die.addr > b->die.addr) - (a->die.addr < b->die.addr);
 }
 
@@ -90,6 +111,8 @@ static bool build(void *context)
     if (index->count)
         qsort(index->entries, index->count, sizeof *index->entries, by_name);
     drop_repeated(index);
+    if (index->placed_count)
+        qsort(index->placed, index->placed_count, sizeof *index->placed, by_address);
     return true;
 }
 
@@ -97,6 +120,7 @@ void extract_types_free(struct type_index *types)
 {
     extract_dwarf_close(types->dwarf);
     free(types->entries);
+    free(types->placed);
     memset(types, 0, sizeof *types);
 }
 
@@ -234,12 +258,30 @@ bool extract_types_size(struct asking *asking, const struct die *type, uint64_t 
     return size_of(asking, type, size, 0);
 }
 
+bool extract_types_at(struct asking *asking, uint64_t address, struct die *type)
+{
+    const struct type_index *index = asking->index;
+    size_t up_to =
+        room_count_up_to(index->placed, index->placed_count, sizeof *index->placed, address);
+    struct die die;
+    Dwarf_Die at;
+
+    if (!up_to || index->placed[up_to - 1].address != address ||
+        !extract_die_read(asking, &index->placed[up_to - 1].die, &die))
+        return false;
+    if (!die.type.form && (!refer(&die.declared, &at) || !extract_die_read(asking, &at, &die)))
+        return false;
+    return extract_types_of(asking, &die, type);
+}
+
 static bool ask(void *context)
 {
     struct type_question *q = context;
     struct die type;
+    bool found = q->type ? extract_types_find(&q->asking, q->type, &type)
+                         : extract_types_at(&q->asking, q->address, &type);
 
-    return extract_types_find(&q->asking, q->type, &type) && q->answer(&q->asking, &type, q);
+    return found && q->answer(&q->asking, &type, q);
 }
 
 bool extract_types_ask(struct extract_symbols *symbols, struct type_question *question)

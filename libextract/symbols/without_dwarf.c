@@ -41,4 +41,13 @@ bool extract_symbols_member_at(struct extract_symbols *symbols, const char *type
         *buffer = 0;
     return false;
 }
+
+bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t address,
+                                     uint64_t offset, char *buffer, size_t size)
+{
+    (void)symbols, (void)address, (void)offset;
+    if (size)
+        *buffer = 0;
+    return false;
+}
 #endif

@@ -59,6 +59,12 @@ bool extract_symbols_by_name(const struct extract_symbols *symbols, const char *
 bool extract_symbols_by_address(const struct extract_symbols *symbols, uint64_t address,
                                 struct extract_symbol *symbol, uint64_t *offset, size_t *cache);
 
+// What lies at an address, as one would write it: the symbol that covers it, and behind that, with
+// `members`, the member by its name ("server.equeue", "timers[2]") where DWARF tells, else the
+// distance ("server+0x10"). Cut to what fits. False when nothing covers it.
+bool extract_symbols_describe(struct extract_symbols *symbols, uint64_t address, bool members,
+                              char *buffer, size_t size);
+
 // Source place of a code address, from the line table. False without DWARF or without a row, and
 // always in a build without libdw. `file` is relative to the unit's own directory when it lies
 // below that. The first call reads the line tables into one sorted table; when memory is short

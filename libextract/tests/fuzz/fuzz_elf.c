@@ -20,6 +20,7 @@ static void ask_address(struct extract_symbols *symbols, uint64_t address, size_
     struct extract_place place;
     uint64_t offset = 0;
     uint8_t bytes[64];
+    char name[64];
 
     if (extract_symbols_by_address(symbols, address, &found, &offset, cache)) {
         check(found.address <= address);
@@ -27,6 +28,7 @@ static void ask_address(struct extract_symbols *symbols, uint64_t address, size_
         check(found.size == 0 || offset < found.size);
         check(*found.name && extract_symbols_by_name(symbols, found.name, &again));
         check(strcmp(again.name, found.name) == 0);
+        check(extract_symbols_describe(symbols, address, true, name, sizeof name) && *name);
     }
     if (extract_symbols_place(symbols, address, &place))
         check(place.line > 0 && *place.file);
@@ -49,6 +51,7 @@ static void ask_type(struct extract_symbols *symbols, const char *type)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const types[] = {"outer", "struct outer_tag", "union both", "loop", "u32"};
+    static const char *const variables[] = {"object", "hidden"};
     struct extract_symbols *symbols;
     struct extract_symbol symbol;
     struct extract_error error;
@@ -63,6 +66,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (extract_symbols_by_name(symbols, "work", &symbol))
         for (uint64_t offset = 0; offset < 64; offset += 3)
             ask_address(symbols, symbol.address + offset, &cache);
+    // Inside of variables, whose members have names.
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (extract_symbols_by_name(symbols, variables[i], &symbol))
+            for (uint64_t offset = 0; offset < 40; offset += 4)
+                ask_address(symbols, symbol.address + offset, &cache);
     ask_address(symbols, UINT64_MAX, &cache);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         ask_type(symbols, types[i]);
