@@ -29,7 +29,9 @@ const char *extract_kind_word(enum extract_kind kind, uint64_t value)
         "close wait", "fin wait 1", "fin wait 2", "closing",  "timed wait",   "last ack"};
     static const char *const get[] = {"or", "or clear", "and", "and clear"};
     static const char *const set[] = {"or", 0, "and"};
-    static const char *const loss[] = {"?", "lapped", "torn", "unreadable", "log full"};
+    static const char *const loss[] = {"?", "lapped", "torn", "unreadable", "log full", "numbers"};
+    static const char *const actions[] = {"effect", "entry",        "exit",
+                                          "init",   "preprocessor", "guard"};
 
     switch (kind) {
     case EXTRACT_KIND_THREAD_STATE:
@@ -42,6 +44,8 @@ const char *extract_kind_word(enum extract_kind kind, uint64_t value)
         return WORD_OF(set, value);
     case EXTRACT_KIND_LOSS:
         return value ? WORD_OF(loss, value) : 0;
+    case EXTRACT_KIND_ACTION:
+        return WORD_OF(actions, value);
     case EXTRACT_KIND_BOOL:
         return value ? "yes" : "no";
     default:

@@ -71,7 +71,7 @@ static bool next_head(struct heads *heads)
     while (heads->next < heads->end && (block = extract_pieces_block(heads->pieces, heads->next))) {
         heads->next++;
         heads->joined &= !is_mark_of_time(block);
-        if (block->type != EXTRACT_LOG_ENTRIES || !block->count)
+        if (!extract_log_holds_entries(block) || !block->count)
             continue;
         heads->joined &= block->first == heads->expected;
         heads->expected = block->first + block->count;
@@ -327,6 +327,7 @@ static enum extract_code study_epoch(struct extract_trace *trace, struct extract
 {
     struct extract_tally tally;
     extract_tally_begin(&tally, epoch->mask, epoch->word_bytes);
+    tally.direction = trace->snapshot->ring.format->direction;
     tally_log(trace, epoch, &tally);
     enum extract_code code = set_clock(&epoch->clock, &tally, options, error);
     if (options && options->hz)

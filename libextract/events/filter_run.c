@@ -49,12 +49,12 @@ static bool objects_pass(const struct extract_trace *trace, const struct filter_
     const struct extract_event_type *type = event->type;
     bool in = !objects->narrows, out = false;
     for (unsigned i = 0; i < event->fields && i < type->fields; i++) {
-        if (type->field[i].kind != EXTRACT_KIND_OBJECT)
+        uint64_t key;
+        if (!extract_value_key(type->field[i].kind, event->field[i], &key))
             continue;
-        in = in || has_address(trace, &objects->in, &objects->in_objects, false, event->field[i],
-                               event->seq);
-        out = out || has_address(trace, &objects->out, &objects->out_objects, false,
-                                 event->field[i], event->seq);
+        in = in || has_address(trace, &objects->in, &objects->in_objects, false, key, event->seq);
+        out =
+            out || has_address(trace, &objects->out, &objects->out_objects, false, key, event->seq);
     }
     return in && !out;
 }

@@ -29,8 +29,23 @@ static bool matches(const char *pattern, const char *name, int flags)
     return !strcmp(pattern, name) || !fnmatch(pattern, name, flags);
 }
 
-static bool item_is_type(const struct filter_item *item, const struct extract_event_type *type,
+// Whether the trace names a user event so.
+static bool item_is_told(const struct extract_trace *trace, const struct filter_item *item,
                          uint32_t id)
+{
+    const struct extract_object *objects;
+    uint32_t first = extract_trace_snapshot(trace)->ring.format->user_ids;
+    bool may = first && id >= first && id - first <= UINT8_MAX;
+    size_t count = may ? extract_trace_objects(trace, &objects) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (objects[i].number_kind == EXTRACT_KIND_USER_EVENT && objects[i].address == id - first &&
+            matches(item->value, objects[i].name, 0))
+            return true;
+    return false;
+}
+
+static bool item_is_type(const struct extract_trace *trace, const struct filter_item *item,
+                         const struct extract_event_type *type, uint32_t id)
 {
     uint64_t number;
     if (extract_number_parse(item->value, &number))
@@ -39,7 +54,7 @@ static bool item_is_type(const struct filter_item *item, const struct extract_ev
     snprintf(shown, sizeof shown, type->range ? "%s %u" : "%s", type->name, id);
     return matches(item->value, type->symbol, FNM_CASEFOLD) ||
            matches(item->value, type->name, FNM_CASEFOLD) ||
-           matches(item->value, shown, FNM_CASEFOLD);
+           matches(item->value, shown, FNM_CASEFOLD) || item_is_told(trace, item, id);
 }
 
 // Whether events of this type are wanted; marks the items that name it.
@@ -50,7 +65,7 @@ static bool type_wanted(const struct compile *c, const struct extract_event_type
         const struct filter_item *item = &c->filter->items[i];
         if (item->word != EXTRACT_FILTER_EVENT)
             continue;
-        bool is = item_is_type(item, type, id);
+        bool is = item_is_type(c->trace, item, type, id);
         narrows |= !item->negative;
         c->found[i] |= is;
         in |= is && !item->negative;
@@ -124,12 +139,15 @@ static enum extract_code compile_address(struct compile *c, size_t i, struct fil
     size_t count = extract_trace_objects(c->trace, &objects);
     for (size_t k = 0; k < count; k++) {
         const struct extract_object *object = &objects[k];
-        if ((threads && strcmp(object->type_name, "thread")) ||
+        if ((threads && !object->thread) ||
             (!matches(item->value, object->name, 0) && !matches(item->value, object->shown, 0)))
             continue;
         c->found[i] = true;
         bool by_time = c->trace->pieces && !object->shadowed;
-        if (!filter_set_add(by_time ? objects_set : set, by_time ? k : object->address))
+        uint64_t key = object->address;
+        if (object->number_kind != EXTRACT_KIND_NONE)
+            extract_value_key(object->number_kind, object->address, &key);
+        if (!filter_set_add(by_time ? objects_set : set, by_time ? k : key))
             return out_of_memory(c);
     }
     bool known = extract_number_parse(item->value, &number);

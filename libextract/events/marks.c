@@ -94,6 +94,17 @@ void extract_mark_lost(const struct extract_reader *reader, const struct extract
     event->fields = exact ? 3 : modulo ? 4 : 1;
 }
 
+void extract_mark_missing(const struct extract_reader *reader, uint8_t count,
+                          struct extract_event *event)
+{
+    put_head(reader, EXTRACT_ID_LOST, event);
+    event->field[0] = EXTRACT_LOSS_NUMBERS;
+    event->field[1] = count;
+    event->field[2] = true;
+    event->field[3] = UINT8_MAX + 1;
+    event->fields = 4;
+}
+
 void extract_mark_damaged(const struct extract_reader *reader, uint64_t entries,
                           struct extract_event *event)
 {
@@ -109,7 +120,7 @@ void extract_mark_put(const struct extract_reader *reader, const struct extract_
     const struct extract_event_type *type = put_head(reader, EXTRACT_ID_MARK + kind, event);
     for (unsigned i = 0; i < type->fields; i++) {
         bool text = type->field[i].kind == EXTRACT_KIND_TEXT;
-        event->field[i] = text ? block->index : block->value;
+        event->field[i] = text ? EXTRACT_TEXT_OF_LOG | block->index : block->value;
         // A value of 0 means something for the filter only.
         if (text ? block->length != 0 : block->value || kind == EXTRACT_MARK_FILTER)
             event->fields = (uint8_t)(i + 1);

@@ -12,7 +12,9 @@ enum {
     NAME_ROOM = NAME_LIMIT * 4 + 1,
     BATCH = 256,
     LOG_OBJECTS = 1 << 17,
-    LOG_VERSIONS = 1 << 19
+    LOG_VERSIONS = 1 << 19,
+    STREAM_RUNS = 1 << 12, // runs of the target that one stream tells of
+    NAMES_MOST = 1 << 24   // bytes of the names of a stream that goes on
 };
 
 // While names are collected their storage moves: offsets of name and shown + 1, 0 for none.
@@ -51,16 +53,11 @@ static bool symbol_name(struct build *build, uint64_t address, bool inside, char
 {
     struct extract_symbol symbol;
     uint64_t offset;
-    if (!build->trace->symbols ||
-        !extract_symbols_by_address(build->trace->symbols, address, &symbol, &offset, NULL))
-        return false;
-    if (offset && !inside)
-        return false;
-    if (offset)
-        snprintf(name, size, "%.200s+0x%" PRIx64, symbol.name, offset);
-    else
-        snprintf(name, size, "%.240s", symbol.name);
-    return true;
+    return build->trace->symbols &&
+           extract_symbols_by_address(build->trace->symbols, address, &symbol, &offset, NULL) &&
+           (!offset || inside) &&
+           extract_symbols_describe(build->trace->symbols, address,
+                                    build->trace->snapshot->ring.format->names_members, name, size);
 }
 
 // Whether the first `got` of at most `most` bytes are a whole text: it ends in them, or is cut
@@ -101,7 +98,7 @@ static void find_name(struct build *build, size_t i)
     uint64_t address = extract_ring_address(&build->trace->snapshot->ring, object->address);
     char name[NAME_LIMIT];
     bool found = symbol_name(build, address, false, name, sizeof name);
-    if (!found && !strcmp(object->type_name, "thread"))
+    if (!found && object->thread)
         found = object->from_memory = control_block_name(build, address, name, sizeof name);
     if (!found && !symbol_name(build, address, true, name, sizeof name))
         snprintf(name, sizeof name, "0x%08" PRIx64, object->address);
@@ -164,8 +161,7 @@ static bool enter_object(struct extract_trace *trace, struct extract_epoch *epoc
                          uint64_t since)
 {
     return enter(trace, &epoch->by_address, i, since) &&
-           (strcmp(trace->objects[i].type_name, "thread") ||
-            enter(trace, &epoch->threads, i, since));
+           (!trace->objects[i].thread || enter(trace, &epoch->threads, i, since));
 }
 
 // The version that held when the registry of `block` did; when all came later, the first of them.
@@ -181,12 +177,8 @@ static const struct extract_object *search(const struct extract_trace *trace, ui
 const struct extract_object *extract_names_find(const struct extract_trace *trace, bool thread,
                                                 uint64_t address, uint64_t seq)
 {
-    const struct extract_epoch *epoch = trace->epochs;
-    uint64_t block = 0;
-    if (trace->pieces) {
-        block = extract_pieces_registry_of(trace->pieces, seq);
-        epoch = extract_epoch_of(trace, block);
-    }
+    uint64_t block = extract_trace_registry(trace, seq);
+    const struct extract_epoch *epoch = extract_epoch_of(trace, block);
     uint32_t head = extract_map_get(thread ? &epoch->threads : &epoch->by_address, address);
     return head ? search(trace, head, block) : NULL;
 }
@@ -209,12 +201,19 @@ static bool more_room(struct build *build)
     return true;
 }
 
+static const char *thread_type(const struct build *build)
+{
+    const char *type = build->trace->snapshot->ring.format->thread_type;
+    return type ? type : "thread";
+}
+
 static bool add_object(struct build *build, const struct extract_object *object, const char *name)
 {
     if (!more_room(build))
         return false;
     size_t i = build->trace->object_count++;
     build->trace->objects[i] = *object;
+    build->trace->objects[i].thread = !strcmp(object->type_name, thread_type(build));
     if (*name)
         store_name(build, i, name);
     else
@@ -339,18 +338,106 @@ static bool add_thread(struct build *build, uint64_t address, uint16_t priority,
     uint32_t before = epoch > trace->epochs ? extract_map_get(&epoch[-1].threads, address) : 0;
     if (before && !trace->objects[trace->versions[before].object].registered)
         return enter_object(trace, epoch, trace->versions[before].object, block);
-    if (!more_room(build))
+    struct extract_object object = {.address = address,
+                                    .type = 1,
+                                    .type_name = thread_type(build),
+                                    .param_types = no_params,
+                                    .in_use = true,
+                                    .priority = priority,
+                                    .slot = UINT32_MAX};
+    return add_object(build, &object, "") &&
+           enter_object(trace, epoch, trace->object_count - 1, block);
+}
+
+// ---- what the entries themselves tell ----
+
+// From an event on, nothing that was told before holds. Beyond a number of runs the last goes on.
+static bool begin_run(struct build *build, uint64_t seq)
+{
+    struct extract_trace *trace = build->trace;
+    const struct extract_epoch *last = &trace->epochs[trace->epoch_count - 1];
+    if (trace->pieces || seq == last->first || trace->epoch_count == STREAM_RUNS)
+        return true;
+    struct extract_epoch next = *last;
+    struct extract_epoch *epochs =
+        realloc(trace->epochs, (trace->epoch_count + 1) * sizeof *trace->epochs);
+    if (!epochs)
         return false;
-    size_t i = trace->object_count++;
-    trace->objects[i] = (struct extract_object){.address = address,
-                                                .type = 1,
-                                                .type_name = "thread",
-                                                .param_types = no_params,
-                                                .in_use = true,
-                                                .priority = priority,
-                                                .slot = UINT32_MAX};
-    find_name(build, i);
-    return enter_object(trace, epoch, i, block);
+    trace->epochs = epochs;
+    next.from = trace->epoch_count;
+    next.first = seq;
+    if (!extract_map_init(&next.by_address, 0) || !extract_map_init(&next.threads, 0)) {
+        extract_map_free(&next.by_address);
+        return false;
+    }
+    epochs[trace->epoch_count++] = next;
+    return true;
+}
+
+// An object was told before, or met in an event: the last name holds. A word for any object says
+// nothing new of what it is.
+static void tell_again(struct build *build, size_t i, const struct extract_told *told,
+                       const char *name)
+{
+    struct extract_object *object = &build->trace->objects[i];
+    if (told->object.priority != EXTRACT_NO_PRIORITY)
+        object->priority = told->object.priority;
+    if (!*name)
+        return;
+    if (!object->thread && (!object->registered || strcmp(told->object.type_name, "object"))) {
+        object->type = told->object.type;
+        object->type_name = told->object.type_name;
+        object->thread = !strcmp(object->type_name, thread_type(build));
+    }
+    object->registered = true;
+    object->slot = object->slot == UINT32_MAX ? (uint32_t)i : object->slot;
+    if (strcmp(build->trace->names.data + build->places[i].name, name) != 0)
+        store_name(build, i, name);
+}
+
+static bool tell_first(struct build *build, struct extract_epoch *epoch, uint64_t block,
+                       uint64_t key, const struct extract_told *told, const char *name)
+{
+    struct extract_trace *trace = build->trace;
+    struct extract_object object = told->object;
+    size_t i = trace->object_count;
+    object.registered = object.in_use = true;
+    if (told->kind != EXTRACT_KIND_OBJECT)
+        object.number_kind = told->kind;
+    object.slot = (uint32_t)i;
+    if (i >= build->most)
+        return true;
+    uint32_t *head = extract_map_at(&epoch->by_address, key);
+    return head && add_object(build, &object, name) && push(trace, head, i, block);
+}
+
+static bool take_told(struct build *build, const struct extract_event *event)
+{
+    struct extract_trace *trace = build->trace;
+    const struct extract_ring *ring = &trace->snapshot->ring;
+    struct extract_told told = {.object.priority = EXTRACT_NO_PRIORITY};
+    char name[NAME_ROOM];
+    if (!ring->format->tell || !ring->format->tell(event, &told))
+        return true;
+    if (told.anew && !begin_run(build, event->seq))
+        return false;
+    size_t length = told.name ? strnlen((const char *)told.name, told.name_bytes) : 0;
+    length = length < sizeof name ? length : sizeof name - 1;
+    memcpy(name, told.name ? told.name : (const uint8_t *)"", length);
+    name[length] = 0;
+    uint64_t block = extract_trace_registry(trace, event->seq), key = told.object.address;
+    struct extract_epoch *epoch = trace->epochs + (extract_epoch_of(trace, block) - trace->epochs);
+    if (told.kind != EXTRACT_KIND_OBJECT)
+        key = extract_number_key(told.kind, key);
+    uint32_t head = extract_map_get(&epoch->by_address, key);
+    size_t i = head ? trace->versions[head].object : trace->object_count;
+    if (head)
+        tell_again(build, i, &told, name);
+    else if (*name && !tell_first(build, epoch, block, key, &told, name))
+        return false;
+    bool is_new_thread = i < trace->object_count && trace->objects[i].thread &&
+                         !extract_map_get(&epoch->threads, key);
+    return !is_new_thread || enter(trace, &epoch->threads, i, block);
 }
 
 // Threads that an event speaks of: its own or the interrupted one, and the one that runs next.
@@ -360,6 +447,15 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     uint64_t next = role->next >= 0 ? event->field[role->next] : 0;
     return add_thread(build, event->thread, event->priority, event->seq) &&
            add_thread(build, next, EXTRACT_NO_PRIORITY, event->seq);
+}
+
+// Objects that have a record of their own are registered.
+static void count_told(struct build *build)
+{
+    struct extract_trace *trace = build->trace;
+    trace->info.objects = 0;
+    for (size_t i = 0; i < trace->object_count; i++)
+        trace->info.objects += trace->objects[i].registered;
 }
 
 // Threads whose registration found the registry full; and what else the first walk over all events
@@ -376,14 +472,18 @@ static bool walk(struct build *build)
             uint32_t id = events[i].id;
             if (id < EXTRACT_COMMON_IDS)
                 trace->seen[id / 8] |= (uint8_t)(1u << id % 8);
-            if (!add_threads(build, &events[i]))
+            if (!add_threads(build, &events[i]) || !take_told(build, &events[i]))
                 return false;
         }
         if (trace->pieces && !extract_tape_note(trace, &before, events, got))
             return false;
         trace->events += got;
     }
+    if (build->trace->snapshot->ring.format->tell)
+        count_told(build);
     trace->info.span_ticks = reader.ticks; // the walk ended at the newest event
+    trace->end = reader;
+    trace->end.started &= trace->snapshot->ring.rkh.walked.stamped;
     if (trace->pieces)
         extract_tape_end(trace, &reader);
     return true;
@@ -408,7 +508,7 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
                                       struct extract_error *error)
 {
     struct build build = {.trace = trace, .memory = memory, .most = SIZE_MAX};
-    if (trace->pieces)
+    if (trace->pieces || trace->snapshot->ring.format->tell)
         build.most = LOG_OBJECTS;
     size_t objects = trace->snapshot->ring.registry.count;
     extract_text_init(&trace->names, NULL, NULL);
@@ -424,12 +524,59 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
                 : extract_error_set(error, EXTRACT_NOMEM, "object names", NULL, "out of memory");
 }
 
-void extract_names_free(struct extract_trace *trace)
+static void free_maps(struct extract_trace *trace)
 {
     for (size_t i = 0; i < trace->epoch_count; i++) {
         extract_map_free(&trace->epochs[i].by_address);
         extract_map_free(&trace->epochs[i].threads);
     }
+}
+
+static bool forget(struct extract_trace *trace)
+{
+    free_maps(trace);
+    free(trace->versions);
+    trace->versions = NULL;
+    trace->version_count = trace->version_room = 0;
+    trace->object_count = 0;
+    trace->names.used = 0;
+    trace->epoch_count = 1;
+    trace->epochs->first = 0;
+    memset(trace->seen, 0, sizeof trace->seen);
+    // Both, so that both can be freed.
+    bool objects = extract_map_init(&trace->epochs->by_address, 0);
+    bool threads = extract_map_init(&trace->epochs->threads, 0);
+    return objects && threads;
+}
+
+// Names as places in their storage, which moves when it grows.
+static bool take_places(struct build *build)
+{
+    const struct extract_trace *trace = build->trace;
+    build->room = trace->object_count;
+    build->places = malloc((build->room + 1) * sizeof *build->places);
+    for (size_t i = 0; build->places && i < build->room; i++)
+        build->places[i] = (struct places){(size_t)(trace->objects[i].name - trace->names.data),
+                                           (size_t)(trace->objects[i].shown - trace->names.data)};
+    return build->places;
+}
+
+enum extract_code extract_names_go_on(struct extract_trace *trace, bool anew,
+                                      struct extract_error *error)
+{
+    struct build build = {.trace = trace, .most = LOG_OBJECTS};
+    bool fits = (!anew && trace->names.used < NAMES_MOST) || forget(trace);
+    fits = fits && take_places(&build) && walk(&build) && !trace->names.code;
+    if (fits)
+        settle(&build);
+    free(build.places);
+    return fits ? EXTRACT_OK
+                : extract_error_set(error, EXTRACT_NOMEM, "object names", NULL, "out of memory");
+}
+
+void extract_names_free(struct extract_trace *trace)
+{
+    free_maps(trace);
     free(trace->epochs);
     free(trace->versions);
     extract_text_free(&trace->names);

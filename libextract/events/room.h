@@ -30,7 +30,8 @@ struct extract_version {
     uint32_t depth;  // how many follow, and 1
 };
 
-// A stretch of a log whose stamps one clock made: the same ring, by its place and its words.
+// A stretch of a log whose stamps one clock made: the same ring, by its place and its words. Of a
+// ring whose entries tell names, a run of the target; `from` is its number.
 struct extract_epoch {
     size_t from, to; // its blocks: from the first to behind the last
     uint64_t mask;   // as its ring tells
@@ -38,6 +39,7 @@ struct extract_epoch {
     struct extract_clock clock;
     struct extract_rate rate;
     struct extract_map by_address, threads; // to the oldest versions
+    uint64_t first;                         // of a run: the seq that it begins at
 };
 
 // A clock that goes round sooner than this is not asked how often it did where nothing is missing:
@@ -51,6 +53,9 @@ struct extract_milestone {
     uint64_t highest; // ticks of an event in front of it
     uint64_t lowest;  // ticks of an event behind it
 };
+
+// Numbers of texts: those of marks are blocks of the log; others are the format's own.
+#define EXTRACT_TEXT_OF_LOG (UINT64_C(1) << 63)
 
 enum { EXTRACT_MILESTONES = 256, EXTRACT_COMMON_IDS = 0x10000 };
 
@@ -69,6 +74,7 @@ struct extract_trace {
     struct extract_text names;            // storage of every name string
     uint64_t events;                      // that a reader gives: entries that are shown, and marks
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit an id: occurs
+    struct extract_reader start, end;     // of a walk over all of them
     // Of a log only:
     struct extract_pieces *pieces;
     struct extract_log_info log;
@@ -113,6 +119,9 @@ const struct extract_event_type *extract_mark_type_at(size_t i);
 const struct extract_event_type *extract_mark_type(uint32_t id);
 void extract_mark_lost(const struct extract_reader *reader, const struct extract_log_block *block,
                        struct extract_event *event);
+// Of a ring: entries have numbers of 8 bits, and so many are missing.
+void extract_mark_missing(const struct extract_reader *reader, uint8_t count,
+                          struct extract_event *event);
 void extract_mark_damaged(const struct extract_reader *reader, uint64_t entries,
                           struct extract_event *event);
 void extract_mark_put(const struct extract_reader *reader, const struct extract_log_block *block,
@@ -122,6 +131,15 @@ void extract_mark_put(const struct extract_reader *reader, const struct extract_
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
                                       struct extract_error *error);
 void extract_names_free(struct extract_trace *trace);
+// Adds what the events of the next stretch tell. `anew`: what was known before does not hold.
+// Errors: NOMEM.
+enum extract_code extract_names_go_on(struct extract_trace *trace, bool anew,
+                                      struct extract_error *error);
+// trace.c: puts the next stretch of a stream in the place of the snapshot: events, times and names
+// go on. Errors: NOMEM.
+enum extract_code extract_trace_go_on(struct extract_trace *trace,
+                                      const struct extract_snapshot *snapshot, bool anew,
+                                      struct extract_error *error);
 // The object, or the thread, that an address was at an event; NULL: it is not known.
 const struct extract_object *extract_names_find(const struct extract_trace *trace, bool thread,
                                                 uint64_t address, uint64_t seq);

@@ -95,6 +95,7 @@ static bool block_number(const struct extract_log_block *block, uint64_t *number
 {
     switch (block->type) {
     case EXTRACT_LOG_ENTRIES:
+    case EXTRACT_LOG_BYTES:
     case EXTRACT_LOG_MARK:
     case EXTRACT_LOG_STATUS:
         *number = block->first;
@@ -130,7 +131,7 @@ static void skip_block(struct extract_reader *reader, const struct extract_log_b
     if (whole)
         return;
     reader->broken = true;
-    reader->unread = add(reader->unread, block->type == EXTRACT_LOG_ENTRIES ? block->count : 0);
+    reader->unread = add(reader->unread, extract_log_holds_entries(block) ? block->count : 0);
 }
 
 // A block that cannot be read. What a log's writer has come round to is no damage: it was dropped.
@@ -193,7 +194,7 @@ size_t extract_tape_next(struct extract_reader *reader, struct extract_event *ev
             skip_unread(reader, &block);
         else if (numbered && !reader->done && damaged_before(reader, number, &missing))
             extract_mark_damaged(reader, missing, &events[total++]);
-        else if (block.type == EXTRACT_LOG_ENTRIES)
+        else if (extract_log_holds_entries(&block))
             total += read_entries(reader, &block, events + total, count - total);
         else if (block.type == EXTRACT_LOG_LOSS || block.type == EXTRACT_LOG_MARK)
             read_mark(reader, &block, &events[total++]);

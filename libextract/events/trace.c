@@ -12,6 +12,18 @@ static bool is_shown(const struct extract_snapshot *snapshot, uint32_t slot)
     return snapshot->verdict[slot] <= EXTRACT_PROVISIONAL;
 }
 
+// Entries that are missing in front of one, by its number.
+static uint8_t lost_before(const struct extract_snapshot *snapshot, uint32_t slot)
+{
+    return snapshot->index ? snapshot->index[slot].lost : 0;
+}
+
+// Whether an entry does not follow the one in front: some are missing, or stamps begin anew.
+static bool breaks_before(const struct extract_snapshot *snapshot, uint32_t slot)
+{
+    return snapshot->index && (snapshot->index[slot].lost || snapshot->index[slot].anew);
+}
+
 static void fill_info(struct extract_trace *trace)
 {
     const struct extract_snapshot *snapshot = trace->snapshot;
@@ -100,7 +112,31 @@ enum extract_code extract_trace_open_log(struct extract_trace **trace, struct ex
     if (t->symbols)
         head->ring.format->join(&head->ring, t->symbols);
     t->snapshot = head;
+    code = extract_pieces_unroll(t->pieces, options ? options->rkh : NULL, error);
+    if (code) {
+        extract_trace_close(t);
+        *trace = NULL;
+        return code;
+    }
     return study(trace, options, error);
+}
+
+enum extract_code extract_trace_go_on(struct extract_trace *trace,
+                                      const struct extract_snapshot *snapshot, bool anew,
+                                      struct extract_error *error)
+{
+    struct extract_clock *clock = &trace->info.clock;
+    struct extract_tally tally;
+    extract_tally_begin(&tally, snapshot->ring.timer_mask, snapshot->ring.word_bytes);
+    if (tally.mask != clock->mask)
+        extract_tally_clock(&tally, clock);
+    clock->direction = snapshot->ring.format->direction;
+    trace->snapshot = snapshot;
+    trace->start = trace->end;
+    trace->start.done = trace->start.told = 0;
+    trace->events = 0;
+    fill_info(trace);
+    return extract_names_go_on(trace, anew, error);
 }
 
 void extract_trace_close(struct extract_trace *trace)
@@ -161,18 +197,32 @@ const struct extract_object *extract_trace_thread(const struct extract_trace *tr
 
 bool extract_object_is_thread(const struct extract_object *object)
 {
-    return !object->shadowed && !strcmp(object->type_name, "thread");
+    return !object->shadowed && object->thread;
+}
+
+// The run of the target that an event of a ring is of.
+static uint64_t run_of(const struct extract_trace *trace, uint64_t seq)
+{
+    size_t low = 0, high = trace->epoch_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (trace->epochs[middle].first <= seq)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq)
 {
-    return trace->pieces ? extract_pieces_registry_of(trace->pieces, seq) : 0;
+    return trace->pieces ? extract_pieces_registry_of(trace->pieces, seq) : run_of(trace, seq);
 }
 
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id)
 {
     const struct extract_event_type *type = NULL;
-    if (trace->pieces && id >= EXTRACT_ID_MARKS)
+    if (id >= EXTRACT_ID_MARKS)
         return extract_mark_type(id);
     if (trace->user_types)
         type = extract_user_types_find(trace->user_types, id);
@@ -181,15 +231,21 @@ const struct extract_event_type *extract_trace_type(const struct extract_trace *
 
 void extract_reader_init(struct extract_reader *reader, const struct extract_trace *trace)
 {
-    memset(reader, 0, sizeof *reader);
+    *reader = trace->start;
     reader->trace = trace;
 }
 
 bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
                         struct extract_text *text)
 {
-    return trace->pieces && number < SIZE_MAX &&
-           extract_pieces_text(trace->pieces, (size_t)number, text);
+    const struct extract_snapshot *snapshot = trace->snapshot;
+    if (number & EXTRACT_TEXT_OF_LOG)
+        return trace->pieces &&
+               extract_pieces_text(trace->pieces, (size_t)(number & ~EXTRACT_TEXT_OF_LOG), text);
+    if (trace->pieces)
+        snapshot = extract_pieces_all(trace->pieces);
+    return snapshot && snapshot->ring.format->text &&
+           snapshot->ring.format->text(snapshot, number, text);
 }
 
 enum extract_code extract_trace_image(const struct extract_trace *trace,
@@ -217,7 +273,8 @@ static size_t next_run(struct extract_reader *reader, const struct extract_snaps
     size_t run = 0, left = count - reader->done, behind = count - slot;
     most = most < left ? most : left;
     most = most < behind ? most : behind;
-    while (run < most && is_shown(snapshot, slot + (uint32_t)run))
+    while (run < most && is_shown(snapshot, slot + (uint32_t)run) &&
+           (!run || !breaks_before(snapshot, slot + (uint32_t)run)))
         run++;
     *first = slot;
     return run;
@@ -296,6 +353,14 @@ size_t extract_reader_run(struct extract_reader *reader, const struct extract_sn
         size_t run = next_run(reader, snapshot, oldest, count - total, &slot);
         if (!run)
             break;
+        if (lost_before(snapshot, slot) && reader->told != reader->done + 1) {
+            extract_mark_missing(reader, lost_before(snapshot, slot), &events[total++]);
+            reader->told = reader->done + 1;
+            reader->gap = true;
+            continue;
+        }
+        if (snapshot->index && snapshot->index[slot].anew)
+            reader->started = false; // the ticks go on
         snapshot->ring.format->decode(snapshot, slot, run, events + total);
         finish_run(reader, snapshot, slot, run, events + total);
         reader->done += (uint32_t)run;

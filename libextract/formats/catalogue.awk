@@ -3,8 +3,12 @@
 # Columns: id, symbol (events only), name, class (events only), then fields as label:kind.
 #
 # With EXTRACT_CATALOGUE_INDEX defined, the same file gives the rows' numbers + 1 by id instead (ids
-# below 4096), for a look-up without a search.
-BEGIN { FS = "\t"; print "#ifndef EXTRACT_CATALOGUE_INDEX" }
+# below 4096), for a look-up without a search. With EXTRACT_CATALOGUE_WORD(word) defined, it gives
+# what stands behind "/" in the fields, label:kind/word: how they lie in an entry.
+BEGIN {
+    FS = "\t"
+    print "#if !defined EXTRACT_CATALOGUE_INDEX && !defined EXTRACT_CATALOGUE_WORD"
+}
 
 function kind(word) {
     if (!(word in kinds)) {
@@ -18,6 +22,7 @@ function kind(word) {
 function field(cell,    at) {
     if (cell == "" || cell == "-")
         return "{\"\", EXTRACT_KIND_NONE}"
+    sub(/\/[^:]*$/, "", cell)
     at = match(cell, /:[^:]*$/)
     return "{\"" substr(cell, 1, at - 1) "\", " kind(substr(cell, at + 1)) "}"
 }
@@ -29,6 +34,9 @@ NR == 1 {
     kinds["ptr-code"] = "CODE"; kinds["ptr-string"] = "STRING"
     kinds["enum-thread-state"] = "THREAD_STATE"; kinds["enum-tcp-state"] = "TCP_STATE"
     kinds["enum-flags-get"] = "FLAGS_GET"; kinds["enum-flags-set"] = "FLAGS_SET"
+    kinds["signal"] = "SIGNAL"; kinds["pool"] = "POOL"; kinds["pool-index"] = "POOL_INDEX"
+    kinds["text"] = "TEXT"; kinds["none"] = "NONE"; kinds["user-event"] = "USER_EVENT"
+    kinds["action"] = "ACTION"
     events = $2 == "symbol"
     start = events ? 5 : 3
     next
@@ -37,9 +45,12 @@ NR == 1 {
 {
     used = 0
     cells = ""
+    mine = ""
     for (i = start; i <= NF; i++) {
         if ($i != "" && $i != "-")
             used = i - start + 1
+        if (match($i, /\/[^:]*$/))
+            mine = mine "EXTRACT_CATALOGUE_WORD(" substr($i, RSTART + 1) "), "
         cells = cells (i > start ? ", " : "") field($i)
     }
     if (events)
@@ -52,11 +63,15 @@ NR == 1 {
 {
     if ($1 < 4096)
         rows = rows "[" $1 "] = " ++row ", "
+    if (mine)
+        words = words "[" $1 "] = {" mine "},\n"
 }
 
 END {
-    print "#else"
+    print "#elif defined EXTRACT_CATALOGUE_INDEX"
     print rows
+    print "#else"
+    print words
     print "#endif"
     exit failed
 }

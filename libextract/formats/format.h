@@ -72,6 +72,9 @@ struct extract_reach {
     uint32_t era;        // another one: everything was cleared
     bool running;        // recording goes on
     bool keeps_oldest;   // what is new is lost when the buffer is full
+    bool uncounted;      // written, lost and running are not known; entries may have numbers
+    bool ragged;         // none need begin at `tail`
+    bool full;           // of one that is not counted: the oldest were overwritten
 };
 
 // Entries that differ in length, in a ring of bytes. Its `entries` are the buffer, with slot_bytes
@@ -87,16 +90,83 @@ struct extract_stream {
     uint64_t (*spill)(const struct extract_ring *ring);
     // Where the header's words that change stand: bytes [from, to) of it.
     uint32_t live_from, live_to;
+    // Where NULL is not: they do not stand there, and this reads them to where `reach` looks.
+    bool (*live)(struct extract_memory *memory, const struct extract_ring *ring, uint8_t *header);
     // Reads the header's bytes. False: they contradict each other, as those of a writer under way
     // may when they are read one after the other.
     bool (*reach)(const struct extract_ring *ring, const uint8_t *header,
                   struct extract_reach *reach);
+    // Finds out from the bytes between two places how entries are laid out. NULL: it is known.
+    // Errors: BAD, NOMEM.
+    enum extract_code (*settle)(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
+                                struct extract_error *error);
     // Finds the entries between two places of the copy and gives each to extract_snapshot_note,
     // oldest first: those that are good, and what lies between as damaged. `border` says that an
     // entry begins at `from`; else what lies in front of the first is nothing. False: out of
     // memory.
     bool (*walk)(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
+    // Of rings that can be followed, whose entries each end with a byte that stands nowhere else,
+    // `ending`: where the writer's pointer into the buffer stands, and its width (8 bytes at most;
+    // 0: this one cannot); the number that an entry has, modulo 256, by its bytes in front of that
+    // one (-1: none); and what a log says of the ring: bytes from which the format's `at` makes it
+    // again. NULL: they cannot.
+    uint8_t ending;
+    uint64_t (*pointer)(const struct extract_ring *ring, unsigned *bytes);
+    int (*number)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
+    uint32_t (*describe)(const struct extract_ring *ring, uint8_t bytes[EXTRACT_HEADER_MAX]);
 };
+
+// What an entry of the stream itself tells of names.
+struct extract_told {
+    bool anew; // a new run of the target: nothing that was told before holds from here on
+    // What the object's address is: OBJECT, or a kind of numbers that have names (SIGNAL …).
+    enum extract_kind kind;
+    // Of it address, type, type_name and, where it is told, priority.
+    struct extract_object object;
+    const uint8_t *name; // not NUL-ended; NULL: none is told
+    size_t name_bytes;
+};
+
+// A value of an event that tells itself what it is.
+struct extract_item {
+    const char *format;     // "i16", "str"
+    enum extract_kind kind; // HEX, DEC, or one that has names; NONE: bytes, or a text
+    bool text, negative;
+    uint64_t value; // of a negative one, what it lies below 0
+    const uint8_t *bytes;
+    uint32_t length;
+};
+
+typedef void extract_item_taker(void *context, const struct extract_item *item);
+
+// A number of such a kind as a key among addresses, which never have these upper bits.
+static inline uint64_t extract_number_key(enum extract_kind kind, uint64_t number)
+{
+    return ((uint64_t)0xE000 + kind) << 48 | (number & UINT64_C(0xFFFFFFFFFFFF));
+}
+
+// Whether a key is one of numbers, and the number.
+static inline bool extract_key_is_number(uint64_t key)
+{
+    return key >> 48 > 0xE000 + EXTRACT_KIND_TEXT && key >> 48 < 0xE000 + EXTRACT_KIND_ACTION;
+}
+
+static inline uint64_t extract_key_number(uint64_t key)
+{
+    return key & UINT64_C(0xFFFFFFFFFFFF);
+}
+
+// The key of what a value of a kind names. False: it names nothing that events tell of.
+static inline bool extract_value_key(enum extract_kind kind, uint64_t value, uint64_t *key)
+{
+    bool number = kind == EXTRACT_KIND_SIGNAL || kind == EXTRACT_KIND_POOL_INDEX ||
+                  kind == EXTRACT_KIND_USER_EVENT;
+    bool pool = kind == EXTRACT_KIND_POOL && value;
+    *key = number ? extract_number_key(kind, value)
+           : pool ? extract_number_key(EXTRACT_KIND_POOL_INDEX, value - 1)
+                  : value;
+    return number || pool || kind == EXTRACT_KIND_OBJECT;
+}
 
 // Adds an entry to the index of a copied ring of bytes. False: out of memory.
 bool extract_snapshot_note(struct extract_snapshot *snapshot, const struct extract_extent *place,
@@ -149,6 +219,18 @@ struct extract_format {
     // Decodes slots [slot, slot + count) that are all valid: everything but seq, ticks and flags.
     void (*decode)(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
                    struct extract_event *events);
+    // What an event tells of names. False, or NULL: nothing.
+    bool (*tell)(const struct extract_event *event, struct extract_told *told);
+    // Gives the items of an event to `take`, and their number (of user events). False, or NULL: it
+    // has none.
+    bool (*items)(const struct extract_event *event, extract_item_taker *take, void *context,
+                  uint32_t *number);
+    bool names_members;      // what lies inside of a variable is called by its member: "ao.equeue"
+    uint32_t user_ids;       // the id of user event 0, where events tell names of those; else 0
+    const char *thread_type; // type_name of the objects that events are of; NULL: "thread"
+    // Appends the text that a value of EXTRACT_KIND_TEXT stands for. False, or NULL: there is none.
+    bool (*text)(const struct extract_snapshot *snapshot, uint64_t value,
+                 struct extract_text *text);
     // The control block's name pointer for the object at an address: where in target memory the
     // name's address stands, and how many bytes long that pointer is. False when unknown.
     bool (*name_pointer)(const struct extract_ring *ring, struct extract_memory *memory,
@@ -173,6 +255,6 @@ struct extract_format {
 const struct extract_format *extract_format_by_name(const char *name); // NULL: unknown
 const struct extract_format *extract_format_at(size_t i);              // NULL: no more
 
-extern const struct extract_format extract_format_threadx, extract_format_hook;
+extern const struct extract_format extract_format_threadx, extract_format_hook, extract_format_rkh;
 
 #endif

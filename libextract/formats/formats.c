@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const struct extract_format *const formats[] = {&extract_format_threadx,
-                                                       &extract_format_hook};
+                                                       &extract_format_hook, &extract_format_rkh};
 
 const struct extract_format *extract_format_at(size_t i)
 {

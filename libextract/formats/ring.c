@@ -171,7 +171,7 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
         struct extract_error said;
         if (wanted && format != wanted)
             continue;
-        memset(ring, 0, sizeof *ring);
+        *ring = (struct extract_ring){.rkh = ring->rkh};
         enum extract_code code = format->find(ring, memory, symbols, &said);
         ring->origin = EXTRACT_FROM_SYMBOL;
         if (!code)
@@ -192,7 +192,7 @@ static enum extract_code find_at(struct extract_ring *ring, struct extract_memor
     enum extract_code code = format->at(ring, memory, symbols, address, error);
     for (size_t i = 1; code == EXTRACT_BAD && !wanted && (format = extract_format_at(i)); i++) {
         struct extract_error said;
-        struct extract_ring other = {0};
+        struct extract_ring other = {.rkh = ring->rkh};
         enum extract_code found = format->at(&other, memory, symbols, address, &said);
         if (found == EXTRACT_NOTFOUND || found == EXTRACT_UNREADABLE)
             continue;
@@ -254,8 +254,10 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
     const struct extract_format *wanted = NULL;
     memset(ring, 0, sizeof *ring);
     if (options && options->format && !(wanted = extract_format_by_name(options->format)))
-        return extract_error_set(error, EXTRACT_USAGE, options->format, "use threadx or hook",
+        return extract_error_set(error, EXTRACT_USAGE, options->format, "use threadx, hook or rkh",
                                  "unknown trace format");
+    if (options && options->rkh)
+        ring->rkh = *options->rkh;
     bool told = symbols || (options && options->address_known) || has_regions(memory);
     if (!told)
         return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory),

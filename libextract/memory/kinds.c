@@ -22,6 +22,8 @@ const char *extract_kind_of(const uint8_t *bytes, size_t length)
         return "hook";
     if (extract_hooks_stream_order(bytes, length))
         return "hookstream";
+    if (extract_rkh_dump_is(bytes, length))
+        return "rkhring";
     if (extract_log_is(bytes, length))
         return "log";
     if (extract_hex_is(bytes, length))

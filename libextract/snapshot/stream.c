@@ -26,7 +26,8 @@ struct copy {
     bool settled; // the words of `before` fit each other
     struct hole holes[HOLES];
     uint32_t hole_count;
-    uint64_t missing; // bytes of all holes
+    uint64_t missing;        // bytes of all holes
+    enum extract_code fault; // of a copy that failed
 };
 
 static bool grow(struct extract_snapshot *snapshot)
@@ -63,6 +64,8 @@ static bool read_reach(struct copy *copy, uint8_t *header, struct extract_reach 
 {
     const struct extract_ring *ring = &copy->snapshot->ring;
     const struct extract_stream *stream = ring->format->stream;
+    if (stream->live)
+        return stream->live(copy->memory, ring, header) && stream->reach(ring, header, reach);
     for (unsigned i = 0; i < READS; i++) {
         size_t got, length = stream->live_to - stream->live_from;
         if (extract_memory_read(copy->memory, ring->address + stream->live_from,
@@ -160,15 +163,16 @@ static void judge_holes(struct copy *copy)
 
 // ---- one copy ----
 
-enum outcome { WHOLE, PASSED, STARVED };
+enum outcome { WHOLE, PASSED, FAILED };
 
 // Copies the newest `most` bytes, and finds the entries in what the writer has not come to.
-static enum outcome copy_newest(struct copy *copy, uint64_t most)
+static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract_error *error)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
     uint32_t to = copy->before.head, from = copy->before.tail;
-    bool border = to - from <= most;
-    if (!border)
+    const struct extract_stream *stream = snapshot->ring.format->stream;
+    bool border = to - from <= most && !copy->before.ragged;
+    if (to - from > most)
         from = to - (uint32_t)most / 4 * 4;
     copy_bytes(copy, from, to);
     if (!read_after(copy) || copy->after.era != copy->before.era ||
@@ -179,16 +183,33 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most)
         if (passed > to - from)
             return PASSED;
         from = copy->after.tail;
-        border = true;
+        border = !copy->after.ragged;
     }
-    if (!snapshot->ring.format->stream->walk(snapshot, from, to, border))
-        return STARVED;
+    copy->fault = stream->settle ? stream->settle(snapshot, from, to, error) : EXTRACT_OK;
+    if (!copy->fault && !stream->walk(snapshot, from, to, border))
+        copy->fault = extract_error_set(error, EXTRACT_NOMEM, "trace ring", NULL, "out of memory");
+    if (copy->fault)
+        return FAILED;
     judge_holes(copy);
     return WHOLE;
 }
 
-// What is known of the ring as a whole.
-static void sum_up(struct copy *copy, bool copied)
+// Of a ring that counts nothing, the numbers that its entries may have tell what is missing between
+// them; of one that is full, nobody knows how many were overwritten.
+static void sum_up_uncounted(struct copy *copy, bool copied)
+{
+    struct extract_snapshot *snapshot = copy->snapshot;
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < snapshot->ring.entries.count; i++)
+        lost += snapshot->index[i].lost;
+    snapshot->lost_known &= copied && !copy->before.full;
+    snapshot->lost = lost;
+    snapshot->wrapped = snapshot->full = copy->before.full;
+    snapshot->overrun = copy->before.full || lost;
+}
+
+// What counts tell of the ring as a whole.
+static void sum_up_counts(struct copy *copy, bool copied)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
     const struct extract_reach *reach = &copy->before;
@@ -196,15 +217,22 @@ static void sum_up(struct copy *copy, bool copied)
     bool damaged = !copied;
     for (uint32_t i = 0; i < count; i++)
         damaged |= snapshot->verdict[i] > EXTRACT_PROVISIONAL;
-    snapshot->ring.enabled = reach->running;
-    snapshot->ring.enabled_known = true;
-    snapshot->moved = !is_same(&copy->before, &copy->after);
-    snapshot->moved_entries = copy->after.written - reach->written;
     snapshot->lost_known = !damaged && copy->settled && missing <= INT32_MAX;
     snapshot->lost = snapshot->lost_known ? (uint64_t)missing + reach->lost : 0;
     snapshot->wrapped = snapshot->lost_known ? missing != 0 : reach->tail != 0;
     snapshot->overrun = snapshot->wrapped || reach->lost;
     snapshot->full = reach->keeps_oldest ? reach->lost && !reach->running : snapshot->wrapped;
+}
+
+static void sum_up(struct copy *copy, bool copied)
+{
+    struct extract_snapshot *snapshot = copy->snapshot;
+    const struct extract_reach *reach = &copy->before;
+    snapshot->ring.enabled = reach->running;
+    snapshot->ring.enabled_known = !reach->uncounted;
+    snapshot->moved = !is_same(&copy->before, &copy->after);
+    snapshot->moved_entries = copy->after.written - reach->written;
+    (reach->uncounted ? sum_up_uncounted : sum_up_counts)(copy, copied);
 }
 
 enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
@@ -220,10 +248,14 @@ enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
     if (code)
         return code;
     for (unsigned i = 0; i < TRIES && outcome == PASSED && read_before(&copy, again); i++) {
-        outcome = copy_newest(&copy, size >> i);
+        outcome = copy_newest(&copy, size >> i, error);
         again = true;
     }
-    if (outcome == STARVED || (!snapshot->index && !grow(snapshot))) {
+    if (outcome == FAILED) {
+        extract_snapshot_free(snapshot);
+        return copy.fault;
+    }
+    if (!snapshot->index && !grow(snapshot)) {
         extract_snapshot_free(snapshot);
         return extract_error_set(error, EXTRACT_NOMEM, "trace ring", NULL, "out of memory");
     }

@@ -30,7 +30,13 @@ enum extract_kind {
     EXTRACT_KIND_FLAGS_GET,
     EXTRACT_KIND_FLAGS_SET,
     EXTRACT_KIND_LOSS, // why entries are missing: enum extract_log_loss
-    EXTRACT_KIND_TEXT  // number of a text in a log (extract_trace_text)
+    EXTRACT_KIND_TEXT, // number of a text in a log (extract_trace_text)
+    // RKH's numbers, which have names where the stream gives them:
+    EXTRACT_KIND_SIGNAL,     // of an event
+    EXTRACT_KIND_POOL,       // of a pool of events from 1 on; 0: the event is static
+    EXTRACT_KIND_POOL_INDEX, // of a pool of events from 0 on
+    EXTRACT_KIND_USER_EVENT, // from 0 on
+    EXTRACT_KIND_ACTION      // what an action belongs to: a transition's effect, an entry …
 };
 
 // Where an event belongs: the columns of a report.

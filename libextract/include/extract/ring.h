@@ -30,6 +30,102 @@ struct extract_slots {
     uint32_t count;      // slots
 };
 
+// Settings of an RKH stream: sizes in bytes and switches that its frames do not say.
+enum extract_rkh_key {
+    EXTRACT_RKH_CHK = 0, // frames have a checksum
+    EXTRACT_RKH_NSEQ,    // and a sequence number
+    EXTRACT_RKH_TS,      // bytes of a stamp; 0: none
+    EXTRACT_RKH_PTR,     // of an address of an object
+    EXTRACT_RKH_FUN,     // of a function
+    EXTRACT_RKH_SIG,     // of a signal
+    EXTRACT_RKH_ESIZE,   // of the size of an event
+    EXTRACT_RKH_NBLK,    // of a number of blocks
+    EXTRACT_RKH_BSIZE,   // of the size of a block
+    EXTRACT_RKH_NELEM,   // of a number of elements of a queue
+    EXTRACT_RKH_NTICK,   // of a number of ticks
+    EXTRACT_RKH_SNDR,    // events of active objects name their sender
+    EXTRACT_RKH_QNMIN,   // queues keep a low-water mark
+    EXTRACT_RKH_MPNMIN,  // pools do
+    EXTRACT_RKH_VERSION, // of the framework: 0x3400 is 3.4.00
+    EXTRACT_RKH_TS_HZ,   // stamps in a second; 0: not known
+    EXTRACT_RKH_KEYS
+};
+
+// Where a setting is from; a later one wins.
+enum extract_rkh_from {
+    EXTRACT_RKH_DEFAULT = 0,
+    EXTRACT_RKH_INFERENCE, // no other value fits the frames
+    EXTRACT_RKH_DWARF,     // sizes of types in the firmware's ELF
+    EXTRACT_RKH_TCFG,      // the stream's own record
+    EXTRACT_RKH_CONFIG,    // a trazer.cfg
+    EXTRACT_RKH_USER
+};
+
+// What of a RAM ring is read: the bytes that were not taken out yet, or all that its array holds.
+enum extract_rkh_view {
+    EXTRACT_RKH_VIEW_AUTO = 0, // all, but of a target that runs
+    EXTRACT_RKH_PENDING,
+    EXTRACT_RKH_HISTORY
+};
+
+enum { EXTRACT_RKH_LAYOUTS = 8 };
+
+// Frames that are damaged, by what is wrong with them.
+struct extract_rkh_damage {
+    uint32_t torn;     // an escape that is none
+    uint32_t checksum; // it is not the one of the bytes
+    uint32_t length;   // not that of the event's arguments
+    uint32_t id;       // of no event
+};
+
+// Where the walk over a stretch of a stream ended, for the one behind it.
+struct extract_rkh_walked {
+    bool goes_on;  // there is a stretch in front, whose settings hold
+    bool numbered; // `next` is known
+    bool began;    // a TCFG record came last
+    bool stamped;  // `stamp` is known
+    uint8_t next;  // sequence number that is expected
+    uint32_t damaged;
+    uint64_t stamp;
+};
+
+// What is known of an RKH stream, and of a copy of it.
+struct extract_rkh {
+    uint32_t value[EXTRACT_RKH_KEYS];
+    uint8_t from[EXTRACT_RKH_KEYS]; // enum extract_rkh_from
+    uint8_t view;                   // enum extract_rkh_view
+    uint8_t layouts;                // that TCFG records tell one after the other, and the first
+    uint32_t layout[EXTRACT_RKH_LAYOUTS];
+    struct extract_rkh_damage damage;
+    uint32_t partial;     // bytes behind the last frame, of one under way
+    bool partial_checked; // they have the target's running checksum
+    struct extract_rkh_walked walked;
+};
+
+// Takes settings from the words of a user, "fun=4,ts_hz=1000000,trazer.cfg=FILE": keys are the
+// names that extract_rkh_name gives. Errors: USAGE, IO, NOMEM, UNSUPPORTED (a framework older than
+// 2.3).
+enum extract_code extract_rkh_parse(struct extract_rkh *rkh, const char *words,
+                                    struct extract_error *error);
+// Takes what the types of a firmware's ELF say.
+void extract_rkh_of_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols);
+const char *extract_rkh_name(enum extract_rkh_key key);        // "chk"
+const char *extract_rkh_from_name(enum extract_rkh_from from); // "tcfg"
+
+// Opens a stream ("-" is standard input) as a memory that holds nothing else. Errors: IO, NOMEM,
+// LIMIT (more than 256 MiB), BAD (empty).
+enum extract_code extract_rkh_stream_open(struct extract_memory **memory, const char *path,
+                                          struct extract_error *error);
+// Whether a file that can be looked at begins as an RKH stream beyond doubt: a TCFG record, or many
+// frames with the right checksum.
+bool extract_rkh_stream_is(const char *path);
+
+// Opens a RAM ring that was saved, as a memory that holds nothing else; and whether `length` bytes
+// of a file's start are one's. Errors: IO, NOMEM, BAD, TRUNCATED.
+enum extract_code extract_rkh_dump_open(struct extract_memory **memory, const char *path,
+                                        struct extract_error *error);
+bool extract_rkh_dump_is(const uint8_t *bytes, size_t length);
+
 struct extract_ring {
     const struct extract_format *format;
     enum extract_ring_origin origin;
@@ -56,6 +152,7 @@ struct extract_ring {
     bool doubtful;       // the ELF's symbols contradict the ring: another firmware's, perhaps
     uint64_t base_delta; // from the address that the header says of itself to the one where it lies
     uint8_t header[128]; // the control header's bytes, as read
+    struct extract_rkh rkh; // of RKH only
 };
 
 // What the caller knows. Zero-initialize, then set what is wanted; `size` is sizeof the struct.
@@ -64,6 +161,7 @@ struct extract_ring_options {
     const char *format; // NULL: any
     bool address_known; // the control header lies at `address`
     uint64_t address;
+    const struct extract_rkh *rkh; // what the user says of an RKH stream; may be NULL
 };
 
 // Finds the ring: by address when given, else where the memory says, else by the firmware's

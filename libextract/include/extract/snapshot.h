@@ -26,10 +26,14 @@ const char *extract_verdict_name(enum extract_verdict verdict);
 
 // An entry in a ring whose entries differ in length.
 struct extract_extent {
-    uint32_t at;     // where it begins: bytes from the buffer's start
-    uint32_t length; // of it there; it may pass the buffer's end
-    uint32_t offset; // where all of it lies in one piece, in `bytes`
-    uint64_t stamp;  // an entry without one has that of its neighbour
+    uint32_t at;         // where it begins: bytes from the buffer's start
+    uint32_t length;     // of it there; it may pass the buffer's end
+    uint32_t offset;     // where all of it lies in one piece, in `bytes`
+    uint16_t whole;      // bytes there, where they are others than `length`
+    uint8_t lost;        // entries that are missing in front of it, modulo 256
+    unsigned layout : 7; // of the format's own
+    unsigned anew : 1;   // its stamp has nothing to do with those in front of it
+    uint64_t stamp;      // an entry without one has that of its neighbour
 };
 
 struct extract_snapshot {
@@ -44,7 +48,7 @@ struct extract_snapshot {
     // Of entries that differ in length: ring.entries.count is how many there are, from the oldest.
     struct extract_extent *index; // as many; owned; NULL: slots of one length
     uint32_t index_room;
-    bool lost_known; // `lost` is exact
+    bool lost_known; // `lost` is exact; of entries with numbers of 8 bits, modulo 256
     uint64_t lost;   // events that are not there: overwritten, or not written at all
     bool full, overrun;
     uint64_t registry_missing;       // bytes of the registry that could not be read

@@ -33,7 +33,8 @@ struct extract_trace_options {
     const struct extract_user_types *user_types; // may be NULL; must outlive the trace
     uint64_t modulus;                            // of the clock in ticks; 0: found out
     enum extract_direction direction;            // NONE: found out
-    uint64_t hz; // ticks a second, of use across the gaps of a log; 0: found out
+    uint64_t hz;                   // ticks a second, of use across the gaps of a log; 0: found out
+    const struct extract_rkh *rkh; // what a user says of the RKH stream in a log; may be NULL
 };
 
 // The clock that was found in the stamps.
@@ -98,10 +99,12 @@ struct extract_object {
     const struct extract_field_type *param_types; // two of them
     bool in_use;                                  // false: deleted, the slot may be taken again
     bool registered;                              // false: seen in events only
-    bool shadowed;     // another one is always taken for what lies at its address
-    bool from_memory;  // its name was read from the target outside of the ring
-    uint16_t priority; // as registered; EXTRACT_NO_PRIORITY when unknown
-    uint32_t slot;     // of the registry
+    bool shadowed;                 // another one is always taken for what lies at its address
+    bool from_memory;              // its name was read from the target outside of the ring
+    bool thread;                   // events are of it
+    enum extract_kind number_kind; // what its address is a number of (SIGNAL …); NONE: it is one
+    uint16_t priority;             // as registered; EXTRACT_NO_PRIORITY when unknown
+    uint32_t slot;                 // of the registry
 };
 
 // Gives the snapshot its meaning. The snapshot must outlive the trace. Errors: NOMEM, BAD.
@@ -164,6 +167,7 @@ struct extract_reader {
     uint64_t ticks;
     uint64_t last_stamp;
     uint32_t done; // slots passed, from the oldest
+    uint32_t told; // `done` + 1 when what is missing in front of the next slot was told
     bool started;
     bool gap;
     // Of a log only:

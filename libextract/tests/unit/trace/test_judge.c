@@ -411,7 +411,8 @@ static struct extract_memory *model_memory(bool running)
 
 static void model_find(struct extract_memory *memory, struct extract_ring *ring, bool global)
 {
-    struct extract_ring_options at = {sizeof at, NULL, true, model.image.spec.address};
+    struct extract_ring_options at = {
+        .size = sizeof at, .address_known = true, .address = model.image.spec.address};
     model.span_was_read = false;
     assert_int_equal(extract_ring_find(ring, memory, NULL, &at, NULL), EXTRACT_OK);
     ring->current_symbol = global ? GLOBAL_ADDRESS : 0;

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// formats/rkh: the arguments of an event. In: its unstuffed bytes. Out: one argument after the
+// other, or that they are none.
+//
+// Source: docs/formats/rkh.md, "Arguments" and "User events".
+#include "formats/rkh/rkh.h"
+
+bool rkh_args_open(struct rkh_args *args, const struct rkh_wire *wire, unsigned id,
+                   const uint8_t *bytes, size_t length)
+{
+    args->wire = *wire;
+    args->words = rkh_words(wire->family, id);
+    args->tagged = false;
+    args->c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+    return args->words != NULL;
+}
+
+bool rkh_args_of(struct rkh_args *args, const struct extract_event *event)
+{
+    struct rkh_wire wire;
+    rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
+    return rkh_args_open(args, &wire, event->id, event->data, event->data_bytes);
+}
+
+static uint64_t take_number(struct extract_cursor *c, unsigned bytes)
+{
+    switch (bytes) {
+    case 1:
+        return extract_cursor_u8(c);
+    case 2:
+        return extract_cursor_u16(c);
+    case 4:
+        return extract_cursor_u32(c);
+    default:
+        return 0;
+    }
+}
+
+static uint64_t take_signed(struct extract_cursor *c, unsigned bytes)
+{
+    uint64_t sign = UINT64_C(1) << (8 * bytes - 1);
+    return (take_number(c, bytes) ^ sign) - sign;
+}
+
+static void take_string(struct extract_cursor *c, struct rkh_item *item)
+{
+    size_t left = extract_cursor_left(c);
+    const uint8_t *start = c->bytes + c->at, *end = left ? memchr(start, 0, left) : NULL;
+    item->kind = RKH_ITEM_STRING;
+    item->length = end ? (uint32_t)(end - start) : 0;
+    item->bytes = extract_cursor_span(c, end ? (uint64_t)item->length + 1 : (uint64_t)left + 1);
+}
+
+// ---- user events ----
+
+static enum rkh_item_kind address_kind(unsigned tag)
+{
+    static const enum rkh_item_kind kinds[] = {RKH_ITEM_OBJECT, RKH_ITEM_FUNCTION, RKH_ITEM_SIGNAL};
+    return kinds[tag - 9];
+}
+
+static void take_tagged(struct rkh_args *args, struct rkh_item *item)
+{
+    static const uint8_t bytes[] = {1, 1, 2, 2, 4, 4, 4};
+    static const enum rkh_word words[] = {RKH_WORD_sym, RKH_WORD_fun, RKH_WORD_sig};
+    struct extract_cursor *c = &args->c;
+    uint8_t tag = extract_cursor_u8(c);
+    item->word = RKH_WORD_items;
+    item->tag = tag & 0xF;
+    item->width = tag >> 4;
+    if (item->tag < 6 && item->tag % 2 == 0) {
+        item->kind = RKH_ITEM_SIGNED;
+        item->value = take_signed(c, bytes[item->tag]);
+    } else if (item->tag <= 6) {
+        item->kind = item->tag == 6 ? RKH_ITEM_HEX : RKH_ITEM_NUMBER;
+        item->value = take_number(c, bytes[item->tag]);
+    } else if (item->tag == 7) {
+        take_string(c, item);
+    } else if (item->tag == 8) {
+        item->kind = RKH_ITEM_MEMORY;
+        item->length = extract_cursor_u8(c);
+        item->bytes = extract_cursor_span(c, item->length);
+    } else if (item->tag <= 11) {
+        item->kind = address_kind(item->tag);
+        item->value = take_number(c, args->wire.size[words[item->tag - 9]]);
+    } else {
+        c->failed = true;
+    }
+}
+
+// ---- arguments ----
+
+static enum rkh_item_kind kind_of(enum rkh_word word)
+{
+    switch (word) {
+    case RKH_WORD_sym:
+    case RKH_WORD_sndr:
+        return RKH_ITEM_OBJECT;
+    case RKH_WORD_fun:
+        return RKH_ITEM_FUNCTION;
+    case RKH_WORD_sig:
+        return RKH_ITEM_SIGNAL;
+    default:
+        return RKH_ITEM_NUMBER;
+    }
+}
+
+// Goes on with the arguments of the event that has just been named; one without such a name has
+// any.
+static void follow(struct rkh_args *args, uint64_t named)
+{
+    const uint8_t *words = named < RKH_IDS ? rkh_words(args->wire.family, (unsigned)named) : NULL;
+    args->words = words;
+    args->c.failed |= !words;
+}
+
+static bool take_argument(struct rkh_args *args, struct rkh_item *item)
+{
+    item->word = (enum rkh_word) * args->words++;
+    if (item->word == RKH_WORD_str) {
+        take_string(&args->c, item);
+        return true;
+    }
+    if (!args->wire.size[item->word])
+        return false;
+    item->kind = kind_of(item->word);
+    item->value = take_number(&args->c, args->wire.size[item->word]);
+    if (*args->words == RKH_WORD_rest)
+        follow(args, item->value);
+    return true;
+}
+
+bool rkh_args_next(struct rkh_args *args, struct rkh_item *item)
+{
+    bool taken = false;
+    *item = (struct rkh_item){0};
+    while (!taken && !args->c.failed && !args->tagged) {
+        if (*args->words == RKH_WORD_none)
+            return false;
+        if (*args->words == RKH_WORD_items)
+            args->tagged = true;
+        else
+            taken = take_argument(args, item);
+    }
+    if (!taken && args->tagged && !args->c.failed && extract_cursor_left(&args->c)) {
+        take_tagged(args, item);
+        taken = true;
+    }
+    return taken && !args->c.failed;
+}
+
+bool rkh_args_fit(const struct rkh_args *args)
+{
+    return !args->c.failed && !extract_cursor_left(&args->c);
+}
+
+bool rkh_args_match(const struct rkh_wire *wire, unsigned id, const uint8_t *bytes, size_t length)
+{
+    struct rkh_args args;
+    struct rkh_item item;
+    if (!rkh_args_open(&args, wire, id, bytes, length))
+        return false;
+    while (rkh_args_next(&args, &item))
+        ;
+    return rkh_args_fit(&args);
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// formats/rkh: a RAM ring as a file, and what a log says of it. In: a ring and its copy. Out: the
+// array as it lay, and a record of its live words; from these, the ring again.
+//
+// Source: docs/formats/rkh.md, "A ring as a file".
+#include "base/cursor.h"
+#include "formats/rkh/rkh.h"
+#include "log/block.h"
+#include "memory/images.h"
+#include <stdlib.h>
+
+enum {
+    VERSION = 1,
+    HAS_CHK = 1, // flags
+    SETTINGS = 56,
+    SIZE_MOST = 1 << 20,
+    FROM_BITS = 4
+};
+
+static const uint8_t mark[8] = {'R', 'K', 'H', 'r', 'i', 'n', 'g', 0};
+
+_Static_assert(SETTINGS + 4 * EXTRACT_RKH_KEYS + EXTRACT_RKH_KEYS / 2 == RKH_RECORD,
+               "the record has room for every setting");
+
+bool extract_rkh_dump_is(const uint8_t *bytes, size_t length)
+{
+    return length >= RKH_RECORD && !memcmp(bytes, mark, sizeof mark);
+}
+
+// ---- writing ----
+
+static void put_words(uint8_t record[RKH_RECORD], const struct extract_ring *ring, uint32_t valid)
+{
+    struct rkh_live live = rkh_live_of(ring->header);
+    memset(record, 0, RKH_RECORD);
+    memcpy(record, mark, sizeof mark);
+    extract_log_store(record + 8, VERSION, 4);
+    extract_log_store(record + 12, ring->byte_order, 4);
+    extract_log_store(record + 16, live.start, 8);
+    extract_log_store(record + 24, live.size, 4);
+    extract_log_store(record + 28, live.size ? live.head % live.size : 0, 4);
+    extract_log_store(record + 32, live.pending, 4);
+    extract_log_store(record + 36, valid, 4);
+    extract_log_store(record + 40, live.chk_known ? HAS_CHK : 0, 4);
+    extract_log_store(record + 44, live.chk_known ? live.chk : 0, 4);
+}
+
+uint32_t rkh_describe(const struct extract_ring *ring, uint8_t record[EXTRACT_HEADER_MAX])
+{
+    const struct extract_rkh *rkh = &ring->rkh;
+    uint64_t from = 0;
+    put_words(record, ring, 0);
+    extract_log_store(record + 48, ring->near, 8);
+    for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++) {
+        extract_log_store(record + SETTINGS + 4 * key, rkh->value[key], 4);
+        from |= (uint64_t)rkh->from[key] << FROM_BITS * key;
+    }
+    extract_log_store(record + SETTINGS + 4 * EXTRACT_RKH_KEYS, from, 8);
+    return RKH_RECORD;
+}
+
+// Where frames were unstuffed in their place, they are stuffed again.
+static void restore(uint8_t *array, uint32_t size, const struct extract_snapshot *snapshot)
+{
+    for (uint32_t i = 0; i < snapshot->ring.entries.count; i++) {
+        const struct extract_extent *place = &snapshot->index[i];
+        const uint8_t *bytes = snapshot->bytes + place->offset;
+        uint32_t at = place->at, end = at + place->length - 1;
+        bool here = place->offset < snapshot->ring.length && end <= size;
+        for (uint32_t k = 0; here && k < place->whole && at < end; k++) {
+            bool escape = bytes[k] == RKH_FLAG || bytes[k] == RKH_ESCAPE;
+            if (escape)
+                array[at++] = RKH_ESCAPE;
+            if (at < end)
+                array[at++] = escape ? bytes[k] ^ RKH_XOR : bytes[k];
+        }
+    }
+}
+
+// Bytes behind the writer's place, back from it, that are of this copy.
+static uint32_t count_valid(const struct extract_snapshot *snapshot, const struct rkh_live *live)
+{
+    if (!snapshot->moved)
+        return live->valid ? live->valid : live->size;
+    if (!snapshot->ring.entries.count)
+        return 0;
+    return (live->head - snapshot->index[0].at - 1) % live->size + 1;
+}
+
+enum extract_code rkh_dump(struct extract_text *text, const struct extract_snapshot *snapshot,
+                           struct extract_error *error)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    struct rkh_live live = rkh_live_of(ring->header);
+    uint32_t valid = count_valid(snapshot, &live);
+    uint8_t record[RKH_RECORD], *array = malloc((size_t)live.size + 1);
+    if (array) {
+        memcpy(array, snapshot->bytes + (ring->entries.start - ring->address), live.size);
+        restore(array, live.size, snapshot);
+        for (uint32_t i = 0; i < live.size - valid; i++)
+            array[(live.head + i) % live.size] = 0;
+        put_words(record, ring, valid);
+        extract_text_put(text, (const char *)record, sizeof record);
+        extract_text_put(text, (const char *)array, live.size);
+    }
+    bool whole = array && !text->code;
+    free(array);
+    return whole ? EXTRACT_OK
+                 : extract_error_set(error, array ? text->code : EXTRACT_NOMEM, "RKH ring", NULL,
+                                     "out of memory");
+}
+
+// ---- reading ----
+
+struct record {
+    uint32_t version, order, size, head, pending, valid, flags, chk;
+    uint64_t start, near;
+};
+
+static bool read_record(struct record *r, struct extract_cursor *c)
+{
+    const uint8_t *start = extract_cursor_span(c, sizeof mark);
+    r->version = extract_cursor_u32(c);
+    r->order = extract_cursor_u32(c);
+    r->start = extract_cursor_u64(c);
+    r->size = extract_cursor_u32(c);
+    r->head = extract_cursor_u32(c);
+    r->pending = extract_cursor_u32(c);
+    r->valid = extract_cursor_u32(c);
+    r->flags = extract_cursor_u32(c);
+    r->chk = extract_cursor_u32(c);
+    r->near = extract_cursor_u64(c);
+    return !c->failed && !memcmp(start, mark, sizeof mark);
+}
+
+static bool makes_sense(const struct record *r)
+{
+    return r->version == VERSION && (r->order == EXTRACT_LITTLE || r->order == EXTRACT_BIG) &&
+           r->size && r->size <= SIZE_MOST && r->head < r->size && r->pending <= r->size &&
+           r->valid <= r->size && r->start + r->size >= r->start;
+}
+
+// What is better known from elsewhere stays.
+static void take_settings(struct extract_rkh *rkh, struct extract_cursor *c)
+{
+    uint32_t value[EXTRACT_RKH_KEYS];
+    for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++)
+        value[key] = extract_cursor_u32(c);
+    uint64_t from = extract_cursor_u64(c);
+    for (unsigned key = 0; !c->failed && key < EXTRACT_RKH_KEYS; key++) {
+        unsigned one = (unsigned)(from >> FROM_BITS * key) & 0xF;
+        if (one && one <= EXTRACT_RKH_USER && rkh_allows((enum extract_rkh_key)key, value[key]))
+            rkh_set(rkh, (enum extract_rkh_key)key, value[key], (enum extract_rkh_from)one);
+    }
+}
+
+static void fill(struct extract_ring *ring, const struct record *r)
+{
+    struct rkh_live live = {.start = r->start,
+                            .size = r->size,
+                            .head = r->size + r->head,
+                            .pending = r->pending,
+                            .valid = r->valid,
+                            .dump = true,
+                            .chk_known = r->flags & HAS_CHK,
+                            .chk = (uint8_t)r->chk};
+    ring->format = &extract_format_rkh;
+    ring->address = r->start;
+    ring->length = r->size;
+    ring->byte_order = r->order == EXTRACT_BIG ? EXTRACT_BIG : EXTRACT_LITTLE;
+    ring->word_bytes = 4;
+    ring->timer_mask = UINT32_MAX;
+    ring->near = r->near;
+    ring->registry = (struct extract_slots){r->start, r->start, 0, 0};
+    ring->entries = (struct extract_slots){r->start, r->start + r->size, 0, 0};
+    if (ring->rkh.view == EXTRACT_RKH_VIEW_AUTO)
+        ring->rkh.view = EXTRACT_RKH_HISTORY;
+    rkh_live_put(ring->header, &live);
+}
+
+bool rkh_dump_at(struct extract_ring *ring, struct extract_memory *memory, uint64_t address)
+{
+    uint8_t bytes[RKH_RECORD];
+    struct record r;
+    size_t got;
+    if (extract_memory_read(memory, address, bytes, sizeof bytes, &got, NULL))
+        return false;
+    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
+    if (!read_record(&r, &c) || !makes_sense(&r))
+        return false;
+    fill(ring, &r);
+    take_settings(&ring->rkh, &c);
+    return true;
+}
+
+// The array lies where it lay, and the record behind it.
+static enum extract_code load(struct extract_images *images, struct extract_input *input,
+                              struct extract_error *error)
+{
+    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, EXTRACT_LITTLE);
+    struct record r;
+    if (input->length < RKH_RECORD || !read_record(&r, &c) || !makes_sense(&r))
+        return extract_error_set(error, EXTRACT_BAD, input->name, "save the ring again",
+                                 "it is no dump of an RKH ring");
+    if (input->length - RKH_RECORD < r.size)
+        return extract_error_set(error, EXTRACT_TRUNCATED, input->name, "save the ring again",
+                                 "it ends after %zu of %u bytes of the array",
+                                 input->length - RKH_RECORD, r.size);
+    uint64_t end = r.start + r.size;
+    struct extract_image spans[] = {{r.start, r.size, input->bytes + RKH_RECORD, NULL},
+                                    {end, RKH_RECORD, input->bytes, NULL}};
+    images->byte_order = r.order == EXTRACT_BIG ? EXTRACT_BIG : EXTRACT_LITTLE;
+    images->starts = true;
+    images->start = end;
+    return extract_images_add(images, input, spans, 2, error);
+}
+
+enum extract_code extract_rkh_dump_open(struct extract_memory **memory, const char *path,
+                                        struct extract_error *error)
+{
+    return extract_images_open(memory, path, load, error);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// formats/rkh: frames on the wire. In: bytes. Out: where a frame ends, its sum, its bytes without
+// stuffing.
+//
+// Source: docs/formats/rkh.md, "Frames". Eight bytes at a time, for nearly all have no escapes.
+#include "formats/rkh/rkh.h"
+
+#define EVERY(byte) (UINT64_C(0x0101010101010101) * (byte))
+#define EVEN        UINT64_C(0x00FF00FF00FF00FF)
+
+enum { WORD = 8, FOLD = 64 }; // words whose sums fit into 16 bits
+
+// The highest bit of each byte that is `byte`, and no other bit.
+static inline uint64_t find_byte(uint64_t word, uint8_t byte)
+{
+    uint64_t x = word ^ EVERY(byte);
+    return ~(((x & EVERY(0x7F)) + EVERY(0x7F)) | x | EVERY(0x7F));
+}
+
+static inline uint64_t load(const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return EXTRACT_HOST_BIG ? __builtin_bswap64(word) : word;
+}
+
+// Four sums of 16 bits to one of 8.
+static inline uint8_t fold(uint64_t sums)
+{
+    return (uint8_t)(sums + (sums >> 16) + (sums >> 32) + (sums >> 48));
+}
+
+// Sum and length of a frame with escapes.
+static void scan_escaped(struct rkh_frame *frame, const uint8_t *bytes)
+{
+    uint32_t at = frame->at, end = at + frame->length;
+    frame->sum = 0;
+    frame->whole = 0;
+    for (; at < end; at++, frame->whole++) {
+        uint8_t byte = bytes[at];
+        if (byte == RKH_ESCAPE) {
+            byte = ++at < end ? bytes[at] ^ RKH_XOR : 0;
+            frame->torn |= byte != RKH_FLAG && byte != RKH_ESCAPE;
+        }
+        frame->sum = (uint8_t)(frame->sum + byte);
+    }
+}
+
+void rkh_frame_scan(struct rkh_frame *frame, const uint8_t *bytes, uint32_t at, uint32_t end)
+{
+    uint64_t sums = 0, flags = 0;
+    uint32_t start = at;
+    uint8_t sum = 0;
+    *frame = (struct rkh_frame){.at = start};
+    for (unsigned n = 1; end - at >= WORD && !flags; n++) {
+        uint64_t word = load(bytes + at), escapes = find_byte(word, RKH_ESCAPE);
+        flags = find_byte(word, RKH_FLAG);
+        unsigned bits = flags ? (unsigned)__builtin_ctzll(flags) & ~7u : 64;
+        uint64_t keep = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+        word &= keep;
+        frame->escaped |= (escapes & keep) != 0;
+        sums += (word & EVEN) + (word >> 8 & EVEN);
+        at += bits / 8;
+        if (n % FOLD == 0) {
+            sum = (uint8_t)(sum + fold(sums));
+            sums = 0;
+        }
+    }
+    sum = (uint8_t)(sum + fold(sums));
+    for (; !flags && at < end && bytes[at] != RKH_FLAG; at++) {
+        frame->escaped |= bytes[at] == RKH_ESCAPE;
+        sum = (uint8_t)(sum + bytes[at]);
+    }
+    frame->ended = at < end;
+    frame->length = frame->whole = at - start;
+    frame->sum = sum;
+    if (frame->escaped)
+        scan_escaped(frame, bytes);
+}
+
+void rkh_frame_unstuff(const struct rkh_frame *frame, const uint8_t *bytes, uint8_t *to)
+{
+    uint32_t end = frame->at + frame->length;
+    for (uint32_t at = frame->at; at < end; at++, to++) {
+        bool escape = bytes[at] == RKH_ESCAPE && at + 1 < end;
+        at += escape;
+        *to = escape ? bytes[at] ^ RKH_XOR : bytes[at];
+    }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// formats/rkh: events for those behind. In: an event. Out: the object that it names, or that a new
+// run of the target begins; and the entry that templates see: words of 64 bits, or of a user event
+// a buffer of its items.
+//
+// Source: docs/formats/rkh-text.md, "Names" and "As hook entries".
+#include "formats/rkh/rkh.h"
+
+enum { RKH_SMA_ACT = 64, RKH_SMA_REG = 69 };
+
+static const struct record {
+    uint8_t id;
+    enum extract_kind kind;
+    const char *type_name;
+} records[] = {{RKH_FWK_AO, EXTRACT_KIND_OBJECT, "active object"},
+               {RKH_FWK_OBJ, EXTRACT_KIND_OBJECT, "object"},
+               {RKH_FWK_ACTOR, EXTRACT_KIND_OBJECT, "actor"},
+               {RKH_FWK_STATE, EXTRACT_KIND_OBJECT, "state"},
+               {RKH_FWK_PSTATE, EXTRACT_KIND_OBJECT, "pseudostate"},
+               {RKH_FWK_TIMER, EXTRACT_KIND_OBJECT, "timer"},
+               {RKH_FWK_QUEUE, EXTRACT_KIND_OBJECT, "queue"},
+               {RKH_FWK_EPOOL, EXTRACT_KIND_POOL_INDEX, "event pool"},
+               {RKH_FWK_FUN, EXTRACT_KIND_OBJECT, "function"},
+               {RKH_FWK_SIG, EXTRACT_KIND_SIGNAL, "signal"},
+               {RKH_FWK_TUSR, EXTRACT_KIND_USER_EVENT, "user event"}};
+
+// A name is the text of an expression in C: what it is the address of is what it names.
+static void take_name(struct extract_told *told, const struct rkh_item *item)
+{
+    bool strip = item->length && item->bytes[0] == '&';
+    told->name = item->bytes + strip;
+    told->name_bytes = item->length - strip;
+}
+
+// The address or number is the last one in front of the name. Pools of 2.4 have addresses.
+static bool tell_record(struct rkh_args *args, const struct record *record,
+                        struct extract_told *told)
+{
+    struct rkh_item item;
+    told->kind = record->kind;
+    told->object.type = (uint32_t)(record - records) + 1;
+    told->object.type_name = record->type_name;
+    while (rkh_args_next(args, &item)) {
+        if (item.word == RKH_WORD_str)
+            take_name(told, &item);
+        else
+            told->object.address = item.value;
+        if (item.word == RKH_WORD_sym)
+            told->kind = EXTRACT_KIND_OBJECT;
+    }
+    return told->name != NULL;
+}
+
+static bool tell_priority(struct rkh_args *args, struct extract_told *told)
+{
+    struct rkh_item object, priority;
+    if (!rkh_args_next(args, &object) || !rkh_args_next(args, &priority))
+        return false;
+    told->kind = EXTRACT_KIND_OBJECT;
+    told->object.address = object.value;
+    told->object.priority = (uint16_t)priority.value;
+    return true;
+}
+
+bool rkh_tell(const struct extract_event *event, struct extract_told *told)
+{
+    struct rkh_args args;
+    if (extract_event_is_mark(event) || !rkh_args_of(&args, event))
+        return false;
+    told->anew = event->id == RKH_FWK_TCFG;
+    if (event->id == RKH_SMA_ACT || event->id == RKH_SMA_REG)
+        return tell_priority(&args, told);
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        if (records[i].id == event->id)
+            return tell_record(&args, &records[i], told);
+    return told->anew;
+}
+
+uint64_t rkh_near(const struct extract_symbols *symbols)
+{
+    struct extract_symbol buffer;
+    struct extract_region region;
+    if (extract_symbols_pointer_bytes(symbols) != 8)
+        return 0;
+    if (extract_symbols_by_name(symbols, "trcstm", &buffer))
+        return buffer.address;
+    return extract_symbols_writable(symbols, 0, &region) ? region.address : 0;
+}
+
+// ---- items of user events ----
+
+static struct extract_item item_of(const struct rkh_item *item)
+{
+    static const char *const formats[] = {"i8",  "u8",  "i16", "u16", "i32", "u32",
+                                          "x32", "str", "mem", "obj", "fun", "sig"};
+    static const enum extract_kind kinds[] = {
+        [RKH_ITEM_NUMBER] = EXTRACT_KIND_DEC,    [RKH_ITEM_SIGNED] = EXTRACT_KIND_DEC,
+        [RKH_ITEM_HEX] = EXTRACT_KIND_HEX,       [RKH_ITEM_OBJECT] = EXTRACT_KIND_OBJECT,
+        [RKH_ITEM_FUNCTION] = EXTRACT_KIND_CODE, [RKH_ITEM_SIGNAL] = EXTRACT_KIND_SIGNAL};
+    bool negative = item->kind == RKH_ITEM_SIGNED && item->value >> 63;
+    return (struct extract_item){.format = formats[item->tag],
+                                 .kind = kinds[item->kind],
+                                 .text = item->kind == RKH_ITEM_STRING,
+                                 .negative = negative,
+                                 .value = negative ? 0 - item->value : item->value,
+                                 .bytes = item->bytes,
+                                 .length = item->length};
+}
+
+bool rkh_items(const struct extract_event *event, extract_item_taker *take, void *context,
+               uint32_t *number)
+{
+    struct rkh_args args;
+    struct rkh_item item;
+    if (event->id < RKH_USER || event->id >= RKH_USER_END || !rkh_args_of(&args, event))
+        return false;
+    *number = event->id - RKH_USER;
+    while (take && rkh_args_next(&args, &item)) {
+        struct extract_item told = item_of(&item);
+        take(context, &told);
+    }
+    return true;
+}
+
+// ---- as hook entries ----
+
+enum { WORD = 8, GENERIC = 0x4000, STAMPED = 0x8000 };
+
+// Bits of the hook data: which of the arguments that may be missing are there.
+enum { HAS_SENDER = 1, HAS_QUEUE_MARK = 2, HAS_POOL_MARK = 4, HAS_USE = 8 };
+
+static unsigned flags_of(const struct rkh_wire *wire)
+{
+    return (wire->size[RKH_WORD_sndr] ? HAS_SENDER : 0u) |
+           (wire->size[RKH_WORD_qnmin] ? HAS_QUEUE_MARK : 0u) |
+           (wire->size[RKH_WORD_mpnmin] ? HAS_POOL_MARK : 0u) |
+           (wire->family == RKH_FAMILY_3 ? HAS_USE : 0u);
+}
+
+static uint8_t *put_big(uint8_t *to, uint64_t value)
+{
+    for (unsigned i = 0; i < WORD; i++)
+        to[i] = (uint8_t)(value >> 8 * (WORD - 1 - i));
+    return to + WORD;
+}
+
+static uint8_t *put_little(uint8_t *to, uint64_t value)
+{
+    for (unsigned i = 0; i < WORD; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+    return to + WORD;
+}
+
+// An item as it was sent, but what has a name, as a key of it in 8 bytes. False: it has no room.
+static bool put_item(const struct rkh_args *args, const struct rkh_item *item, size_t from,
+                     uint8_t **to, const uint8_t *end)
+{
+    bool named = item->kind >= RKH_ITEM_OBJECT;
+    size_t length = named ? 1 + WORD : args->c.at - from;
+    uint64_t key = item->value;
+    if ((size_t)(end - *to) < length)
+        return false;
+    memcpy(*to, args->c.bytes + from, named ? 1 : length);
+    if (item->kind == RKH_ITEM_SIGNAL)
+        key = extract_number_key(EXTRACT_KIND_SIGNAL, key);
+    if (named)
+        put_little(*to + 1, key);
+    *to += length;
+    return true;
+}
+
+static void lay_out_items(const struct extract_event *event, struct rkh_args *args,
+                          struct extract_entry *entry, uint8_t *room)
+{
+    uint8_t *to = room + 2 * WORD;
+    struct rkh_item item;
+    size_t from = 0;
+    put_big(room + WORD, extract_number_key(EXTRACT_KIND_USER_EVENT, event->id - RKH_USER));
+    while (rkh_args_next(args, &item) &&
+           put_item(args, &item, from, &to, room + EXTRACT_ENTRY_ROOM))
+        from = args->c.at;
+    entry->generic = entry->little = true;
+    entry->type = STAMPED | GENERIC;
+    entry->length = (size_t)(to - room);
+    entry->bytes_of_data = (uint32_t)entry->length - 2 * WORD;
+}
+
+static void lay_out_words(const struct extract_event *event, struct extract_entry *entry,
+                          uint8_t *room)
+{
+    uint8_t *to = room + WORD;
+    for (unsigned i = 0; i < event->fields; i++)
+        to = put_big(to, event->field[i]);
+    entry->type = STAMPED;
+    entry->length = (size_t)(to - room);
+    entry->bytes_of_data = (uint32_t)entry->length - WORD;
+}
+
+bool rkh_entry(const struct extract_ring *ring, const struct extract_event *event,
+               struct extract_entry *entry, uint8_t *room)
+{
+    struct rkh_args args;
+    (void)ring;
+    if (!rkh_args_of(&args, event))
+        return false;
+    *entry = (struct extract_entry){.bytes = room,
+                                    .bits = 8 * WORD,
+                                    .hook = (uint16_t)(event->id << 4),
+                                    .data = (uint16_t)flags_of(&args.wire),
+                                    .cpu = event->core,
+                                    .priority = event->priority,
+                                    .pid = event->thread,
+                                    .tid = event->thread,
+                                    .log_offset = event->slot,
+                                    .event = event};
+    if (event->id >= RKH_USER && event->id < RKH_USER_END)
+        lay_out_items(event, &args, entry, room);
+    else
+        lay_out_words(event, entry, room);
+    put_big(room, (uint64_t)entry->type << 48 | (uint64_t)(entry->bytes_of_data & 0xFFFF) << 32 |
+                      (uint64_t)entry->hook << 16 | entry->data);
+    return true;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// formats/rkh: the ring in RAM. In: memory and the firmware's symbols. Out: a checked ring, and its
+// live words, which are scattered variables.
+//
+// Source: docs/formats/rkh.md, "The ring".
+#include "formats/rkh/rkh.h"
+#include <stdio.h>
+
+enum { SIZE_MOST = 1 << 20, WINDOW = 64, WORDS = 4 };
+
+static const char array_name[] = "trcstm";
+
+// ---- the words ----
+
+struct word {
+    uint64_t address;
+    unsigned bytes;
+    uint64_t value;
+};
+
+static uint64_t number_of(const uint8_t *bytes, unsigned count, enum extract_byte_order order)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < count; i++)
+        value |= (uint64_t)bytes[i] << 8 * (order == EXTRACT_BIG ? count - 1 - i : i);
+    return value;
+}
+
+// The words that lie close together come with one read.
+static bool read_words(struct extract_memory *memory, enum extract_byte_order order,
+                       struct word *words, unsigned count)
+{
+    uint64_t low = words[0].address, high = low;
+    uint8_t bytes[WINDOW];
+    size_t got;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t end = words[i].address + words[i].bytes;
+        low = words[i].address < low ? words[i].address : low;
+        high = end > high ? end : high;
+    }
+    bool window = high - low <= WINDOW &&
+                  !extract_memory_read(memory, low, bytes, (size_t)(high - low), &got, NULL);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t at = words[i].address;
+        if (!window && extract_memory_read(memory, at, bytes, words[i].bytes, &got, NULL))
+            return false;
+        words[i].value = number_of(bytes + (window ? at - low : 0), words[i].bytes, order);
+    }
+    return true;
+}
+
+// ---- what they say ----
+
+// The place of a pointer in the array; its end is its start. False: it does not point there.
+static bool offset_of(const struct rkh_live *live, uint64_t pointer, uint32_t *offset)
+{
+    if (pointer < live->start || pointer - live->start > live->size)
+        return false;
+    *offset = (uint32_t)(pointer - live->start) % live->size;
+    return true;
+}
+
+// Bytes that were not taken out. The writer counts behind the byte that it stores, and moves the
+// reader's pointer last: its own pointer is right.
+static uint32_t pending_of(uint32_t size, uint32_t in, uint32_t out, uint64_t count)
+{
+    uint32_t apart = (in + size - out) % size;
+    if (count >= size || (!apart && count > size / 2))
+        return size;
+    return apart;
+}
+
+static bool take_words(struct rkh_live *live, const struct word *words)
+{
+    uint32_t in, out;
+    if (!offset_of(live, words[0].value, &in) || !offset_of(live, words[1].value, &out))
+        return false;
+    live->head += (in + live->size - live->head % live->size) % live->size;
+    live->pending = pending_of(live->size, in, out, words[2].value);
+    live->chk = (uint8_t)words[3].value;
+    return true;
+}
+
+static bool read_live(struct extract_memory *memory, enum extract_byte_order order,
+                      struct rkh_live *live, struct word words[WORDS])
+{
+    const struct word asked[WORDS] = {{live->in_at, live->pointer_bytes, 0},
+                                      {live->out_at, live->pointer_bytes, 0},
+                                      {live->qty_at, live->qty_bytes, 0},
+                                      {live->chk_at, 1, 0}};
+    memcpy(words, asked, sizeof asked);
+    return read_words(memory, order, words, live->chk_known ? WORDS : WORDS - 1);
+}
+
+// The newest bytes in front of the head: they are the last that a writer comes to that goes round.
+static bool read_witness(struct extract_memory *memory, const struct rkh_live *live,
+                         uint8_t witness[sizeof live->witness])
+{
+    uint32_t room = sizeof live->witness, at = live->head % live->size;
+    uint32_t length = at < room ? at : room;
+    size_t got = 0;
+    memset(witness, 0, room);
+    return !length ||
+           !extract_memory_read(memory, live->start + at - length, witness, length, &got, NULL);
+}
+
+bool rkh_live(struct extract_memory *memory, const struct extract_ring *ring, uint8_t *header)
+{
+    struct rkh_live live = rkh_live_of(header);
+    struct word words[WORDS];
+    uint8_t witness[sizeof live.witness];
+    if (live.stream || live.dump)
+        return true;
+    if (!read_live(memory, ring->byte_order, &live, words) || !read_witness(memory, &live, witness))
+        return false;
+    live.era += memcmp(witness, live.witness, sizeof witness) != 0;
+    if (!take_words(&live, words) || !read_witness(memory, &live, live.witness))
+        return false;
+    rkh_live_put(header, &live);
+    return true;
+}
+
+bool rkh_reach(const struct extract_ring *ring, const uint8_t *header, struct extract_reach *reach)
+{
+    struct rkh_live live = rkh_live_of(header);
+    (void)ring;
+    *reach = (struct extract_reach){.tail = live.head - (live.dump ? live.valid : live.size),
+                                    .head = live.head,
+                                    .era = live.era,
+                                    .uncounted = true,
+                                    .ragged = true,
+                                    .full = !live.stream && live.pending == live.size};
+    return true;
+}
+
+uint64_t rkh_pointer(const struct extract_ring *ring, unsigned *bytes)
+{
+    struct rkh_live live = rkh_live_of(ring->header);
+    *bytes = live.pointer_bytes;
+    return live.in_at;
+}
+
+// ---- finding it ----
+
+static enum extract_code refuse(enum extract_code code, const char *what, const char *why,
+                                const char *hint, struct extract_error *error)
+{
+    return extract_error_set(error, code, what, hint, "%s", why);
+}
+
+static bool find_word(struct extract_symbols *symbols, const char *name, uint64_t *address,
+                      uint8_t *bytes)
+{
+    struct extract_symbol symbol;
+    if (!extract_symbols_by_name(symbols, name, &symbol))
+        return false;
+    *address = symbol.address;
+    if (symbol.size == 1 || symbol.size == 2 || symbol.size == 4 || symbol.size == 8)
+        *bytes = (uint8_t)symbol.size;
+    return true;
+}
+
+static enum extract_code find_words(struct rkh_live *live, struct extract_symbols *symbols,
+                                    struct extract_error *error)
+{
+    struct extract_symbol array;
+    uint8_t chk_bytes = 0;
+    if (!extract_symbols_by_name(symbols, array_name, &array))
+        return refuse(EXTRACT_NOTFOUND, array_name, "the ELF file has no such symbol",
+                      "build the firmware with RKH's trace, and do not strip it", error);
+    live->start = array.address;
+    live->size = live->head = (uint32_t)array.size;
+    live->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
+    live->qty_bytes = array.size < 255 ? 1 : 2;
+    if (!array.size || array.size > SIZE_MOST)
+        return refuse(EXTRACT_BAD, array_name, "the ELF file says no size for it that can be",
+                      "is this the firmware that runs?", error);
+    if (!find_word(symbols, "trcin", &live->in_at, &live->pointer_bytes) ||
+        !find_word(symbols, "trcout", &live->out_at, &live->pointer_bytes) ||
+        !find_word(symbols, "trcqty", &live->qty_at, &live->qty_bytes))
+        return refuse(EXTRACT_NOTFOUND, "trcin, trcout, trcqty",
+                      "the ELF file lacks one of these symbols",
+                      "build the firmware with RKH's trace, and do not strip it", error);
+    live->chk_known = find_word(symbols, "chk", &live->chk_at, &chk_bytes) && chk_bytes == 1;
+    return EXTRACT_OK;
+}
+
+static enum extract_code check_words(struct extract_ring *ring, struct extract_memory *memory,
+                                     struct rkh_live *live, struct extract_error *error)
+{
+    struct word words[WORDS];
+    if (!read_live(memory, ring->byte_order, live, words))
+        return refuse(EXTRACT_UNREADABLE, "RKH ring", "its pointers cannot be read",
+                      "is the dump whole, and the target still there?", error);
+    if (!words[0].value && !words[1].value)
+        return refuse(EXTRACT_ABSENT, "RKH trace", "it was never initialised (trcin is 0)",
+                      "look behind rkh_trc_init", error);
+    if (!take_words(live, words))
+        return refuse(EXTRACT_BAD, "RKH ring", "trcin or trcout does not point into trcstm",
+                      "is this the firmware that runs?", error);
+    if (!read_witness(memory, live, live->witness))
+        memset(live->witness, 0, sizeof live->witness);
+    return EXTRACT_OK;
+}
+
+static void fill(struct extract_ring *ring, const struct rkh_live *live,
+                 struct extract_memory *memory)
+{
+    uint64_t end = live->start + live->size;
+    ring->format = &extract_format_rkh;
+    ring->address = live->start;
+    ring->length = live->size;
+    ring->word_bytes = 4;
+    ring->timer_mask = UINT32_MAX;
+    ring->registry = (struct extract_slots){live->start, live->start, 0, 0};
+    ring->entries = (struct extract_slots){live->start, end, 0, 0};
+    if (ring->rkh.view == EXTRACT_RKH_VIEW_AUTO)
+        ring->rkh.view =
+            extract_memory_is_running(memory) ? EXTRACT_RKH_PENDING : EXTRACT_RKH_HISTORY;
+    rkh_live_put(ring->header, live);
+}
+
+enum extract_code rkh_find(struct extract_ring *ring, struct extract_memory *memory,
+                           struct extract_symbols *symbols, struct extract_error *error)
+{
+    struct rkh_live live = {0};
+    enum extract_code code = find_words(&live, symbols, error);
+    ring->byte_order = extract_symbols_byte_order(symbols);
+    ring->pointer_bytes = live.pointer_bytes;
+    if (!code)
+        code = check_words(ring, memory, &live, error);
+    if (!code)
+        fill(ring, &live, memory);
+    return code;
+}
+
+enum extract_code rkh_at(struct extract_ring *ring, struct extract_memory *memory,
+                         struct extract_symbols *symbols, uint64_t address,
+                         struct extract_error *error)
+{
+    struct extract_symbol array;
+    if (rkh_stream_at(ring, memory, address) || rkh_dump_at(ring, memory, address))
+        return EXTRACT_OK;
+    if (symbols && extract_symbols_by_name(symbols, array_name, &array) && array.address == address)
+        return rkh_find(ring, memory, symbols, error);
+    return refuse(EXTRACT_NOTFOUND, "memory", "no array of an RKH ring stands there",
+                  "give the firmware with --elf", error);
+}

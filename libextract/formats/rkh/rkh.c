@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// formats/rkh: frames to events. In: an index of good frames. Out: events with their arguments.
+//
+// Source: docs/formats/rkh.md; the interface of RKH's trace facility, 2.3 to 3.4.00.
+#include "formats/rkh/rkh.h"
+
+static const struct extract_role_fields *role_of(uint32_t id)
+{
+    static const struct extract_role_fields none = {EXTRACT_ROLE_NONE, -1, -1, -1, -1};
+    (void)id;
+    return &none;
+}
+
+static uint64_t stamp_of(const struct extract_snapshot *snapshot, uint32_t slot)
+{
+    return snapshot->index[slot].stamp;
+}
+
+// 1 + the field with the active object that an event is of; 0: none.
+static const uint8_t owner[RKH_IDS] = {
+    [32] = 2,  [64] = 1,  [65] = 1,  [66] = 1,  [67] = 1,  [68] = 1,  [69] = 1,  [70] = 1,
+    [72] = 1,  [96] = 1,  [97] = 1,  [98] = 1,  [99] = 1,  [100] = 1, [101] = 1, [102] = 1,
+    [103] = 1, [104] = 1, [105] = 1, [106] = 1, [107] = 1, [108] = 1, [109] = 1, [110] = 1,
+    [111] = 1, [112] = 2, [113] = 1, [129] = 2, [131] = 3};
+
+static inline uint64_t load(const uint8_t *bytes, unsigned count)
+{
+    uint64_t value = bytes[0];
+    if (count > 1)
+        value |= (uint64_t)bytes[1] << 8;
+    if (count > 2)
+        value |= (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;
+    return value;
+}
+
+// Arguments of fixed size to fields; a text is the place where it lies. Fields behind a list of
+// unknown length are left out.
+static void decode_fields(const struct extract_snapshot *snapshot, const struct rkh_wire *wire,
+                          struct extract_event *event)
+{
+    const uint8_t *words = rkh_words(wire->family, event->id);
+    uint32_t at = 0;
+    for (unsigned i = 0; words && words[i] && words[i] < RKH_WORD_items; i++) {
+        unsigned size = wire->size[words[i]];
+        if (words[i] == RKH_WORD_str) {
+            event->field[event->fields++] = (uint64_t)(event->data + at - snapshot->bytes);
+            at += (uint32_t)strnlen((const char *)event->data + at, event->data_bytes - at) + 1;
+        } else if (size && size <= event->data_bytes - at) {
+            event->field[event->fields++] = load(event->data + at, size);
+            at += size;
+        }
+        if (at > event->data_bytes)
+            break;
+    }
+}
+
+static void decode_frame(const struct extract_snapshot *snapshot,
+                         const struct extract_extent *place, const struct rkh_wire *wire,
+                         struct extract_event *event)
+{
+    const uint8_t *bytes = snapshot->bytes + place->offset;
+    int id = wire->family == RKH_FAMILY_3 ? bytes[0] : rkh_id(wire->family, bytes[0]);
+    // Whatever a user says of checksums, the record has its own.
+    bool bare = id == RKH_FWK_TCFG && wire->family <= RKH_FAMILY_244;
+    uint32_t head = bare ? 1 : 1u + wire->nseq + wire->ts;
+    *event = (struct extract_event){.id = id < 0 ? bytes[0] : (unsigned)id,
+                                    .raw_stamp = place->stamp,
+                                    .priority_word = snapshot->ring.rkh.layout[place->layout],
+                                    .priority = EXTRACT_NO_PRIORITY,
+                                    .threshold = EXTRACT_NO_PRIORITY,
+                                    .data = bytes + head,
+                                    .data_bytes =
+                                        bare ? RKH_TCFG_ARGS : place->whole - head - wire->chk};
+    event->type = rkh_type_on(wire, event->id);
+    if (id != RKH_FWK_TCFG || wire->family <= RKH_FAMILY_244)
+        decode_fields(snapshot, wire, event);
+    unsigned field = owner[event->id];
+    if (field && field <= event->fields)
+        event->thread = event->field[field - 1];
+}
+
+static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
+                   struct extract_event *events)
+{
+    struct rkh_wire wire;
+    for (size_t i = 0; i < count; i++) {
+        const struct extract_extent *place = &snapshot->index[slot + i];
+        if (!i || place->layout != place[-1].layout)
+            rkh_wire_unpack(&wire, snapshot->ring.rkh.layout[place->layout]);
+        decode_frame(snapshot, place, &wire, &events[i]);
+    }
+}
+
+// The text at a place of the copy; it ends in a NUL, or with the copy.
+static bool text_at(const struct extract_snapshot *snapshot, uint64_t value,
+                    struct extract_text *text)
+{
+    uint64_t length = snapshot->ring.length + rkh_spill(&snapshot->ring);
+    if (value >= length)
+        return false;
+    const char *start = (const char *)snapshot->bytes + value;
+    extract_text_put(text, start, strnlen(start, (size_t)(length - value)));
+    return true;
+}
+
+// A version that cannot be read is refused when the copy is made.
+static void join(struct extract_ring *ring, struct extract_symbols *symbols)
+{
+    ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
+    ring->near = rkh_near(symbols);
+    rkh_from_symbols(&ring->rkh, symbols);
+}
+
+static bool looks(const uint8_t *bytes, size_t length)
+{
+    (void)bytes;
+    (void)length;
+    return false;
+}
+
+static bool is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address)
+{
+    (void)ring;
+    (void)address;
+    return looks(bytes, length);
+}
+
+static const struct extract_stream stream = {
+    .spill = rkh_spill,
+    .live = rkh_live,
+    .reach = rkh_reach,
+    .settle = rkh_settle,
+    .walk = rkh_walk,
+    .ending = RKH_FLAG,
+    .pointer = rkh_pointer,
+    .number = rkh_number,
+    .describe = rkh_describe,
+};
+
+const struct extract_format extract_format_rkh = {
+    .name = "rkh",
+    .title = "RKH",
+    .find = rkh_find,
+    .at = rkh_at,
+    .join = join,
+    .looks = looks,
+    .is = is,
+    .stream = &stream,
+    .type = rkh_type,
+    .role = role_of,
+    .stamp = stamp_of,
+    .decode = decode,
+    .tell = rkh_tell,
+    .items = rkh_items,
+    .names_members = true,
+    .user_ids = RKH_USER,
+    .thread_type = "active object",
+    .text = text_at,
+    .save = rkh_save,
+    .direction = EXTRACT_CLOCK_UP,
+    .hooks = EXTRACT_HOOKS_PLAIN,
+    .entry = rkh_entry,
+};

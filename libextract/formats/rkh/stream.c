@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// formats/rkh: a stream as a file. In: its bytes. Out: a memory that holds them behind a mark, the
+// ring that lies there, and whether a file is one at all.
+#include "base/file.h"
+#include "formats/rkh/rkh.h"
+#include "memory/images.h"
+#include <stdlib.h>
+
+enum {
+    BYTES_MOST = EXTRACT_RING_LIMIT - RKH_STREAM_HEADER,
+    LOOK_BYTES = 4096,
+    FRAMES_LEAST = 16 // with the right checksum
+};
+
+static const uint8_t mark[8] = {'R', 'K', 'H', 's', 't', 'r', 'm', 0};
+
+void rkh_stream_lay(struct extract_ring *ring, uint64_t start, uint32_t length)
+{
+    struct rkh_live live = {
+        .start = start, .size = length, .head = length, .pending = length, .stream = true};
+    ring->length = RKH_STREAM_HEADER + (uint64_t)length;
+    ring->registry = (struct extract_slots){start, start, 0, 0};
+    ring->entries = (struct extract_slots){start, start + length, 0, 0};
+    rkh_live_put(ring->header, &live);
+}
+
+bool rkh_stream_at(struct extract_ring *ring, struct extract_memory *memory, uint64_t address)
+{
+    uint8_t head[RKH_STREAM_HEADER];
+    size_t got;
+    if (extract_memory_read(memory, address, head, sizeof head, &got, NULL) ||
+        memcmp(head, mark, sizeof mark))
+        return false;
+    struct extract_cursor c = extract_cursor_make(head, sizeof head, EXTRACT_LITTLE);
+    extract_cursor_seek(&c, sizeof mark);
+    uint64_t length = extract_cursor_u64(&c), start = address + sizeof head;
+    if (!length || length > BYTES_MOST || start + length < address)
+        return false;
+    rkh_stream_lay(ring, start, (uint32_t)length);
+    ring->format = &extract_format_rkh;
+    ring->address = address;
+    ring->byte_order = EXTRACT_LITTLE;
+    ring->word_bytes = 4;
+    ring->timer_mask = UINT32_MAX;
+    return true;
+}
+
+void rkh_stream_head(uint8_t head[static RKH_STREAM_HEADER], size_t length)
+{
+    memcpy(head, mark, sizeof mark);
+    for (unsigned i = 0; i < 8; i++)
+        head[sizeof mark + i] = (uint8_t)((uint64_t)length >> 8 * i);
+}
+
+static enum extract_code load(struct extract_images *images, struct extract_input *input,
+                              struct extract_error *error)
+{
+    size_t whole = input->length + RKH_STREAM_HEADER;
+    if (!input->length)
+        return extract_error_set(error, EXTRACT_BAD, input->name, "name a file of frames",
+                                 "it is empty");
+    uint8_t *bytes = input->length > BYTES_MOST ? NULL : realloc(input->bytes, whole);
+    if (!bytes)
+        return extract_error_set(error, input->length > BYTES_MOST ? EXTRACT_LIMIT : EXTRACT_NOMEM,
+                                 input->name, "cut it into parts",
+                                 "a stream of more than 256 MiB cannot be read");
+    memmove(bytes + RKH_STREAM_HEADER, bytes, input->length);
+    rkh_stream_head(bytes, input->length);
+    input->bytes = bytes;
+    input->length = whole;
+    images->byte_order = EXTRACT_LITTLE;
+    images->starts = true;
+    struct extract_image span = {0, whole, bytes, NULL};
+    return extract_images_add(images, input, &span, 1, error);
+}
+
+enum extract_code extract_rkh_stream_open(struct extract_memory **memory, const char *path,
+                                          struct extract_error *error)
+{
+    return extract_images_open(memory, path, load, error);
+}
+
+// ---- what a file is ----
+
+bool extract_rkh_stream_is(const char *path)
+{
+    uint8_t bytes[LOOK_BYTES];
+    size_t length = 0;
+    unsigned frames = 0, good = 0;
+    struct rkh_frame frame;
+    if (extract_file_peek(path, bytes, sizeof bytes, &length, NULL))
+        return false;
+    for (uint32_t at = 0; at < length; at = frame.at + frame.length + 1) {
+        struct extract_rkh record = {0};
+        rkh_frame_scan(&frame, bytes, at, (uint32_t)length);
+        if (!frame.ended || !frame.length)
+            continue;
+        frames++;
+        good += !frame.torn && !frame.sum && frame.whole > 1;
+        if (frames == 1 && rkh_tcfg_take(&record, &frame, bytes))
+            return true;
+    }
+    return good >= FRAMES_LEAST && good * 4 > frames * 3;
+}

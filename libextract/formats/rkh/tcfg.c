@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// formats/rkh: what a stream says of itself. In: a frame that may be a TCFG record, of any version
+// of the framework from 2.3 on. Out: settings.
+//
+// Source: docs/formats/rkh.md, "TCFG". Nothing is known when it is met, not even whether frames
+// have a checksum: it must agree with itself.
+#include "formats/rkh/rkh.h"
+
+enum {
+    FLAG_SNDR = 1 << 0,
+    FLAG_QNMIN = 1 << 11,
+    FLAG_MPNMIN = 1 << 12,
+    FLAG_NSEQ = 1 << 15,
+    FLAG_TS = 1 << 16,
+    FLAG_CHK = 1 << 17,
+    FLAGS = (1 << 18) - 1,
+    OLD_FLAGS = (1 << 13) - 1,
+    OLD_ID = 173,    // of 2.3 to 2.4.4
+    MIDDLE_ID = 174, // of 2.4.5 and 2.4.6
+    HEAD_MOST = 1 + 1 + 4,
+    FRAME_MOST = 32
+};
+
+// A record's values, before they are believed.
+struct tcfg {
+    uint32_t value[EXTRACT_RKH_KEYS];
+    uint32_t given; // bit a key
+};
+
+static void give(struct tcfg *tcfg, enum extract_rkh_key key, uint32_t value)
+{
+    tcfg->value[key] = value;
+    tcfg->given |= 1u << key;
+}
+
+static bool is_size(unsigned size)
+{
+    return size == 1 || size == 2 || size == 4;
+}
+
+// Two sizes in a byte.
+static bool give_sizes(struct tcfg *tcfg, uint8_t byte, enum extract_rkh_key high,
+                       enum extract_rkh_key low)
+{
+    give(tcfg, high, byte >> 4);
+    give(tcfg, low, byte & 0xF);
+    return is_size(byte >> 4) && is_size(byte & 0xF);
+}
+
+// The bytes that all versions have: signal and stamp, pointer and ticks, blocks and elements.
+static bool read_sizes(struct tcfg *tcfg, struct extract_cursor *c)
+{
+    bool fits = give_sizes(tcfg, extract_cursor_u8(c), EXTRACT_RKH_SIG, EXTRACT_RKH_TS);
+    uint8_t pointer = extract_cursor_u8(c);
+    // The framework writes 4 bytes of an address whose size is not 2.
+    pointer = (pointer >> 4 == 1 || pointer >> 4 == 8) ? 0x40 | (pointer & 0xF) : pointer;
+    fits &= give_sizes(tcfg, pointer, EXTRACT_RKH_PTR, EXTRACT_RKH_NTICK);
+    fits &= give_sizes(tcfg, extract_cursor_u8(c), EXTRACT_RKH_NBLK, EXTRACT_RKH_NELEM);
+    return fits;
+}
+
+static void give_switches(struct tcfg *tcfg, uint32_t flags)
+{
+    give(tcfg, EXTRACT_RKH_SNDR, (flags & FLAG_SNDR) != 0);
+    give(tcfg, EXTRACT_RKH_QNMIN, (flags & FLAG_QNMIN) != 0);
+    give(tcfg, EXTRACT_RKH_MPNMIN, (flags & FLAG_MPNMIN) != 0);
+}
+
+static bool sum_holds(const uint8_t *bytes, size_t length)
+{
+    uint8_t sum = 0;
+    for (size_t i = 0; i < length; i++)
+        sum = (uint8_t)(sum + bytes[i]);
+    return !sum;
+}
+
+// Some releases tell the number of another; the id of the record is right.
+static bool give_version(struct tcfg *tcfg, uint32_t version, uint32_t oldest)
+{
+    bool same = rkh_family_of(version) == rkh_family_of(oldest);
+    give(tcfg, EXTRACT_RKH_VERSION, same ? version : oldest);
+    return version >> 12 == oldest >> 12;
+}
+
+// 2.4.4 and later: no sequence number, no stamp.
+static bool read_new(struct tcfg *tcfg, uint32_t oldest, const uint8_t *bytes, size_t length)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+    extract_cursor_seek(&c, 1);
+    uint32_t version = extract_cursor_u16(&c), flags = extract_cursor_u32(&c);
+    bool fits = give_version(tcfg, version, oldest) && read_sizes(tcfg, &c);
+    uint8_t esize = extract_cursor_u8(&c), bsize = extract_cursor_u8(&c) >> 4;
+    give(tcfg, EXTRACT_RKH_TS_HZ, extract_cursor_u16(&c));
+    give(tcfg, EXTRACT_RKH_ESIZE, esize);
+    give(tcfg, EXTRACT_RKH_BSIZE, bsize);
+    give(tcfg, EXTRACT_RKH_NSEQ, (flags & FLAG_NSEQ) != 0);
+    give(tcfg, EXTRACT_RKH_CHK, (flags & FLAG_CHK) != 0);
+    if (!(flags & FLAG_TS))
+        give(tcfg, EXTRACT_RKH_TS, 0);
+    give_switches(tcfg, flags);
+    bool chk = flags & FLAG_CHK;
+    return fits && !c.failed && !(flags & ~(uint32_t)FLAGS) && is_size(esize) && is_size(bsize) &&
+           length == 1u + RKH_TCFG_ARGS + chk && (!chk || sum_holds(bytes, length));
+}
+
+// 2.3 to 2.4.3, behind a header whose length it tells itself.
+static bool read_old(struct tcfg *tcfg, bool has_version, size_t head, const uint8_t *bytes,
+                     size_t length)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+    extract_cursor_seek(&c, head);
+    uint32_t version = has_version ? extract_cursor_u16(&c) : 0x2300;
+    uint32_t flags = has_version ? extract_cursor_u16(&c) : 0;
+    bool fits = give_version(tcfg, version, has_version ? 0x2403 : 0x2300);
+    fits &= read_sizes(tcfg, &c);
+    uint8_t esize_nseq = extract_cursor_u8(&c), chk_ts = extract_cursor_u8(&c);
+    uint8_t bsize = has_version ? extract_cursor_u8(&c) >> 4 : 1;
+    bool nseq = esize_nseq & 1, chk = chk_ts >> 4 & 1, ts = chk_ts & 1;
+    give(tcfg, EXTRACT_RKH_ESIZE, esize_nseq >> 4);
+    give(tcfg, EXTRACT_RKH_NSEQ, nseq);
+    give(tcfg, EXTRACT_RKH_CHK, chk);
+    if (has_version) {
+        give(tcfg, EXTRACT_RKH_BSIZE, bsize);
+        give_switches(tcfg, flags);
+    }
+    if (!ts)
+        give(tcfg, EXTRACT_RKH_TS, 0);
+    return fits && !c.failed && !(flags & ~(uint32_t)OLD_FLAGS) && is_size(esize_nseq >> 4) &&
+           !(esize_nseq & 0xE) && !(chk_ts & 0xEE) && is_size(bsize) &&
+           head == 1u + nseq + tcfg->value[EXTRACT_RKH_TS] &&
+           extract_cursor_left(&c) == (size_t)chk && (!chk || sum_holds(bytes, length));
+}
+
+static bool read_any(struct tcfg *tcfg, const uint8_t *bytes, size_t length)
+{
+    if (bytes[0] == RKH_FWK_TCFG && read_new(tcfg, 0x3000, bytes, length))
+        return true;
+    if (bytes[0] == MIDDLE_ID && read_new(tcfg, 0x2405, bytes, length))
+        return true;
+    if (bytes[0] != OLD_ID)
+        return false;
+    if (read_new(tcfg, 0x2404, bytes, length))
+        return true;
+    for (size_t head = 1; head <= HEAD_MOST; head++)
+        for (unsigned version = 0; version < 2; version++) {
+            *tcfg = (struct tcfg){0};
+            if (read_old(tcfg, version, head, bytes, length))
+                return true;
+        }
+    return false;
+}
+
+bool rkh_tcfg_read(struct extract_rkh *rkh, const uint8_t *bytes, size_t length)
+{
+    struct tcfg tcfg = {0};
+    if (!length || !read_any(&tcfg, bytes, length))
+        return false;
+    for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++)
+        if (tcfg.given >> key & 1)
+            rkh_set(rkh, (enum extract_rkh_key)key, tcfg.value[key], EXTRACT_RKH_TCFG);
+    return true;
+}
+
+bool rkh_tcfg_take(struct extract_rkh *rkh, const struct rkh_frame *frame, const uint8_t *bytes)
+{
+    uint8_t whole[FRAME_MOST];
+    if (!frame->ended || frame->torn || frame->whole > sizeof whole)
+        return false;
+    rkh_frame_unstuff(frame, bytes, whole);
+    return rkh_tcfg_read(rkh, whole, frame->whole);
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+// formats/rkh: the frames of a copied stream. In: its bytes, between two places. Out: an index of
+// frames with a verdict each, unstuffed where they lie, and how many numbers are missing between.
+//
+// A frame is good when its checksum is right, where there is one, and it has the exact length of
+// its event's arguments. Whatever is not, the next flag ends it.
+#include "formats/rkh/rkh.h"
+
+enum {
+    NO_EVENT = 0xFFFF, // of lengths: an id of no event
+    ANY_LENGTH = 0xFFFE,
+    WHOLE_MOST = 0xFFFF // bytes of a frame
+};
+
+struct walk {
+    struct extract_snapshot *snapshot;
+    uint8_t *bytes; // the one at place `from`
+    uint32_t end;   // how many there are
+    uint32_t from, size;
+    struct rkh_wire wire;
+    uint8_t layout;           // its number
+    uint16_t length[RKH_IDS]; // of the arguments, by the id on the wire
+    uint8_t id[RKH_IDS];      // as 3.x has it
+    uint64_t stamp;           // of the last frame that has one
+    bool stamped;             // there was one
+    uint8_t next;             // sequence number that is expected
+    bool numbered;            // it is known
+    bool began;               // a TCFG record came: the target may count anew
+    uint32_t damaged;         // frames since the last good one
+    // Without checksum, the good frame behind the last gap, which half a frame may have made up:
+    bool doubted;
+    uint32_t doubt;  // its place in the index
+    uint8_t wanted;  // number that was expected there
+    uint32_t missed; // damaged frames in front of it
+};
+
+uint64_t rkh_spill(const struct extract_ring *ring)
+{
+    struct rkh_live live = rkh_live_of(ring->header);
+    return live.stream ? 0 : live.size;
+}
+
+// What goes over the array's end is put together behind the ring.
+uint8_t *rkh_unroll(struct extract_snapshot *snapshot, uint32_t from, uint32_t to)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    uint32_t size = (uint32_t)(ring->entries.end - ring->entries.start);
+    uint8_t *buffer = snapshot->bytes + (ring->entries.start - ring->address);
+    uint32_t first = from % size, length = to - from;
+    if (length <= size - first)
+        return buffer + first;
+    uint8_t *to_bytes = snapshot->bytes + ring->length;
+    memcpy(to_bytes, buffer + first, size - first);
+    memcpy(to_bytes + (size - first), buffer, length - (size - first));
+    return to_bytes;
+}
+
+// ---- the layout ----
+
+static uint16_t fixed_length(const struct rkh_wire *wire, const uint8_t *words)
+{
+    uint16_t length = 0;
+    for (; *words; words++) {
+        if (*words >= RKH_WORD_str)
+            return ANY_LENGTH;
+        length = (uint16_t)(length + wire->size[*words]);
+    }
+    return length;
+}
+
+static void use_layout(struct walk *walk, uint8_t number)
+{
+    const struct extract_rkh *rkh = &walk->snapshot->ring.rkh;
+    walk->layout = number;
+    rkh_wire_unpack(&walk->wire, rkh->layout[number]);
+    for (unsigned i = 0; i < RKH_IDS; i++) {
+        int id = rkh_id(walk->wire.family, i);
+        walk->id[i] = (uint8_t)(id < 0 ? 0 : id);
+        walk->length[i] =
+            id < 0 ? NO_EVENT
+                   : fixed_length(&walk->wire, rkh_words(walk->wire.family, (unsigned)id));
+    }
+}
+
+// A record that tells another layout than the last one: frames have that from here on. It does not
+// tell the size of functions.
+static void change_layout(struct walk *walk, const struct rkh_frame *frame)
+{
+    struct extract_rkh *rkh = &walk->snapshot->ring.rkh;
+    uint32_t behind = frame->at + frame->length + 1;
+    uint8_t i = 0;
+    if (!rkh_tcfg_read(rkh, walk->bytes + frame->at, frame->whole))
+        return;
+    if (rkh_wire_pack(rkh) != rkh->layout[walk->layout] &&
+        rkh->from[EXTRACT_RKH_FUN] <= EXTRACT_RKH_INFERENCE) {
+        rkh->from[EXTRACT_RKH_FUN] = EXTRACT_RKH_DEFAULT;
+        (void)rkh_infer(rkh, walk->bytes + behind, walk->end - behind, NULL);
+    }
+    uint32_t packed = rkh_wire_pack(rkh);
+    while (i < rkh->layouts && rkh->layout[i] != packed)
+        i++;
+    if (i == EXTRACT_RKH_LAYOUTS || i == walk->layout)
+        return;
+    rkh->layout[i] = packed;
+    rkh->layouts = i == rkh->layouts ? i + 1 : rkh->layouts;
+    use_layout(walk, i);
+}
+
+// ---- one frame ----
+
+// Whether an id is the one of a TCFG record without sequence number and stamp.
+static bool is_bare(const struct walk *walk, uint8_t id)
+{
+    return walk->id[id] == RKH_FWK_TCFG && walk->length[id] != NO_EVENT &&
+           walk->wire.family <= RKH_FAMILY_244;
+}
+
+static uint32_t head_of(const struct walk *walk, uint8_t id)
+{
+    return is_bare(walk, id) ? 1 : 1u + walk->wire.nseq + walk->wire.ts;
+}
+
+// A TCFG record says itself whether it has a checksum.
+static bool is_tcfg(const struct walk *walk, const struct rkh_frame *frame)
+{
+    struct extract_rkh record = {0};
+    return walk->id[walk->bytes[frame->at]] == RKH_FWK_TCFG &&
+           rkh_tcfg_take(&record, frame, walk->bytes);
+}
+
+// What is wrong with an unstuffed frame: a counter of rkh->damage; NULL: nothing.
+static uint32_t *find_fault(const struct walk *walk, const struct rkh_frame *frame)
+{
+    struct extract_rkh_damage *damage = &walk->snapshot->ring.rkh.damage;
+    const uint8_t *bytes = walk->bytes + frame->at;
+    uint8_t id = bytes[0];
+    uint16_t length = walk->length[id];
+    uint32_t head = head_of(walk, id), around = head + walk->wire.chk;
+    if (length == NO_EVENT)
+        return &damage->id;
+    if (frame->whole < around || walk->id[id] == RKH_FWK_TCFG)
+        return &damage->length;
+    bool fits = length == frame->whole - around;
+    if (length == ANY_LENGTH)
+        fits = rkh_args_match(&walk->wire, walk->id[id], bytes + head, frame->whole - around);
+    return fits ? NULL : &damage->length;
+}
+
+// The frame that is in doubt is half of a missing one: its number is not true, and its stamp when
+// that does not lie between those around it, either.
+static void disbelieve(struct walk *walk, uint32_t stamp)
+{
+    struct extract_extent *index = walk->snapshot->index;
+    uint32_t count = walk->snapshot->ring.entries.count, at = walk->doubt;
+    uint32_t mask = walk->wire.ts ? UINT32_MAX >> (32 - 8 * walk->wire.ts) : 0;
+    uint32_t before = at ? (uint32_t)index[at - 1].stamp : stamp;
+    index[at].lost = 0;
+    if (!at || (((uint32_t)index[at].stamp - before) & mask) <= ((stamp - before) & mask))
+        return;
+    for (; at < count; at++)
+        index[at].stamp = before;
+}
+
+// Frames that are missing in front of number `seq`, less the damaged ones. A frame without checksum
+// whose number does not lie between those around it is half a frame.
+static uint8_t find_lost(struct walk *walk, uint8_t seq, uint32_t stamp)
+{
+    uint8_t step = (uint8_t)(seq - walk->next);
+    uint32_t damaged = walk->damaged;
+    bool half = walk->doubted && step && (uint8_t)(walk->next - walk->wanted) + step > UINT8_MAX;
+    walk->doubted = step && !walk->wire.chk && !half;
+    if (half) {
+        disbelieve(walk, stamp);
+        step = (uint8_t)(seq - walk->wanted);
+        damaged += walk->missed + 1;
+    } else if (walk->doubted) {
+        walk->doubt = walk->snapshot->ring.entries.count;
+        walk->wanted = walk->next;
+        walk->missed = damaged;
+    }
+    return step > damaged ? (uint8_t)(step - damaged) : 0;
+}
+
+// Sequence number and stamp, and how many frames are missing in front of it.
+static void take_head(struct walk *walk, const uint8_t *bytes, struct extract_extent *place)
+{
+    struct extract_snapshot *snapshot = walk->snapshot;
+    uint32_t stamp = 0;
+    if (is_bare(walk, bytes[0])) {
+        walk->began = true;
+        return;
+    }
+    for (unsigned i = 0; i < walk->wire.ts; i++)
+        stamp |= (uint32_t)bytes[1 + walk->wire.nseq + i] << 8 * i;
+    place->anew = walk->began && walk->stamped && (!walk->wire.nseq || !bytes[1]);
+    if (walk->wire.nseq) {
+        uint8_t seq = bytes[1];
+        place->lost = walk->numbered && !(walk->began && !seq) ? find_lost(walk, seq, stamp) : 0;
+        walk->next = (uint8_t)(seq + 1);
+        walk->numbered = true;
+    }
+    walk->began = walk->id[bytes[0]] == RKH_FWK_TCFG;
+    walk->stamp = stamp;
+    for (uint32_t i = 0; !walk->stamped && i < snapshot->ring.entries.count; i++)
+        snapshot->index[i].stamp = stamp;
+    walk->stamped = true;
+}
+
+// Unstuffs a frame where it lies, when it is worth it, and judges it. Returns as find_fault.
+static uint32_t *judge(struct walk *walk, const struct rkh_frame *frame,
+                       struct extract_extent *place)
+{
+    struct extract_rkh_damage *damage = &walk->snapshot->ring.rkh.damage;
+    bool tcfg = is_tcfg(walk, frame);
+    if (frame->torn)
+        return &damage->torn;
+    if (walk->wire.chk && frame->sum && !tcfg)
+        return &damage->checksum;
+    if (frame->whole > WHOLE_MOST)
+        return &damage->length;
+    if (frame->escaped)
+        rkh_frame_unstuff(frame, walk->bytes, walk->bytes + frame->at);
+    place->whole = (uint16_t)frame->whole;
+    // What a user says of the header may leave no room for the rest.
+    uint32_t head = head_of(walk, walk->bytes[frame->at]);
+    if (!tcfg || (head > 1 && frame->whole < head + walk->wire.chk))
+        return find_fault(walk, frame);
+    change_layout(walk, frame);
+    return NULL;
+}
+
+// `known`: a frame does begin here. Else it is one when nothing is wrong with it.
+static bool note_frame(struct walk *walk, const struct rkh_frame *frame, bool known)
+{
+    const uint8_t *bytes = walk->bytes + frame->at;
+    struct extract_extent place = {.at = (walk->from + frame->at) % walk->size,
+                                   .length = frame->length + 1,
+                                   .offset = (uint32_t)(bytes - walk->snapshot->bytes)};
+    uint32_t *fault = judge(walk, frame, &place);
+    if (fault && !known)
+        return true;
+    if (fault)
+        ++*fault;
+    else
+        take_head(walk, bytes, &place);
+    place.stamp = walk->stamp;
+    place.layout = walk->layout & 0x7Fu;
+    walk->damaged = fault ? walk->damaged + 1 : 0;
+    return extract_snapshot_note(walk->snapshot, &place,
+                                 !fault        ? EXTRACT_GOOD
+                                 : frame->torn ? EXTRACT_TORN
+                                               : EXTRACT_INVALID);
+}
+
+// ---- all of them ----
+
+// Of the frame under way: its bytes, and whether the target's running sum is theirs.
+static void take_partial(struct walk *walk, const struct rkh_frame *frame)
+{
+    struct extract_ring *ring = &walk->snapshot->ring;
+    struct rkh_live live = rkh_live_of(ring->header);
+    ring->rkh.partial = frame->length;
+    ring->rkh.partial_checked = live.chk_known && !frame->torn && frame->sum == live.chk;
+}
+
+static bool walk_frames(struct walk *walk, uint32_t length, bool border)
+{
+    struct rkh_frame frame;
+    bool fits = true, first = true, stream = rkh_live_of(walk->snapshot->ring.header).stream;
+    for (uint32_t at = 0; at < length && fits; at = frame.at + frame.length + 1) {
+        rkh_frame_scan(&frame, walk->bytes, at, length);
+        bool known = !first || border;
+        first = false;
+        if (!frame.ended && (known || stream))
+            take_partial(walk, &frame);
+        else if (frame.ended && frame.length && (known || stream))
+            fits = note_frame(walk, &frame, known);
+    }
+    return fits;
+}
+
+// A stream that is read in stretches is walked on where the last one ended.
+static void resume(struct walk *walk)
+{
+    const struct extract_rkh_walked *walked = &walk->snapshot->ring.rkh.walked;
+    walk->next = walked->next;
+    walk->numbered = walked->numbered;
+    walk->began = walked->began;
+    walk->stamp = walked->stamp;
+    walk->stamped = walked->stamped;
+    walk->damaged = walked->damaged;
+}
+
+static void leave(const struct walk *walk)
+{
+    walk->snapshot->ring.rkh.walked = (struct extract_rkh_walked){.goes_on = true,
+                                                                  .numbered = walk->numbered,
+                                                                  .began = walk->began,
+                                                                  .stamped = walk->stamped,
+                                                                  .next = walk->next,
+                                                                  .damaged = walk->damaged,
+                                                                  .stamp = walk->stamp};
+}
+
+// Of what was not taken out yet: where it begins, and whether a frame does there. It does behind a
+// flag that was taken out; of a full array, nobody knows.
+static uint32_t begin_pending(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
+                              bool *border)
+{
+    struct rkh_live live = rkh_live_of(snapshot->ring.header);
+    uint32_t start = live.head - live.pending;
+    bool there = start - from <= to - from;
+    const uint8_t *bytes = rkh_unroll(snapshot, from, to);
+    *border = there && start != from && bytes[start - from - 1] == RKH_FLAG;
+    return there ? start : from;
+}
+
+bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border)
+{
+    struct extract_ring *ring = &snapshot->ring;
+    if (ring->rkh.view == EXTRACT_RKH_PENDING && !rkh_live_of(ring->header).stream)
+        from = begin_pending(snapshot, from, to, &border);
+    struct walk walk = {.snapshot = snapshot,
+                        .bytes = rkh_unroll(snapshot, from, to),
+                        .end = to - from,
+                        .from = from,
+                        .size = (uint32_t)(ring->entries.end - ring->entries.start)};
+    use_layout(&walk, 0);
+    resume(&walk);
+    snapshot->lost_known = walk.wire.nseq;
+    bool fits = walk_frames(&walk, to - from, border);
+    leave(&walk);
+    return fits;
+}
+
+int rkh_number(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length)
+{
+    const struct extract_rkh *rkh = &ring->rkh;
+    enum rkh_family family = rkh_family_of(rkh->value[EXTRACT_RKH_VERSION]);
+    struct rkh_frame frame;
+    uint8_t head[4];
+    rkh_frame_scan(&frame, bytes, 0, length);
+    int id = length < sizeof head ? -1 : rkh_id(family, bytes[0]);
+    bool bare = id == RKH_FWK_TCFG && family <= RKH_FAMILY_244;
+    if (id < 0 || bare || frame.ended || frame.torn || !rkh->value[EXTRACT_RKH_NSEQ] ||
+        (rkh->value[EXTRACT_RKH_CHK] && frame.sum))
+        return -1;
+    frame.length = sizeof head;
+    rkh_frame_unstuff(&frame, bytes, head);
+    return head[1];
+}

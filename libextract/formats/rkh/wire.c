@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+// formats/rkh: the settings of a stream. In: the firmware, the words of a user, a trazer.cfg. Out:
+// one value each, and where it is from; and all that shapes frames in 32 bits.
+//
+// Source: docs/formats/rkh.md, "Settings".
+#include "base/file.h"
+#include "formats/rkh/rkh.h"
+#include <extract/filter.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SIZE_MOST = 4, VERSION_ROOM = 16, CONFIG_MOST = 1 << 20, KEY_ROOM = 64, OLDEST = 0x2300 };
+
+const char *extract_rkh_name(enum extract_rkh_key key)
+{
+    static const char *const names[EXTRACT_RKH_KEYS] = {
+        "chk",   "nseq",  "ts",    "ptr",  "fun",   "sig",    "esize",   "nblk",
+        "bsize", "nelem", "ntick", "sndr", "qnmin", "mpnmin", "version", "ts_hz"};
+    return (unsigned)key < EXTRACT_RKH_KEYS ? names[key] : "unknown";
+}
+
+const char *extract_rkh_from_name(enum extract_rkh_from from)
+{
+    static const char *const names[] = {"default", "inference", "dwarf", "tcfg", "config", "user"};
+    return (unsigned)from < sizeof names / sizeof *names ? names[from] : "unknown";
+}
+
+void rkh_set(struct extract_rkh *rkh, enum extract_rkh_key key, uint32_t value,
+             enum extract_rkh_from from)
+{
+    if (from < rkh->from[key])
+        return;
+    rkh->value[key] = value;
+    rkh->from[key] = (uint8_t)from;
+}
+
+void rkh_defaults(struct extract_rkh *rkh)
+{
+    static const uint32_t values[EXTRACT_RKH_KEYS] = {1, 1, 4, 4, 4, 1, 2,     1,
+                                                      1, 1, 2, 1, 1, 1, 0x3400};
+    for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++)
+        rkh_set(rkh, (enum extract_rkh_key)key, values[key], EXTRACT_RKH_DEFAULT);
+    rkh_set(rkh, EXTRACT_RKH_FUN, rkh->value[EXTRACT_RKH_PTR], EXTRACT_RKH_DEFAULT);
+}
+
+enum rkh_family rkh_family_of(uint32_t version)
+{
+    if (version >= 0x3000)
+        return RKH_FAMILY_3;
+    if (version >= 0x2405)
+        return RKH_FAMILY_245;
+    if (version == 0x2404)
+        return RKH_FAMILY_244;
+    return version == 0x2403 ? RKH_FAMILY_243 : RKH_FAMILY_23;
+}
+
+// ---- in 32 bits ----
+
+enum { FIRST_SIZE = EXTRACT_RKH_TS, SIZES = EXTRACT_RKH_NTICK - FIRST_SIZE + 1 };
+
+// 0, 1, 2 and 4 in two bits.
+static uint32_t pack_size(uint32_t size)
+{
+    return size == SIZE_MOST ? 3 : size;
+}
+
+uint32_t rkh_wire_pack(const struct extract_rkh *rkh)
+{
+    const uint32_t *value = rkh->value;
+    uint32_t packed = (uint32_t)rkh_family_of(value[EXTRACT_RKH_VERSION]);
+    for (unsigned i = 0; i < SIZES; i++)
+        packed = packed << 2 | pack_size(value[FIRST_SIZE + i]);
+    packed = packed << 1 | value[EXTRACT_RKH_SNDR];
+    packed = packed << 1 | value[EXTRACT_RKH_QNMIN];
+    packed = packed << 1 | value[EXTRACT_RKH_MPNMIN];
+    packed = packed << 1 | value[EXTRACT_RKH_NSEQ];
+    return packed << 1 | value[EXTRACT_RKH_CHK];
+}
+
+static uint32_t take_bits(uint32_t *packed, unsigned bits)
+{
+    uint32_t value = *packed & ((1u << bits) - 1);
+    *packed >>= bits;
+    return value;
+}
+
+void rkh_wire_unpack(struct rkh_wire *wire, uint32_t packed)
+{
+    static const uint8_t unpacked[] = {0, 1, 2, SIZE_MOST};
+    uint8_t size[SIZES];
+    *wire =
+        (struct rkh_wire){.size[RKH_WORD_u8] = 1, .size[RKH_WORD_u16] = 2, .size[RKH_WORD_u32] = 4};
+    wire->chk = take_bits(&packed, 1);
+    wire->nseq = (uint8_t)take_bits(&packed, 1);
+    bool mpnmin = take_bits(&packed, 1), qnmin = take_bits(&packed, 1);
+    bool sndr = take_bits(&packed, 1);
+    for (unsigned i = SIZES; i-- > 0;)
+        size[i] = unpacked[take_bits(&packed, 2)];
+    wire->family = (enum rkh_family)packed;
+    wire->ts = size[EXTRACT_RKH_TS - FIRST_SIZE];
+    wire->size[RKH_WORD_sym] = size[EXTRACT_RKH_PTR - FIRST_SIZE];
+    wire->size[RKH_WORD_sndr] = sndr ? size[EXTRACT_RKH_PTR - FIRST_SIZE] : 0;
+    wire->size[RKH_WORD_fun] = size[EXTRACT_RKH_FUN - FIRST_SIZE];
+    wire->size[RKH_WORD_sig] = size[EXTRACT_RKH_SIG - FIRST_SIZE];
+    wire->size[RKH_WORD_esize] = size[EXTRACT_RKH_ESIZE - FIRST_SIZE];
+    wire->size[RKH_WORD_nblk] = size[EXTRACT_RKH_NBLK - FIRST_SIZE];
+    wire->size[RKH_WORD_mpnmin] = mpnmin ? size[EXTRACT_RKH_NBLK - FIRST_SIZE] : 0;
+    wire->size[RKH_WORD_bsize] = size[EXTRACT_RKH_BSIZE - FIRST_SIZE];
+    wire->size[RKH_WORD_nelem] = size[EXTRACT_RKH_NELEM - FIRST_SIZE];
+    wire->size[RKH_WORD_qnmin] = qnmin ? size[EXTRACT_RKH_NELEM - FIRST_SIZE] : 0;
+    wire->size[RKH_WORD_ntick] = size[EXTRACT_RKH_NTICK - FIRST_SIZE];
+}
+
+// ---- the firmware ----
+
+// Integers of the framework may be wider on a 64-bit host than what goes over the wire.
+static void take_type(struct extract_rkh *rkh, struct extract_symbols *symbols,
+                      enum extract_rkh_key key, const char *type)
+{
+    uint64_t size;
+    if (!extract_symbols_type_size(symbols, type, &size) || !size)
+        return;
+    size = size > SIZE_MOST ? SIZE_MOST : size;
+    if (size != 3)
+        rkh_set(rkh, key, (uint32_t)size, EXTRACT_RKH_DWARF);
+}
+
+static void take_member(struct extract_rkh *rkh, struct extract_symbols *symbols,
+                        enum extract_rkh_key key, const char *type)
+{
+    uint64_t offset, size;
+    if (extract_symbols_type_size(symbols, type, &size) && size)
+        rkh_set(rkh, key, extract_symbols_member(symbols, type, "nmin", &offset, &size),
+                EXTRACT_RKH_DWARF);
+}
+
+// The text at the symbol rkh_version.
+static void take_version(struct extract_rkh *rkh, struct extract_symbols *symbols)
+{
+    char text[VERSION_ROOM];
+    struct extract_symbol symbol;
+    uint32_t version;
+    if (!extract_symbols_by_name(symbols, "rkh_version", &symbol))
+        return;
+    size_t got = extract_symbols_read_constant(symbols, symbol.address, text, sizeof text - 1);
+    text[got] = 0;
+    if (rkh_version_parse(text, &version))
+        rkh_set(rkh, EXTRACT_RKH_VERSION, version, EXTRACT_RKH_DWARF);
+}
+
+void rkh_from_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols)
+{
+    static const struct {
+        enum extract_rkh_key key;
+        const char *type;
+    } types[] = {{EXTRACT_RKH_TS, "RKH_TS_T"},      {EXTRACT_RKH_SIG, "RKH_SIG_T"},
+                 {EXTRACT_RKH_ESIZE, "RKH_ES_T"},   {EXTRACT_RKH_NBLK, "RKH_MPNB_T"},
+                 {EXTRACT_RKH_BSIZE, "RKH_MPBS_T"}, {EXTRACT_RKH_NELEM, "RKH_QUENE_T"},
+                 {EXTRACT_RKH_NTICK, "RKH_TNT_T"}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        take_type(rkh, symbols, types[i].key, types[i].type);
+    take_member(rkh, symbols, EXTRACT_RKH_QNMIN, "RKH_QUEUE_T");
+    take_member(rkh, symbols, EXTRACT_RKH_MPNMIN, "RKH_MEMPOOL_T");
+    take_version(rkh, symbols);
+}
+
+// ---- as users say them ----
+
+static const char config_word[] = "trazer.cfg";
+
+static bool is_size(uint64_t number)
+{
+    return number == 1 || number == 2 || number == 4;
+}
+
+bool rkh_allows(enum extract_rkh_key key, uint64_t number)
+{
+    switch (key) {
+    case EXTRACT_RKH_CHK:
+    case EXTRACT_RKH_NSEQ:
+    case EXTRACT_RKH_SNDR:
+    case EXTRACT_RKH_QNMIN:
+    case EXTRACT_RKH_MPNMIN:
+        return number <= 1;
+    case EXTRACT_RKH_TS:
+        return number == 0 || is_size(number);
+    case EXTRACT_RKH_PTR:
+    case EXTRACT_RKH_FUN:
+        return number == 2 || number == 4;
+    case EXTRACT_RKH_TS_HZ:
+        return number && number <= UINT32_MAX;
+    default:
+        return is_size(number);
+    }
+}
+
+// One digit, one digit, one or two.
+bool rkh_version_parse(const char *text, uint32_t *version)
+{
+    unsigned part[3] = {0, 0, 0};
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned digits = 0;
+        for (; *text >= '0' && *text <= '9' && digits < 2; digits++)
+            part[i] = part[i] * 16 + (unsigned)(*text++ - '0');
+        if (!digits || (i < 2 && part[i] > 9))
+            return false;
+        if (!*text)
+            break;
+        if (*text++ != '.')
+            return false;
+    }
+    *version = part[0] << 12 | part[1] << 8 | part[2];
+    return !*text && part[0];
+}
+
+enum extract_code rkh_version_check(uint32_t version, struct extract_error *error)
+{
+    if (version >= OLDEST)
+        return EXTRACT_OK;
+    return extract_error_set(error, EXTRACT_UNSUPPORTED, "RKH",
+                             "Ringside reads the streams of 2.3 and later",
+                             "the framework is %x.%x.%x, whose events have other numbers",
+                             version >> 12, version >> 8 & 0xF, version & 0xFF);
+}
+
+static bool find_key(const char *name, enum extract_rkh_key *key)
+{
+    for (unsigned i = 0; i < EXTRACT_RKH_KEYS; i++)
+        if (!strcmp(name, extract_rkh_name((enum extract_rkh_key)i))) {
+            *key = (enum extract_rkh_key)i;
+            return true;
+        }
+    return false;
+}
+
+// ---- trazer.cfg ----
+
+// The names of its keys behind "TRAZER_"; sizes are in bytes.
+static bool config_key(const char *name, enum extract_rkh_key *key)
+{
+    static const struct {
+        const char *name;
+        enum extract_rkh_key key;
+    } keys[] = {
+        {"EN_CHK", EXTRACT_RKH_CHK},
+        {"EN_NSEQ", EXTRACT_RKH_NSEQ},
+        {"EN_SNDR", EXTRACT_RKH_SNDR},
+        {"EN_QUE_LWMARK", EXTRACT_RKH_QNMIN},
+        {"EN_RQ_LWMARK", EXTRACT_RKH_QNMIN},
+        {"EN_MP_LWM", EXTRACT_RKH_MPNMIN},
+        {"SIZEOF_TSTAMP", EXTRACT_RKH_TS},
+        {"SIZEOF_PTR", EXTRACT_RKH_PTR},
+        {"SIZEOF_FUN_PTR", EXTRACT_RKH_FUN},
+        {"SIZEOF_EVT", EXTRACT_RKH_SIG},
+        {"SIZEOF_EVT_SIZE", EXTRACT_RKH_ESIZE},
+        {"SIZEOF_NBLOCK", EXTRACT_RKH_NBLK},
+        {"SIZEOF_BSIZE", EXTRACT_RKH_BSIZE},
+        {"SIZEOF_NELEM", EXTRACT_RKH_NELEM},
+        {"SIZEOF_NTIMER", EXTRACT_RKH_NTICK},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!strcmp(name, keys[i].name)) {
+            *key = keys[i].key;
+            return true;
+        }
+    return false;
+}
+
+// One line: KEY = VALUE. Keys that say nothing of frames are passed over.
+static bool take_line(struct extract_rkh *rkh, const char *line, size_t length)
+{
+    static const char prefix[] = "TRAZER_";
+    char text[2 * KEY_ROOM], name[KEY_ROOM], value[KEY_ROOM];
+    enum extract_rkh_key key;
+    uint64_t number;
+    if (length >= sizeof text)
+        return true;
+    memcpy(text, line, length);
+    text[length] = 0;
+    if (sscanf(text, " %63[A-Z_0-9] = %63[0-9a-zA-Z]", name, value) != 2 ||
+        strncmp(name, prefix, sizeof prefix - 1))
+        return true;
+    const char *rest = name + sizeof prefix - 1;
+    bool stamps = !strcmp(rest, "EN_TSTAMP");
+    if (!stamps && !config_key(rest, &key))
+        return true;
+    if (!extract_number_parse(value, &number) || (stamps && number > 1))
+        return false;
+    if (stamps && !number)
+        rkh_set(rkh, EXTRACT_RKH_TS, 0, EXTRACT_RKH_CONFIG);
+    if (!stamps && !rkh_allows(key, number))
+        return false;
+    // What says that there are none wins over their size.
+    bool none = !stamps && key == EXTRACT_RKH_TS && !rkh->value[key] &&
+                rkh->from[key] == EXTRACT_RKH_CONFIG;
+    if (!stamps && !none)
+        rkh_set(rkh, key, (uint32_t)number, EXTRACT_RKH_CONFIG);
+    return true;
+}
+
+static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
+                                     struct extract_error *error)
+{
+    uint8_t *bytes;
+    size_t size, length;
+    unsigned line = 1;
+    enum extract_code code = extract_file_read(path, CONFIG_MOST, &bytes, &size, error);
+    if (code)
+        return code;
+    for (size_t at = 0; at < size && !code; at += length + 1, line++) {
+        const uint8_t *end = memchr(bytes + at, '\n', size - at);
+        length = end ? (size_t)(end - (bytes + at)) : size - at;
+        if (!take_line(rkh, (const char *)bytes + at, length))
+            code = extract_error_set(error, EXTRACT_USAGE, path,
+                                     "sizes are 1, 2 or 4 bytes, switches 0 or 1",
+                                     "line %u: the value is not allowed", line);
+    }
+    free(bytes);
+    return code;
+}
+
+// ---- --rkh ----
+
+static enum extract_code refuse(const char *pair, int length, struct extract_error *error)
+{
+    return extract_error_set(
+        error, EXTRACT_USAGE, "settings of RKH",
+        "write chk, nseq, sndr, qnmin, mpnmin=0|1, ts=0|1|2|4, ptr, fun=2|4, "
+        "sig, esize, nblk, bsize, nelem, ntick=1|2|4, ts_hz=N, version=3.4.00, "
+        "view=pending|history, trazer.cfg=FILE, with commas between",
+        "\"%.*s\" is not allowed", length, pair);
+}
+
+static bool set_view(struct extract_rkh *rkh, const char *value)
+{
+    if (!strcmp(value, "pending"))
+        rkh->view = EXTRACT_RKH_PENDING;
+    else if (!strcmp(value, "history"))
+        rkh->view = EXTRACT_RKH_HISTORY;
+    else
+        return false;
+    return true;
+}
+
+static bool set_key(struct extract_rkh *rkh, const char *name, const char *value)
+{
+    enum extract_rkh_key key;
+    uint64_t number;
+    if (!strcmp(name, "view"))
+        return set_view(rkh, value);
+    if (!find_key(name, &key))
+        return false;
+    uint32_t version = 0;
+    bool is_version = key == EXTRACT_RKH_VERSION;
+    bool fits = is_version ? rkh_version_parse(value, &version)
+                           : extract_number_parse(value, &number) && rkh_allows(key, number);
+    if (fits)
+        rkh_set(rkh, key, is_version ? version : (uint32_t)number, EXTRACT_RKH_USER);
+    return fits;
+}
+
+static enum extract_code take_pair(struct extract_rkh *rkh, char *pair, struct extract_error *error)
+{
+    int length = (int)strlen(pair);
+    char *value = strchr(pair, '=');
+    if (!value)
+        return refuse(pair, length, error);
+    *value++ = 0;
+    if (!strcmp(pair, config_word))
+        return take_config(rkh, value, error);
+    if (set_key(rkh, pair, value))
+        return EXTRACT_OK;
+    value[-1] = '=';
+    return refuse(pair, length, error);
+}
+
+enum extract_code extract_rkh_parse(struct extract_rkh *rkh, const char *words,
+                                    struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    size_t room = strlen(words) + 1;
+    char *copy = malloc(room);
+    if (!copy)
+        return extract_error_set(error, EXTRACT_NOMEM, "settings of RKH", NULL, "out of memory");
+    memcpy(copy, words, room);
+    for (char *at = copy; *at && !code;) {
+        size_t length = strcspn(at, ",");
+        char *next = at + length + (at[length] == ',');
+        at[length] = 0;
+        code = take_pair(rkh, at, error);
+        at = next;
+    }
+    free(copy);
+    if (!code && rkh->from[EXTRACT_RKH_VERSION] == EXTRACT_RKH_USER)
+        code = rkh_version_check(rkh->value[EXTRACT_RKH_VERSION], error);
+    return code;
+}
+
+void extract_rkh_of_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols)
+{
+    rkh_from_symbols(rkh, symbols);
+}
