@@ -8,6 +8,10 @@ static const char threadx[] =
 #include "threadx_fmt.inc"
     ;
 
+static const char rkh[] =
+#include "rkh_fmt.inc"
+    ;
+
 static const char marks[] =
 #include "marks_fmt.inc"
     ;
@@ -19,6 +23,7 @@ static const struct {
     size_t length;
 } shipped[] = {
     {"threadx", "(shipped)/threadx.fmt", threadx, sizeof threadx - 1},
+    {"rkh", "(shipped)/rkh.fmt", rkh, sizeof rkh - 1},
     {NULL, "(shipped)/marks.fmt", marks, sizeof marks - 1},
 };
 
