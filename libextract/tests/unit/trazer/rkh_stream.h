@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// tests: RKH streams, written by the rules of docs/formats/rkh.md, "Frames". In: ids and arguments.
+// Out: a file, and what a verb says of it.
+#ifndef TESTS_RKH_STREAM_H
+#define TESTS_RKH_STREAM_H
+
+#include "tests/unit/scratch.h"
+#include <extract/session.h>
+
+enum { STREAM_ROOM = 1 << 16, FRAME_ROOM = 1024, TCFG = 172 };
+
+struct stream {
+    uint8_t bytes[STREAM_ROOM];
+    size_t used;
+    unsigned nseq, ts; // bytes of them; what the records must say
+    bool chk;
+    uint8_t next;
+    uint32_t stamp; // of the next frame
+    uint8_t tcfg;   // the id of the record that has neither
+};
+
+static inline void stream_init(struct stream *s, unsigned nseq, unsigned ts, bool chk)
+{
+    *s = (struct stream){
+        .bytes[0] = 0x7E, .used = 1, .nseq = nseq, .ts = ts, .chk = chk, .tcfg = TCFG};
+}
+
+static inline void stream_raw(struct stream *s, uint8_t byte)
+{
+    assert_true(s->used < STREAM_ROOM);
+    s->bytes[s->used++] = byte;
+}
+
+static inline void stream_stuffed(struct stream *s, uint8_t byte)
+{
+    if (byte == 0x7E || byte == 0x7D) {
+        stream_raw(s, 0x7D);
+        byte ^= 0x20;
+    }
+    stream_raw(s, byte);
+}
+
+// "28 0B00 'text'": bytes in hexadecimal, and texts with their NUL.
+static inline size_t stream_read(const char *words, uint8_t bytes[static FRAME_ROOM])
+{
+    size_t used = 0;
+    while (*words) {
+        assert_true(used < FRAME_ROOM - 64);
+        if (*words == '\'') {
+            size_t length = strcspn(++words, "'");
+            memcpy(bytes + used, words, length);
+            used += length;
+            bytes[used++] = 0;
+            words += length + 1;
+        } else if (*words == ' ') {
+            words++;
+        } else {
+            unsigned byte;
+            assert_int_equal(sscanf(words, "%2x", &byte), 1);
+            bytes[used++] = (uint8_t)byte;
+            words += 2;
+        }
+    }
+    return used;
+}
+
+static inline void stream_put(struct stream *s, uint8_t id, const char *words)
+{
+    uint8_t bytes[FRAME_ROOM], sum = 0;
+    size_t head = 1, length;
+    bytes[0] = id;
+    if (id != s->tcfg && s->nseq)
+        bytes[head++] = s->next++;
+    for (unsigned i = 0; id != s->tcfg && i < s->ts; i++)
+        bytes[head++] = (uint8_t)(s->stamp >> 8 * i);
+    uint8_t arguments[FRAME_ROOM];
+    length = stream_read(words, arguments);
+    memcpy(bytes + head, arguments, length);
+    length += head;
+    for (size_t i = 0; i < length; i++) {
+        stream_stuffed(s, bytes[i]);
+        sum = (uint8_t)(sum + bytes[i]);
+    }
+    if (s->chk)
+        stream_stuffed(s, (uint8_t)-sum);
+    stream_raw(s, 0x7E);
+    s->stamp += 10;
+}
+
+// A verb's answer, NUL-ended; to be freed by extract_text_free.
+static inline struct extract_text stream_say(const struct stream *s, const char *verb, bool trazer,
+                                             bool json)
+{
+    struct extract_columns columns;
+    struct extract_memory *memory = NULL;
+    struct extract_session *session = NULL;
+    struct extract_error error = {0};
+    struct extract_text text;
+    extract_columns_init(&columns, false);
+    columns.trazer = trazer;
+    struct extract_session_options options = {.size = sizeof options,
+                                              .format = "rkh",
+                                              .columns = &columns,
+                                              .no_header = true,
+                                              .json = json};
+    const char *path = scratch_write("stream.bin", s->bytes, s->used);
+    extract_text_init(&text, NULL, NULL);
+    assert_int_equal(extract_rkh_stream_open(&memory, path, &error), EXTRACT_OK);
+    assert_int_equal(extract_session_open(&session, memory, NULL, &options, &error), EXTRACT_OK);
+    assert_int_equal(extract_session_run(session, verb, &text, &error), EXTRACT_OK);
+    extract_session_close(session);
+    extract_memory_close(memory);
+    extract_text_putc(&text, 0);
+    assert_int_equal(text.code, EXTRACT_OK);
+    return text;
+}
+
+// The line that begins at `at`, without its end, in `line`; where the next one begins.
+static inline const char *stream_line(const char *at, char line[static FRAME_ROOM])
+{
+    size_t length = strcspn(at, "\n");
+    assert_true(length < FRAME_ROOM);
+    memcpy(line, at, length);
+    line[length] = 0;
+    return at + length + (at[length] == '\n');
+}
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// trazer: the report. In: a view of an RKH trace. Out: the lines of Trazer.
+#include "trazer/trazer.h"
+#include <stdlib.h>
+
+enum { BATCH = sizeof((struct trazer *)0)->batch / sizeof(struct extract_event) };
+
+static const char loss_line[] = "May be have lost trace info, sequence are not correlatives\n";
+
+static const struct extract_event *next_event(struct trazer *trazer)
+{
+    if (trazer->at == trazer->got) {
+        trazer->got = extract_reader_next(&trazer->reader, trazer->batch, BATCH);
+        trazer->at = 0;
+    }
+    return trazer->at < trazer->got ? &trazer->batch[trazer->at++] : NULL;
+}
+
+// A frame that is none.
+static void put_damage(struct trazer *trazer)
+{
+    bool sums = trazer->ring->rkh.value[EXTRACT_RKH_CHK];
+    extract_text_puts(trazer->text, sums ? "Stream Checksum Error\n" : "Stream Frame Error\n");
+}
+
+// Passes what is damaged in front of the next event of a ring, or behind the last.
+static void pass_damage(struct trazer *trazer, bool shown)
+{
+    const struct extract_snapshot *snapshot = extract_trace_snapshot(trazer->trace);
+    uint32_t count = trazer->trace->pieces ? 0 : snapshot->ring.entries.count;
+    for (; trazer->slot < count && snapshot->verdict[trazer->slot] > EXTRACT_PROVISIONAL;
+         trazer->slot++)
+        if (shown && snapshot->verdict[trazer->slot] != EXTRACT_UNUSED)
+            put_damage(trazer);
+}
+
+// Takes an event for what it tells of later ones, and shows it when it is asked for.
+static bool pass_event(struct trazer *trazer, const struct extract_event *event, bool shown)
+{
+    struct trazer_derived derived;
+    if (event->id != EXTRACT_ID_LOST) {
+        pass_damage(trazer, shown);
+        trazer->slot++;
+    }
+    bool fits = trazer_queues_take(&trazer->queues, event, &derived);
+    if (fits && shown && event->id == EXTRACT_ID_LOST)
+        extract_text_puts(trazer->text, loss_line);
+    else if (fits && shown)
+        trazer_event(trazer, event, &derived);
+    trazer->shown += shown;
+    if (!fits || !trazer_names_take(&trazer->names, event))
+        trazer->text->code = EXTRACT_NOMEM;
+    return !trazer->text->code;
+}
+
+static bool print_events(void *context, const struct extract_event *events, size_t count)
+{
+    struct trazer *trazer = context;
+    for (size_t i = 0; i < count; i++) {
+        const struct extract_event *event;
+        bool shown = false;
+        while (!shown && (event = next_event(trazer))) {
+            shown = event->seq == events[i].seq && event->id == events[i].id;
+            if (!pass_event(trazer, event, shown))
+                return false;
+        }
+    }
+    return !trazer->go_on || trazer->go_on(trazer->context);
+}
+
+static void run(struct trazer *trazer, const struct extract_view *view)
+{
+    struct extract_sink sink = {.events = print_events, .context = trazer};
+    extract_view_run(view, &sink);
+    if (!trazer->text->code && trazer->at == trazer->got && !next_event(trazer))
+        pass_damage(trazer, true);
+}
+
+static void close_trazer(struct trazer *trazer)
+{
+    if (!trazer)
+        return;
+    trazer_names_free(&trazer->names);
+    trazer_queues_free(&trazer->queues);
+    extract_text_free(&trazer->scratch);
+    free(trazer);
+}
+
+static struct trazer *open_trazer(void)
+{
+    struct trazer *trazer = calloc(1, sizeof *trazer);
+    if (!trazer)
+        return NULL;
+    extract_text_init(&trazer->scratch, NULL, NULL);
+    bool names = trazer_names_init(&trazer->names), queues = trazer_queues_init(&trazer->queues);
+    if (names && queues)
+        return trazer;
+    close_trazer(trazer);
+    return NULL;
+}
+
+static void begin(struct trazer *trazer, struct extract_text *text,
+                  const struct extract_trace *trace, const struct extract_report_options *options)
+{
+    trazer->text = text;
+    trazer->trace = trace;
+    trazer->ring = &extract_trace_snapshot(trace)->ring;
+    trazer->go_on = options->go_on;
+    trazer->context = options->context;
+    trazer->at = trazer->got = 0;
+    trazer->slot = 0;
+    trazer->shown = 0;
+    extract_reader_init(&trazer->reader, trace);
+}
+
+void extract_report_part_free(struct extract_report_part *part)
+{
+    close_trazer(part->trazer);
+    *part = (struct extract_report_part){0};
+}
+
+enum extract_code trazer_report(struct extract_text *text, const struct extract_view *view,
+                                const struct extract_trace *trace,
+                                const struct extract_report_options *options,
+                                struct extract_report_outcome *outcome)
+{
+    struct extract_report_part whole = {0}, *part = options->part ? options->part : &whole;
+    bool heads = !options->no_header && !part->trazer;
+    struct trazer *trazer = part->trazer ? part->trazer : open_trazer();
+    part->trazer = trazer;
+    if (!trazer)
+        return text->code = EXTRACT_NOMEM;
+    begin(trazer, text, trace, options);
+    if (heads)
+        trazer_banner(trazer, options->columns->source);
+    run(trazer, view);
+    outcome->shown = trazer->shown;
+    extract_report_part_free(&whole);
+    return text->code;
+}
