@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: the events of a view. In: a view. Out: lines of JSON; text is made in columns.
 #include "columns/columns.h"
+#include "trazer/trazer.h"
 #include <stdlib.h>
 
 static void *failed(struct report *report)
@@ -143,6 +144,9 @@ enum extract_code extract_report_events(struct extract_text *text, const struct 
     if (!outcome)
         outcome = &unread;
     *outcome = (struct extract_report_outcome){0};
-    return options->json ? print_json(text, view, trace, options, outcome)
-                         : columns_events(text, view, trace, options, outcome);
+    if (options->json)
+        return print_json(text, view, trace, options, outcome);
+    if (options->columns && options->columns->trazer)
+        return trazer_report(text, view, trace, options, outcome);
+    return columns_events(text, view, trace, options, outcome);
 }

@@ -2,6 +2,7 @@
 // report: the facts on a trace. In: its info, ring and clock. Out: "key: value" lines, or JSON.
 // The words of "state" are those of posix_trace_status_info (IEEE Std 1003.1-2017, <trace.h>).
 #include "report/sheet.h"
+#include <string.h>
 
 static void put_place(struct facts *facts, const struct extract_ring *ring,
                       const struct extract_info *info)
@@ -108,16 +109,20 @@ static void put_log(struct facts *facts, const struct extract_log_info *log)
         extract_text_putc(facts->text, '}');
 }
 
-static const char *why_unknown(const struct extract_info *info, bool counts)
+static const char *why_unknown(const struct extract_info *info, const struct extract_ring *ring)
 {
+    bool counts = !ring->entries.slot_bytes;
+    if (!info->log && !strcmp(info->format, "rkh"))
+        return info->overrun ? "the ring is full, and keeps no count of what it overwrites"
+                             : "frames have no numbers";
     if (info->log)
         return "the log does not say how many";
     return counts ? "damage hides some, or the target recorded while its count was read"
                   : "the ring keeps no count of what it overwrites";
 }
 
-// `counts`: the ring counts its entries.
-static void put_entries(struct facts *facts, const struct extract_info *info, bool counts)
+static void put_entries(struct facts *facts, const struct extract_info *info,
+                        const struct extract_ring *ring)
 {
     facts_number(facts, "entries total", info->entries_total);
     facts_number(facts, "entries valid", info->entries_valid);
@@ -125,9 +130,11 @@ static void put_entries(struct facts *facts, const struct extract_info *info, bo
     facts_number(facts, "entries unused", info->entries_unused);
     if (info->lost_known) {
         facts_number(facts, "events lost", info->events_lost);
+        if (info->events_lost && !strcmp(info->format, "rkh"))
+            facts_note(facts, "modulo 256 in each place");
     } else {
         facts_unknown(facts, "events lost");
-        facts_note(facts, "%s", why_unknown(info, counts));
+        facts_note(facts, "%s", why_unknown(info, ring));
     }
     if (info->log)
         put_losses(facts, info->log);
@@ -170,13 +177,15 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     facts_word(&facts, "byte order", orders[(unsigned)info->byte_order % 3]);
     facts_number(&facts, "word bytes", info->word_bytes);
     put_clock(&facts, ring, &info->clock);
-    put_entries(&facts, info, extract_trace_snapshot(trace)->index);
+    put_entries(&facts, info, ring);
     facts_number(&facts, "objects", info->objects);
     facts_number(&facts, "registry slots", ring->registry.count);
     facts_number(&facts, "span ticks", info->span_ticks);
     facts_seconds(&facts, info->span_ticks, options->hz);
     put_state(&facts, info);
     put_filter(&facts, ring);
+    if (!strcmp(info->format, "rkh"))
+        facts_rkh(&facts, &ring->rkh);
     if (info->log)
         put_log(&facts, info->log);
     facts_close(&facts);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // report: events as JSON lines (RFC 8259; one object a line). In: events. Out: one object each.
+#include "formats/format.h"
 #include "report/room.h"
 
-enum { NUMBERS_ROOM = 7 * PEN_NUMBER + 160 };
+enum { NUMBERS_ROOM = 7 * PEN_NUMBER + 160, FLAGS_ROOM = 64 };
 
 void json_context(struct report *report, const struct extract_event *event)
 {
@@ -146,18 +147,91 @@ static bool put_names(struct report *report, const struct plan *plan,
     return true;
 }
 
-// The payload as hexadecimal digits, in the order of its bytes, behind the list in front of it.
+// The payload as hexadecimal digits, in the order of its bytes.
 static bool put_data(struct pen *pen, const struct extract_event *event)
 {
     static const char digits[] = "0123456789abcdef";
     if (!pen_need(pen, 2 * (size_t)event->data_bytes + 128))
         return false;
-    PEN_LITERAL(pen, "],\"data\":\"");
+    PEN_LITERAL(pen, "\"data\":\"");
     for (uint32_t i = 0; i < event->data_bytes; i++) {
         pen_char(pen, digits[event->data[i] >> 4]);
         pen_char(pen, digits[event->data[i] & 15]);
     }
-    PEN_LITERAL(pen, "\",\"flags\":[");
+    PEN_LITERAL(pen, "\",");
+    return true;
+}
+
+// ---- items ----
+
+static void put_text_item(struct report *report, const struct extract_item *item)
+{
+    struct extract_text *raw = &report->naming.raw;
+    raw->used = 0;
+    extract_text_put(raw, (const char *)item->bytes, item->length);
+    extract_text_putc(raw, 0);
+    if (!raw->code)
+        extract_text_json(&report->scratch, raw->data);
+}
+
+static void put_bytes_item(struct report *report, const struct extract_item *item)
+{
+    extract_text_putc(&report->scratch, '"');
+    for (uint32_t i = 0; i < item->length; i++)
+        extract_text_printf(&report->scratch, "%02x", item->bytes[i]);
+    extract_text_putc(&report->scratch, '"');
+}
+
+static void put_number_item(struct report *report, const struct extract_item *item)
+{
+    const char *name = naming_find(&report->naming, item->kind, item->value);
+    extract_text_puts(&report->scratch, item->negative ? "-" : "");
+    extract_text_dec(&report->scratch, item->value);
+    if (name) {
+        extract_text_puts(&report->scratch, ",\"name\":");
+        extract_text_json(&report->scratch, name);
+    }
+}
+
+// Items are written to the scratch text.
+static void put_item(void *context, const struct extract_item *item)
+{
+    struct report *report = context;
+    struct extract_text *out = &report->scratch;
+    extract_text_printf(out, "%s{\"format\":\"%s\",\"value\":", out->used ? "," : "", item->format);
+    if (item->kind != EXTRACT_KIND_NONE)
+        put_number_item(report, item);
+    else if (item->text)
+        put_text_item(report, item);
+    else
+        put_bytes_item(report, item);
+    extract_text_putc(out, '}');
+}
+
+// What a user event is called, and its items.
+static bool put_items(struct report *report, const struct extract_event *event)
+{
+    const struct extract_format *format = report->naming.ring->format;
+    struct extract_text *out = &report->scratch;
+    uint32_t number;
+    if (extract_event_is_mark(event) || !format->items ||
+        !format->items(event, NULL, NULL, &number))
+        return true;
+    out->used = 0;
+    format->items(event, put_item, report, &number);
+    const char *name = naming_find(&report->naming, EXTRACT_KIND_USER_EVENT, number);
+    extract_text_printf(out, "],\"user_event\":{\"number\":%u,\"name\":", (unsigned)number);
+    if (name)
+        extract_text_json(out, name);
+    else
+        extract_text_puts(out, "null");
+    extract_text_puts(out, "},");
+    if (out->code || report->naming.raw.code || !pen_need(&report->pen, out->used + 16)) {
+        report->pen.text->code = EXTRACT_NOMEM;
+        return false;
+    }
+    PEN_LITERAL(&report->pen, "\"items\":[");
+    pen_copy(&report->pen, out->data, out->used);
     return true;
 }
 
@@ -172,10 +246,11 @@ static bool put_rest(struct report *report, const struct extract_event *event)
             pen_char(pen, ',');
         pen_dec(pen, event->field[i]);
     }
-    if (!event->data)
-        PEN_LITERAL(pen, "],\"flags\":[");
-    else if (!put_data(pen, event))
+    PEN_LITERAL(pen, "],");
+    if ((event->data && !put_data(pen, event)) || !put_items(report, event) ||
+        !pen_need(pen, FLAGS_ROOM))
         return false;
+    PEN_LITERAL(pen, "\"flags\":[");
     char *start = pen->at;
     if (event->flags & EXTRACT_FLAG_PROVISIONAL)
         PEN_LITERAL(pen, "\"provisional\",");

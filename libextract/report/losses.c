@@ -2,6 +2,7 @@
 // report: what is not shown and what reading cost. In: a snapshot's verdicts and costs. Out: lines.
 #include "report/sheet.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { SLOTS_NAMED = 8 };
 
@@ -145,8 +146,9 @@ enum extract_code extract_report_damage(struct extract_text *text,
                             "%llu bytes of the object registry could not be read; names may lack\n",
                             (unsigned long long)snapshot->registry_missing);
     if (!info->log && info->lost_known && info->events_lost)
-        extract_text_printf(text, "%llu event%s lost\n", (unsigned long long)info->events_lost,
-                            info->events_lost == 1 ? " was" : "s were");
+        extract_text_printf(
+            text, "%s%llu event%s lost\n", strcmp(info->format, "rkh") ? "" : "at least ",
+            (unsigned long long)info->events_lost, info->events_lost == 1 ? " was" : "s were");
     return text->code;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // report: values to words. In: a field's kind and value, the trace's objects, the firmware's
 // symbols. Out: the text that says it.
+#include "formats/format.h"
 #include "report/room.h"
 #include <inttypes.h>
 
-enum { STRING_MAX = 64 };
+enum { STRING_MAX = 64, SYMBOL_MAX = 1024 };
 
 void naming_init(struct naming *naming, const struct extract_trace *trace)
 {
@@ -29,27 +30,50 @@ const char *naming_of(const struct extract_object *object)
 
 static bool put_symbol(struct naming *naming, uint64_t address)
 {
-    struct extract_symbol symbol;
-    uint64_t offset;
-    if (!naming->symbols ||
-        !extract_symbols_by_address(naming->symbols, extract_ring_address(naming->ring, address),
-                                    &symbol, &offset, NULL))
-        return false;
-    extract_text_puts(&naming->raw, symbol.name);
-    if (offset)
-        extract_text_printf(&naming->raw, "+0x%" PRIx64, offset);
+    char name[SYMBOL_MAX];
+    bool found =
+        naming->symbols &&
+        extract_symbols_describe(naming->symbols, extract_ring_address(naming->ring, address),
+                                 naming->ring->format->names_members, name, sizeof name);
+    if (found)
+        extract_text_put(&naming->raw, name, strlen(name) + 1);
+    return found;
+}
+
+static bool put_told(struct naming *naming, uint64_t key)
+{
+    const struct extract_object *object = extract_trace_object_at(naming->trace, key, naming->seq);
+    const char *name = object ? naming_of(object) : NULL;
+    if (name)
+        extract_text_put(&naming->raw, name, strlen(name) + 1);
+    return name != NULL;
+}
+
+// What is given as a key may be a number, too.
+static bool put_object(struct naming *naming, uint64_t key)
+{
+    if (put_told(naming, key))
+        return true;
+    if (!extract_key_is_number(key))
+        return put_symbol(naming, key);
+    extract_text_dec(&naming->raw, extract_key_number(key));
     extract_text_putc(&naming->raw, 0);
     return true;
 }
 
-static bool put_object(struct naming *naming, uint64_t address)
+// A function that the stream or the firmware's symbols name.
+static bool put_function(struct naming *naming, uint64_t address)
 {
-    const struct extract_object *object =
-        extract_trace_object_at(naming->trace, address, naming->seq);
-    const char *name = object ? naming_of(object) : NULL;
-    if (!name)
-        return put_symbol(naming, address);
-    extract_text_put(&naming->raw, name, strlen(name) + 1);
+    return put_told(naming, address) || put_symbol(naming, address);
+}
+
+// A number that the stream names.
+static bool put_numbered(struct naming *naming, enum extract_kind kind, uint64_t number)
+{
+    uint64_t key;
+    if (extract_value_key(kind, number, &key))
+        return put_told(naming, key);
+    extract_text_put(&naming->raw, "static", sizeof "static");
     return true;
 }
 
@@ -102,10 +126,16 @@ const char *naming_find(struct naming *naming, enum extract_kind kind, uint64_t 
         named = value && put_object(naming, value);
         break;
     case EXTRACT_KIND_CODE:
-        named = value && put_symbol(naming, value);
+        named = value && put_function(naming, value);
         break;
     case EXTRACT_KIND_STRING:
         named = value && put_string(naming, value);
+        break;
+    case EXTRACT_KIND_SIGNAL:
+    case EXTRACT_KIND_POOL:
+    case EXTRACT_KIND_POOL_INDEX:
+    case EXTRACT_KIND_USER_EVENT:
+        named = put_numbered(naming, kind, value);
         break;
     case EXTRACT_KIND_TEXT:
         named = put_text(naming, value);
@@ -134,6 +164,8 @@ static void put_number(enum extract_kind kind, uint64_t value, struct extract_te
         extract_text_printf(text, "%u.%u.%u.%u", (unsigned)(value >> 24),
                             (unsigned)(value >> 16 & 255), (unsigned)(value >> 8 & 255),
                             (unsigned)(value & 255));
+    else if (kind == EXTRACT_KIND_POOL && value) // as other events number the same pool
+        extract_text_dec(text, value - 1);
     else if (is_decimal(kind))
         extract_text_dec(text, value);
     else

@@ -47,7 +47,10 @@ static void put_params(struct sheet *sheet, struct naming *naming,
 
 static void put_row(struct sheet *sheet, struct naming *naming, const struct extract_object *object)
 {
-    extract_text_hex(&sheet->cells, object->address, 8);
+    if (object->number_kind == EXTRACT_KIND_NONE)
+        extract_text_hex(&sheet->cells, object->address, 8);
+    else
+        extract_text_dec(&sheet->cells, object->address);
     sheet_close_cell(sheet);
     sheet_cell(sheet, object->type_name);
     sheet_cell(sheet, object->shown);

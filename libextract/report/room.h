@@ -169,4 +169,16 @@ static inline bool report_has_threshold(const struct extract_event *event)
     return event->context == EXTRACT_THREAD && event->threshold != EXTRACT_NO_PRIORITY;
 }
 
+struct extract_session;
+
+// session.c. Of an RKH stream that is read in stretches: the next one takes the place of the one in
+// front, and events, times, names and reports go on. `ring` is that of the session's snapshot, laid
+// over the new bytes; `memory` must outlive the session. `anew`: names that were told in front do
+// not hold. After an error the session can only be closed. Errors: UNREADABLE, NOMEM, UNSUPPORTED
+// (a framework older than 2.3).
+enum extract_code extract_session_go_on(struct extract_session *session,
+                                        struct extract_memory *memory,
+                                        const struct extract_ring *ring, bool anew,
+                                        struct extract_error *error);
+
 #endif

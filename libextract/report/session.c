@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // report: one look at a trace. In: a memory, symbols and a user's options. Out: the text of verbs.
-#include "formats/format.h"
+#include "events/room.h"
+#include "report/room.h"
+#include "report/rkh/rkh_report.h"
 #include <extract/session.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +14,8 @@ struct extract_session {
     struct extract_trace *trace;
     struct extract_filter *filter;
     struct extract_report_options report;
+    struct extract_report_part part; // of a stream that goes on
+    uint64_t hz;                     // that the user says
     struct extract_columns columns;
     struct extract_report_outcome outcome; // of the last report
     struct extract_templates *templates;   // NULL: not asked for yet
@@ -78,7 +82,8 @@ static struct extract_trace_options meaning_of(struct extract_symbols *symbols,
                                           .symbols = symbols,
                                           .user_types = options->user_types,
                                           .modulus = options->modulus,
-                                          .hz = options->hz};
+                                          .hz = options->hz,
+                                          .rkh = options->rkh};
 }
 
 static enum extract_code read_trace(struct extract_session *session, struct extract_memory *memory,
@@ -87,15 +92,33 @@ static enum extract_code read_trace(struct extract_session *session, struct extr
                                     struct extract_error *error)
 {
     struct extract_ring_options where = {sizeof where, options->format, options->ring_known,
-                                         options->ring};
+                                         options->ring, options->rkh};
     struct extract_trace_options meaning = meaning_of(symbols, options);
     struct extract_ring ring;
     meaning.memory = memory;
     enum extract_code code = extract_ring_find(&ring, memory, symbols, &where, error);
     if (!code)
         code = extract_snapshot_take(&session->snapshot, memory, &ring, error);
+    if (options->goes_on)
+        meaning.direction = ring.format->direction; // few stamps do not tell
     if (!code)
         code = extract_trace_open(&session->trace, &session->snapshot, &meaning, error);
+    return code;
+}
+
+enum extract_code extract_session_go_on(struct extract_session *session,
+                                        struct extract_memory *memory,
+                                        const struct extract_ring *ring, bool anew,
+                                        struct extract_error *error)
+{
+    struct extract_snapshot old = session->snapshot, next;
+    enum extract_code code = extract_snapshot_take(&next, memory, ring, error);
+    if (code)
+        return code;
+    session->snapshot = next;
+    session->report.hz = session->hz ? session->hz : next.ring.hz;
+    code = extract_trace_go_on(session->trace, &session->snapshot, anew, error);
+    extract_snapshot_free(&old);
     return code;
 }
 
@@ -136,6 +159,8 @@ static void take_options(struct extract_session *session,
                                                       .columns = &session->columns,
                                                       .go_on = options->go_on,
                                                       .context = options->context};
+    session->report.part = options->goes_on ? &session->part : NULL;
+    session->hz = options->hz;
     session->template_files = options->template_files;
     session->template_count = options->template_count;
     session->only_templates = options->only_templates;
@@ -193,6 +218,7 @@ void extract_session_close(struct extract_session *session)
 {
     if (!session)
         return;
+    extract_report_part_free(&session->part);
     extract_templates_close(session->templates);
     extract_filter_free(session->filter);
     extract_trace_close(session->trace);
@@ -231,6 +257,11 @@ static void put_outcome(const struct extract_report_outcome *outcome, struct ext
                             "(removedups)\n",
                             outcome->merged, outcome->merged == 1 ? " repeats" : "s repeat",
                             outcome->merged == 1 ? "is" : "are");
+    if (outcome->undrawn)
+        extract_text_printf(text,
+                            "%" PRIu64 " older lines are not in the chart: --last, --from and "
+                            "--to choose\n",
+                            outcome->undrawn);
 }
 
 static enum extract_code run_damage(struct extract_session *session, struct extract_text *text,
@@ -261,12 +292,22 @@ static enum extract_code read_templates(struct extract_session *session)
     return code ? code : extract_templates_link(session->templates, error);
 }
 
+static enum extract_code check_trazer(const struct extract_session *session,
+                                      struct extract_error *error)
+{
+    const char *format = extract_trace_info(session->trace)->format;
+    if (!session->columns.trazer || !strcmp(format, "rkh"))
+        return EXTRACT_OK;
+    return extract_error_set(error, EXTRACT_USAGE, "layout of Trazer", "leave it out",
+                             "it is for RKH, the trace is one of format %s", format);
+}
+
 // JSON says everything without templates.
 static enum extract_code need_templates(struct extract_session *session,
                                         struct extract_error *error)
 {
-    if (session->report.json && !session->template_count)
-        return EXTRACT_OK;
+    if ((session->report.json && !session->template_count) || session->columns.trazer)
+        return check_trazer(session, error);
     if (!session->templates)
         session->templates_code = read_templates(session);
     enum extract_code code = session->templates_code;
@@ -326,13 +367,45 @@ static enum extract_code run_stats(struct extract_session *session, struct extra
     struct extract_view *view;
     enum extract_code found =
         extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
-    enum extract_code code = view ? extract_stats_new(&stats, view, session->trace, error) : found;
-    if (!code) {
+    bool rkh = !strcmp(extract_trace_info(session->trace)->format, "rkh");
+    enum extract_code code = found;
+    if (view && rkh)
+        code = rkh_report_stats(text, view, session->trace, &session->report, error);
+    else if (view)
+        code = extract_stats_new(&stats, view, session->trace, error);
+    if (stats) {
         extract_report_stats(text, stats, &session->report);
         extract_stats_free(stats);
     }
     extract_view_free(view);
     return code ? code : found;
+}
+
+static enum extract_code run_chart(struct extract_session *session, struct extract_text *text,
+                                   bool signalling, struct extract_error *error)
+{
+    struct extract_view *view;
+    enum extract_code found =
+        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code code = found;
+    session->outcome = (struct extract_report_outcome){0};
+    if (view)
+        code = extract_report_chart(text, view, session->trace, signalling, &session->report,
+                                    &session->outcome, error);
+    extract_view_free(view);
+    return code ? code : found;
+}
+
+static enum extract_code run_svg(struct extract_session *session, struct extract_text *text,
+                                 struct extract_error *error)
+{
+    return run_chart(session, text, false, error);
+}
+
+static enum extract_code run_signalling(struct extract_session *session, struct extract_text *text,
+                                        struct extract_error *error)
+{
+    return run_chart(session, text, true, error);
 }
 
 static enum extract_code text_fault(const struct extract_text *text, struct extract_error *error)
@@ -351,7 +424,7 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
                                  struct extract_error *);
     } verbs[] = {{"info", run_info},   {"objects", run_objects}, {"report", run_report},
                  {"stats", run_stats}, {"damage", run_damage},   {"cost", run_cost},
-                 {"raw", run_raw}};
+                 {"raw", run_raw},     {"chart", run_svg},       {"signalling", run_signalling}};
 
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         if (strcmp(verb, verbs[i].name))
@@ -359,9 +432,11 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
         enum extract_code code = verbs[i].run(session, text, error);
         return text->code ? text_fault(text, error) : code;
     }
-    return extract_error_set(error, EXTRACT_USAGE, verb,
-                             "the verbs are info, objects, report, stats, damage, cost and raw",
-                             "there is no such verb");
+    return extract_error_set(
+        error, EXTRACT_USAGE, verb,
+        "the verbs are info, objects, report, stats, damage, cost, raw, chart, "
+        "signalling",
+        "there is no such verb");
 }
 
 static bool log_is_whole(const struct extract_log_info *log)

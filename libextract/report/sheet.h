@@ -27,6 +27,9 @@ void facts_close(struct facts *facts);
 // " (0.000001234 s)" behind a number of ticks, in text only and only with hz.
 void facts_seconds(struct facts *facts, uint64_t ticks, uint64_t hz);
 
+// What is known of an RKH stream (rkh.c).
+void facts_rkh(struct facts *facts, const struct extract_rkh *rkh);
+
 // " (2026-01-31T12:00:00Z)" behind nanoseconds since 1970, in text only.
 void facts_date(struct facts *facts, uint64_t nanoseconds);
 
@@ -52,5 +55,10 @@ void sheet_put_percent(struct extract_text *text, uint64_t part, uint64_t whole)
 // Writes the rows to `text` and frees the sheet.
 void sheet_print(struct sheet *sheet, struct extract_text *text,
                  const struct extract_report_options *options);
+
+// stats.c: how often each event came.
+void stats_put_services(struct extract_text *text, const struct extract_stats *stats,
+                        const struct extract_report_options *options);
+void stats_put_services_json(struct facts *facts, const struct extract_stats *stats);
 
 #endif

@@ -79,6 +79,17 @@ static void json_service(struct extract_text *text, const struct extract_service
     extract_text_putc(text, '}');
 }
 
+void stats_put_services_json(struct facts *facts, const struct extract_stats *stats)
+{
+    struct extract_text *text = facts->text;
+    facts_key(facts, "services");
+    for (size_t i = 0; i < stats->service_count && !text->code; i++) {
+        extract_text_putc(text, i ? ',' : '[');
+        json_service(text, &stats->services[i]);
+    }
+    extract_text_puts(text, stats->service_count ? "]" : "[]");
+}
+
 static void put_json(struct extract_text *text, const struct extract_stats *stats)
 {
     struct facts facts;
@@ -90,12 +101,7 @@ static void put_json(struct extract_text *text, const struct extract_stats *stat
         json_thread(text, &stats->threads[i], stats->span_ticks);
     }
     extract_text_puts(text, stats->thread_count ? "]" : "[]");
-    facts_key(&facts, "services");
-    for (size_t i = 0; i < stats->service_count && !text->code; i++) {
-        extract_text_putc(text, i ? ',' : '[');
-        json_service(text, &stats->services[i]);
-    }
-    extract_text_puts(text, stats->service_count ? "]" : "[]");
+    stats_put_services_json(&facts, stats);
     facts_close(&facts);
 }
 
@@ -149,8 +155,8 @@ static void put_threads(struct extract_text *text, const struct extract_stats *s
     sheet_print(&sheet, text, options);
 }
 
-static void put_services(struct extract_text *text, const struct extract_stats *stats,
-                         const struct extract_report_options *options)
+void stats_put_services(struct extract_text *text, const struct extract_stats *stats,
+                        const struct extract_report_options *options)
 {
     static const char *const heads[] = {"count", "percent", "class", "event"};
     enum { COLUMNS = sizeof heads / sizeof *heads };
@@ -187,6 +193,6 @@ enum extract_code extract_report_stats(struct extract_text *text, const struct e
     extract_text_putc(text, '\n');
     put_threads(text, stats, options);
     extract_text_putc(text, '\n');
-    put_services(text, stats, options);
+    stats_put_services(text, stats, options);
     return text->code;
 }

@@ -28,6 +28,7 @@ enum { EXTRACT_PAGE_MOST = 500 };
 struct extract_columns {
     size_t size;                     // sizeof the struct
     bool compat;                     // byte for byte as trcrpt has it
+    bool trazer;                     // no columns: the lines of Trazer 3.2, of an RKH trace
     bool seq, ids, exec, filename;   // exec: the thread, by its name
     bool cpuid, pid, tid, prio, svc; // prio: priority/preemption threshold
     bool two_lines;                  // the columns on one line, the text on a second
@@ -51,6 +52,18 @@ enum extract_code extract_columns_set(struct extract_columns *columns, const cha
                                       extract_columns_word *other, void *context,
                                       struct extract_error *error);
 
+// Of a report that is made in parts, one behind the other, over a stream that goes on.
+// Zero-initialize.
+struct extract_report_part {
+    bool heads;            // were printed, for times with
+    uint64_t hz;           // ticks a second
+    bool events;           // were printed, the last one at
+    uint64_t last_ticks;   // ticks
+    struct trazer *trazer; // what the lines of Trazer go on with; extract_report_part_free
+};
+
+void extract_report_part_free(struct extract_report_part *part);
+
 struct extract_report_options {
     size_t size;    // sizeof the struct
     uint64_t hz;    // ticks a second; 0: times are ticks
@@ -63,6 +76,8 @@ struct extract_report_options {
     // Asked now and then while events are formatted: false ends the report in the middle. Or NULL.
     bool (*go_on)(void *context);
     void *context; // of go_on
+    // Of events: NULL, or where the part in front ended. Columns then have fixed widths.
+    struct extract_report_part *part;
 };
 
 // What became of the events of a report.
@@ -76,6 +91,7 @@ struct extract_report_outcome {
     char fault[16];      // "E-SHORT"
     uint64_t fault_seq;  // of the event
     char fault_hook[12]; // its hook id, as it is shown
+    uint64_t undrawn;    // older lines of a chart that were left out
 };
 
 // Each writes to `text` and returns its sticky code. `outcome` may be NULL.
@@ -95,6 +111,15 @@ enum extract_code extract_report_damage(struct extract_text *text,
                                         const struct extract_trace *trace);
 // What reading has cost: reads, bytes, time, and whether the writer moved.
 enum extract_code extract_report_cost(struct extract_text *text, const struct extract_trace *trace);
+
+// Writes a message sequence chart of the view's events of an RKH trace: who sent what to whom, when
+// it was taken, and what state followed; as SVG, or in the signalling language of msc-generator. At
+// most the newest 4000 lines are drawn. Errors: NOMEM, USAGE (a trace of another format).
+enum extract_code extract_report_chart(struct extract_text *text, const struct extract_view *view,
+                                       const struct extract_trace *trace, bool signalling,
+                                       const struct extract_report_options *options,
+                                       struct extract_report_outcome *outcome,
+                                       struct extract_error *error);
 
 // Writes the trace's ring to `text` as a dump of its own format (ThreadX: .trx), which gives the
 // same report when it is read again with the same symbols: the pointer in its header is the
