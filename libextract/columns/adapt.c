@@ -158,6 +158,8 @@ static void put_who(struct adaptor *adaptor, const struct extract_event *event)
         extract_text_putc(out, '/');
     if (thread)
         extract_text_puts(out, thread->shown);
+    else if (event->context == EXTRACT_THREAD && !event->thread && adaptor->format->thread_type)
+        extract_text_putc(out, '-');
     else if (event->context == EXTRACT_THREAD)
         extract_text_hex(out, event->thread, 8);
 }
@@ -371,7 +373,8 @@ bool adaptor_describe(struct adaptor *adaptor, const struct extract_event *event
     struct extract_text *out = &adaptor->text;
     unsigned fields = report_fields(event);
 
-    if (adaptor->format->entry && event->type == adaptor->format->type(event->id))
+    if (adaptor->format->hooks == EXTRACT_HOOKS_16 &&
+        event->type == adaptor->format->type(event->id))
         return false; // one type for all of its ids
     enter_event(adaptor, event);
     out->used = 0;

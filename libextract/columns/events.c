@@ -8,7 +8,12 @@
 enum {
     PREFIX_ROOM = 2048, // more than all columns in front of the text together
     FLAG_ROOM = 160,
-    CELL_MOST = 128 // bytes of a cell that has room
+    CELL_MOST = 128, // bytes of a cell that has room
+    // Of a report of a stream that goes on:
+    SEQ_WIDTH = 7,
+    EXEC_WIDTH = 16,
+    SECONDS_MOST = 99999, // that columns have room for
+    DELTA_MOST = 9        // seconds between two events, likewise
 };
 
 // A report under way.
@@ -328,16 +333,48 @@ static bool print_events(void *context, const struct extract_event *events, size
     return true;
 }
 
-static void print_view(struct paper *paper, const struct extract_view *view)
+// What is still to come is not known: room for what is usual.
+static void fix_widths(struct paper *paper, struct extract_report_part *part)
 {
-    struct extract_sink sink = {.events = print_events, .context = paper};
-    const struct extract_columns columns = paper->layout.columns;
-    bool heads = !paper->options->no_header;
-    struct layout_needs needs;
+    uint64_t hz = paper->options->hz;
+    unsigned address = 2 + 2 * extract_trace_info(paper->trace)->word_bytes;
+    struct extract_columns columns = paper->layout.columns;
+    struct layout_needs needs = {.seq = SEQ_WIDTH,
+                                 .exec = EXEC_WIDTH,
+                                 .pid = address,
+                                 .tid = address,
+                                 .ticks = hz * SECONDS_MOST,
+                                 .delta = hz * DELTA_MOST};
+    layout_open(&paper->layout, &columns, hz, &needs);
+    if (part->hz != hz)
+        part->heads = false;
+    part->hz = hz;
+    paper->first = !part->events;
+    paper->last_ticks = part->last_ticks;
+}
 
+static void survey_view(struct paper *paper, const struct extract_view *view)
+{
+    const struct extract_columns columns = paper->layout.columns;
+    struct layout_needs needs;
     layout_survey(&needs, &columns, view, paper->adaptor);
     layout_open(&paper->layout, &columns, paper->options->hz, &needs);
     paper->first = true;
+}
+
+static void print_view(struct paper *paper, const struct extract_view *view)
+{
+    struct extract_sink sink = {.events = print_events, .context = paper};
+    struct extract_report_part *part = paper->options->part;
+    bool heads = !paper->options->no_header;
+
+    if (part)
+        fix_widths(paper, part);
+    else
+        survey_view(paper, view);
+    heads &= !part || !part->heads;
+    if (paper->pen.text->code)
+        return;
     if (heads && paper->layout.columns.compat)
         layout_heading(&paper->layout, paper->trace, paper->pen.text);
     pen_open(&paper->pen, paper->pen.text);
@@ -345,6 +382,11 @@ static void print_view(struct paper *paper, const struct extract_view *view)
         put_heads(paper);
     extract_view_run(view, &sink);
     pen_close(&paper->pen);
+    if (part) {
+        part->heads = true;
+        part->events = !paper->first;
+        part->last_ticks = paper->last_ticks;
+    }
 }
 
 static const char *file_of(const char *path)

@@ -25,9 +25,10 @@ struct extract_condition {
 // extract_session_open, except that a `user_types` object, the templates' paths and what `columns`
 // holds must outlive the session.
 struct extract_session_options {
-    size_t size;        // sizeof the struct
-    const char *format; // "threadx"; NULL: found out
-    bool ring_known;    // the ring's control header lies at `ring`
+    size_t size;                   // sizeof the struct
+    const char *format;            // "threadx"; NULL: found out
+    const struct extract_rkh *rkh; // what is known of an RKH stream; may be NULL
+    bool ring_known;               // the ring's control header lies at `ring`
     uint64_t ring;
     uint64_t hz;                                 // ticks a second; 0: times are ticks
     uint64_t modulus;                            // of the clock in ticks; 0: found out
@@ -49,6 +50,7 @@ struct extract_session_options {
     // Asked now and then while events are formatted: false ends the report in the middle. Or NULL.
     bool (*go_on)(void *context);
     void *context; // of go_on
+    bool goes_on;  // the trace is the first stretch of a stream (extract_running_open sets it)
 };
 
 // Finds the ring, copies it and gives it its meaning; everything is read here, nothing later.
@@ -76,6 +78,7 @@ void extract_session_close(struct extract_session *session);
 //              what its templates could not say, and one for duplicates that it left out
 //   "cost"     one line: what reading has cost
 //   "raw"      the events of the filter as hook entries, binary (extract_export_hooks)
+//   "chart", "signalling"  their sequence chart, in two forms (extract_report_chart)
 // Errors: USAGE (unknown verb, a time with a unit without hz), NOTFOUND (a condition names nothing
 // of this trace; an empty answer has been written), NOMEM, IO (the text's flush failed, a file of
 // templates cannot be read), BAD (there is an error in the templates: nothing has been written, see
@@ -101,6 +104,47 @@ bool extract_session_is_whole(const struct extract_session *session);
 uint64_t extract_session_shown(const struct extract_session *session);
 
 const struct extract_trace *extract_session_trace(const struct extract_session *session);
+
+// A report of an RKH stream that goes on: its bytes as they come, the text of each event as soon as
+// its frame is whole. Bytes are put together to stretches of whole frames, and each is read as a
+// file is, with the settings, numbers, times and names that those in front have led to. What is
+// kept is bounded.
+struct extract_running;
+
+struct extract_running_status {
+    uint64_t bytes;
+    uint64_t good, torn, checksum, length, id; // frames; a good one, or what is wrong with it
+    uint64_t passed;  // frames that were passed, for nothing told yet how they are laid out
+    uint64_t lost;    // by sequence numbers, modulo 256
+    bool lost_known;  // frames have numbers
+    uint32_t partial; // bytes of a frame under way
+    bool settled;     // it is known how frames are laid out
+    bool whole;       // all that came could be shown
+};
+
+// `name` is what messages call the stream. All that is given must outlive it. Errors: NOMEM.
+enum extract_code extract_running_open(struct extract_running **running, const char *name,
+                                       const struct extract_session_options *options,
+                                       struct extract_symbols *symbols,
+                                       struct extract_error *error);
+void extract_running_close(struct extract_running *running);
+
+// Takes bytes (0 of them: time goes on) and writes what is known now. Errors: those of
+// extract_session_open and extract_session_run, which end the report, but NOTFOUND: what a filter
+// names may still come.
+enum extract_code extract_running_take(struct extract_running *running, const uint8_t *bytes,
+                                       size_t length, struct extract_text *text,
+                                       struct extract_error *error);
+
+// The source has gone, or another one came: the frame under way is torn.
+void extract_running_break(struct extract_running *running);
+
+// No more bytes will come. Errors: as extract_running_take; BAD when nothing told how frames are
+// laid out.
+enum extract_code extract_running_end(struct extract_running *running, struct extract_text *text,
+                                      struct extract_error *error);
+
+struct extract_running_status extract_running_status(const struct extract_running *running);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -20,7 +20,7 @@ enum { SLICE_MS = 100 }; // how long a wait goes on before `cancel` is looked at
 
 // A place, taken apart.
 struct address {
-    char host[256], port[8];
+    char host[PEER_HOST], port[PEER_PORT];
     struct sockaddr_un local;
     bool is_local;
 };
@@ -38,32 +38,34 @@ bool peer_fail(struct peer *peer, enum peer_fault fault, enum extract_code code,
     return false;
 }
 
-static bool is_port(const char *text)
+static bool is_port(const char *text, bool any)
 {
     unsigned value = 0;
     size_t i = 0;
     for (; text[i] >= '0' && text[i] <= '9' && i < 5; i++)
         value = value * 10 + (unsigned)(text[i] - '0');
-    return i && !text[i] && value && value <= UINT16_MAX;
+    return i && !text[i] && (value || any) && value <= UINT16_MAX;
 }
 
-static bool split_host(struct address *address, const char *place)
+bool peer_split(const char *place, bool any, char host[static PEER_HOST],
+                char port[static PEER_PORT])
 {
-    const char *colon = strrchr(place, ':'), *host = place;
-    const char *port = colon ? colon + 1 : place;
+    const char *colon = strrchr(place, ':'), *name = place;
+    const char *number = colon ? colon + 1 : place;
     size_t length = colon ? (size_t)(colon - place) : 0;
-    if (length >= 2 && host[0] == '[' && host[length - 1] == ']') {
-        host++;
+    if (length >= 2 && name[0] == '[' && name[length - 1] == ']') {
+        name++;
         length -= 2;
-    } else if (memchr(host, ':', length)) {
+    } else if (memchr(name, ':', length)) {
         return false; // which colon stands before the port?
     }
-    if (!is_port(port) || length >= sizeof address->host)
+    if (!is_port(number, any) || length >= PEER_HOST)
         return false;
-    memcpy(address->host, host, length);
-    strcpy(address->port, port);
+    memcpy(host, name, length);
+    host[length] = 0;
+    strcpy(port, number);
     if (!length)
-        strcpy(address->host, "localhost");
+        strcpy(host, "localhost");
     return true;
 }
 
@@ -74,9 +76,10 @@ static enum extract_code split(struct address *address, const char *place,
     memset(address, 0, sizeof *address);
     address->is_local = strchr(place, '/') != NULL;
     if (!address->is_local)
-        return split_host(address, place) ? EXTRACT_OK
-                                          : extract_error_set(error, EXTRACT_USAGE, place, hint,
-                                                              "it is not the place of a server");
+        return peer_split(place, false, address->host, address->port)
+                   ? EXTRACT_OK
+                   : extract_error_set(error, EXTRACT_USAGE, place, hint,
+                                       "it is not the place of a server");
     if (strlen(place) >= sizeof address->local.sun_path)
         return extract_error_set(error, EXTRACT_USAGE, place, "use a shorter path",
                                  "a UNIX socket's path has at most %zu bytes",

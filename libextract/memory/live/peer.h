@@ -39,6 +39,11 @@ struct peer {
 
 int peer_dial(struct peer *peer);
 
+// Takes PORT, HOST:PORT or [HOST]:PORT apart; `any`: port 0, too. False: it is none.
+enum { PEER_HOST = 256, PEER_PORT = 8 };
+bool peer_split(const char *place, bool any, char host[static PEER_HOST],
+                char port[static PEER_PORT]);
+
 // Whether `place` can be dialled: USAGE when it is no place at all.
 enum extract_code peer_check(const char *place, struct extract_error *error);
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// feed: what all sources share, and pipes. In: file descriptors. Out: bytes, or that there are
+// none. Standard: IEEE Std 1003.1-2017 (poll, read).
+#include "feed/feed.h"
+#include "base/file.h"
+#include "base/now.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READ_MOST = 1 << 20 };
+
+bool feed_await(int fd, int other, unsigned wait_ms, bool *from_other)
+{
+    struct pollfd two[] = {{.fd = fd, .events = POLLIN}, {.fd = other, .events = POLLIN}};
+    bool any = poll(two, 2, (int)wait_ms) > 0;
+    if (from_other)
+        *from_other = any && two[1].revents;
+    return any && two[0].revents;
+}
+
+enum feed_news feed_say(struct feed *feed, enum feed_news news, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(feed->said, sizeof feed->said, format, args);
+    va_end(args);
+    return news;
+}
+
+int feed_read(struct feed *feed, uint8_t *bytes, size_t size)
+{
+    ssize_t got = read(feed->fd, bytes, size < READ_MOST ? size : READ_MOST);
+    if (got > 0)
+        feed->heard = extract_now();
+    if (got >= 0)
+        return (int)got;
+    return errno == EAGAIN || errno == EINTR ? -1 : -2;
+}
+
+void feed_close(struct feed *feed)
+{
+    if (feed->close)
+        feed->close(feed);
+    feed->close = NULL;
+}
+
+// ---- pipes ----
+
+static enum feed_news next_of_pipe(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
+                                   unsigned wait_ms)
+{
+    if (!feed_await(feed->fd, -1, wait_ms, NULL))
+        return FEED_QUIET;
+    int count = feed_read(feed, bytes, size);
+    if (count == -2) {
+        extract_file_error(feed->name, NULL, &feed->error);
+        return FEED_FAULT;
+    }
+    *got = count > 0 ? (size_t)count : 0;
+    return count > 0 ? FEED_BYTES : count < 0 ? FEED_QUIET : FEED_END;
+}
+
+static void close_pipe(struct feed *feed)
+{
+    if (feed->fd > STDERR_FILENO)
+        close(feed->fd);
+    feed->fd = -1;
+}
+
+enum extract_code feed_open_pipe(struct feed *feed, const char *path, struct extract_error *error)
+{
+    *feed = (struct feed){.next = next_of_pipe, .path = path, .fd = STDIN_FILENO, .listener = -1};
+    snprintf(feed->name, sizeof feed->name, "%s", extract_file_name(path));
+    if (strcmp(path, "-") != 0)
+        feed->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (feed->fd < 0)
+        return extract_file_error(path, NULL, error);
+    feed->close = close_pipe;
+    return EXTRACT_OK;
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+// feed: a report of an RKH stream that goes on. In: bytes. Out: text.
+//
+// The buffer holds a flag, frames that were not read yet, and the frame under way. A TCFG record
+// begins a stretch: it may tell another layout, and names that were told in front of it are gone.
+#include "report/room.h"
+#include "base/now.h"
+#include "formats/rkh/rkh.h"
+#include <extract/session.h>
+#include <stdlib.h>
+
+enum {
+    ROOM = 256 * 1024,        // more than a frame can have
+    STRETCH_MOST = 64 * 1024, // bytes that are read in one step
+    TCFG_MOST = 32,
+    SECONDS_FIRST = 2 // to wait for frames before their layout is inferred
+};
+
+struct extract_running {
+    struct extract_session_options options;
+    struct extract_symbols *symbols;
+    struct extract_memory *memory;
+    struct extract_session *session; // NULL: nothing is settled yet
+    struct extract_running_status status;
+    size_t used;                // bytes of the buffer
+    size_t frame;               // where the frame under way begins
+    bool told;                  // a TCFG record lies in the buffer, or the user says what it would
+    bool skipping;              // a frame is too long, its rest is passed
+    bool cut;                   // the source went in the middle of the last frame
+    uint64_t due;               // when the layout is inferred from what there is; 0: at no time
+    uint64_t period;            // until it is tried again
+    struct extract_error doubt; // why nothing is settled
+    uint8_t bytes[RKH_STREAM_HEADER + ROOM];
+};
+
+// ---- the buffer as a memory ----
+
+static size_t read_buffer(void *context, uint64_t address, void *buffer, size_t length)
+{
+    const struct extract_running *r = context;
+    if (address >= sizeof r->bytes)
+        return 0;
+    size_t left = sizeof r->bytes - (size_t)address;
+    length = length < left ? length : left;
+    memcpy(buffer, r->bytes + address, length);
+    return length;
+}
+
+static uint8_t *stream_of(struct extract_running *r)
+{
+    return r->bytes + RKH_STREAM_HEADER;
+}
+
+// Whether the user has said what a TCFG record would say of all frames.
+static bool is_told(const struct extract_rkh *rkh)
+{
+    static const enum extract_rkh_key keys[] = {EXTRACT_RKH_CHK, EXTRACT_RKH_NSEQ, EXTRACT_RKH_TS,
+                                                EXTRACT_RKH_PTR, EXTRACT_RKH_SIG};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!rkh || rkh->from[keys[i]] < EXTRACT_RKH_CONFIG)
+            return false;
+    return true;
+}
+
+enum extract_code extract_running_open(struct extract_running **running, const char *name,
+                                       const struct extract_session_options *options,
+                                       struct extract_symbols *symbols, struct extract_error *error)
+{
+    struct extract_running *r = *running = calloc(1, sizeof *r);
+    if (!r)
+        return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
+    struct extract_memory_source source = {
+        .read = read_buffer, .context = r, .byte_order = EXTRACT_LITTLE, .name = name};
+    enum extract_code code = extract_memory_new(&r->memory, &source, error);
+    if (code) {
+        extract_running_close(r);
+        *running = NULL;
+        return code;
+    }
+    r->options = *options;
+    r->options.format = extract_format_rkh.name;
+    r->options.ring_known = r->options.goes_on = true;
+    r->options.ring = 0;
+    r->symbols = symbols;
+    r->told = is_told(options->rkh);
+    r->status.whole = true;
+    extract_error_set(&r->doubt, EXTRACT_BAD, name, "is it an RKH stream, at this speed?",
+                      "no frame came");
+    return EXTRACT_OK;
+}
+
+void extract_running_close(struct extract_running *running)
+{
+    if (!running)
+        return;
+    extract_session_close(running->session);
+    extract_memory_close(running->memory);
+    free(running);
+}
+
+struct extract_running_status extract_running_status(const struct extract_running *running)
+{
+    struct extract_running_status status = running->status;
+    const struct extract_session *session = running->session;
+    status.partial = (uint32_t)(running->used - running->frame);
+    status.settled = session != NULL;
+    if (session)
+        status.lost_known = extract_trace_snapshot(extract_session_trace(session))
+                                ->ring.rkh.value[EXTRACT_RKH_NSEQ] != 0;
+    return status;
+}
+
+// ---- a stretch ----
+
+static void count(struct extract_running *r)
+{
+    const struct extract_snapshot *snapshot =
+        extract_trace_snapshot(extract_session_trace(r->session));
+    const struct extract_rkh_damage *damage = &snapshot->ring.rkh.damage;
+    struct extract_running_status *status = &r->status;
+    status->good += extract_snapshot_valid(snapshot);
+    status->torn += damage->torn;
+    status->checksum += damage->checksum;
+    status->length += damage->length;
+    status->id += damage->id;
+    status->lost += snapshot->lost;
+}
+
+// The last flag stays: it says that a frame begins behind it.
+static void drop(struct extract_running *r, size_t end)
+{
+    uint8_t *stream = stream_of(r);
+    memmove(stream, stream + end - 1, r->used - end + 1);
+    r->used -= end - 1;
+    r->frame = 1;
+}
+
+// Whether a frame of the buffer is a record that begins a run of the target.
+static bool is_tcfg(struct extract_running *r, size_t at, size_t end, bool any)
+{
+    uint8_t whole[TCFG_MOST];
+    struct extract_rkh record = {0};
+    struct rkh_frame frame;
+    uint8_t id = stream_of(r)[at];
+    enum rkh_family family = RKH_FAMILY_3;
+    if (r->session)
+        family = rkh_family_of(extract_trace_snapshot(extract_session_trace(r->session))
+                                   ->ring.rkh.value[EXTRACT_RKH_VERSION]);
+    if (!any && rkh_id(family, id) != RKH_FWK_TCFG)
+        return false;
+    rkh_frame_scan(&frame, stream_of(r), (uint32_t)at, (uint32_t)end);
+    if (frame.torn || !frame.whole || frame.whole > sizeof whole)
+        return false;
+    rkh_frame_unstuff(&frame, stream_of(r), whole);
+    return rkh_tcfg_read(&record, whole, frame.whole);
+}
+
+static enum extract_code open_session(struct extract_running *r, size_t end,
+                                      struct extract_error *error)
+{
+    rkh_stream_head(r->bytes, end);
+    return extract_session_open(&r->session, r->memory, r->symbols, &r->options, error);
+}
+
+static enum extract_code go_on(struct extract_running *r, size_t end, struct extract_error *error)
+{
+    struct extract_ring ring = extract_trace_snapshot(extract_session_trace(r->session))->ring;
+    const uint8_t *stream = stream_of(r);
+    size_t at = 0;
+    while (at + 1 < end && stream[at] == RKH_FLAG)
+        at++;
+    const uint8_t *flag = memchr(stream + at, RKH_FLAG, end - at);
+    bool anew = flag && is_tcfg(r, at, (size_t)(flag - stream), false);
+    ring.rkh.damage = (struct extract_rkh_damage){0};
+    ring.rkh.partial = 0;
+    ring.rkh.walked.damaged += r->cut; // its number is not missing twice
+    r->cut = false;
+    rkh_stream_lay(&ring, RKH_STREAM_HEADER, (uint32_t)end);
+    return extract_session_go_on(r->session, r->memory, &ring, anew, error);
+}
+
+// Reads the buffer up to a flag and prints what it holds.
+static enum extract_code take_stretch(struct extract_running *r, size_t end,
+                                      struct extract_text *text, struct extract_error *error)
+{
+    enum extract_code code = r->session ? go_on(r, end, error) : open_session(r, end, error);
+    if (code)
+        return code;
+    count(r);
+    drop(r, end);
+    code = extract_session_run(r->session, "report", text, error);
+    r->status.whole &= extract_session_is_whole(r->session);
+    return code == EXTRACT_NOTFOUND ? EXTRACT_OK : code;
+}
+
+// ---- what is not settled yet ----
+
+// Half of a full buffer is passed.
+static void make_room(struct extract_running *r)
+{
+    const uint8_t *stream = stream_of(r);
+    size_t end = 0;
+    for (size_t at = 0; at < r->frame && end < ROOM / 2; at = end) {
+        const uint8_t *flag = memchr(stream + at, RKH_FLAG, r->frame - at);
+        end = flag ? (size_t)(flag - stream) + 1 : r->frame;
+        r->status.passed += end - at > 1;
+    }
+    size_t frame = r->frame - (end - 1);
+    drop(r, end);
+    r->frame = frame;
+    r->status.whole = false;
+}
+
+// Tries with the frames that are there. That they do not tell is no error: more will come.
+static enum extract_code try_to_settle(struct extract_running *r, struct extract_text *text,
+                                       struct extract_error *error)
+{
+    enum extract_code code = take_stretch(r, r->frame, text, error);
+    if (code != EXTRACT_BAD || r->session)
+        return code;
+    r->doubt = *error;
+    r->told = is_told(r->options.rkh);
+    r->period *= 2;
+    r->due = extract_now() + r->period;
+    if (r->frame > ROOM / 2)
+        make_room(r);
+    return EXTRACT_OK;
+}
+
+static enum extract_code settle(struct extract_running *r, struct extract_text *text,
+                                struct extract_error *error)
+{
+    if (r->frame < 2)
+        return EXTRACT_OK;
+    if (!r->due) {
+        r->period = SECONDS_FIRST * EXTRACT_SECOND;
+        r->due = extract_now() + r->period;
+    }
+    return r->told || r->frame > ROOM / 2 || extract_now() >= r->due ? try_to_settle(r, text, error)
+                                                                     : EXTRACT_OK;
+}
+
+// ---- frames ----
+
+// A flag at `at` of the buffer ends a frame.
+static enum extract_code end_frame(struct extract_running *r, size_t at, struct extract_text *text,
+                                   struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    size_t frame = r->frame;
+    r->skipping = false;
+    if (at > frame && !r->session)
+        r->told |= is_tcfg(r, frame, at, true);
+    if (at > frame && r->session && frame > 1 && is_tcfg(r, frame, at, false)) {
+        size_t length = r->used - frame;
+        code = take_stretch(r, frame, text, error);
+        at = r->used - length + (at - frame);
+    }
+    r->frame = at + 1;
+    return code;
+}
+
+// Frames up to a place of the buffer are ended, those that can be are read.
+static enum extract_code find_frames(struct extract_running *r, size_t from,
+                                     struct extract_text *text, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    const uint8_t *stream = stream_of(r), *flag;
+    while (!code && (flag = memchr(stream + from, RKH_FLAG, r->used - from))) {
+        code = end_frame(r, (size_t)(flag - stream), text, error);
+        from = r->frame;
+    }
+    if (code)
+        return code;
+    if (!r->session)
+        return settle(r, text, error);
+    return r->frame > 1 ? take_stretch(r, r->frame, text, error) : EXTRACT_OK;
+}
+
+// Of a frame that is too long, what comes behind its first part is passed. Returns how many bytes
+// are.
+static size_t skip(struct extract_running *r, const uint8_t *bytes, size_t length)
+{
+    r->skipping |= r->used == ROOM - 1;
+    if (!r->skipping)
+        return 0;
+    const uint8_t *flag = memchr(bytes, RKH_FLAG, length);
+    return flag ? (size_t)(flag - bytes) : length;
+}
+
+enum extract_code extract_running_take(struct extract_running *running, const uint8_t *bytes,
+                                       size_t length, struct extract_text *text,
+                                       struct extract_error *error)
+{
+    struct extract_running *r = running;
+    enum extract_code code = EXTRACT_OK;
+    r->status.bytes += length;
+    if (!length && !r->session)
+        return settle(r, text, error);
+    while (length && !code) {
+        size_t from = r->used, passed = skip(r, bytes, length);
+        bytes += passed;
+        length -= passed;
+        size_t room = (size_t)ROOM - !r->skipping - r->used;
+        size_t take = r->skipping ? length > 0 : length < STRETCH_MOST ? length : STRETCH_MOST;
+        take = take < room ? take : room;
+        memcpy(stream_of(r) + r->used, bytes, take);
+        r->used += take;
+        bytes += take;
+        length -= take;
+        code = find_frames(r, from, text, error);
+    }
+    return code;
+}
+
+void extract_running_break(struct extract_running *running)
+{
+    struct extract_running *r = running;
+    bool cut = r->used > r->frame && r->frame;
+    r->cut |= cut;
+    r->status.torn += cut;
+    r->status.whole &= !cut;
+    r->frame = r->session ? 0 : r->frame;
+    r->used = r->frame;
+    r->skipping = false;
+}
+
+enum extract_code extract_running_end(struct extract_running *running, struct extract_text *text,
+                                      struct extract_error *error)
+{
+    struct extract_running *r = running;
+    enum extract_code code = EXTRACT_OK;
+    if (!r->session && r->frame > 1)
+        code = try_to_settle(r, text, error);
+    if (code || r->session)
+        return code;
+    *error = r->doubt;
+    return EXTRACT_BAD;
+}
