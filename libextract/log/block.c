@@ -74,6 +74,8 @@ static bool counts_fit(const struct extract_log_block *b)
 {
     if (!b->type || b->number > INT64_MAX || b->section > INT64_MAX)
         return false;
+    if (b->type == EXTRACT_LOG_BYTES)
+        return b->count <= b->length && b->first + b->count >= b->first;
     return b->type != EXTRACT_LOG_ENTRIES ||
            (b->count && b->length && b->length % b->count == 0 && b->provisional <= b->count &&
             b->first + b->count >= b->first);

@@ -147,7 +147,7 @@ static bool count_out(struct extract_log *log, const struct extract_log_block *b
         return false;
     log->blocks[block->index] |= LOG_DAMAGED;
     s->blocks--;
-    if (block->type == EXTRACT_LOG_ENTRIES)
+    if (extract_log_holds_entries(block))
         s->entries = s->entries > block->count ? s->entries - block->count : 0;
     if (block->type == EXTRACT_LOG_LOSS)
         s->lost = s->lost > block->lost ? s->lost - block->lost : 0;

@@ -9,8 +9,14 @@
 uint32_t extract_log_ring_encode(uint8_t p[LOG_RING_MOST], const struct extract_ring *ring)
 {
     const char *name = extract_ring_format(ring);
+    const struct extract_stream *stream = ring->format->stream;
+    uint8_t header[EXTRACT_HEADER_MAX];
     uint32_t bytes =
         ring->header_bytes < EXTRACT_HEADER_MAX ? ring->header_bytes : EXTRACT_HEADER_MAX;
+    if (stream && stream->describe)
+        bytes = stream->describe(ring, header);
+    else
+        memcpy(header, ring->header, bytes);
     memset(p, 0, LOG_RING_PAYLOAD);
     memcpy(p, name, strnlen(name, LOG_FORMAT_NAME));
     extract_log_store(p + 16, ring->address, 8);
@@ -20,7 +26,7 @@ uint32_t extract_log_ring_encode(uint8_t p[LOG_RING_MOST], const struct extract_
     extract_log_store(p + 44, ring->byte_order, 4);
     extract_log_store(p + 48, ring->word_bytes, 4);
     extract_log_store(p + 52, ring->pointer_bytes, 4);
-    memcpy(p + LOG_RING_PAYLOAD, ring->header, bytes);
+    memcpy(p + LOG_RING_PAYLOAD, header, bytes);
     return LOG_RING_PAYLOAD + bytes;
 }
 
@@ -84,7 +90,8 @@ enum extract_code extract_log_ring(struct extract_ring *ring, const void *payloa
     if (!facts_read(&facts, payload, length))
         return bad(error, "it is too short for what it announces");
     const struct extract_format *format = extract_format_by_name(facts.format);
-    if (!format || !format->follow) // nothing else is recorded
+    bool stream = format && format->stream && format->stream->describe;
+    if (!format || (!format->follow && !stream)) // nothing else is recorded
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "the log's ring",
                                  "use a later ringside", "its format \"%s\" is not known",
                                  facts.format);
@@ -94,7 +101,7 @@ enum extract_code extract_log_ring(struct extract_ring *ring, const void *payloa
     if (code)
         return bad(error, "its header is cut");
     if (ring->byte_order != facts.byte_order || ring->word_bytes != facts.word_bytes ||
-        ring->header_bytes != facts.header_bytes)
+        (!stream && ring->header_bytes != facts.header_bytes))
         return bad(error, "its header says another byte order, word or length than itself");
     ring->origin = EXTRACT_FROM_FILE;
     ring->current_symbol = facts.pointer;

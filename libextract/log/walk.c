@@ -32,7 +32,7 @@ static void count(struct extract_log *log, const struct extract_log_block *block
 {
     struct extract_log_status *s = &log->status;
     s->blocks++;
-    if (block->type == EXTRACT_LOG_ENTRIES)
+    if (extract_log_holds_entries(block))
         s->entries = add(s->entries, block->count);
     if (block->type == EXTRACT_LOG_LOSS) {
         s->lost = add(s->lost, block->lost);
@@ -243,7 +243,7 @@ static void take_out(struct walk *walk)
     const struct extract_log_block *b = &walk->last;
     log->count -= walk->listed;
     s->blocks -= walk->listed;
-    if (b->type == EXTRACT_LOG_ENTRIES)
+    if (extract_log_holds_entries(b))
         s->entries -= b->count;
     if (b->type == EXTRACT_LOG_LOSS)
         s->lost -= b->lost;

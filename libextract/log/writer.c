@@ -249,7 +249,7 @@ static enum extract_code write_full(struct extract_log_writer *w, struct extract
 static void count(struct extract_log_writer *w, const struct extract_log_block *block)
 {
     struct extract_log_totals *t = &w->totals;
-    if (block->type == EXTRACT_LOG_ENTRIES) {
+    if (extract_log_holds_entries(block)) {
         t->entries += block->count;
         w->next = block->first + block->count;
     } else if (block->type == EXTRACT_LOG_LOSS) {

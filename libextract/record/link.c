@@ -10,6 +10,7 @@ enum {
     SHORT_BYTES = 128, // a read of more tells the rate
     MEMORY = 8,        // reads that an average remembers
     POLL_READS = 3,
+    ANCHOR_WORDS = 8, // of a ring of bytes
     ROUND_SLOTS = 32
 };
 
@@ -46,7 +47,8 @@ double link_latency(const struct link *link)
 // ns of a poll beside the entries themselves.
 static double fixed(const struct link *link, const struct extract_ring *ring)
 {
-    double words = (ring->format->follow->witness_words + 1) * (double)ring->word_bytes;
+    unsigned witness = ring->format->follow ? ring->format->follow->witness_words : ANCHOR_WORDS;
+    double words = (witness + 1) * (double)ring->word_bytes;
     return POLL_READS * link_latency(link) + words / link_rate(link) + link->work;
 }
 

@@ -150,3 +150,14 @@ enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
     out->number += span->count;
     return put(out, &block, span->entries, error);
 }
+
+enum extract_code out_bytes(struct out *out, const uint8_t *bytes, uint32_t length, uint32_t count,
+                            struct extract_error *error)
+{
+    struct extract_log_block block = {
+        .type = EXTRACT_LOG_BYTES, .length = length, .count = count, .first = out->number};
+    if (!length)
+        return EXTRACT_OK;
+    out->number += count;
+    return put(out, &block, bytes, error);
+}

@@ -38,7 +38,13 @@ static bool timed_read(void *context, uint64_t address, void *buffer, size_t len
     return whole;
 }
 
-static void note_wall(struct extract_recorder *r)
+bool record_read(struct extract_recorder *r, uint64_t address, void *buffer, size_t length)
+{
+    size_t got;
+    return timed_read(r, address, buffer, length, &got);
+}
+
+void record_note_wall(struct extract_recorder *r)
 {
     struct timespec t = {0, 0};
     clock_gettime(CLOCK_REALTIME, &t);
@@ -52,7 +58,7 @@ static enum extract_delta_result look(struct extract_recorder *r)
     enum extract_delta_result result = extract_delta_look(&r->delta);
     r->delta.stopped = stopped && result == EXTRACT_DELTA_MUTE;
     r->looked = record_now(r);
-    note_wall(r);
+    record_note_wall(r);
     if (!result)
         pace_look(&r->pace, r->looked, r->delta.head);
     return result;
@@ -87,6 +93,8 @@ static enum extract_code start_buffer(struct extract_recorder *r, struct extract
 
 static enum extract_code check_ring(const struct extract_ring *ring, struct extract_error *error)
 {
+    if (bytes_can_follow(ring))
+        return EXTRACT_OK;
     if (!ring->format->follow)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, ring->format->title, NULL,
                                  "rings of this format cannot be followed");
@@ -117,13 +125,13 @@ static enum extract_code watch_filter(struct extract_recorder *r, struct extract
 }
 
 // The ring was found: everything about it begins anew, but the entries' numbers.
-static enum extract_code start_ring(struct extract_recorder *r, struct extract_error *error)
+static enum extract_code start_slots(struct extract_recorder *r, struct extract_error *error)
 {
-    char text[128];
     enum extract_code code = start_buffer(r, error);
     code = code ? code : objects_start(&r->objects, &r->ring, error);
     if (code)
         return code;
+    r->measure = r->ring;
     extract_delta_start(&r->delta, &r->ring, r->next + 2 * (uint64_t)r->ring.entries.count);
     gauge_start(&r->gauge, &r->ring);
     pace_start(&r->pace);
@@ -134,12 +142,21 @@ static enum extract_code start_ring(struct extract_recorder *r, struct extract_e
     r->share = 1;
     if (!r->link.words.count)
         probe_link(r);
-    note_wall(r);
-    snprintf(text, sizeof text, "%s ring at 0x%llx, %u entries", r->ring.format->name,
-             (unsigned long long)r->ring.address, r->ring.entries.count);
+    record_note_wall(r);
     code = out_ring(&r->out, &r->ring, error);
     code = code ? code : objects_read(r, error);
-    code = code ? code : watch_filter(r, error);
+    return code ? code : watch_filter(r, error);
+}
+
+static enum extract_code start_ring(struct extract_recorder *r, struct extract_error *error)
+{
+    char text[128];
+    bool bytes = bytes_can_follow(&r->ring);
+    enum extract_code code = (bytes ? bytes_start : start_slots)(r, error);
+    r->bytes.follows = bytes;
+    snprintf(text, sizeof text, "%s ring at 0x%llx, %u %s", r->ring.format->name,
+             (unsigned long long)r->ring.address, r->measure.entries.count,
+             bytes ? "bytes" : "entries");
     if (!code && !r->again)
         code = out_mark(&r->out, EXTRACT_MARK_START, 0, text, error);
     return code;
@@ -150,7 +167,8 @@ static enum extract_code find_ring(struct extract_recorder *r, struct extract_er
     struct extract_ring_options options = {.size = sizeof options,
                                            .format = r->format,
                                            .address_known = r->options.ring_known,
-                                           .address = r->options.ring};
+                                           .address = r->options.ring,
+                                           .rkh = r->options.rkh};
     enum extract_code code = extract_ring_find(&r->ring, r->memory, r->symbols, &options, error);
     return code ? code : check_ring(&r->ring, error);
 }
@@ -273,7 +291,7 @@ static enum extract_code stay_off(struct extract_recorder *r, struct extract_err
     return code ? code : say_off(r, error);
 }
 
-static enum extract_code lose_target(struct extract_recorder *r, struct extract_error *error)
+enum extract_code record_lose_target(struct extract_recorder *r, struct extract_error *error)
 {
     r->status.failed++;
     if (r->status.gone)
@@ -282,7 +300,7 @@ static enum extract_code lose_target(struct extract_recorder *r, struct extract_
     return out_mark(&r->out, EXTRACT_MARK_GONE, 0, "the target does not answer", error);
 }
 
-static enum extract_code meet_target(struct extract_recorder *r, struct extract_error *error)
+enum extract_code record_meet_target(struct extract_recorder *r, struct extract_error *error)
 {
     if (!r->status.gone)
         return EXTRACT_OK;
@@ -305,11 +323,13 @@ static enum extract_code tend(struct extract_recorder *r, struct extract_error *
 
 static enum extract_code poll_ring(struct extract_recorder *r, struct extract_error *error)
 {
+    if (r->bytes.follows)
+        return bytes_poll(r, error);
     enum extract_delta_result result = look(r);
     enum extract_code code = EXTRACT_OK;
     if (result == EXTRACT_DELTA_MUTE)
-        return lose_target(r, error);
-    code = meet_target(r, error);
+        return record_lose_target(r, error);
+    code = record_meet_target(r, error);
     if (code)
         return code;
     if (result == EXTRACT_DELTA_OFF)
@@ -327,14 +347,23 @@ static enum extract_code poll_ring(struct extract_recorder *r, struct extract_er
     return code ? code : tend(r, error);
 }
 
+// Of a ring of bytes, figures of bytes as those of entries, by their mean length.
+static uint64_t in_entries(const struct extract_recorder *r, uint64_t number)
+{
+    const struct bytes *b = &r->bytes;
+    if (!b->follows || !b->entries)
+        return number;
+    return (uint64_t)((double)number * (double)b->entries / (double)b->taken);
+}
+
 static void advise(struct extract_recorder *r)
 {
     struct extract_record_advice *advice = &r->status.advice;
-    uint32_t wanted = link_ring_wanted(&r->link, &r->ring, r->pace.peak);
+    uint32_t wanted = link_ring_wanted(&r->link, &r->measure, r->pace.peak);
     advice->latency = (uint64_t)link_latency(&r->link);
     advice->rate = (uint64_t)(link_rate(&r->link) * 1e9);
-    advice->events = (uint64_t)(link_followed(&r->link, &r->ring) * 1e9);
-    advice->slots = r->ring.entries.count;
+    advice->events = in_entries(r, (uint64_t)(link_followed(&r->link, &r->measure) * 1e9));
+    advice->slots = r->measure.entries.count;
     advice->slots_wanted = wanted > advice->slots ? wanted : 0;
     advice->period = r->options.period ? r->options.period : r->pace.period;
 }
@@ -345,12 +374,12 @@ static void finish_poll(struct extract_recorder *r)
     if (r->found) {
         double other = (double)(record_now(r) - r->start - r->reading);
         r->link.work += ((other > 0 ? other : 0) - r->link.work) / 16;
-        pace_choose(&r->pace, &r->link, &r->ring);
+        pace_choose(&r->pace, &r->link, &r->measure);
         advise(r);
     }
     status->pending = r->held_count;
     status->enabled = r->found && !r->off;
-    status->events_per_second = r->pace.per_second;
+    status->events_per_second = in_entries(r, r->pace.per_second);
     status->cost = extract_memory_cost(r->memory);
     uint64_t halted = extract_live_halts(r->memory).nanoseconds;
     r->rest = (halted - status->halted) * (HALT_REST + 1);
@@ -362,7 +391,7 @@ static void finish_poll(struct extract_recorder *r)
 static enum extract_code poll_target(struct extract_recorder *r, struct extract_error *error)
 {
     if (extract_live_halt(r->memory, NULL))
-        return lose_target(r, error);
+        return record_lose_target(r, error);
     bool before = r->found && r->fresh;
     enum extract_code code = r->found ? poll_ring(r, error) : seek_ring(r, error);
     if (r->found && r->fresh && !before && !code) // just found: its content
@@ -406,6 +435,7 @@ const struct extract_ring *extract_recorder_ring(const struct extract_recorder *
 static void recorder_free(struct extract_recorder *r)
 {
     objects_free(&r->objects);
+    bytes_free(&r->bytes);
     free(r->buffer);
     free(r->format);
     free(r);
@@ -479,6 +509,10 @@ static enum extract_code last_words(struct extract_recorder *r, struct extract_e
         next = r->next;
         code = extract_recorder_poll(r, error);
     } while (!code && r->off && !r->drained && r->next != next);
+    if (!code && r->bytes.follows && r->behind)
+        code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error);
+    if (!code && r->bytes.follows)
+        return out_mark(&r->out, EXTRACT_MARK_STOP, 0, "", error);
     if (!code && r->found && !r->status.gone && !extract_live_halt(r->memory, NULL)) {
         code = record_forgo(r, error);
         code = code ? code : objects_read(r, error);

@@ -114,6 +114,8 @@ enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t
 // `modulo` 0: `lost` is exact; 1: it is not known.
 enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t lost,
                            uint64_t modulo, struct extract_error *error);
+enum extract_code out_bytes(struct out *out, const uint8_t *bytes, uint32_t length, uint32_t count,
+                            struct extract_error *error);
 enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
                               const struct extract_delta_span *span, uint32_t provisional,
                               struct extract_error *error);
@@ -128,6 +130,19 @@ struct objects {
     uint64_t last; // time of the last read
 };
 
+// bytes.c: a ring of bytes, which is followed by the writer's pointer alone.
+struct bytes {
+    bool follows;      // the ring is one
+    uint64_t place;    // of the next byte to read, counted from the array's start and on
+    uint8_t *anchor;   // the newest bytes in front of it, as they were read
+    uint32_t anchored; // how many
+    uint8_t *frame;    // the entry that is under way, `frame_bytes` of it
+    uint32_t frame_bytes;
+    bool aligned;            // from its start on
+    int number;              // of the last entry that has one; -1: none is known
+    uint64_t entries, taken; // and bytes of all
+};
+
 struct extract_recorder {
     struct extract_memory *memory;
     struct extract_symbols *symbols;
@@ -135,10 +150,12 @@ struct extract_recorder {
     char *format; // of the options, owned
     struct extract_record_status status;
     struct extract_ring ring;
+    struct extract_ring measure; // the same in slots, for pace and link: those of bytes are bytes
     struct extract_delta delta;
     struct link link;
     struct pace pace;
     struct gauge gauge;
+    struct bytes bytes;
     struct out out;
     struct objects objects;
     uint8_t *buffer;
@@ -192,6 +209,19 @@ enum extract_code record_forgo(struct extract_recorder *r, struct extract_error 
 // How many of the newest can be read before the writer comes round.
 uint32_t record_reach(const struct extract_recorder *r);
 uint32_t record_held_most(const struct extract_recorder *r);
+
+// bytes.c. Whether a ring is one of bytes that can be followed; begins with it, as start_ring; and
+// brings what is new, or the newest.
+bool bytes_can_follow(const struct extract_ring *ring);
+enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *error);
+enum extract_code bytes_poll(struct extract_recorder *r, struct extract_error *error);
+void bytes_free(struct bytes *bytes);
+
+// recorder.c: reads, and notes what that costs. False: not all of it was had.
+bool record_read(struct extract_recorder *r, uint64_t address, void *buffer, size_t length);
+void record_note_wall(struct extract_recorder *r);
+enum extract_code record_lose_target(struct extract_recorder *r, struct extract_error *error);
+enum extract_code record_meet_target(struct extract_recorder *r, struct extract_error *error);
 
 // objects.c
 enum extract_code objects_start(struct objects *objects, const struct extract_ring *ring,

@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "base/now.h"
 #include "formats/format.h"
+#include "snapshot/stretch.h"
 #include <stdlib.h>
 
 // Numbers of blocks, rising.
@@ -29,6 +30,8 @@ struct extract_pieces {
     size_t loaded;                  // whose payload lies in the buffer; SIZE_MAX: none
     size_t framed;                  // and of which `piece` is made
     struct extract_snapshot piece;
+    bool unrolled;
+    struct extract_stretches stretches; // of a log of a stream
     uint8_t *buffer;
     size_t room;
     uint8_t *verdicts;
@@ -138,6 +141,8 @@ static enum extract_code read_ring(struct extract_pieces *pieces, size_t i,
     enum extract_code code = extract_log_ring(&pieces->ring, pieces->buffer, block->length, error);
     if (!code)
         pieces->ring_at = i;
+    if (!code && pieces->unrolled)
+        pieces->ring.timer_mask = pieces->head.ring.timer_mask;
     return code;
 }
 
@@ -202,12 +207,41 @@ static void judge(struct extract_snapshot *piece, uint32_t provisional)
     count_verdicts(piece);
 }
 
+// Makes `piece` of the entries that end in block `i`.
+static const struct extract_snapshot *frame_stretch(struct extract_pieces *pieces, size_t i)
+{
+    pieces->gone = false;
+    pieces->framed = SIZE_MAX;
+    if (!extract_stretches_piece(&pieces->stretches, i, &pieces->piece))
+        return NULL;
+    pieces->framed = i;
+    return &pieces->piece;
+}
+
+enum extract_code extract_pieces_unroll(struct extract_pieces *pieces,
+                                        const struct extract_rkh *rkh, struct extract_error *error)
+{
+    const struct extract_stream *stream = pieces->head.ring.format->stream;
+    if (!stream || !stream->describe)
+        return EXTRACT_OK;
+    pieces->ring_at = SIZE_MAX;
+    pieces->unrolled = true;
+    return extract_stretches_read(&pieces->stretches, pieces->log, &pieces->head.ring, rkh, error);
+}
+
+const struct extract_snapshot *extract_pieces_all(const struct extract_pieces *pieces)
+{
+    return pieces->unrolled ? &pieces->stretches.all : NULL;
+}
+
 const struct extract_snapshot *extract_pieces_entries(struct extract_pieces *pieces,
                                                       const struct extract_log_block *block)
 {
     const struct extract_log_block copy = *block; // the head in hand may change
     if (pieces->framed == copy.index)
         return &pieces->piece;
+    if (copy.type == EXTRACT_LOG_BYTES)
+        return frame_stretch(pieces, copy.index);
     if (copy.type != EXTRACT_LOG_ENTRIES || !copy.count || !ring_of(pieces, copy.index) ||
         (uint64_t)copy.count * pieces->ring.entries.slot_bytes != copy.length ||
         !load(pieces, &copy) || !grow(pieces, &pieces->verdicts, &pieces->verdict_room, copy.count))
@@ -224,7 +258,7 @@ static bool frame_registry(struct extract_pieces *pieces, size_t i)
     uint64_t address;
     const uint8_t *bytes;
     size_t length;
-    if (!ring_of(pieces, i))
+    if (!ring_of(pieces, i) || !pieces->ring.registry.slot_bytes)
         return false;
     const struct extract_log_block *block = extract_pieces_block(pieces, i);
     if (!block || !load(pieces, block) || block->type != EXTRACT_LOG_OBJECTS ||
@@ -382,6 +416,7 @@ void extract_pieces_close(struct extract_pieces *pieces)
     free(pieces->passed_at);
     free(pieces->buffer);
     free(pieces->verdicts);
+    extract_stretches_free(&pieces->stretches);
     free(pieces);
 }
 
@@ -471,12 +506,39 @@ static bool allocate(struct extract_snapshot *image)
     return true;
 }
 
+static void *copy_of(const void *from, size_t bytes)
+{
+    void *to = malloc(bytes + 1);
+    if (to && bytes)
+        memcpy(to, from, bytes);
+    return to;
+}
+
+static enum extract_code copy_all(struct extract_snapshot *image,
+                                  const struct extract_snapshot *all, struct extract_error *error)
+{
+    size_t count = all->ring.entries.count;
+    uint64_t spill = all->ring.format->stream->spill(&all->ring);
+    *image = *all;
+    image->bytes = copy_of(all->bytes, (size_t)(all->ring.length + spill));
+    image->verdict = copy_of(all->verdict, count);
+    image->index = copy_of(all->index, count * sizeof *all->index);
+    if (image->bytes && image->verdict && image->index) {
+        count_verdicts(image);
+        return EXTRACT_OK;
+    }
+    extract_snapshot_free(image);
+    return extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
+}
+
 enum extract_code extract_pieces_image(struct extract_pieces *pieces,
                                        struct extract_snapshot *image, struct extract_error *error)
 {
     const struct extract_log_block *block;
     uint64_t found, skip;
     memset(image, 0, sizeof *image);
+    if (pieces->unrolled)
+        return copy_all(image, &pieces->stretches.all, error);
     image->ring = pieces->head.ring;
     if (!allocate(image)) {
         extract_snapshot_free(image);

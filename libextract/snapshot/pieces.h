@@ -16,6 +16,14 @@ enum extract_code extract_pieces_open(struct extract_pieces **pieces, struct ext
                                       struct extract_error *error);
 void extract_pieces_close(struct extract_pieces *pieces);
 
+// Of a log of a stream, to be called before anything is asked of its entries: reads all of them, by
+// what the newest ring and a user (`rkh`, may be NULL) say. Nothing to do for other logs. Errors:
+// those of extract_stretches_read.
+enum extract_code extract_pieces_unroll(struct extract_pieces *pieces,
+                                        const struct extract_rkh *rkh, struct extract_error *error);
+// The copy of all of them; NULL: the log is of another kind.
+const struct extract_snapshot *extract_pieces_all(const struct extract_pieces *pieces);
+
 struct extract_log *extract_pieces_log(const struct extract_pieces *pieces);
 // The facts of the newest ring, without bytes, and what reading has cost so far.
 struct extract_snapshot *extract_pieces_head(struct extract_pieces *pieces);

@@ -44,7 +44,8 @@ enum extract_log_loss {      // why entries are missing
     EXTRACT_LOSS_LAPPED = 1, // the writer came round before they were read
     EXTRACT_LOSS_TORN,       // they were being overwritten while they were read
     EXTRACT_LOSS_UNREADABLE, // the target or the probe did not answer
-    EXTRACT_LOSS_LOG_FULL    // the log had no room (disk full)
+    EXTRACT_LOSS_LOG_FULL,   // the log had no room (disk full)
+    EXTRACT_LOSS_NUMBERS     // not in logs: entries of a ring skip numbers
 };
 
 enum extract_log_mark {
@@ -69,6 +70,8 @@ enum {                           // extract_log_block.flags
 
 // A block without its payload. Its meaning by type:
 //   ENTRIES  count entries from number `first`; stamps of the first and last as stored
+//   BYTES    a stretch of a stream, which may begin and end in the middle of an entry; count
+//            entries end in it, by the bytes that end one, and `first` ended in front of it
 //   LOSS     lost entries before number `first`; kind is enum extract_log_loss
 //   MARK     kind is enum extract_log_mark; `first` is the next entry to come; the payload is a
 //            text (UTF-8, not NUL-ended)
@@ -91,6 +94,12 @@ struct extract_log_block {
     uint64_t offset;  // of the block in the file
     size_t index;     // the i of extract_log_block_at
 };
+
+// Whether a block holds entries.
+static inline bool extract_log_holds_entries(const struct extract_log_block *block)
+{
+    return block->type == EXTRACT_LOG_ENTRIES || block->type == EXTRACT_LOG_BYTES;
+}
 
 // What a recording came to, as its last block (STATUS) tells.
 struct extract_log_totals {

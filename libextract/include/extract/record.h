@@ -23,7 +23,9 @@ struct extract_recorder;
 // at the end of a recording, and in front of a loss or a reset. An entry is final when three newer
 // ones were there (fewer in a ring of less than 7), or when a later poll found it as it was; what a
 // service fills in after that is not seen. RING has the struct extract_ring itself as its payload;
-// OBJECTS the registry's bytes alone, and their target address in `value`.
+// OBJECTS the registry's bytes alone, and their target address in `value`. Of a ring of bytes
+// (RKH), BYTES hold what is new as it lies there, entries cut anywhere; `fill`, `slots` and the
+// like count bytes then.
 typedef enum extract_code extract_record_sink(void *context, const struct extract_log_block *block,
                                               const void *payload, struct extract_error *error);
 
@@ -33,6 +35,7 @@ struct extract_record_options {
     const char *format; // NULL: found out
     bool ring_known;    // the control header lies at `ring`
     uint64_t ring;
+    const struct extract_rkh *rkh;  // what is known of an RKH stream; may be NULL
     struct extract_log_writer *log; // takes everything; may be NULL
     extract_record_sink *sink;      // takes it too, after the log; may be NULL
     void *context;                  // of the sink

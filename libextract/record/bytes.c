@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+// record: following a ring of bytes (RKH). In: the writer's pointer, the array. Out: what is new,
+// as it lies there; losses, where the writer came round.
+//
+// The writer stores one byte after the other, round and round. The newest bytes of a poll are the
+// anchor of the next: they are the last that a writer comes to that goes round, so that while they
+// stand, before and behind a read, nothing that was read was written over. Where they do not, the
+// newest bytes are taken, as many as can be proven; the numbers of the entries on both sides say
+// how many are missing, modulo 256.
+#include "base/cursor.h"
+#include "record/room.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ANCHOR = 32,       // bytes
+    LEAST = 64,        // bytes of an array
+    TRIES = 4,         // to take the newest, each of half as much as the one before, or less
+    NUMBERS = 256,     // that entries have
+    ENTRY_BYTES = 16,  // of one, before any was seen
+    ENTRY_ROOM = 4096, // of one whose number is asked for
+    PROBE_BYTES = 4096,
+    BLOCK_BYTES = 2048 // of a log: they fit into the sections of any
+};
+
+static uint32_t size_of(const struct extract_recorder *r)
+{
+    return (uint32_t)(r->ring.entries.end - r->ring.entries.start);
+}
+
+bool bytes_can_follow(const struct extract_ring *ring)
+{
+    const struct extract_stream *stream = ring->format->stream;
+    unsigned bytes = 0;
+    uint64_t size = ring->entries.end - ring->entries.start;
+    return stream && stream->pointer && stream->pointer(ring, &bytes) && bytes && bytes <= 8 &&
+           size >= LEAST && size < UINT32_MAX / 2;
+}
+
+void bytes_free(struct bytes *bytes)
+{
+    free(bytes->anchor);
+    free(bytes->frame);
+    *bytes = (struct bytes){0};
+}
+
+// ---- reading ----
+
+// Where the writer's pointer stands: bytes from the array's start.
+static enum extract_delta_result look(struct extract_recorder *r, uint32_t *at)
+{
+    unsigned width;
+    uint8_t raw[8];
+    uint64_t address = r->ring.format->stream->pointer(&r->ring, &width);
+    if (!record_read(r, address, raw, width))
+        return EXTRACT_DELTA_MUTE;
+    struct extract_cursor c = extract_cursor_make(raw, width, r->ring.byte_order);
+    uint64_t pointer = width == 2 ? extract_cursor_u16(&c) : extract_cursor_word(&c, width);
+    uint64_t offset = pointer - r->ring.entries.start;
+    record_note_wall(r);
+    if (pointer < r->ring.entries.start || offset > size_of(r))
+        return EXTRACT_DELTA_WILD;
+    *at = (uint32_t)offset % size_of(r); // behind the last byte, it is about to go round
+    return EXTRACT_DELTA_OK;
+}
+
+// `length` bytes from a place on; two reads where the array ends between.
+static bool fetch(struct extract_recorder *r, uint64_t place, uint32_t length, uint8_t *to)
+{
+    uint32_t size = size_of(r), first = (uint32_t)(place % size);
+    uint32_t here = length < size - first ? length : size - first;
+    uint64_t start = r->ring.entries.start;
+    return (!here || record_read(r, start + first, to, here)) &&
+           (here == length || record_read(r, start, to + here, length - here));
+}
+
+static bool stands(struct extract_recorder *r, uint64_t place, const uint8_t *bytes, uint32_t count)
+{
+    uint8_t now[ANCHOR];
+    return fetch(r, place - count, count, now) && !memcmp(now, bytes, count);
+}
+
+// ---- entries ----
+
+// The number of the entry that ends at `end`; what began in front of the bytes is in
+// r->bytes.frame.
+static int number_of(struct extract_recorder *r, const uint8_t *bytes, uint32_t from, uint32_t end)
+{
+    struct bytes *b = &r->bytes;
+    const struct extract_stream *stream = r->ring.format->stream;
+    uint32_t length = end - from;
+    if (!b->aligned || length > ENTRY_ROOM - b->frame_bytes)
+        return -1;
+    if (!b->frame_bytes)
+        return stream->number(&r->ring, bytes + from, length);
+    memcpy(b->frame + b->frame_bytes, bytes + from, length);
+    return stream->number(&r->ring, b->frame, b->frame_bytes + length);
+}
+
+// Walks over the entries in new bytes. Returns how many are missing in front of them by their
+// numbers, modulo those, or -1.
+static int walk(struct extract_recorder *r, const uint8_t *bytes, uint32_t length)
+{
+    struct bytes *b = &r->bytes;
+    uint32_t from = 0, before = 0;
+    int first = -1;
+    for (uint32_t i = 0; i < length; i++) {
+        if (bytes[i] != r->ring.format->stream->ending)
+            continue;
+        int number = number_of(r, bytes, from, i);
+        if (number >= 0 && b->number >= 0 && first < 0)
+            first = (int)((unsigned)(number - b->number - 1) - before) & (NUMBERS - 1);
+        if (number >= 0)
+            b->number = number;
+        before += b->aligned && i > from;
+        from = i + 1;
+        b->frame_bytes = 0;
+        b->aligned = true;
+    }
+    uint32_t rest = length - from;
+    b->aligned &= rest <= ENTRY_ROOM - b->frame_bytes;
+    if (b->aligned) {
+        memcpy(b->frame + b->frame_bytes, bytes + from, rest);
+        b->frame_bytes += rest;
+    }
+    return first;
+}
+
+// Keeps the newest bytes as the anchor.
+static void drop_anchor(struct extract_recorder *r, const uint8_t *bytes, uint32_t length)
+{
+    struct bytes *b = &r->bytes;
+    uint32_t more = length < ANCHOR ? length : ANCHOR;
+    uint32_t keep = b->anchored < ANCHOR - more ? b->anchored : ANCHOR - more;
+    memmove(b->anchor, b->anchor + b->anchored - keep, keep);
+    memcpy(b->anchor + keep, bytes + length - more, more);
+    b->anchored = keep + more;
+}
+
+static enum extract_code deliver(struct extract_recorder *r, const uint8_t *bytes, uint32_t length,
+                                 struct extract_error *error)
+{
+    struct bytes *b = &r->bytes;
+    enum extract_code code = EXTRACT_OK;
+    drop_anchor(r, bytes, length);
+    b->taken += length;
+    pace_look(&r->pace, r->looked, b->place);
+    for (uint32_t at = 0; at < length && !code; at += BLOCK_BYTES) {
+        uint32_t part = length - at < BLOCK_BYTES ? length - at : BLOCK_BYTES, count = 0;
+        for (uint32_t i = 0; i < part; i++)
+            count += bytes[at + i] == r->ring.format->stream->ending;
+        b->entries += count;
+        code = out_bytes(&r->out, bytes + at, part, count, error);
+    }
+    return code;
+}
+
+// ---- the newest ----
+
+struct newest {
+    uint32_t at;          // the writer's place behind them
+    const uint8_t *bytes; // in the recorder's buffer
+    uint32_t length;
+    bool whole;  // the array has not gone round
+    double rate; // bytes a nanosecond that the writer made meanwhile
+};
+
+// What was never written is no part of it: zeros up to the array's start, where the flag stands
+// that a stream begins with.
+static void trim(const struct extract_recorder *r, struct newest *newest)
+{
+    uint32_t unused = 0;
+    while (unused < newest->length && !newest->bytes[unused])
+        unused++;
+    newest->whole = unused && newest->length - unused == newest->at && newest->at &&
+                    newest->bytes[unused] == r->ring.format->stream->ending;
+    if (!newest->whole)
+        return;
+    newest->bytes += unused;
+    newest->length -= unused;
+}
+
+// Copies the newest bytes of which it is proven that none was written over meanwhile. `at` is the
+// writer's place; none: it was faster, or does not answer.
+static enum extract_delta_result take_newest(struct extract_recorder *r, struct newest *newest)
+{
+    uint32_t size = size_of(r), to;
+    newest->length = 0;
+    for (unsigned i = 0; i < TRIES; i++) {
+        uint32_t length = size >> i, at = newest->at, drop = 0;
+        uint8_t anchor[ANCHOR];
+        uint64_t since = record_now(r);
+        if (!fetch(r, (uint64_t)at + size - ANCHOR, ANCHOR, anchor) ||
+            !fetch(r, (uint64_t)at + size - length, length, r->buffer))
+            return EXTRACT_DELTA_MUTE;
+        enum extract_delta_result result = look(r, &to);
+        if (result)
+            return result;
+        double ns = (double)(record_now(r) - since);
+        newest->rate = ns > 0 ? (double)((to - at + size) % size) / ns : 0;
+        bool stood = stands(r, (uint64_t)at + size, anchor, ANCHOR);
+        // The byte at the pointer is stored before the pointer moves on.
+        uint32_t passed = (to - at + size) % size + extract_memory_is_running(r->memory);
+        drop = passed + length > size ? passed + length - size : 0;
+        if (stood && drop < length) {
+            newest->bytes = r->buffer + drop;
+            newest->length = length - drop;
+            break;
+        }
+        newest->at = to;
+    }
+    trim(r, newest);
+    return EXTRACT_DELTA_OK;
+}
+
+// How many bytes the writer made since the last poll, when that is `apart` modulo the array and
+// more than can be had.
+static uint64_t guess_written(const struct extract_recorder *r, uint32_t apart,
+                              const struct newest *newest)
+{
+    double size = size_of(r), expected = newest->rate * (double)(r->looked - r->pace.last);
+    double turns = (expected - apart) / size + 0.5;
+    uint64_t written = apart + (turns >= 1 && turns < 0x1p32 ? (uint64_t)turns : 0) * size_of(r);
+    while (written < newest->length)
+        written += size_of(r);
+    return written;
+}
+
+// What is missing in front of `first`, numbers apart; the bytes say about how many those are.
+static enum extract_code put_loss(struct extract_recorder *r, uint64_t bytes, int first,
+                                  struct extract_error *error)
+{
+    const struct bytes *b = &r->bytes;
+    uint64_t each = b->entries ? b->taken / b->entries : ENTRY_BYTES;
+    uint64_t guess = bytes / (each ? each : 1), turns;
+    r->status.laps++;
+    if (first < 0)
+        return out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error);
+    turns = guess > (unsigned)first ? (guess - (unsigned)first + NUMBERS / 2) / NUMBERS : 0;
+    return out_loss(&r->out, EXTRACT_LOSS_LAPPED, (unsigned)first + turns * NUMBERS, NUMBERS,
+                    error);
+}
+
+// Goes on at the newest bytes. *was: whether there is a way from those before, of which the writer
+// has made `apart` modulo the array since.
+static enum extract_code jump(struct extract_recorder *r, uint32_t at, struct extract_error *error)
+{
+    struct bytes *b = &r->bytes;
+    uint32_t size = size_of(r), apart;
+    struct newest newest = {.at = at};
+    bool before = b->anchored;
+    enum extract_delta_result result = take_newest(r, &newest);
+    if (result == EXTRACT_DELTA_MUTE)
+        return record_lose_target(r, error);
+    if (result)
+        return record_reset(r, error);
+    r->behind = !newest.length;
+    if (r->behind)
+        return EXTRACT_OK;
+    apart = (uint32_t)((newest.at + size - b->place % size) % size);
+    uint64_t written = before ? guess_written(r, apart, &newest) : newest.at;
+    b->frame_bytes = b->anchored = 0;
+    pace_start(&r->pace); // what is guessed tells no load
+    b->aligned = newest.whole;
+    b->place += before ? written : newest.at;
+    int first = walk(r, newest.bytes, newest.length);
+    enum extract_code code = EXTRACT_OK;
+    if (before)
+        code = put_loss(r, written - newest.length, first, error);
+    else if (r->again && !newest.whole)
+        code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error);
+    r->fresh = false;
+    return code ? code : deliver(r, newest.bytes, newest.length, error);
+}
+
+// The anchor is gone: the writer came round, or the target began anew, and has not filled the array
+// since.
+static enum extract_code lapped(struct extract_recorder *r, uint32_t at,
+                                struct extract_error *error)
+{
+    uint8_t ahead[ANCHOR] = {0};
+    static const uint8_t zeros[ANCHOR];
+    uint32_t left = size_of(r) - at, count = left < ANCHOR ? left : ANCHOR;
+    if (!fetch(r, at, count, ahead))
+        return record_lose_target(r, error);
+    if (!memcmp(ahead, zeros, count))
+        return record_reset(r, error);
+    return jump(r, at, error);
+}
+
+// ---- polls ----
+
+enum extract_code bytes_poll(struct extract_recorder *r, struct extract_error *error)
+{
+    struct bytes *b = &r->bytes;
+    uint32_t at, size = size_of(r), anchor = b->anchored;
+    enum extract_delta_result result = look(r, &at);
+    if (result == EXTRACT_DELTA_MUTE)
+        return record_lose_target(r, error);
+    r->looked = record_now(r);
+    enum extract_code code = record_meet_target(r, error);
+    if (code)
+        return code;
+    if (result)
+        return record_reset(r, error);
+    if (r->fresh)
+        return jump(r, at, error);
+    uint32_t fill = (uint32_t)((at + size - b->place % size) % size);
+    r->status.fill = fill;
+    r->status.fill_most = fill > r->status.fill_most ? fill : r->status.fill_most;
+    if (!fill)
+        pace_look(&r->pace, r->looked, b->place);
+    if (!fill && !r->forced)
+        return EXTRACT_OK;
+    if (!fetch(r, b->place + size - anchor, anchor + fill, r->buffer))
+        return record_lose_target(r, error);
+    if (memcmp(r->buffer, b->anchor, anchor) || !stands(r, b->place + size, b->anchor, anchor))
+        return lapped(r, at, error);
+    r->forced = false;
+    b->place += fill;
+    walk(r, r->buffer + anchor, fill);
+    return deliver(r, r->buffer + anchor, fill, error);
+}
+
+// What the ring's content tells of its settings.
+static void settle(struct extract_recorder *r, const struct newest *newest)
+{
+    struct extract_snapshot snapshot = {.ring = r->ring, .bytes = (uint8_t *)newest->bytes};
+    struct extract_ring *ring = &snapshot.ring;
+    ring->address = ring->entries.start;
+    ring->length = newest->length;
+    ring->entries.end = ring->entries.start + newest->length;
+    if (newest->length && !ring->format->stream->settle(&snapshot, 0, newest->length, NULL))
+        r->ring.rkh = ring->rkh;
+}
+
+static bool make_room(struct extract_recorder *r)
+{
+    bytes_free(&r->bytes);
+    free(r->buffer);
+    r->buffer = malloc((size_t)size_of(r) + ANCHOR);
+    r->bytes = (struct bytes){
+        .follows = true, .anchor = malloc(ANCHOR), .frame = malloc(ENTRY_ROOM), .number = -1};
+    return r->buffer && r->bytes.anchor && r->bytes.frame;
+}
+
+// Two reads of different length say what the link can do.
+static void probe_link(struct extract_recorder *r)
+{
+    uint32_t at, length = size_of(r) < PROBE_BYTES ? size_of(r) : PROBE_BYTES;
+    look(r, &at); // the first read of a connection may cost more
+    r->link = (struct link){0};
+    look(r, &at);
+    record_read(r, r->ring.entries.start, r->buffer, length);
+    look(r, &at);
+}
+
+enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *error)
+{
+    struct newest newest = {0};
+    if (!make_room(r))
+        return extract_error_set(error, EXTRACT_NOMEM, "recorder", NULL, "out of memory");
+    r->measure = r->ring;
+    r->measure.entries.slot_bytes = 1;
+    r->measure.entries.count = size_of(r);
+    pace_start(&r->pace);
+    r->found = r->fresh = true;
+    r->held_count = 0;
+    if (!r->link.words.count)
+        probe_link(r);
+    if (!look(r, &newest.at) && !take_newest(r, &newest))
+        settle(r, &newest);
+    return out_ring(&r->out, &r->ring, error);
+}
