@@ -64,6 +64,43 @@ struct extract_sink {
 // Sends the view's events into the sink. Returns how many it let through.
 uint64_t extract_view_run(const struct extract_view *view, const struct extract_sink *sink);
 
+// ---- a target's own filters ----
+
+// Which events an RKH target emits: its tables, as they were read and as they are changed in hand.
+// Nothing is written here.
+struct extract_control;
+
+// A byte of target memory that a change asks for.
+struct extract_edit {
+    uint64_t address;
+    uint8_t before, after;
+};
+
+// Reads the tables by their symbols. `trace` knows names of active objects and signals; it may be
+// NULL, and must outlive the control. Errors: NOTFOUND (the firmware has no such filters),
+// UNREADABLE, NOMEM.
+enum extract_code extract_control_read(struct extract_control **control,
+                                       struct extract_memory *memory,
+                                       struct extract_symbols *symbols,
+                                       const struct extract_trace *trace,
+                                       struct extract_error *error);
+void extract_control_free(struct extract_control *control);
+
+// A change: "on" or "off", then words KIND=NAME. Kinds: group (its bit alone), event (on: the bit
+// of its group, too), ao and signal; names may be patterns with * ? [], those of active objects and
+// signals numbers as well; the word "all" is everything. Nothing to do for no words. Errors: USAGE,
+// NOTFOUND (nothing has that name); then nothing is changed.
+enum extract_code extract_control_change(struct extract_control *control, const char *const *words,
+                                         size_t count, struct extract_error *error);
+
+// Lines that say what is emitted: as it was read, or as it is changed.
+void extract_control_show(const struct extract_control *control, bool changed,
+                          struct extract_text *text);
+
+// The i-th byte to write; false behind the last.
+bool extract_control_edit(const struct extract_control *control, size_t i,
+                          struct extract_edit *edit);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }
