@@ -37,8 +37,16 @@ struct cli_reporting {
     const char *start_date, *end_date; // NULL: none
     char start_time[32], end_time[32]; // seconds with their unit; "": none
     bool calls;                        // -x
-    bool compat, check, list, raw, pager;
+    bool compat, trazer, check, list, raw, pager;
     bool verbose; // say which files are opened
+};
+
+// What `report` takes of sources that are read as they come.
+struct cli_feeding {
+    const char *listen; // a place, "" for the usual one; NULL: none
+    const char *save;   // a file for the bytes; NULL: none
+    uint64_t baud;      // 0: the usual one
+    bool follow;
 };
 
 struct cli_options {
@@ -46,6 +54,7 @@ struct cli_options {
     const char *elf;                        // NULL: none
     const char *user_events;                // NULL: none
     const char *hook;                       // how a raw stream is laid out; NULL: none is one
+    struct extract_rkh rkh;                 // what --rkh and --view say
     const char *output;                     // NULL: none
     const char *command;                    // NULL: none
     const char *openocd, *remote;           // the place of a live target; NULL: none
@@ -58,6 +67,7 @@ struct cli_options {
     bool batch;        // top: no screen
     struct cli_recording recording;
     struct cli_reporting reporting;
+    struct cli_feeding feeding;
     bool color_asked; // --color=always, or never
     bool quiet, cost, help, version;
 };
@@ -84,8 +94,9 @@ struct cli_command {
     int (*run_words)(int argc, char **argv);
 };
 
-extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats, cli_scan,
-    cli_save, cli_record, cli_top, cli_openocd_config, cli_templates, cli_help, cli_version;
+extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats, cli_chart,
+    cli_scan, cli_save, cli_record, cli_filter, cli_top, cli_openocd_config, cli_templates,
+    cli_help, cli_version;
 
 // commands.c: the table. NULL behind the last, and when there is none of that name.
 const struct cli_command *cli_command_at(size_t i);
@@ -125,6 +136,8 @@ enum extract_code cli_memory_open(struct extract_memory **memory, const struct c
 
 // live.c: targets behind --openocd and --remote.
 bool cli_is_live(const struct cli_options *options);
+// Signals that ask the program to end go to `handler`; a second one ends it as ever.
+void cli_catch_ending(void (*handler)(int signal));
 // Seconds as a decimal number. False: none, or out of reason.
 bool cli_timeout_parse(const char *seconds, unsigned *ms);
 // Signals that end the program let a halted target go on first, where nobody else handles them when
@@ -134,6 +147,12 @@ enum extract_code cli_live_open(struct extract_memory **memory, const struct cli
 // When the last byte has been read: the target runs, and how long it stood is said, unless quiet.
 // Nothing to do for other memories, and for NULL.
 void cli_live_release(struct extract_memory *memory, const struct cli_options *options);
+
+// feed.c: an input of report that is read as it comes. CLI_USAGE after a message; *is says whether
+// it is one.
+int cli_feed_check(const struct cli_options *options, bool *is);
+// Prints its events until it ends, or a signal comes.
+int cli_feed_run(const struct cli_options *options);
 
 // The log that the only input is; *log is NULL when it is none.
 enum extract_code cli_log_open(struct extract_log **log, const struct cli_options *options,

@@ -76,6 +76,7 @@ static enum extract_code look_at(struct input *input, const char *argument,
                                  const struct cli_options *options, struct extract_error *error)
 {
     const char *format = options->session.format;
+    bool rkh = format && !strcmp(format, "rkh");
     bool hook = options->hook || (format && !strcmp(format, "hook"));
     enum extract_code code = split(input, argument, error);
     input->kind = "raw";
@@ -89,7 +90,10 @@ static enum extract_code look_at(struct input *input, const char *argument,
         code = extract_memory_detect(input->path, &input->kind, error);
     // What can be read only once cannot be looked at first; only a dump says where it lay.
     if (code == EXTRACT_USAGE)
-        input->kind = hook ? "hook" : "trx";
+        input->kind = rkh ? "rkh" : hook ? "hook" : "trx";
+    else if (!strcmp(input->kind, "raw") &&
+             (rkh || (!format && extract_rkh_stream_is(input->path))))
+        input->kind = "rkh";
     else if (hook && !strcmp(input->kind, "raw"))
         input->kind = "hookstream";
     return code == EXTRACT_USAGE ? EXTRACT_OK : code;
@@ -140,12 +144,17 @@ static enum extract_code open_alone(struct extract_memory **memory, const struct
         return extract_memory_open_hooks(memory, input->path, error);
     if (!strcmp(input->kind, "hookstream"))
         return open_stream(memory, input, options, error);
+    if (!strcmp(input->kind, "rkh"))
+        return extract_rkh_stream_open(memory, input->path, error);
+    if (!strcmp(input->kind, "rkhring"))
+        return extract_rkh_dump_open(memory, input->path, error);
     return extract_memory_open_core(memory, input->path, error);
 }
 
 static bool stands_alone(const struct input *input)
 {
     return !strcmp(input->kind, "trx") || !strcmp(input->kind, "core") ||
+           !strncmp(input->kind, "rkh", strlen("rkh")) ||
            !strncmp(input->kind, "hook", strlen("hook"));
 }
 

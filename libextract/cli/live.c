@@ -20,6 +20,13 @@ static void note_signal(int signal)
     interrupted = signal;
 }
 
+void cli_catch_ending(void (*handler)(int signal))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        sigaction(ending[i], &action, NULL);
+}
+
 // A halted target must not be left behind: the first signal ends what is waited for, and a second
 // one ends the program as ever. Signals that a command handles itself are left alone.
 static void catch_signals(void)

@@ -25,7 +25,7 @@ static int check_options(const struct cli_command *command, const struct cli_opt
         return cli_refuse(command->name, "give --openocd or --remote as well",
                           "--target and --timeout are for live targets");
     if (!options->input_count && !cli_is_live(options) && !(command->takes & CLI_NO_INPUT) &&
-        !options->reporting.check && !options->reporting.list)
+        !options->feeding.listen && !options->reporting.check && !options->reporting.list)
         return cli_refuse(command->name,
                           "write FILE.trx, IMAGE@ADDRESS, - for standard input, or --openocd",
                           "no input is given");

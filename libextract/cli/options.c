@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // cli: options. In: arguments in any order (IEEE Std 1003.1-2017, 12.2, with long options and
 // permutation as getopt_long does them). Out: struct cli_options.
+#define _GNU_SOURCE // asprintf
 #include "cli/cli.h"
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +13,12 @@ enum {
     OPT_ELF = 256,
     OPT_FORMAT,
     OPT_HOOK,
+    OPT_RKH,
+    OPT_VIEW,
+    OPT_LISTEN,
+    OPT_BAUD,
+    OPT_FOLLOW,
+    OPT_SAVE,
     OPT_HZ,
     OPT_RING,
     OPT_MODULUS,
@@ -36,12 +44,18 @@ enum {
 };
 
 // Beside those that are arguments: the N of last, times of -O, dates.
-enum { MORE_CONDITIONS = 5 };
+enum { MORE_CONDITIONS = 5, BAUD_MOST = 100000000 };
 
 static const struct option long_options[] = {
     {"elf", required_argument, NULL, OPT_ELF},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"hook", required_argument, NULL, OPT_HOOK},
+    {"rkh", required_argument, NULL, OPT_RKH},
+    {"view", required_argument, NULL, OPT_VIEW},
+    {"listen", optional_argument, NULL, OPT_LISTEN},
+    {"baud", required_argument, NULL, OPT_BAUD},
+    {"follow", no_argument, NULL, OPT_FOLLOW},
+    {"save", required_argument, NULL, OPT_SAVE},
     {"hz", required_argument, NULL, OPT_HZ},
     {"ring", required_argument, NULL, OPT_RING},
     {"modulus", required_argument, NULL, OPT_MODULUS},
@@ -83,63 +97,71 @@ static const struct option long_options[] = {
 
 void cli_options_help(struct extract_text *text)
 {
-    extract_text_puts(text,
-                      "Options:\n"
-                      "  --elf FILE          the firmware: names, and where the ring lies\n"
-                      "  --openocd PLACE     a live target, through OpenOCD's Tcl port\n"
-                      "  --remote PLACE      a live target, through a GDB server\n"
-                      "  --target NAME       which one, where OpenOCD has several\n"
-                      "  --timeout SECONDS   how long to wait for an answer\n"
-                      "  --format NAME       of the trace: threadx or hook (default: found)\n"
-                      "  --hook LAYOUT       the input is a raw stream of hook words:\n"
-                      "                      bits=32,order=big,tid=4,stamp=4,stamps=typed,hz=N\n"
-                      "  --ring ADDRESS      of the ring's control header\n"
-                      "  --hz N              ticks of the trace's clock in a second\n"
-                      "  --modulus N         ticks until the clock wraps\n"
-                      "  --user-events FILE  names of user events (.trxc)\n"
-                      "  --json              JSON instead of text\n"
-                      "  --no-header         text without column heads\n"
-                      "  --color[=WHEN]      auto (default), always or never\n"
-                      "  --cost              say what reading has cost\n"
-                      "  --delay SECONDS     between refreshes of top (1)\n"
-                      "  --count N           of refreshes of top (no limit)\n"
-                      "  --batch             top as text, without a screen\n"
-                      "  --policy POLICY     of record: loop (default), until_full, append\n"
-                      "  --size N[k|M|G]     bytes of the log that record writes (64M)\n"
-                      "  --every MS          between polls of record (default: chosen)\n"
-                      "  --for SECONDS       how long record goes on\n"
-                      "  --until EVENT       record stops behind this event\n"
-                      "  --sync              record waits for the disk after each block\n"
-                      "  -o, --output FILE   what save, record and report write\n"
-                      "  -q, --quiet         do not name losses; the status tells\n"
-                      "  -h, --help          this text\n"
-                      "  -V, --version       the version\n"
-                      "\n"
-                      "Of report and last:\n"
-                      "  -t, --templates FILE  how events are printed (several: repeat it)\n"
-                      "  --templates-only    without the templates of Ringside\n"
-                      "  --dialect WORDS     how templates are read\n"
-                      "  -O WORD[=VALUE],... columns and layout\n"
-                      "  --compat trcrpt     the layout of AIX's trcrpt\n"
-                      "  -d LIST, -k LIST    without these hook ids; of these only\n"
-                      "  -p LIST, -T LIST    of these threads only\n"
-                      "  -s DATE, -e DATE    from, to mmddhhmmssyy (of a log)\n"
-                      "  -x                  columns of the thread and the system call\n"
-                      "  -c                  check the templates, no report\n"
-                      "  -j                  list hook ids with their labels, no report\n"
-                      "  -r                  raw: the events as hook entries\n"
-                      "  -n FILE             the same as --elf\n"
-                      "  -v                  name the files that are opened\n"
-                      "  --pager             through $PAGER, or less\n"
-                      "\n"
-                      "Filters of report, last and stats (a comma separates several values,\n"
-                      "a ! in front leaves out what matches):\n"
-                      "  --event E           id, symbol, name or pattern\n"
-                      "  --thread T          address, name or pattern; isr, init\n"
-                      "  --object O          address, name or pattern\n"
-                      "  --class C           APPL, SVC, KERN, INT\n"
-                      "  --from T, --to T    ticks, or seconds with a unit: 1.5s 20ms 7us\n"
-                      "  --last N            the newest N of what the others leave\n");
+    extract_text_puts(
+        text, "Options:\n"
+              "  --elf FILE          the firmware: names, and where the ring lies\n"
+              "  --openocd PLACE     a live target, through OpenOCD's Tcl port\n"
+              "  --remote PLACE      a live target, through a GDB server\n"
+              "  --target NAME       which one, where OpenOCD has several\n"
+              "  --timeout SECONDS   how long to wait for an answer\n"
+              "  --format NAME       of the trace: threadx, hook or rkh (default: found)\n"
+              "  --hook LAYOUT       the input is a raw stream of hook words:\n"
+              "                      bits=32,order=big,tid=4,stamp=4,stamps=typed,hz=N\n"
+              "  --rkh WORDS         settings of an RKH stream: fun=4,ts_hz=1000000,...,\n"
+              "                      trazer.cfg=FILE\n"
+              "  --view VIEW         of an RKH ring: history (all that it holds) or pending\n"
+              "  --ring ADDRESS      of the ring's control header\n"
+              "  --hz N              ticks of the trace's clock in a second\n"
+              "  --modulus N         ticks until the clock wraps\n"
+              "  --user-events FILE  names of user events (.trxc)\n"
+              "  --json              JSON instead of text\n"
+              "  --no-header         text without column heads\n"
+              "  --color[=WHEN]      auto (default), always or never\n"
+              "  --cost              say what reading has cost\n"
+              "  --delay SECONDS     between refreshes of top (1)\n"
+              "  --count N           of refreshes of top (no limit)\n"
+              "  --batch             top as text, without a screen\n"
+              "  --policy POLICY     of record: loop (default), until_full, append\n"
+              "  --size N[k|M|G]     bytes of the log that record writes (64M)\n"
+              "  --every MS          between polls of record (default: chosen)\n"
+              "  --for SECONDS       how long record goes on\n"
+              "  --until EVENT       record stops behind this event\n"
+              "  --sync              record waits for the disk after each block\n"
+              "  -o, --output FILE   what save, record and report write\n"
+              "  -q, --quiet         do not name losses; the status tells\n"
+              "  -h, --help          this text\n"
+              "  -V, --version       the version\n"
+              "\n"
+              "Of report and last:\n"
+              "  -t, --templates FILE  how events are printed (several: repeat it)\n"
+              "  --templates-only    without the templates of Ringside\n"
+              "  --dialect WORDS     how templates are read\n"
+              "  -O WORD[=VALUE],... columns and layout\n"
+              "  --compat trcrpt     the layout of AIX's trcrpt\n"
+              "  --compat trazer     the lines of RKH's Trazer\n"
+              "  -d LIST, -k LIST    without these hook ids; of these only\n"
+              "  -p LIST, -T LIST    of these threads only\n"
+              "  -s DATE, -e DATE    from, to mmddhhmmssyy (of a log)\n"
+              "  -x                  columns of the thread and the system call\n"
+              "  -c                  check the templates, no report\n"
+              "  -j                  list hook ids with their labels, no report\n"
+              "  -r                  raw: the events as hook entries\n"
+              "  --listen[=PLACE]    print what comes to a TCP port (127.0.0.1:6602)\n"
+              "  --baud N            speed of a serial port (115200)\n"
+              "  --follow            print what a file grows by\n"
+              "  --save FILE         keep the bytes of such a source, too\n"
+              "  -n FILE             the same as --elf\n"
+              "  -v                  name the files that are opened\n"
+              "  --pager             through $PAGER, or less\n"
+              "\n"
+              "Filters of report, last and stats (a comma separates several values,\n"
+              "a ! in front leaves out what matches):\n"
+              "  --event E           id, symbol, name or pattern\n"
+              "  --thread T          address, name or pattern; isr, init\n"
+              "  --object O          address, name or pattern\n"
+              "  --class C           APPL, SVC, KERN, INT\n"
+              "  --from T, --to T    ticks, or seconds with a unit: 1.5s 20ms 7us\n"
+              "  --last N            the newest N of what the others leave\n");
 }
 
 static bool refuse_value(const char *option, const char *hint, const char *value)
@@ -267,11 +289,47 @@ static bool add_word(struct cli_options *options, char *word)
     return true;
 }
 
+static bool set_rkh(struct cli_options *options, const char *key, const char *value)
+{
+    struct extract_error error;
+    char *words;
+    if (asprintf(&words, "%s%s", key, value) < 0)
+        return !cli_refuse(value, NULL, "out of memory");
+    enum extract_code code = extract_rkh_parse(&options->rkh, words, &error);
+    free(words);
+    options->session.rkh = &options->rkh;
+    return code ? !cli_complain(&error) : true;
+}
+
+static bool set_feeding(struct cli_options *options, int option, const char *value)
+{
+    struct cli_feeding *feeding = &options->feeding;
+    options->reporting.given = option == OPT_LISTEN   ? "--listen"
+                               : option == OPT_BAUD   ? "--baud"
+                               : option == OPT_FOLLOW ? "--follow"
+                                                      : "--save";
+    switch (option) {
+    case OPT_LISTEN:
+        feeding->listen = value ? value : "";
+        return true;
+    case OPT_BAUD:
+        return set_number(&feeding->baud, "--baud", value, true) &&
+               (feeding->baud <= BAUD_MOST || refuse_value("--baud", "write bits a second", value));
+    case OPT_FOLLOW:
+        return feeding->follow = true;
+    default:
+        feeding->save = value;
+        return true;
+    }
+}
+
 static bool set_option(struct cli_options *options, int option, const char *value, char *argument)
 {
     struct extract_session_options *session = &options->session;
     if (option >= OPT_POLICY && option <= OPT_SYNC)
         return set_recording(&options->recording, option, value);
+    if (option >= OPT_LISTEN && option <= OPT_SAVE)
+        return set_feeding(options, option, value);
     if (cli_reporting_has(option))
         return cli_reporting_set(options, option, value);
     switch (option) {
@@ -285,6 +343,10 @@ static bool set_option(struct cli_options *options, int option, const char *valu
     case OPT_HOOK:
         options->hook = value;
         return true;
+    case OPT_RKH:
+        return set_rkh(options, "", value);
+    case OPT_VIEW:
+        return set_rkh(options, "view=", value);
     case OPT_HZ:
         return set_number(&session->hz, "--hz", value, true);
     case OPT_RING:

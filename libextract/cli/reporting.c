@@ -41,9 +41,11 @@ static bool complain(const struct extract_error *error)
 static bool set_compat(struct cli_reporting *reporting, const char *value)
 {
     reporting->compat = strcmp(value, "trcrpt") == 0;
-    if (!reporting->compat)
-        cli_refuse("--compat", "write --compat trcrpt", "there is no such layout");
-    return reporting->compat;
+    reporting->trazer = strcmp(value, "trazer") == 0;
+    if (!reporting->compat && !reporting->trazer)
+        cli_refuse("--compat", "write --compat trcrpt or --compat trazer",
+                   "there is no such layout");
+    return reporting->compat || reporting->trazer;
 }
 
 static bool set_dialect(struct cli_options *options, const char *value)
@@ -151,6 +153,7 @@ bool cli_reporting_finish(struct cli_options *options)
     struct extract_error error;
 
     extract_columns_init(&reporting->columns, reporting->compat);
+    reporting->columns.trazer = reporting->trazer;
     reporting->columns.exec |= reporting->calls;
     reporting->columns.svc |= reporting->calls;
     for (size_t i = 0; i < reporting->word_count; i++)
@@ -196,7 +199,7 @@ static bool first_wall(struct extract_log *log, int64_t *seconds)
 {
     struct extract_log_block block;
     for (size_t i = 0; log && extract_log_block_at(log, i, &block); i++)
-        if (block.type == EXTRACT_LOG_ENTRIES) {
+        if (extract_log_holds_entries(&block)) {
             *seconds = (int64_t)(block.wall / NANO);
             return true;
         }

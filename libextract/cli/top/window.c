@@ -114,6 +114,10 @@ enum extract_code top_window_ring(struct top_window *window, const struct extrac
         window->ring = *ring;
         return EXTRACT_OK;
     }
+    if (!ring->entries.slot_bytes)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, ring->format->title,
+                                 "record it, and look at the log with last and stats",
+                                 "top shows rings whose entries have one length");
     if (!fits(ring))
         return extract_error_set(error, EXTRACT_BAD, "trace ring", NULL,
                                  "its parts do not lie one behind the other");

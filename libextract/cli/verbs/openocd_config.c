@@ -96,6 +96,57 @@ static void put_address(struct extract_text *text, const struct extract_symbols 
         extract_text_printf(text, " %s 0x%08llx", option, (unsigned long long)symbol.address);
 }
 
+static void put_span(struct extract_text *text, const struct extract_symbols *symbols,
+                     const char *option, const char *name)
+{
+    struct extract_symbol symbol;
+    if (extract_symbols_by_name(symbols, name, &symbol) && symbol.size)
+        extract_text_printf(text, " %s 0x%08llx+0x%llx", option, (unsigned long long)symbol.address,
+                            (unsigned long long)symbol.size);
+}
+
+// What the firmware's types say of frames: a recorder in OpenOCD cannot find it out.
+static void put_settings(struct extract_text *text, struct extract_symbols *symbols)
+{
+    struct extract_rkh rkh = {0};
+    bool first = true;
+    extract_rkh_of_symbols(&rkh, symbols);
+    for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++) {
+        if (rkh.from[key] != EXTRACT_RKH_DWARF)
+            continue;
+        extract_text_printf(text, "%s%s=%u", first ? " \\\n\t-settings " : ",",
+                            extract_rkh_name((enum extract_rkh_key)key), (unsigned)rkh.value[key]);
+        first = false;
+    }
+}
+
+static void put_rkh(struct extract_text *text, struct extract_symbols *symbols)
+{
+    struct extract_symbol pointer;
+    extract_text_puts(text, "# RKH's trace, for OpenOCD; behind the target's own configuration.\n"
+                            "# Of several targets, name one: ringside init -target NAME ...\n"
+                            "source [find ringside.tcl]\n"
+                            "ringside init");
+    put_span(text, symbols, "-rkh", "trcstm");
+    put_address(text, symbols, "-in", "trcin");
+    put_address(text, symbols, "-out", "trcout");
+    extract_text_puts(text, " \\\n");
+    put_span(text, symbols, "-qty", "trcqty");
+    put_address(text, symbols, "-chk", "chk");
+    bool known = extract_symbols_by_name(symbols, "trcin", &pointer) && pointer.size;
+    extract_text_printf(text, " -pointer %u",
+                        known ? (unsigned)pointer.size : extract_symbols_pointer_bytes(symbols));
+    put_settings(text, symbols);
+    extract_text_puts(text, " \\\n");
+    put_span(text, symbols, "-groups", "trcgfilter");
+    put_span(text, symbols, "-events", "trceftbl");
+    put_span(text, symbols, "-actors", "trcsmaftbl");
+    put_span(text, symbols, "-signals", "trcsigftbl");
+    put_ram(text, symbols);
+    put_faults(text, symbols);
+    extract_text_puts(text, "\n");
+}
+
 static void put_line(struct extract_text *text, const struct extract_symbols *symbols)
 {
     struct extract_symbol filter;
@@ -117,20 +168,25 @@ static void put_line(struct extract_text *text, const struct extract_symbols *sy
     extract_text_puts(text, "\n");
 }
 
-static int print_config(const struct extract_symbols *symbols)
+static int print_config(struct extract_symbols *symbols)
 {
     struct extract_symbol symbol;
     struct extract_error error;
     struct cli_output output;
-    if (!extract_symbols_by_name(symbols, "_tx_trace_header_ptr", &symbol)) {
+    bool rkh = extract_symbols_by_name(symbols, "trcstm", &symbol);
+    if (!rkh && !extract_symbols_by_name(symbols, "_tx_trace_header_ptr", &symbol)) {
         extract_error_set(
             &error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
-            "is the kernel built with TX_ENABLE_EVENT_TRACE, and the ELF not stripped?",
+            "is the kernel built with TX_ENABLE_EVENT_TRACE (RKH: with its trace), and the ELF not "
+            "stripped?",
             "it has no symbol _tx_trace_header_ptr");
         return cli_complain(&error);
     }
     cli_output_open(&output);
-    put_line(&output.text, symbols);
+    if (rkh)
+        put_rkh(&output.text, symbols);
+    else
+        put_line(&output.text, symbols);
     return cli_output_close(&output, CLI_WHOLE);
 }
 

@@ -18,15 +18,6 @@ static void stop(int signal)
     stopped = signal;
 }
 
-// The first signal ends the recording in order, a second one as ever.
-static void catch_signals(void)
-{
-    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
-    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
-        sigaction(ending[i], &action, NULL);
-}
-
 struct recording {
     const struct cli_options *options;
     struct extract_memory *memory;
@@ -85,6 +76,9 @@ static enum extract_code take(void *context, const struct extract_log_block *blo
     struct recording *r = context;
     if (block->type == EXTRACT_LOG_RING)
         r->ring = *(const struct extract_ring *)payload;
+    if (r->until && r->ring.format && !r->ring.entries.slot_bytes)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, "--until", "end it with --for",
+                                 "entries of a ring of bytes are not looked at while it is read");
     if (block->type != EXTRACT_LOG_ENTRIES || !r->until || r->met)
         return EXTRACT_OK;
     enum extract_code code = look_for(r, block, payload, error);
@@ -114,7 +108,8 @@ static enum extract_code check_ring(struct recording *r, struct extract_error *e
     struct extract_ring_options options = {.size = sizeof options,
                                            .format = session->format,
                                            .address_known = session->ring_known,
-                                           .address = session->ring};
+                                           .address = session->ring,
+                                           .rkh = session->rkh};
     struct extract_ring ring;
     enum extract_code code = extract_ring_find(&ring, r->memory, r->symbols, &options, error);
     r->doubtful = !code && ring.doubtful;
@@ -136,6 +131,7 @@ static enum extract_code open_log(struct recording *r, struct extract_error *err
                                             .format = r->options->session.format,
                                             .ring_known = r->options->session.ring_known,
                                             .ring = r->options->session.ring,
+                                            .rkh = r->options->session.rkh,
                                             .sink = take,
                                             .context = r,
                                             .period = recording->every};
@@ -248,7 +244,7 @@ static int run(const struct cli_options *options)
     if (!strcmp(options->output, "-"))
         return cli_refuse("record", "give -o the name of a file",
                           "a log cannot go to standard output");
-    catch_signals();
+    cli_catch_ending(stop); // a signal ends the recording in order
     enum extract_code code = open_target(&r, &error);
     code = code ? code : open_log(&r, &error);
     int status = code ? cli_complain(&error) : record(&r);

@@ -31,6 +31,10 @@ static int run_events(struct cli_options *options)
     if (reporting->raw && !options->output && isatty(STDOUT_FILENO))
         return cli_refuse("-r", "give -o FILE, or redirect standard output",
                           "what it writes is nothing for a terminal");
+    bool is_feed;
+    int refused = cli_feed_check(options, &is_feed);
+    if (refused || is_feed)
+        return refused ? refused : cli_feed_run(options);
     reporting->columns.source = options->input_count ? extract_file_name(options->inputs[0]) : NULL;
     options->session.columns = &reporting->columns;
     return cli_look_run(options, reporting->raw ? "raw" : "report");

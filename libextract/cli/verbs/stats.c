@@ -11,7 +11,9 @@ const struct cli_command cli_stats = {
     .name = "stats",
     .arguments = "[FILTER...] INPUT...",
     .summary = "load, switches, interrupts, inversions, stacks, services",
-    .help = "Counts the events that the filters leave; with --json one object.\n",
+    .help =
+        "Counts the events that the filters leave; with --json one object. Of RKH: latencies from\n"
+        "post to get, queues, pools, timers, and the time in each state.\n",
     .takes = CLI_FILTERS,
     .run = run,
 };

@@ -1,37 +1,61 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# tutorial.sh: what docs/templates.md shows is what the program prints. Its blocks, in their order:
+# tutorial.sh: what the tutorials show is what the program prints. Their blocks, in their order:
 #   ```trcfmt FILE   becomes a file
 #   ```console       what stands behind "$ " is run; its output is that of the lines below
 #   ```gdb           what stands behind "(gdb) " is asked of the program, about the trace that the
-#                    page's GDB session saved (tests/data/demo.trx, hooks.bin): GDB prints the same
-#                    bytes, which gdb-reader/tests shows
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+#                    page's GDB session looked at (prepare): GDB prints the same bytes, which
+#                    gdb-reader/tests shows
+# A picture that a page shows is the file of that name that its commands wrote.
+# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD; with UPDATE=1
+# the pages and pictures get what the program prints now.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
-page=$PWD/docs/templates.md
+docs=$PWD/docs
+data=$PWD/libextract/tests/data
 PATH=$(realpath "${BUILD:-build}"):$PATH
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-cp libextract/tests/data/demo.* libextract/tests/data/hooks.* qemu-tests/demo.fmt "$work" || exit 1
-cd "$work" || exit 1
 failures=0
-settings=()
+
+fail() { # NAME WHY
+    echo "not ok $1: $2"
+    failures=$((failures + 1))
+}
+
+# The files that a page works on, and the trace of its GDB session.
+prepare() { # NAME
+    local file
+    case $1 in
+    templates)
+        cp "$data"/demo.* "$data"/hooks.* "$docs/../qemu-tests/demo.fmt" . || exit 1
+        trace=(demo.trx)
+        ;;
+    rkh)
+        for file in "$data"/rkh/*.gz; do
+            gunzip -c "$file" >"$(basename "$file" .gz)" || exit 1
+        done
+        trace=(--elf firmware.elf ram.bin@0x20000000)
+        ;;
+    esac
+}
 
 # The command line that answers as a command in GDB does.
 ask() { # COMMAND
     local words file
     eval "words=($1)"
-    case ${words[1]} in
-    set)
-        case ${words[2]} in
-        templates) for file in "${words[@]:3}"; do settings+=(--templates "$file"); done ;;
-        *) echo "tutorial.sh does not know: $1" ;;
-        esac
+    case ${words[1]}${words[2]:+ ${words[2]}} in
+    'set templates'*) for file in "${words[@]:3}"; do settings+=(--templates "$file"); done ;;
+    'set hz') settings+=(--hz "${words[3]}") ;;
+    info | objects* | stats*)
+        ringside "${words[1]}" "${settings[@]}" "${words[@]:2}" "${trace[@]}"
         ;;
-    last) ringside report "${settings[@]}" --last "${words[@]:2}" demo.trx ;;
-    dump) ringside report "${settings[@]}" "${words[@]:2}" demo.trx ;;
-    save) echo "$(stat -c %s demo.trx) bytes saved to ${words[2]}" ;;
+    last*) ringside report "${settings[@]}" --last "${words[@]:2}" "${trace[@]}" ;;
+    dump*) ringside report "${settings[@]}" "${words[@]:2}" "${trace[@]}" ;;
+    'save '*)
+        ringside save "${trace[@]}" -o saved && mv saved "${words[2]}" &&
+            echo "$(stat -c %s "${words[2]}") bytes saved to ${words[2]}"
+        ;;
     *) echo "tutorial.sh does not know: $1" ;;
     esac
 }
@@ -39,36 +63,61 @@ ask() { # COMMAND
 # Runs the command that was read, and compares.
 judge() {
     [ -n "$command" ] || return 0
+    local name="$page, line $number: $command"
     if [ "$kind" = gdb ]; then ask "$command"; else timeout 20 bash -c "$command"; fi \
         >out 2>&1 </dev/null
+    cat out >>"$work/$page.md"
     if printf '%s' "$expected" | cmp -s - out; then
-        echo "ok line $number: $command"
+        echo "ok $name"
     else
-        echo "not ok line $number: $command: $(diff <(printf '%s' "$expected") out | head -n 1)"
+        fail "$name" "$(diff <(printf '%s' "$expected") out | head -n 1)"
         diff <(printf '%s' "$expected") out | head -n 12 | sed 's/^/# /'
-        failures=$((failures + 1))
     fi
     command=
 }
 
-kind=
-command=
-expected=
-count=0
-while IFS= read -r line; do
-    count=$((count + 1))
-    case $kind:$line in
-    ':```trcfmt '*) kind=${line#*trcfmt } && : >"$kind" ;;
-    ':```console' | ':```gdb') kind=${line#'```'} ;;
-    ':```'*) echo "not ok line $count: a block of another kind" && failures=$((failures + 1)) ;;
-    :*) ;;
-    *:'```') judge && kind= ;;
-    'console:$ '* | 'gdb:(gdb) '*)
-        judge
-        number=$count command=${line#* } expected=
-        ;;
-    console:* | gdb:*) expected+=$line$'\n' ;;
-    *) printf '%s\n' "$line" >>"$kind" ;;
-    esac
-done <"$page"
+read_page() {
+    local line count=0
+    kind='' command='' expected='' settings=()
+    while IFS= read -r line; do
+        count=$((count + 1))
+        case $kind:$line in
+        ':```trcfmt '*) kind=${line#*trcfmt } && : >"$kind" ;;
+        ':```console' | ':```gdb') kind=${line#'```'} ;;
+        ':```'*) fail "$page, line $count" "a block of another kind" ;;
+        :*) ;;
+        *:'```') judge && kind= ;;
+        'console:$ '* | 'gdb:(gdb) '*)
+            judge
+            number=$count command=${line#* } expected=
+            ;;
+        console:* | gdb:*)
+            expected+=$line$'\n'
+            continue
+            ;;
+        *) printf '%s\n' "$line" >>"$kind" ;;
+        esac
+        printf '%s\n' "$line" >>"$work/$page.md"
+    done <"$docs/$page.md"
+}
+
+compare_pictures() {
+    local file
+    for file in $(sed -n 's/^!\[.*](\(.*\.svg\))$/\1/p' "$docs/$page.md"); do
+        [ -z "${UPDATE:-}" ] || cp "$file" "$docs/$file"
+        if cmp -s "$file" "$docs/$file"; then
+            echo "ok $page: $file"
+        else
+            fail "$page: $file" "it is another picture"
+        fi
+    done
+}
+
+for page in templates rkh; do
+    mkdir "$work/$page" && cd "$work/$page" || exit 1
+    prepare "$page"
+    read_page || fail "$page" "the page cannot be read"
+    compare_pictures
+    [ -z "${UPDATE:-}" ] || cat "$work/$page.md" >"$docs/$page.md"
+done
 [ "$failures" -eq 0 ]

@@ -174,7 +174,9 @@ static void check_saved(struct extract_log *log)
     const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
     uint64_t address = ring->address;
     extract_text_init(&text, NULL, NULL);
-    if (ring->length <= SAVED_MOST) {
+    if (!ring->entries.slot_bytes) // is saved as a stream, without its place
+        check(!extract_export_ring(&text, trace, NULL));
+    else if (ring->length <= SAVED_MOST) {
         struct extract_memory *memory;
         struct extract_session *saved;
         struct extract_session_options options = {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside chart`. In: an RKH trace, filters. Out: a message sequence chart.
+#include "cli/cli.h"
+#include <string.h>
+
+static bool ends_in(const char *name, const char *end)
+{
+    size_t length = strlen(name), tail = strlen(end);
+    return length > tail && !strcmp(name + length - tail, end);
+}
+
+static int run(const struct cli_options *options)
+{
+    struct cli_options rest = *options;
+    const char *output = options->output;
+    if (!output)
+        return cli_refuse("chart", "write -o FILE.svg or -o FILE.signalling, or -o - for SVG",
+                          "no output file is given");
+    bool signalling = ends_in(output, ".signalling") || ends_in(output, ".msc");
+    if (!strcmp(output, "-"))
+        rest.output = NULL;
+    return cli_look_run(&rest, signalling ? "signalling" : "chart");
+}
+
+const struct cli_command cli_chart = {
+    .name = "chart",
+    .arguments = "[FILTER...] INPUT... -o FILE",
+    .summary = "who sent what to whom: a message sequence chart (RKH)",
+    .help = "A file that ends in .signalling or .msc is for msc-generator, any other is SVG.\n"
+            "-o - writes SVG to standard output. At most the newest 4000 lines are drawn.\n",
+    .takes = CLI_FILTERS | CLI_OUTPUT,
+    .run = run,
+};

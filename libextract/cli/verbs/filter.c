@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside filter`. In: a live target, words. Out: what the target emits; on the words on and
+// off, bytes that are written to it.
+#include "cli/cli.h"
+#include <extract/filter.h>
+#include <string.h>
+
+static enum extract_code write_back(struct extract_memory *memory,
+                                    const struct extract_control *control,
+                                    struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    struct extract_edit edit;
+    for (size_t i = 0; !code && extract_control_edit(control, i, &edit); i++)
+        code = extract_memory_write(memory, edit.address, &edit.after, 1, error);
+    return code;
+}
+
+static void show(const struct extract_control *control, bool changed)
+{
+    struct cli_output output;
+    cli_output_open(&output);
+    if (changed)
+        extract_text_puts(&output.text, "before:\n");
+    extract_control_show(control, false, &output.text);
+    if (changed) {
+        extract_text_puts(&output.text, "after:\n");
+        extract_control_show(control, true, &output.text);
+    }
+    cli_output_close(&output, CLI_WHOLE);
+}
+
+static enum extract_code work(const struct cli_options *options, struct extract_memory *memory,
+                              struct extract_symbols *symbols, struct extract_error *error)
+{
+    struct extract_session *session = NULL;
+    struct extract_control *control = NULL;
+    // A ring that cannot be read has no names, and its filters may be why.
+    bool named = !extract_session_open(&session, memory, symbols, &options->session, NULL);
+    enum extract_code code = extract_control_read(
+        &control, memory, symbols, named ? extract_session_trace(session) : NULL, error);
+    if (!code)
+        code =
+            extract_control_change(control, options->inputs, (size_t)options->input_count, error);
+    if (!code)
+        code = write_back(memory, control, error);
+    if (!code)
+        show(control, options->input_count > 0);
+    extract_control_free(control);
+    extract_session_close(session);
+    return code;
+}
+
+static int run(const struct cli_options *options)
+{
+    struct cli_options live = *options;
+    struct extract_memory *memory = NULL;
+    struct extract_symbols *symbols = NULL;
+    struct extract_error error;
+    if (!cli_is_live(options) || !options->elf)
+        return cli_refuse("filter", "write --openocd PORT or --remote PORT, and --elf FIRMWARE.elf",
+                          cli_is_live(options) ? "no ELF is given" : "no live target is given");
+    live.input_count = 0; // the words are no inputs
+    enum extract_code code = extract_symbols_open(&symbols, options->elf, &error);
+    code = code ? code : cli_live_open(&memory, &live, &error);
+    code = code ? code : work(options, memory, symbols, &error);
+    cli_live_release(memory, options);
+    extract_symbols_close(symbols);
+    extract_memory_close(memory);
+    int status = code ? cli_complain(&error) : CLI_WHOLE;
+    return code == EXTRACT_NOTFOUND ? CLI_USAGE : status;
+}
+
+const struct cli_command cli_filter = {
+    .name = "filter",
+    .arguments = "--openocd PORT --elf FIRMWARE.elf [on|off WHAT...]",
+    .summary = "which events an RKH target emits: shows it, or changes it",
+    .help = "WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all;\n"
+            "names may be patterns, those of active objects and signals numbers. The target is\n"
+            "written to with on and off alone; before and after are shown.\n",
+    .takes = 0,
+    .run = run,
+};

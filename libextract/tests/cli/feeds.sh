@@ -1,0 +1,258 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# feeds.sh: RKH streams that are read as they come: pipes, FIFOs, TCP clients, files that grow.
+# Serial ports: tests/unit/feed/test_serial.c.
+# Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"; exit status 1 when any failed. Takes
+# BUILD, RINGSIDE_DATA.
+set -u
+ringside=${BUILD:-build}/ringside
+data=${RINGSIDE_DATA:-../shared/data}/rkh
+work=$(mktemp -d) || exit 1
+job=
+cleanup() {
+    [ -z "$job" ] || kill -KILL "$job" 2>/dev/null
+    rm -rf "$work"
+}
+trap cleanup EXIT
+failures=0
+
+ok() { echo "ok $1"; }
+fail() {
+    echo "not ok $1: $2"
+    failures=$((failures + 1))
+}
+
+# is NAME GOT EXPECTED
+is() {
+    if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "\"$2\", not \"$3\""; fi
+}
+
+# same NAME FILE FILE
+same() {
+    if cmp -s "$2" "$3"; then ok "$1"; else fail "$1" "$(cmp "$2" "$3" 2>&1)"; fi
+}
+
+# says NAME PATTERN: standard error has it.
+says() {
+    if grep -q -e "$2" "$work/err"; then ok "$1"; else fail "$1" "$(head -c 300 "$work/err")"; fi
+}
+
+# await COMMAND...: until it succeeds, for 20 seconds at most
+await() {
+    for ((i = 0; i < 200; i++)); do
+        "$@" && return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+has_lines() { [ "$(wc -l <"$work/out")" -ge "$1" ]; }
+# came LINES NAME
+came() {
+    if await has_lines "$1"; then ok "$2"; else fail "$2" "$(wc -l <"$work/out") lines"; fi
+}
+
+has_said() { grep -q -e "$1" "$work/err"; }
+
+# start ARGUMENT...: runs the program in the background
+start() {
+    : >"$work/out" >"$work/err"
+    "$ringside" report --no-header "$@" >"$work/out" 2>"$work/err" &
+    job=$!
+}
+
+# finish SIGNAL: ends it; its status is in $status
+finish() {
+    kill -"$1" "$job"
+    wait "$job"
+    status=$?
+    job=
+}
+
+# Ten frames with checksum, number and a stamp of a byte; the first tells the layout, the others
+# that a state machine processed an event. $1: the number of the first one behind the record.
+frames() {
+    printf '\x7e\xac\x00\x34\xff\xff\x03\x00\x11\x42\x11\x02\x14\xe8\x03\xba\x7e'
+    more "$1" 9
+}
+
+# more FIRST COUNT
+more() {
+    local n i
+    for ((i = 0; i < $2; i++)); do
+        n=$(($1 + i))
+        printf "\\x69\\x$(printf %02x $n)\\x$(printf %02x $n)\\x10\\x00\\x00\\x20"
+        printf "\\x$(printf %02x $(((512 - 0x69 - 2 * n - 0x30) & 255)))\\x7e"
+    done
+}
+
+# ---- pipes ----
+
+frames 0 | "$ringside" report --format rkh --no-header - >"$work/out" 2>"$work/err"
+is "a pipe: status" "$?" 0
+is "a pipe: lines" "$(wc -l <"$work/out")" 10
+is "a pipe: the last line" "$(tail -n 1 "$work/out" | tr -s ' ')" \
+    " 9 069 0x20000010 0.008000000 1.000000 event processed ao=0x20000010"
+says "a pipe: summary" '^ringside: standard input: 10 frames good, 0 torn, .* 0 lost$'
+
+{
+    frames 0
+    more 12 3
+} | "$ringside" report --format rkh --no-header -q - >"$work/out" 2>"$work/err"
+is "a loss: status" "$?" 3
+is "a loss is an event" "$(sed -n 11p "$work/out" | grep -c 'events lost')" 1
+is "quiet" "$(wc -c <"$work/err")" 0
+
+mkfifo "$work/fifo"
+start --format rkh "$work/fifo"
+exec 7>"$work/fifo"
+frames 0 >&7
+came 10 "a FIFO: as frames arrive"
+printf '\x69\x0a\x0a' >&7
+sleep 0.3
+is "a FIFO: not half a frame" "$(wc -l <"$work/out")" 10
+finish INT
+is "an interrupt: status" "$status" 0
+says "an interrupt: summary" '10 frames good.* 3 bytes of one under way$'
+exec 7>&-
+
+# Nobody reads what is printed: the end comes all the same.
+mkfifo "$work/blocked"
+exec 8<>"$work/blocked"
+"$ringside" report --format rkh "$work/fifo" >"$work/blocked" 2>"$work/err" &
+job=$!
+exec 7>"$work/fifo"
+{
+    frames 0
+    for ((k = 0; k < 200; k++)); do frames 0; done
+} >&7 2>/dev/null &
+writer=$!
+sleep 0.5
+finish TERM
+kill "$writer" 2>/dev/null
+wait "$writer" 2>/dev/null
+exec 7>&- 8>&-
+case $status in
+0 | 3) ok "a reader that is stuck" ;;
+*) fail "a reader that is stuck" "status $status" ;;
+esac
+
+# A reader that has gone is noticed without another frame.
+"$ringside" report --format rkh "$work/fifo" > >(head -n 1 >"$work/one") 2>"$work/err" &
+job=$!
+frames 0 >"$work/some"
+exec 7>"$work/fifo"
+cat "$work/some" >&7
+gone() { ! kill -0 "$job" 2>/dev/null; }
+await gone && ok "a reader that has gone" || fail "a reader that has gone" "it still runs"
+wait "$job"
+job=
+exec 7>&-
+
+: | "$ringside" report --format rkh - >"$work/out" 2>"$work/err"
+is "an empty pipe: status" "$?" 2
+head -c 100000 /dev/zero | tr '\0' 'U' |
+    "$ringside" report --format rkh - >"$work/out" 2>"$work/err"
+is "no stream: status" "$?" 2
+says "no stream: message" 'no frame came; is it an RKH stream, at this speed?'
+frames 0 | "$ringside" report --format rkh --last 1 --no-header - >"$work/out" 2>"$work/err"
+is "what needs the whole waits for it" "$? $(wc -l <"$work/out")" "0 1"
+
+# ---- files ----
+
+frames 0 >"$work/growing"
+start --follow "$work/growing"
+came 10 "a file that grows: what is there"
+more 9 5 >>"$work/growing"
+came 15 "a file that grows"
+frames 0 >"$work/growing"
+came 25 "a file that is cut"
+frames 0 >"$work/other"
+mv "$work/other" "$work/growing"
+came 35 "a file that is replaced"
+finish HUP
+is "a file that grows: status" "$status" 0
+says "a file that is cut: message" 'it was cut, and is read from its start'
+says "a file that is replaced: message" 'another file has its name now'
+
+"$ringside" report --follow "$work/nowhere" >"$work/out" 2>"$work/err"
+is "a file that is not there: status" "$?" 1
+"$ringside" report --follow --last 2 "$work/growing" >"$work/out" 2>"$work/err"
+is "nothing whole of what grows: status" "$?" 1
+says "nothing whole of what grows: message" 'it needs the whole of a trace'
+
+# ---- TCP ----
+
+place_of() {
+    sed -n 's/^ringside: \([0-9.]*\):\([0-9]*\): waiting for a connection$/\1 \2/p' "$work/err"
+}
+
+start --listen=0 --save "$work/saved"
+await has_said 'waiting for a connection' || fail "a listener: message" "$(cat "$work/err")"
+read -r address port < <(place_of)
+is "loopback unless told otherwise" "$address" 127.0.0.1
+exec 5<>"/dev/tcp/127.0.0.1/$port"
+frames 0 >&5
+came 10 "a client"
+# The next client waits until this one ends.
+exec 6<>"/dev/tcp/127.0.0.1/$port"
+frames 0 >&6
+sleep 0.3
+is "one client at a time" "$(wc -l <"$work/out")" 10
+printf '\x69\x0a' >&5 # torn
+exec 5>&-
+came 20 "the next client"
+# A silent client gives way to one that waits.
+exec 5<>"/dev/tcp/127.0.0.1/$port"
+frames 0 >&5
+came 30 "a silent client gives way"
+finish TERM
+exec 5>&- 6>&-
+is "a listener: status" "$status" 3
+says "clients: message" '127\.0\.0\.1:[0-9]* is connected$'
+says "the end of a client: message" 'the connection has ended; waiting for the next'
+says "a silent client: message" 'is connected; the one before was silent'
+says "a listener: summary" ': 30 frames good, 1 torn, .* 0 lost$'
+{
+    frames 0
+    printf '\x69\x0a'
+    frames 0
+    frames 0
+} >"$work/sent"
+same "--save keeps the bytes" "$work/saved" "$work/sent"
+
+frames 0 | "$ringside" report --format rkh --save "$work/saved" - >"$work/out" 2>"$work/err"
+is "--save replaces no file: status" "$?" 2
+says "--save replaces no file: message" 'name a file that is not there yet'
+"$ringside" report --listen=nowhere:at:all >"$work/out" 2>"$work/err"
+is "no place to listen: status" "$?" 1
+start --listen 0.0.0.0:0
+await has_said 'waiting for a connection' || fail "all addresses: message" "$(cat "$work/err")"
+read -r address port < <(place_of)
+is "all addresses when told" "$address" 0.0.0.0
+"$ringside" report --listen="127.0.0.1:$port" >"$work/out" 2>"$work/err2"
+is "a port that is taken: status" "$?" 2
+finish INT
+is "nobody came: status" "$status" 0
+
+# ---- real streams ----
+
+if [ -e "$data/cm3_all_on.bin" ]; then
+    for how in --json "--compat trazer"; do
+        # shellcheck disable=SC2086 # words
+        for stream in cm3_all_on x86_overrun_noseq; do
+            "$ringside" report --no-header $how "$data/$stream.bin" >"$work/whole" 2>"$work/err"
+            whole=$?
+            cat "$data/$stream.bin" |
+                "$ringside" report --no-header $how --format rkh - >"$work/live" 2>"$work/err"
+            is "$stream $how: status" "$?" "$whole"
+            # The place of a text is one in the stretch that was read.
+            sed -i 's/"module":[0-9]*,//; s/"info":\[[0-9,]*\]//' "$work/whole" "$work/live"
+            same "$stream $how: as from the file" "$work/live" "$work/whole"
+        done
+    done
+else
+    echo "skip real streams: $data is not there"
+fi
+
+[ "$failures" -eq 0 ]

@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# rkh.sh: an RKH stream from a real target: the lines of Trazer beside what Trazer itself printed,
+# the objects that the stream names, and the report in columns.
+# Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"; exit status 1 when any failed. Takes
+# BUILD, RINGSIDE_DATA.
+set -u
+ringside=${BUILD:-build}/ringside
+data=${RINGSIDE_DATA:-../shared/data}/rkh
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+ok() { echo "ok $1"; }
+fail() {
+    echo "not ok $1: $2"
+    failures=$((failures + 1))
+}
+
+# is NAME GOT EXPECTED
+is() {
+    if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "\"$2\", not \"$3\""; fi
+}
+
+if [ ! -e "$data/cm3_all_on.bin" ]; then
+    echo "skip RKH streams: $data is not there"
+    exit 0
+fi
+stream=$data/cm3_all_on.bin
+
+# ---- the lines of Trazer ----
+
+"$ringside" report --compat trazer "$stream" >"$work/lines" 2>"$work/err" </dev/null
+is "lines of Trazer: status" $? 0
+is "as many lines" "$(wc -l <"$work/lines")" "$(wc -l <"$data/cm3_all_on.trazer.txt")"
+
+# Where the lines differ, Trazer must be wrong in a known way. On the left what we print.
+#   EPREG      on a 64-bit host it reads 8 bytes for the 4 of the size
+#   USR names  it looks names up by the lowest three bits of the number: 9 is 1, 31 is 7
+paste -d '\r' "$work/lines" "$data/cm3_all_on.trazer.txt" |
+    awk -F '\r' '
+        $1 == $2 { next }
+        {
+            mine = $1; sub(/^.*\] \| /, "", mine)
+            other = $2; sub(/^.*\] \| /, "", other)
+            head = substr($1, 1, length($1) - length(mine))
+            if (head != substr($2, 1, length($2) - length(other)))
+                print "unknown"
+            else if (mine ~ /^FWK \| EPREG      : ep=1, ss=128, es=3, ps=32$/ &&
+                     other ~ /^FWK \| EPREG      : ep=1, ss=857735299, es=27759, ps=48$/)
+                print "EPREG"
+            else if (mine ~ /^FWK \| EPREG      : ep=2, ss=256, es=4, ps=64$/ &&
+                     other ~ /^FWK \| EPREG      : ep=2, ss=2017460484, es=27759, ps=49$/)
+                print "EPREG"
+            else if (mine == "USR | USR_NINTH  : User trace information" &&
+                     other == "USR | USR_SECOND : User trace information")
+                print "USR"
+            else if (mine == "USR | USR_LAST   : User trace information" &&
+                     other == "USR | USR#7      : User trace information")
+                print "USR"
+            else
+                print "unknown: " $1
+        }' | sort | uniq -c >"$work/faults"
+is "nothing differs but Trazer's faults" "$(grep unknown "$work/faults" | head -n 1)" ""
+is "sizes of pools that Trazer reads wrong" "$(awk '/EPREG/ { print $1 }' "$work/faults")" 2
+# Of every user event, by the ids on the wire: 41 times 9, 41 times 31.
+is "names of user events that Trazer reads wrong" "$(awk '/USR/ { print $1 }' "$work/faults")" 82
+
+"$ringside" report --compat trazer --no-header --last 1 "$stream" >"$work/last" 2>/dev/null
+is "filters" "$(cat "$work/last")" '      37583| [248] | FWK | ASSERT     : (80), mybsp.c'
+"$ringside" report --compat trazer --no-header --object l_isr_kbd --event post --last 1 "$stream" \
+    >"$work/last" 2>/dev/null
+is "what is derived does not depend on filters" "$(sed 's/.*nmin/nmin/' "$work/last")" \
+    "$(grep 'SMA | FIFO.*snr=l_isr_kbd' "$data/cm3_all_on.trazer.txt" | tail -n 1 |
+        sed 's/.*nmin/nmin/')"
+
+lossy=$data/x86_overrun_noseq.bin
+"$ringside" report --compat trazer "$lossy" >"$work/lossy" 2>/dev/null
+is "a stream with damage: status" $? 3
+is "a line for each damaged frame" "$(grep -c '^Stream Checksum Error$' "$work/lossy")" 74
+# A frame is a line but for the settings and the items of user events, which are set in.
+is "a line for each good frame" "$(sed '1,/Parsing trace stream/d' "$work/lossy" |
+    grep -c '^[A-Z]* *| [A-Z_]* *:')" 1533
+
+"$ringside" report --compat trazer libextract/tests/data/demo.trx >"$work/out" 2>"$work/err"
+is "of another format: status" $? 1
+grep -q 'it is for RKH' "$work/err" || fail "of another format" "$(cat "$work/err")"
+
+# ---- names ----
+
+"$ringside" objects --json "$stream" >"$work/objects" 2>"$work/err"
+is "objects: status" $? 0
+# has TYPE NAME ADDRESS
+has() {
+    if grep -q "\"address\":$3,\"type\":\"$1\",\"name\":\"$2\"," "$work/objects"; then
+        ok "$1 $2"
+    else
+        fail "$1 $2" "$(grep "\"$2\"" "$work/objects")"
+    fi
+}
+has "active object" server 536870912
+has "active object" cli3 536870988
+has state server_idle 9508
+has signal PAUSE 5
+has "user event" USR_LAST 31
+has "event pool" ep1 1
+has timer probeTmr 536873784
+has queue 'server->equeue' 536870920
+has actor l_isr_kbd 536873768
+has object l_isr_tick 536873769
+has function bsp_cli_req 7157
+# Each AO tells all states anew: 7 states in 19 records, 5 active objects in 17.
+is "each object once" "$(grep -c '"type":"state"' "$work/objects") \
+$(grep -c '"type":"active object"' "$work/objects")" "7 5"
+
+# ---- templates ----
+
+"$ringside" report --no-header -O timestamp=3 "$stream" >"$work/report" 2>"$work/err"
+is "report: status" $? 0
+is "report: a line an event" "$(wc -l <"$work/report")" 5370
+is "report: no faults" "$(grep -c RUNTIME "$work/report")" 0
+is "a name" "$(grep -m 1 USR_NINTH "$work/report" | grep -o 'name of.*')" \
+    'name of user event number=9 name="USR_NINTH"'
+items='-5 250 -300 32381 -70000 4000000000 0xDEADBEEF "hello" [ 7E 7D 00 20 FF ]'
+is "a user event whole" "$(grep -m 1 'user event USR_NINTH' "$work/report" | grep -o 'user.*')" \
+    "user event USR_NINTH $items server main_marker PAUSE"
+is "a post" "$(sed -n '148p' "$work/report" | grep -o 'post.*')" \
+    'post ao=cli0 signal=PAUSE sender=l_isr_kbd pool=static refs=0 queued=1 lowest=3'
+is "by the name of a user event" "$("$ringside" report --no-header --event USR_NINTH "$stream" |
+    wc -l)" 41
+# 46 events for which no trigger was found, and none of any other signal.
+is "by the name of a signal" "$("$ringside" report --no-header --event 'no trigger for event' \
+    --object PAUSE "$stream" | wc -l)" \
+    "$(grep -c 'EVT_NFOUND : .*sig=PAUSE' "$data/cm3_all_on.trazer.txt")"
+
+[ "$failures" -eq 0 ]
