@@ -275,6 +275,10 @@ const struct command commands[] = {
      run_same},
     {"save", "FILE.trx", "Save the ring to a file for the program ringside and for TraceX.", "",
      false, run_save},
+    {"filter", "[on|off WHAT...]", "Show or change which events an RKH target emits.",
+     "WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all. Only on\n"
+     "and off write to the target; before and after are shown.\n",
+     false, command_filter},
     {"auto", "on [N] | off", "Show the newest events at every stop.",
      "At most N, of those that are new; 10 when N is not given. A hook-stop of your own runs "
      "first,\n"
