@@ -73,6 +73,10 @@ proc _ringside_filter_read {T} {
 
 proc _ringside_cmd_filter {args} {
 	set T [_ringside_take_target filter args]
+	upvar #0 _ringside_ring_$T r
+	if {[info exists r(rkh)]} {
+		return [_ringside_rkh_filter $T $args]
+	}
 	set words [lassign $args verb]
 	if {$verb ni {"" show set add sub}} {
 		_ringside_fail "ringside filter" "\"$verb\" is not expected" "write show, set, add or sub"

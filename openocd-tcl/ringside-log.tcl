@@ -14,7 +14,7 @@
 
 set _ringside_log_policies {loop 0 until_full 1 append 2}
 set _ringside_log_types {
-	section 1 ring 2 objects 3 entries 4 loss 5 mark 6 status 7
+	section 1 ring 2 objects 3 entries 4 loss 5 mark 6 status 7 bytes 10
 }
 set _ringside_log_marks {
 	START 1 STOP 2 FULL 3 RESET 4 GONE 5 BACK 6 DISABLED 7 ENABLED 8 FILTER 9 ERROR 10

@@ -303,6 +303,9 @@ proc _ringside_record_adapt {T} {
 
 proc _ringside_record_poll {T} {
 	upvar #0 _ringside_ring_$T r
+	if {[info exists r(rkh)]} {
+		return [_ringside_rkh_poll $T]
+	}
 	set r(rec,fill) 0
 	if {$r(rec,state) ne "on"} {
 		return [_ringside_record_wait $T]

@@ -142,6 +142,13 @@ proc _ringside_take {T path} {
 		_ringside_check_file $path
 	}
 	_ringside_check_file $part
+	if {[info exists r(rkh)]} {
+		try {
+			return [_ringside_rkh_take $T $path]
+		} finally {
+			catch {file delete $part}
+		}
+	}
 	try {
 		for {set try 0} {$try < 3} {incr try} {
 			# A trace that was switched off may have been so by a reset: its header says.
@@ -172,7 +179,8 @@ proc _ringside_cmd_snapshot {args} {
 	if {$lost < 0} {
 		_ringside_fail "ringside snapshot" "the trace is not enabled yet" "let the target run first"
 	}
-	set text "$path: $r(n) slots, [file size $path] bytes"
+	set what [expr {[info exists r(rkh)] ? "bytes of a ring" : "slots"}]
+	set text "$path: $r(n) $what, [file size $path] bytes"
 	if {$lost} {
 		append text "; $lost were written over while they were read"
 	}
@@ -196,7 +204,7 @@ proc _ringside_cmd_periodic {args} {
 
 proc _ringside_snapshots {directory} {
 	return [lsort [glob -nocomplain -directory $directory \
-		{snapshot-[0-9][0-9][0-9][0-9][0-9][0-9].trx}]]
+		{snapshot-[0-9][0-9][0-9][0-9][0-9][0-9].*}]]
 }
 
 proc _ringside_periodic_start {T words} {
@@ -216,7 +224,7 @@ proc _ringside_periodic_start {T words} {
 	_ringside_make_folder $directory
 	set last [lindex [_ringside_snapshots $directory] end]
 	set number 0
-	regexp {snapshot-0*([0-9]+)\.trx$} $last -> number
+	regexp {snapshot-0*([0-9]+)\.[a-z]+$} $last -> number
 	set r(periodic) $directory
 	set r(p,every) $every
 	set r(p,keep) $keep
@@ -231,7 +239,8 @@ proc _ringside_periodic_start {T words} {
 
 proc _ringside_periodic_poll {T} {
 	upvar #0 _ringside_ring_$T r
-	set path [file join $r(periodic) [format "snapshot-%06d.trx" [expr {$r(p,number) + 1}]]]
+	set path [file join $r(periodic) [format "snapshot-%06d.%s" [expr {$r(p,number) + 1}] \
+		[expr {[info exists r(rkh)] ? "rkr" : "trx"}]]]
 	if {[catch {_ringside_take $T $path} lost]} {
 		incr r(p,failed)
 		_ringside_complain $T periodic $lost

@@ -5,6 +5,7 @@
 # This file is the command "ringside": init, info, status, help. Beside it lie
 #	ringside-base.tcl	arguments, target memory, timers, repeated errors
 #	ringside-ring.tcl	where the ring is, and what of it can be proven whole
+#	ringside-rkh.tcl	the same of RKH's trace
 #	ringside-snapshot.tcl	snapshot, periodic
 #	ringside-record.tcl	record; ringside-log.tcl writes the log
 #	ringside-filter.tcl	filter: the only one that writes to the target
@@ -29,25 +30,19 @@
 
 set _ringside_version 0.1.0
 set _ringside_folder [file dirname [info script]]
-foreach _ringside_part {base ring snapshot log record filter crash} {
+foreach _ringside_part {base ring rkh snapshot log record filter crash} {
 	source [file join $_ringside_folder ringside-$_ringside_part.tcl]
 }
 
 # ---- init, info, status ----
 
 proc _ringside_cmd_init {args} {
-	global _ringside_initialized
+	if {"-rkh" in $args} {
+		return [_ringside_rkh_init $args]
+	}
 	set options [_ringside_options init \
 		{-target -threadx -header -current -filter -pointer -word} $args {-ram -fault}]
-	if {[dict exists $options -target]} {
-		set T [dict get $options -target]
-	} elseif {[catch {target current} T] || $T eq ""} {
-		_ringside_fail "ringside init" "no target is configured yet" \
-			"put it behind the board's configuration and init"
-	}
-	if {$T ni [target names]} {
-		_ringside_fail "ringside init" "there is no target \"$T\"" "these are: [target names]"
-	}
+	set T [_ringside_init_target $options]
 	if {[dict exists $options -threadx] == [dict exists $options -header]} {
 		_ringside_fail "ringside init" "one of -threadx and -header must be given" \
 			"ringside openocd-config --elf FW.elf prints the line"
@@ -64,12 +59,37 @@ proc _ringside_cmd_init {args} {
 		_ringside_fail -word "\"$word\" is not allowed" "a ULONG has 4 or 8 bytes"
 	}
 	dict set new word $word
+	_ringside_init_spans new $options
+	_ringside_install $T $new
+}
+
+# The target that "ringside init" is called for.
+proc _ringside_init_target {options} {
+	if {[dict exists $options -target]} {
+		set T [dict get $options -target]
+	} elseif {[catch {target current} T] || $T eq ""} {
+		_ringside_fail "ringside init" "no target is configured yet" \
+			"put it behind the board's configuration and init"
+	}
+	if {$T ni [target names]} {
+		_ringside_fail "ringside init" "there is no target \"$T\"" "these are: [target names]"
+	}
+	return $T
+}
+
+proc _ringside_init_spans {new_name options} {
+	upvar 1 $new_name new
 	foreach {option field} {-ram ram -fault faults} {
 		dict set new $field {}
 		foreach span [_ringside_option $options $option {}] {
 			dict lappend new $field [_ringside_span $option $span]
 		}
 	}
+}
+
+# A target's ring from here on: these are the fields of its array.
+proc _ringside_install {T new} {
+	global _ringside_initialized
 	if {$T in [_ringside_targets]} {
 		upvar #0 _ringside_ring_$T old
 		if {[info exists old(recording)] || [info exists old(periodic)]} {
@@ -114,6 +134,9 @@ proc _ringside_cmd_info {args} {
 	set T [_ringside_take_target info args]
 	_ringside_options info {} $args
 	upvar #0 _ringside_ring_$T r
+	if {[info exists r(rkh)]} {
+		return [_ringside_rkh_info $T]
+	}
 	if {![_ringside_locate $T]} {
 		return "target $T: the trace is not enabled yet"
 	}
@@ -168,7 +191,8 @@ set _ringside_help {
 	init {{?-target T? -threadx ADDRESS ?OPTION VALUE...?}
 		"Says where the ring is; `ringside openocd-config --elf FW.elf` prints the line.
       Options: -header, -current, -filter ADDRESS; -pointer, -word 4|8;
-      -ram, -fault ADDRESS+LENGTH."}
+      -ram, -fault ADDRESS+LENGTH. In the place of -threadx also -rkh ADDRESS+LENGTH -in, -out
+      ADDRESS, -qty ADDRESS+LENGTH."}
 	info {{?-target T?} "Place, state and fill of the ring."}
 	snapshot {{?-target T? FILE} "Copies the ring to FILE (.trx) while the target runs."}
 	periodic {{?-target T? start MS DIR ?-keep N? | stop}
@@ -176,8 +200,9 @@ set _ringside_help {
 	record {{?-target T? start FILE ?-every MS? ?-policy loop|until_full|append? ?-size N? | stop}
 		"Follows the ring into a log; only what is new is read."}
 	status {{?-target T?} "What runs, what it brought, and what failed."}
-	filter {{?-target T? ?show? | set|add|sub CLASS...}
-		"What the target records: shows it; sets, adds, takes away classes (writes to the target)."}
+	filter {{?-target T? ?show? | set|add|sub CLASS... | on|off WHAT...}
+		"What the target records: shows it; sets, adds, takes away classes (writes to the target).
+      Of RKH: WHAT is group=, event=, ao=, signal= with a name or number, or all."}
 	crash {{?-target T? DIR} "Registers, RAM and ring to files in the new directory DIR."}
 	autocrash {{?-target T? on DIR | off}
 		"Does that by itself when the core halts in a fault handler."}

@@ -1,0 +1,515 @@
+# SPDX-License-Identifier: MIT
+#
+# Ringside: rings of RKH's trace facility, for ringside.tcl.
+#
+# Description:
+#	The ring is an array of bytes (trcstm), and its places are pointers (trcin, trcout) and a count
+#	(trcqty) that lie elsewhere. A snapshot is the array and these words (docs/formats/rkh.md, "A
+#	ring as a file"). A poll of a recording reads trcin, then in one read (two, where the array
+#	ends between) all bytes that are new together with the newest ones of the last poll, and those
+#	once more: they are the last that a writer comes to that goes round.
+#
+#	Fields of the ring's array: rkh (address of the array), n (its bytes), at,in at,out at,qty
+#	at,chk (addresses; chk may be empty), width,qty (bytes of the count), pb (of a pointer), be,
+#	settings (of the wire, a dictionary), table,KIND (address and bytes of a filter).
+#
+#	Sources: docs/formats/rkh.md of Ringside.
+
+set _ringside_rkh_keys {
+	chk nseq ts ptr fun sig esize nblk bsize nelem ntick sndr qnmin mpnmin version ts_hz
+}
+set _ringside_rkh_anchor 32
+set _ringside_rkh_groups {MP QUE SMA SM TMR FWK USR UT}
+# Where a group's events begin in trceftbl, and how many bytes they have there.
+set _ringside_rkh_map {0 1 1 1 2 2 4 3 7 1 8 3 11 4 15 2}
+set _ringside_rkh_events {
+	MP_INIT 0 MP_GET 1 MP_PUT 2
+	QUE_INIT 32 QUE_GET 33 QUE_FIFO 34 QUE_LIFO 35 QUE_FULL 36 QUE_DPT 37 QUE_GET_LAST 38
+	SMA_ACT 64 SMA_TERM 65 SMA_GET 66 SMA_FIFO 67 SMA_LIFO 68 SMA_REG 69 SMA_UNREG 70 SMA_DEFER
+	71 SMA_RCALL 72
+	SM_INIT 96 SM_CLRH 97 SM_TRN 98 SM_STATE 99 SM_ENSTATE 100 SM_EXSTATE 101 SM_NENEX 102
+	SM_NTRNACT 103 SM_TS_STATE 104 SM_EVT_PROC 105 SM_EVT_NFOUND 106 SM_GRD_FALSE 107
+	SM_CND_NFOUND 108 SM_UNKN_STATE 109 SM_EX_HLEVEL 110 SM_EX_TSEG 111 SM_EXE_ACT 112 SM_DCH
+	113
+	TMR_INIT 128 TMR_START 129 TMR_STOP 130 TMR_TOUT 131 TMR_REM 132
+	FWK_EN 160 FWK_EX 161 FWK_EPREG 162 FWK_AE 163 FWK_GC 164 FWK_GCR 165 FWK_OBJ 166 FWK_SIG
+	167 FWK_FUN 168 FWK_EXE_FUN 169 FWK_SYNC_EVT 170 FWK_TUSR 171 FWK_TCFG 172 FWK_ASSERT 173
+	FWK_AO 174 FWK_STATE 175 FWK_PSTATE 176 FWK_TIMER 177 FWK_EPOOL 178 FWK_QUEUE 179 FWK_ACTOR
+	180
+	UT_INIT 224 UT_CLEANUP 225 UT_VERIFY 226 UT_IGNORE_GROUP 227 UT_EXPECT 228 UT_EXPECT_ANYARGS
+	229 UT_IGNORE 230 UT_IGNORE_ARG 231
+}
+
+# ---- init ----
+
+proc _ringside_rkh_init {words} {
+	set options [_ringside_options init {-target -rkh -in -out -qty -chk -pointer -settings
+		-groups -events -actors -signals} $words {-ram -fault}]
+	set T [_ringside_init_target $options]
+	foreach option {-rkh -in -out -qty} {
+		if {![dict exists $options $option]} {
+			_ringside_fail "ringside init" "$option is missing" \
+				"ringside openocd-config --elf FW.elf prints the line"
+		}
+	}
+	lassign [_ringside_span -rkh [dict get $options -rkh]] array size
+	lassign [_ringside_span -qty [dict get $options -qty]] qty width
+	if {$size < 64 || $size > 1 << 20} {
+		_ringside_fail -rkh "an array of $size bytes cannot be" "it has from 64 bytes to 1 MiB"
+	}
+	set new [dict create reads 0 bytes 0 failed 0 ready 1 rkh $array n $size rw 0 \
+		at,qty $qty width,qty $width be [expr {[$T cget -endian] eq "big"}] ws 1 \
+		pb [_ringside_number -pointer [_ringside_option $options -pointer 4] 2 8] filter ""]
+	foreach {option field} {-in at,in -out at,out -chk at,chk} {
+		set value [_ringside_option $options $option ""]
+		dict set new $field [expr {$value eq "" ? "" : [_ringside_number $option $value]}]
+	}
+	foreach {option field} {-groups group -events event -actors ao -signals signal} {
+		set value [_ringside_option $options $option ""]
+		dict set new table,$field [expr {$value eq "" ? "" : [_ringside_span $option $value]}]
+	}
+	dict set new settings {}
+	foreach word [split [_ringside_option $options -settings ""] ,] {
+		if {![regexp {^([a-z_]+)=([0-9]+)$} $word -> key value]} {
+			_ringside_fail -settings "\"$word\" is none" "write KEY=NUMBER, with commas between"
+		}
+		dict set new settings $key $value
+	}
+	_ringside_init_spans new $options
+	_ringside_install $T $new
+}
+
+# ---- the array ----
+
+# Bytes of target memory.
+proc _ringside_rkh_read {T address length} {
+	upvar #0 _ringside_ring_$T r
+	set start [expr {$address & ~3}]
+	set words [_ringside_read $T $start [expr {($address + $length - $start + 3) / 4}]]
+	set skip [expr {$address - $start}]
+	return [string byterange [_ringside_bytes $words $r(be)] $skip [expr {$skip + $length - 1}]]
+}
+
+proc _ringside_rkh_number {T address width} {
+	upvar #0 _ringside_ring_$T r
+	set kind [expr {$width == 8 ? ($r(be) ? "-intbe" : "-intle") : $r(be) ? "-uintbe" : "-uintle"}]
+	return [unpack [_ringside_rkh_read $T $address $width] $kind 0 [expr {8 * $width}]]
+}
+
+# A place in the array by a pointer; -1: it was never initialised; -2: it does not point there.
+proc _ringside_rkh_place {T which} {
+	upvar #0 _ringside_ring_$T r
+	set pointer [_ringside_rkh_number $T $r(at,$which) $r(pb)]
+	if {$pointer == 0} {
+		return -1
+	}
+	if {$pointer < $r(rkh) || $pointer > $r(rkh) + $r(n)} {
+		return -2
+	}
+	return [expr {($pointer - $r(rkh)) % $r(n)}]
+}
+
+# `length` bytes of the array from a place on.
+proc _ringside_rkh_fetch {T place length} {
+	upvar #0 _ringside_ring_$T r
+	set place [expr {($place % $r(n) + $r(n)) % $r(n)}]
+	set here [_ringside_min $length [expr {$r(n) - $place}]]
+	set bytes [_ringside_rkh_read $T [expr {$r(rkh) + $place}] $here]
+	if {$here < $length} {
+		append bytes [_ringside_rkh_read $T $r(rkh) [expr {$length - $here}]]
+	}
+	return $bytes
+}
+
+proc _ringside_rkh_zeros {count} {
+	set bytes ""
+	if {$count > 0} {
+		pack bytes 0 -intle 8 [expr {8 * ($count - 1)}]
+	}
+	return $bytes
+}
+
+# The newest bytes that are proven to be whole: {place behind them, bytes}.
+proc _ringside_rkh_newest {T} {
+	global _ringside_rkh_anchor
+	upvar #0 _ringside_ring_$T r
+	set place [_ringside_rkh_place $T in]
+	for {set length $r(n)} {$place >= 0 && $length >= $r(n) / 8} {set length [expr {$length / 2}]} {
+		set from [expr {$place - $_ringside_rkh_anchor}]
+		set anchor [_ringside_rkh_fetch $T $from $_ringside_rkh_anchor]
+		set bytes [_ringside_rkh_fetch $T [expr {$place - $length}] $length]
+		set now [_ringside_rkh_place $T in]
+		if {$now < 0} {
+			return [list $now ""]
+		}
+		# The byte at the pointer is stored before the pointer moves on.
+		set passed [expr {($now - $place + $r(n)) % $r(n)}]
+		if {![_ringside_is_halted $T]} {
+			incr passed
+		}
+		set drop [_ringside_max 0 [expr {$passed + $length - $r(n)}]]
+		if {[_ringside_rkh_fetch $T $from $_ringside_rkh_anchor] eq $anchor && $drop < $length} {
+			return [list $place [string byterange $bytes $drop end]]
+		}
+		set place $now
+	}
+	return [list $place ""]
+}
+
+# What a dump, or a log, says of the ring: 128 bytes, as words.
+proc _ringside_rkh_record {T in pending valid chk settings} {
+	global _ringside_rkh_keys
+	upvar #0 _ringside_ring_$T r
+	set words [concat [_ringside_log_words RKHring] [list 1 [expr {$r(be) ? 2 : 1}]] \
+		[_ringside_wide $r(rkh)] [list $r(n) $in $pending $valid [expr {$r(at,chk) ne ""}] $chk 0 0]]
+	set from 0
+	set bit 0
+	foreach key $_ringside_rkh_keys {
+		set known [dict exists $settings $key]
+		lappend words [expr {$known ? [dict get $settings $key] : 0}]
+		# As the firmware's ELF says it.
+		set from [expr {$known ? $from | 2 << $bit : $from}]
+		incr bit 4
+	}
+	return [concat $words [_ringside_wide $from]]
+}
+
+# ---- snapshots ----
+
+# Bytes that were not taken out: the writer stores first and counts later.
+proc _ringside_rkh_pending {T in} {
+	upvar #0 _ringside_ring_$T r
+	set out [_ringside_rkh_place $T out]
+	set count [_ringside_rkh_number $T $r(at,qty) $r(width,qty)]
+	if {$out < 0} {
+		return 0
+	}
+	set apart [expr {($in - $out + $r(n)) % $r(n)}]
+	return [expr {$count >= $r(n) || ($apart == 0 && $count > $r(n) / 2) ? $r(n) : $apart}]
+}
+
+# As _ringside_take: the number of bytes that were written over meanwhile, or -1.
+proc _ringside_rkh_take {T path} {
+	upvar #0 _ringside_ring_$T r
+	set part $path.part
+	set place [_ringside_rkh_place $T in]
+	if {$place == -1} {
+		return -1
+	}
+	set pending [expr {$place < 0 ? 0 : [_ringside_rkh_pending $T $place]}]
+	set chk [expr {$r(at,chk) eq "" ? 0 : [_ringside_rkh_number $T $r(at,chk) 1]}]
+	lassign [_ringside_rkh_newest $T] at bytes
+	if {$at < 0 || $bytes eq ""} {
+		_ringside_fail "target $T" "the ring could not be copied as a whole" \
+			"is it the firmware that runs, and is the writer slower than the link?"
+	}
+	set valid [string bytelength $bytes]
+	# A byte that may be being stored is none when the writer stood still.
+	if {$valid == $r(n) - 1 && $at == $place && [_ringside_rkh_place $T in] == $at} {
+		set bytes "[_ringside_rkh_fetch $T $at 1]$bytes"
+		set valid $r(n)
+	}
+	set array "[_ringside_rkh_zeros [expr {$r(n) - $valid}]]$bytes"
+	# The oldest byte of the copy lies at the writer's place.
+	set split [expr {$r(n) - $at}]
+	set words [_ringside_rkh_record $T $at $pending $valid $chk {}]
+	set file [open $part w]
+	try {
+		puts -nonewline $file [_ringside_bytes $words 0]
+		if {$split < $r(n)} {
+			puts -nonewline $file [string byterange $array $split end]
+		}
+		puts -nonewline $file [string byterange $array 0 [expr {$split - 1}]]
+	} finally {
+		close $file
+	}
+	file rename -force $part $path
+	return [expr {$r(n) - $valid}]
+}
+
+proc _ringside_rkh_info {T} {
+	upvar #0 _ringside_ring_$T r
+	set place [_ringside_rkh_place $T in]
+	if {$place == -1} {
+		return "target $T: the trace is not initialised yet"
+	}
+	if {$place == -2} {
+		_ringside_fail "target $T" "trcin does not point into trcstm" \
+			"is it the firmware that runs?"
+	}
+	return [join [list "target:   $T, [expr {[_ringside_is_halted $T] ? "halted" : "running"}]" \
+		[format "ring:     RKH trace at 0x%x, %d bytes, %s-endian" $r(rkh) $r(n) \
+			[expr {$r(be) ? "big" : "little"}]] \
+		"pending:  [_ringside_rkh_pending $T $place] bytes, next byte $place"] "\n"]
+}
+
+# ---- recording ----
+
+proc _ringside_rkh_poll {T} {
+	global _ringside_rkh_anchor
+	upvar #0 _ringside_ring_$T r
+	set r(rec,fill) 0
+	set place [_ringside_rkh_place $T in]
+	if {$r(rec,state) ne "on"} {
+		return [expr {$place < 0 ? "" : [_ringside_rkh_begin $T 0]}]
+	}
+	if {$place < 0} {
+		return [_ringside_record_reset $T "the trace is not initialised"]
+	}
+	set k [expr {($place - $r(pos) + $r(n)) % $r(n)}]
+	set r(rec,fill) $k
+	set r(rec,most) [_ringside_max $r(rec,most) $k]
+	if {$k == 0} {
+		return
+	}
+	set known [string bytelength $r(tail)]
+	set from [expr {$r(pos) - $known}]
+	set bytes [_ringside_rkh_fetch $T $from [expr {$known + $k}]]
+	if {[string byterange $bytes 0 [expr {$known - 1}]] ne $r(tail) ||
+		[_ringside_rkh_fetch $T $from $known] ne $r(tail)} {
+		return [_ringside_rkh_lap $T $place]
+	}
+	set r(over) 0
+	set r(pos) $place
+	set r(tail) [string byterange $bytes [_ringside_max 0 [expr {$known + $k - \
+		$_ringside_rkh_anchor}]] end]
+	_ringside_rkh_put $T [string byterange $bytes $known end]
+}
+
+# The newest bytes, of a ring that was not known before or that the writer has gone round.
+proc _ringside_rkh_begin {T lapped} {
+	global _ringside_rkh_anchor
+	upvar #0 _ringside_ring_$T r
+	lassign [_ringside_rkh_newest $T] place bytes
+	if {$place < 0 || $bytes eq ""} {
+		return
+	}
+	if {!$lapped} {
+		_ringside_rkh_describe $T $place
+	} else {
+		incr r(rec,laps)
+		_ringside_record_loss $T 1 0 0 0
+	}
+	foreach {field value} {held 0 unread 0 rec,state on rec,restart 0} {
+		set r($field) $value
+	}
+	set r(over) $lapped
+	set r(pos) $place
+	set r(tail) [string byterange $bytes [_ringside_max 0 [expr {[string bytelength $bytes] - \
+		$_ringside_rkh_anchor}]] end]
+	_ringside_rkh_put $T $bytes
+}
+
+# The bytes that were the newest are gone: the writer came round, or began anew and has not filled
+# the array since.
+proc _ringside_rkh_lap {T place} {
+	global _ringside_rkh_anchor
+	upvar #0 _ringside_ring_$T r
+	set ahead [_ringside_rkh_fetch $T $place [_ringside_min $_ringside_rkh_anchor \
+		[expr {$r(n) - $place}]]]
+	if {$r(rec,restart) || $ahead eq [_ringside_rkh_zeros [string bytelength $ahead]]} {
+		return [_ringside_record_reset $T "the ring began anew"]
+	}
+	_ringside_rkh_begin $T 1
+}
+
+proc _ringside_rkh_describe {T place} {
+	upvar #0 _ringside_ring_$T r
+	set words [concat [_ringside_log_words rkh] {0 0 0} [_ringside_wide $r(rkh)] {0 0 0 0} \
+		[list 128 [expr {$r(be) ? 2 : 1}] 4 $r(pb)] \
+		[_ringside_rkh_record $T $place 0 0 0 $r(settings)]]
+	_ringside_record_try $T $r(number) [list _ringside_log_describe $T ring $words 184]
+}
+
+# How many frames end in words: the flag stands nowhere else.
+proc _ringside_rkh_flags {words} {
+	set count 0
+	foreach w $words {
+		incr count [expr {(($w & 0xff) == 0x7e) + (($w & 0xff00) == 0x7e00) +
+			(($w & 0xff0000) == 0x7e0000) + (($w & 0xff000000) == 0x7e000000)}]
+	}
+	return $count
+}
+
+proc _ringside_rkh_put {T bytes} {
+	upvar #0 _ringside_ring_$T r
+	set length [string bytelength $bytes]
+	for {set at 0} {$at < $length} {incr at 2048} {
+		set piece [string byterange $bytes $at [expr {$at + 2047}]]
+		set words [_ringside_log_words $piece]
+		set count [_ringside_rkh_flags $words]
+		set first $r(number)
+		incr r(number) $count
+		_ringside_record_try $T $first [list _ringside_rkh_write $T $first $words \
+			[string bytelength $piece] $count]
+	}
+}
+
+proc _ringside_rkh_write {T first words length count} {
+	upvar #0 _ringside_ring_$T r
+	upvar #0 _ringside_log_$T l
+	set done [_ringside_log_put $T bytes [dict create count $count first $first] $words $length]
+	if {$done} {
+		set l(next) [expr {$first + $count}]
+		incr r(rec,entries) $count
+	}
+	return $done
+}
+
+# ---- filters ----
+
+# The bits of a kind: {name number byte bit ...}.
+proc _ringside_rkh_bits {T kind} {
+	global _ringside_rkh_groups _ringside_rkh_events _ringside_rkh_map
+	upvar #0 _ringside_ring_$T r
+	lassign $r(table,$kind) address size
+	set names {}
+	if {$kind eq "group"} {
+		foreach name $_ringside_rkh_groups {
+			lappend names $name [expr {[llength $names] / 2}]
+		}
+	} elseif {$kind eq "event"} {
+		set users {}
+		for {set i 0} {$i < 32} {incr i} {
+			lappend users USER$i [expr {192 + $i}]
+		}
+		foreach {name id} [concat $_ringside_rkh_events $users] {
+			set first [lindex $_ringside_rkh_map [expr {$id / 32 * 2}]]
+			lappend names $name [expr {8 * $first + $id % 32}]
+		}
+	} else {
+		for {set i 0} {$i < 8 * $size} {incr i} {
+			lappend names $i $i
+		}
+	}
+	return $names
+}
+
+proc _ringside_rkh_tables {T} {
+	upvar #0 _ringside_ring_$T r
+	set tables [dict create]
+	foreach kind {group event ao signal} {
+		if {$r(table,$kind) ne ""} {
+			set bits {}
+			foreach word [_ringside_log_words [_ringside_rkh_read $T {*}$r(table,$kind)]] {
+				lappend bits [expr {$word & 255}] [expr {$word >> 8 & 255}] \
+					[expr {$word >> 16 & 255}] [expr {$word >> 24}]
+			}
+			dict set tables $kind [lrange $bits 0 [expr {[lindex $r(table,$kind) 1] - 1}]]
+		}
+	}
+	return $tables
+}
+
+proc _ringside_rkh_text {T tables} {
+	set lines {}
+	foreach {kind title} {group groups event events ao {active objects} signal signals} {
+		if {![dict exists $tables $kind]} {
+			continue
+		}
+		set bytes [dict get $tables $kind]
+		set on {}
+		set off {}
+		foreach {name bit} [_ringside_rkh_bits $T $kind] {
+			if {[lindex $bytes [expr {$bit / 8}]] >> $bit % 8 & 1} {
+				lappend on $name
+			} else {
+				lappend off $name
+			}
+		}
+		if {![llength $off]} {
+			lappend lines "$title: all"
+		} elseif {![llength $on]} {
+			lappend lines "$title: none"
+		} elseif {[llength $on] <= [llength $off]} {
+			lappend lines "$title: only $on"
+		} else {
+			lappend lines "$title: all but $off"
+		}
+	}
+	return [join $lines "\n"]
+}
+
+# The tables with one word's change.
+proc _ringside_rkh_change {T tables word on} {
+	set found 0
+	if {$word eq "all"} {
+		foreach kind [dict keys $tables] {
+			dict set tables $kind [lmap byte [dict get $tables $kind] {expr {$on ? 255 : 0}}]
+		}
+		return $tables
+	}
+	if {![regexp {^(group|event|ao|signal)=(.+)$} $word -> kind pattern] ||
+		![dict exists $tables $kind]} {
+		_ringside_fail "ringside filter" "\"$word\" is no change" \
+			"write group=, event=, ao= or signal= with a name or a number, or all"
+	}
+	regsub {^RKH_TE_} $pattern "" pattern
+	foreach {name bit} [_ringside_rkh_bits $T $kind] {
+		if {![string match $pattern $name]} {
+			continue
+		}
+		set found 1
+		set bytes [dict get $tables $kind]
+		set byte [lindex $bytes [expr {$bit / 8}]]
+		set mask [expr {1 << $bit % 8}]
+		lset bytes [expr {$bit / 8}] [expr {$on ? $byte | $mask : $byte & ~$mask}]
+		dict set tables $kind $bytes
+		if {$kind eq "event" && $on} {
+			set group [_ringside_rkh_group $bit]
+			dict set tables group [expr {[lindex [dict get $tables group] 0] | 1 << $group}]
+		}
+	}
+	if {!$found} {
+		_ringside_fail "ringside filter" "there is no $kind \"$pattern\"" "see ringside filter"
+	}
+	return $tables
+}
+
+# The group whose events have this bit.
+proc _ringside_rkh_group {bit} {
+	global _ringside_rkh_map
+	set group 0
+	for {set i 0} {$i < 8} {incr i} {
+		if {[lindex $_ringside_rkh_map [expr {2 * $i}]] <= $bit / 8} {
+			set group $i
+		}
+	}
+	return $group
+}
+
+proc _ringside_rkh_filter {T words} {
+	upvar #0 _ringside_ring_$T r
+	set rest [lassign $words verb]
+	if {$verb ni {"" show on off} || ($verb in {on off}) != ([llength $rest] > 0)} {
+		_ringside_fail "ringside filter" "\"$words\" is not expected" \
+			"write show, or on or off with group=, event=, ao=, signal= or all"
+	}
+	if {$r(table,group) eq "" || $r(table,event) eq ""} {
+		_ringside_fail "ringside filter" "the addresses of the filters are not known" \
+			"the firmware needs RKH_CFG_TRC_RTFIL_EN; see ringside openocd-config"
+	}
+	set before [_ringside_rkh_tables $T]
+	set after $before
+	foreach word $rest {
+		set after [_ringside_rkh_change $T $after $word [expr {$verb eq "on"}]]
+	}
+	if {![llength $rest]} {
+		return [_ringside_rkh_text $T $before]
+	}
+	foreach {kind bytes} $after {
+		set address [lindex $r(table,$kind) 0]
+		foreach byte $bytes old [dict get $before $kind] {
+			if {$byte != $old} {
+				$T mwb $address $byte
+			}
+			incr address
+		}
+	}
+	if {[_ringside_rkh_tables $T] ne $after} {
+		_ringside_fail "ringside filter $verb" "the filters could not be written" \
+			"are they in RAM that the debugger may write?"
+	}
+	_ringside_record_filter $T [lindex [dict get $after group] 0]
+	return "before:\n[_ringside_rkh_text $T $before]\nafter:\n[_ringside_rkh_text $T $after]"
+}
