@@ -5,10 +5,14 @@
 
 FIRMWARE_PORTS := cortex-m3 rv64 coldfire
 FIRMWARE_hooks     := hooks hookstates hookstorm
+RKH_CONFIGS        := rkh rkh16 rkhsmall
+FIRMWARE_rkh       := $(RKH_CONFIGS) $(RKH_CONFIGS:rkh%=rkhevents%) $(RKH_CONFIGS:rkh%=rkhstorm%)
 FIRMWARE_cortex-m3 := demo storm small filtered disabled never services crash recycled \
-  demo64k $(FIRMWARE_hooks)
-FIRMWARE_rv64      := demo storm small filtered disabled never services $(FIRMWARE_hooks)
-FIRMWARE_coldfire  := demo storm small filtered disabled never services $(FIRMWARE_hooks)
+  demo64k $(FIRMWARE_hooks) $(FIRMWARE_rkh)
+FIRMWARE_rv64      := demo storm small filtered disabled never services $(FIRMWARE_hooks) \
+  $(FIRMWARE_rkh)
+FIRMWARE_coldfire  := demo storm small filtered disabled never services $(FIRMWARE_hooks) \
+  $(FIRMWARE_rkh)
 
 TOOLS_cortex-m3 := arm-none-eabi-
 TOOLS_rv64      := riscv64-unknown-elf-
@@ -22,18 +26,29 @@ CPU_coldfire    := -mcpu=5208 -malign-int
 CONFIG_storm := fast
 CONFIG_small := small
 $(foreach image,$(FIRMWARE_hooks),$(eval CONFIG_$(image) := hook))
+$(foreach image,$(FIRMWARE_rkh),\
+  $(eval CONFIG_$(image) := $(patsubst rkhevents%,rkh%,$(image:rkhstorm%=rkh%))))
 FLAGS_plain  := -Og
 FLAGS_fast   := -O2
 FLAGS_small  := -Og -DBOUT_TRACE_CONFIG='"small_config.h"'
 FLAGS_hook   := -O2 -DHOOK_STAMP_FUNCTION=hooks_stamp
+FLAGS_rkh    := -O2
+FLAGS_rkh16    := $(FLAGS_rkh) -DRKH_CONFIG='"../../images/rkh/sizes16.h"'
+FLAGS_rkhsmall := $(FLAGS_rkh) -DRKH_CONFIG='"../../images/rkh/small.h"'
 RECORDER_hook := hook
-FIRMWARE_CONFIGS := plain fast small hook
+$(foreach config,$(RKH_CONFIGS),$(eval RECORDER_$(config) := rkh))
+FIRMWARE_CONFIGS := plain fast small hook $(RKH_CONFIGS)
 LINK_demo64k := -Wl,--defsym=RAM_SIZE=128K
+LINK_RKH     := -Wl,--undefined=rkh_version
+$(foreach image,$(FIRMWARE_rkh),$(eval LINK_$(image) := $$(LINK_RKH)))
 
 # What an image is made of beside its own file and the kernel: product.c, or the folder of images
-# that have one.
+# that have one. The sizes of RKH streams are chosen by their configurations.
 PARTS_product := demo filtered disabled never crash recycled demo64k
 FOLDER_hook   := hooks
+$(foreach config,$(RKH_CONFIGS),$(eval FOLDER_$(config) := rkh))
+$(foreach image,rkh rkhevents rkhstorm,\
+  $(foreach size,16 small,$(eval SOURCE_$(image)$(size) := $(image))))
 
 FIRMWARE_OUT   := build/firmware
 # No loops that become calls of the functions they are in (memory.c), and no copies of functions
@@ -58,7 +73,7 @@ firmware_sources = $(FIRMWARE_KERNEL) $(sort $(wildcard qemu-tests/ports/$(1)/*.
   $(sort $(wildcard qemu-tests/rtos/$(call firmware_recorder,$(3))/*.c)) \
   $(if $(filter $(2),$(PARTS_product)),qemu-tests/images/product.c) \
   $(if $(FOLDER_$(3)),qemu-tests/images/$(FOLDER_$(3))/shared.c) \
-  qemu-tests/images/$(if $(FOLDER_$(3)),$(FOLDER_$(3))/)$(2).c
+  qemu-tests/images/$(if $(FOLDER_$(3)),$(FOLDER_$(3))/)$(or $(SOURCE_$(2)),$(2)).c
 
 # $(eval $(call firmware_compile,PORT,CONFIGURATION))
 define firmware_compile

@@ -3,7 +3,7 @@
 # Everything that is started ends with the script.
 # shellcheck shell=bash
 # shellcheck source=probelib.sh
-. "$(dirname "$0")/probelib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/probelib.sh"
 
 openocd_pid=
 tcl_port=

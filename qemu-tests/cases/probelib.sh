@@ -4,7 +4,7 @@
 # said. It brings lib.sh with it, and everything that is started ends with the script.
 # shellcheck shell=bash
 # shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 probe=$PWD/$BUILD/ringside-probe
 config=$PWD/qemu-tests/probe/probe.cfg
