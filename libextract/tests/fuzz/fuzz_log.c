@@ -148,8 +148,9 @@ static void continue_log(const uint8_t *data, size_t size, const struct tally *b
         check(!extract_log_close(writer, NULL));
         check(!extract_log_open(&log, path, NULL));
         struct tally after = walk(log);
+        // Behind damage, what is appended may let the reader find more than it did.
         check(extract_log_status(log)->closed && after.blocks >= before->blocks + 2 &&
-              after.entries == before->entries);
+              after.entries >= before->entries);
         extract_log_free(log);
     }
     unlink(path);
