@@ -63,8 +63,7 @@ static enum extract_code look_at_stdin(struct input *input, struct extract_error
     enum extract_code code = keep_stdin(error);
     if (!code)
         code = extract_memory_detect("/dev/stdin", &input->kind, error);
-    if (code || !strcmp(input->kind, "trx") || !strcmp(input->kind, "hook") ||
-        !strcmp(input->kind, "raw"))
+    if (code || !strcmp(input->kind, "trx") || !strcmp(input->kind, "hook"))
         return code;
     free(input->path);
     input->path = strdup("/dev/stdin");

@@ -133,4 +133,7 @@ is "by the name of a signal" "$("$ringside" report --no-header --event 'no trigg
     --object PAUSE "$stream" | wc -l)" \
     "$(grep -c 'EVT_NFOUND : .*sig=PAUSE' "$data/cm3_all_on.trazer.txt")"
 
+is "through a pipe" "$(cat "$stream" | "$ringside" info - | grep '^entries valid')" \
+    'entries valid: 5370'
+
 [ "$failures" -eq 0 ]
