@@ -109,7 +109,9 @@ static enum rkh_item_kind kind_of(enum rkh_word word)
 // any.
 static void follow(struct rkh_args *args, uint64_t named)
 {
-    const uint8_t *words = named < RKH_IDS ? rkh_words(args->wire.family, (unsigned)named) : NULL;
+    enum rkh_family family = args->wire.family;
+    int id = named < RKH_IDS ? rkh_id(family, (unsigned)named) : -1;
+    const uint8_t *words = id < 0 ? NULL : rkh_words(family, (unsigned)id);
     args->words = words;
     args->c.failed |= !words;
 }
