@@ -22,8 +22,7 @@ static void put_row(struct sheet *sheet, const struct extract_service_stats *ser
                     uint64_t events, const struct adaptor *adaptor)
 {
     const struct extract_event event = {.id = service->id, .type = service->type};
-    const struct extract_template *chosen =
-        extract_templates_find(adaptor->templates, adaptor->format->hooks, service->id);
+    const struct extract_template *chosen = adaptor_find(adaptor, &event);
     char id[ADAPTOR_ID];
 
     sheet_number(sheet, service->count);

@@ -6,7 +6,11 @@
 // it is no chance. Nothing else proves that such a place is a border: it is provisional.
 #include "formats/hook/hook.h"
 
-enum { CHAIN = 4, CHAIN_OWN = 2 }; // records that follow each other; behind one's own length
+enum {
+    CHAIN = 4,     // records that follow each other
+    CHAIN_OWN = 2, // behind one's own length
+    BLANKS = 64    // blanked ones that do as well; so that a search over many of them ends soon
+};
 
 struct walk {
     struct extract_snapshot *snapshot;
@@ -40,10 +44,12 @@ static bool is_blank(const struct walk *walk, uint32_t at, const struct hook_rec
 static bool holds(const struct walk *walk, uint32_t at, unsigned chain)
 {
     struct hook_record record;
-    while (chain && at != walk->to) {
+    for (unsigned blanks = BLANKS; chain && blanks && at != walk->to;) {
         if (record_at(walk, at, &record))
             chain--;
-        else if (!is_blank(walk, at, &record))
+        else if (is_blank(walk, at, &record))
+            blanks--;
+        else
             return false;
         at += hook_record_length(&record);
     }

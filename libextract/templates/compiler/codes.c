@@ -135,7 +135,7 @@ enum code_word code_parse(const char *word, size_t length, struct template_op *o
     struct numbers n;
 
     *op = (struct template_op){.code = OP_PUT};
-    if (length < 2 || !strchr("ASBXDUoFTEPGORWH", word[0]))
+    if (length < 2 || !word[0] || !strchr("ASBXDUoFTEPGORWH", word[0]))
         return CODE_NONE;
     if (word[0] == 'H') {
         op->kind = word[1] == 'B' ? KIND_LENGTH : KIND_TYPE;

@@ -124,9 +124,9 @@ static size_t format_length(const struct compiler *c, size_t at)
 {
     const char *f = c->bytes + at;
     size_t digits = digits_at(c, at + 1), length = 1 + digits;
-    if (strchr("XDUoS", *f) && f[1] == 'W')
+    if (*f && strchr("XDUoS", *f) && f[1] == 'W')
         return 2;
-    if (!strchr("XDUoSBW", *f) || !digits)
+    if (!*f || !strchr("XDUoSBW", *f) || !digits)
         return 0;
     if ((*f == 'B' || *f == 'W') && f[length] == '.' && digits_at(c, at + length + 1))
         length += 1 + digits_at(c, at + length + 1);

@@ -33,7 +33,7 @@ size_t run_date(char to[RUN_DATE], int64_t seconds)
     static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     int64_t day = seconds / DAY - (seconds % DAY < 0);
-    unsigned clock = (unsigned)(seconds - day * DAY);
+    unsigned clock = (unsigned)((uint64_t)seconds - (uint64_t)day * DAY);
     struct date date = date_of(day);
     int length = snprintf(to, RUN_DATE, "%s %s %2u %02u:%02u:%02u %" PRId64,
                           days[(day % 7 + 7) % 7], months[date.month], date.day, clock / 3600,

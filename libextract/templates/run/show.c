@@ -215,6 +215,18 @@ static bool put_long(struct extract_formatter *run, const struct template_op *op
     return true;
 }
 
+// B beyond 64 bits, likewise.
+static bool put_many_bits(struct extract_formatter *run, const struct template_op *op)
+{
+    uint64_t first = (uint64_t)(run->pointer + run->base * 8), last;
+    if (!run_bits(run, op->width, &last) || !run_begin(run, op->flags, op->width))
+        return false;
+    for (uint64_t at = first; at < first + op->width; at++)
+        pen_char(&run->pen, (char)('0' + (run->bytes.bytes[at >> 3] >> (7 - (at & 7)) & 1)));
+    run_behind(run, op->flags);
+    return true;
+}
+
 // Which data word the `bytes` bytes behind the data pointer lie in, 0: none.
 static inline unsigned word_at(const struct extract_formatter *run, unsigned bytes)
 {
@@ -243,6 +255,9 @@ const struct template_op *run_op_put(struct extract_formatter *run, const struct
         break;
     case KIND_HEX:
         well = op->width > 8 ? put_long(run, op) : put_value(run, op);
+        break;
+    case KIND_BITS:
+        well = op->width > 64 ? put_many_bits(run, op) : put_value(run, op);
         break;
     default:
         well = put_value(run, op);
