@@ -18,12 +18,17 @@ static uint64_t head_sum(const uint8_t head[LOG_HEAD])
     return sums.two;
 }
 
+static bool has_value(const struct extract_log_block *b)
+{
+    return b->type == EXTRACT_LOG_MARK || b->type == EXTRACT_LOG_SECTION;
+}
+
 // The two numbers whose meaning is the type's.
 static void store_numbers(uint8_t *to, const struct extract_log_block *b)
 {
-    bool loss = b->type == EXTRACT_LOG_LOSS, mark = b->type == EXTRACT_LOG_MARK;
-    extract_log_store(to, loss ? b->lost : mark ? b->value : b->first_stamp, 8);
-    extract_log_store(to + 8, loss ? b->modulo : mark ? 0 : b->last_stamp, 8);
+    bool loss = b->type == EXTRACT_LOG_LOSS, value = has_value(b);
+    extract_log_store(to, loss ? b->lost : value ? b->value : b->first_stamp, 8);
+    extract_log_store(to + 8, loss ? b->modulo : value ? 0 : b->last_stamp, 8);
 }
 
 void extract_log_encode(uint8_t head[LOG_HEAD], const struct extract_log_block *b)
@@ -61,7 +66,7 @@ static void load_numbers(struct extract_log_block *b, uint64_t first, uint64_t s
     if (b->type == EXTRACT_LOG_LOSS) {
         b->lost = first;
         b->modulo = second;
-    } else if (b->type == EXTRACT_LOG_MARK) {
+    } else if (has_value(b)) {
         b->value = first;
     } else {
         b->first_stamp = first;

@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CUTS = 16 }; // at the end of a damaged log
-
 static const char hint_name[] = "give another name, or remove it";
 static const char hint_folder[] = "give a path in a folder that can be written to";
 
@@ -41,8 +39,11 @@ static enum extract_code look(const char *path, bool *exists, uint64_t *size,
     return EXTRACT_OK;
 }
 
-// Takes over what the log says of itself. *end: where what is whole ends.
-static enum extract_code adopt(struct log_place *place, struct log_facts *facts, uint64_t *end,
+// Numbers that a log has room for behind those of a damaged one.
+#define NUMBERS_LEFT (UINT64_C(1) << 62)
+
+// Takes over what the log says of itself.
+static enum extract_code adopt(struct log_place *place, struct log_facts *facts,
                                struct extract_error *error)
 {
     struct extract_log *log;
@@ -61,28 +62,28 @@ static enum extract_code adopt(struct log_place *place, struct log_facts *facts,
     place->section = log->sections[log->section_count - 1].number + 1;
     place->number = log->next_number;
     place->size = log->size;
-    *end = log->torn && log->end < log->size ? log->end : log->size;
+    place->ended = log->end;
+    place->index = (log->end + facts->section_bytes - 1) / facts->section_bytes;
     extract_log_free(log);
+    if (!code && (place->section > NUMBERS_LEFT || place->number > NUMBERS_LEFT))
+        code = extract_error_set(error, EXTRACT_BAD, place->path, hint_name,
+                                 "the log is too damaged to be continued");
     return code;
 }
 
-// Cuts off what was half-written. That may bring a block to the end which is not whole either, in a
-// log that was damaged, too; each look is at a shorter file.
+// Goes on behind the section that holds the last block. Nothing of it changes, not even what was
+// half-written there: the next section says where it ended.
 static enum extract_code continue_log(struct log_place *place, struct log_facts *facts,
                                       struct extract_error *error)
 {
-    uint64_t end = 0;
-    enum extract_code code = adopt(place, facts, &end, error);
-    for (int i = 0; !code && end < place->size && i < CUTS; i++) {
-        if (ftruncate(place->fd, (off_t)end) != 0)
-            return extract_file_error(place->path, NULL, error);
-        code = adopt(place, facts, &end, error);
-    }
-    if (!code && end < place->size)
-        return extract_error_set(error, EXTRACT_BAD, place->path, hint_name,
-                                 "the log is too damaged to be continued");
-    place->index = (end + facts->section_bytes - 1) / facts->section_bytes;
-    return code;
+    enum extract_code code = adopt(place, facts, error);
+    uint64_t begin = place->index * facts->section_bytes;
+    if (code || place->size <= begin)
+        return code;
+    if (ftruncate(place->fd, (off_t)begin) != 0)
+        return extract_file_error(place->path, NULL, error);
+    place->size = begin;
+    return EXTRACT_OK;
 }
 
 static enum extract_code open_file(struct log_place *place, struct log_facts *facts,

@@ -90,7 +90,7 @@ enum extract_code extract_log_ring(struct extract_ring *ring, const void *payloa
     if (!facts_read(&facts, payload, length))
         return bad(error, "it is too short for what it announces");
     const struct extract_format *format = extract_format_by_name(facts.format);
-    bool stream = format && format->stream && format->stream->describe;
+    bool stream = format && extract_stream_is_recorded(format->stream);
     if (!format || (!format->follow && !stream)) // nothing else is recorded
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "the log's ring",
                                  "use a later ringside", "its format \"%s\" is not known",

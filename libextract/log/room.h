@@ -17,8 +17,10 @@ struct log_window {
 struct log_section {
     uint64_t number;
     uint64_t place; // in the file: it begins at place * section bytes
+    uint64_t end;   // offset that its blocks lie in front of
     size_t first;   // index of its first block
     bool headless;  // its SECTION block is not whole
+    bool continues; // a writer continued the log with it
 };
 
 // A payload, known by its sums.
@@ -40,8 +42,7 @@ struct extract_log {
     uint32_t *blocks; // offset in the section in units of 8 bytes, and LOG_DAMAGED
     size_t count, room;
     uint64_t next_number; // of the block that follows the last
-    uint64_t end;         // offset behind all blocks
-    bool torn;            // there is something behind it that a writer began
+    uint64_t end;         // of the section that holds the farthest block
     struct log_print ring, objects;
     struct log_window window;
 };

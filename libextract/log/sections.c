@@ -83,6 +83,35 @@ static void adopt(struct extract_log *log, const struct log_facts *facts)
     log->turn = facts->sections;
 }
 
+// Whether a whole section of this log begins at an offset, and its blocks may lie up to `end`.
+static bool begins_at(struct extract_log *log, uint64_t at, uint64_t end,
+                      struct extract_log_block *block, struct log_facts *facts)
+{
+    return section_at(log, at, block, facts) && extract_log_size(block->length) <= end - at &&
+           facts->section_bytes == log->status.section_bytes && facts->version == LOG_VERSION;
+}
+
+// Whether the writer of a SECTION block continued a log that ended in the section before.
+static bool continues(const struct extract_log *log, const struct extract_log_block *block)
+{
+    return block->value && block->value <= block->offset &&
+           block->offset - block->value < log->status.section_bytes;
+}
+
+// What a section's blocks lie in front of: its own end, that of the file, or that which the file
+// had when the log was continued behind it. What was appended since decides nothing about them.
+static uint64_t end_at(struct extract_log *log, uint64_t at)
+{
+    struct extract_log_block next;
+    struct log_facts facts;
+    uint64_t bytes = log->status.section_bytes;
+    if (log->size - at <= bytes)
+        return log->size;
+    if (begins_at(log, at + bytes, UINT64_MAX, &next, &facts) && continues(log, &next))
+        return next.value;
+    return at + bytes;
+}
+
 // What lies at a place: a section; one whose SECTION block is gone, when there are blocks of one;
 // or nothing.
 static enum extract_code look(struct extract_log *log, uint64_t place, uint64_t *newest,
@@ -90,17 +119,19 @@ static enum extract_code look(struct extract_log *log, uint64_t place, uint64_t 
 {
     struct extract_log_block block;
     struct log_facts facts;
-    uint64_t bytes = log->status.section_bytes, at = place * bytes;
-    uint64_t end = log->size - at < bytes ? log->size : at + bytes;
-    bool whole = section_at(log, at, &block, &facts) && facts.section_bytes == bytes &&
-                 facts.version == LOG_VERSION;
+    uint64_t at = place * log->status.section_bytes, end = end_at(log, at);
+    bool whole = begins_at(log, at, end, &block, &facts);
     if (!whole && !extract_log_next_head(log, &block, at, end, NULL, 0, 0)) {
         log->blank += end - at;
         return EXTRACT_OK;
     }
     log->status.damaged_bytes += log->blank;
     log->blank = 0;
-    struct log_section section = {.number = block.section, .place = place, .headless = !whole};
+    struct log_section section = {.number = block.section,
+                                  .place = place,
+                                  .end = end,
+                                  .headless = !whole,
+                                  .continues = whole && continues(log, &block)};
     if (whole && (!log->section_count || block.section >= *newest)) {
         adopt(log, &facts);
         *newest = block.section;

@@ -9,6 +9,7 @@ enum { DOUBTS = 16 }; // a hostile file could make each of them cost a section
 // A walk through the sections, in order.
 struct walk {
     struct extract_log *log;
+    size_t sections;               // that have been walked
     uint64_t number;               // the next block has it, if nothing is missing
     uint64_t at;                   // offset behind the last block
     uint64_t reach;                // the farthest of these offsets
@@ -18,6 +19,8 @@ struct walk {
     bool head;        // only RING and OBJECTS have followed the SECTION block
     bool listed;      // the last block is in the index
     bool whole;       // and is known to be whole
+    bool out;         // or has been taken out of the log, since it is not
+    uint64_t end;     // of the section that `reach` lies in
     bool overwriting; // the oldest section has lost its SECTION block, as when it is written over
 };
 
@@ -101,7 +104,7 @@ static bool accept(struct walk *walk, const struct extract_log_block *block)
     bool repeat = false,
          facts = block->type == EXTRACT_LOG_RING || block->type == EXTRACT_LOG_OBJECTS;
     count_gap(walk, block->number);
-    walk->whole = false;
+    walk->whole = walk->out = false;
     if (facts)
         repeat = repeats(walk, block);
     walk->head = block->type == EXTRACT_LOG_SECTION || (walk->head && facts);
@@ -145,10 +148,11 @@ static uint64_t blocks_most(const struct extract_log *log)
 static struct bounds bounds_of(const struct walk *walk, const struct log_section *section)
 {
     const struct extract_log_status *s = &walk->log->status;
-    struct bounds b = {.section = section->number, .most = UINT64_MAX, .doubts = DOUBTS};
-    b.start = section->place * s->section_bytes;
-    uint64_t left = walk->log->size - b.start;
-    b.end = b.start + (left < s->section_bytes ? left : s->section_bytes);
+    struct bounds b = {.start = section->place * s->section_bytes,
+                       .end = section->end,
+                       .section = section->number,
+                       .most = UINT64_MAX,
+                       .doubts = DOUBTS};
     // What is missing lies in this section, or in those between.
     uint64_t passed = walk->any ? section->number - walk->last.section + 1 : 0;
     uint64_t in_one = blocks_most(walk->log);
@@ -214,6 +218,8 @@ static bool walk_section(struct walk *walk, struct log_section *section)
             count_damage(walk, section, at, block.offset, &b);
         if (!accept(walk, &block))
             return false;
+        if (walk->at == walk->reach)
+            walk->end = b.end;
         b.most = blocks_most(walk->log);
     }
     return true;
@@ -235,19 +241,24 @@ static bool is_begun(struct walk *walk)
            block.number == walk->number;
 }
 
-// Takes the last block out of the log, since it is not whole.
-static void take_out(struct walk *walk)
+// Takes the last block of what one writer left out of the log, when it is not whole.
+static void take_out_torn(struct walk *walk)
 {
     struct extract_log *log = walk->log;
     struct extract_log_status *s = &log->status;
     const struct extract_log_block *b = &walk->last;
+    if (!walk->any || walk->whole || walk->out || extract_log_verify(log, b, NULL))
+        return;
+    walk->out = true;
     log->count -= walk->listed;
+    for (size_t i = walk->sections; i-- && log->sections[i].first > log->count;)
+        log->sections[i].first = log->count;
     s->blocks -= walk->listed;
     if (extract_log_holds_entries(b))
         s->entries -= b->count;
     if (b->type == EXTRACT_LOG_LOSS)
         s->lost -= b->lost;
-    // Where it is the last of the file, too, a writer cuts it off and uses its number again.
+    // Where it is the last of the file, too, a writer that continues uses its number again.
     if (walk->reach != walk->at)
         return;
     walk->reach = b->offset;
@@ -267,29 +278,29 @@ static void finish(struct walk *walk)
 {
     struct extract_log *log = walk->log;
     struct extract_log_status *s = &log->status;
-    bool torn = is_begun(walk);
-    if (walk->any && !walk->whole && !extract_log_verify(log, &walk->last, NULL)) {
-        take_out(walk);
-        torn = true;
-    }
+    take_out_torn(walk);
+    bool torn = walk->out || is_begun(walk);
     s->closed = !torn && walk->last.type == EXTRACT_LOG_STATUS;
     if (s->closed)
         read_totals(log, &walk->last);
     s->damaged += walk->overwriting && s->closed;
-    log->torn = torn;
-    log->end = walk->reach;
+    log->end = walk->end;
     log->next_number = walk->number;
     s->cut = torn || (walk->overwriting && !s->closed);
 }
 
 enum extract_code extract_log_walk(struct extract_log *log, struct extract_error *error)
 {
-    struct walk walk = {.log = log};
+    struct walk walk = {.log = log, .end = log->size};
     log->status.lost_known = true;
-    for (size_t i = 0; i < log->section_count; i++)
-        if (!walk_section(&walk, &log->sections[i]))
+    for (; walk.sections < log->section_count; walk.sections++) {
+        struct log_section *section = &log->sections[walk.sections];
+        if (section->continues)
+            take_out_torn(&walk);
+        if (!walk_section(&walk, section))
             return extract_error_set(error, EXTRACT_NOMEM, log->path, NULL,
                                      "no memory for an index of its blocks");
+    }
     if (log->section_count)
         finish(&walk);
     return EXTRACT_OK;

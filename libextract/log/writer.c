@@ -142,8 +142,10 @@ static enum extract_code write_block(struct extract_log_writer *w, struct extrac
 static enum extract_code write_section(struct extract_log_writer *w, struct extract_error *error)
 {
     uint8_t payload[LOG_SECTION_PAYLOAD];
-    struct extract_log_block block = {
-        .type = EXTRACT_LOG_SECTION, .length = sizeof payload, .first = w->next};
+    struct extract_log_block block = {.type = EXTRACT_LOG_SECTION,
+                                      .length = sizeof payload,
+                                      .first = w->next,
+                                      .value = w->wrote ? 0 : w->place.ended};
     extract_log_facts_encode(payload, &w->facts);
     return write_block(w, &block, payload, error);
 }

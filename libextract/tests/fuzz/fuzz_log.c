@@ -3,7 +3,8 @@
 // taken out of it, and continued by a writer when it is an APPEND log.
 //
 // What is checked, besides that nothing crashes, leaks or hangs: blocks come in order, counts agree
-// with what is read, texts do not control a terminal, and a continued log has all that it had.
+// with what is read, texts do not control a terminal, and a continued log has what it had, no less
+// and no more.
 #define _GNU_SOURCE // memfd_create
 #include <extract/log.h>
 #include <fcntl.h>
@@ -67,8 +68,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 
 // What reading all of a log gave.
 struct tally {
-    uint64_t blocks, entries;
-    bool damaged; // a part of the log was passed over
+    uint64_t blocks, entries, rings, missing;
 };
 
 static void take_apart(const struct extract_log_block *block, const uint8_t *payload)
@@ -98,7 +98,8 @@ static void check_block(struct extract_log *log, const struct extract_log_block 
     check(!code || (error.code == code && error.why[0]));
     if (!code) {
         tally->blocks++;
-        tally->entries += block->type == EXTRACT_LOG_ENTRIES ? block->count : 0;
+        tally->entries += extract_log_holds_entries(block) ? block->count : 0;
+        tally->rings += block->type == EXTRACT_LOG_RING;
         take_apart(block, payload);
     }
     free(payload);
@@ -119,7 +120,7 @@ static struct tally walk(struct extract_log *log)
     }
     const struct extract_log_status *status = extract_log_status(log);
     check(status->blocks == tally.blocks && status->entries == tally.entries);
-    tally.damaged = status->damaged || status->missing;
+    tally.missing = status->missing;
     check(extract_log_seek(log, 0) == 0);
     return tally;
 }
@@ -133,7 +134,8 @@ static void check_status(const struct extract_log_status *status)
     check((unsigned)status->policy <= EXTRACT_LOG_APPEND && !status->writing);
 }
 
-// Continues a log in a folder of its own; what was whole must still be there.
+// Continues a log in a folder of its own; of what was there, the same is read as before, and behind
+// it stand a SECTION and a STATUS.
 static void continue_log(const uint8_t *data, size_t size, const struct tally *before)
 {
     char folder[] = "/tmp/ringside-fuzz-XXXXXX";
@@ -150,10 +152,9 @@ static void continue_log(const uint8_t *data, size_t size, const struct tally *b
         check(!extract_log_close(writer, NULL));
         check(!extract_log_open(&log, path, NULL));
         struct tally after = walk(log);
-        check(extract_log_status(log)->closed && after.blocks >= before->blocks + 2);
-        // Behind damage, what is appended may let the reader find more than it did.
-        check(before->damaged ? after.entries >= before->entries
-                              : after.entries == before->entries);
+        check(extract_log_status(log)->closed && after.blocks == before->blocks + 2);
+        check(after.entries == before->entries && after.rings == before->rings);
+        check(after.missing == before->missing);
         extract_log_free(log);
     }
     unlink(path);

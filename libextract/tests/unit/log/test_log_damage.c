@@ -293,13 +293,135 @@ static void test_changed_meanwhile(void **state)
     extract_log_free(log);
 }
 
+// ---- Damage that something is appended behind ----
+
+// The blocks that are whole: type, number, offset, value.
+struct listed {
+    uint64_t block[BLOCKS_MOST][4];
+    size_t count;
+    struct extract_log_status status;
+};
+
+static void list_whole(const char *path, struct listed *listed)
+{
+    struct extract_log_block block;
+    uint8_t payload[4096];
+    struct extract_log *log = open_log(path);
+    memset(listed, 0, sizeof *listed);
+    for (size_t i = 0; extract_log_block_at(log, i, &block); i++) {
+        assert_true(block.length <= sizeof payload && listed->count < BLOCKS_MOST);
+        if (extract_log_read(log, &block, payload, NULL))
+            continue;
+        uint64_t *b = listed->block[listed->count++];
+        b[0] = block.type;
+        b[1] = block.number;
+        b[2] = block.offset;
+        b[3] = block.value;
+    }
+    listed->status = *extract_log_status(log);
+    extract_log_free(log);
+}
+
+// Continues a log twice: each time, what was whole before is, and the writer's own two blocks. What
+// the first SECTION tells is `ended`.
+static void check_continued(const uint8_t *bytes, size_t length, uint64_t ended)
+{
+    struct listed before, after;
+    const char *path = scratch_write("continued", bytes, length);
+    list_whole(path, &before);
+    for (unsigned turn = 0; turn < 2; turn++, before = after) {
+        assert_int_equal(extract_log_close(create_log(path, EXTRACT_LOG_APPEND, 0), NULL),
+                         EXTRACT_OK);
+        list_whole(path, &after);
+        assert_int_equal(after.count, before.count + 2);
+        assert_memory_equal(after.block, before.block, before.count * sizeof *before.block);
+        assert_int_equal(after.status.entries, before.status.entries);
+        assert_int_equal(after.status.damaged, before.status.damaged);
+        assert_int_equal(after.status.missing, before.status.missing);
+        assert_true(after.status.closed && !after.status.cut);
+        const uint64_t *section = after.block[before.count];
+        assert_int_equal(section[0], EXTRACT_LOG_SECTION);
+        assert_int_equal(section[3], turn ? section[2] - 4096 + 368 : ended);
+    }
+}
+
+// A block of ENTRIES in a section whose head is lost: its payload holds a whole block of another
+// section, behind which zeros were, which are damaged. Zeros there again would make it whole, and
+// hide what is inside it.
+static void test_append_behind_shell(void **state)
+{
+    static struct bytes inner;
+    static uint8_t slots[800];
+    (void)state;
+    make_begin(&maker, EXTRACT_LOG_APPEND);
+    make_entries(&maker, 9);
+    size_t start = make_section(&maker);
+    inner.length = 0;
+    bytes_block(&inner,
+                &(struct extract_log_block){
+                    .type = EXTRACT_LOG_MARK, .length = 5, .number = 22, .section = 4},
+                0, 0, "hello");
+    memset(slots, 0, sizeof slots);
+    memcpy(slots + 160, inner.data, inner.length);
+    size_t shell = make_block(
+        &maker,
+        (struct extract_log_block){
+            .type = EXTRACT_LOG_ENTRIES, .length = sizeof slots, .count = 100, .first = 9},
+        0, 0, slots);
+    memset(maker.log.data + start, 0, shell - start);
+    memset(maker.log.data + shell + HEAD + 160 + inner.length, 0x55, 800 - 160 - inner.length);
+    struct listed found;
+    list_whole(scratch_write("shell", maker.log.data, maker.log.length), &found);
+    assert_int_equal(found.count, 3); // SECTION, ENTRIES, and what was inside
+    assert_int_equal(found.block[2][2], shell + HEAD + 160);
+    check_continued(maker.log.data, maker.log.length, maker.log.length);
+}
+
+// The last block lacks nothing but the zeros at its end, and is none; nor is it one later.
+static void test_append_behind_zeros(void **state)
+{
+    static const uint8_t zeros[64];
+    (void)state;
+    make_begin(&maker, EXTRACT_LOG_APPEND);
+    make_entries(&maker, 9);
+    size_t last =
+        make_block(&maker,
+                   (struct extract_log_block){
+                       .type = EXTRACT_LOG_ENTRIES, .length = sizeof zeros, .count = 8, .first = 9},
+                   0, 0, zeros);
+    for (size_t length = last; length < maker.log.length; length += 4)
+        check_continued(maker.log.data, length, length);
+}
+
+// Any byte of a log is another: what is continued is what was there.
+static void test_append_behind_flips(void **state)
+{
+    static struct bytes copy;
+    (void)state;
+    make_plain(EXTRACT_LOG_APPEND, 2);
+    for (size_t at = 0; at < maker.log.length; at += 7) {
+        if (block_of(at) == SIZE_MAX)
+            continue;
+        copy = maker.log;
+        copy.data[at] ^= (uint8_t)(1u << at % 8);
+        check_continued(copy.data, copy.length, copy.length);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flips),        cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_sections),     cmocka_unit_test(test_stretch),
-        cmocka_unit_test(test_wrong_length), cmocka_unit_test(test_left_over),
-        cmocka_unit_test(test_hole),         cmocka_unit_test(test_changed_meanwhile),
+        cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_stretch),
+        cmocka_unit_test(test_wrong_length),
+        cmocka_unit_test(test_left_over),
+        cmocka_unit_test(test_hole),
+        cmocka_unit_test(test_changed_meanwhile),
+        cmocka_unit_test(test_append_behind_shell),
+        cmocka_unit_test(test_append_behind_zeros),
+        cmocka_unit_test(test_append_behind_flips),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
