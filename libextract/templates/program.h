@@ -153,7 +153,7 @@ struct extract_templates {
     uint32_t count, room;
     uint32_t *order; // indices of the list that are in force, sorted by extract_templates_at
     uint32_t order_count;
-    uint32_t *by_hook;      // 65536: index + 1 of the template of a hook id, the later spelling
+    uint32_t *by_hook;      // 65536: index + 1 of the template of a hook id, in either spelling
     uint32_t *by_digits[2]; // of three digits (4096) and of four (65536): index + 1
     struct extract_diagnostic *diagnostics;
     size_t diagnostic_count, diagnostic_room;

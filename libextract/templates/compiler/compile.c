@@ -135,6 +135,15 @@ static bool loses(struct compiler *c, const struct extract_template *t,
     return older;
 }
 
+// Whether another spelling of the id, or a file in front, holds its hook id against a template.
+static bool is_held(const struct compiler *c, const struct extract_template *t)
+{
+    const struct extract_templates *all = c->templates;
+    uint32_t place = all->by_hook[t->hook];
+    const struct extract_template *other = place ? &all->list[place - 1] : NULL;
+    return other && (other->file == c->file ? is_older(t, other) : c->beneath);
+}
+
 // Puts a template into force. False: it is not wanted, or there is no memory.
 static bool enter(struct compiler *c, const struct extract_template *t)
 {
@@ -148,7 +157,7 @@ static bool enter(struct compiler *c, const struct extract_template *t)
         return false;
     if (!lost)
         *place = all->count;
-    if (!lost && (!c->beneath || !all->by_hook[t->hook]))
+    if (!lost && !is_held(c, t))
         all->by_hook[t->hook] = all->count;
     struct extract_template called = *t;
     called.program++;

@@ -94,7 +94,8 @@ static char *undo_path(const char *update, const char *chosen, struct extract_er
     char *path = malloc(length + sizeof ".undo.trc");
     if (!strcmp(base, "-")) {
         extract_error_set(error, EXTRACT_USAGE, "undo file", "name one with --undo FILE",
-                          "an update from standard input has no name for it");
+                          chosen ? "it cannot go to standard output"
+                                 : "an update from standard input has no name for it");
         free(path);
         return NULL;
     }

@@ -201,6 +201,10 @@ old
 timeout 20 "$ringside" templates update up.fmt - <<<'* /etc/trcfmt' >out 2>err
 status=$?
 check "an update on standard input needs an undo file" 1 err '\-\-undo'
+cp up.fmt up.old
+run update up.fmt up.trc --undo -
+check "an undo file goes into a file" 1 err '^ringside: undo file: it cannot go to standard output;'
+same "and nothing is changed" up.old <up.fmt
 printf '* /etc/trcfmt\n- 010\n' | timeout 20 "$ringside" templates update up.fmt - --undo up.back
 same "an update on standard input" up.back <<'END'
 * /etc/trcfmt

@@ -529,6 +529,31 @@ static void finds_by_hook_and_by_digits(void **state)
     extract_templates_close(templates);
 }
 
+// hhh and hhh0 are one hook id: of one file the newer version counts, of equal ones the later.
+static void compares_versions_of_spellings(void **state)
+{
+    static const char shipped[] = "126 1.10 new\n1260 1.9 old\n1230 9.0 shipped\n";
+    (void)state;
+    open_templates();
+    add("123 2.0 new\n1230 1.9 old\n1240 1.10 new\n124 1.9 old\n125 1.0 first\n1250 1.0 last\n"
+        "127 1.0 a\n1270 3.0 b\n127 2.0 c\n");
+    assert_string_equal(text_of(EXTRACT_HOOKS_16, 0x1230), "new");
+    assert_string_equal(text_of(EXTRACT_HOOKS_16, 0x1240), "new");
+    assert_string_equal(text_of(EXTRACT_HOOKS_16, 0x1250), "last");
+    assert_string_equal(text_of(EXTRACT_HOOKS_16, 0x1270), "b");
+    assert_string_equal(text_of(EXTRACT_HOOKS_PLAIN, 0x123), "new");
+    assert_string_equal(text_of(EXTRACT_HOOKS_PLAIN, 0x1230), "old");
+    assert_string_equal(text_of(EXTRACT_HOOKS_PLAIN, 0x127), "c");
+    add("1240 0.1 later\n");
+    assert_string_equal(text_of(EXTRACT_HOOKS_16, 0x1240), "later");
+    assert_int_equal(
+        extract_templates_add(templates, "shipped", shipped, strlen(shipped), true, &error),
+        EXTRACT_OK);
+    assert_string_equal(text_of(EXTRACT_HOOKS_16, 0x1230), "new");
+    assert_string_equal(text_of(EXTRACT_HOOKS_16, 0x1260), "new");
+    extract_templates_close(templates);
+}
+
 static void gives_way_beneath(void **state)
 {
     static const char shipped[] = "010 1.0 shipped $020\n0100 1.0 twice\n020 1.0 more a b\n"
@@ -654,6 +679,7 @@ int main(void)
         cmocka_unit_test(writes_programs),
         cmocka_unit_test(counts_lines_of_operations),
         cmocka_unit_test(finds_by_hook_and_by_digits),
+        cmocka_unit_test(compares_versions_of_spellings),
         cmocka_unit_test(gives_way_beneath),
         cmocka_unit_test(replaces_and_calls_the_later_one),
         cmocka_unit_test(mutes_labels_of_called_templates),
