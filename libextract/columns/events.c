@@ -2,6 +2,7 @@
 // columns: the events of a view as trcrpt prints them. In: a view, whose first events are looked at
 // for the widths of columns before all are printed; templates. Out: lines of text.
 #include "columns/cells.h"
+#include "events/room.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,6 +35,7 @@ struct paper {
     unsigned lines; // of this page
     bool begun;     // an event stands on it
     struct extract_event previous;
+    struct extract_text joined;  // of an event that speaks of another one
     struct extract_text payload; // its data, which a reader's next step may take away
 };
 
@@ -258,21 +260,49 @@ static void note_fault(struct paper *paper, const struct extract_event *event, c
     adaptor_id(paper->adaptor, event, outcome->fault_hook);
 }
 
+static void say(struct paper *paper, const struct extract_event *event, unsigned level,
+                const struct extract_entry *entry, const struct extract_template *chosen,
+                struct extract_outcome *said)
+{
+    if (chosen || !adaptor_describe(paper->adaptor, event, said))
+        extract_formatter_run(paper->formatter, chosen, entry, level, true, said);
+}
+
+// Behind the text of an event stands that of the one that it speaks of.
+static void say_inner(struct paper *paper, const struct extract_event *inner, unsigned level,
+                      struct extract_outcome *said)
+{
+    const struct extract_template *chosen;
+    struct extract_text *joined = &paper->joined;
+    struct extract_outcome more;
+    joined->used = 0;
+    extract_text_put(joined, said->text, said->length);
+    const struct extract_entry *entry = adaptor_take(paper->adaptor, inner, &chosen);
+    say(paper, inner, level, entry, chosen, &more);
+    extract_text_put(joined, more.text, more.length);
+    paper->adaptor->failed |= joined->code != EXTRACT_OK;
+    said->text = joined->data;
+    said->length = joined->used;
+}
+
 // False: the report ends here.
 static bool put_event(struct paper *paper, const struct extract_event *event)
 {
     const struct layout *layout = &paper->layout;
     const struct extract_template *chosen;
     struct extract_outcome said;
+    struct extract_event inner;
 
     const struct extract_entry *entry = adaptor_take(paper->adaptor, event, &chosen);
     enum extract_class level = chosen ? chosen->level : event->type->class_;
     paper->pid = entry->pid;
     paper->tid = entry->tid;
     paper->svc = entry->svc;
-    if (chosen || !adaptor_describe(paper->adaptor, event, &said))
-        extract_formatter_run(paper->formatter, chosen, entry, layout_level(layout, level), true,
-                              &said);
+    say(paper, event, layout_level(layout, level), entry, chosen, &said);
+    if (extract_trace_inner(paper->trace, event, &inner)) {
+        say_inner(paper, &inner, layout_level(layout, level), &said);
+        adaptor_take(paper->adaptor, event, &chosen);
+    }
     if (said.ending == EXTRACT_ENDS_FAULT)
         note_fault(paper, event, said.fault);
     if (said.ending == EXTRACT_ENDS_SKIP) {
@@ -410,6 +440,7 @@ static void close_paper(struct paper *paper)
     extract_formatter_close(paper->formatter);
     adaptor_close(paper->adaptor);
     extract_text_free(&paper->scratch);
+    extract_text_free(&paper->joined);
     extract_text_free(&paper->payload);
     free(paper);
 }
@@ -433,6 +464,7 @@ static enum extract_code print_with(struct extract_text *text, const struct extr
     paper->trace = trace;
     paper->file = file_of(paper->layout.columns.source);
     extract_text_init(&paper->scratch, NULL, NULL);
+    extract_text_init(&paper->joined, NULL, NULL);
     extract_text_init(&paper->payload, NULL, NULL);
     if (open_formatter(paper, templates, NULL))
         text->code = EXTRACT_NOMEM;

@@ -8,7 +8,7 @@ enum {
     CONTROL_WORDS = 16,
     BUFFER_LEAST = 64,
     BUFFER_MOST = 1 << 28,
-    RECORD_MOST = 0xFFFC,
+    FRAME_MOST = 0xFFFC, // bytes of a record whose frame holds its length
     MAGIC = 0x4B4F4F48,
     VERSION = 1,
     STAMP_BITS = 64,
@@ -25,7 +25,7 @@ enum {
 struct ream {
     struct adaptor *adaptor;
     struct extract_text records;
-    uint32_t count, cpus;
+    uint32_t count, cpus, lost;
     bool little;
     bool too_long;
 };
@@ -69,11 +69,15 @@ static bool put_record(struct ream *ream, const struct extract_event *event)
     size_t words = entry->generic ? 2 * word : entry->length;
     size_t rest = entry->length > words ? entry->length - words : 0, pad = -rest & 3;
     size_t length = 4 + entry->length + pad + thread + 8;
+    bool is_long = length > FRAME_MOST;
 
-    ream->too_long = length > RECORD_MOST || ream->records.used + length > BUFFER_MOST;
+    length += is_long ? 4 : 0;
+    ream->too_long = ream->records.used + length > BUFFER_MOST;
     if (ream->too_long)
         return false;
-    put_number(ream, &ream->records, frame | (uint32_t)length, 4);
+    put_number(ream, &ream->records, is_long ? frame : frame | (uint32_t)length, 4);
+    if (is_long)
+        put_number(ream, &ream->records, length, 4);
     put_words(ream, entry->bytes, words, word);
     extract_text_put(&ream->records, (const char *)entry->bytes + words, rest);
     extract_text_pad(&ream->records, 0, pad);
@@ -84,12 +88,19 @@ static bool put_record(struct ream *ream, const struct extract_event *event)
     return !ream->records.code && !ream->adaptor->failed;
 }
 
-// What a log says between its entries is no entry.
+// What a log says between its entries is no entry; what is lost or damaged there becomes one.
 static bool put_records(void *context, const struct extract_event *events, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!extract_event_is_mark(&events[i]) && !put_record(context, &events[i]))
+    struct ream *ream = context;
+    for (size_t i = 0; i < count; i++) {
+        const struct extract_event *event = &events[i];
+        if (extract_event_is_mark(event) && !extract_id_is_loss(event->id))
+            continue;
+        if (!put_record(ream, event))
             return false;
+        bool counted = event->id == EXTRACT_ID_LOST && event->fields > 1;
+        ream->lost += counted ? (uint32_t)event->field[1] : 0;
+    }
     return true;
 }
 
@@ -107,7 +118,7 @@ static void put_control(struct ream *ream, struct extract_text *text, uint32_t b
         (uint32_t)ream->records.used,
         0,
         ream->count,
-        0,
+        ream->lost,
         0,
         word_bytes,
         ream->cpus,

@@ -2,6 +2,7 @@
 // events: the words of the event model: classes, contexts and enumerated field values.
 // Values of the kinds: ThreadX tx_api.h and NetX nx_api.h as documented.
 #include <extract/event.h>
+#include <extract/snapshot.h>
 
 #define WORD_OF(table, index)                                                                      \
     ((index) < sizeof(table) / sizeof *(table) ? (table)[index] : (const char *)0)
@@ -29,7 +30,8 @@ const char *extract_kind_word(enum extract_kind kind, uint64_t value)
         "close wait", "fin wait 1", "fin wait 2", "closing",  "timed wait",   "last ack"};
     static const char *const get[] = {"or", "or clear", "and", "and clear"};
     static const char *const set[] = {"or", 0, "and"};
-    static const char *const loss[] = {"?", "lapped", "torn", "unreadable", "log full", "numbers"};
+    static const char *const loss[] = {"?",        "lapped",  "torn",   "unreadable",
+                                       "log full", "refused", "numbers"};
     static const char *const actions[] = {"effect", "entry",        "exit",
                                           "init",   "preprocessor", "guard"};
 
@@ -46,6 +48,8 @@ const char *extract_kind_word(enum extract_kind kind, uint64_t value)
         return value ? WORD_OF(loss, value) : 0;
     case EXTRACT_KIND_ACTION:
         return WORD_OF(actions, value);
+    case EXTRACT_KIND_VERDICT:
+        return value < EXTRACT_VERDICTS ? extract_verdict_name((enum extract_verdict)value) : 0;
     case EXTRACT_KIND_BOOL:
         return value ? "yes" : "no";
     default:

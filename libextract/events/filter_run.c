@@ -3,7 +3,12 @@
 #include "events/filter.h"
 #include <string.h>
 
-enum { BATCH = 128 };
+enum {
+    BATCH = 128,
+    // Losses and damage concern whatever is asked for: only their ids and their time may rule them
+    // out.
+    LOSS_CHECKS = 1 << EXTRACT_FILTER_EVENT | 1 << EXTRACT_FILTER_FROM | 1 << EXTRACT_FILTER_TO
+};
 
 static bool type_passes(const struct extract_view *view, const struct extract_event *event)
 {
@@ -62,6 +67,8 @@ static bool objects_pass(const struct extract_trace *trace, const struct filter_
 static bool passes(const struct extract_view *view, const struct extract_event *event)
 {
     unsigned checks = view->checks;
+    if (extract_id_is_loss(event->id))
+        checks &= LOSS_CHECKS;
     return (!(checks & 1u << EXTRACT_FILTER_EVENT) || type_passes(view, event)) &&
            (!(checks & 1u << EXTRACT_FILTER_CLASS) || view->classes >> event->type->class_ & 1) &&
            (!(checks & 1u << EXTRACT_FILTER_FROM) || event->ticks >= view->from) &&

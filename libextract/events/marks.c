@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// events: the types of the marks that a log has between its entries.
+// events: the types of the marks that stand between the entries of a log, or of a ring.
 #include "events/room.h"
 
 #define MARK(kind, symbol, name)                                                                   \
@@ -31,6 +31,15 @@ static const struct extract_event_type types[] = {
      1,
      false,
      {{"entries", EXTRACT_KIND_DEC}}},
+    {EXTRACT_ID_BROKEN,
+     "RINGSIDE_BROKEN",
+     "entries damaged",
+     EXTRACT_KERN,
+     3,
+     false,
+     {{"reason", EXTRACT_KIND_VERDICT},
+      {"entries", EXTRACT_KIND_DEC},
+      {"bytes", EXTRACT_KIND_DEC}}},
     MARK(EXTRACT_MARK_START, "RINGSIDE_START", "recording started"),
     MARK(EXTRACT_MARK_STOP, "RINGSIDE_STOP", "recording stopped"),
     MARK(EXTRACT_MARK_FULL, "RINGSIDE_FULL", "log full"),
@@ -113,6 +122,16 @@ void extract_mark_damaged(const struct extract_reader *reader, uint64_t entries,
     event->fields = 1;
 }
 
+void extract_mark_broken(const struct extract_reader *reader, enum extract_verdict verdict,
+                         uint32_t entries, uint64_t bytes, struct extract_event *event)
+{
+    put_head(reader, EXTRACT_ID_BROKEN, event);
+    event->field[0] = verdict;
+    event->field[1] = entries;
+    event->field[2] = bytes;
+    event->fields = 3;
+}
+
 void extract_mark_put(const struct extract_reader *reader, const struct extract_log_block *block,
                       struct extract_event *event)
 {
@@ -132,6 +151,7 @@ bool extract_event_is_break(const struct extract_event *event)
     switch (event->id) {
     case EXTRACT_ID_LOST:
     case EXTRACT_ID_DAMAGED:
+    case EXTRACT_ID_BROKEN:
     case EXTRACT_ID_MARK + EXTRACT_MARK_START:
     case EXTRACT_ID_MARK + EXTRACT_MARK_RESET:
     case EXTRACT_ID_MARK + EXTRACT_MARK_DISABLED:

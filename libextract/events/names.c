@@ -489,6 +489,19 @@ static bool walk(struct build *build)
     return true;
 }
 
+// Threads whose priority no entry has told: memory and ELF may.
+static void find_priorities(struct build *build)
+{
+    struct extract_trace *trace = build->trace;
+    const struct extract_ring *ring = &trace->snapshot->ring;
+    for (size_t i = 0; ring->format->priority && trace->symbols && i < trace->object_count; i++) {
+        struct extract_object *object = &trace->objects[i];
+        if (object->thread && object->priority == EXTRACT_NO_PRIORITY)
+            ring->format->priority(build->memory, trace->symbols,
+                                   extract_ring_address(ring, object->address), &object->priority);
+    }
+}
+
 static void settle(struct build *build)
 {
     struct extract_trace *trace = build->trace;
@@ -517,8 +530,10 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
         fits = extract_map_init(&trace->epochs[i].by_address, i ? 0 : objects) &&
                extract_map_init(&trace->epochs[i].threads, i ? 0 : objects);
     fits = fits && add_registered(&build) && walk(&build) && !trace->names.code;
-    if (fits)
+    if (fits) {
+        find_priorities(&build);
         settle(&build);
+    }
     free(build.places);
     return fits ? EXTRACT_OK
                 : extract_error_set(error, EXTRACT_NOMEM, "object names", NULL, "out of memory");

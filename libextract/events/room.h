@@ -124,6 +124,9 @@ void extract_mark_missing(const struct extract_reader *reader, uint8_t count,
                           struct extract_event *event);
 void extract_mark_damaged(const struct extract_reader *reader, uint64_t entries,
                           struct extract_event *event);
+// Of a ring whose entries differ in length: so many, of so many bytes, are damaged for one reason.
+void extract_mark_broken(const struct extract_reader *reader, enum extract_verdict verdict,
+                         uint32_t entries, uint64_t bytes, struct extract_event *event);
 void extract_mark_put(const struct extract_reader *reader, const struct extract_log_block *block,
                       struct extract_event *event);
 
@@ -143,6 +146,10 @@ enum extract_code extract_trace_go_on(struct extract_trace *trace,
 // The object, or the thread, that an address was at an event; NULL: it is not known.
 const struct extract_object *extract_names_find(const struct extract_trace *trace, bool thread,
                                                 uint64_t address, uint64_t seq);
+
+// The event that another one speaks of (struct extract_format, inner).
+bool extract_trace_inner(const struct extract_trace *trace, const struct extract_event *event,
+                         struct extract_event *inner);
 
 static inline uint32_t extract_map_hash(uint64_t key)
 {

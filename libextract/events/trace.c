@@ -235,15 +235,28 @@ void extract_reader_init(struct extract_reader *reader, const struct extract_tra
     reader->trace = trace;
 }
 
+// The copy that texts lie in; NULL: there is none.
+static const struct extract_snapshot *copy_of(const struct extract_trace *trace)
+{
+    return trace->pieces ? extract_pieces_all(trace->pieces) : trace->snapshot;
+}
+
+bool extract_trace_inner(const struct extract_trace *trace, const struct extract_event *event,
+                         struct extract_event *inner)
+{
+    const struct extract_format *format = trace->snapshot->ring.format;
+    const struct extract_snapshot *snapshot = copy_of(trace);
+    return format->inner && snapshot && !extract_event_is_mark(event) &&
+           format->inner(snapshot, event, inner);
+}
+
 bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
                         struct extract_text *text)
 {
-    const struct extract_snapshot *snapshot = trace->snapshot;
+    const struct extract_snapshot *snapshot = copy_of(trace);
     if (number & EXTRACT_TEXT_OF_LOG)
         return trace->pieces &&
                extract_pieces_text(trace->pieces, (size_t)(number & ~EXTRACT_TEXT_OF_LOG), text);
-    if (trace->pieces)
-        snapshot = extract_pieces_all(trace->pieces);
     return snapshot && snapshot->ring.format->text &&
            snapshot->ring.format->text(snapshot, number, text);
 }
@@ -255,6 +268,25 @@ enum extract_code extract_trace_image(const struct extract_trace *trace,
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "trace", NULL,
                                  "it is a ring already, and no log");
     return extract_pieces_image(trace->pieces, image, error);
+}
+
+// Passes the damaged entries at the reader's place that have one reason, and tells of them. False:
+// there are none.
+static bool take_damage(struct extract_reader *reader, const struct extract_snapshot *snapshot,
+                        struct extract_event *event)
+{
+    uint32_t count = snapshot->ring.entries.count, at = reader->done;
+    uint8_t verdict = at < count ? snapshot->verdict[at] : EXTRACT_GOOD;
+    uint64_t bytes = 0;
+    if (verdict <= EXTRACT_PROVISIONAL || verdict == EXTRACT_UNUSED)
+        return false;
+    for (; at < count && snapshot->verdict[at] == verdict; at++)
+        bytes += snapshot->index[at].length;
+    extract_mark_broken(reader, (enum extract_verdict)verdict, at - reader->done, bytes, event);
+    reader->skipped += at - reader->done;
+    reader->gap |= reader->started;
+    reader->done = at;
+    return true;
 }
 
 // The run of shown slots at the reader's place that lie one behind the other in memory, at most
@@ -313,6 +345,14 @@ static void advance(struct extract_reader *reader, const struct extract_clock *c
     event->ticks = reader->ticks;
 }
 
+// Entries that a report kept of a loss say what its mark said.
+static void use_mark_type(const struct extract_ring *ring, struct extract_event *event)
+{
+    uint32_t id = ring->format->kept(ring, event);
+    if (id)
+        event->type = extract_mark_type(id);
+}
+
 static void finish_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,
                        uint32_t slot, size_t run, struct extract_event *events)
 {
@@ -327,6 +367,8 @@ static void finish_run(struct extract_reader *reader, const struct extract_snaps
         event->seq = reader->seq++;
         advance(reader, &clock, event);
     }
+    for (size_t i = 0; snapshot->ring.format->kept && i < run; i++)
+        use_mark_type(&snapshot->ring, &events[i]);
     for (size_t i = 0; snapshot->index && i < run; i++)
         events[i].slot = snapshot->index[slot + i].at;
     if (reader->gap)
@@ -350,6 +392,10 @@ size_t extract_reader_run(struct extract_reader *reader, const struct extract_sn
     size_t total = 0;
     while (total < count) {
         uint32_t slot;
+        if (snapshot->index && take_damage(reader, snapshot, &events[total])) {
+            total++;
+            continue;
+        }
         size_t run = next_run(reader, snapshot, oldest, count - total, &slot);
         if (!run)
             break;

@@ -36,7 +36,7 @@ NR == 1 {
     kinds["enum-flags-get"] = "FLAGS_GET"; kinds["enum-flags-set"] = "FLAGS_SET"
     kinds["signal"] = "SIGNAL"; kinds["pool"] = "POOL"; kinds["pool-index"] = "POOL_INDEX"
     kinds["text"] = "TEXT"; kinds["none"] = "NONE"; kinds["user-event"] = "USER_EVENT"
-    kinds["action"] = "ACTION"
+    kinds["action"] = "ACTION"; kinds["event"] = "EVENT"
     events = $2 == "symbol"
     start = events ? 5 : 3
     next

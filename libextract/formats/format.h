@@ -114,7 +114,15 @@ struct extract_stream {
     uint64_t (*pointer)(const struct extract_ring *ring, unsigned *bytes);
     int (*number)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
     uint32_t (*describe)(const struct extract_ring *ring, uint8_t bytes[EXTRACT_HEADER_MAX]);
+    // Of rings that can be followed by the places and counts of `reach`: bytes of the entry at the
+    // start of `left` bytes; 0: there is none, or not all of it. NULL: they cannot.
+    uint32_t (*length)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
 };
+
+static inline bool extract_stream_is_recorded(const struct extract_stream *stream)
+{
+    return stream && (stream->describe || stream->length);
+}
 
 // What an entry of the stream itself tells of names.
 struct extract_told {
@@ -172,9 +180,40 @@ static inline bool extract_value_key(enum extract_kind kind, uint64_t value, uin
 bool extract_snapshot_note(struct extract_snapshot *snapshot, const struct extract_extent *place,
                            enum extract_verdict verdict);
 
+// What a word of a target's own filters names.
+enum extract_target_kind {
+    EXTRACT_TARGET_GROUP,
+    EXTRACT_TARGET_EVENT,
+    EXTRACT_TARGET_OBJECT, // a thread, by its name or its priority
+    EXTRACT_TARGET_SIGNAL,
+    EXTRACT_TARGET_KINDS,
+    EXTRACT_TARGET_NONE = EXTRACT_TARGET_KINDS
+};
+
+// Names for a message, with commas between: as many as have room.
+struct extract_listing {
+    char text[200];
+    size_t used;
+    bool full;
+};
+
+void extract_listing_put(struct extract_listing *listing, const char *name);
+
+// The words of a target's own filters, which the filters of a reader take as well.
+struct extract_target_words {
+    // "group=SMA": its kind, and the name in it. False: it is no such word.
+    bool (*parse)(const char *word, enum extract_target_kind *kind, const char **name);
+    // Whether an event is called so, by a name or a pattern: it, or its group.
+    bool (*fits)(enum extract_target_kind kind, uint32_t id, const char *pattern);
+    // The names of groups, or of the events that may have been meant.
+    void (*list)(enum extract_target_kind kind, const char *pattern,
+                 struct extract_listing *listing);
+};
+
 struct extract_format {
-    const char *name;  // "threadx"
-    const char *title; // for messages
+    const char *name;   // "threadx"
+    const char *title;  // for messages
+    const char *suffix; // of files that `save` writes: "trx"
 
     // Finds the ring through the firmware's symbols (may be NULL: NOTFOUND).
     enum extract_code (*find)(struct extract_ring *ring, struct extract_memory *memory,
@@ -225,6 +264,9 @@ struct extract_format {
     // has none.
     bool (*items)(const struct extract_event *event, extract_item_taker *take, void *context,
                   uint32_t *number);
+    // The event that another one speaks of, with its arguments. False, or NULL: it is of none.
+    bool (*inner)(const struct extract_snapshot *snapshot, const struct extract_event *event,
+                  struct extract_event *inner);
     bool names_members;      // what lies inside of a variable is called by its member: "ao.equeue"
     uint32_t user_ids;       // the id of user event 0, where events tell names of those; else 0
     const char *thread_type; // type_name of the objects that events are of; NULL: "thread"
@@ -242,6 +284,11 @@ struct extract_format {
 
     const struct extract_follow *follow; // NULL: its rings cannot be followed
 
+    const struct extract_target_words *target; // NULL: it has none
+    // The priority that memory and ELF tell of the thread at an address. False, or NULL: none.
+    bool (*priority)(struct extract_memory *memory, struct extract_symbols *symbols,
+                     uint64_t address, uint16_t *priority);
+
     // Which way stamps count; NONE: found out.
     enum extract_direction direction;
     // How event ids are hook ids, and an event as what templates see, where the format has its own
@@ -250,6 +297,8 @@ struct extract_format {
     enum extract_hook_space hooks;
     bool (*entry)(const struct extract_ring *ring, const struct extract_event *event,
                   struct extract_entry *entry, uint8_t *room);
+    // The id of the mark of a loss that an entry of a report was made of; 0, or NULL: of none.
+    uint32_t (*kept)(const struct extract_ring *ring, const struct extract_event *event);
 };
 
 const struct extract_format *extract_format_by_name(const char *name); // NULL: unknown

@@ -12,6 +12,11 @@ const char *extract_ring_format(const struct extract_ring *ring)
     return ring->format ? ring->format->name : "none";
 }
 
+const char *extract_ring_suffix(const struct extract_ring *ring)
+{
+    return ring->format ? ring->format->suffix : "none";
+}
+
 struct scan {
     struct extract_memory *memory;
     bool (*found)(void *context, const struct extract_ring *ring);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // report: events as JSON lines (RFC 8259; one object a line). In: events. Out: one object each.
-#include "formats/format.h"
+#include "events/room.h"
 #include "report/room.h"
 
 enum { NUMBERS_ROOM = 7 * PEN_NUMBER + 160, FLAGS_ROOM = 64 };
@@ -235,6 +235,29 @@ static bool put_items(struct report *report, const struct extract_event *event)
     return true;
 }
 
+// The event that this one speaks of.
+static bool put_inner(struct report *report, const struct extract_event *event)
+{
+    struct pen *pen = &report->pen;
+    struct extract_event inner;
+    if (!extract_trace_inner(report->naming.trace, event, &inner))
+        return true;
+    if (!pen_need(pen, 64))
+        return false;
+    PEN_LITERAL(pen, "\"expected\":{");
+    if (!put_data(pen, &inner) || !put_items(report, &inner))
+        return false;
+    const struct plan *plan = report_plan(report, &inner);
+    if (!plan || !put_piece(pen, plan->head.bytes + 1, plan->head.length - 1) || // without a comma
+        !put_fields(report, plan, &inner) || !pen_need(pen, PEN_NUMBER))
+        return false;
+    PEN_LITERAL(pen, "},\"names\":{");
+    if (!put_names(report, plan, &inner) || !pen_need(pen, PEN_NUMBER))
+        return false;
+    PEN_LITERAL(pen, "}},");
+    return true;
+}
+
 static bool put_rest(struct report *report, const struct extract_event *event)
 {
     struct pen *pen = &report->pen;
@@ -248,7 +271,7 @@ static bool put_rest(struct report *report, const struct extract_event *event)
     }
     PEN_LITERAL(pen, "],");
     if ((event->data && !put_data(pen, event)) || !put_items(report, event) ||
-        !pen_need(pen, FLAGS_ROOM))
+        !put_inner(report, event) || !pen_need(pen, FLAGS_ROOM))
         return false;
     PEN_LITERAL(pen, "\"flags\":[");
     char *start = pen->at;

@@ -45,15 +45,21 @@ static void put_verdicts(struct extract_text *text, const struct extract_snapsho
         enum extract_verdict verdict;
         const char *one, *many;
     } kinds[] = {
+        {EXTRACT_TORN, "is torn", "are torn"}, // of entries that differ in length
         {EXTRACT_TORN, "was being written when it was read", "were being written when read"},
         {EXTRACT_OVERWRITTEN, "was overwritten while it was read", "were overwritten while read"},
         {EXTRACT_UNREADABLE_ENTRY, "could not be read", "could not be read"},
         {EXTRACT_INVALID, "holds no valid event", "hold no valid event"},
+        {EXTRACT_BAD_CHECKSUM, "has a wrong checksum", "have wrong checksums"},
+        {EXTRACT_BAD_LENGTH, "has another length than its event",
+         "have other lengths than their events"},
+        {EXTRACT_UNKNOWN_ID, "has an id of no event", "have ids of no event"},
     };
 
+    const size_t other = snapshot->index ? 1 : 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         uint32_t count = snapshot->counts[kinds[i].verdict];
-        if (!count)
+        if (!count || i == other)
             continue;
         extract_text_printf(text, "%u %s %s (", count, count == 1 ? "entry" : "entries",
                             count == 1 ? kinds[i].one : kinds[i].many);
@@ -71,9 +77,12 @@ static void put_count(struct extract_text *text, uint64_t count, const char *one
 static void put_losses(struct extract_text *text, const struct extract_log_info *log)
 {
     static const char *const whys[EXTRACT_LOSS_REASONS] = {
-        "the recorder does not say why", "the target overwrote them before they were read",
-        "the target wrote them while they were read", "the target did not answer",
-        "the log had no room for them"};
+        "the recorder does not say why",
+        "the target overwrote them before they were read",
+        "the target wrote them while they were read",
+        "the target did not answer",
+        "the log had no room for them",
+        "the target had no room for them"};
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
         const struct extract_loss_info *loss = &log->losses[i];
         if (!loss->places)
@@ -125,6 +134,20 @@ static void put_log(struct extract_text *text, const struct extract_info *info)
         extract_text_puts(text, "the log was not closed: its writer was killed\n");
 }
 
+// That a ring has overwritten its oldest entries is its nature; they count where others were lost.
+static void put_unwritten(struct extract_text *text, const struct extract_info *info,
+                          const struct extract_snapshot *snapshot)
+{
+    uint64_t lost = info->lost_known ? info->events_lost : snapshot->unwritten;
+    bool exact = info->lost_known && strcmp(info->format, "rkh") != 0;
+    extract_text_puts(text, exact ? "" : "at least ");
+    put_count(text, lost, "event was lost", "events were lost");
+    if (lost > snapshot->unwritten)
+        extract_text_printf(text, ", %llu of them overwritten",
+                            (unsigned long long)(lost - snapshot->unwritten));
+    extract_text_putc(text, '\n');
+}
+
 enum extract_code extract_report_damage(struct extract_text *text,
                                         const struct extract_trace *trace)
 {
@@ -145,10 +168,8 @@ enum extract_code extract_report_damage(struct extract_text *text,
         extract_text_printf(text,
                             "%llu bytes of the object registry could not be read; names may lack\n",
                             (unsigned long long)snapshot->registry_missing);
-    if (!info->log && info->lost_known && info->events_lost)
-        extract_text_printf(
-            text, "%s%llu event%s lost\n", strcmp(info->format, "rkh") ? "" : "at least ",
-            (unsigned long long)info->events_lost, info->events_lost == 1 ? " was" : "s were");
+    if (!info->log && snapshot->unwritten)
+        put_unwritten(text, info, snapshot);
     return text->code;
 }
 

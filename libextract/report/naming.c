@@ -77,6 +77,24 @@ static bool put_numbered(struct naming *naming, enum extract_kind kind, uint64_t
     return true;
 }
 
+// The name of an event's type, or what a user event is told to be called.
+static bool put_event(struct naming *naming, uint64_t id)
+{
+    uint32_t first = naming->ring->format->user_ids;
+    const struct extract_event_type *type =
+        id <= UINT32_MAX ? extract_trace_type(naming->trace, (uint32_t)id) : NULL;
+    bool user = type && first && type == extract_trace_type(naming->trace, first);
+    if (user && put_told(naming, extract_number_key(EXTRACT_KIND_USER_EVENT, id - first)))
+        return true;
+    if (!type || (type->range && !user))
+        return false;
+    extract_text_puts(&naming->raw, type->name);
+    if (user)
+        extract_text_printf(&naming->raw, " %" PRIu64, id - first);
+    extract_text_putc(&naming->raw, 0);
+    return true;
+}
+
 // A text that the ELF holds as a constant, cut with "..." when it is long.
 static bool put_string(struct naming *naming, uint64_t address)
 {
@@ -136,6 +154,9 @@ const char *naming_find(struct naming *naming, enum extract_kind kind, uint64_t 
     case EXTRACT_KIND_POOL_INDEX:
     case EXTRACT_KIND_USER_EVENT:
         named = put_numbered(naming, kind, value);
+        break;
+    case EXTRACT_KIND_EVENT:
+        named = put_event(naming, value);
         break;
     case EXTRACT_KIND_TEXT:
         named = put_text(naming, value);

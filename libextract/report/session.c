@@ -43,7 +43,10 @@ static enum extract_code add_mark(struct extract_session *session, const char *d
                                   struct extract_error *error)
 {
     char value[16];
+    uint64_t id;
     snprintf(value, sizeof value, "%s0xFFFFFF%.2s", drop ? "!" : "", digits + 1);
+    if (!extract_number_parse(value + drop, &id) || extract_mark_type((uint32_t)id)->id != id)
+        return EXTRACT_OK;
     return extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
 }
 
@@ -453,8 +456,8 @@ bool extract_session_is_whole(const struct extract_session *session)
     const struct extract_info *info = extract_trace_info(session->trace);
     const struct extract_snapshot *snapshot = extract_trace_snapshot(session->trace);
     return !session->outcome.faults && (!info->log || log_is_whole(info->log)) &&
-           !info->entries_damaged && !(info->lost_known && info->events_lost) &&
-           !snapshot->registry_missing && !snapshot->ring.doubtful;
+           !info->entries_damaged && !snapshot->unwritten && !snapshot->registry_missing &&
+           !snapshot->ring.doubtful;
 }
 
 uint64_t extract_session_shown(const struct extract_session *session)

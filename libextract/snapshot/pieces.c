@@ -221,8 +221,7 @@ static const struct extract_snapshot *frame_stretch(struct extract_pieces *piece
 enum extract_code extract_pieces_unroll(struct extract_pieces *pieces,
                                         const struct extract_rkh *rkh, struct extract_error *error)
 {
-    const struct extract_stream *stream = pieces->head.ring.format->stream;
-    if (!stream || !stream->describe)
+    if (!extract_stream_is_recorded(pieces->head.ring.format->stream))
         return EXTRACT_OK;
     pieces->ring_at = SIZE_MAX;
     pieces->unrolled = true;

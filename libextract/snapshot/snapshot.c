@@ -20,7 +20,8 @@ enum {
 const char *extract_verdict_name(enum extract_verdict verdict)
 {
     static const char *const names[EXTRACT_VERDICTS] = {
-        "good", "provisional", "torn", "unused", "overwritten", "unreadable", "invalid"};
+        "good",       "provisional", "torn",         "unused",     "overwritten",
+        "unreadable", "invalid",     "bad checksum", "bad length", "unknown id"};
     return (unsigned)verdict < EXTRACT_VERDICTS ? names[verdict] : "unknown";
 }
 

@@ -203,7 +203,7 @@ static void sum_up_uncounted(struct copy *copy, bool copied)
     for (uint32_t i = 0; i < snapshot->ring.entries.count; i++)
         lost += snapshot->index[i].lost;
     snapshot->lost_known &= copied && !copy->before.full;
-    snapshot->lost = lost;
+    snapshot->lost = snapshot->unwritten = lost;
     snapshot->wrapped = snapshot->full = copy->before.full;
     snapshot->overrun = copy->before.full || lost;
 }
@@ -219,6 +219,7 @@ static void sum_up_counts(struct copy *copy, bool copied)
         damaged |= snapshot->verdict[i] > EXTRACT_PROVISIONAL;
     snapshot->lost_known = !damaged && copy->settled && missing <= INT32_MAX;
     snapshot->lost = snapshot->lost_known ? (uint64_t)missing + reach->lost : 0;
+    snapshot->unwritten = reach->lost;
     snapshot->wrapped = snapshot->lost_known ? missing != 0 : reach->tail != 0;
     snapshot->overrun = snapshot->wrapped || reach->lost;
     snapshot->full = reach->keeps_oldest ? reach->lost && !reach->running : snapshot->wrapped;

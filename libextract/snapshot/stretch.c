@@ -9,13 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct run {
+    uint32_t from;
+    bool border; // an entry begins there
+};
+
 struct reading {
     struct extract_stretches *s;
     struct extract_log *log;
     uint32_t used, room; // bytes
     uint64_t expected;   // number of the next entry
+    uint64_t told;       // the same, by the last break
+    bool counted;        // the ring tells where entries begin
     bool broken;         // what comes does not follow what was read
-    uint32_t *runs;      // where they begin
+    bool border;         // but an entry begins there
+    struct run *runs;
     size_t run_count, run_room;
 };
 
@@ -55,12 +63,12 @@ static bool note_stretch(struct reading *r, size_t block)
 {
     struct extract_stretches *s = r->s;
     if (r->broken || !r->run_count) {
-        uint32_t *runs = make_room(r->runs, r->run_count, &r->run_room, sizeof *runs);
+        struct run *runs = make_room(r->runs, r->run_count, &r->run_room, sizeof *runs);
         if (!runs)
             return false;
         r->runs = runs;
-        r->runs[r->run_count++] = r->used;
-        r->broken = false;
+        r->runs[r->run_count++] = (struct run){r->used, r->border};
+        r->broken = r->border = false;
     }
     struct extract_stretch *list = make_room(s->list, s->count, &s->room, sizeof *list);
     if (!list)
@@ -80,12 +88,16 @@ static enum extract_code take_bytes(struct reading *r, const struct extract_log_
     if (!grow_bytes(r, block->length))
         return no_memory(error);
     enum extract_code code = extract_log_read(r->log, block, r->s->all.bytes + r->used, NULL);
-    r->broken |= block->first != r->expected;
+    if (block->first != r->expected) {
+        r->broken = true;
+        r->border &= block->first == r->told;
+    }
     r->expected = block->first + block->count;
     if (code == EXTRACT_NOMEM)
         return no_memory(error);
     if (code) {
         r->broken = true;
+        r->border = false;
         return EXTRACT_OK;
     }
     if (!note_stretch(r, block->index))
@@ -108,7 +120,11 @@ static enum extract_code read_blocks(struct reading *r, struct extract_error *er
     struct extract_log_block block;
     enum extract_code code = EXTRACT_OK;
     for (size_t i = 0; !code && extract_log_block_at(r->log, i, &block); i++) {
-        r->broken |= is_break(&block);
+        if (is_break(&block)) {
+            r->broken = true;
+            r->border = r->counted && block.type != EXTRACT_LOG_GONE;
+            r->told = block.first;
+        }
         if (block.type == EXTRACT_LOG_BYTES)
             code = take_bytes(r, &block, error);
     }
@@ -130,18 +146,19 @@ static void overlay(struct extract_rkh *rkh, const struct extract_rkh *better)
 static bool frame(struct reading *r, const struct extract_ring *ring)
 {
     struct extract_snapshot *all = &r->s->all;
-    uint64_t spill = ring->format->stream->spill(ring), start = ring->entries.start;
-    uint8_t *bytes = realloc(all->bytes, (size_t)(r->used + spill + 1));
-    if (!bytes)
-        return false;
-    memset(bytes + r->used, 0, (size_t)spill + 1);
-    all->bytes = bytes;
+    uint64_t start = ring->entries.start;
     all->ring = *ring;
     all->ring.address = start;
     all->ring.length = r->used;
     all->ring.header_bytes = 0;
     all->ring.rkh.view = EXTRACT_RKH_HISTORY;
     all->ring.entries = (struct extract_slots){start, start + r->used, 0, 0};
+    uint64_t spill = ring->format->stream->spill(&all->ring);
+    uint8_t *bytes = realloc(all->bytes, (size_t)(r->used + spill + 1));
+    if (!bytes)
+        return false;
+    memset(bytes + r->used, 0, (size_t)spill + 1);
+    all->bytes = bytes;
     return true;
 }
 
@@ -150,9 +167,9 @@ static bool walk_runs(struct reading *r)
     struct extract_snapshot *all = &r->s->all;
     const struct extract_stream *stream = all->ring.format->stream;
     for (size_t i = 0; i < r->run_count; i++) {
-        uint32_t to = i + 1 < r->run_count ? r->runs[i + 1] : r->used;
+        uint32_t to = i + 1 < r->run_count ? r->runs[i + 1].from : r->used;
         memset(&all->ring.rkh.walked, 0, sizeof all->ring.rkh.walked);
-        if (!stream->walk(all, r->runs[i], to, false))
+        if (!stream->walk(all, r->runs[i].from, to, r->runs[i].border))
             return false;
     }
     return true;
@@ -179,7 +196,7 @@ static enum extract_code find_entries(struct reading *r, struct extract_ring *ri
     if (!frame(r, ring))
         return no_memory(error);
     enum extract_code code = EXTRACT_OK;
-    if (r->used)
+    if (r->used && ring->format->stream->settle)
         code = ring->format->stream->settle(all, 0, r->used, error);
     if (!code && !walk_runs(r))
         code = no_memory(error);
@@ -196,7 +213,7 @@ enum extract_code extract_stretches_read(struct extract_stretches *stretches,
                                          struct extract_log *log, struct extract_ring *ring,
                                          const struct extract_rkh *rkh, struct extract_error *error)
 {
-    struct reading r = {.s = stretches, .log = log};
+    struct reading r = {.s = stretches, .log = log, .counted = ring->format->stream->length};
     extract_stretches_free(stretches);
     enum extract_code code = read_blocks(&r, error);
     if (!code)

@@ -5,7 +5,7 @@
 #include "formats/hook/hook.h"
 #include <stdio.h>
 
-enum { BUFFER_LEAST = 64, BUFFER_MOST = 1 << 28, CPUS_MOST = 256, READS = 4 };
+enum { BUFFER_MOST = 1 << 28, CPUS_MOST = 256, READS = 4 };
 
 static const char symbol_name[] = "ringside_hooks";
 
@@ -81,7 +81,7 @@ static enum extract_code check_header(const struct header *h, uint64_t address,
     const struct check checks[] = {
         {h->version == EXTRACT_HOOKS_VERSION, "version", h->version, "only 1 is known"},
         {h->header_bytes == EXTRACT_HOOKS_HEADER, "header_bytes", h->header_bytes, "it must be 64"},
-        {h->buffer_bytes >= BUFFER_LEAST && h->buffer_bytes <= BUFFER_MOST &&
+        {h->buffer_bytes >= HOOK_BUFFER_LEAST && h->buffer_bytes <= BUFFER_MOST &&
              !(h->buffer_bytes & (h->buffer_bytes - 1)),
          "buffer_bytes", h->buffer_bytes, "it must be a power of two from 64 to 2^28"},
         {address + length > address, "buffer_bytes", h->buffer_bytes,

@@ -14,9 +14,10 @@ static const struct extract_event_type hook_event = {
     .symbol = "HOOK",
     .name = "hook",
     .class_ = EXTRACT_KERN,
-    .fields = HOOK_WORDS_MOST,
+    .fields = HOOK_FIELDS_MOST,
     .range = true,
-    .field = {DATA_WORD("D1"), DATA_WORD("D2"), DATA_WORD("D3"), DATA_WORD("D4"), DATA_WORD("D5")}};
+    .field = {DATA_WORD("D1"), DATA_WORD("D2"), DATA_WORD("D3"), DATA_WORD("D4"), DATA_WORD("D5"),
+              DATA_WORD("D6"), DATA_WORD("D7"), DATA_WORD("D8")}};
 
 static const struct extract_event_type *hook_type(uint32_t id)
 {
@@ -52,18 +53,18 @@ static void decode_record(const struct extract_ring *ring, const struct hook_rec
                           const uint8_t *bytes, struct extract_event *event)
 {
     uint32_t unit = hook_unit(&record->word), payload = hook_record_payload(record);
-    struct extract_cursor c = extract_cursor_make(bytes + 4, payload, ring->byte_order);
+    struct extract_cursor c = extract_cursor_make(bytes + record->head, payload, ring->byte_order);
     decode_context(event, record);
     event->type = &hook_event;
     event->priority_word = record->frame;
     event->priority = event->threshold = EXTRACT_NO_PRIORITY;
     event->id = record->word.id;
     event->core = (uint8_t)(record->frame >> 24);
-    event->data = bytes + 4;
+    event->data = bytes + record->head;
     event->data_bytes = payload;
     event->fields = (uint8_t)record->words;
     extract_cursor_seek(&c, unit);
-    for (uint32_t i = 0; i < HOOK_WORDS_MOST; i++)
+    for (uint32_t i = 0; i < HOOK_FIELDS_MOST; i++)
         event->field[i] = i < record->words ? extract_cursor_word(&c, unit) : 0;
 }
 
@@ -103,7 +104,7 @@ static bool lay_out(const struct extract_event *event, const struct hook_word *w
         return false;
     size_t left = extract_cursor_left(c);
     const uint8_t *buffer = extract_cursor_span(c, left);
-    if (left > HOOK_RECORD_MOST)
+    if (left > EXTRACT_ENTRY_ROOM - (size_t)(to - room))
         return false;
     memcpy(to, buffer, left);
     return true;
@@ -116,7 +117,7 @@ static bool hook_entry(const struct extract_ring *ring, const struct extract_eve
     struct hook_word word;
     hook_word_read(&word, &c, event->priority_word & HOOK_FRAME_WIDE);
     uint32_t unit = hook_unit(&word);
-    if (c.failed || event->fields > HOOK_WORDS_MOST)
+    if (c.failed || event->fields > HOOK_FIELDS_MOST)
         return false;
     bool as_it_is = ring->byte_order == EXTRACT_BIG;
     if (!as_it_is && !lay_out(event, &word, &c, room))
@@ -141,17 +142,32 @@ static bool hook_entry(const struct extract_ring *ring, const struct extract_eve
     return true;
 }
 
+// Marks of losses are entries in a file that a report was kept in (`report -r`): hook id F01 for
+// the first, and so on, with the mark's own id as hook data.
+static uint32_t hook_kept(const struct extract_ring *ring, const struct extract_event *event)
+{
+    struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
+    struct hook_word word;
+    if ((event->id & 0xFF0F) != 0xF000 || !(event->priority_word & HOOK_FRAME_WIDE))
+        return 0;
+    hook_word_read(&word, &c, true);
+    uint32_t id = EXTRACT_ID_MARKS + (event->id >> 4 & 0xFF);
+    return !c.failed && word.data == (uint16_t)id && extract_id_is_loss(id) ? id : 0;
+}
+
 static const struct extract_stream hook_stream = {
     .spill = hook_spill,
-    .live_from = EXTRACT_HOOKS_AT_HEAD,
+    .live_from = EXTRACT_HOOKS_AT_FLAGS,
     .live_to = EXTRACT_HOOKS_AT_WORD_BYTES,
     .reach = hook_reach,
     .walk = hook_walk,
+    .length = hook_length,
 };
 
 const struct extract_format extract_format_hook = {
     .name = "hook",
     .title = "hook words",
+    .suffix = "hook",
     .find = hook_ring_find,
     .at = hook_ring_at,
     .join = hook_join,
@@ -166,4 +182,5 @@ const struct extract_format extract_format_hook = {
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_16,
     .entry = hook_entry,
+    .kept = hook_kept,
 };

@@ -13,8 +13,11 @@
 enum {
     HOOK_FLAG_RUNS = 1, // of the control block
     HOOK_FLAG_KEEPS_OLDEST = 2,
-    HOOK_WORDS_MOST = 5, // data words of an entry
-    HOOK_RECORD_MOST = 65532
+    HOOK_BUFFER_LEAST = 64,
+    HOOK_WORDS_MOST = 5,     // data words of an entry
+    HOOK_FIELDS_MOST = 8,    // of one of 64 bits: reports keep events of all formats in such
+    HOOK_FRAME_MOST = 65532, // bytes of a record whose frame holds its length
+    HOOK_RECORD_MOST = 65576 // of one that holds it in a word behind the frame
 };
 
 // Bits of a record's frame, above its length.
@@ -60,16 +63,13 @@ uint32_t hook_word_buffer(const struct hook_word *word);
 // A record, taken apart.
 struct hook_record {
     uint32_t frame;
+    uint32_t length; // in bytes; it may be none
+    uint32_t head;   // bytes in front of the hook word
     struct hook_word word;
     uint32_t words;  // data words
     uint32_t buffer; // bytes, without what fills them up
     uint64_t tid, stamp;
 };
-
-static inline uint32_t hook_record_length(const struct hook_record *record)
-{
-    return record->frame & 0xFFFF;
-}
 
 // Bytes of the hook word, and of a data word.
 static inline uint32_t hook_unit(const struct hook_word *word)
@@ -116,6 +116,7 @@ uint32_t hook_cpus(const struct extract_ring *ring);
 // walk.c
 uint64_t hook_spill(const struct extract_ring *ring);
 bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
+uint32_t hook_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
 
 // save.c
 enum extract_code hook_save(struct extract_text *text, const struct extract_trace *trace,

@@ -47,7 +47,7 @@ static uint32_t count_words(const struct hook_word *word, uint32_t bytes)
     if (bytes % hook_unit(word))
         return UINT32_MAX;
     if (word->wide)
-        fits = bytes == word->size && words <= HOOK_WORDS_MOST;
+        fits = bytes == word->size && words <= HOOK_FIELDS_MOST;
     else if ((word->type & ~HOOK_TYPE_STAMP) == HOOK_TYPE_NONE)
         fits = words == 0;
     else if ((word->type & ~HOOK_TYPE_STAMP) == HOOK_TYPE_ONE)
@@ -76,9 +76,22 @@ static uint32_t number_bytes(uint32_t frame, uint32_t has, uint32_t is_wide)
     return frame & is_wide ? 8 : 4;
 }
 
-static bool frame_is_good(uint32_t frame, uint32_t length, uint32_t cpus)
+// The frame, and the word behind it that a length of more than its bits takes.
+static void read_frame(struct hook_record *record, struct extract_cursor *c)
 {
-    uint32_t own = frame & 0xFFFF;
+    record->frame = extract_cursor_u32(c);
+    record->length = record->frame & 0xFFFF;
+    record->head = 4;
+    if (record->length)
+        return;
+    uint32_t length = extract_cursor_u32(c);
+    bool needed = length > HOOK_FRAME_MOST && length <= HOOK_RECORD_MOST;
+    record->length = needed ? length : 0;
+    record->head = 8;
+}
+
+static bool frame_is_good(uint32_t frame, uint32_t own, uint32_t length, uint32_t cpus)
+{
     return own >= 8 && own % 4 == 0 && own <= length && !(frame & HOOK_FRAME_NONE) &&
            (frame & (HOOK_FRAME_TID | HOOK_FRAME_TID_8)) != HOOK_FRAME_TID_8 &&
            (frame & (HOOK_FRAME_STAMP | HOOK_FRAME_STAMP_8)) != HOOK_FRAME_STAMP_8 &&
@@ -89,10 +102,10 @@ bool hook_record_read(struct hook_record *record, const uint8_t *bytes, uint32_t
                       enum extract_byte_order order, uint32_t cpus)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, order);
-    uint32_t frame = record->frame = extract_cursor_u32(&c);
-    if (c.failed || !frame_is_good(frame, length, cpus))
+    read_frame(record, &c);
+    uint32_t frame = record->frame, own = record->length;
+    if (c.failed || !frame_is_good(frame, own, length, cpus))
         return false;
-    uint32_t own = frame & 0xFFFF;
     uint32_t tid = number_bytes(frame, HOOK_FRAME_TID, HOOK_FRAME_TID_8);
     uint32_t stamp = number_bytes(frame, HOOK_FRAME_STAMP, HOOK_FRAME_STAMP_8);
     c.length = own;

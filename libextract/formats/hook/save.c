@@ -21,7 +21,7 @@ static void put_word(struct image *image, enum extract_hooks_word at, uint64_t v
 static void blank(struct image *image, uint32_t at, uint32_t length)
 {
     while (length) {
-        uint32_t part = length < HOOK_RECORD_MOST ? length : HOOK_RECORD_MOST;
+        uint32_t part = length < HOOK_FRAME_MOST ? length : HOOK_FRAME_MOST;
         uint8_t *to = image->bytes + EXTRACT_HOOKS_HEADER + at % image->size;
         hook_put(to, HOOK_FRAME_NONE | part, image->order);
         at += part;
@@ -46,20 +46,60 @@ static void put_entries(struct image *image, const struct extract_snapshot *snap
     put_word(image, EXTRACT_HOOKS_AT_TAIL, head - length);
 }
 
+// The whole ring, as it was copied.
+static bool put_ring(struct image *image, const struct extract_snapshot *snapshot)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    image->size = (uint32_t)(ring->entries.end - ring->entries.start);
+    image->bytes = malloc((size_t)EXTRACT_HOOKS_HEADER + image->size);
+    if (!image->bytes)
+        return false;
+    memcpy(image->bytes, snapshot->bytes, (size_t)EXTRACT_HOOKS_HEADER + image->size);
+    put_entries(image, snapshot);
+    return true;
+}
+
+// The entries of a recording, as a ring that has room for them.
+static bool put_recording(struct image *image, const struct extract_snapshot *snapshot)
+{
+    uint32_t at = 0, count = snapshot->ring.entries.count;
+    image->size = HOOK_BUFFER_LEAST;
+    while (image->size < snapshot->ring.length)
+        image->size *= 2;
+    image->bytes = calloc(1, (size_t)EXTRACT_HOOKS_HEADER + image->size);
+    if (!image->bytes)
+        return false;
+    memcpy(image->bytes, snapshot->ring.header, EXTRACT_HOOKS_HEADER);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct extract_extent *place = &snapshot->index[i];
+        if (snapshot->verdict[i] > EXTRACT_PROVISIONAL)
+            blank(image, at, place->length);
+        else
+            memcpy(image->bytes + EXTRACT_HOOKS_HEADER + at, snapshot->bytes + place->offset,
+                   place->length);
+        at += place->length;
+    }
+    put_word(image, EXTRACT_HOOKS_AT_BUFFER_BYTES, image->size);
+    put_word(image, EXTRACT_HOOKS_AT_TAIL, 0);
+    put_word(image, EXTRACT_HOOKS_AT_HEAD, at);
+    put_word(image, EXTRACT_HOOKS_AT_RECORDS, count);
+    put_word(image, EXTRACT_HOOKS_AT_LOST, 0);
+    return true;
+}
+
 enum extract_code hook_save(struct extract_text *text, const struct extract_trace *trace,
                             struct extract_error *error)
 {
     const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
     const struct extract_ring *ring = &snapshot->ring;
-    struct image image = {malloc((size_t)ring->length),
-                          (uint32_t)(ring->entries.end - ring->entries.start), ring->byte_order};
-    if (!image.bytes)
+    struct image image = {.order = ring->byte_order};
+    bool is_ring = ring->address != ring->entries.start;
+    if (!(is_ring ? put_ring : put_recording)(&image, snapshot))
         return extract_error_set(error, EXTRACT_NOMEM, "hook ring", NULL, "out of memory");
-    memcpy(image.bytes, snapshot->bytes, (size_t)ring->length);
-    put_entries(&image, snapshot);
-    put_word(&image, EXTRACT_HOOKS_AT_ADDRESS, ring->address);
-    put_word(&image, EXTRACT_HOOKS_AT_ADDRESS + 4, ring->address >> 32);
-    extract_text_put(text, (const char *)image.bytes, (size_t)ring->length);
+    uint64_t address = ring->entries.start - EXTRACT_HOOKS_HEADER;
+    put_word(&image, EXTRACT_HOOKS_AT_ADDRESS, address);
+    put_word(&image, EXTRACT_HOOKS_AT_ADDRESS + 4, address >> 32);
+    extract_text_put(text, (const char *)image.bytes, (size_t)EXTRACT_HOOKS_HEADER + image.size);
     free(image.bytes);
     return text->code ? extract_error_set(error, text->code, "hook ring", NULL, "out of memory")
                       : EXTRACT_OK;

@@ -76,13 +76,19 @@ static bool make_narrow(struct hook_word *word, uint32_t data)
     return word->id % 16 == 0;
 }
 
-static uint32_t frame_of(const struct item *item)
+// Bytes of the record that an entry becomes.
+static uint32_t record_length(const struct item *item)
 {
-    uint32_t unit = hook_unit(&item->word);
-    return (4 + unit + (item->data + 3) / 4 * 4 + item->tid + item->stamp) |
-           (item->word.wide ? HOOK_FRAME_WIDE : 0) | (item->tid ? HOOK_FRAME_TID : 0) |
-           (item->tid == 8 ? HOOK_FRAME_TID_8 : 0) | (item->stamp ? HOOK_FRAME_STAMP : 0) |
-           (item->stamp == 8 ? HOOK_FRAME_STAMP_8 : 0);
+    uint32_t length =
+        4 + hook_unit(&item->word) + (item->data + 3) / 4 * 4 + item->tid + item->stamp;
+    return length > HOOK_FRAME_MOST ? length + 4 : length;
+}
+
+static uint32_t frame_of(const struct item *item, uint32_t length)
+{
+    return (length > HOOK_FRAME_MOST ? 0 : length) | (item->word.wide ? HOOK_FRAME_WIDE : 0) |
+           (item->tid ? HOOK_FRAME_TID : 0) | (item->tid == 8 ? HOOK_FRAME_TID_8 : 0) |
+           (item->stamp ? HOOK_FRAME_STAMP : 0) | (item->stamp == 8 ? HOOK_FRAME_STAMP_8 : 0);
 }
 
 // Takes the entry at `at` apart. False: there is none, or not all of it.
@@ -95,7 +101,7 @@ static bool item_read(const struct builder *builder, size_t at, struct item *ite
     hook_word_read(&item->word, &c, wide);
     item->head = wide ? 8 : 4;
     item->data = wide ? wide_data(&item->word) : narrow_data(&item->word);
-    if (c.failed || !item->word.id || item->data > HOOK_RECORD_MOST - 32)
+    if (c.failed || !item->word.id || item->data == UINT32_MAX)
         return false;
     bool typed = item->word.type & (wide ? HOOK_WIDE_STAMP : HOOK_TYPE_STAMP);
     item->fill = (item->head - item->data % item->head) % item->head;
@@ -143,18 +149,22 @@ static uint8_t *copy_number(uint8_t *to, const uint8_t *from, uint32_t bytes)
 static bool put_item(struct builder *builder, size_t at, const struct item *item)
 {
     const uint8_t *from = builder->bytes + at;
-    uint32_t frame = frame_of(item), unit = hook_unit(&item->word);
-    uint8_t *record = take(builder, frame & 0xFFFF), *to = record;
+    uint32_t length = record_length(item), unit = hook_unit(&item->word);
+    uint8_t *record = take(builder, length), *to = record;
     if (!record)
         return false;
-    hook_put(to, frame, builder->layout.order);
+    hook_put(to, frame_of(item, length), builder->layout.order);
     to += 4;
+    if (length > HOOK_FRAME_MOST) {
+        hook_put(to, length, builder->layout.order);
+        to += 4;
+    }
     if (unit == item->head)
         memcpy(to, from, unit);
     else
         hook_put(to, (uint32_t)hook_word_value(&item->word), builder->layout.order);
     memcpy(to + unit, from + item->head, item->data);
-    to = record + (frame & 0xFFFF) - item->tid - item->stamp;
+    to = record + length - item->tid - item->stamp;
     from += item->head + item->data + item->fill;
     to = copy_number(to, from, item->tid);
     copy_number(to, from + item->tid, item->stamp);
@@ -166,7 +176,7 @@ static bool put_item(struct builder *builder, size_t at, const struct item *item
 static bool put_damage(struct builder *builder, size_t length)
 {
     while (length) {
-        size_t part = length < HOOK_RECORD_MOST ? length : HOOK_RECORD_MOST;
+        size_t part = length < HOOK_FRAME_MOST ? length : HOOK_FRAME_MOST;
         uint32_t whole = ((uint32_t)part + 3) / 4 * 4;
         uint8_t *to = take(builder, whole);
         if (!to)

@@ -16,6 +16,8 @@ struct walk {
     struct extract_snapshot *snapshot;
     const uint8_t *buffer; // and behind it what it starts with
     uint32_t size, to, cpus;
+    uint32_t base;  // of the buffer in the copy
+    uint32_t first; // of the index
     enum extract_byte_order order;
     uint64_t stamp; // of the last record that has one
     bool stamped;   // there was one
@@ -38,7 +40,7 @@ static bool record_at(const struct walk *walk, uint32_t at, struct hook_record *
 // Whether `record`, which is none, was put there to say so.
 static bool is_blank(const struct walk *walk, uint32_t at, const struct hook_record *record)
 {
-    return hook_frame_is_blank(record->frame) && hook_record_length(record) <= walk->to - at;
+    return hook_frame_is_blank(record->frame) && record->length <= walk->to - at;
 }
 
 static bool holds(const struct walk *walk, uint32_t at, unsigned chain)
@@ -51,7 +53,7 @@ static bool holds(const struct walk *walk, uint32_t at, unsigned chain)
             blanks--;
         else
             return false;
-        at += hook_record_length(&record);
+        at += record.length;
     }
     return true;
 }
@@ -67,7 +69,7 @@ static uint32_t search(const struct walk *walk, uint32_t at)
 static uint32_t behind(const struct walk *walk, uint32_t at, const struct hook_record *record,
                        bool *proven)
 {
-    uint32_t own = hook_record_length(record);
+    uint32_t own = record->length;
     *proven = is_blank(walk, at, record) || (own >= 8 && own % 4 == 0 && own <= walk->to - at &&
                                              holds(walk, at + own, CHAIN_OWN));
     return *proven ? at + own : search(walk, at + 4);
@@ -76,7 +78,7 @@ static uint32_t behind(const struct walk *walk, uint32_t at, const struct hook_r
 static bool note(struct walk *walk, uint32_t at, uint32_t length, enum extract_verdict verdict)
 {
     struct extract_extent place = {.at = at % walk->size, .length = length, .stamp = walk->stamp};
-    place.offset = EXTRACT_HOOKS_HEADER + place.at;
+    place.offset = walk->base + place.at;
     return extract_snapshot_note(walk->snapshot, &place, verdict);
 }
 
@@ -88,7 +90,7 @@ static void note_stamp(struct walk *walk, const struct hook_record *record)
         return;
     walk->stamp = record->stamp;
     walk->narrow |= !(record->frame & HOOK_FRAME_STAMP_8);
-    for (uint32_t i = 0; !walk->stamped && i < snapshot->ring.entries.count; i++)
+    for (uint32_t i = walk->first; !walk->stamped && i < snapshot->ring.entries.count; i++)
         snapshot->index[i].stamp = record->stamp;
     walk->stamped = true;
 }
@@ -100,7 +102,7 @@ static bool note_all(struct walk *walk, uint32_t at, bool proven)
     while (fits && at != walk->to) {
         uint32_t next;
         if (record_at(walk, at, &record)) {
-            next = at + hook_record_length(&record);
+            next = at + record.length;
             note_stamp(walk, &record);
             fits = note(walk, at, next - at, proven ? EXTRACT_GOOD : EXTRACT_PROVISIONAL);
             proven = true;
@@ -116,16 +118,28 @@ static bool note_all(struct walk *walk, uint32_t at, bool proven)
 bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border)
 {
     struct extract_ring *ring = &snapshot->ring;
-    uint8_t *buffer = snapshot->bytes + EXTRACT_HOOKS_HEADER;
+    uint32_t base = (uint32_t)(ring->entries.start - ring->address);
+    uint8_t *buffer = snapshot->bytes + base;
     struct walk walk = {.snapshot = snapshot,
                         .buffer = buffer,
                         .size = (uint32_t)(ring->entries.end - ring->entries.start),
                         .to = to,
                         .cpus = hook_cpus(ring),
+                        .base = base,
+                        .first = ring->entries.count,
                         .order = ring->byte_order};
-    memcpy(buffer + walk.size, buffer, (size_t)hook_spill(ring));
+    if (from % walk.size + (to - from) > walk.size)
+        memcpy(buffer + walk.size, buffer, (size_t)hook_spill(ring));
     bool fits = note_all(&walk, border ? from : search(&walk, from), border);
     if (walk.narrow)
         ring->timer_mask &= UINT32_MAX;
     return fits;
+}
+
+uint32_t hook_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left)
+{
+    struct hook_record record;
+    left = left < HOOK_RECORD_MOST ? left : HOOK_RECORD_MOST;
+    return hook_record_read(&record, bytes, left, ring->byte_order, hook_cpus(ring)) ? record.length
+                                                                                     : 0;
 }

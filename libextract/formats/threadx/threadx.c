@@ -188,6 +188,7 @@ void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slot, size
 const struct extract_format extract_format_threadx = {
     .name = "threadx",
     .title = "ThreadX event trace",
+    .suffix = "trx",
     .find = threadx_ring_find,
     .at = threadx_ring_at,
     .join = threadx_join,

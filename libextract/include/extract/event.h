@@ -36,7 +36,9 @@ enum extract_kind {
     EXTRACT_KIND_POOL,       // of a pool of events from 1 on; 0: the event is static
     EXTRACT_KIND_POOL_INDEX, // of a pool of events from 0 on
     EXTRACT_KIND_USER_EVENT, // from 0 on
-    EXTRACT_KIND_ACTION      // what an action belongs to: a transition's effect, an entry …
+    EXTRACT_KIND_ACTION,     // what an action belongs to: a transition's effect, an entry …
+    EXTRACT_KIND_EVENT,      // the id of an event
+    EXTRACT_KIND_VERDICT     // why entries are damaged: enum extract_verdict
 };
 
 // Where an event belongs: the columns of a report.
@@ -100,15 +102,23 @@ struct extract_event {
                          // snapshot's, or the log's current block: good until the next read
 };
 
-// Marks: what a log says between its entries. They are no entries and have no stamp of their own.
+// Marks: what a log says between its entries, and what a ring lacks there. They are no entries and
+// have no stamp of their own.
 #define EXTRACT_ID_MARKS   UINT32_C(0xFFFFFF00) // the first id of all of them
 #define EXTRACT_ID_LOST    UINT32_C(0xFFFFFF01) // RINGSIDE_LOST: entries could not be had
 #define EXTRACT_ID_DAMAGED UINT32_C(0xFFFFFF02) // RINGSIDE_DAMAGED: a part of the log is damaged
+#define EXTRACT_ID_BROKEN  UINT32_C(0xFFFFFF03) // RINGSIDE_BROKEN: entries are damaged
 #define EXTRACT_ID_MARK    UINT32_C(0xFFFFFF10) // + enum extract_log_mark: RINGSIDE_RESET …
 
 static inline bool extract_event_is_mark(const struct extract_event *event)
 {
     return event->id >= EXTRACT_ID_MARKS;
+}
+
+// Whether it is a mark of what is lost or damaged.
+static inline bool extract_id_is_loss(uint32_t id)
+{
+    return id >= EXTRACT_ID_LOST && id <= EXTRACT_ID_BROKEN;
 }
 
 // Whether a mark says that the entries on both sides of it do not belong together: nothing that was

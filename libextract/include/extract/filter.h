@@ -76,20 +76,22 @@ struct extract_edit {
     uint8_t before, after;
 };
 
-// Reads the tables by their symbols. `trace` knows names of active objects and signals; it may be
-// NULL, and must outlive the control. Errors: NOTFOUND (the firmware has no such filters),
-// UNREADABLE, NOMEM.
+// Reads the tables by their symbols. `trace` knows names of active objects and signals, as the ELF
+// knows active objects; it may be NULL, and must outlive the control. `rkh` (may be NULL) is what a
+// user says, the version of the framework among it. Errors: NOTFOUND (the firmware has no such
+// filters), UNREADABLE, NOMEM.
 enum extract_code extract_control_read(struct extract_control **control,
                                        struct extract_memory *memory,
                                        struct extract_symbols *symbols,
                                        const struct extract_trace *trace,
-                                       struct extract_error *error);
+                                       const struct extract_rkh *rkh, struct extract_error *error);
 void extract_control_free(struct extract_control *control);
 
 // A change: "on" or "off", then words KIND=NAME. Kinds: group (its bit alone), event (on: the bit
-// of its group, too), ao and signal; names may be patterns with * ? [], those of active objects and
-// signals numbers as well; the word "all" is everything. Nothing to do for no words. Errors: USAGE,
-// NOTFOUND (nothing has that name); then nothing is changed.
+// of its group, too), ao and signal; names may be patterns with * ? [], or numbers: of a group, the
+// id of an event, a priority, a signal; the word "all" is everything. Nothing to do for no words.
+// Errors: USAGE, NOTFOUND (nothing has that name), UNSUPPORTED or BAD (where the bits of events lie
+// is not known); then nothing is changed.
 enum extract_code extract_control_change(struct extract_control *control, const char *const *words,
                                          size_t count, struct extract_error *error);
 

@@ -45,6 +45,7 @@ enum extract_log_loss {      // why entries are missing
     EXTRACT_LOSS_TORN,       // they were being overwritten while they were read
     EXTRACT_LOSS_UNREADABLE, // the target or the probe did not answer
     EXTRACT_LOSS_LOG_FULL,   // the log had no room (disk full)
+    EXTRACT_LOSS_REFUSED,    // the target itself had no room for them
     EXTRACT_LOSS_NUMBERS     // not in logs: entries of a ring skip numbers
 };
 
@@ -86,7 +87,7 @@ struct extract_log_block {
     uint64_t first_stamp, last_stamp; // raw, as the target stored them
     uint64_t lost;                    // LOSS: how many; unknown when no flag is set
     uint64_t modulo;                  // LOSS: known modulo so many
-    uint64_t value;                   // MARK: a number that belongs to it
+    uint64_t value;                   // MARK: a number of its own; SECTION: see log.md
     uint64_t wall;                    // host's time of the read, nanoseconds since 1970 (UTC)
     // Set by the library:
     uint64_t number;  // of the block, from 0 at the start of the log

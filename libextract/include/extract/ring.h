@@ -213,6 +213,7 @@ static inline uint64_t extract_ring_address(const struct extract_ring *ring, uin
 }
 
 const char *extract_ring_format(const struct extract_ring *ring); // "threadx"
+const char *extract_ring_suffix(const struct extract_ring *ring); // of its files: "trx"
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

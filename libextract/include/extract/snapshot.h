@@ -19,7 +19,11 @@ enum extract_verdict {
     EXTRACT_OVERWRITTEN, // the writer passed it while it was read
     EXTRACT_UNREADABLE_ENTRY,
     EXTRACT_INVALID, // it was written, but cannot be an entry of this format
-    EXTRACT_VERDICTS // how many there are
+    // The same, where more is known of what is wrong:
+    EXTRACT_BAD_CHECKSUM,
+    EXTRACT_BAD_LENGTH, // not that of its event
+    EXTRACT_UNKNOWN_ID, // of no event
+    EXTRACT_VERDICTS    // how many there are
 };
 
 const char *extract_verdict_name(enum extract_verdict verdict);
@@ -48,8 +52,9 @@ struct extract_snapshot {
     // Of entries that differ in length: ring.entries.count is how many there are, from the oldest.
     struct extract_extent *index; // as many; owned; NULL: slots of one length
     uint32_t index_room;
-    bool lost_known; // `lost` is exact; of entries with numbers of 8 bits, modulo 256
-    uint64_t lost;   // events that are not there: overwritten, or not written at all
+    bool lost_known;    // `lost` is exact; of entries with numbers of 8 bits, modulo 256
+    uint64_t lost;      // events that are not there: overwritten, or not written at all
+    uint64_t unwritten; // those of them that the ring itself never had, as far as that is known
     bool full, overrun;
     uint64_t registry_missing;       // bytes of the registry that could not be read
     struct extract_memory_cost cost; // of finding and copying

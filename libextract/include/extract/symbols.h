@@ -47,6 +47,10 @@ unsigned extract_symbols_pointer_bytes(const struct extract_symbols *symbols); /
 size_t extract_symbols_count(const struct extract_symbols *symbols);
 const char *extract_symbols_path(const struct extract_symbols *symbols);
 
+// The i-th symbol, by its address. False behind the last.
+bool extract_symbols_at(const struct extract_symbols *symbols, size_t i,
+                        struct extract_symbol *symbol);
+
 // Name to symbol, exact; a global one wins over local ones. False when there is none.
 bool extract_symbols_by_name(const struct extract_symbols *symbols, const char *name,
                              struct extract_symbol *symbol);
@@ -88,6 +92,22 @@ bool extract_symbols_member(struct extract_symbols *symbols, const char *type, c
 // addresses inside objects.
 bool extract_symbols_member_at(struct extract_symbols *symbols, const char *type, uint64_t offset,
                                char *buffer, size_t size);
+
+// Where a variable, or each element of an array of them, has a member.
+struct extract_inner {
+    uint64_t count, stride; // elements, and bytes from one to the next
+    bool behind;            // the member is in what a pointer of the variable leads to
+    uint64_t pointer;       // that pointer's offset in the variable
+    uint64_t member, size;  // of the member: its offset in what holds it, and its bytes
+    bool has_beside;
+    uint64_t beside; // offset of the second member
+};
+
+// Finds a member of that name in the variable that lies at an address: in its struct, in those that
+// are members of it, else behind one pointer. `beside` (may be NULL) names a second member of the
+// same struct. False without DWARF, or when there is none.
+bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, const char *member,
+                           const char *beside, struct extract_inner *inner);
 
 // Copies up to `length` bytes that the ELF file itself holds at a target address (read-only
 // allocated sections: code and constants). Returns how many from the start; 0 when it holds none.

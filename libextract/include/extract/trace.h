@@ -53,7 +53,7 @@ struct extract_loss_info {
     bool exact;       // no estimate is among them
 };
 
-enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_LOG_FULL + 1 };
+enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_REFUSED + 1 };
 
 // What is known of a log beside its entries.
 struct extract_log_info {

@@ -52,6 +52,35 @@ check "what was saved gives the same report" 0
 run info "$work/saved.hook"
 check "and lies where it lay" 3 out '^address: 0x20000100' out '^found by: file'
 
+# A ring that has written over its oldest records is whole.
+head -c 40 "$work/a.hook" >"$work/wrapped.hook"
+{ words 0; tail -c +45 "$work/a.hook"; } >>"$work/wrapped.hook"
+run report --json "$work/wrapped.hook"
+check "overwritten only: whole" 0 out '"D1":42' no-err .
+run info --json "$work/wrapped.hook"
+check "and counted" 0 out '"events_lost":1' out '"wrapped":true' no-err .
+run info "$work/a.hook"
+check "lost and overwritten" 3 err ': 2 events were lost, 1 of them overwritten$'
+
+# The longest record that there is, as a raw stream and as a ring of its own.
+{ bigs 0x1230ffff 5; head -c 65535 /dev/zero | tr '\0' A; zeros 1; bigs 9; } >"$work/long"
+run report --json --format hook "$work/long"
+check "the longest buffer" 0 out '"data":"1230ffff0000000541' no-err .
+{ printf 1230ffff00000005; head -c 65535 /dev/zero | sed 's/\x00/41/g'; } >"$work/data"
+jq -j .data "$work/out" | cmp -s - "$work/data"
+status=$?
+check "all of it" 0
+cp "$work/out" "$work/report"
+for verb in "save -o" "report -r -o"; do
+    # shellcheck disable=SC2086
+    run $verb "$work/long.hook" --format hook "$work/long"
+    check "$verb: of the longest buffer" 0 no-err .
+    run report --json "$work/long.hook"
+    cmp -s "$work/out" "$work/report"
+    status=$?
+    check "$verb: gives the same report" 0
+done
+
 # ---- Damage ----
 cp "$work/a.hook" "$work/bad.hook"
 printf '\xff' | dd of="$work/bad.hook" bs=1 seek=86 conv=notrunc status=none # its hook word's type

@@ -76,6 +76,10 @@ run report -k 045,044 "$trx" --no-header
 check "-k" 0 out 'queue send' out 'queue receive' no-out 'isr\|semaphore'
 run report -d 045,044 "$trx" --no-header
 check "-d" 0 out 'isr enter' out 'semaphore put' no-out 'queue'
+run report -k F01 "$trx" --no-header
+check "-k of marks, of which there are none" 0 no-out . no-err .
+run report -d F01 "$trx" --no-header
+check "-d of marks" 0 out 'queue send' out 'isr' no-err .
 for bad in 45 045, dance 0x45 ''; do
     run report -k "$bad" "$trx"
     check "refuses -k '$bad'" 1 err '^ringside: hook id: ' no-out .

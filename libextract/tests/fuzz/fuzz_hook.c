@@ -41,7 +41,8 @@ static void check_entries(const struct extract_trace *trace)
     extract_reader_init(&reader, trace);
     while ((count = extract_reader_next(&reader, events, BATCH)))
         for (size_t i = 0; i < count; i++)
-            check_entry(ring, &events[i]);
+            if (!extract_event_is_mark(&events[i]))
+                check_entry(ring, &events[i]);
 }
 
 static void check_session(struct extract_memory *memory, bool at, bool json)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Fuzz targets: what must hold for a trace of any format, whatever its bytes: what it tells of
-// itself agrees, no text controls a terminal, and what is saved shows the same events.
+// itself agrees, no text controls a terminal, and what is saved shows the same events. Of RKH:
+// frames are accounted for, and what is shown has a right checksum and whole arguments.
 #ifndef FUZZ_TRACE_CHECKS_H
 #define FUZZ_TRACE_CHECKS_H
 
+#include "formats/rkh/rkh.h"
 #include <extract/session.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +67,8 @@ static inline bool check_events(const struct extract_trace *trace)
     extract_reader_init(&reader, trace);
     while ((count = extract_reader_next(&reader, events, BATCH)))
         for (size_t i = 0; i < count; i++) {
+            if (extract_event_is_mark(&events[i]))
+                continue;
             check_event(&events[i], total++ ? &last : NULL);
             last = events[i];
             forward = forward && !(last.flags & EXTRACT_FLAG_BACKWARDS);
@@ -112,6 +116,19 @@ static inline void check_text(const struct extract_text *text)
     }
 }
 
+// And marks, which reports show, too.
+static inline uint64_t count_events(const struct extract_trace *trace)
+{
+    struct extract_event events[BATCH];
+    struct extract_reader reader;
+    uint64_t total = 0;
+    size_t count;
+    extract_reader_init(&reader, trace);
+    while ((count = extract_reader_next(&reader, events, BATCH)))
+        total += count;
+    return total;
+}
+
 static inline void run_verbs(struct extract_session *session)
 {
     static const char *const verbs[] = {"info", "objects", "report", "stats", "damage", "cost"};
@@ -122,8 +139,7 @@ static inline void run_verbs(struct extract_session *session)
         check_text(&text);
         extract_text_free(&text);
     }
-    check(extract_session_shown(session) ==
-          extract_trace_info(extract_session_trace(session))->entries_valid);
+    check(extract_session_shown(session) == count_events(extract_session_trace(session)));
 }
 
 // ---- Saving ----
@@ -137,19 +153,25 @@ static inline bool same_event(const struct extract_event *a, const struct extrac
            (!a->data_bytes || !memcmp(a->data, b->data, a->data_bytes));
 }
 
+static inline bool next_entry(struct extract_reader *reader, struct extract_event *event)
+{
+    bool there;
+    do
+        there = extract_reader_next(reader, event, 1);
+    while (there && extract_event_is_mark(event));
+    return there;
+}
+
+// Marks aside: what could not be read may be damaged for another reason in a file.
 static inline void check_same(const struct extract_trace *a, const struct extract_trace *b)
 {
-    struct extract_event x[BATCH], y[BATCH];
+    struct extract_event x, y;
     struct extract_reader from_a, from_b;
-    size_t count;
     extract_reader_init(&from_a, a);
     extract_reader_init(&from_b, b);
-    do {
-        count = extract_reader_next(&from_a, x, BATCH);
-        check(extract_reader_next(&from_b, y, BATCH) == count);
-        for (size_t i = 0; i < count; i++)
-            check(same_event(&x[i], &y[i]));
-    } while (count);
+    while (next_entry(&from_a, &x))
+        check(next_entry(&from_b, &y) && same_event(&x, &y));
+    check(!next_entry(&from_b, &y));
 }
 
 // What was saved and lies at the same address shows the same events. A look that shows none may
@@ -171,6 +193,107 @@ static inline void check_saved(const struct extract_trace *trace)
     extract_session_close(session);
     extract_memory_close(memory);
     extract_text_free(&text);
+}
+
+// ---- RKH ----
+
+// Settings by bits.
+static inline void rkh_set_up(struct extract_rkh *rkh, unsigned bits)
+{
+    static const uint32_t stamps[] = {0, 1, 2, 4}, sizes[] = {1, 2, 4, 1};
+    static const uint32_t versions[] = {0x3400, 0x2405, 0x2404, 0x2403};
+    if (bits & 1)
+        return;
+    rkh_set(rkh, EXTRACT_RKH_CHK, bits >> 1 & 1, EXTRACT_RKH_USER);
+    rkh_set(rkh, EXTRACT_RKH_NSEQ, bits >> 2 & 1, EXTRACT_RKH_USER);
+    rkh_set(rkh, EXTRACT_RKH_TS, stamps[bits >> 3 & 3], EXTRACT_RKH_USER);
+    rkh_set(rkh, EXTRACT_RKH_PTR, bits >> 5 & 1 ? 4 : 2, EXTRACT_RKH_USER);
+    rkh_set(rkh, EXTRACT_RKH_SIG, sizes[bits >> 6 & 3], EXTRACT_RKH_USER);
+    rkh_set(rkh, EXTRACT_RKH_NELEM, sizes[bits >> 8 & 3], EXTRACT_RKH_USER);
+    rkh_set(rkh, EXTRACT_RKH_SNDR, bits >> 10 & 1, EXTRACT_RKH_USER);
+    rkh_set(rkh, EXTRACT_RKH_MPNMIN, bits >> 11 & 1, EXTRACT_RKH_USER);
+    rkh_set(rkh, EXTRACT_RKH_VERSION, versions[bits >> 12 & 3], EXTRACT_RKH_USER);
+}
+
+static inline void check_rkh_frame(const struct extract_snapshot *snapshot, uint32_t i)
+{
+    const struct extract_extent *place = &snapshot->index[i];
+    const struct extract_ring *ring = &snapshot->ring;
+    const uint8_t *bytes = snapshot->bytes + place->offset;
+    struct rkh_wire wire;
+    uint8_t sum = 0;
+    uint64_t size = ring->entries.end - ring->entries.start;
+    bool round = !rkh_live_of(ring->header).stream;
+    check(place->at < size && place->length <= (round ? size : size - place->at));
+    check(place->layout < ring->rkh.layouts);
+    if (snapshot->verdict[i] > EXTRACT_PROVISIONAL)
+        return;
+    check(place->whole && place->whole < place->length);
+    rkh_wire_unpack(&wire, ring->rkh.layout[place->layout]);
+    for (uint32_t k = 0; k < place->whole; k++)
+        sum = (uint8_t)(sum + bytes[k]);
+    check(!wire.chk || !sum || rkh_id(wire.family, bytes[0]) == RKH_FWK_TCFG);
+}
+
+static inline void check_rkh_arguments(const struct extract_event *event)
+{
+    struct rkh_args args;
+    struct rkh_item item;
+    check(rkh_args_of(&args, event));
+    while (rkh_args_next(&args, &item))
+        check(!item.length || (item.bytes >= event->data &&
+                               item.bytes + item.length <= event->data + event->data_bytes));
+    check(event->id == RKH_FWK_TCFG || rkh_args_fit(&args));
+}
+
+static inline void check_rkh_frames(const struct extract_trace *trace)
+{
+    const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
+    struct extract_event events[BATCH];
+    struct extract_reader reader;
+    uint64_t shown = 0, lost = 0, held = 0;
+    size_t count;
+    for (uint32_t i = 0; i < snapshot->ring.entries.count; i++) {
+        check_rkh_frame(snapshot, i);
+        held += snapshot->index[i].length;
+    }
+    check(held <= snapshot->ring.entries.end - snapshot->ring.entries.start);
+    extract_reader_init(&reader, trace);
+    while ((count = extract_reader_next(&reader, events, BATCH)))
+        for (size_t i = 0; i < count; i++) {
+            bool mark = extract_event_is_mark(&events[i]);
+            shown += !mark;
+            lost += events[i].id == EXTRACT_ID_LOST ? events[i].field[1] : 0;
+            if (!mark)
+                check_rkh_arguments(&events[i]);
+        }
+    check(shown == extract_trace_info(trace)->entries_valid);
+    check(lost == snapshot->lost);
+}
+
+// Numbers have names, too, and are found by other keys than their address.
+static inline void check_rkh_names(const struct extract_trace *trace)
+{
+    const struct extract_object *objects;
+    size_t count = extract_trace_objects(trace, &objects);
+    for (size_t i = 0; i < count; i++) {
+        check(objects[i].shown[0] && objects[i].shown_bytes == strlen(objects[i].shown));
+        check(objects[i].name && objects[i].type_name);
+    }
+}
+
+static inline void run_rkh_verbs(struct extract_session *session)
+{
+    static const char *const verbs[] = {"info",   "objects", "report", "stats",
+                                        "damage", "raw",     "chart",  "signalling"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        struct extract_text text;
+        extract_text_init(&text, NULL, NULL);
+        check(extract_session_run(session, verbs[i], &text, NULL) == EXTRACT_OK);
+        if (strcmp(verbs[i], "raw"))
+            check_text(&text);
+        extract_text_free(&text);
+    }
 }
 
 // The path of a file that holds these bytes, until the next call.

@@ -197,7 +197,11 @@ const struct extract_event *look_events(const struct look *look, size_t *count)
     static struct extract_event events[EVENTS_MOST];
     struct extract_reader reader;
     extract_reader_init(&reader, look->trace);
-    *count = extract_reader_next(&reader, events, EVENTS_MOST);
+    size_t got = extract_reader_next(&reader, events, EVENTS_MOST);
+    *count = 0;
+    for (size_t i = 0; i < got; i++)
+        if (!extract_event_is_mark(&events[i]))
+            events[(*count)++] = events[i];
     assert_int_equal(*count, extract_trace_info(look->trace)->entries_valid);
     return events;
 }

@@ -74,11 +74,14 @@ uint32_t hooks_put(struct hooks *hooks, const struct hooks_record *record)
     unsigned tid = number_bytes(record->frame, HOOKS_TID, HOOKS_TID_8);
     unsigned stamp = number_bytes(record->frame, HOOKS_STAMP, HOOKS_STAMP_8);
     unsigned length = 4 + unit * (1 + record->words) + padded + tid + stamp;
+    bool is_long = length > 65532;
     uint32_t start = hooks->head;
+    length += is_long ? 4 : 0;
     assert_true(length <= hooks->size);
     while (hooks->head - hooks->tail + length > hooks->size)
         hooks->tail += frame_at(hooks, hooks->tail);
-    put_number(hooks, record->frame | length, 4);
+    put_number(hooks, record->frame | (is_long ? 0 : length), 4);
+    put_number(hooks, length, is_long ? 4 : 0);
     put_number(hooks, record->hook, unit);
     for (unsigned i = 0; i < record->words; i++)
         put_number(hooks, record->data[i], unit);

@@ -295,40 +295,86 @@ static void test_wide_sizes(void **state)
     }
 }
 
-// The longest buffer that a hook word can announce and a frame can hold.
-static void test_long_buffer(void **state)
+// Buffers up to the longest that a hook word can announce, on both sides of what a frame can hold;
+// the record runs over the end of the ring's buffer.
+static void test_long_buffers(void **state)
 {
+    static const unsigned narrow = HOOKS_TID | HOOKS_STAMP,
+                          wide = HOOKS_WIDE | narrow | HOOKS_TID_8 | HOOKS_STAMP_8;
+    static const struct {
+        unsigned frame, bytes, length; // of the record
+    } cases[] = {{0, 65520, 65532},      {0, 65521, 65540},      {0, 65535, 65552},
+                 {narrow, 65512, 65532}, {narrow, 65513, 65540}, {narrow, 65535, 65560},
+                 {wide, 65496, 65532},   {wide, 65497, 65540},   {wide, 65535, 65576}};
     static uint8_t room[EXTRACT_ENTRY_ROOM];
-    static char buffer[65520];
-    struct hooks_record record = {.hook = 0x12300000 | sizeof buffer,
-                                  .words = 1,
-                                  .data = {1},
-                                  .buffer = buffer,
-                                  .buffer_bytes = sizeof buffer};
-    struct extract_entry entry;
-    struct look look;
-    size_t count;
+    static char buffer[65535];
     (void)state;
     for (size_t i = 0; i < sizeof buffer; i++)
         buffer[i] = (char)(i * 7 + i / 256);
-    hooks_build(&hooks, false, 1 << 16, 12345 * 4);
-    hooks_put(&hooks, &record);
-    hooks_look(&look, &hooks);
-    const struct extract_event *events = look_events(&look, &count);
-    assert_int_equal(count, 1);
-    assert_true(extract_format_hook.entry(&look.ring, events, &entry, room));
-    assert_int_equal(entry.length, 8 + sizeof buffer);
-    assert_int_equal(entry.bytes_of_data, sizeof buffer);
-    assert_memory_equal(entry.bytes + 8, buffer, sizeof buffer);
-    look_close(&look);
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        unsigned bytes = cases[i / 2].bytes, unit = cases[i / 2].frame & HOOKS_WIDE ? 8 : 4;
+        struct hooks_record record = {.frame = cases[i / 2].frame,
+                                      .hook = unit == 8 ? UINT64_C(0x40000000) << 32 |
+                                                              (uint64_t)bytes << 32 | 0x12300000
+                                                        : 0x12300000 | bytes,
+                                      .words = 1,
+                                      .data = {1},
+                                      .buffer = buffer,
+                                      .buffer_bytes = bytes,
+                                      .tid = 0x20004000,
+                                      .stamp = 77};
+        struct extract_entry entry;
+        struct look look;
+        size_t count;
+        hooks_build(&hooks, i & 1, 1 << 17, (1 << 17) - 12344);
+        hooks_put_plain(&hooks, 3, 70);
+        uint32_t start = hooks_put(&hooks, &record);
+        assert_int_equal(hooks.head - start, cases[i / 2].length);
+        hooks_put_plain(&hooks, 4, 80);
+        hooks_look(&look, &hooks);
+        const struct extract_event *events = look_events(&look, &count);
+        assert_int_equal(count, 3);
+        assert_int_equal(look.snapshot.counts[EXTRACT_GOOD], 3);
+        assert_true(extract_format_hook.entry(&look.ring, &events[1], &entry, room));
+        assert_int_equal(entry.length, 2 * unit + bytes);
+        assert_int_equal(entry.bytes_of_data, bytes);
+        assert_memory_equal(entry.bytes + 2 * unit, buffer, bytes);
+        assert_int_equal(events[1].thread, record.frame ? 0x20004000 : 0);
+        assert_int_equal(events[1].raw_stamp, record.frame ? 77 : 70);
+        look_close(&look);
+    }
+}
+
+// A length in a word of its own is one that needs it.
+static void test_no_long_lengths(void **state)
+{
+    static const uint32_t lengths[] = {0, 20, 65532, 65541, 65548, 65580, 0xFFFFFFFC};
+    static char buffer[65535];
+    struct hooks_record record = {.hook = 0x12300000 | 65521,
+                                  .words = 1,
+                                  .data = {1},
+                                  .buffer = buffer,
+                                  .buffer_bytes = 65521};
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct look look;
+        hooks_build(&hooks, i & 1, 1 << 17, 0);
+        uint32_t start = hooks_put(&hooks, &record);
+        hooks_poke(&hooks, start + 4, lengths[i]);
+        hooks_look(&look, &hooks);
+        assert_int_equal(look.snapshot.counts[EXTRACT_GOOD], 0);
+        assert_int_equal(look.snapshot.counts[EXTRACT_INVALID], 1);
+        look_close(&look);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_little),       cmocka_unit_test(test_big),
-        cmocka_unit_test(test_over_the_end), cmocka_unit_test(test_no_records),
-        cmocka_unit_test(test_wide_sizes),   cmocka_unit_test(test_long_buffer),
+        cmocka_unit_test(test_little),          cmocka_unit_test(test_big),
+        cmocka_unit_test(test_over_the_end),    cmocka_unit_test(test_no_records),
+        cmocka_unit_test(test_wide_sizes),      cmocka_unit_test(test_long_buffers),
+        cmocka_unit_test(test_no_long_lengths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,6 +176,31 @@ static void test_damaged_hook(void **state)
     look_close(&look);
 }
 
+// What is damaged has a mark of its own, in the place of its entry.
+static void test_damage_is_told(void **state)
+{
+    const struct extract_event *event;
+    struct extract_event events[8];
+    struct extract_reader reader;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 256, 40);
+    put_plain(6);
+    hooks_poke(&hooks, 40 + 2 * PLAIN + 4, 0x123F0000);
+    hooks_look(&look, &hooks);
+    extract_reader_init(&reader, look.trace);
+    assert_int_equal(extract_reader_next(&reader, events, 8), 5 + 1);
+    event = &events[2];
+    assert_int_equal(event->id, EXTRACT_ID_BROKEN);
+    assert_int_equal(event->seq, events[3].seq);
+    assert_int_equal(event->context, EXTRACT_RECORDER);
+    assert_int_equal(event->fields, 3);
+    assert_int_equal(event->field[0], EXTRACT_INVALID);
+    assert_int_equal(event->field[1], 1);
+    assert_int_equal(event->field[2], PLAIN);
+    look_close(&look);
+}
+
 // A frame that is none: the next record from which others follow is the first again, and not sure.
 static void test_damaged_frame(void **state)
 {
@@ -462,8 +487,8 @@ static void test_symbol(void **state)
     extract_symbols_close(symbols);
 }
 
-// A log holds slots: one that says to hold hook words is refused (docs/formats/log.md, RING).
-static void test_no_log(void **state)
+// What a log says of a ring is its control block (docs/formats/log.md, RING), which is checked.
+static void test_log_ring(void **state)
 {
     uint8_t payload[56 + HOOKS_HEADER] = "hook";
     static const unsigned words[] = {HOOKS_HEADER, EXTRACT_LITTLE, 4, 4};
@@ -474,7 +499,12 @@ static void test_no_log(void **state)
     for (unsigned i = 0; i < 4; i++)
         ring_number(payload + 40 + 4 * i, words[i], 4, false);
     memcpy(payload + 56, hooks.bytes, HOOKS_HEADER);
-    assert_int_equal(extract_log_ring(&ring, payload, sizeof payload, &error), EXTRACT_UNSUPPORTED);
+    assert_int_equal(extract_log_ring(&ring, payload, sizeof payload, &error), EXTRACT_OK);
+    assert_int_equal(ring.address, hooks.address);
+    assert_int_equal(ring.entries.end - ring.entries.start, 256);
+    payload[56 + 4 * HOOKS_VERSION] = 2;
+    assert_int_equal(extract_log_ring(&ring, payload, sizeof payload, &error), EXTRACT_BAD);
+    assert_int_equal(extract_log_ring(&ring, payload, sizeof payload - 1, &error), EXTRACT_BAD);
 }
 
 static enum extract_code take_copy(void)
@@ -516,6 +546,7 @@ int main(void)
         cmocka_unit_test(test_positions_wrap),
         cmocka_unit_test(test_clock_bits),
         cmocka_unit_test(test_damaged_hook),
+        cmocka_unit_test(test_damage_is_told),
         cmocka_unit_test(test_damaged_frame),
         cmocka_unit_test(test_records_in_a_buffer),
         cmocka_unit_test(test_every_byte),
@@ -525,7 +556,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_scan),
         cmocka_unit_test(test_symbol),
-        cmocka_unit_test(test_no_log),
+        cmocka_unit_test(test_log_ring),
         cmocka_unit_test(test_memory_is_short),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -247,6 +247,50 @@ static void test_no_stream(void **state)
                      EXTRACT_IO);
 }
 
+// The longest buffers that hook words can announce: more than the frame of a record can hold.
+static void check_long(bool wide, unsigned bytes)
+{
+    static uint8_t stream[2 * 65536];
+    unsigned unit = wide ? 8 : 4, padded = (bytes + unit - 1) / unit * unit;
+    uint8_t *to = stream + 2 * unit;
+    struct look look;
+    size_t count;
+    memset(stream, 0, sizeof stream);
+    ring_number(stream,
+                wide ? UINT64_C(0xC0000000) << 32 | (uint64_t)bytes << 32 | 0x12300000
+                     : UINT64_C(0x12380000) | bytes,
+                unit, true);
+    ring_number(stream + unit, 5, unit, true);
+    for (unsigned i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(i * 7 + i / 256);
+    ring_number(to + padded, 0xAAAA, unit, true);
+    ring_number(to + padded + unit, 100, unit, true);
+    // An entry behind it: without data and stamp, of thread 9.
+    ring_number(to + padded + 2 * unit, wide ? 0x20000000 : 0x20010007, unit, true);
+    ring_number(to + padded + 3 * unit, 9, unit, true);
+    look_at(&look, wide ? "bits=64" : "", stream, (size_t)padded + 6 * unit);
+    const struct extract_event *events = look_events(&look, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(extract_trace_info(look.trace)->entries_damaged, 0);
+    assert_int_equal(events[0].data_bytes, 2 * unit + bytes);
+    assert_memory_equal(events[0].data + 2 * unit, to, bytes);
+    assert_int_equal(events[0].field[0], 5);
+    assert_int_equal(events[0].thread, 0xAAAA);
+    assert_int_equal(events[0].raw_stamp, 100);
+    assert_int_equal(events[1].thread, 9);
+    look_close(&look);
+}
+
+static void test_long_buffers(void **state)
+{
+    static const unsigned bytes[] = {65495, 65496, 65497, 65512, 65513, 65516, 65520, 65535};
+    (void)state;
+    for (unsigned i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        check_long(false, bytes[i]);
+        check_long(true, bytes[i]);
+    }
+}
+
 static enum extract_code open_row(void)
 {
     struct extract_hook_stream stream = {0};
@@ -268,11 +312,9 @@ static void test_memory_is_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_damage_inside),
-        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_no_stream),
-        cmocka_unit_test(test_memory_is_short),
+        cmocka_unit_test(test_rows),         cmocka_unit_test(test_damage_inside),
+        cmocka_unit_test(test_layouts),      cmocka_unit_test(test_no_stream),
+        cmocka_unit_test(test_long_buffers), cmocka_unit_test(test_memory_is_short),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
