@@ -2,7 +2,8 @@
 # libextract and the program `ringside`: sources are whatever lies in the rooms.
 
 LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/hook formats/rkh \
-               snapshot events control report report/rkh analysis analysis/rkh log record \
+               formats/rkh/target snapshot events control report report/rkh analysis \
+               analysis/rkh log record \
                templates templates/run templates/compiler templates/update columns trazer feed
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
 CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/verbs/*.c \

@@ -1,44 +1,14 @@
 // SPDX-License-Identifier: MIT
-// control: the run-time filters of RKH. In: the target's tables and words of a user. Out: what is
-// emitted, and the bytes to write.
-//
-// Source: docs/formats/rkh.md, "Filters". A bit of 1 emits. An event goes out when the bits of its
-// group and of itself are set, and, where it has them, those of its active object and its signal.
-#include <extract/filter.h>
-#include "formats/format.h"
-#include <fnmatch.h>
-#include <stdio.h>
+// control: the run-time filters of RKH. In: the target's tables, by the symbols of its ELF. Out:
+// what is emitted, and the bytes to write.
+#include "control/control.h"
 #include <stdlib.h>
-#include <string.h>
 
-enum {
-    GROUPS = 8,
-    EVENTS = 32, // of a group
-    TABLE_MOST = 4096,
-    NAME_ROOM = 64
-};
-
-enum kind { GROUP, EVENT, OBJECT, SIGNAL, KINDS };
-
-// A table of bits, one after the other.
-struct table {
-    uint64_t address;
-    uint32_t bytes; // 0: the firmware has none
-    uint8_t *before, *after;
-};
-
-struct extract_control {
-    const struct extract_trace *trace;
-    struct table table[KINDS];
-    uint8_t offset[GROUPS], range[GROUPS]; // of the groups in the events' table, bytes
-};
-
-static const char *const group_names[GROUPS] = {"MP",  "QUE", "SMA", "SM",
-                                                "TMR", "FWK", "USR", "UT"};
+enum { TABLE_MOST = 4096, ACTORS_MOST = 256, MAP_ROOM = 2 * RKH_GROUPS };
 
 // ---- reading ----
 
-static enum extract_code read_table(struct table *table, const char *name,
+static enum extract_code read_table(struct control_table *table, const char *name,
                                     struct extract_memory *memory, struct extract_symbols *symbols,
                                     struct extract_error *error)
 {
@@ -61,305 +31,175 @@ static enum extract_code read_table(struct table *table, const char *name,
     return EXTRACT_OK;
 }
 
-// Where the groups' events are: the firmware says it; else as 3.x has them.
-static void read_map(struct extract_control *c, struct extract_memory *memory,
-                     struct extract_symbols *symbols)
+// The target's own map of its table: constants, from the ELF or else from memory. Returns its
+// length.
+static size_t read_map(uint8_t map[static MAP_ROOM], struct extract_memory *memory,
+                       struct extract_symbols *symbols)
 {
-    static const uint8_t offset[GROUPS] = {0, 1, 2, 4, 7, 8, 11, 15};
-    static const uint8_t range[GROUPS] = {1, 1, 2, 3, 1, 3, 4, 2};
     struct extract_symbol symbol;
-    uint8_t map[2 * GROUPS];
-    size_t got;
-    memcpy(c->offset, offset, sizeof offset);
-    memcpy(c->range, range, sizeof range);
-    if (!extract_symbols_by_name(symbols, "trcgmtbl", &symbol) || symbol.size > sizeof map ||
-        symbol.size < GROUPS - 1 ||
-        extract_memory_read(memory, symbol.address, map, (size_t)symbol.size, &got, NULL))
-        return;
-    bool packed = symbol.size <= GROUPS; // of 2.4.4
-    for (unsigned i = 0; i < GROUPS; i++) {
-        bool there = i < symbol.size / (packed ? 1 : 2);
-        c->offset[i] = !there ? 0 : packed ? map[i] >> 4 : map[2 * i];
-        c->range[i] = !there ? 0 : packed ? map[i] & 0xF : map[2 * i + 1];
+    size_t got = 0;
+    if (!extract_symbols_by_name(symbols, "trcgmtbl", &symbol) || symbol.size > MAP_ROOM)
+        return 0;
+    size_t length = (size_t)symbol.size;
+    if (extract_symbols_read_constant(symbols, symbol.address, map, length) == length ||
+        !extract_memory_read(memory, symbol.address, map, length, &got, NULL))
+        return length;
+    return 0;
+}
+
+// 0: nothing tells it.
+static uint32_t version_of(const struct extract_control *control, struct extract_symbols *symbols,
+                           const struct extract_rkh *told)
+{
+    struct extract_rkh rkh = {.view = 0};
+    if (control->trace)
+        rkh = extract_trace_snapshot(control->trace)->ring.rkh;
+    else if (told)
+        rkh = *told;
+    rkh_from_symbols(&rkh, symbols);
+    return rkh.from[EXTRACT_RKH_VERSION] > EXTRACT_RKH_INFERENCE ? rkh.value[EXTRACT_RKH_VERSION]
+                                                                 : 0;
+}
+
+static enum extract_code read_actors(struct extract_control *control, struct extract_memory *memory,
+                                     struct extract_symbols *symbols, struct extract_error *error)
+{
+    struct rkh_actors walk = {.symbols = symbols, .memory = memory};
+    struct rkh_actor actor;
+    while (control->actor_count < ACTORS_MOST && rkh_actors_next(&walk, &actor)) {
+        if (control->actor_count == control->actor_room) {
+            size_t room = control->actor_room ? 2 * control->actor_room : 16;
+            struct rkh_actor *actors = realloc(control->actors, room * sizeof *actors);
+            if (!actors)
+                return extract_error_set(error, EXTRACT_NOMEM, "filters", NULL, "out of memory");
+            control->actors = actors;
+            control->actor_room = room;
+        }
+        control->actors[control->actor_count++] = actor;
     }
+    return EXTRACT_OK;
+}
+
+static enum extract_code read_all(struct extract_control *control, struct extract_memory *memory,
+                                  struct extract_symbols *symbols, const struct extract_rkh *told,
+                                  struct extract_error *error)
+{
+    static const char *const names[EXTRACT_TARGET_KINDS] = {"trcgfilter", "trceftbl", "trcsmaftbl",
+                                                            "trcsigftbl"};
+    enum extract_code code = EXTRACT_OK;
+    uint8_t map[MAP_ROOM];
+    for (unsigned kind = 0; kind < EXTRACT_TARGET_KINDS && symbols && !code; kind++)
+        code = read_table(&control->table[kind], names[kind], memory, symbols, error);
+    if (code)
+        return code;
+    if (!control->table[EXTRACT_TARGET_GROUP].bytes || !control->table[EXTRACT_TARGET_EVENT].bytes)
+        return extract_error_set(error, EXTRACT_NOTFOUND, "filters",
+                                 "build it with RKH_CFG_TRC_RTFIL_EN, and name its ELF",
+                                 "the firmware has no trcgfilter and trceftbl");
+    size_t length = read_map(map, memory, symbols);
+    control->unplaced.code = rkh_places_find(&control->places, version_of(control, symbols, told),
+                                             control->table[EXTRACT_TARGET_EVENT].bytes, map,
+                                             length, &control->unplaced);
+    return read_actors(control, memory, symbols, error);
 }
 
 enum extract_code extract_control_read(struct extract_control **control,
                                        struct extract_memory *memory,
                                        struct extract_symbols *symbols,
                                        const struct extract_trace *trace,
-                                       struct extract_error *error)
+                                       const struct extract_rkh *rkh, struct extract_error *error)
 {
-    static const char *const names[KINDS] = {"trcgfilter", "trceftbl", "trcsmaftbl", "trcsigftbl"};
-    struct extract_control *c = *control = calloc(1, sizeof *c);
-    enum extract_code code = EXTRACT_OK;
-    if (!c)
+    *control = calloc(1, sizeof **control);
+    if (!*control)
         return extract_error_set(error, EXTRACT_NOMEM, "filters", NULL, "out of memory");
-    c->trace = trace;
-    for (unsigned kind = 0; kind < KINDS && symbols && !code; kind++)
-        code = read_table(&c->table[kind], names[kind], memory, symbols, error);
-    if (!code && (!c->table[GROUP].bytes || !c->table[EVENT].bytes))
-        code = extract_error_set(error, EXTRACT_NOTFOUND, "filters",
-                                 "build it with RKH_CFG_TRC_RTFIL_EN, and name its ELF",
-                                 "the firmware has no trcgfilter and trceftbl");
-    if (!code) {
-        read_map(c, memory, symbols);
-        return EXTRACT_OK;
+    // A firmware may have a ring of another kernel, too.
+    if (trace && extract_trace_snapshot(trace)->ring.format == &extract_format_rkh)
+        (*control)->trace = trace;
+    enum extract_code code = read_all(*control, memory, symbols, rkh, error);
+    if (code) {
+        extract_control_free(*control);
+        *control = NULL;
     }
-    extract_control_free(c);
-    *control = NULL;
     return code;
 }
 
 void extract_control_free(struct extract_control *control)
 {
-    for (unsigned kind = 0; control && kind < KINDS; kind++)
+    for (unsigned kind = 0; control && kind < EXTRACT_TARGET_KINDS; kind++)
         free(control->table[kind].before);
+    if (control)
+        free(control->actors);
     free(control);
-}
-
-// ---- bits and their names ----
-
-// The bit of an event: false, it has none.
-static bool event_bit(const struct extract_control *c, unsigned id, uint32_t *bit)
-{
-    unsigned group = id / EVENTS, number = id % EVENTS;
-    *bit = 8u * c->offset[group] + number;
-    return number / 8 < c->range[group] && *bit / 8 < c->table[EVENT].bytes;
-}
-
-static const char *event_name(unsigned id, char name[NAME_ROOM])
-{
-    static const char prefix[] = "RKH_TE_";
-    const struct extract_event_type *type = extract_format_rkh.type(id);
-    const char *symbol =
-        strncmp(type->symbol, prefix, strlen(prefix)) ? NULL : type->symbol + strlen(prefix);
-    if (symbol && !type->range)
-        snprintf(name, NAME_ROOM, "%s", symbol);
-    else if (symbol && id / EVENTS == 6)
-        snprintf(name, NAME_ROOM, "USER%u", id % EVENTS);
-    else
-        return NULL;
-    return name;
-}
-
-// The n-th name of an active object or a signal that the trace knows, and its number.
-static bool known_name(const struct extract_control *c, enum kind kind, size_t *n,
-                       const char **name, uint64_t *number)
-{
-    const struct extract_object *objects;
-    size_t count = c->trace ? extract_trace_objects(c->trace, &objects) : 0;
-    for (; *n < count; ++*n) {
-        const struct extract_object *object = &objects[*n];
-        bool signal = object->number_kind == EXTRACT_KIND_SIGNAL;
-        bool actor = object->thread && object->priority != EXTRACT_NO_PRIORITY;
-        if (kind == SIGNAL ? !signal : !actor)
-            continue;
-        *name = object->name && *object->name ? object->name : object->shown;
-        *number = signal ? object->address : object->priority;
-        ++*n;
-        return true;
-    }
-    return false;
-}
-
-static uint32_t bits_of(const struct extract_control *c, enum kind kind)
-{
-    return kind == GROUP ? GROUPS : 8 * c->table[kind].bytes;
-}
-
-// The name of a bit; its number where none is known. NULL: it is no bit of anything.
-static const char *bit_name(const struct extract_control *c, enum kind kind, uint32_t bit,
-                            char name[NAME_ROOM])
-{
-    const char *known;
-    uint64_t number;
-    size_t n = 0;
-    snprintf(name, NAME_ROOM, "%u", (unsigned)bit);
-    if (kind == GROUP)
-        return group_names[bit];
-    while (kind != EVENT && known_name(c, kind, &n, &known, &number))
-        if (number == bit)
-            return known;
-    return name;
-}
-
-// ---- changes ----
-
-static void put_bit(struct table *table, uint32_t bit, bool on)
-{
-    uint8_t mask = (uint8_t)(1u << bit % 8);
-    if (bit / 8 < table->bytes)
-        table->after[bit / 8] =
-            (uint8_t)(on ? table->after[bit / 8] | mask : table->after[bit / 8] & ~mask);
-}
-
-static bool get_bit(const uint8_t *bytes, uint32_t bit)
-{
-    return bytes[bit / 8] >> bit % 8 & 1;
-}
-
-static bool fits(const char *pattern, const char *name)
-{
-    return !fnmatch(pattern, name, 0);
-}
-
-static bool change_events(struct extract_control *c, const char *pattern, bool on)
-{
-    static const char prefix[] = "RKH_TE_";
-    char name[NAME_ROOM];
-    bool found = false;
-    uint32_t bit;
-    if (!strncmp(pattern, prefix, strlen(prefix)))
-        pattern += strlen(prefix);
-    for (unsigned id = 0; id < GROUPS * EVENTS; id++) {
-        if (!event_name(id, name) || !fits(pattern, name) || !event_bit(c, id, &bit))
-            continue;
-        found = true;
-        put_bit(&c->table[EVENT], bit, on);
-        if (on)
-            put_bit(&c->table[GROUP], id / EVENTS, true);
-    }
-    return found;
-}
-
-static bool change_groups(struct extract_control *c, const char *pattern, bool on)
-{
-    bool found = false;
-    for (unsigned i = 0; i < GROUPS; i++)
-        if (fits(pattern, group_names[i])) {
-            put_bit(&c->table[GROUP], i, on);
-            found = true;
-        }
-    return found;
-}
-
-static bool change_numbers(struct extract_control *c, enum kind kind, const char *pattern, bool on)
-{
-    const char *name;
-    uint64_t number;
-    bool found = false;
-    size_t n = 0;
-    if (extract_number_parse(pattern, &number)) {
-        found = number < bits_of(c, kind);
-        if (found)
-            put_bit(&c->table[kind], (uint32_t)number, on);
-        return found;
-    }
-    while (known_name(c, kind, &n, &name, &number))
-        if (fits(pattern, name) && number < bits_of(c, kind)) {
-            put_bit(&c->table[kind], (uint32_t)number, on);
-            found = true;
-        }
-    return found;
-}
-
-static void change_all(struct extract_control *c, bool on)
-{
-    for (unsigned kind = 0; kind < KINDS; kind++)
-        if (c->table[kind].bytes)
-            memset(c->table[kind].after, on ? 0xFF : 0, c->table[kind].bytes);
-}
-
-static enum extract_code refuse(const char *word, struct extract_error *error)
-{
-    return extract_error_set(error, EXTRACT_USAGE, word,
-                             "write on or off, then group=, event=, ao= or signal= with a name, "
-                             "or all",
-                             "it is no change of the filters");
-}
-
-static enum extract_code change(struct extract_control *c, const char *word, bool on,
-                                struct extract_error *error)
-{
-    static const struct {
-        const char *word;
-        enum kind kind;
-    } kinds[] = {{"group=", GROUP}, {"event=", EVENT}, {"ao=", OBJECT}, {"signal=", SIGNAL}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        size_t length = strlen(kinds[i].word);
-        const char *name = word + length;
-        if (strncmp(word, kinds[i].word, length) || !*name)
-            continue;
-        bool found = kinds[i].kind == GROUP   ? change_groups(c, name, on)
-                     : kinds[i].kind == EVENT ? change_events(c, name, on)
-                                              : change_numbers(c, kinds[i].kind, name, on);
-        return found ? EXTRACT_OK
-                     : extract_error_set(error, EXTRACT_NOTFOUND, word,
-                                         "names are those of the trace; numbers work as well",
-                                         "the target's filters know nothing of that name");
-    }
-    if (strcmp(word, "all"))
-        return refuse(word, error);
-    change_all(c, on);
-    return EXTRACT_OK;
-}
-
-enum extract_code extract_control_change(struct extract_control *control, const char *const *words,
-                                         size_t count, struct extract_error *error)
-{
-    enum extract_code code = EXTRACT_OK;
-    bool on = count && !strcmp(words[0], "on");
-    if (!count)
-        return EXTRACT_OK;
-    if (count < 2 || (!on && strcmp(words[0], "off")))
-        return refuse(words[0], error);
-    for (size_t i = 1; i < count && !code; i++)
-        code = change(control, words[i], on, error);
-    for (unsigned kind = 0; code && kind < KINDS; kind++)
-        if (control->table[kind].bytes)
-            memcpy(control->table[kind].after, control->table[kind].before,
-                   control->table[kind].bytes);
-    return code;
 }
 
 // ---- what is emitted ----
 
-// "events: all but SMA_GET SMA_FIFO", or what is on, where that is less.
-static void show_bits(const struct extract_control *c, enum kind kind, const uint8_t *bytes,
-                      struct extract_text *text)
+// A bit of a kind: its name, and whether it is set. False: it is no bit of anything.
+static bool look_at(const struct extract_control *control, enum extract_target_kind kind,
+                    const uint8_t *bytes, uint32_t i, char room[static RKH_NAME_ROOM],
+                    const char **name, bool *set)
 {
-    static const char *const titles[KINDS] = {"groups", "events", "active objects", "signals"};
-    char room[NAME_ROOM];
-    uint32_t bit, on = 0, all = 0, count = kind == EVENT ? GROUPS * EVENTS : bits_of(c, kind);
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        bool shows = on * 2 <= all; // of what is on
-        if (pass)
-            extract_text_printf(text, "%s: %s", titles[kind],
-                                on == all ? "all"
-                                : !on     ? "none"
-                                : shows   ? "only"
-                                          : "all but");
-        for (uint32_t i = 0; i < count; i++) {
-            const char *name = kind == EVENT ? event_name(i, room) : bit_name(c, kind, i, room);
-            bit = i;
-            if (!name || (kind == EVENT && !event_bit(c, i, &bit)))
-                continue;
-            bool set = get_bit(bytes, bit);
-            on += !pass && set;
-            all += !pass;
-            if (pass && on && on != all && set == shows)
-                extract_text_printf(text, " %s", name);
+    uint32_t bit = i;
+    *name = control_bit_name(control, kind, i, room);
+    if (!*name || (kind == EXTRACT_TARGET_EVENT && rkh_places_event(&control->places, i, &bit) < 0))
+        return false;
+    *set = bytes[bit / 8] >> bit % 8 & 1;
+    return true;
+}
+
+// "events: all but SMA_GET SMA_FIFO", or what is on, where that is less.
+static void show_bits(const struct extract_control *control, enum extract_target_kind kind,
+                      const uint8_t *bytes, struct extract_text *text)
+{
+    char room[RKH_NAME_ROOM];
+    const char *name;
+    bool set;
+    uint32_t on = 0, all = 0, count = control_bits(control, kind);
+    if (kind == EXTRACT_TARGET_EVENT)
+        count = RKH_GROUPS * RKH_GROUP_EVENTS;
+    for (uint32_t i = 0; i < count; i++)
+        if (look_at(control, kind, bytes, i, room, &name, &set)) {
+            on += set;
+            all++;
         }
+    if (on == all || !on) {
+        extract_text_puts(text, on ? "all" : "none");
+        return;
     }
-    extract_text_putc(text, '\n');
+    bool shows = on * 2 <= all; // of what is on
+    extract_text_puts(text, shows ? "only" : "all but");
+    for (uint32_t i = 0; i < count; i++)
+        if (look_at(control, kind, bytes, i, room, &name, &set) && set == shows) {
+            extract_text_putc(text, ' ');
+            extract_text_escaped(text, name);
+        }
 }
 
 void extract_control_show(const struct extract_control *control, bool changed,
                           struct extract_text *text)
 {
-    for (unsigned kind = 0; kind < KINDS; kind++) {
-        const struct table *table = &control->table[kind];
-        if (table->bytes)
-            show_bits(control, (enum kind)kind, changed ? table->after : table->before, text);
+    static const char *const titles[EXTRACT_TARGET_KINDS] = {"groups", "events", "active objects",
+                                                             "signals"};
+    for (unsigned kind = 0; kind < EXTRACT_TARGET_KINDS; kind++) {
+        const struct control_table *table = &control->table[kind];
+        if (!table->bytes)
+            continue;
+        extract_text_printf(text, "%s: ", titles[kind]);
+        if (kind == EXTRACT_TARGET_EVENT && control->unplaced.code)
+            extract_text_printf(text, "unknown (%s; %s)", control->unplaced.why,
+                                control->unplaced.hint);
+        else
+            show_bits(control, (enum extract_target_kind)kind,
+                      changed ? table->after : table->before, text);
+        extract_text_putc(text, '\n');
     }
 }
 
 bool extract_control_edit(const struct extract_control *control, size_t i,
                           struct extract_edit *edit)
 {
-    for (unsigned kind = 0; kind < KINDS; kind++) {
-        const struct table *table = &control->table[kind];
+    for (unsigned kind = 0; kind < EXTRACT_TARGET_KINDS; kind++) {
+        const struct control_table *table = &control->table[kind];
         for (uint32_t at = 0; at < table->bytes; at++) {
             if (table->before[at] == table->after[at] || i--)
                 continue;

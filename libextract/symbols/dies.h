@@ -81,8 +81,9 @@ struct type_question {
     const char *type; // NULL: that of the variable at `address`
     uint64_t address;
     bool (*answer)(struct asking *asking, const struct die *type, struct type_question *question);
-    const char *member;
+    const char *member, *beside;
     uint64_t offset, size;
+    struct extract_inner *inner;
     char *buffer;
     size_t buffer_size;
     struct asking asking; // set by extract_types_ask

@@ -220,4 +220,100 @@ bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t a
     *buffer = 0;
     return extract_types_ask(symbols, &question);
 }
+
+// ---- a member wherever it is ----
+
+#define NESTED_MAX        6 // structs in structs on the way to it
+#define STEPS_OF_A_SEARCH (1u << 18)
+
+// A search: names, and where it found them.
+struct search {
+    const char *name, *beside;
+    struct extract_inner *inner;
+};
+
+// Looks in a struct and in those that are members of it.
+static bool search_nested(struct asking *asking, const struct member *outer,
+                          const struct search *search, unsigned depth)
+{
+    struct member found, beside, inner;
+    struct die die;
+
+    if (depth >= NESTED_MAX || !extract_die_is_struct(&outer->type))
+        return false;
+    if (find_in(asking, outer, search->name, strlen(search->name), &found, 0)) {
+        search->inner->member = found.offset;
+        search->inner->has_beside = search->beside && find_in(asking, outer, search->beside,
+                                                              strlen(search->beside), &beside, 0);
+        search->inner->beside = search->inner->has_beside ? beside.offset : 0;
+        return extract_types_size(asking, &found.type, &search->inner->size);
+    }
+    bool more = extract_die_child(asking, &outer->type.die, &die);
+    for (; more; more = extract_die_sibling(asking, &die)) {
+        inner.offset = outer->offset + die.location;
+        if (is_member(&die) && extract_types_of(asking, &die, &inner.type) &&
+            search_nested(asking, &inner, search, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+// Looks behind the pointers that a struct and those that are members of it hold.
+static bool search_behind(struct asking *asking, const struct member *outer,
+                          const struct search *search, unsigned depth)
+{
+    struct member inner, target = {.offset = 0};
+    struct die die;
+
+    if (depth >= NESTED_MAX || !extract_die_is_struct(&outer->type))
+        return false;
+    bool more = extract_die_child(asking, &outer->type.die, &die);
+    for (; more; more = extract_die_sibling(asking, &die)) {
+        inner.offset = outer->offset + die.location;
+        if (!is_member(&die) || !extract_types_of(asking, &die, &inner.type))
+            continue;
+        search->inner->pointer = inner.offset;
+        bool found = inner.type.tag == DW_TAG_pointer_type
+                         ? extract_types_of(asking, &inner.type, &target.type) &&
+                               search_nested(asking, &target, search, 0)
+                         : search_behind(asking, &inner, search, depth + 1);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+static bool tell_inner(struct asking *asking, const struct die *type,
+                       struct type_question *question)
+{
+    struct search search = {question->member, question->beside, question->inner};
+    struct member outer = {.type = *type};
+    struct die element;
+    uint64_t count;
+
+    asking->steps = STEPS_OF_A_SEARCH;
+    *search.inner = (struct extract_inner){.count = 1};
+    if (extract_types_array(asking, type, &element, &count)) {
+        outer.type = element;
+        search.inner->count = count;
+        if (!extract_types_size(asking, &element, &search.inner->stride))
+            return false;
+    }
+    if (search_nested(asking, &outer, &search, 0))
+        return true;
+    search.inner->behind = true;
+    return search_behind(asking, &outer, &search, 0);
+}
+
+bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, const char *member,
+                           const char *beside, struct extract_inner *inner)
+{
+    struct type_question question = {.address = address,
+                                     .answer = tell_inner,
+                                     .member = member,
+                                     .beside = beside,
+                                     .inner = inner};
+
+    return extract_types_ask(symbols, &question);
+}
 #endif

@@ -155,6 +155,15 @@ size_t extract_symbols_count(const struct extract_symbols *symbols)
     return symbols->table.count;
 }
 
+bool extract_symbols_at(const struct extract_symbols *symbols, size_t i,
+                        struct extract_symbol *symbol)
+{
+    if (i >= symbols->table.count)
+        return false;
+    *symbol = symbols->table.symbols[i];
+    return true;
+}
+
 const char *extract_symbols_path(const struct extract_symbols *symbols)
 {
     return symbols->path;

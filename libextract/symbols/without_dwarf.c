@@ -50,4 +50,11 @@ bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t a
         *buffer = 0;
     return false;
 }
+
+bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, const char *member,
+                           const char *beside, struct extract_inner *inner)
+{
+    (void)symbols, (void)address, (void)member, (void)beside, (void)inner;
+    return false;
+}
 #endif

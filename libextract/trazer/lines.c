@@ -8,8 +8,8 @@
 enum { SM_TRN = 98, SM_EXE_ACT = 112, SMA_GET = 66, SMA_LIFO = 68 };
 
 // What an argument is called. A mark in front says what it is where its word on the wire does not:
-// '@' an address as it is, '%' a pool from 1 on, '#' one from 0 on.
-enum { KEYS_MOST = 8, NAME_COLUMNS = 10 };
+// '@' an address as it is, '%' a pool from 1 on, '#' one from 0 on, '~' the id of an event.
+enum { KEYS_MOST = 8, NAME_COLUMNS = 10, USER_ROOM = 16 };
 
 static const struct line {
     const char *group, *name;
@@ -80,10 +80,10 @@ static const struct line {
     [225] = {"UT", "CLEANUP", {"line"}},
     [226] = {"UT", "VERIFY", {"line"}},
     [227] = {"UT", "IGNORE_GROUP", {"line", "group"}},
-    [228] = {"UT", "EXPECT", {"line", "@evt"}},
-    [229] = {"UT", "EXPECT_ANYARGS", {"line", "@evt"}},
-    [230] = {"UT", "IGNORE", {"line", "@evt"}},
-    [231] = {"UT", "IGNORE_ARG", {"line", "@evt", "argno"}},
+    [228] = {"UT", "EXPECT", {"line", "~evt"}},
+    [229] = {"UT", "EXPECT_ANYARGS", {"line", "~evt"}},
+    [230] = {"UT", "IGNORE", {"line", "~evt"}},
+    [231] = {"UT", "IGNORE_ARG", {"line", "~evt", "argno"}},
     [232] = {"UT", "SUCCESS", {NULL}},
     [233] = {"UT", "FAIL", {NULL}},
 };
@@ -139,10 +139,34 @@ static void put_plain(struct trazer *trazer, const struct rkh_item *item)
         extract_text_dec(trazer->text, item->value);
 }
 
-static void put_value(struct trazer *trazer, const struct rkh_item *item, char mark)
+static const char *user_name(const struct trazer *trazer, unsigned id, char room[USER_ROOM])
+{
+    uint64_t key = extract_number_key(EXTRACT_KIND_USER_EVENT, id - RKH_USER);
+    const char *name = trazer_names_find(&trazer->names, key);
+    snprintf(room, USER_ROOM, "USR#%u", id - RKH_USER);
+    return name ? name : room;
+}
+
+// What an event is called, by the id of the target's version.
+static void put_event_name(struct trazer *trazer, enum rkh_family family, uint64_t number)
+{
+    char room[USER_ROOM];
+    int id = number < RKH_IDS ? rkh_id(family, (unsigned)number) : -1;
+    if (id >= RKH_USER && id < RKH_USER_END)
+        extract_text_puts(trazer->text, user_name(trazer, (unsigned)id, room));
+    else if (id >= 0 && lines[id].name)
+        extract_text_printf(trazer->text, "%s_%s", lines[id].group, lines[id].name);
+    else
+        extract_text_dec(trazer->text, number);
+}
+
+static void put_value(struct trazer *trazer, const struct rkh_item *item, char mark,
+                      enum rkh_family family)
 {
     if (mark == '@')
         put_plain(trazer, item);
+    else if (mark == '~')
+        put_event_name(trazer, family, item->value);
     else if (mark == '%' && !item->value)
         extract_text_puts(trazer->text, "static");
     else if (mark == '%' || mark == '#')
@@ -187,18 +211,18 @@ static const char *next_key(const struct line *line, const struct rkh_args *args
     return *at < KEYS_MOST && words[*at] != RKH_WORD_none ? line->keys[(*at)++] : NULL;
 }
 
-static void put_arguments(struct trazer *trazer, const struct line *line, unsigned id,
-                          struct rkh_args *args)
+// `first`: none stands in front of them. Returns whether none does behind them.
+static bool put_arguments(struct trazer *trazer, const struct line *line, unsigned id,
+                          struct rkh_args *args, bool first)
 {
     const uint8_t *words = args->words;
     struct rkh_item item;
     uint64_t last = 0;
     unsigned at = 0;
     const char *key;
-    bool first = true;
 
     for (; (key = next_key(line, args, &at, words)) && rkh_args_next(args, &item); first = false) {
-        char mark = *key == '@' || *key == '%' || *key == '#' ? *key : 0;
+        char mark = strchr("@%#~", *key) ? *key : 0;
         put_key(trazer, key + (mark != 0), first);
         if (id == SM_TRN && at == 3 && !item.value)
             item.value = last; // the target is the source
@@ -206,10 +230,24 @@ static void put_arguments(struct trazer *trazer, const struct line *line, unsign
         if (id == SM_EXE_ACT && at == 1)
             put_action(trazer, item.value);
         else
-            put_value(trazer, &item, mark);
+            put_value(trazer, &item, mark, args->wire.family);
     }
-    if (first)
-        extract_text_putc(trazer->text, ' ');
+    return first;
+}
+
+// The arguments of the event that a test expects; those of a user event have no keys.
+static void put_expected(struct trazer *trazer, const struct extract_event *event)
+{
+    struct extract_event inner;
+    struct rkh_args args;
+    struct rkh_item item;
+    if (!extract_trace_inner(trazer->trace, event, &inner) || !rkh_args_of(&args, &inner))
+        return;
+    put_arguments(trazer, &lines[inner.id], inner.id, &args, false);
+    while (rkh_args_next(&args, &item)) {
+        extract_text_puts(trazer->text, ", ");
+        trazer_item(trazer, &item);
+    }
 }
 
 static void put_known(struct trazer *trazer, const char *key, int64_t value)
@@ -234,7 +272,9 @@ static void put_line(struct trazer *trazer, const struct line *line,
                      const struct trazer_derived *derived)
 {
     put_head(trazer, event, &args->wire, line->group, line->name);
-    put_arguments(trazer, line, event->id, args);
+    if (put_arguments(trazer, line, event->id, args, true))
+        extract_text_putc(trazer->text, ' ');
+    put_expected(trazer, event);
     put_derived(trazer, event->id, derived);
     extract_text_putc(trazer->text, '\n');
 }
@@ -255,15 +295,8 @@ static void put_assertion(struct trazer *trazer, const struct extract_event *eve
 static void put_user(struct trazer *trazer, const struct extract_event *event,
                      struct rkh_args *args)
 {
-    char room[16];
-    unsigned number = event->id - RKH_USER;
-    const char *name =
-        trazer_names_find(&trazer->names, extract_number_key(EXTRACT_KIND_USER_EVENT, number));
-    if (!name) {
-        snprintf(room, sizeof room, "USR#%u", number);
-        name = room;
-    }
-    put_head(trazer, event, &args->wire, "USR", name);
+    char room[USER_ROOM];
+    put_head(trazer, event, &args->wire, "USR", user_name(trazer, event->id, room));
     extract_text_puts(trazer->text, "User trace information\n");
     trazer_items(trazer, args);
 }

@@ -197,8 +197,9 @@ bool trazer_queues_take(struct trazer_queues *queues, const struct extract_event
     *derived = (struct trazer_derived){.elapsed = -1, .number = -1};
     queues->steps++;
     bool gap = event->flags & EXTRACT_FLAG_GAP;
-    queues->lost |= gap || event->id == EXTRACT_ID_LOST;
-    if (gap || extract_event_is_break(event))
+    queues->lost |=
+        gap || event->id == EXTRACT_ID_LOST || event->id == EXTRACT_ID_MARK + EXTRACT_MARK_FILTER;
+    if (gap || trazer_is_break(event))
         queues->doubt = queues->steps;
     if (event->id == RKH_FWK_TCFG)
         return begin_anew(queues);

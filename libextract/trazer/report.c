@@ -16,41 +16,43 @@ static const struct extract_event *next_event(struct trazer *trazer)
     return trazer->at < trazer->got ? &trazer->batch[trazer->at++] : NULL;
 }
 
-// A frame that is none.
-static void put_damage(struct trazer *trazer)
+// Frames that are none, a line each.
+static void put_damage(struct trazer *trazer, uint64_t frames)
 {
     bool sums = trazer->ring->rkh.value[EXTRACT_RKH_CHK];
-    extract_text_puts(trazer->text, sums ? "Stream Checksum Error\n" : "Stream Frame Error\n");
+    for (uint64_t i = 0; i < frames && !trazer->text->code; i++)
+        extract_text_puts(trazer->text, sums ? "Stream Checksum Error\n" : "Stream Frame Error\n");
 }
 
-// Passes what is damaged in front of the next event of a ring, or behind the last.
-static void pass_damage(struct trazer *trazer, bool shown)
+static void put_shown(struct trazer *trazer, const struct extract_event *event,
+                      const struct trazer_derived *derived)
 {
-    const struct extract_snapshot *snapshot = extract_trace_snapshot(trazer->trace);
-    uint32_t count = trazer->trace->pieces ? 0 : snapshot->ring.entries.count;
-    for (; trazer->slot < count && snapshot->verdict[trazer->slot] > EXTRACT_PROVISIONAL;
-         trazer->slot++)
-        if (shown && snapshot->verdict[trazer->slot] != EXTRACT_UNUSED)
-            put_damage(trazer);
+    if (event->id == EXTRACT_ID_LOST)
+        extract_text_puts(trazer->text, loss_line);
+    else if (event->id == EXTRACT_ID_BROKEN)
+        put_damage(trazer, event->field[1]);
+    else
+        trazer_event(trazer, event, derived);
 }
 
 // Takes an event for what it tells of later ones, and shows it when it is asked for.
 static bool pass_event(struct trazer *trazer, const struct extract_event *event, bool shown)
 {
     struct trazer_derived derived;
-    if (event->id != EXTRACT_ID_LOST) {
-        pass_damage(trazer, shown);
-        trazer->slot++;
-    }
     bool fits = trazer_queues_take(&trazer->queues, event, &derived);
-    if (fits && shown && event->id == EXTRACT_ID_LOST)
-        extract_text_puts(trazer->text, loss_line);
-    else if (fits && shown)
-        trazer_event(trazer, event, &derived);
+    if (fits && shown)
+        put_shown(trazer, event, &derived);
     trazer->shown += shown;
     if (!fits || !trazer_names_take(&trazer->names, event))
         trazer->text->code = EXTRACT_NOMEM;
     return !trazer->text->code;
+}
+
+// Marks have the number of the event behind them; damage has one for each reason.
+static bool is_same(const struct extract_event *a, const struct extract_event *b)
+{
+    return a->seq == b->seq && a->id == b->id &&
+           (a->id != EXTRACT_ID_BROKEN || a->field[0] == b->field[0]);
 }
 
 static bool print_events(void *context, const struct extract_event *events, size_t count)
@@ -60,7 +62,7 @@ static bool print_events(void *context, const struct extract_event *events, size
         const struct extract_event *event;
         bool shown = false;
         while (!shown && (event = next_event(trazer))) {
-            shown = event->seq == events[i].seq && event->id == events[i].id;
+            shown = is_same(event, &events[i]);
             if (!pass_event(trazer, event, shown))
                 return false;
         }
@@ -71,9 +73,12 @@ static bool print_events(void *context, const struct extract_event *events, size
 static void run(struct trazer *trazer, const struct extract_view *view)
 {
     struct extract_sink sink = {.events = print_events, .context = trazer};
+    const struct extract_event *event;
     extract_view_run(view, &sink);
-    if (!trazer->text->code && trazer->at == trazer->got && !next_event(trazer))
-        pass_damage(trazer, true);
+    // Of a stream that goes on, what is known later comes from all in front, too.
+    bool whole = !trazer->text->code && (!trazer->go_on || trazer->go_on(trazer->context));
+    while (whole && (event = next_event(trazer)) && pass_event(trazer, event, false))
+        ;
 }
 
 static void close_trazer(struct trazer *trazer)
@@ -108,7 +113,6 @@ static void begin(struct trazer *trazer, struct extract_text *text,
     trazer->go_on = options->go_on;
     trazer->context = options->context;
     trazer->at = trazer->got = 0;
-    trazer->slot = 0;
     trazer->shown = 0;
     extract_reader_init(&trazer->reader, trace);
 }

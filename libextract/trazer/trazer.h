@@ -54,7 +54,6 @@ struct trazer {
     struct extract_reader reader; // what is known when an event is printed comes from all in front
     struct extract_event batch[64];
     size_t at, got;
-    uint32_t slot; // of the ring: that of the next event, or damage in front of it
     struct extract_text scratch;
     uint64_t shown;
     bool (*go_on)(void *context);
@@ -75,6 +74,13 @@ bool trazer_names_init(struct trazer_names *names);
 void trazer_names_free(struct trazer_names *names);
 bool trazer_names_take(struct trazer_names *names, const struct extract_event *event);
 const char *trazer_names_find(const struct trazer_names *names, uint64_t key); // NULL: none
+
+// Whether posts and gets may be missing in front of what comes: a filter that has changed may have
+// kept some back.
+static inline bool trazer_is_break(const struct extract_event *event)
+{
+    return extract_event_is_break(event) || event->id == EXTRACT_ID_MARK + EXTRACT_MARK_FILTER;
+}
 
 // queues.c. Takes an event that may be a post or a get. False: out of memory.
 bool trazer_queues_init(struct trazer_queues *queues);
@@ -98,6 +104,7 @@ void trazer_pool(struct trazer *trazer, uint64_t index);
 void trazer_hex(struct trazer *trazer, const char *mark, uint64_t value, unsigned digits);
 void trazer_name(struct trazer *trazer, const struct rkh_item *item); // without a leading &
 void trazer_bytes(struct trazer *trazer, const uint8_t *bytes, uint32_t length);
+void trazer_item(struct trazer *trazer, const struct rkh_item *item); // of a user event
 void trazer_items(struct trazer *trazer, struct rkh_args *args); // of a user event, a line each
 
 // report.c: the whole report.

@@ -96,7 +96,7 @@ static void put_memory(struct trazer *trazer, const struct rkh_item *item)
     extract_text_putc(trazer->text, ']');
 }
 
-static void put_item(struct trazer *trazer, const struct rkh_item *item)
+void trazer_item(struct trazer *trazer, const struct rkh_item *item)
 {
     struct extract_text *text = trazer->text;
     switch (item->kind) {
@@ -135,7 +135,7 @@ void trazer_items(struct trazer *trazer, struct rkh_args *args)
     struct rkh_item item;
     while (rkh_args_next(args, &item)) {
         put_margin(trazer);
-        put_item(trazer, &item);
+        trazer_item(trazer, &item);
         extract_text_putc(trazer->text, '\n');
     }
 }

@@ -76,7 +76,6 @@ static void take_break(struct rkh_study *study, bool anew)
     study->flowing = false;
     study->broken = true;
     study->fired.timer = 0;
-    study->losses += study->now.counts && !anew;
     rkh_states_break(study, anew);
 }
 
@@ -97,8 +96,10 @@ static void take_framework(struct rkh_study *study, const struct extract_event *
 static void take_event(struct rkh_study *study, const struct extract_event *event)
 {
     struct rkh_moment *now = &study->now;
-    if (event->flags & EXTRACT_FLAG_GAP && !study->broken)
+    if (event->flags & EXTRACT_FLAG_GAP && !study->broken) {
+        study->losses += now->counts;
         take_break(study, false);
+    }
     if (study->broken && study->break_count)
         study->breaks[study->break_count - 1].resumed = event->ticks;
     study->broken = false;
@@ -119,18 +120,26 @@ static void take_event(struct rkh_study *study, const struct extract_event *even
     study->flowing = study->now.counts;
 }
 
+static void take_mark(struct rkh_study *study, const struct extract_event *mark)
+{
+    bool loss = mark->id == EXTRACT_ID_LOST || mark->id == EXTRACT_ID_DAMAGED;
+    if (!trazer_is_break(mark))
+        return;
+    study->losses += study->now.counts && loss;
+    take_break(study, mark->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET);
+    rkh_messages_take(study, mark);
+}
+
 static bool take_events(void *context, const struct extract_event *events, const bool *through,
                         size_t count)
 {
     struct rkh_study *study = context;
     for (size_t i = 0; i < count && !study->failed; i++) {
         study->now.counts = through[i];
-        if (!extract_event_is_mark(&events[i]))
+        if (extract_event_is_mark(&events[i]))
+            take_mark(study, &events[i]);
+        else
             take_event(study, &events[i]);
-        else if (extract_event_is_break(&events[i])) {
-            take_break(study, events[i].id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET);
-            rkh_messages_take(study, &events[i]);
-        }
     }
     return !study->failed;
 }

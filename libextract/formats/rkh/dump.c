@@ -77,14 +77,15 @@ static void restore(uint8_t *array, uint32_t size, const struct extract_snapshot
     }
 }
 
-// Bytes behind the writer's place, back from it, that are of this copy.
+// Bytes behind the writer's place, back from it, that are of this copy: the frames, and the flag in
+// front of them.
 static uint32_t count_valid(const struct extract_snapshot *snapshot, const struct rkh_live *live)
 {
     if (!snapshot->moved)
         return live->valid ? live->valid : live->size;
     if (!snapshot->ring.entries.count)
         return 0;
-    return (live->head - snapshot->index[0].at - 1) % live->size + 1;
+    return (live->head - snapshot->index[0].at) % live->size + 1;
 }
 
 enum extract_code rkh_dump(struct extract_text *text, const struct extract_snapshot *snapshot,

@@ -319,10 +319,14 @@ static void explore(struct search *search, const struct axis *axes, unsigned cou
         *search->rkh = trusted;
 }
 
-static enum extract_code ask(const struct search *search, struct extract_error *error)
+// Where hardly any frame fits, it may be of a version with other ids, which no frame tells.
+static enum extract_code ask(const struct search *search, bool fits, struct extract_error *error)
 {
     return extract_error_set(
-        error, EXTRACT_BAD, "RKH stream", "say them with --rkh, or give the firmware with --elf",
+        error, EXTRACT_BAD, "RKH stream",
+        fits ? "say them with --rkh, or give the firmware with --elf"
+             : "say them with --rkh, or give the firmware with --elf; streams of RKH 2.0 to 2.2, "
+               "whose events have other numbers, are not read",
         "it holds no TCFG record, and its frames do not tell how they are laid "
         "out: %s",
         search->total ? search->list : "too few are there");
@@ -342,7 +346,7 @@ static enum extract_code find_core(const struct pool *pool, struct extract_rkh *
     for (unsigned i = 0; i < search.axes; i++)
         places *= search.axis[i].count;
     bool fits = search.best >= LEAST && search.best * 2 > search.total;
-    return places == 1 || (fits && !search.ties) ? EXTRACT_OK : ask(&search, error);
+    return places == 1 || (fits && !search.ties) ? EXTRACT_OK : ask(&search, fits, error);
 }
 
 // The words that a setting shapes.
@@ -394,7 +398,7 @@ static enum extract_code find_group(const struct pool *pool, struct extract_rkh 
             rkh->from[axes[i].key] = EXTRACT_RKH_DEFAULT;
         open |= count > 1 && (search.varied >> i & 1) && fits >= LEAST && fits * 2 > asked;
     }
-    return open ? ask(&search, error) : EXTRACT_OK;
+    return open ? ask(&search, true, error) : EXTRACT_OK;
 }
 
 static enum extract_code find_rest(const struct pool *pool, struct extract_rkh *rkh,

@@ -177,7 +177,7 @@ static void lay_out_items(const struct extract_event *event, struct rkh_args *ar
     size_t from = 0;
     put_big(room + WORD, extract_number_key(EXTRACT_KIND_USER_EVENT, event->id - RKH_USER));
     while (rkh_args_next(args, &item) &&
-           put_item(args, &item, from, &to, room + EXTRACT_ENTRY_ROOM))
+           put_item(args, &item, from, &to, room + 2 * WORD + UINT16_MAX))
         from = args->c.at;
     entry->generic = entry->little = true;
     entry->type = STAMPED | GENERIC;

@@ -2,7 +2,7 @@
 // formats/rkh: frames to events. In: an index of good frames. Out: events with their arguments.
 //
 // Source: docs/formats/rkh.md; the interface of RKH's trace facility, 2.3 to 3.4.00.
-#include "formats/rkh/rkh.h"
+#include "formats/rkh/target/target.h"
 
 static const struct extract_role_fields *role_of(uint32_t id)
 {
@@ -54,6 +54,15 @@ static void decode_fields(const struct extract_snapshot *snapshot, const struct 
     }
 }
 
+// What a test expects, it tells by the id of its own version.
+static void translate(const struct rkh_wire *wire, struct extract_event *event)
+{
+    uint64_t *named = &event->field[1];
+    int id = event->fields > 1 && *named < RKH_IDS ? rkh_id(wire->family, (unsigned)*named) : -1;
+    if (id >= 0)
+        *named = (uint64_t)id;
+}
+
 static void decode_frame(const struct extract_snapshot *snapshot,
                          const struct extract_extent *place, const struct rkh_wire *wire,
                          struct extract_event *event)
@@ -63,30 +72,54 @@ static void decode_frame(const struct extract_snapshot *snapshot,
     // Whatever a user says of checksums, the record has its own.
     bool bare = id == RKH_FWK_TCFG && wire->family <= RKH_FAMILY_244;
     uint32_t head = bare ? 1 : 1u + wire->nseq + wire->ts;
-    *event = (struct extract_event){.id = id < 0 ? bytes[0] : (unsigned)id,
-                                    .raw_stamp = place->stamp,
-                                    .priority_word = snapshot->ring.rkh.layout[place->layout],
-                                    .priority = EXTRACT_NO_PRIORITY,
-                                    .threshold = EXTRACT_NO_PRIORITY,
-                                    .data = bytes + head,
-                                    .data_bytes =
-                                        bare ? RKH_TCFG_ARGS : place->whole - head - wire->chk};
+    event->id = id < 0 ? bytes[0] : (unsigned)id;
+    event->raw_stamp = place->stamp;
+    event->data = bytes + head;
+    event->data_bytes = bare ? RKH_TCFG_ARGS : place->whole - head - wire->chk;
     event->type = rkh_type_on(wire, event->id);
     if (id != RKH_FWK_TCFG || wire->family <= RKH_FAMILY_244)
         decode_fields(snapshot, wire, event);
+    if (event->id >= RKH_UT_EXPECT && event->id <= RKH_UT_IGNORE_ARG)
+        translate(wire, event);
     unsigned field = owner[event->id];
     if (field && field <= event->fields)
         event->thread = event->field[field - 1];
+}
+
+// Of an event that a test expects, its arguments stand behind its id.
+static bool expected(const struct extract_snapshot *snapshot, const struct extract_event *event,
+                     struct extract_event *inner)
+{
+    struct rkh_wire wire;
+    rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
+    uint32_t head = wire.size[RKH_WORD_u32] + wire.size[RKH_WORD_sig];
+    if (event->id != RKH_UT_EXPECT || event->fields < 2 || head > event->data_bytes ||
+        !rkh_words(wire.family, (unsigned)event->field[1]))
+        return false;
+    *inner = *event;
+    inner->id = (uint32_t)event->field[1];
+    inner->type = rkh_type_on(&wire, inner->id);
+    inner->data = event->data + head;
+    inner->data_bytes = event->data_bytes - head;
+    inner->fields = 0;
+    decode_fields(snapshot, &wire, inner);
+    return true;
 }
 
 static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
                    struct extract_event *events)
 {
     struct rkh_wire wire;
+    // What all of a layout have, copied: that is faster than to clear each of them.
+    struct extract_event blank = {.priority = EXTRACT_NO_PRIORITY,
+                                  .threshold = EXTRACT_NO_PRIORITY};
     for (size_t i = 0; i < count; i++) {
         const struct extract_extent *place = &snapshot->index[slot + i];
-        if (!i || place->layout != place[-1].layout)
+        if (!i || place->layout != place[-1].layout) {
+            blank.priority_word = snapshot->ring.rkh.layout[place->layout];
             rkh_wire_unpack(&wire, snapshot->ring.rkh.layout[place->layout]);
+        }
+        events[i] = blank;
         decode_frame(snapshot, place, &wire, &events[i]);
     }
 }
@@ -140,6 +173,7 @@ static const struct extract_stream stream = {
 const struct extract_format extract_format_rkh = {
     .name = "rkh",
     .title = "RKH",
+    .suffix = "rkr",
     .find = rkh_find,
     .at = rkh_at,
     .join = join,
@@ -152,6 +186,9 @@ const struct extract_format extract_format_rkh = {
     .decode = decode,
     .tell = rkh_tell,
     .items = rkh_items,
+    .inner = expected,
+    .target = &rkh_target_words,
+    .priority = rkh_actor_priority,
     .names_members = true,
     .user_ids = RKH_USER,
     .thread_type = "active object",

@@ -27,6 +27,8 @@ enum {
     RKH_FWK_ACTOR = 180,
     RKH_USER = 192,
     RKH_USER_END = 224,
+    RKH_UT_EXPECT = 228,
+    RKH_UT_IGNORE_ARG = 231,
     RKH_IDS = 256
 };
 

@@ -123,27 +123,27 @@ static uint32_t head_of(const struct walk *walk, uint8_t id)
 // A TCFG record says itself whether it has a checksum.
 static bool is_tcfg(const struct walk *walk, const struct rkh_frame *frame)
 {
+    if (walk->id[walk->bytes[frame->at]] != RKH_FWK_TCFG)
+        return false;
     struct extract_rkh record = {0};
-    return walk->id[walk->bytes[frame->at]] == RKH_FWK_TCFG &&
-           rkh_tcfg_take(&record, frame, walk->bytes);
+    return rkh_tcfg_take(&record, frame, walk->bytes);
 }
 
-// What is wrong with an unstuffed frame: a counter of rkh->damage; NULL: nothing.
-static uint32_t *find_fault(const struct walk *walk, const struct rkh_frame *frame)
+// What is wrong with an unstuffed frame.
+static enum extract_verdict judge_whole(const struct walk *walk, const struct rkh_frame *frame)
 {
-    struct extract_rkh_damage *damage = &walk->snapshot->ring.rkh.damage;
     const uint8_t *bytes = walk->bytes + frame->at;
     uint8_t id = bytes[0];
     uint16_t length = walk->length[id];
     uint32_t head = head_of(walk, id), around = head + walk->wire.chk;
     if (length == NO_EVENT)
-        return &damage->id;
+        return EXTRACT_UNKNOWN_ID;
     if (frame->whole < around || walk->id[id] == RKH_FWK_TCFG)
-        return &damage->length;
+        return EXTRACT_BAD_LENGTH;
     bool fits = length == frame->whole - around;
     if (length == ANY_LENGTH)
         fits = rkh_args_match(&walk->wire, walk->id[id], bytes + head, frame->whole - around);
-    return fits ? NULL : &damage->length;
+    return fits ? EXTRACT_GOOD : EXTRACT_BAD_LENGTH;
 }
 
 // The frame that is in doubt is half of a missing one: its number is not true, and its stamp when
@@ -206,27 +206,36 @@ static void take_head(struct walk *walk, const uint8_t *bytes, struct extract_ex
     walk->stamped = true;
 }
 
-// Unstuffs a frame where it lies, when it is worth it, and judges it. Returns as find_fault.
-static uint32_t *judge(struct walk *walk, const struct rkh_frame *frame,
-                       struct extract_extent *place)
+// Unstuffs a frame where it lies, when it is worth it, and judges it.
+static enum extract_verdict judge(struct walk *walk, const struct rkh_frame *frame,
+                                  struct extract_extent *place)
 {
-    struct extract_rkh_damage *damage = &walk->snapshot->ring.rkh.damage;
     bool tcfg = is_tcfg(walk, frame);
     if (frame->torn)
-        return &damage->torn;
+        return EXTRACT_TORN;
     if (walk->wire.chk && frame->sum && !tcfg)
-        return &damage->checksum;
+        return EXTRACT_BAD_CHECKSUM;
     if (frame->whole > WHOLE_MOST)
-        return &damage->length;
+        return EXTRACT_BAD_LENGTH;
     if (frame->escaped)
         rkh_frame_unstuff(frame, walk->bytes, walk->bytes + frame->at);
     place->whole = (uint16_t)frame->whole;
     // What a user says of the header may leave no room for the rest.
     uint32_t head = head_of(walk, walk->bytes[frame->at]);
     if (!tcfg || (head > 1 && frame->whole < head + walk->wire.chk))
-        return find_fault(walk, frame);
+        return judge_whole(walk, frame);
     change_layout(walk, frame);
-    return NULL;
+    return EXTRACT_GOOD;
+}
+
+static void count_damage(struct walk *walk, enum extract_verdict verdict)
+{
+    struct extract_rkh_damage *damage = &walk->snapshot->ring.rkh.damage;
+    damage->torn += verdict == EXTRACT_TORN;
+    damage->checksum += verdict == EXTRACT_BAD_CHECKSUM;
+    damage->length += verdict == EXTRACT_BAD_LENGTH;
+    damage->id += verdict == EXTRACT_UNKNOWN_ID;
+    walk->damaged++;
 }
 
 // `known`: a frame does begin here. Else it is one when nothing is wrong with it.
@@ -236,20 +245,18 @@ static bool note_frame(struct walk *walk, const struct rkh_frame *frame, bool kn
     struct extract_extent place = {.at = (walk->from + frame->at) % walk->size,
                                    .length = frame->length + 1,
                                    .offset = (uint32_t)(bytes - walk->snapshot->bytes)};
-    uint32_t *fault = judge(walk, frame, &place);
-    if (fault && !known)
+    enum extract_verdict verdict = judge(walk, frame, &place);
+    if (verdict && !known)
         return true;
-    if (fault)
-        ++*fault;
-    else
+    if (verdict) {
+        count_damage(walk, verdict);
+    } else {
         take_head(walk, bytes, &place);
+        walk->damaged = 0;
+    }
     place.stamp = walk->stamp;
     place.layout = walk->layout & 0x7Fu;
-    walk->damaged = fault ? walk->damaged + 1 : 0;
-    return extract_snapshot_note(walk->snapshot, &place,
-                                 !fault        ? EXTRACT_GOOD
-                                 : frame->torn ? EXTRACT_TORN
-                                               : EXTRACT_INVALID);
+    return extract_snapshot_note(walk->snapshot, &place, verdict);
 }
 
 // ---- all of them ----

@@ -8,6 +8,7 @@
 #include <extract/filter.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 enum { SIZE_MOST = 4, VERSION_ROOM = 16, CONFIG_MOST = 1 << 20, KEY_ROOM = 64, OLDEST = 0x2300 };
 
@@ -235,67 +236,175 @@ static bool find_key(const char *name, enum extract_rkh_key *key)
 
 // ---- trazer.cfg ----
 
-// The names of its keys behind "TRAZER_"; sizes are in bytes.
-static bool config_key(const char *name, enum extract_rkh_key *key)
+enum { NOT_WIRE = EXTRACT_RKH_KEYS }; // it says nothing of frames
+
+// What a key is about: its words without those that say no more than where it is from, so that the
+// tool's keys, the framework's macros and the words of --rkh are one.
+static const struct topic {
+    const char *words;
+    uint8_t key; // enum extract_rkh_key, or NOT_WIRE
+} topics[] = {
+    {"CHK", EXTRACT_RKH_CHK},
+    {"NSEQ", EXTRACT_RKH_NSEQ},
+    {"TSTAMP", EXTRACT_RKH_TS},
+    {"TS", EXTRACT_RKH_TS},
+    {"POINTER", EXTRACT_RKH_PTR},
+    {"PTR", EXTRACT_RKH_PTR},
+    {"FUN_POINTER", EXTRACT_RKH_FUN},
+    {"FUN_PTR", EXTRACT_RKH_FUN},
+    {"FUN", EXTRACT_RKH_FUN},
+    {"SIG", EXTRACT_RKH_SIG},
+    {"EVT", EXTRACT_RKH_SIG},
+    {"EVT_SIZE", EXTRACT_RKH_ESIZE},
+    {"ESIZE", EXTRACT_RKH_ESIZE},
+    {"NBLOCK", EXTRACT_RKH_NBLK},
+    {"NBLK", EXTRACT_RKH_NBLK},
+    {"BSIZE", EXTRACT_RKH_BSIZE},
+    {"NELEM", EXTRACT_RKH_NELEM},
+    {"NTIMER", EXTRACT_RKH_NTICK},
+    {"NTICK", EXTRACT_RKH_NTICK},
+    {"SENDER", EXTRACT_RKH_SNDR},
+    {"SNDR", EXTRACT_RKH_SNDR},
+    {"QUE_LWMARK", EXTRACT_RKH_QNMIN},
+    {"RQ_LWMARK", EXTRACT_RKH_QNMIN},
+    {"QUE_LWM", EXTRACT_RKH_QNMIN},
+    {"RQ_LWM", EXTRACT_RKH_QNMIN},
+    {"QNMIN", EXTRACT_RKH_QNMIN},
+    {"MP_LWMARK", EXTRACT_RKH_MPNMIN},
+    {"MP_LWM", EXTRACT_RKH_MPNMIN},
+    {"MPNMIN", EXTRACT_RKH_MPNMIN},
+    {"TSTAMP_TICK_HZ", EXTRACT_RKH_TS_HZ},
+    {"TSTAMP_HZ", EXTRACT_RKH_TS_HZ},
+    {"TS_HZ", EXTRACT_RKH_TS_HZ},
+    {"RUNTIME_FILTER", NOT_WIRE},
+    {"RTFIL", NOT_WIRE},
+    {"RTFIL_SMA", NOT_WIRE},
+    {"RTFIL_SIGNAL", NOT_WIRE},
+    {"USER_TRACE", NOT_WIRE},
+    {"MAX_EVT_POOL", NOT_WIRE},
+    {"STREAM", NOT_WIRE},
+    {"ASSERT", NOT_WIRE},
+    {"ALL", NOT_WIRE},
+    {"MP", NOT_WIRE},
+    {"QUE", NOT_WIRE},
+    {"RQ", NOT_WIRE},
+    {"SMA", NOT_WIRE},
+    {"SM", NOT_WIRE},
+    {"TMR", NOT_WIRE},
+    {"TIM", NOT_WIRE},
+    {"FWK", NOT_WIRE},
+};
+
+static bool is_word(const char *at, size_t length, const char *const *words)
 {
-    static const struct {
-        const char *name;
-        enum extract_rkh_key key;
-    } keys[] = {
-        {"EN_CHK", EXTRACT_RKH_CHK},
-        {"EN_NSEQ", EXTRACT_RKH_NSEQ},
-        {"EN_SNDR", EXTRACT_RKH_SNDR},
-        {"EN_QUE_LWMARK", EXTRACT_RKH_QNMIN},
-        {"EN_RQ_LWMARK", EXTRACT_RKH_QNMIN},
-        {"EN_MP_LWM", EXTRACT_RKH_MPNMIN},
-        {"SIZEOF_TSTAMP", EXTRACT_RKH_TS},
-        {"SIZEOF_PTR", EXTRACT_RKH_PTR},
-        {"SIZEOF_FUN_PTR", EXTRACT_RKH_FUN},
-        {"SIZEOF_EVT", EXTRACT_RKH_SIG},
-        {"SIZEOF_EVT_SIZE", EXTRACT_RKH_ESIZE},
-        {"SIZEOF_NBLOCK", EXTRACT_RKH_NBLK},
-        {"SIZEOF_BSIZE", EXTRACT_RKH_BSIZE},
-        {"SIZEOF_NELEM", EXTRACT_RKH_NELEM},
-        {"SIZEOF_NTIMER", EXTRACT_RKH_NTICK},
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (!strcmp(name, keys[i].name)) {
-            *key = keys[i].key;
+    for (; *words; words++)
+        if (strlen(*words) == length && !strncasecmp(at, *words, length))
             return true;
-        }
     return false;
 }
 
-// One line: KEY = VALUE. Keys that say nothing of frames are passed over.
-static bool take_line(struct extract_rkh *rkh, const char *line, size_t length)
+// Whether a key is a switch, and what it is about.
+static bool take_topic(const char *name, char topic[KEY_ROOM])
 {
-    static const char prefix[] = "TRAZER_";
-    char text[2 * KEY_ROOM], name[KEY_ROOM], value[KEY_ROOM];
-    enum extract_rkh_key key;
+    static const char *const from[] = {"TRAZER", "TRZ",    "RKH", "CFG", "CFGPORT",
+                                       "TRC",    "SIZEOF", "GET", NULL};
+    static const char *const enables[] = {"EN", NULL};
+    bool enabled = false;
+    size_t used = 0, length;
+    for (; *name; name += length + (name[length] == '_')) {
+        length = strcspn(name, "_");
+        bool enable = is_word(name, length, enables);
+        enabled |= enable;
+        if (enable || is_word(name, length, from))
+            continue;
+        if (used)
+            topic[used++] = '_';
+        memcpy(topic + used, name, length);
+        used += length;
+    }
+    topic[used] = 0;
+    return enabled;
+}
+
+// Behind the group that it is of, where it is none of all.
+static const struct topic *find_topic(const char *words)
+{
+    static const char *const groups[] = {"MP", "QUE", "RQ", "SMA", "TMR", "FWK", NULL};
+    size_t length = strcspn(words, "_");
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
+        if (!strcasecmp(words, topics[i].words))
+            return &topics[i];
+    bool grouped = words[length] && is_word(words, length, groups);
+    return grouped ? find_topic(words + length + 1) : NULL;
+}
+
+// The tool's keys count bytes, the framework's macros bits.
+static bool take_size(const char *name, uint64_t *number)
+{
+    bool bits = !strncmp(name, "RKH_", 4);
+    bool fits = !bits || *number % 8 == 0;
+    *number /= bits ? 8 : 1;
+    return fits;
+}
+
+// A key and its value. False: the value is not allowed.
+static bool take_setting(struct extract_rkh *rkh, const char *name, bool enabled, unsigned key,
+                         const char *value)
+{
     uint64_t number;
-    if (length >= sizeof text)
+    bool stamps = key == EXTRACT_RKH_TS;
+    bool none = stamps && !rkh->value[key] && rkh->from[key] == EXTRACT_RKH_CONFIG;
+    if (key == NOT_WIRE)
         return true;
-    memcpy(text, line, length);
-    text[length] = 0;
-    if (sscanf(text, " %63[A-Z_0-9] = %63[0-9a-zA-Z]", name, value) != 2 ||
-        strncmp(name, prefix, sizeof prefix - 1))
-        return true;
-    const char *rest = name + sizeof prefix - 1;
-    bool stamps = !strcmp(rest, "EN_TSTAMP");
-    if (!stamps && !config_key(rest, &key))
-        return true;
-    if (!extract_number_parse(value, &number) || (stamps && number > 1))
+    if (!extract_number_parse(value, &number) || (enabled && number > 1))
         return false;
-    if (stamps && !number)
-        rkh_set(rkh, EXTRACT_RKH_TS, 0, EXTRACT_RKH_CONFIG);
-    if (!stamps && !rkh_allows(key, number))
+    if (enabled && stamps && number) // how many bytes another key says
+        return true;
+    if (!enabled && key >= EXTRACT_RKH_TS && key <= EXTRACT_RKH_NTICK && !take_size(name, &number))
         return false;
-    // What says that there are none wins over their size.
-    bool none = !stamps && key == EXTRACT_RKH_TS && !rkh->value[key] &&
-                rkh->from[key] == EXTRACT_RKH_CONFIG;
-    if (!stamps && !none)
-        rkh_set(rkh, key, (uint32_t)number, EXTRACT_RKH_CONFIG);
+    if (!rkh_allows((enum extract_rkh_key)key, number))
+        return false;
+    if (!none) // what says that there are none wins over their size
+        rkh_set(rkh, (enum extract_rkh_key)key, (uint32_t)number, EXTRACT_RKH_CONFIG);
     return true;
+}
+
+static enum extract_code fault(struct extract_error *error, const char *path, unsigned line,
+                               const char *hint, const char *what, const char *why)
+{
+    return extract_error_set(error, EXTRACT_USAGE, path, hint, "line %u: %s %s", line, what, why);
+}
+
+// One line: KEY = VALUE, or a comment behind #.
+static enum extract_code take_line(struct extract_rkh *rkh, const char *path, unsigned line,
+                                   const char *bytes, size_t length, struct extract_error *error)
+{
+    char text[3 * KEY_ROOM], name[KEY_ROOM], topic[KEY_ROOM], value[KEY_ROOM], rest;
+    const char *end = memchr(bytes, '#', length);
+    length = end ? (size_t)(end - bytes) : length;
+    size_t used = length < sizeof text ? length : sizeof text - 1;
+    memcpy(text, bytes, used);
+    text[used] = 0;
+    int found = sscanf(text, " %63[A-Za-z_0-9] = %63[0-9a-zA-Z] %c", name, value, &rest);
+    if (used == length && text[strspn(text, " \t\r")] == 0)
+        return EXTRACT_OK;
+    if (used < length || found != 2)
+        return fault(error, path, line, "write KEY=NUMBER, a line each, and # in front of remarks",
+                     "it", "is no setting");
+    bool enabled = take_topic(name, topic);
+    const struct topic *about = find_topic(topic);
+    if (!about && strncasecmp(topic, "SM_", 3)) // switches of single events of state machines
+        return fault(error, path, line,
+                     "write TRAZER_EN_CHK, _NSEQ, _TSTAMP, _SENDER, _QUE_LWMARK, _MP_LWMARK=0|1, "
+                     "TRAZER_SIZEOF_SIG, _TSTAMP, _POINTER, _FUN_POINTER, _NTIMER, _NBLOCK, "
+                     "_BSIZE, _NELEM, _ESIZE=BYTES, or macros of rkhcfg.h",
+                     name, "is no key of it");
+    if (about && !take_setting(rkh, name, enabled, about->key, value))
+        return fault(error, path, line,
+                     "sizes are 1, 2 or 4 bytes, or 8, 16 or 32 bits of RKH_ macros, switches 0 "
+                     "or 1",
+                     name, "cannot have that value");
+    return EXTRACT_OK;
 }
 
 static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
@@ -310,10 +419,7 @@ static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
     for (size_t at = 0; at < size && !code; at += length + 1, line++) {
         const uint8_t *end = memchr(bytes + at, '\n', size - at);
         length = end ? (size_t)(end - (bytes + at)) : size - at;
-        if (!take_line(rkh, (const char *)bytes + at, length))
-            code = extract_error_set(error, EXTRACT_USAGE, path,
-                                     "sizes are 1, 2 or 4 bytes, switches 0 or 1",
-                                     "line %u: the value is not allowed", line);
+        code = take_line(rkh, path, line, (const char *)bytes + at, length, error);
     }
     free(bytes);
     return code;

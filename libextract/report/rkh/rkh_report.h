@@ -23,6 +23,8 @@ struct rkh_figures {
 };
 
 void rkh_put_sheets(struct rkh_figures *figures);
+// timeline.c: the states over time, as strips of letters.
+void rkh_put_timeline(struct rkh_figures *figures);
 void rkh_put_json(struct rkh_figures *figures);
 
 // A mean with three decimals.

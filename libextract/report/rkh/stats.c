@@ -44,6 +44,7 @@ static void put_all(struct rkh_figures *figures)
     }
     put_facts(figures);
     rkh_put_sheets(figures);
+    rkh_put_timeline(figures);
     extract_text_putc(figures->text, '\n');
     stats_put_services(figures->text, figures->stats, figures->options);
 }

@@ -9,12 +9,14 @@
 
 // Lengths in pixels.
 enum {
-    LEFT = 96,      // of the first column
-    TOP = 46,       // of the first heads
-    LETTER = 7,     // a letter is about so wide
-    NARROW = 104,   // columns, at least
-    WIDE = 200,     // and at most
-    HEAD_ROOM = 38, // of a row of heads
+    LEFT = 96,         // of the first column
+    MARGIN = 12,       // of the caption
+    LINE = 18,         // of the caption
+    CAPTION_LINES = 2, // at least
+    LETTER = 7,        // a letter is about so wide
+    NARROW = 104,      // columns, at least
+    WIDE = 200,        // and at most
+    HEAD_ROOM = 38,    // of a row of heads
     HEADS_EVERY = 1100,
     LABEL_LETTERS = 32,
     NAME_LETTERS = 26,
@@ -26,6 +28,7 @@ struct picture {
     struct extract_text *text;
     struct extract_text label; // of the row at hand
     long width, height, column;
+    long top;    // of the first heads
     long *y;     // of the rows
     long *heads; // where the names stand again
     size_t head_count;
@@ -147,6 +150,44 @@ static void make_label(struct picture *p, const struct chart_row *row)
         p->text->code = p->label.code;
 }
 
+// ---- the caption ----
+
+enum { SENTENCES = 5 };
+
+static const char *sentence(const struct picture *p, size_t i)
+{
+    static const char *const rest[] = {"Dot: an event is taken, and how long it waited.",
+                                       "Bar: it is processed.", "Loop: the next state.",
+                                       "Dashed: a timeout."};
+    if (i)
+        return rest[i - 1];
+    return !p->chart->timed ? "No stamp tells a time."
+           : p->chart->hz   ? "Times in seconds."
+                            : "Times in ticks.";
+}
+
+// The sentence behind those that a line has room for which begins with `from`.
+static size_t line_end(const struct picture *p, size_t from)
+{
+    size_t room = (size_t)(p->width - 2 * MARGIN) / LETTER, used = strlen(sentence(p, from));
+    while (++from < SENTENCES && used + 1 + strlen(sentence(p, from)) <= room)
+        used += 1 + strlen(sentence(p, from));
+    return from;
+}
+
+static bool has_remark(const struct chart *chart)
+{
+    return chart->left_out || !chart->count;
+}
+
+static long caption_lines(const struct picture *p)
+{
+    long lines = has_remark(p->chart);
+    for (size_t i = 0; i < SENTENCES; i = line_end(p, i))
+        lines++;
+    return lines;
+}
+
 // Wide enough for most labels.
 static bool measure(struct picture *p)
 {
@@ -168,6 +209,8 @@ static bool measure(struct picture *p)
     p->column = p->column < NARROW ? NARROW : p->column > WIDE ? WIDE : p->column;
     p->width = LEFT + (long)chart->column_count * p->column + (long)longest * LETTER;
     p->width = p->width < 640 ? 640 : p->width;
+    long lines = caption_lines(p);
+    p->top = 10 + LINE * (lines < CAPTION_LINES ? CAPTION_LINES : lines);
     return !p->text->code;
 }
 
@@ -175,7 +218,7 @@ static bool measure(struct picture *p)
 static bool place_rows(struct picture *p)
 {
     const struct chart *chart = p->chart;
-    long y = TOP + HEAD_ROOM, head = TOP;
+    long y = p->top + HEAD_ROOM, head = p->top;
     p->y = malloc((chart->count + 1) * sizeof *p->y);
     p->heads = malloc((chart->count + 1) * sizeof *p->heads);
     p->open = calloc(chart->column_count + 1, sizeof *p->open);
@@ -219,8 +262,8 @@ static void put_heads(struct picture *p, long y)
 static void put_lives(struct picture *p)
 {
     for (size_t i = 0; i < p->chart->column_count && !p->text->code; i++)
-        extract_text_printf(p->text, "<path class=\"life\" d=\"M%ld %dV%ld\"/>\n", column_x(p, i),
-                            TOP + 24, p->height - 12);
+        extract_text_printf(p->text, "<path class=\"life\" d=\"M%ld %ldV%ld\"/>\n", column_x(p, i),
+                            p->top + 24, p->height - 12);
 }
 
 static void put_bar(struct picture *p, size_t column, long to)
@@ -371,15 +414,17 @@ static void put_times(struct picture *p)
 static void put_caption(struct picture *p)
 {
     const struct chart *chart = p->chart;
-    put_at(p, "g", NULL, 12, 18);
-    extract_text_puts(p->text, !chart->timed ? "No stamp tells a time."
-                               : chart->hz   ? "Times in seconds."
-                                             : "Times in ticks.");
-    extract_text_puts(p->text, " Dot: an event is taken, and how long it waited. Bar: it is "
-                               "processed. Loop: the next state. Dashed: a timeout.</text>\n");
-    if (!chart->left_out && chart->count)
+    long y = 0;
+    for (size_t i = 0, end; i < SENTENCES; i = end) {
+        end = line_end(p, i);
+        put_at(p, "g", NULL, MARGIN, y += LINE);
+        for (size_t k = i; k < end; k++)
+            extract_text_printf(p->text, "%s%s", k > i ? " " : "", sentence(p, k));
+        extract_text_puts(p->text, "</text>\n");
+    }
+    if (!has_remark(chart))
         return;
-    put_at(p, "at", NULL, 12, 36);
+    put_at(p, "at", NULL, MARGIN, y + LINE);
     if (chart->left_out)
         extract_text_printf(p->text,
                             "%" PRIu64 " older lines are left out: --last, --from and "

@@ -133,6 +133,49 @@ is "by the name of a signal" "$("$ringside" report --no-header --event 'no trigg
     --object PAUSE "$stream" | wc -l)" \
     "$(grep -c 'EVT_NFOUND : .*sig=PAUSE' "$data/cm3_all_on.trazer.txt")"
 
+# ---- filters, with the words of the target's own ----
+
+trazer=$data/cm3_all_on.trazer.txt
+# lines NAME PATTERN FILTER...: as many events as lines of Trazer match.
+lines() {
+    is "$1" "$("$ringside" report --no-header "${@:3}" "$stream" 2>&1 | wc -l)" \
+        "$(grep -c "$2" "$trazer")"
+}
+lines "a group" '\] | SMA  *|' --event group=SMA
+lines "a group by its name before" '\] | RQ  *|' --event group=RQ
+lines "all but some groups" '\] | [^S]' --event '!group=S*'
+lines "an event as RKH calls it" '| SMA  *| FIFO' --event SMA_FIFO
+lines "with its prefix" '| SMA  *| FIFO' --event RKH_TE_SMA_FIFO
+lines "by a pattern" '| SM  *| [EX][NX]STATE' --event 'SM_E[NX]STATE'
+lines "as the target's word" '| SMA  *| FIFO' --event event=SMA_FIFO
+lines "an active object's part of a group" \
+    '| SMA  *| [A-Z]* *: ao=\(server\|0X20000000\),' \
+    --event group=SMA,ao=server
+lines "by its priority" '| SMA  *| [A-Z]* *: ao=cli2,' --event group=SMA --thread 3
+lines "both as words" '| SMA  *| [A-Z]* *: ao=cli2,' --thread ao=3 --event group=2
+lines "a signal by its number" 'SMA.*sig=PAUSE' --event group=SMA --object 5
+lines "a signal as a word" 'SMA.*sig=PAUSE' --event group=SMA,signal=PAUSE
+is "a user event" "$("$ringside" report --no-header --event USER9 "$stream" | wc -l)" 41
+# refuses NAME WHAT FILTER...: WHAT there is is said.
+refuses() {
+    "$ringside" report "${@:3}" "$stream" >/dev/null 2>"$work/err"
+    is "$1: status" $? 1
+    grep -qF "$2" "$work/err" || fail "$1" "$(cat "$work/err")"
+}
+refuses "no such group" 'there are: MP, QUE, SMA, SM, TMR, FWK, USR, UT' --event group=TIMER
+refuses "no such event" 'SMA_TERM, SMA_GET, SMA_FIFO' --event SMA_POST
+refuses "no such active object" 'there are: server, cli0, cli1, cli2, cli3' --event ao=cli9
+refuses "no such priority" 'there are: server, cli0, cli1, cli2, cli3' --event ao=9
+refuses "no such signal" 'TOUT_REQ, PAUSE, TERM' --event signal=STOP
+
+# ---- the states over time ----
+
+"$ringside" stats "$stream" >"$work/stats" 2>"$work/err"
+is "a strip for each active object" \
+    "$(sed -n '/^active object  timeline/,/^$/p' "$work/stats" | grep -cE ' [.A-D]{60} ')" 5
+grep -qE '^server  .*  A server_idle, B server_paused, C server_busy$' "$work/stats" ||
+    fail "what letters stand for" "$(grep -A 1 timeline "$work/stats")"
+
 is "through a pipe" "$(cat "$stream" | "$ringside" info - | grep '^entries valid')" \
     'entries valid: 5370'
 

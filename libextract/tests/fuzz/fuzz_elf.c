@@ -68,9 +68,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             ask_address(symbols, symbol.address + offset, &cache);
     // Inside of variables, whose members have names.
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        if (extract_symbols_by_name(symbols, variables[i], &symbol))
+        if (extract_symbols_by_name(symbols, variables[i], &symbol)) {
+            struct extract_inner inner;
+            if (extract_symbols_inner(symbols, symbol.address, "b", "a", &inner))
+                check(inner.behind || !inner.pointer);
             for (uint64_t offset = 0; offset < 40; offset += 4)
                 ask_address(symbols, symbol.address + offset, &cache);
+        }
     ask_address(symbols, UINT64_MAX, &cache);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         ask_type(symbols, types[i]);

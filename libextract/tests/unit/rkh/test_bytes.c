@@ -335,6 +335,10 @@ static void test_reports(void **state)
         assert_memory_equal(at, last, strlen(last));
     }
     assert_int_equal(lines, frames_in(target.written));
+    text.used = 0; // a recording that starts is no loss
+    assert_int_equal(extract_session_run(session, "stats", &text, &error), EXTRACT_OK);
+    extract_text_putc(&text, 0);
+    assert_non_null(strstr(text.data, "\"losses\":0,"));
     extract_text_free(&text);
     extract_session_close(session);
     extract_log_free(log);
@@ -532,6 +536,48 @@ static void test_dump(void **state)
     check_dump(2 * SIZE);
 }
 
+// A dump of a target that went on meanwhile has the frames of the look that it was made of, the
+// first of them, too.
+static void test_dump_of_running(void **state)
+{
+    struct extract_memory_source source = {.read = read_target, .running = true};
+    (void)state;
+    if (!target.symbols)
+        skip();
+    for (uint32_t i = 0; i < 20; i++) {
+        struct extract_rkh rkh = {0};
+        struct extract_session_options options = {.size = sizeof options, .rkh = &rkh};
+        struct extract_session *ring = NULL, *again = NULL;
+        struct extract_memory *memory, *dump;
+        struct extract_text saved;
+        target.from = target.due = 0;
+        target.written = 1000 + 13 * i;
+        target.pace = 4;
+        target.dead = false;
+        assert_int_equal(extract_rkh_parse(&rkh, known, &error), EXTRACT_OK);
+        rkh.view = EXTRACT_RKH_HISTORY;
+        assert_int_equal(extract_memory_new(&memory, &source, &error), EXTRACT_OK);
+        assert_int_equal(extract_session_open(&ring, memory, target.symbols, &options, &error),
+                         EXTRACT_OK);
+        const struct extract_trace *trace = extract_session_trace(ring);
+        assert_true(extract_trace_snapshot(trace)->moved);
+        uint64_t frames = extract_trace_info(trace)->entries_valid;
+        assert_true(frames > 3);
+        extract_text_init(&saved, NULL, NULL);
+        assert_int_equal(extract_export_ring(&saved, trace, &error), EXTRACT_OK);
+        scratch_write("running.rkr", saved.data, saved.used);
+        assert_int_equal(extract_rkh_dump_open(&dump, scratch_path("running.rkr"), &error),
+                         EXTRACT_OK);
+        assert_int_equal(extract_session_open(&again, dump, NULL, &options, &error), EXTRACT_OK);
+        assert_int_equal(extract_trace_info(extract_session_trace(again))->entries_valid, frames);
+        extract_session_close(again);
+        extract_session_close(ring);
+        extract_memory_close(dump);
+        extract_memory_close(memory);
+        extract_text_free(&saved);
+    }
+}
+
 // Every byte of a dump changed, and every length: an error, or a report.
 static void test_dump_damage(void **state)
 {
@@ -573,7 +619,7 @@ int main(void)
         cmocka_unit_test(test_laps),        cmocka_unit_test(test_races),
         cmocka_unit_test(test_reset),       cmocka_unit_test(test_gone),
         cmocka_unit_test(test_cost),        cmocka_unit_test(test_dump),
-        cmocka_unit_test(test_dump_damage),
+        cmocka_unit_test(test_dump_damage), cmocka_unit_test(test_dump_of_running),
     };
     return cmocka_run_group_tests(tests, compile, release);
 }

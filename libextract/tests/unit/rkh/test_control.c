@@ -56,7 +56,8 @@ static struct extract_control *tables(uint8_t byte)
         assert_int_equal(
             extract_memory_add_bytes(memory, "tables", bytes, length[i], at[i], &error),
             EXTRACT_OK);
-    assert_int_equal(extract_control_read(&control, memory, symbols, NULL, &error), EXTRACT_OK);
+    assert_int_equal(extract_control_read(&control, memory, symbols, NULL, NULL, &error),
+                     EXTRACT_OK);
     return control;
 }
 

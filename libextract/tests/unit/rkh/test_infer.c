@@ -111,6 +111,21 @@ static void test_half_a_frame(void **state)
     look_close(&look);
 }
 
+// Ids that have no group, as before 2.3: the frames fit nothing, and what they may be is said.
+static void test_other_ids(void **state)
+{
+    struct look look;
+    (void)state;
+    rkh_begin(&stream, true);
+    for (uint8_t i = 0; i < POSTS; i++) {
+        const uint8_t frame[] = {(uint8_t)(10 + i % 8), i, i, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7};
+        rkh_frame_of(&stream, frame, sizeof frame);
+    }
+    assert_int_equal(look_at(&look, ""), EXTRACT_BAD);
+    assert_non_null(strstr(error.hint, "2.0 to 2.2"));
+    assert_int_equal(look_at(&look, "version=2.1"), EXTRACT_UNSUPPORTED);
+}
+
 // Another firmware, with functions of another size, which its record does not tell.
 static void test_functions_of_two(void **state)
 {
@@ -173,8 +188,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_or_two),          cmocka_unit_test(test_likely),
         cmocka_unit_test(test_damage_is_not_asked), cmocka_unit_test(test_half_a_frame),
-        cmocka_unit_test(test_functions_of_two),    cmocka_unit_test(test_wide_pointers),
-        cmocka_unit_test(test_old_tests),
+        cmocka_unit_test(test_other_ids),           cmocka_unit_test(test_functions_of_two),
+        cmocka_unit_test(test_wide_pointers),       cmocka_unit_test(test_old_tests),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

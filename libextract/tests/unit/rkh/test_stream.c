@@ -175,6 +175,16 @@ static void test_user_event(void **state)
 
 // ---- numbers ----
 
+static void check_broken(const struct extract_event *event, enum extract_verdict why,
+                         uint64_t entries, uint64_t bytes)
+{
+    const uint64_t fields[] = {why, entries, bytes};
+    assert_int_equal(event->id, EXTRACT_ID_BROKEN);
+    assert_string_equal(extract_kind_word(event->type->field[0].kind, why),
+                        extract_verdict_name(why));
+    check_fields(event, 3, fields);
+}
+
 static void check_mark(const struct extract_event *event, uint64_t lost)
 {
     assert_int_equal(event->id, LOST);
@@ -211,12 +221,13 @@ static void test_gaps(void **state)
     look_at(&look, "");
     check_counts(&look, 11, 1, 4 + 254);
     const struct extract_event *events = rkh_events(&look, &count);
-    assert_int_equal(count, 11 + 2);
+    assert_int_equal(count, 11 + 3);
     check_mark(&events[4], 4);
     assert_int_equal(events[4].seq, events[5].seq);
     assert_int_equal(events[5].flags, EXTRACT_FLAG_GAP);
-    assert_int_equal(events[6].flags & EXTRACT_FLAG_GAP, EXTRACT_FLAG_GAP);
-    check_mark(&events[7], 254);
+    check_broken(&events[6], EXTRACT_BAD_CHECKSUM, 1, 4);
+    assert_int_equal(events[7].flags & EXTRACT_FLAG_GAP, EXTRACT_FLAG_GAP);
+    check_mark(&events[8], 254);
     look_close(&look);
 }
 
@@ -270,6 +281,39 @@ static void test_kinds_of_damage(void **state)
     assert_int_equal(rkh->partial, 3);
     assert_false(rkh->partial_checked);
     check_counts(&look, 2, 8, 0);
+    // One mark for all that have the same fault and no event between them.
+    size_t count;
+    const struct extract_event *events = rkh_events(&look, &count);
+    assert_int_equal(count, 2 + 5);
+    check_broken(&events[1], EXTRACT_TORN, 2, 4 + 5);
+    check_broken(&events[2], EXTRACT_BAD_CHECKSUM, 1, 12);
+    check_broken(&events[3], EXTRACT_BAD_LENGTH, 3, 11 + 18 + 16);
+    check_broken(&events[4], EXTRACT_UNKNOWN_ID, 1, 12);
+    check_broken(&events[5], EXTRACT_BAD_LENGTH, 1, 10);
+    for (unsigned i = 1; i < 6; i++)
+        assert_int_equal(events[i].seq, events[6].seq);
+    assert_true(extract_event_is_break(&events[1]));
+    look_close(&look);
+}
+
+// What stands at the very end, behind which no event comes, is told, too.
+static void test_damage_at_the_end(void **state)
+{
+    struct look look;
+    size_t count;
+    (void)state;
+    rkh_begin(&stream, true);
+    rkh_hex(&stream, ALL_ON);
+    for (unsigned i = 0; i < FRAMES; i++)
+        put_processed((uint8_t)i);
+    for (unsigned i = 0; i < FRAMES; i++)
+        rkh_raw(&stream, i % 2 ? "\x69\x7d\x7e" : "\x69\x01\x7e", 3);
+    look_at(&look, "");
+    const struct extract_event *events = rkh_events(&look, &count);
+    assert_int_equal(count, 1 + FRAMES + FRAMES);
+    for (unsigned i = 0; i < FRAMES; i++)
+        check_broken(&events[1 + FRAMES + i], i % 2 ? EXTRACT_TORN : EXTRACT_BAD_CHECKSUM, 1, 3);
+    check_counts(&look, 1 + FRAMES, FRAMES, 0);
     look_close(&look);
 }
 
@@ -481,13 +525,35 @@ static void test_words(void **state)
     assert_int_equal(rkh.view, EXTRACT_RKH_PENDING);
 }
 
+static void check_config(const char *text, enum extract_rkh_key key, uint32_t value)
+{
+    struct extract_rkh rkh = {0};
+    char words[256];
+    scratch_puts("trazer.cfg", text);
+    snprintf(words, sizeof words, "trazer.cfg=%s", scratch_path("trazer.cfg"));
+    assert_int_equal(extract_rkh_parse(&rkh, words, &error), EXTRACT_OK);
+    assert_int_equal(rkh.from[key], EXTRACT_RKH_CONFIG);
+    assert_int_equal(rkh.value[key], value);
+}
+
+static void refuse_config(const char *text, const char *why)
+{
+    struct extract_rkh rkh = {0};
+    char words[256];
+    scratch_puts("trazer.cfg", text);
+    snprintf(words, sizeof words, "trazer.cfg=%s", scratch_path("trazer.cfg"));
+    assert_int_equal(extract_rkh_parse(&rkh, words, &error), EXTRACT_USAGE);
+    assert_non_null(strstr(error.why, why));
+}
+
 static void test_config(void **state)
 {
     struct extract_rkh rkh = {0};
     char words[256];
     (void)state;
-    scratch_puts("trazer.cfg", "TRAZER_EN_CHK=0\r\n TRAZER_SIZEOF_PTR = 2\nOTHER=x\n# text\n"
-                               "TRAZER_EN_TSTAMP=0\nTRAZER_SIZEOF_TSTAMP=4\nTRAZER_SIZEOF_EVT=2");
+    scratch_puts("trazer.cfg", "TRAZER_EN_CHK=0\r\n TRAZER_SIZEOF_POINTER = 2\n# text\n"
+                               "TRAZER_EN_TSTAMP=0\nTRAZER_SIZEOF_TSTAMP=4 # bytes\n\n"
+                               "TRAZER_RUNTIME_FILTER=1\nTRAZER_EN_TIM=0\nTRAZER_SIZEOF_SIG=2");
     snprintf(words, sizeof words, "sig=4,trazer.cfg=%s", scratch_path("trazer.cfg"));
     assert_int_equal(extract_rkh_parse(&rkh, words, &error), EXTRACT_OK);
     assert_int_equal(rkh.from[EXTRACT_RKH_CHK], EXTRACT_RKH_CONFIG);
@@ -495,10 +561,36 @@ static void test_config(void **state)
     assert_int_equal(rkh.value[EXTRACT_RKH_PTR], 2);
     assert_int_equal(rkh.value[EXTRACT_RKH_TS], 0);
     assert_int_equal(rkh.value[EXTRACT_RKH_SIG], 4);
-    scratch_puts("trazer.cfg", "\nTRAZER_SIZEOF_PTR=3\n");
-    assert_int_equal(extract_rkh_parse(&rkh, words, &error), EXTRACT_USAGE);
-    assert_non_null(strstr(error.why, "line 2"));
     assert_int_equal(extract_rkh_parse(&rkh, "trazer.cfg=/nonexistent", &error), EXTRACT_IO);
+}
+
+// The tool's keys count bytes, macros of the framework bits.
+static void test_config_keys(void **state)
+{
+    (void)state;
+    check_config("TRAZER_EN_SENDER=1", EXTRACT_RKH_SNDR, 1);
+    check_config("TRAZER_EN_NSEQ=0", EXTRACT_RKH_NSEQ, 0);
+    check_config("TRAZER_SIZEOF_NTIMER=4", EXTRACT_RKH_NTICK, 4);
+    check_config("TRAZER_SIZEOF_NBLOCK=2", EXTRACT_RKH_NBLK, 2);
+    check_config("TRAZER_SIZEOF_BSIZE=2", EXTRACT_RKH_BSIZE, 2);
+    check_config("TRAZER_SIZEOF_NELEM=2", EXTRACT_RKH_NELEM, 2);
+    check_config("TRAZER_SIZEOF_ESIZE=1", EXTRACT_RKH_ESIZE, 1);
+    check_config("TRAZER_SIZEOF_FUN_POINTER=2", EXTRACT_RKH_FUN, 2);
+    check_config("TRAZER_EN_QUE_GET_LWMARK=0", EXTRACT_RKH_QNMIN, 0);
+    check_config("TRAZER_SIZEOF_TSTAMP=2\nTRAZER_EN_TSTAMP=1", EXTRACT_RKH_TS, 2);
+    check_config("RKH_CFG_RQ_GET_LWMARK_EN=0", EXTRACT_RKH_QNMIN, 0);
+    check_config("RKH_CFG_MP_GET_LWM_EN=0", EXTRACT_RKH_MPNMIN, 0);
+    check_config("RKH_CFG_FWK_SIZEOF_EVT=16", EXTRACT_RKH_SIG, 2);
+    check_config("RKH_CFG_FWK_SIZEOF_EVT_SIZE=8", EXTRACT_RKH_ESIZE, 1);
+    check_config("RKH_CFGPORT_TRC_SIZEOF_FUN_PTR=32", EXTRACT_RKH_FUN, 4);
+    check_config("RKH_CFG_SMA_TRC_SNDR_EN=0\nRKH_CFG_TRC_SM_DCH_EN=1", EXTRACT_RKH_SNDR, 0);
+    check_config("ntick=4", EXTRACT_RKH_NTICK, 4);
+    refuse_config("\nTRAZER_SIZEOF_PTR=3\n", "line 2: TRAZER_SIZEOF_PTR");
+    refuse_config("TRAZER_EN_CHK=2", "TRAZER_EN_CHK");
+    refuse_config("RKH_CFG_FWK_SIZEOF_EVT=2", "RKH_CFG_FWK_SIZEOF_EVT");
+    refuse_config("TRAZER_COLOUR=1", "TRAZER_COLOUR is no key");
+    refuse_config("TRAZER_EN_CHK", "line 1");
+    refuse_config("TRAZER_EN_CHK=1 0", "line 1");
 }
 
 // ---- files ----
@@ -558,6 +650,12 @@ static void check_file(const char *name, uint64_t frames, uint64_t good)
     assert_int_equal(info->entries_damaged, frames - good);
     assert_int_equal(info->events_lost, 0);
     assert_int_equal(look.snapshot.ring.rkh.partial, 0);
+    uint64_t told = 0;
+    size_t count;
+    const struct extract_event *events = rkh_events(&look, &count);
+    for (size_t i = 0; i < count; i++)
+        told += events[i].id == EXTRACT_ID_BROKEN ? events[i].field[1] : 0;
+    assert_int_equal(told, frames - good);
     look_close(&look);
 }
 
@@ -600,6 +698,7 @@ int main(void)
         cmocka_unit_test(test_gaps),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_kinds_of_damage),
+        cmocka_unit_test(test_damage_at_the_end),
         cmocka_unit_test(test_every_byte),
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_late),
@@ -609,6 +708,7 @@ int main(void)
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_config),
+        cmocka_unit_test(test_config_keys),
         cmocka_unit_test(test_recognised),
         cmocka_unit_test(test_saved),
         cmocka_unit_test(test_target),

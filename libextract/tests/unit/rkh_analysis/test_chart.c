@@ -198,6 +198,50 @@ static void test_empty(void **state)
     check_text(&s, "");
 }
 
+// Checks the lines of the caption, which lie at 12 pixels from the left: no letter, of 7 pixels, is
+// beyond the right border, and no line in the heads. Returns how many lines there are.
+static long check_caption(const char *svg)
+{
+    static const char begins[] = " x=\"12\" y=\"";
+    const char *head = strstr(svg, "rx=\"");
+    long width = strtol(strstr(svg, "width=\"") + 7, NULL, 10), lines = 0;
+    while (head && strncmp(head, " y=\"", 4))
+        head--;
+    for (const char *at = svg; (at = strstr(at, begins)); lines++) {
+        const char *text = strchr(at, '>') + 1;
+        assert_int_equal(strtol(at + sizeof begins - 1, NULL, 10), 18 * (lines + 1));
+        assert_true(12 + 7 * (long)strcspn(text, "<") <= width);
+        at = text;
+    }
+    assert_true(!head || strtol(head + 4, NULL, 10) >= 18 * lines + 10);
+    return lines;
+}
+
+static void test_caption(void **state)
+{
+    static struct stream s;
+    struct extract_text text;
+    char words[64];
+    (void)state;
+    begin(&s);
+    stream_put(&s, 67, "00000020 05 280B0020 00 00 01 03");
+    text = stream_say(&s, "chart", false, false);
+    assert_int_equal(check_caption(text.data), 2);
+    assert_non_null(strstr(text.data, "Dashed: a timeout.</text>"));
+    extract_text_free(&text);
+    for (unsigned i = 0; i < 10; i++) { // columns for one line
+        snprintf(words, sizeof words, "%02X000021 05 280B0020 00 00 01 03", i * 4);
+        stream_put(&s, 67, words);
+    }
+    text = stream_say(&s, "chart", false, false);
+    assert_int_equal(check_caption(text.data), 1);
+    extract_text_free(&text);
+    begin(&s);
+    text = stream_say(&s, "chart", false, false);
+    assert_int_equal(check_caption(text.data), 3);
+    extract_text_free(&text);
+}
+
 // More lines than are drawn: the newest are, and both forms say how many are not.
 static void test_many(void **state)
 {
@@ -226,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_restart), cmocka_unit_test(test_xml_check),
         cmocka_unit_test(test_picture), cmocka_unit_test(test_hostile_names),
         cmocka_unit_test(test_empty),   cmocka_unit_test(test_many),
+        cmocka_unit_test(test_caption),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

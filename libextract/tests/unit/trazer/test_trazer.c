@@ -83,7 +83,14 @@ static const struct row rows[] = {
      "FWK | SYNC_EVT   : fn=0X1C19, snr=0X20000B28, ao=0X20000B29"},
     {173, "'mybsp' 5000", "FWK | ASSERT     : (80), mybsp.c"},
     {224, "07000000", "UT  | INIT       : line=7"},
-    {231, "07000000 43 02", "UT  | IGNORE_ARG : line=7, evt=67, argno=2"},
+    {228, "07000000 43 3C010020 05 280B0020 00 00 01 03",
+     "UT  | EXPECT     : line=7, evt=SMA_FIFO, ao=0X2000013C, sig=0X5, snr=0X20000B28, pid=static, "
+     "rc=0, nelem=1, nmin=3"},
+    {228, "07000000 C9 01FA 07'so'", "UT  | EXPECT     : line=7, evt=USR#9, 250, so"},
+    {229, "07000000 62", "UT  | EXPECT_ANYARGS : line=7, evt=SM_TRN"},
+    {230, "07000000 C9", "UT  | IGNORE     : line=7, evt=USR#9"},
+    {230, "07000000 FF", "UT  | IGNORE     : line=7, evt=255"},
+    {231, "07000000 43 02", "UT  | IGNORE_ARG : line=7, evt=SMA_FIFO, argno=2"},
     {232, "", "UT  | SUCCESS    :  "},
 };
 
@@ -175,6 +182,34 @@ static void test_clear(void **state)
     assert_non_null(strstr(text.data, "         20| [  1] | SM  | EVT_PROC   : ao=server\n"));
     assert_non_null(last);
     assert_string_equal(last, "         40| [  0] | SM  | EVT_PROC   : ao=0X20000000\n");
+    extract_text_free(&text);
+}
+
+// What a test expects stands in an object of its own.
+static void test_expected(void **state)
+{
+    struct stream s;
+    (void)state;
+    stream_init(&s, 1, 4, true);
+    stream_put(&s, TCFG, all_on);
+    stream_put(&s, 171, "09 'PUMP'");
+    stream_put(&s, 167, "05 'PAUSE'");
+    stream_put(&s, 228, "07000000 6A 3C010020 05");
+    stream_put(&s, 228, "08000000 C9 01FA");
+    stream_put(&s, 229, "09000000 C9");
+    struct extract_text text = stream_say(&s, "report", false, true);
+    assert_non_null(strstr(
+        text.data, "\"fields\":{\"line\":7,\"evt\":106},\"names\":{\"evt\":\"no trigger for "
+                   "event\"},\"info\":[7,106],\"data\":\"070000006a3c01002005\","
+                   "\"expected\":{\"data\":\"3c01002005\",\"id\":106,\"event\":"
+                   "\"RKH_TE_SM_EVT_NFOUND\",\"class\":\"KERN\",\"fields\":{\"ao\":536871228,"
+                   "\"sig\":5},\"names\":{\"sig\":\"PAUSE\"}},\"flags\":[]}"));
+    assert_non_null(strstr(text.data,
+                           "\"expected\":{\"data\":\"01fa\",\"items\":[{\"format\":\"u8\","
+                           "\"value\":250}],\"user_event\":{\"number\":9,\"name\":"
+                           "\"PUMP\"},\"id\":201,"));
+    assert_non_null(strstr(text.data, "\"names\":{\"evt\":\"PUMP\"},\"info\":[9,201],"
+                                      "\"data\":\"09000000c9\",\"flags\":[]}"));
     extract_text_free(&text);
 }
 
@@ -354,7 +389,7 @@ int main(void)
         cmocka_unit_test(test_order),    cmocka_unit_test(test_loss),
         cmocka_unit_test(test_checksum), cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_bare),     cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_expected), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

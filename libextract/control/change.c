@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// control: changes of a target's filters. In: words of a user. Out: bits of the tables in hand.
+//
+// Source: docs/formats/rkh.md, "Filters". A bit of 1 emits. An event goes out when the bits of its
+// group and of itself are set, and, where it has them, those of its active object and its signal.
+#include "control/control.h"
+#include <fnmatch.h>
+
+static void put_bit(struct control_table *table, uint32_t bit, bool on)
+{
+    uint8_t mask = (uint8_t)(1u << bit % 8);
+    if (bit / 8 < table->bytes)
+        table->after[bit / 8] =
+            (uint8_t)(on ? table->after[bit / 8] | mask : table->after[bit / 8] & ~mask);
+}
+
+// Names that are patterns by accident ("cli[1]") match themselves.
+static bool fits(const char *pattern, const char *name)
+{
+    return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
+}
+
+// Whether the trace names a user event so.
+static bool is_told(const struct extract_control *control, unsigned id, const char *pattern)
+{
+    const char *name;
+    uint64_t number;
+    size_t n = 0;
+    while (id >= RKH_USER && id < RKH_USER_END &&
+           control_known(control, EXTRACT_TARGET_EVENT, &n, &name, &number))
+        if (number == id && fits(pattern, name))
+            return true;
+    return false;
+}
+
+static bool change_events(struct extract_control *control, const char *pattern, bool on)
+{
+    bool found = false;
+    uint32_t bit;
+    for (unsigned i = 0; i < RKH_GROUPS * RKH_GROUP_EVENTS; i++) {
+        int id = rkh_places_event(&control->places, i, &bit);
+        if (id < 0 ||
+            (!rkh_event_fits((unsigned)id, pattern) && !is_told(control, (unsigned)id, pattern)))
+            continue;
+        found = true;
+        put_bit(&control->table[EXTRACT_TARGET_EVENT], bit, on);
+        if (on)
+            put_bit(&control->table[EXTRACT_TARGET_GROUP], i / RKH_GROUP_EVENTS, true);
+    }
+    return found;
+}
+
+static bool change_groups(struct extract_control *control, const char *pattern, bool on)
+{
+    bool found = false;
+    for (unsigned i = 0; i < RKH_GROUPS; i++)
+        if (rkh_group_fits(i, pattern)) {
+            put_bit(&control->table[EXTRACT_TARGET_GROUP], i, on);
+            found = true;
+        }
+    return found;
+}
+
+static bool change_numbers(struct extract_control *control, enum extract_target_kind kind,
+                           const char *pattern, bool on)
+{
+    const char *name;
+    uint64_t number;
+    bool found = false;
+    size_t n = 0;
+    if (extract_number_parse(pattern, &number)) {
+        found = number < control_bits(control, kind);
+        if (found)
+            put_bit(&control->table[kind], (uint32_t)number, on);
+        return found;
+    }
+    while (control_known(control, kind, &n, &name, &number))
+        if (fits(pattern, name) && number < control_bits(control, kind)) {
+            put_bit(&control->table[kind], (uint32_t)number, on);
+            found = true;
+        }
+    return found;
+}
+
+static void change_all(struct extract_control *control, bool on)
+{
+    for (unsigned kind = 0; kind < EXTRACT_TARGET_KINDS; kind++)
+        if (control->table[kind].bytes)
+            memset(control->table[kind].after, on ? 0xFF : 0, control->table[kind].bytes);
+}
+
+static enum extract_code refuse(const char *word, struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_USAGE, word,
+                             "write on or off, then group=, event=, ao= or signal= with a name, "
+                             "or all",
+                             "it is no change of the filters");
+}
+
+static enum extract_code change(struct extract_control *control, const char *word, bool on,
+                                struct extract_error *error)
+{
+    enum extract_target_kind kind;
+    const char *name;
+    if (!strcmp(word, "all")) {
+        change_all(control, on);
+        return EXTRACT_OK;
+    }
+    if (!rkh_target_words.parse(word, &kind, &name))
+        return refuse(word, error);
+    if (kind == EXTRACT_TARGET_EVENT && control->unplaced.code) {
+        if (error)
+            *error = control->unplaced;
+        return control->unplaced.code;
+    }
+    bool found = kind == EXTRACT_TARGET_GROUP   ? change_groups(control, name, on)
+                 : kind == EXTRACT_TARGET_EVENT ? change_events(control, name, on)
+                                                : change_numbers(control, kind, name, on);
+    return found ? EXTRACT_OK : control_refuse_name(control, kind, word, name, error);
+}
+
+enum extract_code extract_control_change(struct extract_control *control, const char *const *words,
+                                         size_t count, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    bool on = count && !strcmp(words[0], "on");
+    if (!count)
+        return EXTRACT_OK;
+    if (count < 2 || (!on && strcmp(words[0], "off")))
+        return refuse(words[0], error);
+    for (size_t i = 1; i < count && !code; i++)
+        code = change(control, words[i], on, error);
+    for (unsigned kind = 0; code && kind < EXTRACT_TARGET_KINDS; kind++)
+        if (control->table[kind].bytes)
+            memcpy(control->table[kind].after, control->table[kind].before,
+                   control->table[kind].bytes);
+    return code;
+}

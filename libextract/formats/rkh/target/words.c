@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// formats/rkh/target: the words of filters. In: words and patterns of a user. Out: which groups and
+// events they mean, in a target's tables and in a trace alike.
+#define _GNU_SOURCE // strcasecmp, fnmatch
+#include "formats/rkh/target/target.h"
+#include <extract/filter.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <strings.h>
+
+static const char prefix[] = "RKH_TE_";
+
+// Today's name, and the one before: of RQ until 2.4.6, of TIM until 2.4.3.
+static const char *const groups[RKH_GROUPS][2] = {{"MP", NULL},  {"QUE", "RQ"},  {"SMA", NULL},
+                                                  {"SM", NULL},  {"TMR", "TIM"}, {"FWK", NULL},
+                                                  {"USR", NULL}, {"UT", NULL}};
+
+// Events that moved to another group with 3.0, or were renamed before.
+static const struct {
+    unsigned id;
+    const char *name;
+} old_names[] = {{71, "FWK_DEFER"}, {72, "FWK_RCALL"}, {104, "SM_CSTATE"}, {113, "SMA_DCH"}};
+
+// A plain name in any case, or a pattern.
+static bool fits(const char *pattern, const char *name)
+{
+    return !strcasecmp(pattern, name) || !fnmatch(pattern, name, 0);
+}
+
+static const char *without_prefix(const char *name)
+{
+    size_t length = strlen(prefix);
+    return strncasecmp(name, prefix, length) ? name : name + length;
+}
+
+const char *rkh_group_name(unsigned group)
+{
+    return groups[group][0];
+}
+
+bool rkh_group_fits(unsigned group, const char *pattern)
+{
+    uint64_t number;
+    if (extract_number_parse(pattern, &number))
+        return number == group;
+    return fits(pattern, groups[group][0]) || (groups[group][1] && fits(pattern, groups[group][1]));
+}
+
+const char *rkh_event_name(unsigned id, char name[static RKH_NAME_ROOM])
+{
+    const struct extract_event_type *type = rkh_type(id);
+    if (id >= RKH_USER && id < RKH_USER_END)
+        snprintf(name, RKH_NAME_ROOM, "USER%u", id - RKH_USER);
+    else if (!type->range)
+        snprintf(name, RKH_NAME_ROOM, "%s", without_prefix(type->symbol));
+    else
+        return NULL;
+    return name;
+}
+
+// By the name of its group before: "RQ_GET".
+static bool fits_old_group(unsigned id, const char *pattern, const char *name)
+{
+    const char *const *group = groups[id / RKH_GROUP_EVENTS];
+    const char *rest = strchr(name, '_');
+    char old[RKH_NAME_ROOM];
+    if (!group[1] || !rest)
+        return false;
+    snprintf(old, sizeof old, "%s%s", group[1], rest);
+    return fits(pattern, old);
+}
+
+bool rkh_event_fits(unsigned id, const char *pattern)
+{
+    char name[RKH_NAME_ROOM];
+    uint64_t number;
+    if (id >= RKH_IDS || !rkh_event_name(id, name))
+        return false;
+    if (extract_number_parse(pattern, &number))
+        return number == id;
+    pattern = without_prefix(pattern);
+    for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++)
+        if (old_names[i].id == id && !strcasecmp(pattern, old_names[i].name))
+            return true;
+    bool called = !rkh_type(id)->range && fits(pattern, rkh_type(id)->name);
+    return called || fits(pattern, name) || fits_old_group(id, pattern, name);
+}
+
+static bool parse(const char *word, enum extract_target_kind *kind, const char **name)
+{
+    static const char *const words[EXTRACT_TARGET_KINDS] = {"group=", "event=", "ao=", "signal="};
+    for (unsigned i = 0; i < EXTRACT_TARGET_KINDS; i++) {
+        size_t length = strlen(words[i]);
+        if (strncmp(word, words[i], length) || !word[length])
+            continue;
+        *kind = (enum extract_target_kind)i;
+        *name = word + length;
+        return true;
+    }
+    return false;
+}
+
+static bool target_fits(enum extract_target_kind kind, uint32_t id, const char *pattern)
+{
+    if (kind == EXTRACT_TARGET_GROUP)
+        return id < RKH_IDS && rkh_group_fits(id / RKH_GROUP_EVENTS, pattern);
+    return kind == EXTRACT_TARGET_EVENT && rkh_event_fits(id, pattern);
+}
+
+// The events of the group that a word begins with; of none, how events are called.
+static void list_events(const char *pattern, struct extract_listing *listing)
+{
+    char name[RKH_NAME_ROOM];
+    size_t length = strcspn(without_prefix(pattern), "_*?[");
+    unsigned group = 0;
+    while (group < RKH_GROUPS && (strlen(groups[group][0]) != length ||
+                                  strncasecmp(without_prefix(pattern), groups[group][0], length)))
+        group++;
+    for (unsigned i = 0; group < RKH_GROUPS && i < RKH_GROUP_EVENTS; i++)
+        if (rkh_event_name(group * RKH_GROUP_EVENTS + i, name))
+            extract_listing_put(listing, name);
+    for (unsigned i = 0; group == RKH_GROUPS && i < RKH_GROUPS; i++) {
+        snprintf(name, sizeof name, i == RKH_GROUP_USER ? "USER0 to USER31" : "%s_*", groups[i][0]);
+        extract_listing_put(listing, name);
+    }
+}
+
+static void list(enum extract_target_kind kind, const char *pattern,
+                 struct extract_listing *listing)
+{
+    if (kind == EXTRACT_TARGET_EVENT)
+        list_events(pattern, listing);
+    for (unsigned i = 0; kind == EXTRACT_TARGET_GROUP && i < RKH_GROUPS; i++)
+        extract_listing_put(listing, groups[i][0]);
+}
+
+const struct extract_target_words rkh_target_words = {parse, target_fits, list};

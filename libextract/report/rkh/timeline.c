@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// report/rkh: the states of active objects over time. In: the turns of a study. Out: a strip of
+// letters for each active object, and which state each letter stands for.
+#include "report/rkh/rkh_report.h"
+#include <stdio.h>
+
+enum { STRIP = 60, LETTERS = 52 };
+
+static const char letters[LETTERS + 1] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+// A column is so many ticks long, and the strip so many columns.
+struct scale {
+    uint64_t first, length;
+    unsigned columns;
+};
+
+// The states that letters stand for.
+struct legend {
+    uint64_t state[LETTERS];
+    unsigned count;
+};
+
+static char letter_of(struct legend *legend, const struct rkh_turn *turn)
+{
+    unsigned i = 0;
+    if (!turn->known)
+        return '.';
+    while (i < legend->count && legend->state[i] != turn->state)
+        i++;
+    if (i == LETTERS)
+        return '*';
+    if (i == legend->count)
+        legend->state[legend->count++] = turn->state;
+    return letters[i];
+}
+
+// Of several turns in a column the last one shows.
+static void draw(char strip[static STRIP], const struct scale *scale, struct legend *legend,
+                 const struct rkh_turn *turns, size_t count)
+{
+    unsigned at = 0;
+    char letter = '.';
+    for (size_t i = 0; i < count; i++) {
+        uint64_t since = turns[i].ticks > scale->first ? turns[i].ticks - scale->first : 0;
+        uint64_t column = since / scale->length;
+        while (at < column && at < scale->columns)
+            strip[at++] = letter;
+        letter = letter_of(legend, &turns[i]);
+    }
+    while (at < scale->columns)
+        strip[at++] = letter;
+}
+
+static void put_row(struct rkh_figures *figures, struct sheet *sheet, const struct scale *scale,
+                    const struct rkh_turn *turns, size_t count)
+{
+    const struct rkh_object *object = rkh_table_row(&figures->study->objects, turns->of);
+    struct legend legend = {.count = 0};
+    char strip[STRIP];
+    draw(strip, scale, &legend, turns, count);
+    naming_put(&figures->naming, EXTRACT_KIND_OBJECT, object->address, &sheet->cells);
+    sheet_close_cell(sheet);
+    extract_text_put(&sheet->cells, strip, scale->columns);
+    sheet_close_cell(sheet);
+    for (unsigned i = 0; i < legend.count; i++) {
+        extract_text_printf(&sheet->cells, "%s%c ", i ? ", " : "", letters[i]);
+        naming_put(&figures->naming, EXTRACT_KIND_OBJECT, legend.state[i], &sheet->cells);
+    }
+    sheet_close_cell(sheet);
+}
+
+// From the first event of the view on, as long as its time goes, and as its turns do.
+static struct scale scale_of(const struct rkh_study *study)
+{
+    uint64_t span = study->now.span;
+    for (size_t i = 0; i < study->turn_count; i++) {
+        uint64_t ticks = study->turns[i].ticks;
+        uint64_t since = ticks > study->first ? ticks - study->first : 0;
+        span = since > span ? since : span;
+    }
+    uint64_t length = span / STRIP + 1;
+    return (struct scale){study->first, length, (unsigned)(span / length) + 1};
+}
+
+void rkh_put_timeline(struct rkh_figures *figures)
+{
+    const struct rkh_study *study = figures->study;
+    struct sheet sheet;
+    char head[64];
+    size_t next;
+    if (!study->timed || !study->turn_count)
+        return;
+    struct scale scale = scale_of(study);
+    snprintf(head, sizeof head, "timeline, %llu ticks a column", (unsigned long long)scale.length);
+    sheet_open(&sheet, 3, 0);
+    sheet_cell(&sheet, "active object");
+    sheet_cell(&sheet, head);
+    sheet_cell(&sheet, "states");
+    for (size_t i = 0; i < study->turn_count && !sheet.cells.code; i = next) {
+        for (next = i + 1; next < study->turn_count && study->turns[next].of == study->turns[i].of;)
+            next++;
+        put_row(figures, &sheet, &scale, &study->turns[i], next - i);
+    }
+    extract_text_putc(figures->text, '\n');
+    sheet_print(&sheet, figures->text, figures->options);
+}

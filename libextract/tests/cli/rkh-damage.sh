@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What is damaged or lost in a stream is an event of its own, in every report and whatever is asked
+# for: the text, JSON, Trazer's text, raw entries and what they are read back as. In: BUILD. Truth:
+# frames that are made here, by the facts of docs/formats/rkh.md.
+. "$(dirname "$0")/lib.sh"
+prefix=rkh-damage-
+stream=$work/stream
+
+# frame ODD BYTE...: a frame with its checksum, and ODD added to that. None needs an escape.
+frame() {
+    local odd=$1 sum=0 byte
+    shift
+    for byte in "$@"; do
+        sum=$((sum + 0x$byte))
+        printf '%b' "\\x$byte"
+    done
+    printf '%b' "\\x$(printf %02x $(((odd - sum) & 255)))\\x7e"
+}
+
+# processed ODD NUMBER STAMP: an active object has processed an event.
+processed() { frame "$1" 69 "$2" "$3" 00 00 00 00 10 00 20; }
+
+{
+    printf '\x7e'
+    frame 0 ac 00 34 ff ff 03 00 14 42 11 02 14 e8 03
+    processed 0 00 0a
+    processed 1 01 14
+    processed 1 02 15
+    printf '\x69\x03\x7d\x7e'
+    processed 0 04 1e
+    processed 0 07 28
+    frame 0 7f 08 00 00 00 00
+} >"$stream"
+
+text='reason=bad checksum entries=2 bytes=24$'
+run report "$stream"
+check text 3 out "$text" out 'reason=torn entries=1 bytes=4$' out 'reason=unknown id entries=1' \
+    out 'reason=numbers lost=2' err '2 entries have wrong checksums' err '1 entry is torn' \
+    err '1 entry has an id of no event'
+
+run report --json "$stream"
+check json 3 out '"event":"RINGSIDE_BROKEN".*"reason":7,"entries":2,"bytes":24' \
+    out '"names":{"reason":"bad checksum"}'
+
+run report --compat trazer --no-header "$stream"
+check trazer 3 out 'Stream Checksum Error'
+if [ "$(grep -c 'Stream Checksum Error' "$work/out")" = 4 ]; then
+    ok trazer-lines
+else
+    fail trazer-lines 'not a line for each of four frames'
+fi
+
+# Filters of any word leave the marks, unless they name some of them.
+for filter in '--event SMA_FIFO' '--thread 0x20' '--class APPL' '--object 0x20'; do
+    # shellcheck disable=SC2086 # words
+    run report $filter "$stream"
+    check "filter ${filter%% *}" '1 3' out "$text" out 'lost=2' no-out 'event processed'
+done
+run report --event RINGSIDE_LOST "$stream"
+check named 3 out 'lost=2' no-out 'entries damaged'
+run report --event '!RINGSIDE_BROKEN' "$stream"
+check unwanted 3 out 'lost=2' out 'event processed' no-out 'entries damaged'
+run report --from 25 "$stream"
+check time 3 out 'reason=unknown id' no-out 'bad checksum'
+
+run report -r "$stream"
+cp "$work/out" "$work/raw"
+run report --no-header -O 'timestamp=3,exec=off' "$work/raw"
+check raw '0 3' out "$text" out 'lost=2 estimate=yes modulo=256$' out '^ *[0-9]* *F03'
+run info "$work/raw"
+check raw-info '0 3' out 'events lost: 2$'
+
+finish

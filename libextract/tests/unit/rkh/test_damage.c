@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+// RKH streams, damaged in every way: each byte of a stretch made each other value, and each length
+// that it can be cut to, with checksum and without. Truth: a reader of frames that is written here,
+// from docs/formats/rkh.md alone: what its checksum or its exact length refuses is refused, and
+// nothing else is.
+#include "formats/rkh/rkh.h"
+#include "tests/unit/rkh/rkh_builder.h"
+#include "tests/unit/scratch.h"
+
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined __SANITIZE_ADDRESS__ || defined SANITIZED
+enum { STEP = 37 }; // between the values of a byte
+#else
+enum { STEP = 1 };
+#endif
+
+enum { FRAMES = 170, STRETCH = 2048, HEAD = 6 }; // id, number and a stamp of 4 bytes
+
+static struct rkh_bytes stream;
+
+// ---- what a frame is ----
+
+// Arguments: a letter each. 1, 2, 4: so many bytes; $: a text; *: tagged items; @: the id of an
+// event, whose arguments follow. Addresses have 4 bytes, sizes of events and ticks 2, all else 1.
+static const char *const arguments[256] = {
+    [0] = "411",       [1] = "411",   [2] = "41",       [32] = "441",     [33] = "41",
+    [34] = "411",      [35] = "411",  [36] = "4",       [37] = "4",       [38] = "4",
+    [64] = "411",      [65] = "41",   [66] = "411111",  [67] = "4141111", [68] = "4141111",
+    [69] = "41",       [70] = "41",   [71] = "41",      [72] = "41",      [96] = "44",
+    [97] = "44",       [98] = "444",  [99] = "44",      [100] = "44",     [101] = "44",
+    [102] = "411",     [103] = "411", [104] = "44",     [105] = "4",      [106] = "41",
+    [107] = "4",       [108] = "4",   [109] = "4",      [110] = "4",      [111] = "4",
+    [112] = "1444",    [113] = "414", [128] = "41",     [129] = "4422",   [130] = "422",
+    [131] = "414",     [132] = "4",   [160] = "",       [161] = "",       [162] = "1421",
+    [163] = "2111114", [164] = "111", [165] = "111114", [166] = "4$",     [167] = "1$",
+    [168] = "4$",      [169] = "4",   [170] = "444",    [171] = "1$",     [172] = "24111112",
+    [173] = "$2",      [174] = "4$",  [175] = "44$",    [176] = "44$",    [177] = "4$",
+    [178] = "1$",      [179] = "4$",  [180] = "4$",     [224] = "4",      [225] = "4",
+    [226] = "4",       [227] = "41",  [228] = "4@",     [229] = "41",     [230] = "41",
+    [231] = "411",     [232] = "",    [233] = ""};
+
+static const char settings[] =
+    "nseq=1,ts=4,ptr=4,fun=4,sig=1,esize=2,nblk=1,bsize=1,nelem=1,ntick=2,"
+    "sndr=1,qnmin=1,mpnmin=1,version=3.4.00";
+
+static const char *arguments_of(unsigned id)
+{
+    return id >= 192 && id < 224 ? "*" : arguments[id];
+}
+
+// Bytes of a text, or -1.
+static long text_bytes(const uint8_t *bytes, long left)
+{
+    for (long i = 0; i < left; i++)
+        if (!bytes[i])
+            return i + 1;
+    return -1;
+}
+
+// Bytes of a tagged item, or -1.
+static long item_bytes(const uint8_t *bytes, long left)
+{
+    static const long sizes[] = {1, 1, 2, 2, 4, 4, 4, 0, 0, 4, 4, 1};
+    unsigned format = bytes[0] % 16;
+    if (format == 7) {
+        long text = text_bytes(bytes + 1, left - 1);
+        return text < 0 ? -1 : 1 + text;
+    }
+    if (format == 8)
+        return left < 2 ? -1 : 2 + bytes[1];
+    return format > 11 ? -1 : 1 + sizes[format];
+}
+
+static bool are_arguments(const char *words, const uint8_t *bytes, long left)
+{
+    while (words && *words && left >= 0) {
+        long size = *words - '0';
+        if (*words == '*' && !left)
+            return true;
+        if (*words == '*')
+            size = item_bytes(bytes, left);
+        if (*words == '$')
+            size = text_bytes(bytes, left);
+        if (*words == '@')
+            size = left ? 1 : -1;
+        if (size < 0 || size > left)
+            return false;
+        words = *words == '@' ? arguments_of(bytes[0]) : *words == '*' ? words : words + 1;
+        bytes += size;
+        left -= size;
+    }
+    return words && !left;
+}
+
+// A record of settings is none of these: by one byte, no frame of the stretch becomes one.
+static bool is_frame(const uint8_t *bytes, long length, bool chk)
+{
+    unsigned sum = 0;
+    for (long i = 0; i < length; i++)
+        sum += bytes[i];
+    return !(chk && sum % 256) && length >= HEAD + chk && bytes[0] != 172 &&
+           are_arguments(arguments_of(bytes[0]), bytes + HEAD, length - HEAD - chk);
+}
+
+// ---- what is to be found ----
+
+struct found {
+    uint32_t at, length; // in the stream, with the flag
+    bool good;
+    uint16_t whole;    // bytes without stuffing, when it is good
+    uint8_t bytes[64]; // and these
+};
+
+static struct found found[2 * FRAMES];
+
+// Unstuffs what lies between flags; -1: an escape that is none.
+static long unstuff(uint8_t *to, const uint8_t *bytes, uint32_t length)
+{
+    long whole = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        uint8_t byte = bytes[i];
+        if (byte == 0x7D && (i + 1 == length || (bytes[i + 1] != 0x5E && bytes[i + 1] != 0x5D)))
+            return -1;
+        if (byte == 0x7D)
+            byte = bytes[++i] == 0x5E ? 0x7E : 0x7D;
+        to[whole++] = byte;
+    }
+    return whole;
+}
+
+// What lies between flags, and in front of the first one when it is good; `count` of them are found
+// already. *rest: bytes behind the last.
+static uint32_t find_frames(const uint8_t *bytes, uint32_t length, bool chk, uint32_t count,
+                            uint32_t *rest)
+{
+    uint32_t start = count ? found[count - 1].at + found[count - 1].length : 0;
+    for (uint32_t i = start; i < length; i++) {
+        struct found *f = &found[count];
+        if (bytes[i] != 0x7E)
+            continue;
+        if (i > start) {
+            uint8_t whole[64];
+            assert_true(i - start <= sizeof whole && count + 1 < 2 * FRAMES);
+            long size = unstuff(whole, bytes + start, i - start);
+            f->good = size > 0 && is_frame(whole, size, chk);
+            f->at = start;
+            f->length = i - start + 1;
+            f->whole = f->good ? (uint16_t)size : 0;
+            memcpy(f->bytes, whole, f->whole);
+            count += f->good || start;
+        }
+        start = i + 1;
+    }
+    *rest = length - start;
+    return count;
+}
+
+// ---- what is found ----
+
+// Walks `length` bytes of `snapshot`, whose ring is as it was when it was taken; the first `known`
+// entries of `found` hold. Returns how many there are.
+static uint32_t check_walk(struct extract_snapshot *snapshot, const struct extract_ring *ring,
+                           const uint8_t *bytes, uint32_t length, bool chk, uint32_t known)
+{
+    uint32_t rest, count = find_frames(bytes, length, chk, known, &rest);
+    uint8_t *copy = snapshot->bytes + (ring->entries.start - ring->address);
+    memcpy(copy, bytes, length);
+    snapshot->ring = *ring;
+    if (!rkh_walk(snapshot, 0, length, false) || snapshot->ring.entries.count != count)
+        fail_msg("%u entries, not %u", snapshot->ring.entries.count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct extract_extent *place = &snapshot->index[i];
+        bool good = snapshot->verdict[i] <= EXTRACT_PROVISIONAL;
+        if (place->at != found[i].at || place->length != found[i].length || good != found[i].good)
+            fail_msg("entry %u: at %u, %u bytes, %d; not at %u, %u bytes, %d", i, place->at,
+                     place->length, good, found[i].at, found[i].length, found[i].good);
+        if (good && (place->whole != found[i].whole ||
+                     memcmp(snapshot->bytes + place->offset, found[i].bytes, found[i].whole)))
+            fail_msg("entry %u: other bytes", i);
+    }
+    bool begun = length > rest; // behind a flag
+    if (begun && snapshot->ring.rkh.partial != rest)
+        fail_msg("%u bytes under way, not %u", snapshot->ring.rkh.partial, rest);
+    return count;
+}
+
+// Each frame of it is one; the last may be cut.
+static void make_stretch(bool chk)
+{
+    struct rkh_mix mix = {4, 4, 1, 4};
+    uint32_t rest;
+    rkh_begin(&stream, chk);
+    rkh_hex(&stream, "ad 00 00 00 00 00 \"at\" 00 12 00");
+    rkh_hex(&stream, "b4 01 00 00 00 00 28 0b 00 20 \"ao\" 00");
+    rkh_hex(&stream, "c1 02 00 00 00 00 01 7e 07 \"x\" 00 08 02 7d 7e 3b 05");
+    rkh_hex(&stream, "e4 03 00 00 00 00 11 00 00 00 42 28 0b 00 20 01 00 02 03 04");
+    rkh_mixed(&stream, &mix, FRAMES - 4);
+    assert_true(stream.length >= STRETCH);
+    stream.length = STRETCH;
+    uint32_t count = find_frames(stream.bytes, STRETCH, chk, 0, &rest);
+    assert_true(count > 100);
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(found[i].good);
+}
+
+// Takes the stretch, whole as it is; its settings are the user's.
+static void take(struct look *look, bool chk)
+{
+    struct extract_error error = {0};
+    char words[256];
+    snprintf(words, sizeof words, "chk=%d,%s", chk, settings);
+    scratch_write("stretch", stream.bytes, stream.length);
+    enum extract_code code = rkh_look(look, scratch_path("stretch"), words, &error);
+    if (code)
+        print_error("%s: %s\n", error.what, error.why);
+    assert_int_equal(code, EXTRACT_OK);
+}
+
+static struct extract_ring begin_of(const struct look *look)
+{
+    struct extract_ring ring = look->snapshot.ring;
+    ring.entries.count = 0;
+    ring.rkh.walked = (struct extract_rkh_walked){0};
+    ring.rkh.damage = (struct extract_rkh_damage){0};
+    ring.rkh.partial = 0;
+    return ring;
+}
+
+static void check_every_byte(bool chk)
+{
+    struct look look;
+    make_stretch(chk);
+    take(&look, chk);
+    struct extract_ring ring = begin_of(&look);
+    uint32_t known = 0; // entries in front of the byte
+    for (uint32_t at = 0; at < STRETCH; at++) {
+        uint8_t old = stream.bytes[at];
+        uint32_t count = check_walk(&look.snapshot, &ring, stream.bytes, STRETCH, chk, known);
+        while (known < count && found[known].at + found[known].length <= at)
+            known++;
+        for (unsigned change = 1 + at % STEP; change < 256; change += STEP) {
+            stream.bytes[at] = (uint8_t)(old ^ change);
+            check_walk(&look.snapshot, &ring, stream.bytes, STRETCH, chk, known);
+        }
+        stream.bytes[at] = old;
+    }
+    look_close(&look);
+}
+
+static void check_every_length(bool chk)
+{
+    struct look look;
+    make_stretch(chk);
+    take(&look, chk);
+    struct extract_ring ring = begin_of(&look);
+    for (uint32_t length = 0; length <= STRETCH; length++)
+        check_walk(&look.snapshot, &ring, stream.bytes, length, chk, 0);
+    look_close(&look);
+}
+
+static void test_bytes_with_checksum(void **state)
+{
+    (void)state;
+    check_every_byte(true);
+}
+
+static void test_bytes_without_checksum(void **state)
+{
+    (void)state;
+    check_every_byte(false);
+}
+
+static void test_lengths(void **state)
+{
+    (void)state;
+    check_every_length(true);
+    check_every_length(false);
+}
+
+// The whole way, of one frame alone: what is shown is what may be.
+static void test_shown(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) {
+        struct look look;
+        uint32_t rest, good = 0;
+        make_stretch(k);
+        for (size_t at = 0; at < STRETCH; at += 29) {
+            stream.bytes[at] ^= (uint8_t)(at | 1);
+            take(&look, k);
+            uint32_t count = find_frames(stream.bytes, STRETCH, k, 0, &rest);
+            for (uint32_t i = good = 0; i < count; i++)
+                good += found[i].good;
+            const struct extract_info *info = extract_trace_info(look.trace);
+            assert_int_equal(info->entries_valid, good);
+            assert_int_equal(info->entries_damaged, count - good);
+            look_close(&look);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_with_checksum),
+        cmocka_unit_test(test_bytes_without_checksum),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_shown),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}

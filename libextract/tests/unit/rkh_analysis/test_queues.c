@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Which post a get is of, when something stands between them: a mark of a log behind which events
+// may be missing makes the pair unsure, and says nothing of posts that come after it.
+// Truth: frames written by hand; in the model a signal 7 is posted and taken twice.
+#include "tests/unit/ring_builder.h"
+#include "tests/unit/trazer/rkh_stream.h"
+#include "trazer/trazer.h"
+
+static const char all_on[] = "0034 FFFF0300 14 42 11 02 14 E803"; // 1000 ticks a second
+
+enum { POST_FIRST = 1, GET_FIRST, POST_LAST, GET_LAST, EVENTS };
+
+static void open_stream(struct look *look)
+{
+    struct extract_memory *memory;
+    struct extract_error error;
+    struct stream s;
+    stream_init(&s, 1, 4, true);
+    stream_put(&s, TCFG, all_on);
+    for (unsigned i = 0; i < 2; i++) {
+        stream_put(&s, 67, "3C010020 07 00000000 00 00 01 01");
+        stream_put(&s, 66, "3C010020 07 00 00 00 01");
+    }
+    const char *path = scratch_write("stream.bin", s.bytes, s.used);
+    assert_int_equal(extract_rkh_stream_open(&memory, path, &error), EXTRACT_OK);
+    look_open_memory(look, memory, 0, NULL);
+}
+
+// With a mark between the first post and its get; 0: none.
+static void take_all(const struct extract_event *events, uint32_t mark, bool first_sure,
+                     bool numbered)
+{
+    const struct extract_event between = {.id = mark};
+    struct trazer_queues queues;
+    struct trazer_derived derived;
+    assert_true(trazer_queues_init(&queues));
+    for (unsigned i = 0; i < EVENTS; i++) {
+        if (mark && i == GET_FIRST)
+            assert_true(trazer_queues_take(&queues, &between, &derived));
+        assert_true(trazer_queues_take(&queues, &events[i], &derived));
+        if (i == GET_FIRST)
+            assert_int_equal(derived.sure, first_sure);
+        if (i == GET_LAST) {
+            assert_true(derived.sure);
+            assert_int_equal(derived.number, numbered ? 2 : -1);
+        }
+    }
+    trazer_queues_free(&queues);
+}
+
+static void test_marks(void **state)
+{
+    static const uint32_t none[] = {0, EXTRACT_ID_MARK + EXTRACT_MARK_STOP,
+                                    EXTRACT_ID_MARK + EXTRACT_MARK_ERROR};
+    static const uint32_t hide[] = {EXTRACT_ID_LOST, EXTRACT_ID_MARK + EXTRACT_MARK_FILTER};
+    struct look look;
+    size_t count;
+    (void)state;
+    open_stream(&look);
+    const struct extract_event *events = look_events(&look, &count);
+    assert_int_equal(count, EVENTS);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        take_all(events, none[i], true, true);
+    for (size_t i = 0; i < sizeof hide / sizeof *hide; i++)
+        take_all(events, hide[i], false, false);
+    take_all(events, EXTRACT_ID_MARK + EXTRACT_MARK_START, false, true);
+    look_close(&look);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_marks)};
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
