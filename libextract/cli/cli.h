@@ -16,12 +16,14 @@ enum cli_status {
     CLI_LOSSES = 3      // read, with losses or damage
 };
 
-// What `record` takes.
+// What `record` and `periodic` take.
 struct cli_recording {
-    bool given; // any of these
+    bool given; // any of those that are of record alone
+    bool timed; // --every or --for
     enum extract_log_policy policy;
     uint64_t size;            // bytes of the log; 0: the usual
     uint64_t every, duration; // ns; 0: chosen; without end
+    uint64_t keep;            // files of periodic; 0: all
     const char *until;        // an event; NULL: none
     bool sync;
 };
@@ -63,7 +65,7 @@ struct cli_options {
     const char **inputs;                    // owned
     int input_count;
     unsigned delay_ms; // between refreshes of top; 0: the usual one
-    uint64_t count;    // of refreshes; 0: no limit
+    uint64_t count;    // of refreshes, or of files of periodic; 0: no limit
     bool batch;        // top: no screen
     struct cli_recording recording;
     struct cli_reporting reporting;
@@ -79,7 +81,10 @@ enum {
     CLI_NO_INPUT = 4,
     CLI_REFRESH = 8,
     CLI_RECORD = 16,
-    CLI_REPORT = 32
+    CLI_REPORT = 32,
+    CLI_TIMED = 64,
+    CLI_KEEP = 128,
+    CLI_COUNT = 256
 };
 
 struct cli_command {
@@ -95,8 +100,8 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats, cli_chart,
-    cli_scan, cli_save, cli_record, cli_filter, cli_top, cli_openocd_config, cli_templates,
-    cli_help, cli_version;
+    cli_scan, cli_save, cli_periodic, cli_record, cli_filter, cli_top, cli_openocd_config,
+    cli_templates, cli_help, cli_version;
 
 // commands.c: the table. NULL behind the last, and when there is none of that name.
 const struct cli_command *cli_command_at(size_t i);
@@ -138,6 +143,8 @@ enum extract_code cli_memory_open(struct extract_memory **memory, const struct c
 bool cli_is_live(const struct cli_options *options);
 // Signals that ask the program to end go to `handler`; a second one ends it as ever.
 void cli_catch_ending(void (*handler)(int signal));
+// Waits, but not for long; a signal ends it.
+void cli_nap(uint64_t ns);
 // Seconds as a decimal number. False: none, or out of reason.
 bool cli_timeout_parse(const char *seconds, unsigned *ms);
 // Signals that end the program let a halted target go on first, where nobody else handles them when

@@ -7,8 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { TIMEOUT_MOST = 3600 }; // seconds
+enum {
+    TIMEOUT_MOST = 3600,         // seconds
+    NAP_MOST = 100 * 1000 * 1000 // ns: what is shown must go on
+};
 
 // What a signal handler can reach: the signal that asks the program to end.
 static volatile sig_atomic_t interrupted;
@@ -51,6 +55,12 @@ static void release_signals(void)
 bool cli_is_live(const struct cli_options *options)
 {
     return options->openocd || options->remote;
+}
+
+void cli_nap(uint64_t ns)
+{
+    struct timespec t = {0, (long)(ns < NAP_MOST ? ns : NAP_MOST)};
+    nanosleep(&t, NULL);
 }
 
 bool cli_timeout_parse(const char *seconds, unsigned *ms)

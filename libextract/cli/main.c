@@ -6,18 +6,28 @@
 // What a command does not take must not be passed over in silence.
 static int check_options(const struct cli_command *command, const struct cli_options *options)
 {
-    if (options->session.condition_count && !(command->takes & CLI_FILTERS))
-        return cli_refuse(command->name, "filters go with report, last and stats",
-                          "it takes no filter");
-    if (options->output && !(command->takes & CLI_OUTPUT))
-        return cli_refuse(command->name, "redirect standard output instead",
-                          "it takes no --output");
-    if ((options->delay_ms || options->count || options->batch) && !(command->takes & CLI_REFRESH))
-        return cli_refuse(command->name, "they go with top",
-                          "it takes no --delay, --count or --batch");
-    if (options->recording.given && !(command->takes & CLI_RECORD))
-        return cli_refuse(command->name, "they go with record",
-                          "it takes no --policy, --size, --every, --for, --until or --sync");
+    const struct cli_recording *recording = &options->recording;
+    const struct {
+        unsigned takes;
+        bool given;
+        const char *hint, *why;
+    } kinds[] = {
+        {CLI_FILTERS, options->session.condition_count > 0,
+         "filters go with report, last and stats", "it takes no filter"},
+        {CLI_OUTPUT, options->output != NULL, "redirect standard output instead",
+         "it takes no --output"},
+        {CLI_REFRESH, options->delay_ms || options->batch, "they go with top",
+         "it takes no --delay or --batch"},
+        {CLI_COUNT, options->count > 0, "it goes with top and periodic", "it takes no --count"},
+        {CLI_RECORD, recording->given, "they go with record",
+         "it takes no --policy, --size, --until or --sync"},
+        {CLI_TIMED, recording->timed, "they go with record and periodic",
+         "it takes no --every or --for"},
+        {CLI_KEEP, recording->keep > 0, "it goes with periodic", "it takes no --keep"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].given && !(command->takes & kinds[i].takes))
+            return cli_refuse(command->name, kinds[i].hint, kinds[i].why);
     if (options->reporting.given && !(command->takes & CLI_REPORT))
         return cli_refuse(options->reporting.given, "it goes with report and last",
                           "this command does not take it");

@@ -40,6 +40,7 @@ enum {
     OPT_FOR,
     OPT_UNTIL,
     OPT_SYNC,
+    OPT_KEEP,
     OPT_FILTER // + enum extract_filter_word
 };
 
@@ -77,6 +78,7 @@ static const struct option long_options[] = {
     {"for", required_argument, NULL, OPT_FOR},
     {"until", required_argument, NULL, OPT_UNTIL},
     {"sync", no_argument, NULL, OPT_SYNC},
+    {"keep", required_argument, NULL, OPT_KEEP},
     {"templates", required_argument, NULL, 't'},
     {"templates-only", no_argument, NULL, CLI_OPT_TEMPLATES_ONLY},
     {"dialect", required_argument, NULL, CLI_OPT_DIALECT},
@@ -119,13 +121,14 @@ void cli_options_help(struct extract_text *text)
               "  --color[=WHEN]      auto (default), always or never\n"
               "  --cost              say what reading has cost\n"
               "  --delay SECONDS     between refreshes of top (1)\n"
-              "  --count N           of refreshes of top (no limit)\n"
+              "  --count N           of refreshes of top, files of periodic (no limit)\n"
               "  --batch             top as text, without a screen\n"
               "  --policy POLICY     of record: loop (default), until_full, append\n"
               "  --size N[k|M|G]     bytes of the log that record writes (64M)\n"
-              "  --every MS          between polls of record (default: chosen)\n"
-              "  --for SECONDS       how long record goes on\n"
+              "  --every MS          between polls of record (default: chosen), of periodic\n"
+              "  --for SECONDS       how long record and periodic go on\n"
               "  --until EVENT       record stops behind this event\n"
+              "  --keep N            files of periodic that stay (all)\n"
               "  --sync              record waits for the disk after each block\n"
               "  -o, --output FILE   what save, record and report write\n"
               "  -q, --quiet         do not name losses; the status tells\n"
@@ -156,9 +159,10 @@ void cli_options_help(struct extract_text *text)
               "\n"
               "Filters of report, last and stats (a comma separates several values,\n"
               "a ! in front leaves out what matches):\n"
-              "  --event E           id, symbol, name or pattern\n"
-              "  --thread T          address, name or pattern; isr, init\n"
-              "  --object O          address, name or pattern\n"
+              "  --event E           id, symbol, name or pattern; of RKH also group=NAME,\n"
+              "                      ao=NAME, signal=NAME\n"
+              "  --thread T          address, name or pattern; isr, init; of RKH a priority\n"
+              "  --object O          address, name or pattern; of RKH a signal's number\n"
               "  --class C           APPL, SVC, KERN, INT\n"
               "  --from T, --to T    ticks, or seconds with a unit: 1.5s 20ms 7us\n"
               "  --last N            the newest N of what the others leave\n");
@@ -227,7 +231,9 @@ static bool set_policy(enum extract_log_policy *policy, const char *value)
 
 static bool set_recording(struct cli_recording *recording, int option, const char *value)
 {
-    recording->given = true;
+    bool timed = option == OPT_EVERY || option == OPT_FOR;
+    recording->timed |= timed;
+    recording->given |= !timed && option != OPT_KEEP;
     switch (option) {
     case OPT_POLICY:
         return set_policy(&recording->policy, value);
@@ -237,6 +243,8 @@ static bool set_recording(struct cli_recording *recording, int option, const cha
         return set_duration(&recording->every, "--every", value, 1e6);
     case OPT_FOR:
         return set_duration(&recording->duration, "--for", value, 1e9);
+    case OPT_KEEP:
+        return set_number(&recording->keep, "--keep", value, true);
     case OPT_UNTIL:
         recording->until = value;
         return true;
@@ -326,7 +334,7 @@ static bool set_feeding(struct cli_options *options, int option, const char *val
 static bool set_option(struct cli_options *options, int option, const char *value, char *argument)
 {
     struct extract_session_options *session = &options->session;
-    if (option >= OPT_POLICY && option <= OPT_SYNC)
+    if (option >= OPT_POLICY && option <= OPT_KEEP)
         return set_recording(&options->recording, option, value);
     if (option >= OPT_LISTEN && option <= OPT_SAVE)
         return set_feeding(options, option, value);

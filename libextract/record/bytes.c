@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// record: following a ring of bytes (RKH). In: the writer's pointer, the array. Out: what is new,
-// as it lies there; losses, where the writer came round.
+// record: following a ring of bytes by the writer's pointer alone (RKH). In: that pointer, the
+// array. Out: what is new, as it lies there; losses, where the writer came round.
 //
 // The writer stores one byte after the other, round and round. The newest bytes of a poll are the
 // anchor of the next: they are the last that a writer comes to that goes round, so that while they
@@ -20,10 +20,11 @@ enum {
     ENTRY_BYTES = 16,  // of one, before any was seen
     ENTRY_ROOM = 4096, // of one whose number is asked for
     PROBE_BYTES = 4096,
+    PROBE_WORDS = 4,   // bytes of a word, or two
     BLOCK_BYTES = 2048 // of a log: they fit into the sections of any
 };
 
-static uint32_t size_of(const struct extract_recorder *r)
+uint32_t bytes_size(const struct extract_recorder *r)
 {
     return (uint32_t)(r->ring.entries.end - r->ring.entries.start);
 }
@@ -33,8 +34,11 @@ bool bytes_can_follow(const struct extract_ring *ring)
     const struct extract_stream *stream = ring->format->stream;
     unsigned bytes = 0;
     uint64_t size = ring->entries.end - ring->entries.start;
-    return stream && stream->pointer && stream->pointer(ring, &bytes) && bytes && bytes <= 8 &&
-           size >= LEAST && size < UINT32_MAX / 2;
+    if (!stream || size < LEAST || size >= UINT32_MAX / 2)
+        return false;
+    if (stream->length) // places go round at 2^32
+        return !(size & (size - 1));
+    return stream->pointer && stream->pointer(ring, &bytes) && bytes && bytes <= 8;
 }
 
 void bytes_free(struct bytes *bytes)
@@ -58,16 +62,16 @@ static enum extract_delta_result look(struct extract_recorder *r, uint32_t *at)
     uint64_t pointer = width == 2 ? extract_cursor_u16(&c) : extract_cursor_word(&c, width);
     uint64_t offset = pointer - r->ring.entries.start;
     record_note_wall(r);
-    if (pointer < r->ring.entries.start || offset > size_of(r))
+    if (pointer < r->ring.entries.start || offset > bytes_size(r))
         return EXTRACT_DELTA_WILD;
-    *at = (uint32_t)offset % size_of(r); // behind the last byte, it is about to go round
+    *at = (uint32_t)offset % bytes_size(r); // behind the last byte, it is about to go round
     return EXTRACT_DELTA_OK;
 }
 
 // `length` bytes from a place on; two reads where the array ends between.
-static bool fetch(struct extract_recorder *r, uint64_t place, uint32_t length, uint8_t *to)
+bool bytes_fetch(struct extract_recorder *r, uint64_t place, uint32_t length, uint8_t *to)
 {
-    uint32_t size = size_of(r), first = (uint32_t)(place % size);
+    uint32_t size = bytes_size(r), first = (uint32_t)(place % size);
     uint32_t here = length < size - first ? length : size - first;
     uint64_t start = r->ring.entries.start;
     return (!here || record_read(r, start + first, to, here)) &&
@@ -77,7 +81,7 @@ static bool fetch(struct extract_recorder *r, uint64_t place, uint32_t length, u
 static bool stands(struct extract_recorder *r, uint64_t place, const uint8_t *bytes, uint32_t count)
 {
     uint8_t now[ANCHOR];
-    return fetch(r, place - count, count, now) && !memcmp(now, bytes, count);
+    return bytes_fetch(r, place - count, count, now) && !memcmp(now, bytes, count);
 }
 
 // ---- entries ----
@@ -127,9 +131,8 @@ static int walk(struct extract_recorder *r, const uint8_t *bytes, uint32_t lengt
 }
 
 // Keeps the newest bytes as the anchor.
-static void drop_anchor(struct extract_recorder *r, const uint8_t *bytes, uint32_t length)
+void bytes_drop_anchor(struct bytes *b, const uint8_t *bytes, uint32_t length)
 {
-    struct bytes *b = &r->bytes;
     uint32_t more = length < ANCHOR ? length : ANCHOR;
     uint32_t keep = b->anchored < ANCHOR - more ? b->anchored : ANCHOR - more;
     memmove(b->anchor, b->anchor + b->anchored - keep, keep);
@@ -142,7 +145,7 @@ static enum extract_code deliver(struct extract_recorder *r, const uint8_t *byte
 {
     struct bytes *b = &r->bytes;
     enum extract_code code = EXTRACT_OK;
-    drop_anchor(r, bytes, length);
+    bytes_drop_anchor(b, bytes, length);
     b->taken += length;
     pace_look(&r->pace, r->looked, b->place);
     for (uint32_t at = 0; at < length && !code; at += BLOCK_BYTES) {
@@ -184,14 +187,14 @@ static void trim(const struct extract_recorder *r, struct newest *newest)
 // writer's place; none: it was faster, or does not answer.
 static enum extract_delta_result take_newest(struct extract_recorder *r, struct newest *newest)
 {
-    uint32_t size = size_of(r), to;
+    uint32_t size = bytes_size(r), to;
     newest->length = 0;
     for (unsigned i = 0; i < TRIES; i++) {
         uint32_t length = size >> i, at = newest->at, drop = 0;
         uint8_t anchor[ANCHOR];
         uint64_t since = record_now(r);
-        if (!fetch(r, (uint64_t)at + size - ANCHOR, ANCHOR, anchor) ||
-            !fetch(r, (uint64_t)at + size - length, length, r->buffer))
+        if (!bytes_fetch(r, (uint64_t)at + size - ANCHOR, ANCHOR, anchor) ||
+            !bytes_fetch(r, (uint64_t)at + size - length, length, r->buffer))
             return EXTRACT_DELTA_MUTE;
         enum extract_delta_result result = look(r, &to);
         if (result)
@@ -218,11 +221,11 @@ static enum extract_delta_result take_newest(struct extract_recorder *r, struct 
 static uint64_t guess_written(const struct extract_recorder *r, uint32_t apart,
                               const struct newest *newest)
 {
-    double size = size_of(r), expected = newest->rate * (double)(r->looked - r->pace.last);
+    double size = bytes_size(r), expected = newest->rate * (double)(r->looked - r->pace.last);
     double turns = (expected - apart) / size + 0.5;
-    uint64_t written = apart + (turns >= 1 && turns < 0x1p32 ? (uint64_t)turns : 0) * size_of(r);
+    uint64_t written = apart + (turns >= 1 && turns < 0x1p32 ? (uint64_t)turns : 0) * bytes_size(r);
     while (written < newest->length)
-        written += size_of(r);
+        written += bytes_size(r);
     return written;
 }
 
@@ -246,7 +249,7 @@ static enum extract_code put_loss(struct extract_recorder *r, uint64_t bytes, in
 static enum extract_code jump(struct extract_recorder *r, uint32_t at, struct extract_error *error)
 {
     struct bytes *b = &r->bytes;
-    uint32_t size = size_of(r), apart;
+    uint32_t size = bytes_size(r), apart;
     struct newest newest = {.at = at};
     bool before = b->anchored;
     enum extract_delta_result result = take_newest(r, &newest);
@@ -280,8 +283,8 @@ static enum extract_code lapped(struct extract_recorder *r, uint32_t at,
 {
     uint8_t ahead[ANCHOR] = {0};
     static const uint8_t zeros[ANCHOR];
-    uint32_t left = size_of(r) - at, count = left < ANCHOR ? left : ANCHOR;
-    if (!fetch(r, at, count, ahead))
+    uint32_t left = bytes_size(r) - at, count = left < ANCHOR ? left : ANCHOR;
+    if (!bytes_fetch(r, at, count, ahead))
         return record_lose_target(r, error);
     if (!memcmp(ahead, zeros, count))
         return record_reset(r, error);
@@ -293,7 +296,9 @@ static enum extract_code lapped(struct extract_recorder *r, uint32_t at,
 enum extract_code bytes_poll(struct extract_recorder *r, struct extract_error *error)
 {
     struct bytes *b = &r->bytes;
-    uint32_t at, size = size_of(r), anchor = b->anchored;
+    if (b->counted)
+        return counted_poll(r, error);
+    uint32_t at, size = bytes_size(r), anchor = b->anchored;
     enum extract_delta_result result = look(r, &at);
     if (result == EXTRACT_DELTA_MUTE)
         return record_lose_target(r, error);
@@ -312,7 +317,7 @@ enum extract_code bytes_poll(struct extract_recorder *r, struct extract_error *e
         pace_look(&r->pace, r->looked, b->place);
     if (!fill && !r->forced)
         return EXTRACT_OK;
-    if (!fetch(r, b->place + size - anchor, anchor + fill, r->buffer))
+    if (!bytes_fetch(r, b->place + size - anchor, anchor + fill, r->buffer))
         return record_lose_target(r, error);
     if (memcmp(r->buffer, b->anchor, anchor) || !stands(r, b->place + size, b->anchor, anchor))
         return lapped(r, at, error);
@@ -338,7 +343,7 @@ static bool make_room(struct extract_recorder *r)
 {
     bytes_free(&r->bytes);
     free(r->buffer);
-    r->buffer = malloc((size_t)size_of(r) + ANCHOR);
+    r->buffer = malloc((size_t)bytes_size(r) + ANCHOR);
     r->bytes = (struct bytes){
         .follows = true, .anchor = malloc(ANCHOR), .frame = malloc(ENTRY_ROOM), .number = -1};
     return r->buffer && r->bytes.anchor && r->bytes.frame;
@@ -347,12 +352,13 @@ static bool make_room(struct extract_recorder *r)
 // Two reads of different length say what the link can do.
 static void probe_link(struct extract_recorder *r)
 {
-    uint32_t at, length = size_of(r) < PROBE_BYTES ? size_of(r) : PROBE_BYTES;
-    look(r, &at); // the first read of a connection may cost more
+    uint32_t length = bytes_size(r) < PROBE_BYTES ? bytes_size(r) : PROBE_BYTES;
+    uint64_t start = r->ring.entries.start;
+    record_read(r, start, r->buffer, PROBE_WORDS); // the first of a connection may cost more
     r->link = (struct link){0};
-    look(r, &at);
-    record_read(r, r->ring.entries.start, r->buffer, length);
-    look(r, &at);
+    record_read(r, start, r->buffer, PROBE_WORDS);
+    record_read(r, start, r->buffer, length);
+    record_read(r, start, r->buffer, PROBE_WORDS);
 }
 
 enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *error)
@@ -362,13 +368,22 @@ enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *
         return extract_error_set(error, EXTRACT_NOMEM, "recorder", NULL, "out of memory");
     r->measure = r->ring;
     r->measure.entries.slot_bytes = 1;
-    r->measure.entries.count = size_of(r);
+    r->measure.entries.count = bytes_size(r);
     pace_start(&r->pace);
     r->found = r->fresh = true;
     r->held_count = 0;
     if (!r->link.words.count)
         probe_link(r);
+    if (r->ring.format->stream->length)
+        return counted_start(r, error);
     if (!look(r, &newest.at) && !take_newest(r, &newest))
         settle(r, &newest);
     return out_ring(&r->out, &r->ring, error);
+}
+
+enum extract_code bytes_end(struct extract_recorder *r, struct extract_error *error)
+{
+    if (r->behind)
+        return out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error);
+    return r->bytes.counted && r->found ? counted_end(r, error) : EXTRACT_OK;
 }

@@ -13,7 +13,9 @@ static struct extract_log_block loss_block(enum extract_log_loss kind, uint64_t 
                                       .kind = (uint16_t)kind,
                                       .flags = unknown ? 0 : known,
                                       .lost = lost,
-                                      .modulo = unknown ? 0 : modulo};
+                                      .modulo = unknown                  ? 0
+                                                : modulo == RECORD_ABOUT ? 1
+                                                                         : modulo};
 }
 
 // The sum of two numbers that are known modulo a and b is known modulo their common divisor; 0 and

@@ -509,8 +509,8 @@ static enum extract_code last_words(struct extract_recorder *r, struct extract_e
         next = r->next;
         code = extract_recorder_poll(r, error);
     } while (!code && r->off && !r->drained && r->next != next);
-    if (!code && r->bytes.follows && r->behind)
-        code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error);
+    if (!code && r->bytes.follows)
+        code = bytes_end(r, error);
     if (!code && r->bytes.follows)
         return out_mark(&r->out, EXTRACT_MARK_STOP, 0, "", error);
     if (!code && r->found && !r->status.gone && !extract_live_halt(r->memory, NULL)) {

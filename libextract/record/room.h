@@ -5,6 +5,7 @@
 
 #include "base/stamps.h"
 #include "events/room.h"
+#include "formats/format.h"
 #include "snapshot/delta.h"
 #include <extract/record.h>
 
@@ -93,6 +94,8 @@ struct gauge_gap {
 uint64_t gauge_distance(struct gauge *gauge, const struct extract_ring *ring,
                         const struct gauge_gap *gap, uint64_t least, bool *exact);
 
+#define RECORD_ABOUT UINT64_MAX
+
 // out.c: blocks to the log and to the sink.
 struct out {
     struct extract_log_writer *log;
@@ -111,7 +114,8 @@ enum extract_code out_objects(struct out *out, uint64_t address, const uint8_t *
                               size_t length, struct extract_error *error);
 enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t value,
                            const char *text, struct extract_error *error);
-// `modulo` 0: `lost` is exact; 1: it is not known.
+// `modulo` 0: `lost` is exact; 1: it is not known; RECORD_ABOUT: it is an estimate, and nothing of
+// it is exact.
 enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t lost,
                            uint64_t modulo, struct extract_error *error);
 enum extract_code out_bytes(struct out *out, const uint8_t *bytes, uint32_t length, uint32_t count,
@@ -130,7 +134,8 @@ struct objects {
     uint64_t last; // time of the last read
 };
 
-// bytes.c: a ring of bytes, which is followed by the writer's pointer alone.
+// bytes.c: a ring of bytes, which is followed by the writer's pointer alone, or by the counts of
+// its header (counted.c).
 struct bytes {
     bool follows;      // the ring is one
     uint64_t place;    // of the next byte to read, counted from the array's start and on
@@ -141,6 +146,13 @@ struct bytes {
     bool aligned;            // from its start on
     int number;              // of the last entry that has one; -1: none is known
     uint64_t entries, taken; // and bytes of all
+    bool counted;
+    struct extract_reach seen; // at the last look
+    uint64_t seen_at;          // in that poll
+    bool settled;              // and at the one before: its counts hold at its head
+    bool sure;                 // `told` is exact
+    uint32_t told;             // entries in front of `place`, as the ring counts them
+    uint32_t refused;          // that the target had no room for, and which have been told
 };
 
 struct extract_recorder {
@@ -215,7 +227,19 @@ uint32_t record_held_most(const struct extract_recorder *r);
 bool bytes_can_follow(const struct extract_ring *ring);
 enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *error);
 enum extract_code bytes_poll(struct extract_recorder *r, struct extract_error *error);
+// What is missing by the end, and has not been told.
+enum extract_code bytes_end(struct extract_recorder *r, struct extract_error *error);
+uint32_t bytes_size(const struct extract_recorder *r);
+// `length` bytes from a place on; two reads where the array ends between.
+bool bytes_fetch(struct extract_recorder *r, uint64_t place, uint32_t length, uint8_t *to);
+// Keeps the newest bytes as the anchor.
+void bytes_drop_anchor(struct bytes *bytes, const uint8_t *newest, uint32_t length);
 void bytes_free(struct bytes *bytes);
+
+// counted.c: the same of rings that count.
+enum extract_code counted_start(struct extract_recorder *r, struct extract_error *error);
+enum extract_code counted_poll(struct extract_recorder *r, struct extract_error *error);
+enum extract_code counted_end(struct extract_recorder *r, struct extract_error *error);
 
 // recorder.c: reads, and notes what that costs. False: not all of it was had.
 bool record_read(struct extract_recorder *r, uint64_t address, void *buffer, size_t length);

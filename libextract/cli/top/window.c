@@ -116,8 +116,10 @@ enum extract_code top_window_ring(struct top_window *window, const struct extrac
     }
     if (!ring->entries.slot_bytes)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, ring->format->title,
-                                 "record it, and look at the log with last and stats",
-                                 "top shows rings whose entries have one length");
+                                 "`watch ringside stats` with the same target shows the figures of "
+                                 "what its ring holds; or record it, and look at the log",
+                                 "top shows threads and their load in a window of entries of one "
+                                 "length: these differ, and tell no load");
     if (!fits(ring))
         return extract_error_set(error, EXTRACT_BAD, "trace ring", NULL,
                                  "its parts do not lie one behind the other");

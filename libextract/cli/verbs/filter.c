@@ -37,8 +37,9 @@ static enum extract_code work(const struct cli_options *options, struct extract_
     struct extract_control *control = NULL;
     // A ring that cannot be read has no names, and its filters may be why.
     bool named = !extract_session_open(&session, memory, symbols, &options->session, NULL);
-    enum extract_code code = extract_control_read(
-        &control, memory, symbols, named ? extract_session_trace(session) : NULL, error);
+    enum extract_code code = extract_control_read(&control, memory, symbols,
+                                                  named ? extract_session_trace(session) : NULL,
+                                                  options->session.rkh, error);
     if (!code)
         code =
             extract_control_change(control, options->inputs, (size_t)options->input_count, error);
@@ -76,7 +77,8 @@ const struct cli_command cli_filter = {
     .arguments = "--openocd PORT --elf FIRMWARE.elf [on|off WHAT...]",
     .summary = "which events an RKH target emits: shows it, or changes it",
     .help = "WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all;\n"
-            "names may be patterns, those of active objects and signals numbers. The target is\n"
+            "names may be patterns or numbers; active objects are those of the trace and of the\n"
+            "ELF. --rkh version=2.4.4 says the version where nothing else does. The target is\n"
             "written to with on and off alone; before and after are shown.\n",
     .takes = 0,
     .run = run,

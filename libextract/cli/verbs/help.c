@@ -10,12 +10,13 @@ static void put_overview(struct extract_text *text)
                             "Reads the trace rings of real-time systems.\n\nCommands:\n");
     for (size_t i = 0; (command = cli_command_at(i)); i++)
         extract_text_printf(text, "  %-14s  %s\n", command->name, command->summary);
-    extract_text_puts(text, "\nInputs:\n"
-                            "  FILE.trx       a dump of the ring\n"
-                            "  FILE.log       a recording\n"
-                            "  IMAGE@ADDRESS  a raw image of memory; several make one memory\n"
-                            "  FILE           an ELF core, Intel HEX or S-record file\n"
-                            "  -, -@ADDRESS   standard input: a .trx, or a raw image\n\n");
+    extract_text_puts(
+        text, "\nInputs:\n"
+              "  FILE.trx       a dump of the ring; of hook words FILE.hook, of RKH FILE.rkr\n"
+              "  FILE.log       a recording\n"
+              "  IMAGE@ADDRESS  a raw image of memory; several make one memory\n"
+              "  FILE           an ELF core, Intel HEX or S-record file\n"
+              "  -, -@ADDRESS   standard input: a .trx, or a raw image\n\n");
     cli_options_help(text);
     extract_text_puts(text, "\nExit status: 0 whole, 1 usage, 2 unreadable, 3 read with losses or "
                             "damage.\nMore: man ringside\n");

@@ -6,9 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-enum { NAP_MOST = 100 * 1000 * 1000 }; // ns: what is shown must go on
 
 // What a signal handler can reach.
 static volatile sig_atomic_t stopped;
@@ -113,10 +110,6 @@ static enum extract_code check_ring(struct recording *r, struct extract_error *e
     struct extract_ring ring;
     enum extract_code code = extract_ring_find(&ring, r->memory, r->symbols, &options, error);
     r->doubtful = !code && ring.doubtful;
-    if (!code && !ring.entries.slot_bytes)
-        return extract_error_set(
-            error, EXTRACT_UNSUPPORTED, "record", "take snapshots of it: ringside save",
-            "rings of format %s cannot be recorded", extract_ring_format(&ring));
     return code == EXTRACT_ABSENT ? EXTRACT_OK : code;
 }
 
@@ -141,13 +134,6 @@ static enum extract_code open_log(struct recording *r, struct extract_error *err
     return code ? code : extract_recorder_open(&r->recorder, r->memory, r->symbols, &record, error);
 }
 
-static void nap(uint64_t ns)
-{
-    struct timespec t = {0, (long)(ns < NAP_MOST ? ns : NAP_MOST)};
-    if (ns && !stopped)
-        nanosleep(&t, NULL); // a signal ends it
-}
-
 static const char *reason_to_stop(const struct recording *r)
 {
     uint64_t duration = r->options->recording.duration;
@@ -164,9 +150,9 @@ static enum extract_code follow(struct recording *r, struct extract_error *error
     while (!code && !(r->reason = reason_to_stop(r))) {
         uint64_t due = extract_recorder_due(r->recorder);
         progress_show(&r->progress, extract_recorder_status(r->recorder));
-        if (due)
-            nap(due);
-        else
+        if (due && !stopped)
+            cli_nap(due);
+        else if (!due)
             code = extract_recorder_poll(r->recorder, error);
     }
     return code;
@@ -270,6 +256,6 @@ const struct cli_command cli_record = {
             "  --every MS     between polls (default: chosen, and adapted to the load)\n"
             "  --for SECONDS  ends then; --until EVENT behind the first such event\n"
             "  --sync         each block is on the disk before the next is read\n",
-    .takes = CLI_OUTPUT | CLI_RECORD | CLI_NO_INPUT,
+    .takes = CLI_OUTPUT | CLI_RECORD | CLI_TIMED | CLI_NO_INPUT,
     .run = run,
 };

@@ -25,7 +25,7 @@ static int run(const struct cli_options *options)
     struct cli_look look;
 
     if (!options->output)
-        return cli_refuse("save", "write -o FILE.trx, or -o - for standard output",
+        return cli_refuse("save", "write -o FILE (.trx, .hook, .rkr), or -o - for standard output",
                           "no output file is given");
     int status = cli_look_open(&look, options);
     extract_text_init(&ring, NULL, NULL);
@@ -41,9 +41,12 @@ static int run(const struct cli_options *options)
 const struct cli_command cli_save = {
     .name = "save",
     .alias = "snapshot",
-    .arguments = "INPUT... -o FILE.trx",
+    .arguments = "INPUT... -o FILE",
     .summary = "the ring as a dump file, which gives the same report",
-    .help = "The file is replaced in one step. -o - writes to standard output.\n",
+    .help =
+        "It is of the trace's own kind: FILE.trx of ThreadX, FILE.hook of hook words, FILE.rkr of\n"
+        "an RKH ring; streams of RKH frames stay such. It is replaced in one step. -o - writes to\n"
+        "standard output.\n",
     .takes = CLI_OUTPUT,
     .run = run,
 };

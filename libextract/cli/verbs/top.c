@@ -114,6 +114,6 @@ const struct cli_command cli_top = {
     .help = "Of a live target (--openocd, --remote), which it may record along (-o FILE.log), or\n"
             "of a log that is being recorded. --delay SECONDS between refreshes (1), --batch for\n"
             "text without a screen, --count N for an end. On the screen, ? lists the keys.\n",
-    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REFRESH,
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REFRESH | CLI_COUNT,
     .run = run,
 };

@@ -3,8 +3,8 @@
 # record.sh: `ringside record` from its command line: what it refuses, how it ends, what it leaves.
 # The target is a board in QEMU, behind its gdbstub. Prints "ok NAME" or "not ok NAME: why"; exit
 # status 1 when any failed. Takes BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 elf=build/firmware/demo-cortex-m3.elf
 qemu_pid=
 prefix='record: '

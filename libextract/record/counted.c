@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+// record: following a ring of bytes whose places are counts (hook words). In: the header's words,
+// the buffer. Out: what is new, as it lies there; losses, by the ring's own count of entries.
+//
+// The oldest whole entry begins at the tail, the next one will at the head, and the writer moves
+// the tail before it overwrites what lies behind it. So what was read between the last place and
+// the head is whole when the tail, read again, has not passed that place. Where it has, the newest
+// entries are taken from a tail on that was read behind them: there an entry begins.
+//
+// The writer counts an entry before its head passes it, and both move on between two words that
+// are read. A count holds at a head when two looks found them alike; what is missing before that is
+// an estimate which is not too large, and what it lacks is a part of the next.
+#include "record/room.h"
+#include <string.h>
+
+enum {
+    READS = 4,  // of words that do not fit
+    LOOKS = 4,  // for two that are alike
+    TRIES = 12, // to take the newest
+    BLOCK_BYTES = 2048
+};
+
+// How far `place` lies behind `from`; negative: in front of it.
+static int32_t behind(uint32_t place, uint32_t from)
+{
+    return (int32_t)(place - from);
+}
+
+static bool is_alike(const struct extract_reach *a, const struct extract_reach *b)
+{
+    return a->head == b->head && a->tail == b->tail && a->written == b->written && a->era == b->era;
+}
+
+// A target that is halted for its reads stands between two of one poll.
+static void note_look(struct extract_recorder *r, const struct extract_reach *reach)
+{
+    struct bytes *b = &r->bytes;
+    bool apart = extract_memory_is_running(r->memory) || b->seen_at != r->status.polls;
+    if (apart || !is_alike(reach, &b->seen))
+        b->settled = apart && is_alike(reach, &b->seen);
+    b->seen = *reach;
+    b->seen_at = r->status.polls;
+    r->looked = record_now(r);
+    record_note_wall(r);
+}
+
+static enum extract_delta_result look(struct extract_recorder *r, struct extract_reach *reach)
+{
+    const struct extract_stream *stream = r->ring.format->stream;
+    uint8_t header[EXTRACT_HEADER_MAX];
+    memcpy(header, r->ring.header, sizeof header);
+    for (unsigned i = 0; i < READS; i++) {
+        if (!record_read(r, r->ring.address + stream->live_from, header + stream->live_from,
+                         stream->live_to - stream->live_from))
+            return EXTRACT_DELTA_MUTE;
+        if (!stream->reach(&r->ring, header, reach))
+            continue;
+        note_look(r, reach);
+        return EXTRACT_DELTA_OK;
+    }
+    return EXTRACT_DELTA_WILD;
+}
+
+static enum extract_code fail(struct extract_recorder *r, enum extract_delta_result result,
+                              struct extract_error *error)
+{
+    return result == EXTRACT_DELTA_MUTE ? record_lose_target(r, error) : record_reset(r, error);
+}
+
+// Whether the ring was cleared, or begun anew, behind a look at it.
+static bool is_anew(const struct extract_reach *before, const struct extract_reach *after)
+{
+    return after->era != before->era || behind(after->head, before->head) < 0;
+}
+
+// ---- entries ----
+
+// The length of the entry at the start of these bytes, or all that is left when it is none.
+static uint32_t entry_of(const struct extract_recorder *r, const uint8_t *bytes, uint32_t left)
+{
+    uint32_t length = r->ring.format->stream->length(&r->ring, bytes, left);
+    return length && length <= left ? length : left;
+}
+
+static uint32_t count_entries(const struct extract_recorder *r, const uint8_t *bytes,
+                              uint32_t length)
+{
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < length; count++)
+        at += entry_of(r, bytes + at, length - at);
+    return count;
+}
+
+// A long entry goes out in pieces, of which the last counts.
+static enum extract_code put_pieces(struct extract_recorder *r, const uint8_t *bytes,
+                                    uint32_t length, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    for (uint32_t at = 0; at < length && !code; at += BLOCK_BYTES) {
+        bool last = length - at <= BLOCK_BYTES;
+        code = out_bytes(&r->out, bytes + at, last ? length - at : BLOCK_BYTES, last, error);
+    }
+    return code;
+}
+
+// Blocks begin where an entry does, as far as entries are shorter than blocks.
+static enum extract_code put_entries(struct extract_recorder *r, const uint8_t *bytes,
+                                     uint32_t length, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    uint32_t from = 0, count = 0;
+    for (uint32_t at = 0, next; at < length && !code; at = next) {
+        next = at + entry_of(r, bytes + at, length - at);
+        bool is_long = next - at > BLOCK_BYTES, is_full = next - from > BLOCK_BYTES;
+        if (is_full && at > from) {
+            code = out_bytes(&r->out, bytes + from, at - from, count, error);
+            from = at;
+            count = 0;
+        }
+        count += !is_long;
+        if (is_long && !code)
+            code = put_pieces(r, bytes + at, next - at, error);
+        from = is_long ? next : from;
+    }
+    return code || from == length ? code
+                                  : out_bytes(&r->out, bytes + from, length - from, count, error);
+}
+
+static enum extract_code deliver(struct extract_recorder *r, const uint8_t *bytes, uint32_t length,
+                                 struct extract_error *error)
+{
+    struct bytes *b = &r->bytes;
+    uint32_t count = count_entries(r, bytes, length);
+    b->place += length;
+    b->told += count;
+    b->entries += count;
+    b->taken += length;
+    bytes_drop_anchor(b, bytes, length);
+    pace_look(&r->pace, r->looked, b->place);
+    return put_entries(r, bytes, length, error);
+}
+
+// ---- the newest ----
+
+struct newest {
+    struct extract_reach reach; // in front of the read
+    uint32_t from, length;      // of what is whole
+    uint32_t least;             // entries that the ring had counted at the head, or more
+    bool exact;                 // no more
+};
+
+// What the header said at this look, and how many entries it had counted by its head.
+static enum extract_delta_result look_for_count(struct extract_recorder *r, struct newest *newest)
+{
+    struct bytes *b = &r->bytes;
+    enum extract_delta_result result = EXTRACT_DELTA_OK;
+    for (unsigned i = 0; i < LOOKS && !result; i++) {
+        struct extract_reach before = b->seen;
+        newest->least = before.written - 1;
+        result = look(r, &newest->reach);
+        if (!result && !r->fresh && is_anew(&before, &newest->reach))
+            result = EXTRACT_DELTA_WILD;
+        newest->exact = !result && b->settled;
+        if (newest->exact)
+            break;
+    }
+    if (newest->exact)
+        newest->least = newest->reach.written;
+    return result;
+}
+
+// Reads the newest bytes, `most` at most, and finds what of them is whole, from a tail on. *passed:
+// nothing, the writer was faster. Nothing and not passed: no tail lies in them.
+static enum extract_delta_result read_newest(struct extract_recorder *r, struct newest *newest,
+                                             uint32_t most, bool *passed)
+{
+    const struct extract_reach *reach = &newest->reach;
+    struct extract_reach after;
+    uint32_t from = reach->tail, to = reach->head;
+    newest->length = 0;
+    if (to - from > most)
+        from = to - most;
+    if (!bytes_fetch(r, from, to - from, r->buffer))
+        return EXTRACT_DELTA_MUTE;
+    enum extract_delta_result result = look(r, &after);
+    if (result || is_anew(reach, &after))
+        return result ? result : EXTRACT_DELTA_WILD;
+    uint32_t start = behind(after.tail, from) > 0 ? after.tail : from;
+    *passed = behind(start, to) > 0;
+    if (*passed || (start != reach->tail && start != after.tail))
+        return EXTRACT_DELTA_OK;
+    newest->from = start;
+    newest->length = to - start;
+    memmove(r->buffer, r->buffer + (start - from), newest->length);
+    return EXTRACT_DELTA_OK;
+}
+
+// As much as can be had: less, where the writer was faster, and more, where it was not.
+static enum extract_delta_result take_newest(struct extract_recorder *r, struct newest *newest,
+                                             bool *got)
+{
+    unsigned shift = 0;
+    *got = false;
+    for (unsigned i = 0; i < TRIES && !*got; i++) {
+        bool passed = false;
+        enum extract_delta_result result = look_for_count(r, newest);
+        if (!result)
+            result = read_newest(r, newest, bytes_size(r) >> shift, &passed);
+        if (result)
+            return result;
+        *got = !passed && (newest->length || newest->reach.head == newest->reach.tail);
+        shift = passed ? shift + 1 : shift ? shift - 1 : 0;
+    }
+    return EXTRACT_DELTA_OK;
+}
+
+static enum extract_code put_lapped(struct extract_recorder *r, uint32_t lost, bool exact,
+                                    struct extract_error *error)
+{
+    uint64_t modulo = exact ? 0 : lost ? RECORD_ABOUT : 1;
+    return out_loss(&r->out, EXTRACT_LOSS_LAPPED, lost, modulo, error);
+}
+
+static enum extract_code put_loss(struct extract_recorder *r, const struct newest *newest,
+                                  uint32_t count, struct extract_error *error)
+{
+    struct bytes *b = &r->bytes;
+    uint32_t lost = newest->least - count - b->told;
+    bool exact = newest->exact && b->sure;
+    if ((int32_t)lost < 0) // the least is less than what was had
+        lost = 0;
+    exact = exact && newest->least == b->told + lost + count;
+    b->told += lost;
+    b->sure = newest->exact;
+    r->status.laps++;
+    return put_lapped(r, lost, exact, error);
+}
+
+// Goes on at the newest entries: at the start, or when the writer has overwritten what comes next.
+static enum extract_code jump(struct extract_recorder *r, struct extract_error *error)
+{
+    struct bytes *b = &r->bytes;
+    struct newest newest;
+    bool got;
+    enum extract_delta_result result = take_newest(r, &newest, &got);
+    if (result)
+        return fail(r, result, error);
+    r->behind = !got;
+    if (!got)
+        return EXTRACT_OK;
+    uint32_t count = count_entries(r, r->buffer, newest.length);
+    enum extract_code code = EXTRACT_OK;
+    if (!r->fresh) {
+        code = put_loss(r, &newest, count, error);
+        b->place += newest.from - (uint32_t)b->place;
+    } else {
+        b->place = newest.from;
+        b->told = newest.reach.written - count; // or fewer: then the losses to come lack some
+        b->sure = newest.exact;
+        b->refused = newest.reach.lost;
+        if (r->again && (b->told || !b->sure)) // since it began anew
+            code = put_lapped(r, b->told, b->sure, error);
+    }
+    b->anchored = 0;
+    r->fresh = false;
+    return code ? code : deliver(r, r->buffer, newest.length, error);
+}
+
+// ---- polls ----
+
+// What is new, behind the anchor, where that is still in the ring.
+static enum extract_code follow(struct extract_recorder *r, const struct extract_reach *reach,
+                                struct extract_error *error)
+{
+    struct bytes *b = &r->bytes;
+    struct extract_reach after;
+    uint32_t from = (uint32_t)b->place, fill = reach->head - from, anchor = b->anchored;
+    if (!fill && !r->forced)
+        return EXTRACT_OK;
+    if (behind(reach->tail, from - anchor) > 0)
+        anchor = 0;
+    if (!bytes_fetch(r, b->place - anchor, anchor + fill, r->buffer))
+        return record_lose_target(r, error);
+    enum extract_delta_result result = look(r, &after);
+    if (result || is_anew(reach, &after))
+        return fail(r, result ? result : EXTRACT_DELTA_WILD, error);
+    if (behind(after.tail, from) > 0)
+        return jump(r, error);
+    bool stands = behind(after.tail, from - anchor) <= 0;
+    if (stands && memcmp(r->buffer, b->anchor + b->anchored - anchor, anchor))
+        return record_reset(r, error);
+    r->forced = false;
+    return deliver(r, r->buffer + anchor, fill, error);
+}
+
+// Nothing is lost yet: how many entries lie in front is no loss.
+static void take_count(struct extract_recorder *r)
+{
+    struct bytes *b = &r->bytes;
+    if (b->sure || !b->settled || b->seen.head != (uint32_t)b->place || r->status.laps)
+        return;
+    b->told = b->seen.written;
+    b->sure = true;
+}
+
+// Entries that the target itself had no room for.
+static enum extract_code put_refused(struct extract_recorder *r, struct extract_error *error)
+{
+    struct bytes *b = &r->bytes;
+    uint32_t refused = b->seen.lost - b->refused;
+    b->refused = b->seen.lost;
+    return refused ? out_loss(&r->out, EXTRACT_LOSS_REFUSED, refused, 0, error) : EXTRACT_OK;
+}
+
+// That it goes on is said in front of what is new, and that it does not behind the last of it.
+static enum extract_code put_state(struct extract_recorder *r, bool on, struct extract_error *error)
+{
+    if (r->fresh || r->off != on || r->bytes.seen.running != on)
+        return EXTRACT_OK;
+    r->off = r->drained = !on;
+    return on ? out_mark(&r->out, EXTRACT_MARK_ENABLED, 0, "the trace is on again", error)
+              : out_mark(&r->out, EXTRACT_MARK_DISABLED, 0, "the trace is off", error);
+}
+
+enum extract_code counted_poll(struct extract_recorder *r, struct extract_error *error)
+{
+    struct bytes *b = &r->bytes;
+    struct extract_reach reach, before = b->seen;
+    enum extract_delta_result result = look(r, &reach);
+    if (result == EXTRACT_DELTA_MUTE)
+        return record_lose_target(r, error);
+    enum extract_code code = record_meet_target(r, error);
+    if (code)
+        return code;
+    if (result || (!r->fresh && is_anew(&before, &reach)))
+        return record_reset(r, error);
+    uint32_t size = bytes_size(r), fill = r->fresh ? 0 : reach.head - (uint32_t)b->place;
+    r->status.fill = fill < size ? fill : size;
+    r->status.fill_most =
+        r->status.fill > r->status.fill_most ? r->status.fill : r->status.fill_most;
+    if (!fill && !r->fresh)
+        pace_look(&r->pace, r->looked, b->place);
+    code = put_state(r, true, error);
+    if (code)
+        return code;
+    bool lapped = r->fresh || r->behind || behind(reach.tail, (uint32_t)b->place) > 0;
+    code = lapped ? jump(r, error) : follow(r, &reach, error);
+    if (code || !r->found || r->fresh || r->status.gone)
+        return code;
+    take_count(r);
+    code = put_refused(r, error);
+    if (code || b->seen.head != (uint32_t)b->place)
+        return code;
+    return put_state(r, false, error);
+}
+
+enum extract_code counted_start(struct extract_recorder *r, struct extract_error *error)
+{
+    struct extract_reach reach;
+    r->bytes.counted = true;
+    look(r, &reach);
+    return out_ring(&r->out, &r->ring, error);
+}
+
+// What estimates have left out, where the ring's count is known now.
+enum extract_code counted_end(struct extract_recorder *r, struct extract_error *error)
+{
+    struct bytes *b = &r->bytes;
+    int32_t owed = (int32_t)(b->seen.written - b->told);
+    bool known = b->settled && b->seen.head == (uint32_t)b->place;
+    if (b->sure || !known || owed <= 0 || !r->status.laps)
+        return EXTRACT_OK;
+    b->told += (uint32_t)owed;
+    return put_lapped(r, (uint32_t)owed, false, error);
+}

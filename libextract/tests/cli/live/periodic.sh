@@ -1,0 +1,180 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# periodic.sh: `ringside periodic` from its command line: what it refuses, the files that it writes,
+# what it does when some cannot be had, how it ends. The target is a board in QEMU, behind its
+# gdbstub; the board that stands is what GDB dumps.
+# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+elf=build/firmware/demo-cortex-m3.elf
+qemu_pid=
+prefix='periodic: '
+limit=60
+trap '[ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM HUP
+
+many=$work/many
+nowhere=(periodic --remote "$work/none")
+
+run periodic
+check "no target" 1 err 'no input is given'
+run periodic --every 10 "$many"
+check "no live target" 1 err 'periodic: no live target is given; write --openocd PORT or'
+run "${nowhere[@]}" --every 10
+check "no folder" 1 err 'no folder is given'
+run "${nowhere[@]}" --every 10 a b
+check "two folders" 1 err 'more than one folder'
+run "${nowhere[@]}" "$many"
+check "no period" 1 err 'no --every is given'
+for number in 0 -1 x ''; do
+    run "${nowhere[@]}" --every "$number" "$many"
+    check "milliseconds \"$number\"" 1 err '--every: .* is not allowed'
+    run "${nowhere[@]}" --every 10 --keep "$number" "$many"
+    check "keep \"$number\"" 1 err '--keep: .* is not allowed'
+done
+run "${nowhere[@]}" --every 10 --keep 1000000 "$many"
+check "keep too many" 1 err 'write a number up to 999999'
+run "${nowhere[@]}" --every 10 --policy loop "$many"
+check "options of record" 1 err 'they go with record'
+run "${nowhere[@]}" --every 10 -o x "$many"
+check "an output file" 1 err 'it takes no --output'
+run "${nowhere[@]}" --every 10 --event x "$many"
+check "filters" 1 err 'it takes no filter'
+run record --remote "$work/none" -o "$work/a.log" --keep 3
+check "record keeps no files" 1 err 'it goes with periodic'
+run info --every 10 "$elf@0"
+check "a period of another command" 1 err 'they go with record and periodic'
+run help periodic
+check "help" 0 out 'snapshot-000001.trx' out '--keep N'
+run "${nowhere[@]}" --elf "$elf" --every 10 "$many"
+check "no server" 2 err "$work/none: "
+[ -e "$many" ] && status=9
+check "no server: no folder is made" 2
+
+if ! command -v qemu-system-arm >/dev/null || [ ! -r "$elf" ]; then
+    echo "skip periodic: a board (needs qemu-system-arm and the firmware)"
+    finish
+fi
+qemu-system-arm -M mps2-an385 -display none -serial null -monitor none -kernel "$elf" \
+    -chardev socket,id=gdb,path="$work/board",server=on,wait=off -gdb chardev:gdb \
+    >"$work/qemu.log" 2>&1 </dev/null &
+qemu_pid=$!
+traces() {
+    timeout 20 "$ringside" info --remote "$work/board" --elf "$elf" >"$work/facts" 2>/dev/null
+    grep -q '^wrapped: yes' "$work/facts"
+}
+await() { # COMMAND...
+    local i
+    for ((i = 0; i < 200; i++)); do
+        "$@" && return 0
+        sleep 0.1
+    done
+    return 1
+}
+await traces || fail "the board" "it does not trace"
+board=(periodic --remote "$work/board" --elf "$elf")
+files() { (cd "$1" && echo snapshot-*); }
+# The last run's files are these, and each gives a report.
+are() { # FOLDER NUMBER...
+    local folder=$1 number want=()
+    shift
+    for number in "$@"; do
+        want+=("snapshot-$(printf %06d "$number").trx")
+        "$ringside" report "$folder/${want[-1]}" >"$work/report" 2>&1 && [ -s "$work/report" ] ||
+            { status=9; return; }
+    done
+    [ "$(files "$folder")" = "${want[*]}" ] || status=9
+}
+
+run "${board[@]}" --every 20 --count 3 --json "$many"
+are "$many" 1 2 3
+check "so many, numbered" 0 err 'a snapshot every 20 ms, from number 1 on' \
+    err '3 snapshots, 0 of them with losses; 0 failed' err 'halted 3 times' \
+    out '"reason":"count".*"taken":3,"with_losses":0,"failed":0,"not_enabled":0,"removed":0'
+echo mine >"$many/snapshot-000002.txt"
+echo mine >"$many/snapshot-000005.rkr"
+run "${board[@]}" --every 20 --count 5 --keep 2 --quiet "$many"
+check "quiet" 0 no-err . no-out .
+rm "$many/snapshot-000002.txt" "$many/snapshot-000005.rkr" || status=9
+are "$many" 1 2 3 9 10
+check "goes on behind those that are there, and removes only its own" 0
+run "${board[@]}" --every 100 --for 1 --json "$work/time"
+check "for a time" 0 out '"reason":"time"' out '"taken":[1-9]'
+[ -z "$(find "$many" "$work/time" -name '*.tmp')" ] || status=9
+check "nothing half-written is left" 0
+
+# Two at once in one folder.
+"$ringside" "${board[@]}" --every 30 --count 8 "$work/two" >"$work/out2" 2>"$work/err2" \
+    </dev/null &
+pid=$!
+run "${board[@]}" --every 30 --count 8 --keep 3 "$work/two"
+wait "$pid" || status=9
+check "two writers: both end in order" 0
+count=$(find "$work/two" -name 'snapshot-0000*.trx' | wc -l)
+status=$([ "$count" = 11 ]; echo $?)
+check "two writers: no file is lost or shared ($count)" 0
+
+# What stands in the place of one of its own files is somebody else's.
+"$ringside" "${board[@]}" --every 50 --count 30 --keep 4 "$work/moved" >"$work/out2" \
+    2>"$work/err2" </dev/null &
+pid=$!
+await test -e "$work/moved/snapshot-000001.trx"
+echo mine >"$work/moved/new"
+mv "$work/moved/new" "$work/moved/snapshot-000001.trx"
+wait "$pid"
+status=$(grep -qx mine "$work/moved/snapshot-000001.trx"; echo $?)
+check "a file that somebody put in its place stays" 0
+
+interrupt() { # SIGNAL
+    "$ringside" "${board[@]}" --every 20 --json "$work/$1" >"$work/out" 2>"$work/err" \
+        </dev/null &
+    local pid=$!
+    await test -e "$work/$1/snapshot-000002.trx"
+    kill "-$1" "$pid"
+    wait "$pid"
+    status=$?
+    [ -z "$(find "$work/$1" -name '*.tmp')" ] || status=9
+}
+for signal in INT TERM HUP; do
+    interrupt $signal
+    check "SIG$signal ends in order" 0 out '"reason":"signal"' err 'snapshots, 0 of them'
+done
+
+# A file that cannot be written, as on a full disk: SIGXFSZ is ignored, writes fail with EFBIG.
+(
+    trap '' XFSZ
+    ulimit -f 1
+    exec timeout 60 "$ringside" "${board[@]}" --every 10 --for 1 --json "$work/full"
+) >"$work/out" 2>"$work/err" </dev/null
+status=$?
+count=$(grep -c 'snapshot-000001.trx: File too large' "$work/err")
+[ "$count" = 1 ] && [ -z "$(ls "$work/full")" ] || status=9
+check "no room: it is said once, and goes on; nothing is left" 2 \
+    out '"taken":0,"with_losses":0,"failed":[1-9]'
+
+# The folder goes away and comes back.
+"$ringside" "${board[@]}" --every 20 --json "$work/gone" >"$work/out" 2>"$work/err" \
+    </dev/null &
+pid=$!
+await test -e "$work/gone/snapshot-000002.trx"
+mv "$work/gone" "$work/away"
+await grep -q 'No such file' "$work/err"
+mv "$work/away" "$work/gone"
+await grep -q 'goes on' "$work/err"
+kill -INT "$pid"
+wait "$pid"
+status=$?
+check "a folder that goes and comes" 3 err 'No such file or directory' err ': goes on' \
+    out '"failed":[1-9]'
+
+run "${board[@]}" --every 20 "$elf"
+check "a folder that is a file" 2 err "$elf: Not a directory"
+run "${board[@]}" --every 20 "$work/no/such"
+check "a folder in none" 2 err "$work/no/such: No such file or directory"
+run periodic --remote "$work/board" --every 20 --ring 0x20000001 "$work/wrong"
+check "no ring at that address" 2 err ': '
+mkdir "$work/end"
+: >"$work/end/snapshot-999999.trx"
+run "${board[@]}" --every 20 --for 0.2 "$work/end"
+check "the numbers are used up" 2 err 'have come to their end; name another folder'
+finish
