@@ -29,31 +29,37 @@ static size_t filter_word(const char *key)
     return word;
 }
 
-// What `ringside set` has set, and in its place what the command's arguments from `at` on say:
-// "--event NAME" and the like; "-O WORDS" on top of the columns that are set.
+// Where a value of an argument goes: "--event NAME" and the like, settings of RKH, words of -O on
+// top of the columns that are set. NULL: there is no such argument.
+static const char **place_of(struct choice *choice, const char *key)
+{
+    const size_t word = filter_word(key);
+
+    if (word < STATE_WORDS)
+        return &choice->word[word];
+    if (strcmp(key, "-O") == 0)
+        return &choice->columns[choice->column_count++];
+    return strcmp(key, "--rkh") == 0    ? &choice->rkh
+           : strcmp(key, "--view") == 0 ? &choice->view
+                                        : NULL;
+}
+
+// What `ringside set` has set, and in its place what the command's arguments from `at` on say.
 static enum extract_code read_choice(struct call *call, size_t at, struct choice *choice)
 {
     const struct request *request = call->request;
 
-    *choice = (struct choice){.column_count = 0};
-    for (size_t i = 0; i < STATE_WORDS; i++)
-        choice->word[i] = call->state->options.word[i];
-    if (call->state->options.columns)
-        choice->columns[choice->column_count++] = call->state->options.columns;
+    *choice = choice_of(call->state);
     for (; at < request->arguments; at += 2) {
         const char *key = request->argument[at];
-        const size_t word = filter_word(key);
-        const bool columns = strcmp(key, "-O") == 0;
-        if ((word == STATE_WORDS && !columns) || at + 1 == request->arguments)
+        const char **place = place_of(choice, key);
+        if (!place || at + 1 == request->arguments)
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
                                      "write --event NAME, --thread NAME, --object NAME, "
-                                     "--class NAME, --from TIME, --to TIME, --last N or -O WORDS",
-                                     word == STATE_WORDS && !columns ? "there is no such argument"
-                                                                     : "its value is missing");
-        if (columns)
-            choice->columns[choice->column_count++] = request->argument[at + 1];
-        else
-            choice->word[word] = request->argument[at + 1];
+                                     "--class NAME, --from TIME, --to TIME, --last N, --rkh WORDS, "
+                                     "--view VIEW or -O WORDS",
+                                     place ? "its value is missing" : "there is no such argument");
+        *place = request->argument[at + 1];
     }
     return EXTRACT_OK;
 }
@@ -185,7 +191,8 @@ static enum extract_code save(struct call *call, const struct look *look, const 
 
 static enum extract_code run_save(struct call *call)
 {
-    const struct choice choice = {.column_count = 0};
+    const struct choice choice = {.rkh = call->state->options.rkh,
+                                  .view = call->state->options.view};
     struct look look;
 
     if (call->request->arguments != 1)
@@ -253,17 +260,20 @@ static enum extract_code run_help(struct call *call)
     return EXTRACT_OK;
 }
 
+#define RKH "--rkh WORDS and --view history or pending read an RKH ring otherwise: see set.\n"
 #define FILTERS                                                                                    \
     "With --event NAME, --thread NAME, --object NAME, --class NAME, --from TIME, --to TIME\n"      \
-    "or --last N only the events that these let through.\n"
+    "or --last N only the events that these let through.\n" RKH
 #define SHOWN                                                                                      \
     FILTERS                                                                                        \
     "-O WORDS shows other columns: 2line, cpuid, exec, filename, hist, ids, pagesize=N, pid,\n"    \
     "prio, removedups, seq, svc, tid, timestamp=0 to 3; each but the numbers =on or =off.\n"
 
 const struct command commands[] = {
-    {"info", "", "Show the trace ring: layout, clock, state and losses.", "", false, run_same},
-    {"objects", "", "List the kernel objects that the trace knows.", "", false, run_same},
+    {"info", "[--rkh WORDS] [--view VIEW]", "Show the trace ring: layout, clock, state and losses.",
+     RKH, false, run_same},
+    {"objects", "[--rkh WORDS] [--view VIEW]", "List the kernel objects that the trace knows.", RKH,
+     false, run_same},
     {"dump", "[FILTER...] [-O WORDS]", "Show the events of the trace.", SHOWN, false, run_report},
     {"report", "[FILTER...] [-O WORDS]", "Show the events of the trace; the same as dump.", SHOWN,
      false, run_report},
@@ -273,8 +283,8 @@ const struct command commands[] = {
      false, run_diff},
     {"stats", "[FILTER...]", "Show load, switches, latencies and stack use.", FILTERS, false,
      run_same},
-    {"save", "FILE.trx", "Save the ring to a file for the program ringside and for TraceX.", "",
-     false, run_save},
+    {"save", "FILE", "Save the ring to a file of its own kind (.trx, .hook, .rkr).", "", false,
+     run_save},
     {"filter", "[on|off WHAT...]", "Show or change which events an RKH target emits.",
      "WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all. Only on\n"
      "and off write to the target; before and after are shown.\n",
@@ -286,7 +296,9 @@ const struct command commands[] = {
      true, command_auto},
     {"set", "[OPTION [VALUE...]]", "Set how the trace is found and shown, or list what is set.",
      "hz N: ticks of the trace clock in a second.\n"
-     "format threadx, or hook: how the ring is laid out, where that is not found out.\n"
+     "format threadx, hook or rkh: how the ring is laid out, where that is not found out.\n"
+     "rkh WORDS: settings of an RKH stream, as fun=4,ts_hz=1000000 or trazer.cfg=FILE.\n"
+     "view history (all that an RKH ring holds) or pending (what was not taken out).\n"
      "elf FILE: the firmware's symbols, in place of GDB's symbol file.\n"
      "ring ADDRESS: where the ring's control header is.\n"
      "event, thread, object, class, from, to, last: which events every command shows.\n"

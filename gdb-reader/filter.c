@@ -22,9 +22,9 @@ static enum extract_code work(struct call *call, const struct look *look)
     size_t count = request->arguments;
     for (size_t i = 0; i < count; i++)
         words[i] = request->argument[i];
-    enum extract_code code =
-        extract_control_read(&control, look->memory, call->state->symbols,
-                             extract_session_trace(look->session), &answer->error);
+    enum extract_code code = extract_control_read(
+        &control, look->memory, call->state->symbols,
+        look->session ? extract_session_trace(look->session) : NULL, &look->rkh, &answer->error);
     if (!code)
         code = extract_control_change(control, words, count, &answer->error);
     if (!code) {
@@ -39,14 +39,16 @@ static enum extract_code work(struct call *call, const struct look *look)
     return code;
 }
 
+// A ring that cannot be read has no names, and its filters may be why.
 enum extract_code command_filter(struct call *call)
 {
-    const struct choice choice = {.column_count = 0};
+    struct choice choice = {.rkh = call->state->options.rkh};
     struct look look;
     enum extract_code code =
-        look_open(&look, call->state, call->request, &choice, call->target, &call->answer->error);
+        look_begin(&look, call->state, call->request, &choice, call->target, &call->answer->error);
     if (code)
         return code;
+    look_trace(&look, &choice, NULL);
     code = work(call, &look);
     look_close(&look);
     return code;

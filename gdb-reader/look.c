@@ -35,6 +35,18 @@ size_t choice_conditions(const struct choice *choice,
     return count;
 }
 
+struct choice choice_of(const struct state *state)
+{
+    const struct options *options = &state->options;
+    struct choice choice = {.rkh = options->rkh, .view = options->view};
+
+    for (size_t i = 0; i < STATE_WORDS; i++)
+        choice.word[i] = options->word[i];
+    if (options->columns)
+        choice.columns[choice.column_count++] = options->columns;
+    return choice;
+}
+
 enum { SECONDS_OF_TEMPLATES = 10 };
 
 // Asked while templates run. Few run for so long that GDB has to be given the chance to see a
@@ -64,8 +76,8 @@ static enum extract_code set_columns(struct look *look, const struct choice *cho
     return code;
 }
 
-static enum extract_code open_session(struct look *look, const struct choice *choice,
-                                      struct extract_error *error)
+enum extract_code look_trace(struct look *look, const struct choice *choice,
+                             struct extract_error *error)
 {
     const struct options *options = &look->state->options;
     struct extract_condition conditions[STATE_WORDS];
@@ -75,6 +87,7 @@ static enum extract_code open_session(struct look *look, const struct choice *ch
         .ring_known = options->ring_known,
         .ring = options->ring,
         .hz = options->hz,
+        .rkh = &look->rkh,
         .conditions = conditions,
         .condition_count = choice_conditions(choice, conditions),
         .template_files = (const char *const *)options->templates.path,
@@ -96,9 +109,9 @@ static enum extract_byte_order byte_order(const struct state *state)
     return state->symbols ? extract_symbols_byte_order(state->symbols) : EXTRACT_ORDER_UNKNOWN;
 }
 
-enum extract_code look_open(struct look *look, struct state *state, const struct request *request,
-                            const struct choice *choice, struct target *target,
-                            struct extract_error *error)
+enum extract_code look_begin(struct look *look, struct state *state, const struct request *request,
+                             const struct choice *choice, struct target *target,
+                             struct extract_error *error)
 {
     char path[4096];
 
@@ -108,12 +121,23 @@ enum extract_code look_open(struct look *look, struct state *state, const struct
                                  "connect with `target remote`, or load a core with `core-file`",
                                  "GDB has no board, process or core");
     symbol_file(request->files, path, sizeof path);
-    enum extract_code code =
-        state_symbols(state, state->options.elf ? state->options.elf : path, error);
+    enum extract_code code = state_rkh(&look->rkh, choice->rkh, choice->view, error);
+    if (!code)
+        code = state_symbols(state, state->options.elf ? state->options.elf : path, error);
     if (!code)
         code = target_memory(target, byte_order(state), &look->memory, error);
-    if (!code)
-        code = open_session(look, choice, error);
+    return code;
+}
+
+enum extract_code look_open(struct look *look, struct state *state, const struct request *request,
+                            const struct choice *choice, struct target *target,
+                            struct extract_error *error)
+{
+    enum extract_code code = look_begin(look, state, request, choice, target, error);
+
+    if (code)
+        return code;
+    code = look_trace(look, choice, error);
     if (code)
         extract_memory_close(look->memory);
     return code;
@@ -129,6 +153,10 @@ static void remember_newest(const struct look *look, struct place *place)
 
     extract_reader_init(&reader, trace);
     while ((count = extract_reader_next(&reader, event, 64)) > 0) {
+        while (count && extract_event_is_mark(&event[count - 1]))
+            count--;
+        if (!count)
+            continue;
         const struct extract_event *last = &event[count - 1];
         *place = (struct place){.known = true,
                                 .ring = ring,
@@ -143,7 +171,8 @@ void look_close(struct look *look)
 {
     struct state *state = look->state;
 
-    remember_newest(look, &state->place);
+    if (look->session)
+        remember_newest(look, &state->place);
     state->looked = true;
     state->cost = extract_memory_cost(look->memory);
     extract_session_close(look->session);

@@ -11,6 +11,7 @@
 // What the command or else `ringside set` says: the words of the filter, NULL: nothing; and words
 // of -O, one on top of the other.
 struct choice {
+    const char *rkh, *view;
     const char *word[STATE_WORDS];
     const char *columns[1 + CHANNEL_ARGUMENTS / 2];
     size_t column_count;
@@ -22,10 +23,23 @@ struct look {
     struct extract_session *session;
     struct target *target;
     struct extract_columns columns;
+    struct extract_rkh rkh;
     uint64_t started; // formatting, in nanoseconds; 0: not yet
     uint64_t asked;   // GDB, whether it goes on
     bool too_long;    // templates ran until they were stopped
 };
+
+// What `ringside set` has set, for a command without arguments of its own.
+struct choice choice_of(const struct state *state);
+
+// The first half of a look: the ELF's symbols, and memory. After an error there is nothing to
+// close. Errors: as state_symbols; UNREADABLE when GDB has no target.
+enum extract_code look_begin(struct look *look, struct state *state, const struct request *request,
+                             const struct choice *choice, struct target *target,
+                             struct extract_error *error);
+// The second: the trace. After an error, memory is still there.
+enum extract_code look_trace(struct look *look, const struct choice *choice,
+                             struct extract_error *error);
 
 // Reads the trace. After an error there is nothing to close. Errors: as extract_session_open;
 // UNREADABLE when GDB has no target.

@@ -45,6 +45,8 @@ void state_free(struct state *state)
     extract_symbols_close(state->symbols);
     free(state->options.format);
     free(state->options.elf);
+    free(state->options.rkh);
+    free(state->options.view);
     free(state->options.dialect);
     free(state->options.columns);
     state_forget_files(&state->options.templates);
@@ -128,6 +130,31 @@ static enum extract_code set_columns(struct options *options, const char *value,
     return code ? code : state_set_text(&options->columns, value, error);
 }
 
+enum extract_code state_rkh(struct extract_rkh *rkh, const char *words, const char *view,
+                            struct extract_error *error)
+{
+    char *word = NULL;
+    enum extract_code code = words ? extract_rkh_parse(rkh, words, error) : EXTRACT_OK;
+
+    if (code || !view)
+        return code;
+    if (asprintf(&word, "view=%s", view) < 0)
+        return extract_error_set(error, EXTRACT_NOMEM, view, NULL, "out of memory");
+    code = extract_rkh_parse(rkh, word, error);
+    free(word);
+    return code;
+}
+
+// Settings of RKH are tried out, too.
+static enum extract_code set_rkh(char **option, bool is_view, const char *value,
+                                 struct extract_error *error)
+{
+    struct extract_rkh rkh = {.view = 0};
+    enum extract_code code = state_rkh(&rkh, is_view ? NULL : value, is_view ? value : NULL, error);
+
+    return code ? code : state_set_text(option, value, error);
+}
+
 enum extract_code state_set(struct state *state, const char *key, const char *value,
                             struct extract_error *error)
 {
@@ -141,6 +168,10 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
         return state_set_text(&options->format, value, error);
     if (strcmp(key, "elf") == 0)
         return state_set_text(&options->elf, value, error);
+    if (strcmp(key, "rkh") == 0)
+        return set_rkh(&options->rkh, false, value, error);
+    if (strcmp(key, "view") == 0)
+        return set_rkh(&options->view, true, value, error);
     if (strcmp(key, "ring") == 0) {
         options->ring_known = value != NULL;
         return set_number(&options->ring, key, value, error);
@@ -189,6 +220,8 @@ void state_show(const struct state *state, struct extract_text *text)
         extract_text_printf(text, "set ring 0x%llx\n", (unsigned long long)options->ring);
     show_text(text, "format", options->format);
     show_text(text, "elf", options->elf);
+    show_text(text, "rkh", options->rkh);
+    show_text(text, "view", options->view);
     for (size_t i = 0; i < STATE_WORDS; i++)
         show_text(text, word_names[i], options->word[i]);
     show_files(text, &options->templates);

@@ -4,6 +4,7 @@
 #define RINGSIDE_STATE_H
 
 #include <extract/filter.h>
+#include <extract/ring.h>
 #include <extract/text.h>
 #include <sys/stat.h>
 
@@ -22,6 +23,8 @@ struct options {
     uint64_t ring; // address of the control header
     char *format;
     char *elf;
+    char *rkh;               // settings of an RKH stream
+    char *view;              // of its ring
     char *word[STATE_WORDS]; // by enum extract_filter_word
     struct template_files templates;
     char *dialect; // of the templates, in words
@@ -57,6 +60,10 @@ enum extract_code state_symbols(struct state *state, const char *path, struct ex
 
 // Sets the option `key` from its text; "none" takes it back. Errors: USAGE, NOMEM, IO.
 enum extract_code state_set(struct state *state, const char *key, const char *value,
+                            struct extract_error *error);
+// The settings that words of `rkh` and a word of `view` make; NULL: nothing. Errors: USAGE, NOMEM,
+// IO.
+enum extract_code state_rkh(struct extract_rkh *rkh, const char *words, const char *view,
                             struct extract_error *error);
 // Prints one line an option: "set KEY VALUE", as it can be typed.
 void state_show(const struct state *state, struct extract_text *text);

@@ -115,6 +115,16 @@ test_status() {
     has "^symbols: $elf\$"
 }
 
+test_rkh_options() {
+    session '' 'ringside set rkh fun=4,version=2.4.6' 'ringside set view pending' \
+        'ringside status' 'echo <<<\n' 'ringside set rkh none' 'ringside set view none' \
+        'ringside set'
+    has '^set rkh "fun=4,version=2.4.6"$'
+    has '^set view "pending"$'
+    sed -i '1,/<<</d' "$out"
+    lacks '^set (rkh|view)'
+}
+
 test_elf_option() {
     boot board
     session '' "target remote $work/board.sock" \
@@ -130,13 +140,14 @@ test_help() {
     for command in info objects dump report last diff stats save auto set status help; do
         has "^ringside $command( [^-]*)? -- [A-Z]"
     done
-    has '^Usage: ringside save FILE.trx$'
+    has '^Usage: ringside save FILE$'
     has '^end$'
 }
 
 test_usage_errors() {
     for command in 'last' 'last many' 'save' 'set hz' 'set hz 1x' 'set nothing 1' 'auto maybe' \
-        'dump --event' 'dump stray' 'set class FOO' 'stats -O pid' 'dump -O'; do
+        'dump --event' 'dump stray' 'set class FOO' 'stats -O pid' 'dump -O' 'set view all' \
+        'set rkh fun=3' 'set rkh version=2.2' 'info --view' 'last 1 --view all'; do
         at_checkpoint "ringside $command" 'echo not here\n'
         has 'near .ringside: '
         lacks 'not here'
