@@ -709,6 +709,9 @@ proc _ringside_record_end {T text} {
 	if {[info exists r(recording)]} {
 		_ringside_record_flush $T
 	}
+	if {[info exists r(recording)] && [info exists r(rkh)]} {
+		_ringside_rkh_stop $T
+	}
 	if {[info exists r(recording)]} {
 		_ringside_record_mark $T STOP $text
 	}

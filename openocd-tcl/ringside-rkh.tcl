@@ -20,8 +20,14 @@ set _ringside_rkh_keys {
 }
 set _ringside_rkh_anchor 32
 set _ringside_rkh_groups {MP QUE SMA SM TMR FWK USR UT}
-# Where a group's events begin in trceftbl, and how many bytes they have there.
-set _ringside_rkh_map {0 1 1 1 2 2 4 3 7 1 8 3 11 4 15 2}
+# Names of groups in older versions.
+set _ringside_rkh_old_groups {RQ QUE TIM TMR}
+# By family: where a group's events begin in trceftbl, and how many bytes they have there.
+set _ringside_rkh_maps {
+	3 {0 1 1 1 2 2 4 3 7 1 8 3 11 4 15 2}
+	245 {0 1 1 1 2 1 3 3 6 1 7 3 10 4 14 2}
+	244 {0 1 1 1 2 1 3 3 6 1 7 3 10 4 14 0}
+}
 set _ringside_rkh_events {
 	MP_INIT 0 MP_GET 1 MP_PUT 2
 	QUE_INIT 32 QUE_GET 33 QUE_FIFO 34 QUE_LIFO 35 QUE_FULL 36 QUE_DPT 37 QUE_GET_LAST 38
@@ -271,9 +277,98 @@ proc _ringside_rkh_poll {T} {
 	}
 	set r(over) 0
 	set r(pos) $place
-	set r(tail) [string byterange $bytes [_ringside_max 0 [expr {$known + $k - \
-		$_ringside_rkh_anchor}]] end]
-	_ringside_rkh_put $T [string byterange $bytes $known end]
+	set r(tail) [_ringside_rkh_end $bytes $_ringside_rkh_anchor]
+	set new [string byterange $bytes $known end]
+	set r(near) [_ringside_rkh_end $r(near)$new 256]
+	set now [clock milliseconds]
+	set r(rate) [expr {$now > $r(wall) ? ($r(rate) + double($k) / ($now - $r(wall))) / 2 : $r(rate)}]
+	set r(wall) $now
+	incr r(taken) $k
+	_ringside_rkh_put $T $new
+}
+
+# The newest bytes could not be had until the end: nobody knows what is missing.
+proc _ringside_rkh_stop {T} {
+	upvar #0 _ringside_ring_$T r
+	if {[info exists r(behind)] && $r(behind)} {
+		_ringside_record_loss $T 1 0 0 0
+	}
+	set r(behind) 0
+}
+
+proc _ringside_rkh_end {bytes length} {
+	set from [expr {[string bytelength $bytes] - $length}]
+	return [string byterange $bytes [_ringside_max 0 $from] end]
+}
+
+# The numbers of the frames that lie whole in bytes, without their escapes. Before 3.0 a record of
+# the settings (id 173 or 174) has none; of fewer than four bytes there is no frame.
+proc _ringside_rkh_numbers {T bytes} {
+	upvar #0 _ringside_ring_$T r
+	set version [expr {[dict exists $r(settings) version] ? [dict get $r(settings) version] : 0x3000}]
+	set bare [expr {$version < 0x3000 ? {173 174} : {}}]
+	set numbers {}
+	set whole 0
+	set frame {}
+	set flip 0
+	foreach word [_ringside_log_words $bytes] {
+		foreach octet [list [expr {$word & 255}] [expr {$word >> 8 & 255}] \
+			[expr {$word >> 16 & 255}] [expr {$word >> 24}]] {
+			if {$octet == 0x7e} {
+				if {$whole && [llength $frame] >= 4 && [lindex $frame 0] ni $bare} {
+					lappend numbers [lindex $frame 1]
+				}
+				set frame {}
+				set whole 1
+			} elseif {$octet == 0x7d} {
+				set flip 0x20
+				continue
+			} else {
+				lappend frame [expr {$octet ^ $flip}]
+			}
+			set flip 0
+		}
+	}
+	return $numbers
+}
+
+# Whether frames have numbers: as it is known, or as many of them in a row show.
+proc _ringside_rkh_is_numbered {T numbers} {
+	upvar #0 _ringside_ring_$T r
+	if {[dict exists $r(settings) nseq]} {
+		return [dict get $r(settings) nseq]
+	}
+	set last [lindex $numbers 0]
+	foreach number [lrange $numbers 1 end] {
+		if {$number != (($last + 1) & 255)} {
+			return 0
+		}
+		set last $number
+	}
+	return [expr {[llength $numbers] >= 16}]
+}
+
+# What is missing in front of the newest bytes: by the numbers on both sides, modulo 256, and about
+# as many turns of those as the bytes and the rate that they came at say.
+proc _ringside_rkh_loss {T place bytes} {
+	upvar #0 _ringside_ring_$T r
+	set before [lindex [_ringside_rkh_numbers $T $r(near)] end]
+	# A stretch without a whole frame changes nothing of what is known.
+	set before [expr {$before eq "" ? $r(seq) : $before}]
+	set r(seq) $before
+	set numbers [_ringside_rkh_numbers $T [string byterange $bytes 0 4095]]
+	if {$before eq "" || ![llength $numbers] || ![_ringside_rkh_is_numbered $T $numbers]} {
+		return [_ringside_record_loss $T 1 0 0 0]
+	}
+	set missing [expr {([lindex $numbers 0] - $before - 1) & 255}]
+	set apart [expr {($place - $r(pos) + $r(n)) % $r(n)}]
+	set written [expr {$r(rate) * ([clock milliseconds] - $r(wall))}]
+	set turns [expr {round(($written - $apart) / double($r(n)))}]
+	set written [expr {$apart + $r(n) * [_ringside_max 0 $turns]}]
+	set each [expr {$r(rec,entries) && $r(taken) ? double($r(taken)) / $r(rec,entries) : 16.0}]
+	set guess [expr {($written - [string bytelength $bytes]) / $each}]
+	set turns [_ringside_max 0 [expr {round(($guess - $missing) / 256)}]]
+	_ringside_record_loss $T 1 [expr {$missing + 256 * $turns}] 2 256
 }
 
 # The newest bytes, of a ring that was not known before or that the writer has gone round.
@@ -281,22 +376,28 @@ proc _ringside_rkh_begin {T lapped} {
 	global _ringside_rkh_anchor
 	upvar #0 _ringside_ring_$T r
 	lassign [_ringside_rkh_newest $T] place bytes
+	set r(behind) [expr {$lapped && ($place < 0 || $bytes eq "")}]
 	if {$place < 0 || $bytes eq ""} {
 		return
 	}
 	if {!$lapped} {
 		_ringside_rkh_describe $T $place
+		foreach {field value} {rate 0 taken 0 seq ""} {
+			set r($field) $value
+		}
 	} else {
 		incr r(rec,laps)
-		_ringside_record_loss $T 1 0 0 0
+		_ringside_rkh_loss $T $place $bytes
 	}
 	foreach {field value} {held 0 unread 0 rec,state on rec,restart 0} {
 		set r($field) $value
 	}
 	set r(over) $lapped
 	set r(pos) $place
-	set r(tail) [string byterange $bytes [_ringside_max 0 [expr {[string bytelength $bytes] - \
-		$_ringside_rkh_anchor}]] end]
+	set r(tail) [_ringside_rkh_end $bytes $_ringside_rkh_anchor]
+	set r(near) [_ringside_rkh_end $bytes 256]
+	set r(wall) [clock milliseconds]
+	incr r(taken) [string bytelength $bytes]
 	_ringside_rkh_put $T $bytes
 }
 
@@ -358,27 +459,74 @@ proc _ringside_rkh_write {T first words length count} {
 
 # ---- filters ----
 
-# The bits of a kind: {name number byte bit ...}.
-proc _ringside_rkh_bits {T kind} {
-	global _ringside_rkh_groups _ringside_rkh_events _ringside_rkh_map
+# By the version that the firmware tells, else by the size of its table, which is that of no other.
+# Empty: not known, or before 2.4.4.
+proc _ringside_rkh_family {T} {
+	global _ringside_rkh_maps
 	upvar #0 _ringside_ring_$T r
-	lassign $r(table,$kind) address size
+	set size [lindex $r(table,event) 1]
+	set family [expr {$size == 17 ? 3 : $size == 16 ? 245 : ""}]
+	if {[dict exists $r(settings) version]} {
+		set version [dict get $r(settings) version]
+		set family [expr {$version >= 0x3000 ? 3 : $version >= 0x2405 ? 245 :
+			$version == 0x2404 ? 244 : ""}]
+	}
+	if {$family ne ""} {
+		lassign [lrange [dict get $_ringside_rkh_maps $family] end-1 end] first bytes
+		return [expr {$first + $bytes <= $size ? $family : ""}]
+	}
+}
+
+# The id that a family has for an event of 3.x; -1: none.
+proc _ringside_rkh_wire {family id} {
+	if {$family == 3} {
+		return $id
+	}
+	if {$id == 180 || ($family == 244 && ($id in {112 170} || $id >= 224))} {
+		return -1
+	}
+	if {$id in {71 72}} {
+		return [expr {$id + 95}]
+	}
+	if {$id >= 166 && $id < 192} {
+		return [expr {$family == 245 || $id < 170 ? $id + 2 : $id + 1}]
+	}
+	return [expr {$id == 113 ? 71 : $id}]
+}
+
+# Names of events and their bits: {name bit ...}.
+proc _ringside_rkh_event_bits {family} {
+	global _ringside_rkh_events _ringside_rkh_maps
+	set map [dict get $_ringside_rkh_maps $family]
+	set events $_ringside_rkh_events
+	for {set i 0} {$i < 32} {incr i} {
+		lappend events USER$i [expr {192 + $i}]
+	}
+	set names {}
+	foreach {name id} $events {
+		set wire [_ringside_rkh_wire $family $id]
+		lassign [lrange $map [expr {$wire / 32 * 2}] [expr {$wire / 32 * 2 + 1}]] first bytes
+		if {$wire >= 0 && $wire % 32 / 8 < $bytes} {
+			lappend names $name [expr {8 * $first + $wire % 32}]
+		}
+	}
+	return $names
+}
+
+# The bits of a kind: {name bit ...}. Of events none, where it is not known where they lie.
+proc _ringside_rkh_bits {T kind} {
+	global _ringside_rkh_groups
+	upvar #0 _ringside_ring_$T r
 	set names {}
 	if {$kind eq "group"} {
 		foreach name $_ringside_rkh_groups {
 			lappend names $name [expr {[llength $names] / 2}]
 		}
 	} elseif {$kind eq "event"} {
-		set users {}
-		for {set i 0} {$i < 32} {incr i} {
-			lappend users USER$i [expr {192 + $i}]
-		}
-		foreach {name id} [concat $_ringside_rkh_events $users] {
-			set first [lindex $_ringside_rkh_map [expr {$id / 32 * 2}]]
-			lappend names $name [expr {8 * $first + $id % 32}]
-		}
+		set family [_ringside_rkh_family $T]
+		return [expr {$family eq "" ? "" : [_ringside_rkh_event_bits $family]}]
 	} else {
-		for {set i 0} {$i < 8 * $size} {incr i} {
+		for {set i 0} {$i < 8 * [lindex $r(table,$kind) 1]} {incr i} {
 			lappend names $i $i
 		}
 	}
@@ -417,7 +565,9 @@ proc _ringside_rkh_text {T tables} {
 				lappend off $name
 			}
 		}
-		if {![llength $off]} {
+		if {![llength $on] && ![llength $off]} {
+			lappend lines "$title: unknown (the version of the framework says where their bits are)"
+		} elseif {![llength $off]} {
 			lappend lines "$title: all"
 		} elseif {![llength $on]} {
 			lappend lines "$title: none"
@@ -432,6 +582,7 @@ proc _ringside_rkh_text {T tables} {
 
 # The tables with one word's change.
 proc _ringside_rkh_change {T tables word on} {
+	global _ringside_rkh_old_groups
 	set found 0
 	if {$word eq "all"} {
 		foreach kind [dict keys $tables] {
@@ -445,7 +596,15 @@ proc _ringside_rkh_change {T tables word on} {
 			"write group=, event=, ao= or signal= with a name or a number, or all"
 	}
 	regsub {^RKH_TE_} $pattern "" pattern
-	foreach {name bit} [_ringside_rkh_bits $T $kind] {
+	foreach {old new} $_ringside_rkh_old_groups {
+		regsub ^$old $pattern $new pattern
+	}
+	set bits [_ringside_rkh_bits $T $kind]
+	if {![llength $bits]} {
+		_ringside_fail "ringside filter" "the version of the framework is not known, which says where\
+			the bits of events lie" "give ringside init -settings version=[expr {0x2404}] (0x2404)"
+	}
+	foreach {name bit} $bits {
 		if {![string match $pattern $name]} {
 			continue
 		}
@@ -456,22 +615,38 @@ proc _ringside_rkh_change {T tables word on} {
 		lset bytes [expr {$bit / 8}] [expr {$on ? $byte | $mask : $byte & ~$mask}]
 		dict set tables $kind $bytes
 		if {$kind eq "event" && $on} {
-			set group [_ringside_rkh_group $bit]
+			set group [_ringside_rkh_group $T $bit]
 			dict set tables group [expr {[lindex [dict get $tables group] 0] | 1 << $group}]
 		}
 	}
 	if {!$found} {
-		_ringside_fail "ringside filter" "there is no $kind \"$pattern\"" "see ringside filter"
+		_ringside_fail "ringside filter" "there is no $kind \"$pattern\"" \
+			"there are: [_ringside_rkh_there $pattern $bits]"
 	}
 	return $tables
 }
 
+# What may have been meant: names that begin as a word does, or all.
+proc _ringside_rkh_there {pattern bits} {
+	set all {}
+	set some {}
+	set start "[lindex [split $pattern _] 0]_*"
+	foreach {name bit} $bits {
+		lappend all $name
+		if {[string match $start $name]} {
+			lappend some $name
+		}
+	}
+	return [join [expr {[llength $some] ? $some : $all}] ", "]
+}
+
 # The group whose events have this bit.
-proc _ringside_rkh_group {bit} {
-	global _ringside_rkh_map
+proc _ringside_rkh_group {T bit} {
+	global _ringside_rkh_maps
+	set map [dict get $_ringside_rkh_maps [_ringside_rkh_family $T]]
 	set group 0
 	for {set i 0} {$i < 8} {incr i} {
-		if {[lindex $_ringside_rkh_map [expr {2 * $i}]] <= $bit / 8} {
+		if {[lindex $map [expr {2 * $i}]] <= $bit / 8} {
 			set group $i
 		}
 	}

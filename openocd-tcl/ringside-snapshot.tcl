@@ -232,6 +232,7 @@ proc _ringside_periodic_start {T words} {
 	set r(p,taken) 0
 	set r(p,failed) 0
 	set r(p,waiting) 0
+	set r(p,own) {}
 	_ringside_quiet_limits
 	_ringside_arm $T p _ringside_periodic_poll
 	return "a snapshot every $every ms to $directory, from number [expr {$number + 1}] on"
@@ -239,6 +240,11 @@ proc _ringside_periodic_start {T words} {
 
 proc _ringside_periodic_poll {T} {
 	upvar #0 _ringside_ring_$T r
+	# Somebody else may write there, too.
+	while {[llength [glob -nocomplain -directory $r(periodic) \
+			[format "snapshot-%06d.*" [expr {$r(p,number) + 1}]]]]} {
+		incr r(p,number)
+	}
 	set path [file join $r(periodic) [format "snapshot-%06d.%s" [expr {$r(p,number) + 1}] \
 		[expr {[info exists r(rkh)] ? "rkr" : "trx"}]]]
 	if {[catch {_ringside_take $T $path} lost]} {
@@ -253,10 +259,13 @@ proc _ringside_periodic_poll {T} {
 	incr r(p,number)
 	incr r(p,taken)
 	_ringside_succeeded $T periodic
-	if {$r(p,keep)} {
-		foreach old [lrange [_ringside_snapshots $r(periodic)] 0 end-$r(p,keep)] {
-			catch {file delete $old}
-		}
+	if {!$r(p,keep)} {
+		return
+	}
+	lappend r(p,own) $path
+	if {[llength $r(p,own)] > $r(p,keep)} {
+		catch {file delete [lindex $r(p,own) 0]}
+		set r(p,own) [lrange $r(p,own) 1 end]
 	}
 }
 

@@ -194,9 +194,9 @@ set _ringside_help {
       -ram, -fault ADDRESS+LENGTH. In the place of -threadx also -rkh ADDRESS+LENGTH -in, -out
       ADDRESS, -qty ADDRESS+LENGTH."}
 	info {{?-target T?} "Place, state and fill of the ring."}
-	snapshot {{?-target T? FILE} "Copies the ring to FILE (.trx) while the target runs."}
+	snapshot {{?-target T? FILE} "Copies the ring to FILE (.trx, of RKH .rkr) while the target runs."}
 	periodic {{?-target T? start MS DIR ?-keep N? | stop}
-		"A snapshot every MS milliseconds to DIR; keeps the newest N."}
+		"A snapshot every MS milliseconds to DIR; keeps the newest N of those that it writes."}
 	record {{?-target T? start FILE ?-every MS? ?-policy loop|until_full|append? ?-size N? | stop}
 		"Follows the ring into a log; only what is new is read."}
 	status {{?-target T?} "What runs, what it brought, and what failed."}
