@@ -264,7 +264,8 @@ slow_down() { # ELF
 # The ring as OpenOCD reads it, from a target that runs: what the writer has overtaken is left out.
 live_copy() { # ELF NAME
     "$ringside" save --openocd "$tcl_port" --target chip.mem --elf "$1" -o "$work/$2.ring" \
-        2>"$work/err" || { cat "$work/err"; return 1; }
+        2>"$work/err"
+    whole_or_named $? || { cat "$work/err"; return 1; }
     same_as_checker "$1" "$2" "$work/$2.ring" || return 1
     cat "$work/own" >>"$work/live"
 }

@@ -61,7 +61,11 @@ openocd_dies() {
     sleep $pause
     wait_for 10 launch_openocd
 }
-target_resets() { ask reset >/dev/null && sleep 0.3 && filter $user_events; }
+# Start-up code gives all words their first values: then the board runs again.
+has_restarted() { [ "$(board_word storm_pause)" != $rest ] && board_is_up; }
+target_resets() {
+    ask reset >/dev/null && wait_for 20 has_restarted && sleep 0.3 && filter $user_events
+}
 
 check "faults: the board and OpenOCD start" start_board -icount shift=8,align=on
 for what in ring_faults pointer_faults wait_storm openocd_dies; do
