@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // log: FILE.lock, which says who writes FILE: "PID START CREATOR". In: a path. Out: the lock, or
 // who has it. Standard: IEEE Std 1003.1-2017 (open with O_EXCL); flock(2) and proc(5) of Linux.
+#define _GNU_SOURCE // O_TMPFILE
 #include "log/lock.h"
 #include "base/file.h"
 #include <ctype.h>
@@ -86,7 +87,7 @@ static bool write_line(int fd, const char *creator)
     start_of((long)getpid(), &start);
     int n =
         snprintf(line, sizeof line, "%ld %llu %.*s\n", (long)getpid(), start, LINE / 2, creator);
-    return ftruncate(fd, 0) == 0 && pwrite(fd, line, (size_t)n, 0) == n;
+    return pwrite(fd, line, (size_t)n, 0) == n && ftruncate(fd, n) == 0;
 }
 
 // Whether the path still leads to the open file.
@@ -125,13 +126,41 @@ static enum extract_code take_over(struct log_lock *lock, const char *path, bool
     return EXTRACT_OK;
 }
 
+// A file without a name in the folder of the lock; -1 where the file system has none.
+static int open_unnamed(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    int fd = folder ? open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+    free(folder);
+    return fd;
+}
+
+// A new lock says whose it is from its first instant on: one that was made empty would stay when
+// its maker is killed before it wrote. -1 with errno EEXIST: there is a lock.
+static int open_new(const char *path, const char *creator)
+{
+    char self[64];
+    int fd = open_unnamed(path);
+    if (fd < 0)
+        return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    flock(fd, LOCK_EX | LOCK_NB);
+    if (write_line(fd, creator) && linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+        return fd;
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return -1;
+}
+
 // One try: a new lock, or the one that is there.
-static enum extract_code try_lock(struct log_lock *lock, const char *path, bool *again,
-                                  struct extract_error *error)
+static enum extract_code try_lock(struct log_lock *lock, const char *path, const char *creator,
+                                  bool *again, struct extract_error *error)
 {
     static const char hint[] = "a log is written beside its lock: give a path in a folder that can "
                                "be written to";
-    lock->fd = open(lock->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    lock->fd = open_new(lock->path, creator);
     if (lock->fd >= 0) {
         flock(lock->fd, LOCK_EX | LOCK_NB);
         return EXTRACT_OK;
@@ -178,7 +207,7 @@ enum extract_code extract_log_lock(struct log_lock *lock, const char *path, cons
     for (int i = 0; i < TRIES && again && !code; i++) {
         drop(lock);
         again = false;
-        code = try_lock(lock, path, &again, error);
+        code = try_lock(lock, path, creator, &again, error);
     }
     if (!code && again)
         code = not_ours(lock, "it comes and goes", error);
