@@ -123,7 +123,7 @@ product() { # PORT
     local title="hooks $1" elf=$firmware/hooks-$1.elf images ring
     check "$title: boots" boot "$elf"
     product_session "$elf" >"$work/session.gdb"
-    check "$title: GDB session" gdb_run 60 "$elf" "$work/session.gdb"
+    check "$title: GDB session" gdb_run 240 "$elf" "$work/session.gdb"
     stop_qemu
     check "$title: has come to its end" has_ended
     mapfile -t images < <(images_of product)
@@ -176,7 +176,7 @@ states() { # PORT COUNT
     local title="hookstates $1" elf=$firmware/hookstates-$1.elf i
     check "$title: boots" boot "$elf"
     states_session "$elf" "$2" >"$work/session.gdb"
-    check "$title: GDB session" gdb_run 60 "$elf" "$work/session.gdb"
+    check "$title: GDB session" gdb_run 240 "$elf" "$work/session.gdb"
     stop_qemu
     check "$title: $2 states" grep -qx 'finished=1' "$work/state-$2.says"
     for ((i = 1; i <= $2; i++)); do
@@ -240,7 +240,7 @@ storm() { # PORT HALTS STEPS
     local title="hookstorm $1" elf=$firmware/hookstorm-$1.elf
     check "$title: boots" boot "$elf"
     storm_session "$elf" "$2" "$3" >"$work/session.gdb"
-    check "$title: GDB session" gdb_run 120 "$elf" "$work/session.gdb"
+    check "$title: GDB session" gdb_run 400 "$elf" "$work/session.gdb"
     stop_qemu
     check "$title: stepped through records" have_all step $((3 * $3))
     check "$title: $2 random halts" have_all random "$2"

@@ -64,7 +64,7 @@ for port in $ports; do
             continue
         }
         session "$elf" >"$work/session.gdb"
-        check "$image $port: GDB session" gdb_run 60 "$elf" "$work/session.gdb"
+        check "$image $port: GDB session" gdb_run 240 "$elf" "$work/session.gdb"
         stop_qemu
         for moment in before wrap after; do
             four_ways "$image $port $moment" "$moment" "$elf"

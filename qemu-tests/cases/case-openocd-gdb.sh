@@ -50,7 +50,7 @@ gdb_begin() {
             "target extended-remote localhost:$gdb_port"
         cat
     } >"$work/session.gdb"
-    gdb_run 60 "$elf" "$work/session.gdb" &
+    gdb_run 240 "$elf" "$work/session.gdb" &
     gdb_job=$!
     wait_for 10 test -s "$work/gdb.pid" || return 1
     gdb_pid=$(cat "$work/gdb.pid")

@@ -15,7 +15,7 @@ visit() { # IMAGE SECONDS COMMAND...
         run_for "$2"
         printf '%s\n' "${@:3}"
     } >"$work/session.gdb"
-    gdb_run 60 "$elf" "$work/session.gdb"
+    gdb_run 240 "$elf" "$work/session.gdb"
     local status=$?
     stop_qemu
     return $status

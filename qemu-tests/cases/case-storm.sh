@@ -47,7 +47,7 @@ while \$pass < $2
   set \$pass = \$pass + 1
 end
 END
-    gdb_run 120 "$1" "$work/session.gdb"
+    gdb_run 400 "$1" "$work/session.gdb"
     [ "$(files step | wc -l)" -eq $(($2 * $3)) ] && return 0
     echo "only $(files step | wc -l) of $(($2 * $3)) steps"
     tail -n 5 "$work/gdb.log"

@@ -290,14 +290,14 @@ remote() { # IMAGE SETTINGS
         connect "$elf"
         echo 'set var storm_pause = 20000'
     } >"$work/gdb.gdb"
-    gdb_run 30 "$elf" "$work/gdb.gdb"
+    gdb_run 240 "$elf" "$work/gdb.gdb"
     "$ringside" record --remote "$socket" "${firm[@]}" -o "$work/$1.log" --every 10 --for 4 \
         --quiet 2>"$work/err" || [ $? = 3 ] || { cat "$work/err"; return 1; }
     {
         connect "$elf"
         echo 'printf "made %u %u %u\n", storm_produced[0], storm_produced[1], storm_produced[2]'
     } >"$work/gdb.gdb"
-    gdb_run 30 "$elf" "$work/gdb.gdb"
+    gdb_run 240 "$elf" "$work/gdb.gdb"
     stop_qemu
     numbers "$work/$1.log" >"$work/numbers" || { echo "a proof is wrong"; return 1; }
     [ "$(wc -l <"$work/numbers")" -gt 100 ] || { echo "hardly anything came"; return 1; }
@@ -322,7 +322,7 @@ in_gdb() {
         printf '%s\n' 'ringside filter off event=SMA_*' 'ringside filter off group=USR' \
             "output/x (unsigned char)*(char *)$(symbol trcgfilter "$elf")"
     } >"$work/gdb.gdb"
-    gdb_run 30 "$elf" "$work/gdb.gdb" || { cat "$work/gdb.log"; return 1; }
+    gdb_run 240 "$elf" "$work/gdb.gdb" || { cat "$work/gdb.log"; return 1; }
     stop_qemu
     grep -c 'events: all but SMA_ACT SMA_TERM SMA_GET' "$work/gdb.log" | grep -x 3 &&
         grep -x 'groups: all but USR' "$work/gdb.log" && tail -n 1 "$work/gdb.log" | grep 0xbf ||

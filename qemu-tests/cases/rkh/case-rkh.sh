@@ -130,7 +130,7 @@ events() { # SIZE PORT
     title="rkhevents $1 $2"
     check "$title: boots" boot "$elf"
     events_session "$name" "$elf" >"$work/session.gdb"
-    check "$title: GDB session" gdb_run 60 "$elf" "$work/session.gdb"
+    check "$title: GDB session" gdb_run 240 "$elf" "$work/session.gdb"
     stop_qemu
     stream_of "$name"
     check "$title: each event, once" counts_agree "$name" "$work/$name.stream" "${more[@]}"
@@ -227,7 +227,7 @@ product() { # SIZE PORT
     title="rkh $1 $2"
     check "$title: boots" boot "$elf"
     product_session "$name" "$elf" >"$work/session.gdb"
-    check "$title: GDB session" gdb_run 60 "$elf" "$work/session.gdb"
+    check "$title: GDB session" gdb_run 240 "$elf" "$work/session.gdb"
     stop_qemu
     check "$title: has come to its end" grep -q 'done=1' "$work/$name.end.says"
     check "$title: filters were closed and opened" filters_were_closed "$name.end"
@@ -328,7 +328,7 @@ overrun() { # SIZE PORT
     title="rkh $1 $2, overrun"
     check "$title: boots" boot "$elf"
     overrun_session "$name" "$elf" "$halts" "$steps" >"$work/session.gdb"
-    check "$title: GDB session" gdb_run 90 "$elf" "$work/session.gdb"
+    check "$title: GDB session" gdb_run 400 "$elf" "$work/session.gdb"
     stop_qemu
     check "$title: $halts halts" all_agree halt_agrees "$name" halt "$halts" "$elf"
     check "$title: $steps steps" all_agree step_agrees "$name" step "$steps" "$elf"
@@ -385,7 +385,7 @@ filters() { # SIZE PORT
     title="rkh $1 $2, GDB"
     check "$title: boots" boot "$elf"
     filters_session "$name" "$elf" >"$work/session.gdb"
-    check "$title: GDB session" gdb_run 60 "$elf" "$work/session.gdb"
+    check "$title: GDB session" gdb_run 240 "$elf" "$work/session.gdb"
     stop_qemu
     mapfile -t images < <(images_of "$name")
     check "$title: filters without a ring" grep -qx 'groups: none' "$work/$name.unborn"
@@ -468,7 +468,7 @@ storm() { # SIZE PORT
     title="rkhstorm $1 $2"
     check "$title: boots" boot "$elf"
     storm_session "$name" "$elf" "$halts" >"$work/session.gdb"
-    check "$title: GDB session" gdb_run 90 "$elf" "$work/session.gdb"
+    check "$title: GDB session" gdb_run 400 "$elf" "$work/session.gdb"
     stop_qemu
     check "$title: $halts halts" all_agree storm_agrees "$name" halt "$halts" "$elf"
 }
