@@ -176,9 +176,22 @@ static inline bool extract_value_key(enum extract_kind kind, uint64_t value, uin
     return number || pool || kind == EXTRACT_KIND_OBJECT;
 }
 
-// Adds an entry to the index of a copied ring of bytes. False: out of memory.
-bool extract_snapshot_note(struct extract_snapshot *snapshot, const struct extract_extent *place,
-                           enum extract_verdict verdict);
+// Makes room for `more` entries in the index of a copied ring of bytes. False: out of memory.
+bool extract_snapshot_reserve(struct extract_snapshot *snapshot, uint32_t more);
+
+// Adds an entry to it. False: out of memory. It stands here so that a place is written but once.
+static inline bool extract_snapshot_note(struct extract_snapshot *snapshot,
+                                         const struct extract_extent *place,
+                                         enum extract_verdict verdict)
+{
+    uint32_t at = snapshot->ring.entries.count;
+    if (at == snapshot->index_room && !extract_snapshot_reserve(snapshot, 1))
+        return false;
+    snapshot->index[at] = *place;
+    snapshot->verdict[at] = (uint8_t)verdict;
+    snapshot->ring.entries.count = at + 1;
+    return true;
+}
 
 // What a word of a target's own filters names.
 enum extract_target_kind {

@@ -8,12 +8,15 @@
 #include "snapshot/room.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     LIVE_WINDOW = 52,     // bytes that one read of both live words may span
     HOLE_STEPS = 64,      // a span with holes is read in at most about so many pieces
     EARLY_LOOK = 1 << 20, // rings larger than this are probed at their end first
     WITNESS_MOST = 64,    // bytes of a slot that can be a witness
+    LARGE = 1 << 22,      // bytes of a block that large pages are worth it for
     NEWEST_TRIES = 7      // copies of ever smaller parts, when the whole ring is too much
 };
 
@@ -313,6 +316,14 @@ static bool copy_and_judge(struct extract_snapshot *snapshot, struct extract_mem
     return true;
 }
 
+void extract_block_advise(void *block, size_t bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)block;
+    uintptr_t first = (start + page - 1) / page * page;
+    if (bytes >= LARGE) // what it says is of no matter: small pages do as well
+        (void)madvise((void *)first, (start + bytes - first) / page * page, MADV_HUGEPAGE);
+}
+
 enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
                                             struct extract_memory *memory, uint64_t spill,
                                             struct extract_error *error)
@@ -329,8 +340,10 @@ enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
                                  (unsigned long long)(ring->address + ring->length - 1));
     snapshot->bytes = calloc(1, (size_t)(ring->length + spill));
     snapshot->verdict = calloc(1, (size_t)ring->entries.count + 1);
-    if (snapshot->bytes && snapshot->verdict)
+    if (snapshot->bytes && snapshot->verdict) {
+        extract_block_advise(snapshot->bytes, (size_t)(ring->length + spill));
         return EXTRACT_OK;
+    }
     extract_snapshot_free(snapshot);
     return extract_error_set(error, EXTRACT_NOMEM, "trace ring", NULL,
                              "out of memory for %llu bytes", (unsigned long long)ring->length);

@@ -30,30 +30,23 @@ struct copy {
     enum extract_code fault; // of a copy that failed
 };
 
-static bool grow(struct extract_snapshot *snapshot)
+bool extract_snapshot_reserve(struct extract_snapshot *snapshot, uint32_t more)
 {
     uint32_t room = snapshot->index_room * 2 + INDEX_LEAST;
+    uint32_t count = snapshot->ring.entries.count;
+    if (more <= snapshot->index_room - count)
+        return true;
+    room = room - count < more ? count + more : room;
     struct extract_extent *index = realloc(snapshot->index, room * sizeof *index);
     if (!index)
         return false;
     snapshot->index = index;
+    extract_block_advise(index, room * sizeof *index);
     uint8_t *verdict = realloc(snapshot->verdict, room);
     if (!verdict)
         return false;
     snapshot->verdict = verdict;
     snapshot->index_room = room;
-    return true;
-}
-
-bool extract_snapshot_note(struct extract_snapshot *snapshot, const struct extract_extent *place,
-                           enum extract_verdict verdict)
-{
-    uint32_t *count = &snapshot->ring.entries.count;
-    if (*count == snapshot->index_room && !grow(snapshot))
-        return false;
-    snapshot->index[*count] = *place;
-    snapshot->verdict[*count] = (uint8_t)verdict;
-    ++*count;
     return true;
 }
 
@@ -256,7 +249,7 @@ enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
         extract_snapshot_free(snapshot);
         return copy.fault;
     }
-    if (!snapshot->index && !grow(snapshot)) {
+    if (!snapshot->index && !extract_snapshot_reserve(snapshot, 1)) {
         extract_snapshot_free(snapshot);
         return extract_error_set(error, EXTRACT_NOMEM, "trace ring", NULL, "out of memory");
     }

@@ -24,10 +24,10 @@ static inline uint64_t load(const uint8_t *bytes)
     return EXTRACT_HOST_BIG ? __builtin_bswap64(word) : word;
 }
 
-// Four sums of 16 bits to one of 8.
-static inline uint8_t fold(uint64_t sums)
+// Four sums of 16 bits to one.
+static inline uint16_t fold(uint64_t sums)
 {
-    return (uint8_t)(sums + (sums >> 16) + (sums >> 32) + (sums >> 48));
+    return (uint16_t)(sums + (sums >> 16) + (sums >> 32) + (sums >> 48));
 }
 
 // Sum and length of a frame with escapes.
@@ -76,6 +76,27 @@ void rkh_frame_scan(struct rkh_frame *frame, const uint8_t *bytes, uint32_t at, 
     frame->sum = sum;
     if (frame->escaped)
         scan_escaped(frame, bytes);
+}
+
+uint32_t rkh_frame_count(const uint8_t *bytes, uint32_t length)
+{
+    uint32_t count = 0, at = 0;
+    bool empty = true; // a flag stands in front, or nothing
+    while (length - at >= WORD) {
+        uint32_t words = (length - at) / WORD;
+        uint64_t sums = 0;
+        for (words = words < FOLD ? words : FOLD; words; words--, at += WORD) {
+            uint64_t flags = find_byte(load(bytes + at), RKH_FLAG) >> 7;
+            sums += flags & ~(flags << 8 | empty);
+            empty = flags >> 56 != 0;
+        }
+        count += fold((sums & EVEN) + (sums >> 8 & EVEN));
+    }
+    for (; at < length; at++) {
+        count += bytes[at] == RKH_FLAG && !empty;
+        empty = bytes[at] == RKH_FLAG;
+    }
+    return count;
 }
 
 void rkh_frame_unstuff(const struct rkh_frame *frame, const uint8_t *bytes, uint8_t *to)

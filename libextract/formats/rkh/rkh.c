@@ -38,20 +38,20 @@ static inline uint64_t load(const uint8_t *bytes, unsigned count)
 static void decode_fields(const struct extract_snapshot *snapshot, const struct rkh_wire *wire,
                           struct extract_event *event)
 {
-    const uint8_t *words = rkh_words(wire->family, event->id);
-    uint32_t at = 0;
-    for (unsigned i = 0; words && words[i] && words[i] < RKH_WORD_items; i++) {
-        unsigned size = wire->size[words[i]];
-        if (words[i] == RKH_WORD_str) {
-            event->field[event->fields++] = (uint64_t)(event->data + at - snapshot->bytes);
-            at += (uint32_t)strnlen((const char *)event->data + at, event->data_bytes - at) + 1;
-        } else if (size && size <= event->data_bytes - at) {
-            event->field[event->fields++] = load(event->data + at, size);
+    const uint8_t *words = rkh_words(wire->family, event->id), *data = event->data;
+    uint32_t at = 0, end = event->data_bytes;
+    uint8_t fields = event->fields;
+    for (; words && *words && *words < RKH_WORD_items && at <= end; words++) {
+        unsigned size = wire->size[*words];
+        if (*words == RKH_WORD_str) {
+            event->field[fields++] = (uint64_t)(data + at - snapshot->bytes);
+            at += (uint32_t)strnlen((const char *)data + at, end - at) + 1;
+        } else if (size && size <= end - at) {
+            event->field[fields++] = load(data + at, size);
             at += size;
         }
-        if (at > event->data_bytes)
-            break;
     }
+    event->fields = fields;
 }
 
 // What a test expects, it tells by the id of its own version.
@@ -63,25 +63,38 @@ static void translate(const struct rkh_wire *wire, struct extract_event *event)
         *named = (uint64_t)id;
 }
 
+// What an entry says by its place alone. Each member for itself: to clear the whole or to copy a
+// blank takes as long as all of the rest.
+static void begin_event(struct extract_event *event, uint32_t packed, uint64_t stamp)
+{
+    event->seq = event->ticks = event->thread = 0;
+    event->raw_stamp = stamp;
+    event->priority_word = packed;
+    memset(event->field, 0, sizeof event->field);
+    event->slot = 0;
+    event->priority = event->threshold = EXTRACT_NO_PRIORITY;
+    event->core = event->context = event->fields = event->flags = 0;
+}
+
 static void decode_frame(const struct extract_snapshot *snapshot,
                          const struct extract_extent *place, const struct rkh_wire *wire,
                          struct extract_event *event)
 {
     const uint8_t *bytes = snapshot->bytes + place->offset;
-    int id = wire->family == RKH_FAMILY_3 ? bytes[0] : rkh_id(wire->family, bytes[0]);
+    int known = wire->family == RKH_FAMILY_3 ? bytes[0] : rkh_id(wire->family, bytes[0]);
+    uint32_t id = known < 0 ? bytes[0] : (uint32_t)known;
     // Whatever a user says of checksums, the record has its own.
-    bool bare = id == RKH_FWK_TCFG && wire->family <= RKH_FAMILY_244;
+    bool tcfg = known == RKH_FWK_TCFG, bare = tcfg && wire->family <= RKH_FAMILY_244;
     uint32_t head = bare ? 1 : 1u + wire->nseq + wire->ts;
-    event->id = id < 0 ? bytes[0] : (unsigned)id;
-    event->raw_stamp = place->stamp;
+    event->id = id;
     event->data = bytes + head;
     event->data_bytes = bare ? RKH_TCFG_ARGS : place->whole - head - wire->chk;
-    event->type = rkh_type_on(wire, event->id);
-    if (id != RKH_FWK_TCFG || wire->family <= RKH_FAMILY_244)
+    event->type = rkh_type_on(wire, id);
+    if (!tcfg || bare)
         decode_fields(snapshot, wire, event);
-    if (event->id >= RKH_UT_EXPECT && event->id <= RKH_UT_IGNORE_ARG)
+    if (id >= RKH_UT_EXPECT && id <= RKH_UT_IGNORE_ARG)
         translate(wire, event);
-    unsigned field = owner[event->id];
+    unsigned field = owner[id];
     if (field && field <= event->fields)
         event->thread = event->field[field - 1];
 }
@@ -110,16 +123,14 @@ static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_
                    struct extract_event *events)
 {
     struct rkh_wire wire;
-    // What all of a layout have, copied: that is faster than to clear each of them.
-    struct extract_event blank = {.priority = EXTRACT_NO_PRIORITY,
-                                  .threshold = EXTRACT_NO_PRIORITY};
+    uint32_t packed = 0;
     for (size_t i = 0; i < count; i++) {
         const struct extract_extent *place = &snapshot->index[slot + i];
         if (!i || place->layout != place[-1].layout) {
-            blank.priority_word = snapshot->ring.rkh.layout[place->layout];
-            rkh_wire_unpack(&wire, snapshot->ring.rkh.layout[place->layout]);
+            packed = snapshot->ring.rkh.layout[place->layout];
+            rkh_wire_unpack(&wire, packed);
         }
-        events[i] = blank;
+        begin_event(&events[i], packed, place->stamp);
         decode_frame(snapshot, place, &wire, &events[i]);
     }
 }

@@ -150,6 +150,8 @@ struct rkh_frame {
 
 // The frame that begins at `at` of bytes of which `end` are there.
 void rkh_frame_scan(struct rkh_frame *frame, const uint8_t *bytes, uint32_t at, uint32_t end);
+// How many frames end in bytes that begin with one.
+uint32_t rkh_frame_count(const uint8_t *bytes, uint32_t length);
 // Unstuffs it to `to`, which may be where it lies.
 void rkh_frame_unstuff(const struct rkh_frame *frame, const uint8_t *bytes, uint8_t *to);
 

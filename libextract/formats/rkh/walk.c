@@ -335,7 +335,8 @@ bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, boo
     use_layout(&walk, 0);
     resume(&walk);
     snapshot->lost_known = walk.wire.nseq;
-    bool fits = walk_frames(&walk, to - from, border);
+    bool fits = extract_snapshot_reserve(snapshot, rkh_frame_count(walk.bytes, walk.end)) &&
+                walk_frames(&walk, walk.end, border);
     leave(&walk);
     return fits;
 }

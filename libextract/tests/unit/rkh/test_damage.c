@@ -303,6 +303,25 @@ static void test_shown(void **state)
     }
 }
 
+// Frames are counted eight bytes at a time: beside a count byte by byte, and by hand.
+static void test_count(void **state)
+{
+    (void)state;
+    static const uint8_t hand[] = {0x7E, 1, 0x7E, 0x7E, 0x7E, 2, 3, 0x7D, 0x5E, 0x7E,
+                                   0xFE, 5, 0x7F, 0x7D, 0,    9, 9, 0x7E, 0x7E, 4};
+    uint8_t bytes[STRETCH];
+    uint32_t seed = 1, count = 0;
+    assert_int_equal(rkh_frame_count(hand, sizeof hand), 3);
+    for (uint32_t i = 0; i < STRETCH; i++) { // at first as many as there can be
+        seed = seed * 1664525 + 1013904223;
+        bytes[i] = (i < STRETCH / 2 ? i % 2 : !(seed >> 29)) ? 0x7E : (uint8_t)(seed >> 16);
+    }
+    for (uint32_t i = 0; i < STRETCH; i++) {
+        assert_int_equal(rkh_frame_count(bytes, i), count);
+        count += bytes[i] == 0x7E && i && bytes[i - 1] != 0x7E;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_bytes_without_checksum),
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_shown),
+        cmocka_unit_test(test_count),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
