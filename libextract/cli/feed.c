@@ -205,7 +205,7 @@ static enum extract_code take(struct feeding *f, enum feed_news news, size_t got
 {
     enum extract_code code = EXTRACT_OK;
     if (news == FEED_CAME || news == FEED_WENT) {
-        extract_running_break(f->running);
+        code = extract_running_break(f->running, &f->output.text, error);
         say(f, f->feed.said);
     } else if (news == FEED_FAULT) {
         *error = f->feed.error;

@@ -254,8 +254,8 @@ static enum extract_code compile_address(struct compile *c, struct wish *item,
         if (context_is(item->value, (enum extract_context)context))
             contexts[context] = item->found = true;
     bool known = extract_number_parse(item->value, &number);
-    enum extract_code code =
-        compile_objects(c, item, known && format_of(c->trace)->target, number, word);
+    bool placed = known && format_of(c->trace)->target && number != EXTRACT_NO_PRIORITY;
+    enum extract_code code = compile_objects(c, item, placed, number, word);
     struct filter_set *set = item->negative ? &word->out : &word->in;
     if (code)
         return code;

@@ -26,7 +26,6 @@ struct extract_running {
     size_t frame;               // where the frame under way begins
     bool told;                  // a TCFG record lies in the buffer, or the user says what it would
     bool skipping;              // a frame is too long, its rest is passed
-    bool cut;                   // the source went in the middle of the last frame
     uint64_t due;               // when the layout is inferred from what there is; 0: at no time
     uint64_t period;            // until it is tried again
     struct extract_error doubt; // why nothing is settled
@@ -173,8 +172,6 @@ static enum extract_code go_on(struct extract_running *r, size_t end, struct ext
     bool anew = flag && is_tcfg(r, at, (size_t)(flag - stream), false);
     ring.rkh.damage = (struct extract_rkh_damage){0};
     ring.rkh.partial = 0;
-    ring.rkh.walked.damaged += r->cut; // its number is not missing twice
-    r->cut = false;
     rkh_stream_lay(&ring, RKH_STREAM_HEADER, (uint32_t)end);
     return extract_session_go_on(r->session, r->memory, &ring, anew, error);
 }
@@ -313,16 +310,21 @@ enum extract_code extract_running_take(struct extract_running *running, const ui
     return code;
 }
 
-void extract_running_break(struct extract_running *running)
+// The frame under way ends with an escape of nothing.
+enum extract_code extract_running_break(struct extract_running *running, struct extract_text *text,
+                                        struct extract_error *error)
 {
     struct extract_running *r = running;
-    bool cut = r->used > r->frame && r->frame;
-    r->cut |= cut;
-    r->status.torn += cut;
-    r->status.whole &= !cut;
+    enum extract_code code = EXTRACT_OK;
+    r->skipping = false;
+    if (r->used > r->frame && r->frame) {
+        stream_of(r)[r->used - 1] = RKH_ESCAPE;
+        stream_of(r)[r->used++] = RKH_FLAG;
+        code = find_frames(r, r->used - 1, text, error);
+    }
     r->frame = r->session ? 0 : r->frame;
     r->used = r->frame;
-    r->skipping = false;
+    return code;
 }
 
 enum extract_code extract_running_end(struct extract_running *running, struct extract_text *text,

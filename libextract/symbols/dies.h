@@ -83,6 +83,7 @@ struct type_question {
     bool (*answer)(struct asking *asking, const struct die *type, struct type_question *question);
     const char *member, *beside;
     uint64_t offset, size;
+    bool behind; // pointers, too
     struct extract_inner *inner;
     char *buffer;
     size_t buffer_size;

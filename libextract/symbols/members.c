@@ -301,17 +301,18 @@ static bool tell_inner(struct asking *asking, const struct die *type,
     }
     if (search_nested(asking, &outer, &search, 0))
         return true;
-    search.inner->behind = true;
-    return search_behind(asking, &outer, &search, 0);
+    search.inner->behind = question->behind;
+    return question->behind && search_behind(asking, &outer, &search, 0);
 }
 
 bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, const char *member,
-                           const char *beside, struct extract_inner *inner)
+                           const char *beside, bool behind, struct extract_inner *inner)
 {
     struct type_question question = {.address = address,
                                      .answer = tell_inner,
                                      .member = member,
                                      .beside = beside,
+                                     .behind = behind,
                                      .inner = inner};
 
     return extract_types_ask(symbols, &question);

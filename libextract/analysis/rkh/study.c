@@ -102,7 +102,7 @@ static void take_event(struct rkh_study *study, const struct extract_event *even
     }
     if (study->broken && study->break_count)
         study->breaks[study->break_count - 1].resumed = event->ticks;
-    study->broken = false;
+    study->broken = study->lacking = false;
     if (study->flowing && event->ticks > now->ticks)
         now->span += event->ticks - now->ticks;
     now->ticks = event->ticks;
@@ -122,10 +122,11 @@ static void take_event(struct rkh_study *study, const struct extract_event *even
 
 static void take_mark(struct rkh_study *study, const struct extract_event *mark)
 {
-    bool loss = mark->id == EXTRACT_ID_LOST || mark->id == EXTRACT_ID_DAMAGED;
+    bool loss = study->now.counts && extract_id_is_loss(mark->id) && !study->lacking;
     if (!trazer_is_break(mark))
         return;
-    study->losses += study->now.counts && loss;
+    study->losses += loss;
+    study->lacking |= loss;
     take_break(study, mark->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET);
     rkh_messages_take(study, mark);
 }

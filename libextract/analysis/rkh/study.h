@@ -177,6 +177,7 @@ struct rkh_study {
     struct rkh_break *breaks;
     size_t break_count, break_room;
     bool broken;  // nothing came since the last break
+    bool lacking; // nor since a loss that is counted
     bool flowing; // time goes on to the event at hand from the one in front, which was of the view
     struct {
         uint32_t timer; // row + 1; 0: no timeout waits for its post

@@ -364,6 +364,6 @@ const struct cli_command cli_periodic = {
         "Interrupt it to end it. Status 3: some failed, or have losses.\n"
         "  --keep N       only the newest N of those that it writes stay\n"
         "  --for SECONDS  ends then; --count N when so many were taken\n",
-    .takes = CLI_TIMED | CLI_KEEP | CLI_COUNT,
+    .takes = CLI_TIMED | CLI_KEEP | CLI_COUNT | CLI_NO_INPUT,
     .run = run,
 };

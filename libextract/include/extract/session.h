@@ -136,8 +136,10 @@ enum extract_code extract_running_take(struct extract_running *running, const ui
                                        size_t length, struct extract_text *text,
                                        struct extract_error *error);
 
-// The source has gone, or another one came: the frame under way is torn.
-void extract_running_break(struct extract_running *running);
+// The source has gone, or another one came: the frame under way is torn. Errors: as
+// extract_running_take.
+enum extract_code extract_running_break(struct extract_running *running, struct extract_text *text,
+                                        struct extract_error *error);
 
 // No more bytes will come. Errors: as extract_running_take; BAD when nothing told how frames are
 // laid out.

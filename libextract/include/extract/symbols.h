@@ -104,10 +104,10 @@ struct extract_inner {
 };
 
 // Finds a member of that name in the variable that lies at an address: in its struct, in those that
-// are members of it, else behind one pointer. `beside` (may be NULL) names a second member of the
-// same struct. False without DWARF, or when there is none.
+// are members of it, else, where `behind` is true, behind one pointer. `beside` (may be NULL) names
+// a second member of the same struct. False without DWARF, or when there is none.
 bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, const char *member,
-                           const char *beside, struct extract_inner *inner);
+                           const char *beside, bool behind, struct extract_inner *inner);
 
 // Copies up to `length` bytes that the ELF file itself holds at a target address (read-only
 // allocated sections: code and constants). Returns how many from the start; 0 when it holds none.

@@ -201,11 +201,13 @@ sleep 0.3
 is "one client at a time" "$(wc -l <"$work/out")" 10
 printf '\x69\x0a' >&5 # torn
 exec 5>&-
-came 20 "the next client"
+came 21 "the next client"
+is "a torn frame is an event" \
+    "$(sed -n 11p "$work/out" | grep -c 'entries damaged reason=torn entries=1 bytes=3$')" 1
 # A silent client gives way to one that waits.
 exec 5<>"/dev/tcp/127.0.0.1/$port"
 frames 0 >&5
-came 30 "a silent client gives way"
+came 31 "a silent client gives way"
 finish TERM
 exec 5>&- 6>&-
 is "a listener: status" "$status" 3

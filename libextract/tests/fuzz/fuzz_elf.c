@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (extract_symbols_by_name(symbols, variables[i], &symbol)) {
             struct extract_inner inner;
-            if (extract_symbols_inner(symbols, symbol.address, "b", "a", &inner))
+            if (extract_symbols_inner(symbols, symbol.address, "b", "a", true, &inner))
                 check(inner.behind || !inner.pointer);
             for (uint64_t offset = 0; offset < 40; offset += 4)
                 ask_address(symbols, symbol.address + offset, &cache);

@@ -42,8 +42,8 @@ static void run(struct extract_running *running, unsigned how, unsigned piece, c
     for (size_t at = 0; at < size && !code; at += piece) {
         size_t length = size - at < piece ? size - at : piece;
         code = extract_running_take(running, bytes + at, length, text, &error);
-        if (how & BREAKS && at / piece % 8 == 7) {
-            extract_running_break(running);
+        if (!code && how & BREAKS && at / piece % 8 == 7) {
+            code = extract_running_break(running, text, &error);
             breaks++;
         }
     }

@@ -65,8 +65,8 @@ static bool read_actor(struct extract_memory *memory, struct extract_symbols *sy
 static bool is_actor(struct extract_symbols *symbols, uint64_t address, struct extract_inner *inner)
 {
     struct extract_inner queue;
-    return extract_symbols_inner(symbols, address, "equeue", NULL, &queue) && !queue.behind &&
-           extract_symbols_inner(symbols, address, "prio", "name", inner);
+    return extract_symbols_inner(symbols, address, "equeue", NULL, false, &queue) &&
+           extract_symbols_inner(symbols, address, "prio", "name", true, inner);
 }
 
 bool rkh_actors_next(struct rkh_actors *walk, struct rkh_actor *actor)

@@ -17,7 +17,7 @@ many=$work/many
 nowhere=(periodic --remote "$work/none")
 
 run periodic
-check "no target" 1 err 'no input is given'
+check "no target" 1 err 'periodic: no live target is given'
 run periodic --every 10 "$many"
 check "no live target" 1 err 'periodic: no live target is given; write --openocd PORT or'
 run "${nowhere[@]}" --every 10

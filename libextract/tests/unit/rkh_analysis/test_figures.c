@@ -85,6 +85,31 @@ static void test_loss(void **state)
           "\"no_trigger\":0,\"latency\":{\"count\":1,\"min\":20,");
 }
 
+static void put_wrong(struct stream *s)
+{
+    stream_put(s, 67, "00000020 07 00000000 00 00 01 03");
+    s->bytes[s->used - 4] ^= 1; // its checksum does not fit
+}
+
+// Two places: two wrong frames, one that is torn and two missing ones; one wrong frame.
+static void test_damage(void **state)
+{
+    struct stream s;
+    (void)state;
+    begin(&s);
+    stream_put(&s, 67, "00000020 07 00000000 00 00 01 03");
+    put_wrong(&s);
+    put_wrong(&s);
+    stream_raw(&s, 105);
+    stream_raw(&s, 0x7D);
+    stream_raw(&s, 0x7E);
+    s.next = (uint8_t)(s.next + 3);
+    stream_put(&s, 66, "00000020 07 00 00 00 03");
+    put_wrong(&s);
+    stream_put(&s, 67, "00000020 08 00000000 00 00 01 03");
+    CHECK(&s, "\"losses\":2,", "\"posts\":2,\"gets\":1,\"uncertain_gets\":1,");
+}
+
 // Frames without numbers: the length of the queue, or the signal, says that one is missing.
 static void test_silent_loss(void **state)
 {
@@ -419,23 +444,15 @@ static void test_every_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_percentiles),
-        cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_silent_loss),
-        cmocka_unit_test(test_states),
-        cmocka_unit_test(test_states_unseen),
-        cmocka_unit_test(test_states_entered),
-        cmocka_unit_test(test_terminated),
-        cmocka_unit_test(test_stores),
-        cmocka_unit_test(test_timers),
-        cmocka_unit_test(test_assertions),
-        cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_bare),
-        cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_old),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_order),         cmocka_unit_test(test_percentiles),
+        cmocka_unit_test(test_loss),          cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_silent_loss),   cmocka_unit_test(test_states),
+        cmocka_unit_test(test_states_unseen), cmocka_unit_test(test_states_entered),
+        cmocka_unit_test(test_terminated),    cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_timers),        cmocka_unit_test(test_assertions),
+        cmocka_unit_test(test_restart),       cmocka_unit_test(test_bare),
+        cmocka_unit_test(test_narrow),        cmocka_unit_test(test_old),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_every_byte),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
