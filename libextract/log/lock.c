@@ -129,9 +129,11 @@ static enum extract_code take_over(struct log_lock *lock, const char *path, bool
 // A file without a name in the folder of the lock; -1 where the file system has none.
 static int open_unnamed(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    int fd = folder ? open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+    char *folder = extract_log_path(path, "");
+    char *slash = folder ? strrchr(folder, '/') : NULL;
+    if (slash)
+        slash[1] = 0;
+    int fd = folder ? open(slash ? folder : ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666) : -1;
     free(folder);
     return fd;
 }
