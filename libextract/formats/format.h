@@ -105,6 +105,9 @@ struct extract_stream {
     // entry begins at `from`; else what lies in front of the first is nothing. False: out of
     // memory.
     bool (*walk)(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
+    // Holes have become verdicts on entries, from index `from` on: what those gave to others is to
+    // be taken back. NULL: they give nothing.
+    void (*judged)(struct extract_snapshot *snapshot, uint32_t from);
     // Of rings that can be followed, whose entries each end with a byte that stands nowhere else,
     // `ending`: where the writer's pointer into the buffer stands, and its width (8 bytes at most;
     // 0: this one cannot); the number that an entry has, modulo 256, by its bytes in front of that
@@ -214,6 +217,7 @@ void extract_listing_put(struct extract_listing *listing, const char *name);
 
 // The words of a target's own filters, which the filters of a reader take as well.
 struct extract_target_words {
+    const char *all; // the word for everything
     // "group=SMA": its kind, and the name in it. False: it is no such word.
     bool (*parse)(const char *word, enum extract_target_kind *kind, const char **name);
     // Whether an event is called so, by a name or a pattern: it, or its group.

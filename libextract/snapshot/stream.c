@@ -184,6 +184,8 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract
     if (copy->fault)
         return FAILED;
     judge_holes(copy);
+    if (copy->hole_count && stream->judged)
+        stream->judged(snapshot, 0);
     return WHOLE;
 }
 

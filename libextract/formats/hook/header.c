@@ -33,6 +33,17 @@ uint32_t hook_cpus(const struct extract_ring *ring)
     return h.cpus;
 }
 
+static bool clock_is_good(const struct header *h)
+{
+    return h->clock_bits >= 16 && h->clock_bits <= 64;
+}
+
+static void take_clock(struct extract_ring *ring, const struct header *h)
+{
+    ring->timer_mask = UINT64_MAX >> (64 - h->clock_bits);
+    ring->hz = h->clock_hz;
+}
+
 bool hook_reach(const struct extract_ring *ring, const uint8_t *header, struct extract_reach *reach)
 {
     struct header h;
@@ -44,8 +55,19 @@ bool hook_reach(const struct extract_ring *ring, const uint8_t *header, struct e
                                     .era = h.generation,
                                     .running = h.flags & HOOK_FLAG_RUNS,
                                     .keeps_oldest = h.flags & HOOK_FLAG_KEEPS_OLDEST};
-    return h.head % 4 == 0 && h.tail % 4 == 0 &&
+    return clock_is_good(&h) && h.head % 4 == 0 && h.tail % 4 == 0 &&
            h.head - h.tail <= ring->entries.end - ring->entries.start;
+}
+
+// The clock is that of the places, which were read together.
+enum extract_code hook_settle(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
+                              struct extract_error *error)
+{
+    struct header h;
+    (void)from, (void)to, (void)error;
+    read_header(&h, snapshot->ring.header, snapshot->ring.byte_order);
+    take_clock(&snapshot->ring, &h);
+    return EXTRACT_OK;
 }
 
 // One check of the control block: what must hold, and how to say that it does not.
@@ -86,8 +108,7 @@ static enum extract_code check_header(const struct header *h, uint64_t address,
          "buffer_bytes", h->buffer_bytes, "it must be a power of two from 64 to 2^28"},
         {address + length > address, "buffer_bytes", h->buffer_bytes,
          "the ring would run past the end of the address space"},
-        {h->clock_bits >= 16 && h->clock_bits <= 64, "clock_bits", h->clock_bits,
-         "it must be from 16 to 64"},
+        {clock_is_good(h), "clock_bits", h->clock_bits, "it must be from 16 to 64"},
         {h->word_bytes == 4 || h->word_bytes == 8, "word_bytes", h->word_bytes,
          "it must be 4 or 8"},
         {h->cpus >= 1 && h->cpus <= CPUS_MOST, "cpus", h->cpus, "it must be from 1 to 256"},
@@ -116,8 +137,7 @@ static enum extract_code fill(struct extract_ring *ring, uint64_t address,
     ring->word_bytes = (uint8_t)h.word_bytes;
     ring->enabled = h.flags & HOOK_FLAG_RUNS;
     ring->enabled_known = true;
-    ring->timer_mask = UINT64_MAX >> (64 - h.clock_bits);
-    ring->hz = h.clock_hz;
+    take_clock(ring, &h);
     ring->registry = (struct extract_slots){start, start, 0, 0};
     ring->entries = (struct extract_slots){start, end, 0, 0};
     ring->current_offset = EXTRACT_HOOKS_AT_HEAD;

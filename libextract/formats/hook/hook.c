@@ -160,7 +160,9 @@ static const struct extract_stream hook_stream = {
     .live_from = EXTRACT_HOOKS_AT_FLAGS,
     .live_to = EXTRACT_HOOKS_AT_WORD_BYTES,
     .reach = hook_reach,
+    .settle = hook_settle,
     .walk = hook_walk,
+    .judged = hook_stamps,
     .length = hook_length,
 };
 

@@ -110,12 +110,15 @@ bool hook_looks(const uint8_t *bytes, size_t length);
 bool hook_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address);
 bool hook_reach(const struct extract_ring *ring, const uint8_t *header,
                 struct extract_reach *reach);
+enum extract_code hook_settle(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
+                              struct extract_error *error);
 // Processors that write to the ring.
 uint32_t hook_cpus(const struct extract_ring *ring);
 
 // walk.c
 uint64_t hook_spill(const struct extract_ring *ring);
 bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
+void hook_stamps(struct extract_snapshot *snapshot, uint32_t from);
 uint32_t hook_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
 
 // save.c

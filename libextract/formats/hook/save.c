@@ -16,6 +16,17 @@ static void put_word(struct image *image, enum extract_hooks_word at, uint64_t v
     hook_put(image->bytes + at, (uint32_t)value, image->order);
 }
 
+// The clock that the events have: a target may change its own while it is read, and what is blanked
+// may be all that had narrow stamps.
+static void put_clock(struct image *image, const struct extract_ring *ring)
+{
+    uint32_t bits = 0;
+    while (bits < 64 && ring->timer_mask >> bits)
+        bits++;
+    put_word(image, EXTRACT_HOOKS_AT_CLOCK_HZ, ring->hz);
+    put_word(image, EXTRACT_HOOKS_AT_CLOCK_BITS, bits);
+}
+
 // An entry that is not shown is blanked: another look must not find more in it. Such a stretch may
 // be longer than a frame can say.
 static void blank(struct image *image, uint32_t at, uint32_t length)
@@ -83,7 +94,8 @@ static bool put_recording(struct image *image, const struct extract_snapshot *sn
     put_word(image, EXTRACT_HOOKS_AT_TAIL, 0);
     put_word(image, EXTRACT_HOOKS_AT_HEAD, at);
     put_word(image, EXTRACT_HOOKS_AT_RECORDS, count);
-    put_word(image, EXTRACT_HOOKS_AT_LOST, 0);
+    put_word(image, EXTRACT_HOOKS_AT_LOST,
+             snapshot->unwritten < UINT32_MAX ? snapshot->unwritten : UINT32_MAX);
     return true;
 }
 
@@ -97,6 +109,7 @@ enum extract_code hook_save(struct extract_text *text, const struct extract_trac
     if (!(is_ring ? put_ring : put_recording)(&image, snapshot))
         return extract_error_set(error, EXTRACT_NOMEM, "hook ring", NULL, "out of memory");
     uint64_t address = ring->entries.start - EXTRACT_HOOKS_HEADER;
+    put_clock(&image, ring);
     put_word(&image, EXTRACT_HOOKS_AT_ADDRESS, address);
     put_word(&image, EXTRACT_HOOKS_AT_ADDRESS + 4, address >> 32);
     extract_text_put(text, (const char *)image.bytes, (size_t)EXTRACT_HOOKS_HEADER + image.size);

@@ -16,12 +16,9 @@ struct walk {
     struct extract_snapshot *snapshot;
     const uint8_t *buffer; // and behind it what it starts with
     uint32_t size, to, cpus;
-    uint32_t base;  // of the buffer in the copy
-    uint32_t first; // of the index
+    uint32_t base; // of the buffer in the copy
     enum extract_byte_order order;
-    uint64_t stamp; // of the last record that has one
-    bool stamped;   // there was one
-    bool narrow;    // one of 32 bits
+    bool narrow; // a stamp has 32 bits
 };
 
 uint64_t hook_spill(const struct extract_ring *ring)
@@ -75,24 +72,17 @@ static uint32_t behind(const struct walk *walk, uint32_t at, const struct hook_r
     return *proven ? at + own : search(walk, at + 4);
 }
 
-static bool note(struct walk *walk, uint32_t at, uint32_t length, enum extract_verdict verdict)
+static bool note(struct walk *walk, uint32_t at, uint32_t length, enum extract_verdict verdict,
+                 const struct hook_record *record)
 {
-    struct extract_extent place = {.at = at % walk->size, .length = length, .stamp = walk->stamp};
+    bool stamped = verdict <= EXTRACT_PROVISIONAL && record->frame & HOOK_FRAME_STAMP;
+    struct extract_extent place = {.at = at % walk->size,
+                                   .length = length,
+                                   .layout = stamped,
+                                   .stamp = stamped ? record->stamp : 0};
     place.offset = walk->base + place.at;
+    walk->narrow |= stamped && !(record->frame & HOOK_FRAME_STAMP_8);
     return extract_snapshot_note(walk->snapshot, &place, verdict);
-}
-
-// Records in front of the first stamp have that one.
-static void note_stamp(struct walk *walk, const struct hook_record *record)
-{
-    struct extract_snapshot *snapshot = walk->snapshot;
-    if (!(record->frame & HOOK_FRAME_STAMP))
-        return;
-    walk->stamp = record->stamp;
-    walk->narrow |= !(record->frame & HOOK_FRAME_STAMP_8);
-    for (uint32_t i = walk->first; !walk->stamped && i < snapshot->ring.entries.count; i++)
-        snapshot->index[i].stamp = record->stamp;
-    walk->stamped = true;
 }
 
 static bool note_all(struct walk *walk, uint32_t at, bool proven)
@@ -103,22 +93,44 @@ static bool note_all(struct walk *walk, uint32_t at, bool proven)
         uint32_t next;
         if (record_at(walk, at, &record)) {
             next = at + record.length;
-            note_stamp(walk, &record);
-            fits = note(walk, at, next - at, proven ? EXTRACT_GOOD : EXTRACT_PROVISIONAL);
+            fits = note(walk, at, next - at, proven ? EXTRACT_GOOD : EXTRACT_PROVISIONAL, &record);
             proven = true;
         } else {
             next = behind(walk, at, &record, &proven);
-            fits = note(walk, at, next - at, EXTRACT_INVALID);
+            fits = note(walk, at, next - at, EXTRACT_INVALID, &record);
         }
         at = next;
     }
     return fits;
 }
 
+static bool has_stamp(const struct extract_snapshot *snapshot, uint32_t i)
+{
+    return snapshot->index[i].layout && snapshot->verdict[i] <= EXTRACT_PROVISIONAL;
+}
+
+// A record without a stamp has that of the one before it, those in front of the first have that
+// one. What lies in a hole has none: its bytes are not the target's.
+void hook_stamps(struct extract_snapshot *snapshot, uint32_t from)
+{
+    uint32_t count = snapshot->ring.entries.count, first = from;
+    uint64_t stamp = 0;
+    while (first < count && !has_stamp(snapshot, first))
+        first++;
+    if (first < count)
+        stamp = snapshot->index[first].stamp;
+    for (uint32_t i = from; i < count; i++) {
+        if (has_stamp(snapshot, i))
+            stamp = snapshot->index[i].stamp;
+        else
+            snapshot->index[i].stamp = stamp;
+    }
+}
+
 bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border)
 {
     struct extract_ring *ring = &snapshot->ring;
-    uint32_t base = (uint32_t)(ring->entries.start - ring->address);
+    uint32_t base = (uint32_t)(ring->entries.start - ring->address), first = ring->entries.count;
     uint8_t *buffer = snapshot->bytes + base;
     struct walk walk = {.snapshot = snapshot,
                         .buffer = buffer,
@@ -126,11 +138,11 @@ bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bo
                         .to = to,
                         .cpus = hook_cpus(ring),
                         .base = base,
-                        .first = ring->entries.count,
                         .order = ring->byte_order};
     if (from % walk.size + (to - from) > walk.size)
         memcpy(buffer + walk.size, buffer, (size_t)hook_spill(ring));
     bool fits = note_all(&walk, border ? from : search(&walk, from), border);
+    hook_stamps(snapshot, first);
     if (walk.narrow)
         ring->timer_mask &= UINT32_MAX;
     return fits;

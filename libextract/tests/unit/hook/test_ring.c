@@ -403,6 +403,105 @@ static void test_save(void **state)
     }
 }
 
+static uint32_t put_unstamped(uint32_t number)
+{
+    struct hooks_record record = {.hook = 0x12320000, .words = 1, .data = {number}};
+    return hooks_put(&hooks, &record);
+}
+
+// The stamp of a record lies in a hole: what follows without one has that of the record before.
+static void test_stamp_in_a_hole(void **state)
+{
+    static const uint64_t stamps[] = {1000, 1010, 1010, 1030};
+    struct look look;
+    size_t count;
+    (void)state;
+    hooks_build(&hooks, false, 256, 0);
+    put_plain(2);
+    hooks_put_plain(&hooks, 2, 1020);
+    put_unstamped(3);
+    hooks_put_plain(&hooks, 4, 1030);
+    look_open_memory(&look,
+                     memory_with_hole(HOOKS_HEADER + 3 * PLAIN - 4, HOOKS_HEADER + 3 * PLAIN),
+                     hooks.address, NULL);
+    const struct extract_event *events = look_events(&look, &count);
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(events[i].raw_stamp, stamps[i]);
+    check_saved(&look);
+    look_close(&look);
+}
+
+// The only narrow stamp lies in a record that could not be read whole: times are saved as shown.
+static void test_narrow_in_a_hole(void **state)
+{
+    struct hooks_record wide = {.frame = HOOKS_STAMP | HOOKS_STAMP_8, .hook = 0x12390000};
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, true, 256, 0);
+    hooks_word(&hooks, HOOKS_CLOCK_BITS, 64);
+    wide.stamp = UINT64_C(0x1FFFFFFFF);
+    hooks_put(&hooks, &wide);
+    hooks_put_plain(&hooks, 1, 0);
+    wide.stamp = UINT64_C(0x300000001);
+    hooks_put(&hooks, &wide);
+    look_open_memory(&look, memory_with_hole(HOOKS_HEADER + 16 + 8, HOOKS_HEADER + 16 + 12),
+                     hooks.address, NULL);
+    assert_int_equal(info_of(&look)->entries_damaged, 1);
+    check_saved(&look);
+    look_close(&look);
+}
+
+// A recorder that begins anew with another clock, between the read that finds it and the next.
+static uint32_t renewed_bits;
+
+static size_t read_renewed(void *context, uint64_t address, void *buffer, size_t length)
+{
+    uint64_t offset = address - hooks.address;
+    (void)context;
+    if (offset > hooks_bytes(&hooks) || length > hooks_bytes(&hooks) - offset)
+        return 0;
+    if (offset == 4 * HOOKS_FLAGS) // where the words that change begin
+        hooks_word(&hooks, HOOKS_CLOCK_BITS, renewed_bits);
+    memcpy(buffer, hooks.bytes + offset, length);
+    return length;
+}
+
+static void look_renewed(struct look *look, uint32_t bits)
+{
+    struct extract_memory_source source = {.read = read_renewed, .running = true};
+    struct extract_memory *memory;
+    hooks_build(&hooks, false, 256, 0);
+    hooks_put_plain(&hooks, 0, 0xFFF0);
+    hooks_put_plain(&hooks, 1, 0x0001);
+    renewed_bits = bits;
+    assert_int_equal(extract_memory_new(&memory, &source, NULL), EXTRACT_OK);
+    look_open_memory(look, memory, hooks.address, NULL);
+    assert_int_equal(hooks_word_at(&hooks, HOOKS_CLOCK_BITS), bits);
+}
+
+static void test_other_clock_meanwhile(void **state)
+{
+    struct look look, again;
+    size_t count;
+    (void)state;
+    look_renewed(&look, 16);
+    const struct extract_event *events = look_events(&look, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(events[1].ticks, 17); // not 2^32 less: 16 bits count
+    check_saved(&look);
+    look_close(&look);
+    look_renewed(&look, 0); // no such clock: nothing is copied, and what is saved can be opened
+    look_events(&look, &count);
+    assert_int_equal(count, 0);
+    save(&look, &again);
+    look_events(&again, &count);
+    assert_int_equal(count, 0);
+    assert_int_equal(info_of(&again)->clock.modulus, UINT64_C(1) << 32);
+    look_close(&again);
+    look_close(&look);
+}
+
 // ---- Finding it ----
 
 static void test_refused(void **state)
@@ -553,6 +652,9 @@ int main(void)
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_hole),
         cmocka_unit_test(test_save),
+        cmocka_unit_test(test_stamp_in_a_hole),
+        cmocka_unit_test(test_narrow_in_a_hole),
+        cmocka_unit_test(test_other_clock_meanwhile),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_scan),
         cmocka_unit_test(test_symbol),
