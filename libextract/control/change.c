@@ -102,7 +102,7 @@ static enum extract_code change(struct extract_control *control, const char *wor
 {
     enum extract_target_kind kind;
     const char *name;
-    if (!strcmp(word, "all")) {
+    if (!strcmp(word, rkh_target_words.all)) {
         change_all(control, on);
         return EXTRACT_OK;
     }

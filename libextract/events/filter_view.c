@@ -50,9 +50,12 @@ static struct wish wish_of(const struct filter_item *item,
     static const enum extract_filter_word words[EXTRACT_TARGET_KINDS] = {
         EXTRACT_FILTER_EVENT, EXTRACT_FILTER_EVENT, EXTRACT_FILTER_THREAD, EXTRACT_FILTER_OBJECT};
     struct wish wish = {item->word, EXTRACT_TARGET_NONE, item->value, item->negative, false};
-    if (target && item->word <= EXTRACT_FILTER_OBJECT &&
-        target->parse(item->value, &wish.kind, &wish.value))
+    if (!target || item->word > EXTRACT_FILTER_OBJECT)
+        return wish;
+    if (target->parse(item->value, &wish.kind, &wish.value))
         wish.word = words[wish.kind];
+    else if (!strcmp(item->value, target->all))
+        wish = (struct wish){EXTRACT_FILTER_EVENT, EXTRACT_TARGET_NONE, "*", item->negative, false};
     return wish;
 }
 

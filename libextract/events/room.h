@@ -113,6 +113,8 @@ size_t extract_tape_next(struct extract_reader *reader, struct extract_event *ev
 bool extract_tape_note(struct extract_trace *trace, const struct extract_reader *before,
                        const struct extract_event *events, size_t count);
 void extract_tape_end(struct extract_trace *trace, const struct extract_reader *end);
+// How many events are known not to be in it, of a loss of unknown size one.
+uint64_t extract_tape_lacking(const struct extract_trace *trace);
 
 // marks.c: the types of marks, the i-th (NULL behind the last) and that of an id; and the marks.
 const struct extract_event_type *extract_mark_type_at(size_t i);

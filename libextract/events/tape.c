@@ -337,3 +337,11 @@ void extract_tape_end(struct extract_trace *trace, const struct extract_reader *
     info->full = info->wrapped || log->status.full;
     info->overrun |= info->wrapped;
 }
+
+uint64_t extract_tape_lacking(const struct extract_trace *trace)
+{
+    uint64_t lacking = trace->log.missing;
+    for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++)
+        lacking = add(lacking, add(trace->log.losses[i].entries, trace->log.losses[i].unknown));
+    return lacking;
+}

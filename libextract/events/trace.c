@@ -267,7 +267,10 @@ enum extract_code extract_trace_image(const struct extract_trace *trace,
     if (!trace->pieces)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "trace", NULL,
                                  "it is a ring already, and no log");
-    return extract_pieces_image(trace->pieces, image, error);
+    enum extract_code code = extract_pieces_image(trace->pieces, image, error);
+    if (!code)
+        image->unwritten = extract_tape_lacking(trace);
+    return code;
 }
 
 // Passes the damaged entries at the reader's place that have one reason, and tells of them. False:

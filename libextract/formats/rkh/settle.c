@@ -63,8 +63,8 @@ enum extract_code rkh_settle(struct extract_snapshot *snapshot, uint32_t from, u
         take_first(rkh, bytes, to - from);
     else
         find_tcfg(rkh, bytes, to - from);
-    enum extract_code code = rkh_version_check(
-        rkh->value[EXTRACT_RKH_VERSION] ? rkh->value[EXTRACT_RKH_VERSION] : UINT32_MAX, error);
+    uint32_t version = rkh->value[EXTRACT_RKH_VERSION];
+    enum extract_code code = version ? rkh_version_check(version, error) : EXTRACT_OK;
     if (!code && (!goes_on || is_open(rkh)))
         code = rkh_infer(rkh, bytes, to - from, error);
     if (code && (code != EXTRACT_BAD || !goes_on))

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { SIZE_MOST = 4, VERSION_ROOM = 16, CONFIG_MOST = 1 << 20, KEY_ROOM = 64, OLDEST = 0x2300 };
+enum { SIZE_MOST = 4, VERSION_ROOM = 16, CONFIG_MOST = 1 << 20, KEY_ROOM = 64 };
 
 const char *extract_rkh_name(enum extract_rkh_key key)
 {
@@ -216,12 +216,18 @@ bool rkh_version_parse(const char *text, uint32_t *version)
 
 enum extract_code rkh_version_check(uint32_t version, struct extract_error *error)
 {
-    if (version >= OLDEST)
-        return EXTRACT_OK;
-    return extract_error_set(error, EXTRACT_UNSUPPORTED, "RKH",
-                             "Ringside reads the streams of 2.3 and later",
-                             "the framework is %x.%x.%x, whose events have other numbers",
-                             version >> 12, version >> 8 & 0xF, version & 0xFF);
+    static const struct {
+        uint32_t first, last;
+    } known[] = {{0x2300, 0x2406}, {0x3000, 0x3FFF}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (version >= known[i].first && version <= known[i].last)
+            return EXTRACT_OK;
+    return extract_error_set(
+        error, EXTRACT_UNSUPPORTED, "RKH",
+        "Ringside reads the streams of 2.3, 2.4 to 2.4.6 and 3.x; where one is "
+        "like theirs, name theirs with --rkh version=3.4",
+        "the framework is %x.%x.%x, whose events may have other numbers", version >> 12,
+        version >> 8 & 0xF, version & 0xFF);
 }
 
 static bool find_key(const char *name, enum extract_rkh_key *key)
@@ -416,6 +422,10 @@ static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
     enum extract_code code = extract_file_read(path, CONFIG_MOST, &bytes, &size, error);
     if (code)
         return code;
+    if (memchr(bytes, 0, size))
+        code = extract_error_set(error, EXTRACT_USAGE, path,
+                                 "give the trazer.cfg of the tool, or lines of KEY=NUMBER",
+                                 "it is no text: there are zero bytes in it");
     for (size_t at = 0; at < size && !code; at += length + 1, line++) {
         const uint8_t *end = memchr(bytes + at, '\n', size - at);
         length = end ? (size_t)(end - (bytes + at)) : size - at;

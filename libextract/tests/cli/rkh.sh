@@ -155,6 +155,9 @@ lines "by its priority" '| SMA  *| [A-Z]* *: ao=cli2,' --event group=SMA --threa
 lines "both as words" '| SMA  *| [A-Z]* *: ao=cli2,' --thread ao=3 --event group=2
 lines "a signal by its number" 'SMA.*sig=PAUSE' --event group=SMA --object 5
 lines "a signal as a word" 'SMA.*sig=PAUSE' --event group=SMA,signal=PAUSE
+lines "everything" '\] | [A-Z]* *|' --event all
+lines "everything, as the target's word behind another filter" '\] | [A-Z]* *|' --thread all
+is "all but everything" "$("$ringside" report --no-header --event '!all' "$stream" | wc -l)" 0
 is "a user event" "$("$ringside" report --no-header --event USER9 "$stream" | wc -l)" 41
 # refuses NAME WHAT FILTER...: WHAT there is is said.
 refuses() {

@@ -507,14 +507,25 @@ static void test_words(void **state)
         "chk",      "chk=",     "chk=2",          "ptr=1",      "ptr=3",
         "ts=3",     "sig=0",    "ts_hz=0",        "x=1",        "=",
         "view=all", "fun=4,,x", "version=3.4.0x", "version=34", "ts_hz=4294967296"};
+    static const char *const unknown[] = {"1.0.0", "2.2.0", "2.2.99", "2.4.7",
+                                          "2.5.0", "4.0.0", "9.9.9"};
+    static const char *const known[] = {"version=2.3",   "version=2.4", "version=2.4.3",
+                                        "version=2.4.6", "version=3.0", "version=3.9.99"};
     struct extract_rkh rkh = {0};
     (void)state;
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(extract_rkh_parse(&rkh, bad[i], &error), EXTRACT_USAGE);
         assert_true(error.why[0] && error.hint && error.hint[0]);
     }
-    assert_int_equal(extract_rkh_parse(&rkh, "version=2.2", &error), EXTRACT_UNSUPPORTED);
-    assert_non_null(strstr(error.why, "2.2.0"));
+    for (unsigned i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        char words[32];
+        snprintf(words, sizeof words, "version=%s", unknown[i]);
+        assert_int_equal(extract_rkh_parse(&rkh, words, &error), EXTRACT_UNSUPPORTED);
+        assert_non_null(strstr(error.why, unknown[i]));
+        assert_non_null(strstr(error.hint, "2.3, 2.4 to 2.4.6 and 3.x"));
+    }
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
+        assert_int_equal(extract_rkh_parse(&rkh, known[i], &error), EXTRACT_OK);
     rkh = (struct extract_rkh){0};
     assert_int_equal(
         extract_rkh_parse(&rkh, "version=2.4.5,fun=2,ts_hz=1000000,view=pending", &error),
@@ -562,6 +573,17 @@ static void test_config(void **state)
     assert_int_equal(rkh.value[EXTRACT_RKH_TS], 0);
     assert_int_equal(rkh.value[EXTRACT_RKH_SIG], 4);
     assert_int_equal(extract_rkh_parse(&rkh, "trazer.cfg=/nonexistent", &error), EXTRACT_IO);
+    assert_int_equal(extract_rkh_parse(&rkh, "trazer.cfg=", &error), EXTRACT_IO);
+    assert_string_equal(error.what, "\"\"");
+    assert_string_equal(error.why, "it names no file");
+    assert_non_null(error.hint);
+    static const char *const binary[] = {"\0", "\0TRAZER_EN_CHK=0\n", "TRAZER_EN_CHK=0\n#\0\n"};
+    static const size_t sizes[] = {1, 17, 19};
+    for (unsigned i = 0; i < sizeof binary / sizeof *binary; i++) {
+        scratch_write("trazer.cfg", binary[i], sizes[i]);
+        assert_int_equal(extract_rkh_parse(&rkh, words, &error), EXTRACT_USAGE);
+        assert_non_null(strstr(error.why, "it is no text"));
+    }
 }
 
 // The tool's keys count bytes, macros of the framework bits.
