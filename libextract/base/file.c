@@ -34,6 +34,9 @@ enum extract_code extract_file_error(const char *name, const char *hint,
 {
     int reason = errno;
     char buffer[128];
+    if (!*name)
+        return extract_error_set(error, EXTRACT_IO, "\"\"", "give the name of a file",
+                                 "it names no file");
     if (strerror_r(reason, buffer, sizeof buffer))
         snprintf(buffer, sizeof buffer, "system error %d", reason);
     if (reason == ENOSPC || reason == EDQUOT)

@@ -160,7 +160,7 @@ void cli_options_help(struct extract_text *text)
               "Filters of report, last and stats (a comma separates several values,\n"
               "a ! in front leaves out what matches):\n"
               "  --event E           id, symbol, name or pattern; of RKH also group=NAME,\n"
-              "                      ao=NAME, signal=NAME\n"
+              "                      ao=NAME, signal=NAME, all\n"
               "  --thread T          address, name or pattern; isr, init; of RKH a priority\n"
               "  --object O          address, name or pattern; of RKH a signal's number\n"
               "  --class C           APPL, SVC, KERN, INT\n"

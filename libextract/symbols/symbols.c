@@ -4,6 +4,7 @@
 // In: the path or the bytes of an ELF file. Out: struct extract_symbols and answers from its
 // tables. The file is read into memory, not mapped: a build that shrinks a mapped file would kill
 // the debugger that this runs in (SIGBUS).
+#include "base/file.h"
 #include "room.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -117,8 +118,7 @@ enum extract_code extract_symbols_open(struct extract_symbols **symbols, const c
     // Opening a pipe or a device must not wait: it is refused right behind.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return extract_error_set(error, EXTRACT_IO, path, "is the path right?", "%s",
-                                 strerror(errno));
+        return extract_file_error(path, "is the path right?", error);
     enum extract_code code = read_file(fd, path, &bytes, &length, error);
     close(fd);
     if (code != EXTRACT_OK) {

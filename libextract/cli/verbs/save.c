@@ -18,6 +18,24 @@ static int write_out(const struct extract_text *ring, const char *path)
     return cli_output_close(&output, CLI_WHOLE);
 }
 
+// A ring has no room for marks. What the entries' own numbers tell (reason 0) is saved with them.
+static void tell_losses(const struct cli_look *look, const struct cli_options *options)
+{
+    const struct extract_log_info *log =
+        extract_trace_info(extract_session_trace(look->session))->log;
+    struct extract_error error;
+    uint64_t marks = 0;
+    for (unsigned i = 1; log && i < EXTRACT_LOSS_REASONS; i++)
+        marks += log->losses[i].places;
+    if (!marks || options->quiet)
+        return;
+    const char *to = strcmp(options->output, "-") ? options->output : "standard output";
+    extract_error_set(&error, EXTRACT_BAD, to, "keep the log for these",
+                      "it has no room for the log's marks of losses, %llu of them",
+                      (unsigned long long)marks);
+    cli_complain(&error);
+}
+
 static int run(const struct cli_options *options)
 {
     struct extract_error error;
@@ -34,6 +52,8 @@ static int run(const struct cli_options *options)
         status = extract_export_ring(&ring, trace, &error) ? cli_complain(&error)
                                                            : write_out(&ring, options->output);
     }
+    if (!status)
+        tell_losses(&look, options);
     extract_text_free(&ring);
     return cli_look_close(&look, options, status);
 }

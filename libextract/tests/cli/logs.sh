@@ -186,6 +186,18 @@ run report "$work/flipped.log"
 check "a flipped byte" 3 out 'log damaged entries=2$' out 'raw_stamp\|queue send' \
     err 'the log is damaged in 1 place' err '2 recorded entries are missing with them$'
 
+lossy() {
+    start 2 && entries 100 110 && loss 1 1 7 0 && entries 120 && loss 3 0 0 0 && entries 140 &&
+        mark 2 '' && closing
+}
+lossy >"$work/lossy.log"
+run save "$work/lossy.log" -o "$work/lossy.trx"
+check "save of a log with losses" 3 \
+    err 'lossy.trx: it has no room for the log.s marks of losses, 2 of them; keep the log' \
+    err 'lossy.log: 7 events were lost in 1 place'
+run save -q "$work/lossy.log" -o "$work/lossy.trx"
+check "save of a log with losses, quietly" 3 no-err .
+
 run scan "$work/whole.log"
 check "scan tells a log's ring" 0 out '^0x0000000020000000  threadx ' no-err .
 "$ringside" report --json "$work/whole.log" >"$work/named"

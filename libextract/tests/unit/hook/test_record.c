@@ -424,6 +424,11 @@ static void test_saved(void **state)
     for (size_t i = 0; i < count; i++)
         check_event(&events[i], (uint32_t)events[i].field[0]);
     assert_int_equal(events[count - 1].field[0], machine.number - 1);
+    uint32_t lost = machine.number - p.first - p.records;
+    const struct extract_info *info = extract_trace_info(look.trace);
+    assert_true(lost && info->lost_known);
+    assert_int_equal(info->events_lost, lost);
+    assert_int_equal(look.snapshot.unwritten, lost);
     look_close(&look);
     close_replay(&p);
 }
