@@ -278,17 +278,36 @@ proc _ringside_log_lock {path} {
 		}
 		file delete $lock
 	}
-	if {[catch {open $lock wx} file]} {
-		_ringside_fail $lock "it cannot be made: [string map [list "$lock: " ""] $file]" \
+	# A lock is whole from its first instant on: one that was made empty would stay when its maker is
+	# killed before it wrote.
+	set draft $lock.[pid]
+	catch {file delete $draft}
+	if {[catch {open $draft wx} file]} {
+		_ringside_fail $lock "it cannot be made: [string map [list "$draft: " ""] $file]" \
 			"may files be made there?"
 	}
-	if {[catch {
+	set failed [catch {
 		puts $file "[pid] [_ringside_log_started [pid]] openocd"
-		close $file
-	} why]} {
-		catch {close $file}
-		catch {file delete $lock}
+		flush $file
+	} why]
+	catch {close $file}
+	if {$failed} {
+		catch {file delete $draft}
 		_ringside_fail $lock "it could not be written: $why" "make room on the disk"
+	}
+	_ringside_log_name $draft $lock
+}
+
+# Gives the draft of a lock its name, which nobody else's lock may have. File systems without links
+# rename it; that refuses, too, when the name is taken.
+proc _ringside_log_name {draft lock} {
+	set failed [catch {file link -hard $lock $draft} why]
+	if {$failed && ![file exists $lock]} {
+		set failed [catch {file rename $draft $lock} why]
+	}
+	catch {file delete $draft}
+	if {$failed} {
+		_ringside_fail $lock "it cannot be made: $why" "does another one begin that log?"
 	}
 }
 

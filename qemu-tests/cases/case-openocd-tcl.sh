@@ -357,6 +357,19 @@ zombie_lock() {
 }
 is_zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 check "record: the lock of a writer that has ended is taken over" zombie_lock
+# One that is killed before its lock says whose it is leaves none behind.
+killed_lock() {
+    local lock=$work/killed.log.lock
+    timeout 60 openocd -f openocd-tcl/ringside.tcl -c "
+        proc puts {args} {exec kill -9 [pid]; exec sleep 30}
+        _ringside_log_lock $work/killed.log" >/dev/null 2>&1
+    [ ! -e "$lock" ] && [ -e "$(echo "$lock".*)" ] && rm "$lock".* || return 1
+    says '^recording' ringside record start "$work/killed.log" &&
+        grep -qE '^[0-9]+ [0-9]+ openocd$' "$lock" && [ "$(echo "$lock"*)" = "$lock" ]
+    local code=$?
+    tcl ringside record stop && [ ! -e "$lock" ] && return $code
+}
+check "record: a lock is never empty" killed_lock
 foreign_lock() {
     echo text >"$work/odd.log.lock"
     says 'does not say whose it is' ringside record start "$work/odd.log" &&
