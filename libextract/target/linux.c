@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// target: the controller's side on Linux. In: the object of a traced process. Out: streams bound,
+// released, attended to.
+#include "ports/linux.h"
+#include "target/linux.h"
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    PATIENCE = 20000,         // of some 50 us: a second
+    CHECK_NS = 100 * 1000000, // between two looks at whether a controller is there
+    STUCK = 64,               // refused events between two looks at what they wait for
+    ATTEMPTS = 1000
+};
+
+struct ringside_trace_object {
+    struct ringside_memory *memory;
+    int file;
+    pid_t pid;
+};
+
+int ringside_trace_object_open(pid_t pid, bool create, struct ringside_trace_object **object)
+{
+    struct ringside_trace_object *o = calloc(1, sizeof *o);
+    if (!o)
+        return ENOMEM;
+    ringside_linux_know_thread();
+    if (create)
+        ringside_objects_sweep();
+    o->pid = pid ? pid : getpid();
+    int error = ringside_object_map(o->pid, create, true, &o->memory, &o->file);
+    if (error) {
+        free(o);
+        return error;
+    }
+    *object = o;
+    return 0;
+}
+
+void ringside_trace_object_close(struct ringside_trace_object *object)
+{
+    if (!object)
+        return;
+    ringside_object_unmap(object->memory);
+    close(object->file);
+    free(object);
+}
+
+uint8_t *ringside_trace_object_bytes(struct ringside_trace_object *object, size_t *length)
+{
+    *length = sizeof *object->memory;
+    return (uint8_t *)object->memory;
+}
+
+// The lock for a controller, which gives up where the holder is stopped.
+static bool enter(struct ringside_memory *m)
+{
+    ringside_linux_know_thread();
+    ringside_thread.inside = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (ringside_linux_lock(m) || ringside_linux_wait(m, PATIENCE))
+        return true;
+    ringside_thread.inside = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (ringside_thread.queued)
+        ringside_linux_drain();
+    return false;
+}
+
+// ---- streams ----
+
+static void disown(struct ringside_memory *m, unsigned stream)
+{
+    for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
+        m->entries[k].streams &= ~(UINT32_C(1) << stream);
+}
+
+// In the critical section.
+static void release(struct ringside_memory *m, unsigned stream)
+{
+    struct ringside_stream *s = &m->streams[stream];
+    s->wanted = 0;
+    s->request++;
+    s->controller = 0;
+    ringside_core_attend(m);
+    disown(m, stream);
+}
+
+void ringside_port_lap(struct ringside_memory *m, unsigned stream)
+{
+    struct ringside_stream *s = &m->streams[stream];
+    uint32_t now[2];
+    int saved = errno;
+    ringside_port_stamp(now);
+    if (now[0] - s->controller_checked < CHECK_NS)
+        return;
+    s->controller_checked = now[0];
+    if (ringside_controller_gone(m, stream))
+        release(m, stream);
+    errno = saved;
+}
+
+void ringside_port_stuck(struct ringside_memory *m, unsigned stream)
+{
+    int saved = errno;
+    if (m->streams[stream].refused % STUCK != 1)
+        return;
+    ringside_core_mend(m, stream);
+    ringside_port_lap(m, stream);
+    errno = saved;
+}
+
+// A stream that can be bound, reserved for this controller. Its last writers have to be done with
+// it.
+static bool reserve(struct ringside_trace_object *o, unsigned *stream)
+{
+    struct ringside_memory *m = o->memory;
+    for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++) {
+        struct ringside_stream *s = &m->streams[i];
+        if (s->controller || s->state) {
+            if (!ringside_controller_gone(m, i))
+                continue;
+            release(m, i);
+        }
+        ringside_core_mend(m, i);
+        if (ringside_core_open(m, i))
+            continue;
+        s->controller = ringside_traced.pid;
+        s->controller_file = (uint32_t)o->file;
+        *stream = i;
+        return true;
+    }
+    return false;
+}
+
+static int reserve_locked(struct ringside_trace_object *o, unsigned *stream)
+{
+    for (int n = 0; n < 100; n++) {
+        if (!enter(o->memory))
+            return EAGAIN;
+        bool got = reserve(o, stream);
+        ringside_port_leave(o->memory, true);
+        if (got)
+            return 0;
+        sched_yield();
+    }
+    return EAGAIN;
+}
+
+static void ask_for(struct ringside_trace_object *o, unsigned stream,
+                    const struct ringside_trace_bind *bind)
+{
+    struct ringside_memory *m = o->memory;
+    struct ringside_stream *s = &m->streams[stream];
+    struct ringside_life life;
+    struct ringside_entry *e = NULL;
+    disown(m, stream);
+    if (ringside_life_read(o->pid, &life))
+        e = ringside_entry_take(m, o->pid, life.birth);
+    if (e)
+        e->streams |= UINT32_C(1) << stream;
+    s->tail = s->head; // the ring may change its size
+    s->ring_words = bind->ring_words;
+    s->pid = (uint32_t)o->pid;
+    s->flags = bind->inherit ? RINGSIDE_INHERIT : 0;
+    memset(s->name, 0, sizeof s->name);
+    strncpy(s->name, bind->name ? bind->name : "", sizeof s->name - 1);
+    memset(s->wanted_filter, 0, sizeof s->wanted_filter);
+    s->read_pos = s->head;
+    s->wanted = RINGSIDE_BOUND;
+    s->wanted_policy = (uint32_t)bind->policy;
+    s->wanted_max_data = bind->max_data;
+    s->request++;
+    ringside_core_attend(m);
+}
+
+static bool valid(const struct ringside_trace_bind *bind)
+{
+    return bind->policy >= POSIX_TRACE_LOOP && bind->policy <= POSIX_TRACE_FLUSH &&
+           bind->ring_words >= 64 && !(bind->ring_words & (bind->ring_words - 1));
+}
+
+int ringside_trace_object_bind(struct ringside_trace_object *object,
+                               const struct ringside_trace_bind *bind, unsigned *stream)
+{
+    struct ringside_memory *m = object->memory;
+    if (!valid(bind))
+        return EINVAL;
+    if (bind->ring_words > RINGSIDE_TRACE_WORDS)
+        return ENOMEM;
+    int error = reserve_locked(object, stream);
+    if (error)
+        return error;
+    off_t at = (const char *)m->rings[*stream] - (const char *)m;
+    bool pages = !posix_fallocate(object->file, at, (off_t)bind->ring_words * 4);
+    if (!enter(m))
+        return EAGAIN;
+    if (pages)
+        ask_for(object, *stream, bind);
+    else
+        m->streams[*stream].controller = 0;
+    ringside_port_leave(m, true);
+    return pages ? 0 : ENOMEM;
+}
+
+void ringside_trace_object_release(struct ringside_trace_object *object, unsigned stream)
+{
+    if (stream >= RINGSIDE_TRACE_STREAMS || !enter(object->memory))
+        return;
+    release(object->memory, stream);
+    ringside_port_leave(object->memory, true);
+    ringside_objects_sweep(); // the process may have ended before
+}
+
+// One attempt; whether nothing is left to do.
+static bool attend(struct ringside_memory *m)
+{
+    bool done = true;
+    if (!enter(m))
+        return true;
+    for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
+        if (m->streams[i].state)
+            ringside_core_mend(m, i);
+    ringside_core_attend(m);
+    for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
+        done = done && m->streams[i].request == m->streams[i].request_done;
+    ringside_port_leave(m, true);
+    return done;
+}
+
+void ringside_trace_object_attend(struct ringside_trace_object *object)
+{
+    static const struct timespec nap = {0, 1000000};
+    for (int n = 0; n < ATTEMPTS && !attend(object->memory); n++)
+        nanosleep(&nap, NULL);
+}
+
+int ringside_trace_object_name(struct ringside_trace_object *object, const char *name,
+                               trace_event_id_t *event)
+{
+    ringside_linux_know_thread();
+    return ringside_core_name(object->memory, name, event);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// target: the recorder on Linux, seen from the controller's side.
+// In: a process id. Out: the shared memory object of that process (docs/formats/posix-ring.md),
+// mapped, its streams bound, released and kept going.
+//
+// An object is /dev/shm/ringside-posix.PID, mode 0600. A process that fork made shares its parent's
+// object; its own name is a hard link to it. The object is larger than what is in it: only the
+// blocks and the rings of streams that were bound once have pages.
+#ifndef RINGSIDE_TARGET_LINUX_H
+#define RINGSIDE_TARGET_LINUX_H
+
+#include "target/ringside_trace.h"
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct ringside_trace_object; // one traced process' shared memory, mapped
+
+// Opens the object of process `pid`; it is made where it is not there and `create` is set. Returns
+// 0 and *object, to be closed; ESRCH (no such process, or no object), EPERM (the process or the
+// object is another user's), ENOMEM, EINVAL (what is there is no such object).
+int ringside_trace_object_open(pid_t pid, bool create, struct ringside_trace_object **object);
+
+// Unmaps it. Streams that it bound are not released here, but count as left by their controller.
+void ringside_trace_object_close(struct ringside_trace_object *object);
+
+// The mapped bytes, valid until the object is closed; writable.
+uint8_t *ringside_trace_object_bytes(struct ringside_trace_object *object, size_t *length);
+
+struct ringside_trace_bind {
+    int policy;          // POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH
+    uint32_t ring_words; // a power of two from 64 to 2^22
+    uint32_t max_data;   // bytes of data that a record holds; cut to what the ring allows
+    bool inherit;        // children that are made later are traced, too
+    const char *name;    // of the stream; longer than 15 bytes: cut
+};
+
+// Takes a free stream (also one whose controller is gone) for the process that the object was
+// opened for, its pages allocated; it is stopped, its filter empty. Returns 0 and *stream, the
+// number of its block; EAGAIN (all are in use), ENOMEM (no pages, or ring_words too large), EINVAL.
+int ringside_trace_object_bind(struct ringside_trace_object *object,
+                               const struct ringside_trace_bind *bind, unsigned *stream);
+
+// Stops the stream and frees it.
+void ringside_trace_object_release(struct ringside_trace_object *object, unsigned stream);
+
+// Carries out requests now, under the lock, and closes records whose writer died. Requests that
+// have to wait for a writer in the middle of a record are waited for, a second at most:
+// request_done tells.
+void ringside_trace_object_attend(struct ringside_trace_object *object);
+
+// Registers an event type in the traced process. Returns 0, ENAMETOOLONG (above 63 bytes). A full
+// table gives POSIX_TRACE_UNNAMED_USEREVENT.
+int ringside_trace_object_name(struct ringside_trace_object *object, const char *name,
+                               trace_event_id_t *event);
+
+#endif

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// target: the shared memory objects on Linux. In: process ids. Out: their objects, found, made,
+// shared with children, removed when their process is gone. All of it may run in a signal handler,
+// where a process passes its first trace point: no stdio, nothing allocated.
+//
+// Standard: IEEE Std 1003.1-2017 (open, link, mmap, posix_fallocate); Linux proc(5),
+// shm_overview(7).
+#define _GNU_SOURCE // O_TMPFILE
+#include "ports/linux.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DIRECTORY "/dev/shm"
+#define PREFIX    "ringside-posix."
+
+enum { TRIES = 8 };
+
+struct path {
+    char text[64];
+};
+
+// BEFORE NUMBER AFTER, as a path.
+static struct path path_of(const char *before, uint32_t number, const char *after)
+{
+    struct path p = {""};
+    char digits[12];
+    size_t at = sizeof digits - 1;
+    digits[at] = '\0';
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while (number /= 10);
+    strncat(p.text, before, 30);
+    strcat(p.text, digits + at);
+    strncat(p.text, after, 10);
+    return p;
+}
+
+static struct path object_path(pid_t pid)
+{
+    return path_of(DIRECTORY "/" PREFIX, (uint32_t)pid, "");
+}
+
+// ---- processes ----
+
+// The text behind the `count`th next space, or "".
+static const char *skip_fields(const char *text, unsigned count)
+{
+    while (count-- && text)
+        text = strchr(text + 1, ' ');
+    return text ? text + 1 : "";
+}
+
+// Fields 3 (state), 4 (parent), 20 (threads) and 22 (start) of /proc/PID/stat; field 2 is a name in
+// parentheses, in which anything may stand.
+bool ringside_life_read(pid_t pid, struct ringside_life *life)
+{
+    char text[1024];
+    int file = open(path_of("/proc/", (uint32_t)pid, "/stat").text, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0)
+        return false;
+    text[length] = '\0';
+    const char *name_end = strrchr(text, ')');
+    if (!name_end || !name_end[1] || !name_end[2])
+        return false;
+    const char *state = name_end + 2;
+    life->state = *state;
+    life->parent = (pid_t)strtol(skip_fields(state, 1), NULL, 10);
+    life->threads = strtol(skip_fields(state, 17), NULL, 10);
+    life->birth = strtoull(skip_fields(state, 19), NULL, 10);
+    return true;
+}
+
+// A process of which only its parent's wait is left does nothing any more.
+static bool alive(pid_t pid, struct ringside_life *life)
+{
+    return ringside_life_read(pid, life) && life->state != 'X' &&
+           (life->state != 'Z' || life->threads > 1);
+}
+
+static bool entry_is(const struct ringside_entry *e, pid_t pid, uint64_t birth)
+{
+    return e->pid == (uint32_t)pid && e->birth[0] == (uint32_t)birth &&
+           e->birth[1] == (uint32_t)(birth >> 32);
+}
+
+struct ringside_entry *ringside_entry_find(struct ringside_memory *m, pid_t pid, uint64_t birth)
+{
+    for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
+        if (entry_is(&m->entries[k], pid, birth))
+            return &m->entries[k];
+    return NULL;
+}
+
+static bool entry_dead(const struct ringside_entry *e)
+{
+    struct ringside_life life;
+    return !alive((pid_t)e->pid, &life) || !entry_is(e, (pid_t)e->pid, life.birth);
+}
+
+// A free entry, else one of a process that is gone.
+static struct ringside_entry *spare_entry(struct ringside_memory *m)
+{
+    for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
+        if (!m->entries[k].pid)
+            return &m->entries[k];
+    for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
+        if (entry_dead(&m->entries[k]))
+            return &m->entries[k];
+    return NULL;
+}
+
+struct ringside_entry *ringside_entry_take(struct ringside_memory *m, pid_t pid, uint64_t birth)
+{
+    struct ringside_entry *e = ringside_entry_find(m, pid, birth);
+    if (e || !(e = spare_entry(m)))
+        return e;
+    *e = (struct ringside_entry){0, {(uint32_t)birth, (uint32_t)(birth >> 32)}, 0};
+    __atomic_store_n(&e->pid, (uint32_t)pid, __ATOMIC_RELEASE);
+    return e;
+}
+
+bool ringside_process_dead(struct ringside_memory *m, uint32_t pid)
+{
+    struct ringside_life life;
+    for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
+        if (m->entries[k].pid == pid)
+            return entry_dead(&m->entries[k]);
+    return !alive((pid_t)pid, &life);
+}
+
+// A controller has the object open, under the number that it left; exit, exec and close end that.
+bool ringside_controller_gone(struct ringside_memory *m, unsigned stream)
+{
+    const struct ringside_stream *s = &m->streams[stream];
+    struct stat status;
+    struct path path = path_of("/proc/", s->controller, "/fd/");
+    if (!s->controller)
+        return false;
+    if (stat(path_of(path.text, s->controller_file, "").text, &status))
+        return errno != EACCES;
+    return status.st_dev != m->device || status.st_ino != m->inode;
+}
+
+// ---- objects ----
+
+void ringside_object_unmap(struct ringside_memory *m)
+{
+    munmap(m, sizeof *m);
+}
+
+void ringside_object_unlink(pid_t pid)
+{
+    unlink(object_path(pid).text);
+}
+
+// Removes the name of an object whose process is gone, unless somebody else did and made a new one,
+// or it is another user's.
+static void replace(int file, pid_t pid)
+{
+    struct path path = object_path(pid);
+    struct stat here, there;
+    if (fstat(file, &here) || here.st_uid != geteuid()) // who may keep it locked
+        return;
+    if (!flock(file, LOCK_EX) && !stat(path.text, &there) && here.st_ino == there.st_ino &&
+        here.st_dev == there.st_dev)
+        unlink(path.text);
+}
+
+static bool is_ours(const struct ringside_memory *m)
+{
+    const struct ringside_process *p = &m->process;
+    return p->magic == RINGSIDE_PROCESS_MAGIC && p->version == RINGSIDE_VERSION &&
+           p->total_bytes == sizeof *m && p->streams == RINGSIDE_TRACE_STREAMS &&
+           p->stream_bytes == sizeof m->streams[0];
+}
+
+// Maps an open file. The size is fixed before the object has its name.
+static int map_file(int file, struct ringside_memory **m)
+{
+    struct stat status;
+    if (fstat(file, &status))
+        return EINVAL;
+    if (status.st_uid != geteuid())
+        return EPERM;
+    if (!S_ISREG(status.st_mode) || status.st_size != sizeof **m)
+        return EINVAL;
+    *m = mmap(NULL, sizeof **m, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    if (*m == MAP_FAILED)
+        return ENOMEM;
+    return 0;
+}
+
+static void describe(struct ringside_memory *m, int file, pid_t pid, uint64_t birth)
+{
+    struct stat status;
+    ringside_core_make(m, (uint32_t)pid);
+    m->process.birth[0] = (uint32_t)birth;
+    m->process.birth[1] = (uint32_t)(birth >> 32);
+    if (!fstat(file, &status)) {
+        m->device = status.st_dev;
+        m->inode = status.st_ino;
+    }
+    ringside_entry_take(m, pid, birth);
+}
+
+// A file that is made longer than a process may have them ends the process (SIGXFSZ).
+bool ringside_object_may_have(uint64_t bytes)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           bytes <= limit.rlim_cur;
+}
+
+// Makes the object and then its name, so that nobody sees it half done. The name may be there by
+// now.
+static int make(pid_t pid, uint64_t birth)
+{
+    struct ringside_memory *m;
+    int file = open(DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), error = ENOMEM;
+    if (file < 0)
+        return errno == EACCES ? EPERM : ENOMEM;
+    if (ringside_object_may_have(sizeof *m) && !ftruncate(file, sizeof *m) &&
+        !posix_fallocate(file, 0, offsetof(struct ringside_memory, rings)) &&
+        !(error = map_file(file, &m))) {
+        describe(m, file, pid, birth);
+        ringside_object_unmap(m);
+        if (linkat(AT_FDCWD, path_of("/proc/self/fd/", (uint32_t)file, "").text, AT_FDCWD,
+                   object_path(pid).text, AT_SYMLINK_FOLLOW) &&
+            errno != EEXIST)
+            error = ENOMEM;
+    }
+    close(file);
+    return error;
+}
+
+// An object that is there: 0, ESRCH where its process is gone, or what is wrong with it.
+static int map_existing(int file, pid_t pid, uint64_t birth, struct ringside_memory **m)
+{
+    int error = map_file(file, m);
+    if (error)
+        return error;
+    if (is_ours(*m) && ringside_entry_find(*m, pid, birth))
+        return 0;
+    ringside_object_unmap(*m);
+    return ESRCH;
+}
+
+bool ringside_object_link(pid_t from, pid_t to)
+{
+    if (!link(object_path(from).text, object_path(to).text))
+        return true;
+    if (errno != EEXIST)
+        return false;
+    int file = open(object_path(to).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    struct stat old, new;
+    bool same = !stat(object_path(from).text, &new) && !fstat(file, &old) &&
+                old.st_ino == new.st_ino &&old.st_dev == new.st_dev;
+    if (!same && file >= 0)
+        replace(file, to);
+    if (file >= 0)
+        close(file);
+    return same || !link(object_path(from).text, object_path(to).text);
+}
+
+// The parent's object as the child's.
+static bool share_parents(pid_t pid, const struct ringside_life *child)
+{
+    struct ringside_life parent;
+    struct ringside_memory *m;
+    if (child->parent <= 1 || !ringside_life_read(child->parent, &parent))
+        return false;
+    int file = open(object_path(child->parent).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0)
+        return false;
+    bool shared = !map_existing(file, child->parent, parent.birth, &m);
+    if (shared) {
+        ringside_port_state inside = ringside_port_enter(m);
+        shared = ringside_entry_take(m, pid, child->birth);
+        ringside_port_leave(m, inside);
+        shared = shared && ringside_object_link(child->parent, pid);
+        ringside_object_unmap(m);
+    }
+    close(file);
+    return shared;
+}
+
+static bool another_users(pid_t pid)
+{
+    struct stat status;
+    return !stat(path_of("/proc/", (uint32_t)pid, "").text, &status) && status.st_uid != geteuid();
+}
+
+int ringside_object_map(pid_t pid, bool create, bool share, struct ringside_memory **m, int *file)
+{
+    struct ringside_life life;
+    int error = 0;
+    if (pid <= 0 || !alive(pid, &life))
+        return pid < 0 ? EINVAL : ESRCH;
+    if (another_users(pid))
+        return EPERM;
+    for (int n = 0; n < TRIES && !error; n++) {
+        *file = open(object_path(pid).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (*file >= 0) {
+            error = map_existing(*file, pid, life.birth, m);
+            if (!error)
+                return 0;
+            if (error == ESRCH)
+                replace(*file, pid);
+            close(*file);
+            error = error == ESRCH && create ? 0 : error;
+        } else if (errno != ENOENT) {
+            error = errno == EACCES ? EPERM : EINVAL;
+        } else if (!create) {
+            error = ESRCH;
+        } else if (!share || !share_parents(pid, &life)) {
+            error = make(pid, life.birth);
+        }
+    }
+    return error ? error : EINVAL;
+}
+
+// Names of processes that died without an exit, or are of children that had none.
+void ringside_objects_sweep(void)
+{
+    DIR *directory = opendir(DIRECTORY);
+    struct dirent *entry;
+    struct ringside_life life;
+    while (directory && (entry = readdir(directory))) {
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+            continue;
+        pid_t pid = (pid_t)strtol(entry->d_name + strlen(PREFIX), NULL, 10);
+        int file = open(object_path(pid).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (file < 0)
+            continue;
+        if (!ringside_life_read(pid, &life))
+            replace(file, pid);
+        close(file);
+    }
+    if (directory)
+        closedir(directory);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// target: the POSIX trace recorder that is compiled into firmware, or into a program on Linux.
+// In: trace points. Out: streams in memory (docs/formats/posix-ring.md), which a debugger finds by
+// the symbol ringside_posix.
+//
+// Freestanding C11, no libc, nothing allocated. Add ringside_trace.c to the firmware, and name the
+// port with -DRINGSIDE_TRACE_PORT='"ports/cortex_m.h"' (critical section, clock, thread).
+//
+// Source: IEEE Std 1003.1-2008, 2.11 and posix_trace_event, posix_trace_eventid_open.
+#ifndef RINGSIDE_TRACE_H
+#define RINGSIDE_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+// ---- what a firmware may set ----
+#ifndef RINGSIDE_TRACE_STREAMS
+#define RINGSIDE_TRACE_STREAMS 1 // 1 to 32
+#endif
+#ifndef RINGSIDE_TRACE_WORDS
+#define RINGSIDE_TRACE_WORDS 1024 // of each stream's ring, a power of two from 64 to 2^24
+#endif
+#ifndef RINGSIDE_TRACE_MAX_DATA
+#define RINGSIDE_TRACE_MAX_DATA                                                                    \
+    64 // bytes of data that a record holds, unless a controller asks for less
+#endif
+#ifndef RINGSIDE_TRACE_USER_EVENTS
+#define RINGSIDE_TRACE_USER_EVENTS 32 // user event types, the unnamed one included: 1 to 256
+#endif
+#ifndef RINGSIDE_TRACE_NAME_BYTES
+#define RINGSIDE_TRACE_NAME_BYTES 32 // of a name with its zero; a multiple of 4, at least 32
+#endif
+
+typedef uint32_t trace_event_id_t;
+
+#define POSIX_TRACE_ERROR              ((trace_event_id_t)1)
+#define POSIX_TRACE_START              ((trace_event_id_t)2)
+#define POSIX_TRACE_STOP               ((trace_event_id_t)3)
+#define POSIX_TRACE_OVERFLOW           ((trace_event_id_t)4)
+#define POSIX_TRACE_RESUME             ((trace_event_id_t)5)
+#define POSIX_TRACE_FILTER             ((trace_event_id_t)6)
+#define POSIX_TRACE_FLUSH_START        ((trace_event_id_t)7)
+#define POSIX_TRACE_FLUSH_STOP         ((trace_event_id_t)8)
+#define POSIX_TRACE_UNNAMED_USEREVENT  ((trace_event_id_t)32)
+#define POSIX_TRACE_UNNAMED_USER_EVENT POSIX_TRACE_UNNAMED_USEREVENT
+
+#define POSIX_TRACE_LOOP       1
+#define POSIX_TRACE_UNTIL_FULL 2
+#define POSIX_TRACE_FLUSH      3
+
+struct ringside_memory;
+
+// Registers an event type by its name. The same name gives the same id; a full table gives
+// POSIX_TRACE_UNNAMED_USEREVENT. Returns 0, or ENAMETOOLONG. Not for interrupt handlers.
+int posix_trace_eventid_open(const char *name, trace_event_id_t *event);
+
+// Records an event with `bytes` bytes of data in every running stream that does not filter it. From
+// threads, interrupt handlers (nested ones, too), signal handlers.
+void posix_trace_event(trace_event_id_t event, const void *data, size_t bytes);
+
+// ---- beside the standard ----
+
+// Makes the block, with all streams unbound. Once, before anything else is called; before that,
+// trace points do nothing.
+void ringside_trace_init(void);
+
+// Binds stream 0 to `policy` and starts it, without a controller; the other one stops it.
+void ringside_trace_start(int policy);
+void ringside_trace_stop(void);
+
+// Carries out what a controller asked for. Trace points do it too; a system that passes none for
+// long calls this where it idles.
+void ringside_trace_poll(void);
+
+// In firmware a trace point tests one word before it calls anything.
+#if !defined(__linux__) || !__STDC_HOSTED__
+extern struct ringside_memory ringside_posix;
+#define ringside_trace_active() (*(const volatile uint32_t *)((const char *)&ringside_posix + 20))
+#define posix_trace_event(event, data, bytes)                                                      \
+    (ringside_trace_active() ? (posix_trace_event)(event, data, bytes) : (void)0)
+#endif
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: MIT
+// unit: the recorder in programs on Linux: threads, signals, children, death of each party. Read
+// from nothing but the bytes of the shared memory; what was produced is what the writers counted.
+#define _GNU_SOURCE // pipe2
+#include "target/linux.h"
+#include "tests/unit/target/ring_reader.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+enum { STREAMS = 8, THREADS = 8, EACH = 20000, FLAG_CHILD_EXEC = 77 };
+
+struct traced {
+    struct ringside_trace_object *object;
+    uint8_t *bytes;
+    struct ring_stream stream;
+    unsigned number;
+};
+
+static void request(struct traced *t, uint32_t wanted)
+{
+    ring_set(t->stream.block, RING_WANTED, wanted);
+    ring_set(t->stream.block, RING_REQUEST, ring_of(t->stream, RING_REQUEST) + 1);
+    ring_set(t->bytes, 20, 0xFFFFFFFF);
+    ringside_trace_object_attend(t->object);
+    assert_int_equal(ring_of(t->stream, RING_DONE), ring_of(t->stream, RING_REQUEST));
+}
+
+static struct traced bind_stream(pid_t pid, int policy, uint32_t words, bool inherit)
+{
+    struct traced t = {0};
+    size_t length;
+    struct ringside_trace_bind bind = {policy, words, 64, inherit, "a name that is too long"};
+    assert_int_equal(ringside_trace_object_open(pid, true, &t.object), 0);
+    t.bytes = ringside_trace_object_bytes(t.object, &length);
+    assert_int_equal(ring_get(t.bytes, 12), length);
+    assert_int_equal(ringside_trace_object_bind(t.object, &bind, &t.number), 0);
+    t.stream = ring_stream(t.bytes, t.number);
+    request(&t, 3);
+    return t;
+}
+
+static void let_go(struct traced *t)
+{
+    ringside_trace_object_release(t->object, t->number);
+    assert_int_equal(ring_of(t->stream, RING_STATE), 0);
+    ringside_trace_object_close(t->object);
+}
+
+static unsigned count_of(struct traced *t, uint32_t id, uint32_t pid)
+{
+    struct ring_record r;
+    uint32_t at = ring_of(t->stream, RING_TAIL), head = ring_of(t->stream, RING_HEAD);
+    unsigned count = 0;
+    for (; at != head; at += r.words) {
+        assert_true(ring_record(t->stream, at, &r));
+        count += r.id == id && r.pid == pid && !r.open;
+    }
+    return count;
+}
+
+static void wait_for(pid_t child, int expected)
+{
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), expected);
+}
+
+static void test_one_event(void **state)
+{
+    struct ring_record r[4];
+    trace_event_id_t id, same;
+    char name[65] = "";
+    (void)state;
+    struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 256, false);
+    assert_int_equal(posix_trace_eventid_open("one", &id), 0);
+    assert_int_equal(ringside_trace_object_name(t.object, "one", &same), 0);
+    assert_int_equal(same, id);
+    memset(name, 'x', 64);
+    assert_int_equal(posix_trace_eventid_open(name, &same), ENAMETOOLONG);
+    assert_int_equal(ringside_trace_object_name(t.object, name, &same), ENAMETOOLONG);
+    name[63] = 0;
+    assert_int_equal(posix_trace_eventid_open(name, &same), 0);
+    posix_trace_event(id, "12345678", 8);
+    assert_int_equal(ring_records(t.stream, r, 4), 2);
+    assert_int_equal(r[0].id, POSIX_TRACE_START);
+    assert_int_equal(r[1].id, id);
+    assert_int_equal(r[1].pid, getpid());
+    assert_int_equal(r[1].thread, (uintptr_t)pthread_self());
+    assert_memory_equal(r[1].data, "12345678", 8);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    assert_true(r[1].stamp <= ns && r[0].stamp <= r[1].stamp);
+    assert_string_equal((char *)t.stream.block + 128, "a name that is ");
+    let_go(&t);
+}
+
+static void test_object(void **state)
+{
+    char path[64];
+    struct stat status;
+    struct ringside_trace_object *o;
+    (void)state;
+    assert_int_equal(ringside_trace_object_open(0, true, &o), 0);
+    snprintf(path, sizeof path, "/dev/shm/ringside-posix.%d", (int)getpid());
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    ringside_trace_object_close(o);
+    pid_t gone = fork();
+    if (!gone)
+        _exit(0);
+    wait_for(gone, 0);
+    assert_int_equal(ringside_trace_object_open(gone, true, &o), ESRCH);
+    assert_int_equal(ringside_trace_object_open(-1, true, &o), EINVAL);
+    snprintf(path, sizeof path, "/dev/shm/ringside-posix.%d", (int)gone);
+    assert_int_equal(access(path, F_OK), -1); // the sweep removed the child's name
+}
+
+static void test_another_user(void **state)
+{
+    struct ringside_trace_object *o;
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid_t child = fork();
+    if (!child) {
+        if (setuid(65534))
+            _exit(1);
+        int mine = ringside_trace_object_open(getppid(), true, &o);
+        _exit(mine == EPERM ? 0 : 2);
+    }
+    wait_for(child, 0);
+}
+
+static void test_all_streams(void **state)
+{
+    struct traced t[STREAMS];
+    struct ringside_trace_bind bind = {POSIX_TRACE_LOOP, 64, 8, false, NULL};
+    unsigned number;
+    (void)state;
+    for (unsigned k = 0; k < STREAMS; k++)
+        t[k] = bind_stream(0, POSIX_TRACE_LOOP, 64u << k, false);
+    assert_int_equal(ringside_trace_object_bind(t[0].object, &bind, &number), EAGAIN);
+    for (int k = 0; k < 1000; k++)
+        posix_trace_event(40, &k, sizeof k);
+    for (unsigned k = 0; k < STREAMS; k++)
+        assert_int_equal(ring_of(t[k].stream, RING_RECORDED), 1001);
+    bind.ring_words = 100;
+    assert_int_equal(ringside_trace_object_bind(t[0].object, &bind, &number), EINVAL);
+    bind.ring_words = 1u << 31;
+    assert_int_equal(ringside_trace_object_bind(t[0].object, &bind, &number), ENOMEM);
+    for (unsigned k = 0; k < STREAMS; k++)
+        let_go(&t[k]);
+}
+
+// ---- threads and signals ----
+
+static void *write_many(void *argument)
+{
+    uint32_t data[2] = {(uint32_t)(uintptr_t)argument, 0};
+    for (; data[1] < EACH; data[1]++)
+        posix_trace_event(40, data, sizeof data);
+    return NULL;
+}
+
+static void run_threads(void)
+{
+    pthread_t threads[THREADS];
+    for (uintptr_t k = 0; k < THREADS; k++)
+        assert_int_equal(pthread_create(&threads[k], NULL, write_many, (void *)k), 0);
+    for (unsigned k = 0; k < THREADS; k++)
+        pthread_join(threads[k], NULL);
+}
+
+// A ring that holds everything: all is there, in order, stamps as well.
+static void test_threads_lose_nothing(void **state)
+{
+    struct ring_record r;
+    uint32_t next[THREADS] = {0};
+    uint64_t stamp = 0;
+    (void)state;
+    struct traced t = bind_stream(0, POSIX_TRACE_UNTIL_FULL, 1 << 21, false);
+    run_threads();
+    uint32_t at = ring_of(t.stream, RING_TAIL), head = ring_of(t.stream, RING_HEAD);
+    assert_int_equal(ring_of(t.stream, RING_RECORDED), 1 + THREADS * EACH);
+    assert_int_equal(ring_of(t.stream, RING_REFUSED), 0);
+    for (; at != head; at += r.words) {
+        assert_true(ring_record(t.stream, at, &r) && !r.open);
+        if (r.id == 40) {
+            uint32_t who = ring_get(r.data, 0);
+            assert_true(who < THREADS);
+            assert_int_equal(ring_get(r.data, 4), next[who]++);
+        }
+        assert_true(r.stamp >= stamp || r.id != 40);
+        stamp = r.stamp;
+    }
+    for (unsigned k = 0; k < THREADS; k++)
+        assert_int_equal(next[k], EACH);
+    let_go(&t);
+}
+
+// Small rings: what is not there was counted.
+static void test_threads_in_small_rings(void **state)
+{
+    (void)state;
+    struct traced loop = bind_stream(0, POSIX_TRACE_LOOP, 64, false);
+    struct traced full = bind_stream(0, POSIX_TRACE_UNTIL_FULL, 1024, false);
+    run_threads();
+    uint32_t produced = 1 + THREADS * EACH;
+    assert_int_equal(ring_of(loop.stream, RING_RECORDED) + ring_of(loop.stream, RING_REFUSED),
+                     produced);
+    uint32_t there = count_of(&loop, 40, (uint32_t)getpid());
+    assert_int_equal(ring_of(loop.stream, RING_RECORDED),
+                     there + ring_of(loop.stream, RING_OVERWRITTEN));
+    // Beside the events, START and STOP were recorded.
+    assert_int_equal(ring_of(full.stream, RING_RECORDED) + ring_of(full.stream, RING_REFUSED),
+                     produced + 1);
+    let_go(&loop);
+    let_go(&full);
+}
+
+static volatile sig_atomic_t handled;
+
+static void on_signal(int number)
+{
+    static const uint8_t no_type[200]; // what is no event type is no loss, either
+    uint32_t data[2] = {(uint32_t)number, (uint32_t)handled};
+    handled = handled + 1;
+    posix_trace_event(41, data, sizeof data);
+    posix_trace_event(UINT32_MAX, no_type, sizeof no_type);
+}
+
+static void *send_signals(void *argument)
+{
+    pthread_t target = *(pthread_t *)argument;
+    for (int k = 0; k < 20000; k++) {
+        pthread_kill(target, k & 1 ? SIGUSR1 : SIGUSR2);
+        if (k % 16 == 0)
+            sched_yield();
+    }
+    return NULL;
+}
+
+// Handlers that interrupt trace points, and each other, lose nothing that is not counted.
+static void test_signals(void **state)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_NODEFER};
+    pthread_t self = pthread_self(), sender;
+    uint32_t data[2] = {0, 0}, produced = 1;
+    (void)state;
+    handled = 0;
+    sigaction(SIGUSR1, &action, NULL);
+    action.sa_flags = 0;
+    sigaction(SIGUSR2, &action, NULL);
+    struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 256, false);
+    assert_int_equal(pthread_create(&sender, NULL, send_signals, &self), 0);
+    for (; data[1] < 400000; data[1]++)
+        posix_trace_event(40, data, sizeof data);
+    pthread_join(sender, NULL);
+    produced += data[1] + (uint32_t)handled;
+    assert_true(handled > 100);
+    assert_int_equal(ring_of(t.stream, RING_RECORDED) + ring_of(t.stream, RING_REFUSED), produced);
+    uint32_t there = count_of(&t, 40, (uint32_t)getpid()) + count_of(&t, 41, (uint32_t)getpid());
+    assert_int_equal(ring_of(t.stream, RING_RECORDED), there + ring_of(t.stream, RING_OVERWRITTEN));
+    let_go(&t);
+}
+
+// ---- children ----
+
+static void write_some(uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        posix_trace_event(42, &k, sizeof k);
+}
+
+static void test_fork(void **state)
+{
+    (void)state;
+    write_some(1); // the process has its object
+    struct traced shared = bind_stream(0, POSIX_TRACE_LOOP, 4096, true);
+    struct traced own = bind_stream(0, POSIX_TRACE_LOOP, 4096, false);
+    pid_t child = fork();
+    if (!child) {
+        trace_event_id_t id;
+        write_some(10);
+        _exit(posix_trace_eventid_open("of the child", &id) ? 1 : (int)id);
+    }
+    trace_event_id_t id;
+    int status;
+    waitpid(child, &status, 0);
+    write_some(5);
+    assert_int_equal(posix_trace_eventid_open("of the child", &id), 0);
+    assert_int_equal(WEXITSTATUS(status), id); // one table of names
+    assert_int_equal(count_of(&shared, 42, (uint32_t)child), 10);
+    assert_int_equal(count_of(&shared, 42, (uint32_t)getpid()), 5);
+    assert_int_equal(count_of(&own, 42, (uint32_t)child), 0);
+    assert_int_equal(count_of(&own, 42, (uint32_t)getpid()), 5);
+    let_go(&shared);
+    let_go(&own);
+}
+
+static void await_byte(int file)
+{
+    char byte;
+    while (read(file, &byte, 1) < 0 && errno == EINTR)
+        ;
+}
+
+// A child that is traced by a stream of its own, made after the fork.
+static void test_stream_of_a_child(void **state)
+{
+    int go[2];
+    (void)state;
+    assert_int_equal(pipe(go), 0);
+    write_some(1);
+    pid_t child = fork();
+    if (!child) {
+        await_byte(go[0]);
+        write_some(10);
+        _exit(0);
+    }
+    struct traced t = bind_stream(child, POSIX_TRACE_LOOP, 4096, false);
+    write_some(7);
+    assert_int_equal(write(go[1], "x", 1), 1);
+    wait_for(child, 0);
+    assert_int_equal(count_of(&t, 42, (uint32_t)child), 10);
+    assert_int_equal(count_of(&t, 42, (uint32_t)getpid()), 0);
+    char path[64];
+    snprintf(path, sizeof path, "/dev/shm/ringside-posix.%d", (int)child);
+    assert_int_equal(access(path, F_OK), 0); // it had no exit of its own
+    let_go(&t);
+    assert_int_equal(access(path, F_OK), -1);
+    close(go[0]);
+    close(go[1]);
+}
+
+// The process image changes, the process is traced on.
+static void test_exec(void **state)
+{
+    (void)state;
+    write_some(1);
+    struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 4096, true);
+    pid_t child = fork();
+    if (!child) {
+        write_some(3);
+        execl("/proc/self/exe", "test_linux", "write", (char *)NULL);
+        _exit(1);
+    }
+    wait_for(child, FLAG_CHILD_EXEC);
+    assert_int_equal(count_of(&t, 42, (uint32_t)child), 3 + 4);
+    let_go(&t);
+}
+
+// ---- death ----
+
+// Writers killed at any moment: the others go on, and what is in the ring is sound.
+static void test_killed_writers(void **state)
+{
+    (void)state;
+    write_some(1);
+    struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 256, true);
+    for (unsigned round = 0; round < 100; round++) {
+        pid_t child = fork();
+        if (!child) {
+            alarm(60);
+            for (;;)
+                write_some(1000);
+        }
+        usleep(200 + round * 37 % 2000);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        uint32_t before = ring_of(t.stream, RING_RECORDED);
+        write_some(1000);
+        assert_true(ring_of(t.stream, RING_RECORDED) - before > 1000 - 130);
+        assert_true(count_of(&t, 42, (uint32_t)getpid()) > 5);
+    }
+    let_go(&t);
+}
+
+// A writer that died with the lock held, and one in the middle of a record, made by hand.
+static void test_left_behind(void **state)
+{
+    struct ring_record r[8];
+    (void)state;
+    struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 256, false);
+    pid_t gone = fork();
+    if (!gone)
+        _exit(0);
+    wait_for(gone, 0);
+    write_some(1);
+    assert_int_equal(ring_records(t.stream, r, 8), 2);
+    uint8_t *ring = t.bytes + ring_of(t.stream, 16), *first = ring + r[1].position % 256 * 4;
+    ring_set(first, 0, ring_get(first, 0) - (1u << 30)); // open
+    ring_set(first, 6 * 4, (uint32_t)gone);
+    ring_set(t.bytes, 80, (uint32_t)gone); // the lock
+    ringside_trace_object_attend(t.object);
+    assert_int_equal(ring_get(t.bytes, 80), 0);
+    assert_true(ring_get(first, 0) >> 30 == 2 && ring_get(first, 0) >> 28 & 1);
+    assert_int_equal(ring_get(first, 4) >> 16, 0);
+    write_some(1);
+    let_go(&t);
+}
+
+// A controller that dies: its stream is shut down by the traced process.
+static void controller_ends(bool execs)
+{
+    int ready[2];
+    pid_t traced = getpid();
+    assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+    write_some(1);
+    pid_t controller = fork();
+    if (!controller) {
+        alarm(60);
+        struct traced t = bind_stream(traced, POSIX_TRACE_LOOP, 64, false);
+        if (write(ready[1], &t.number, sizeof t.number) != sizeof t.number)
+            _exit(1);
+        if (execs)
+            execl("/bin/sleep", "sleep", "1000", (char *)NULL);
+        for (;;)
+            pause();
+    }
+    unsigned number;
+    size_t length;
+    struct ringside_trace_object *o;
+    assert_int_equal(read(ready[0], &number, sizeof number), sizeof number);
+    assert_int_equal(ringside_trace_object_open(traced, false, &o), 0);
+    struct ring_stream s = ring_stream(ringside_trace_object_bytes(o, &length), number);
+    write_some(50);
+    assert_int_equal(ring_of(s, RING_STATE), 3);
+    if (!execs)
+        kill(controller, SIGKILL);
+    for (unsigned n = 0; n < 600 && ring_of(s, RING_STATE); n++) {
+        write_some(100);
+        usleep(50000);
+    }
+    assert_int_equal(ring_of(s, RING_STATE), 0);
+    kill(controller, SIGKILL);
+    waitpid(controller, NULL, 0);
+    ringside_trace_object_close(o);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void test_controller_killed(void **state)
+{
+    (void)state;
+    controller_ends(false);
+}
+
+static void test_controller_execs(void **state)
+{
+    (void)state;
+    controller_ends(true);
+}
+
+// The child's entries in the object that were made for the process that it is.
+static unsigned entries_of(const uint8_t *bytes, pid_t pid, bool spoil)
+{
+    unsigned count = 0;
+    uint32_t end = ring_get(bytes + ring_get(bytes, 32), 16);
+    for (uint32_t at = ring_get(bytes, 32); at + 16 <= end; at += 4)
+        if (ring_get(bytes, at) == (uint32_t)pid && ring_get(bytes, at + 4) > 1) {
+            count++;
+            if (spoil)
+                ring_set((uint8_t *)(uintptr_t)bytes, at + 4, 1);
+        }
+    return count;
+}
+
+// The entry of a process that had the same number before is not taken for this one's.
+static void test_stale_entry(void **state)
+{
+    struct ringside_trace_object *o, *again;
+    size_t length;
+    (void)state;
+    pid_t child = fork();
+    if (!child) {
+        alarm(60);
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(ringside_trace_object_open(child, true, &o), 0);
+    uint8_t *bytes = ringside_trace_object_bytes(o, &length);
+    assert_int_equal(entries_of(bytes, child, true), 1);
+    assert_int_equal(ringside_trace_object_open(child, false, &again), ESRCH);
+    assert_int_equal(ringside_trace_object_open(child, true, &again), 0);
+    assert_int_equal(entries_of(ringside_trace_object_bytes(again, &length), child, false), 1);
+    ringside_trace_object_close(again);
+    ringside_trace_object_close(o);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+// The limit of the size of files: no signal comes.
+static void test_file_limit(void **state)
+{
+    const struct ringside_trace_bind bind = {POSIX_TRACE_LOOP, 4096, 64, false, "small"};
+    struct ringside_trace_object *object, *other;
+    char *const words[] = {"sleep", "600", NULL};
+    struct rlimit before, small;
+    unsigned stream;
+    pid_t child; // that has no object yet
+    (void)state;
+    assert_int_equal(posix_spawnp(&child, words[0], NULL, NULL, words, words + 2), 0);
+    assert_int_equal(ringside_trace_object_open(0, true, &object), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 4096;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int bound = ringside_trace_object_bind(object, &bind, &stream);
+    int opened = ringside_trace_object_open(child, true, &other);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(bound, ENOMEM);
+    assert_int_equal(opened, ENOMEM);
+    ringside_trace_object_close(object);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "write")) {
+        write_some(4);
+        return FLAG_CHILD_EXEC;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_event),
+        cmocka_unit_test(test_object),
+        cmocka_unit_test(test_another_user),
+        cmocka_unit_test(test_all_streams),
+        cmocka_unit_test(test_threads_lose_nothing),
+        cmocka_unit_test(test_threads_in_small_rings),
+        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_stream_of_a_child),
+        cmocka_unit_test(test_exec),
+        cmocka_unit_test(test_killed_writers),
+        cmocka_unit_test(test_left_behind),
+        cmocka_unit_test(test_controller_killed),
+        cmocka_unit_test(test_controller_execs),
+        cmocka_unit_test(test_stale_entry),
+        cmocka_unit_test(test_file_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
