@@ -267,6 +267,9 @@ const struct extract_template *adaptor_find(const struct adaptor *adaptor,
     enum extract_hook_space space = mark ? EXTRACT_HOOKS_PLAIN : adaptor->format->hooks;
     const struct extract_template *chosen =
         adaptor->templates ? extract_templates_find(adaptor->templates, space, id) : NULL;
+    if (!chosen && !mark && adaptor->templates && adaptor->format->users_share &&
+        id > adaptor->format->user_ids)
+        chosen = extract_templates_find(adaptor->templates, space, adaptor->format->user_ids);
     if (!chosen)
         return NULL;
     bool doubtful = event->type->class_ == EXTRACT_APPL || chosen->hook >= hook_of(ADAPTOR_MARKS);

@@ -64,7 +64,7 @@ static bool item_is_told(const struct extract_trace *trace, const struct wish *i
 {
     const struct extract_object *objects;
     uint32_t first = format_of(trace)->user_ids;
-    bool may = first && id >= first && id - first <= UINT8_MAX;
+    bool may = first && id >= first && id - first <= UINT16_MAX;
     size_t count = may ? extract_trace_objects(trace, &objects) : 0;
     for (size_t i = 0; i < count; i++)
         if (objects[i].number_kind == EXTRACT_KIND_USER_EVENT && objects[i].address == id - first &&

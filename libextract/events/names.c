@@ -138,12 +138,19 @@ static bool push(struct extract_trace *trace, uint32_t *value, size_t i, uint64_
     return true;
 }
 
+// What an object is found by.
+static uint64_t key_of(const struct extract_object *object)
+{
+    return object->number_kind ? extract_number_key(object->number_kind, object->address)
+                               : object->address;
+}
+
 // Enters an object in a map. In one registry, one in use wins over a deleted one; a thread that
 // only events speak of stands behind every registered one that is in use. False: out of memory.
 static bool enter(struct extract_trace *trace, struct extract_map *map, size_t i, uint64_t since)
 {
     const struct extract_object *object = &trace->objects[i];
-    uint32_t *value = extract_map_at(map, object->address);
+    uint32_t *value = extract_map_at(map, key_of(object));
     if (!value)
         return false;
     struct extract_version *head = *value ? &trace->versions[*value] : NULL;
@@ -264,9 +271,9 @@ static size_t find_same(const struct build *build, const struct extract_epoch *e
                         const struct extract_object *object, const char *name)
 {
     const struct extract_trace *trace = build->trace;
-    uint32_t head = extract_map_get(&epoch->by_address, object->address);
+    uint32_t head = extract_map_get(&epoch->by_address, key_of(object));
     if (!head && epoch < trace->epochs + trace->epoch_count - 1)
-        head = extract_map_get(&epoch[1].by_address, object->address);
+        head = extract_map_get(&epoch[1].by_address, key_of(object));
     if (!head || !is_same(build, trace->versions[head].object, object, name))
         return SIZE_MAX;
     return trace->versions[head].object;
@@ -276,7 +283,7 @@ static bool add_old_object(struct build *build, struct extract_epoch *epoch, uin
                            struct extract_object *object, const char *name)
 {
     struct extract_trace *trace = build->trace;
-    uint32_t head = extract_map_get(&epoch->by_address, object->address);
+    uint32_t head = extract_map_get(&epoch->by_address, key_of(object));
     if (head && trace->versions[head].since == block)
         return true;
     size_t i = find_same(build, epoch, object, name);

@@ -336,6 +336,12 @@ void extract_tape_end(struct extract_trace *trace, const struct extract_reader *
     info->running_known = true;
     info->full = info->wrapped || log->status.full;
     info->overrun |= info->wrapped;
+    log->ended = extract_pieces_ending(trace->pieces, &log->ending);
+    if (!log->ended)
+        return;
+    info->running = log->ending.running;
+    info->full = log->ending.full;
+    info->overrun = log->ending.overrun;
 }
 
 uint64_t extract_tape_lacking(const struct extract_trace *trace)

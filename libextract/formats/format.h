@@ -66,15 +66,18 @@ enum { EXTRACT_NAMED = EXTRACT_FIELDS_MAX + 1 };
 // Of a ring of bytes, what its header says. Places count the bytes that were ever written, modulo
 // 2^32; a place lies in the buffer at its value modulo the buffer's length.
 struct extract_reach {
-    uint32_t tail, head; // the oldest whole entry begins at `tail`, the next one will at `head`
-    uint32_t written;    // entries, modulo 2^32
-    uint32_t lost;       // that were not written
-    uint32_t era;        // another one: everything was cleared
-    bool running;        // recording goes on
-    bool keeps_oldest;   // what is new is lost when the buffer is full
-    bool uncounted;      // written, lost and running are not known; entries may have numbers
-    bool ragged;         // none need begin at `tail`
-    bool full;           // of one that is not counted: the oldest were overwritten
+    uint32_t tail, head;  // the oldest whole entry begins at `tail`, the next one will at `head`
+    uint32_t written;     // entries, modulo 2^32
+    uint32_t lost;        // that were not written
+    uint32_t era;         // another one: everything was cleared
+    bool running;         // recording goes on
+    bool keeps_oldest;    // what is new is lost when the buffer is full
+    bool uncounted;       // written, lost and running are not known; entries may have numbers
+    bool ragged;          // none need begin at `tail`
+    bool full;            // of one that is not counted: the oldest were overwritten
+    bool told;            // what is missing may have been read: `overwritten` were lost, and `full`
+    uint32_t overwritten; // says itself whether it is
+    bool apart;           // tail and head do not fit each other
 };
 
 // Entries that differ in length, in a ring of bytes. Its `entries` are the buffer, with slot_bytes
@@ -93,9 +96,13 @@ struct extract_stream {
     // Where NULL is not: they do not stand there, and this reads them to where `reach` looks.
     bool (*live)(struct extract_memory *memory, const struct extract_ring *ring, uint8_t *header);
     // Reads the header's bytes. False: they contradict each other, as those of a writer under way
-    // may when they are read one after the other.
+    // may when they are read one after the other. Where they are `apart`, each by itself may be
+    // right: the writer has gone once round between the one and the other.
     bool (*reach)(const struct extract_ring *ring, const uint8_t *header,
                   struct extract_reach *reach);
+    // Copies what belongs to the ring and lies elsewhere to where the format wants it: in front of
+    // the buffer, which lies at the end of the copy. NULL: nothing does.
+    void (*beside)(struct extract_snapshot *snapshot, struct extract_memory *memory);
     // Finds out from the bytes between two places how entries are laid out. NULL: it is known.
     // Errors: BAD, NOMEM.
     enum extract_code (*settle)(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
@@ -120,6 +127,12 @@ struct extract_stream {
     // Of rings that can be followed by the places and counts of `reach`: bytes of the entry at the
     // start of `left` bytes; 0: there is none, or not all of it. NULL: they cannot.
     uint32_t (*length)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
+    // Of these: bytes in front of the first entry that its writer has not finished. NULL: the head
+    // passes none before it is.
+    uint32_t (*finished)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
+    // The address of the object that an entry names. False, or NULL: none.
+    bool (*object)(const struct extract_ring *ring, const uint8_t *entry, uint32_t length,
+                   uint64_t *address);
 };
 
 static inline bool extract_stream_is_recorded(const struct extract_stream *stream)
@@ -245,6 +258,10 @@ struct extract_format {
     // are one by every check.
     bool (*looks)(const uint8_t *bytes, size_t length);
     bool (*is)(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address);
+    // Where not NULL: what such a header does not tell is read. False: it is none, or is found by
+    // another one.
+    bool (*complete)(struct extract_ring *ring, struct extract_memory *memory);
+    bool streams; // one header leads to several rings; extract_ring_options may say which
 
     // Entries of different lengths; NULL: all have the same. With it, the judges and `same` are
     // NULL.
@@ -285,7 +302,8 @@ struct extract_format {
     bool (*inner)(const struct extract_snapshot *snapshot, const struct extract_event *event,
                   struct extract_event *inner);
     bool names_members;      // what lies inside of a variable is called by its member: "ao.equeue"
-    uint32_t user_ids;       // the id of user event 0, where events tell names of those; else 0
+    uint32_t user_ids;       // the id of user event 0, where user events have names; else 0
+    bool users_share;        // user events without a template of their own have that of number 0
     const char *thread_type; // type_name of the objects that events are of; NULL: "thread"
     // Appends the text that a value of EXTRACT_KIND_TEXT stands for. False, or NULL: there is none.
     bool (*text)(const struct extract_snapshot *snapshot, uint64_t value,
@@ -321,6 +339,7 @@ struct extract_format {
 const struct extract_format *extract_format_by_name(const char *name); // NULL: unknown
 const struct extract_format *extract_format_at(size_t i);              // NULL: no more
 
-extern const struct extract_format extract_format_threadx, extract_format_hook, extract_format_rkh;
+extern const struct extract_format extract_format_threadx, extract_format_hook, extract_format_rkh,
+    extract_format_posix;
 
 #endif

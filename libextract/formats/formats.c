@@ -3,8 +3,8 @@
 #include "formats/format.h"
 #include <string.h>
 
-static const struct extract_format *const formats[] = {&extract_format_threadx,
-                                                       &extract_format_hook, &extract_format_rkh};
+static const struct extract_format *const formats[] = {
+    &extract_format_threadx, &extract_format_hook, &extract_format_rkh, &extract_format_posix};
 
 const struct extract_format *extract_format_at(size_t i)
 {

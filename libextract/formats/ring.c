@@ -40,7 +40,7 @@ static void scan_place(struct scan *scan, const uint8_t *bytes, size_t left, siz
         bool is = format->is(&ring, bytes, left, address);
         if (!is && before >= SCAN_STEP)
             is = format->is(&ring, bytes - SCAN_STEP, left + SCAN_STEP, address - SCAN_STEP);
-        if (!is)
+        if (!is || (format->complete && !format->complete(&ring, scan->memory)))
             continue;
         ring.origin = EXTRACT_FROM_SCAN;
         scan->stopped = !scan->found(scan->context, &ring);
@@ -145,6 +145,8 @@ static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_
                                  "more than one trace ring: at 0x%llx, at 0x%llx, maybe more",
                                  (unsigned long long)hits.first.address,
                                  (unsigned long long)hits.second);
+    if (ring->posix.wanted && hits.first.format->streams)
+        return hits.first.format->at(ring, memory, NULL, hits.first.address, error);
     *ring = hits.first;
     return EXTRACT_OK;
 }
@@ -164,6 +166,12 @@ static void weigh(struct verdict *verdict, enum extract_code code,
     verdict->error = *error;
 }
 
+// A ring of which no more is known than what a user says.
+static struct extract_ring blank(const struct extract_ring *ring)
+{
+    return (struct extract_ring){.rkh = ring->rkh, .posix.wanted = ring->posix.wanted};
+}
+
 // Tries each format (or the wanted one) until one finds its ring.
 static enum extract_code find_by_symbols(struct extract_ring *ring, struct extract_memory *memory,
                                          struct extract_symbols *symbols,
@@ -176,7 +184,7 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
         struct extract_error said;
         if (wanted && format != wanted)
             continue;
-        *ring = (struct extract_ring){.rkh = ring->rkh};
+        *ring = blank(ring);
         enum extract_code code = format->find(ring, memory, symbols, &said);
         ring->origin = EXTRACT_FROM_SYMBOL;
         if (!code)
@@ -197,7 +205,7 @@ static enum extract_code find_at(struct extract_ring *ring, struct extract_memor
     enum extract_code code = format->at(ring, memory, symbols, address, error);
     for (size_t i = 1; code == EXTRACT_BAD && !wanted && (format = extract_format_at(i)); i++) {
         struct extract_error said;
-        struct extract_ring other = {.rkh = ring->rkh};
+        struct extract_ring other = blank(ring);
         enum extract_code found = format->at(&other, memory, symbols, address, &said);
         if (found == EXTRACT_NOTFOUND || found == EXTRACT_UNREADABLE)
             continue;
@@ -229,7 +237,7 @@ static enum extract_code locate(struct extract_ring *ring, struct extract_memory
         return find_at(ring, memory, symbols, options->address, wanted, error);
     if (extract_memory_start(memory, &start)) {
         code = find_at(ring, memory, symbols, start, wanted, error);
-        ring->origin = EXTRACT_FROM_FILE;
+        ring->origin = extract_memory_is_running(memory) ? EXTRACT_FROM_ADDRESS : EXTRACT_FROM_FILE;
         return code;
     }
     if (symbols)
@@ -259,16 +267,22 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
     const struct extract_format *wanted = NULL;
     memset(ring, 0, sizeof *ring);
     if (options && options->format && !(wanted = extract_format_by_name(options->format)))
-        return extract_error_set(error, EXTRACT_USAGE, options->format, "use threadx, hook or rkh",
-                                 "unknown trace format");
+        return extract_error_set(error, EXTRACT_USAGE, options->format,
+                                 "use threadx, hook, rkh or posix", "unknown trace format");
     if (options && options->rkh)
         ring->rkh = *options->rkh;
-    bool told = symbols || (options && options->address_known) || has_regions(memory);
+    ring->posix.wanted = options ? options->stream : 0;
+    uint64_t start;
+    bool told = symbols || (options && options->address_known) || has_regions(memory) ||
+                extract_memory_start(memory, &start);
     if (!told)
         return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory),
                                  "load the firmware's ELF, or give the header's address",
                                  "nothing says where the trace ring lies");
     enum extract_code code = locate(ring, memory, symbols, options, wanted, error);
+    if (!code && options && options->stream && !ring->format->streams)
+        return extract_error_set(error, EXTRACT_USAGE, "--stream", "leave it out",
+                                 "a %s trace has one ring only", ring->format->title);
     if (!code && symbols)
         ring->format->join(ring, symbols);
     return code;

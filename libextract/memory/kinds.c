@@ -24,6 +24,8 @@ const char *extract_kind_of(const uint8_t *bytes, size_t length)
         return "hookstream";
     if (extract_rkh_dump_is(bytes, length))
         return "rkhring";
+    if (extract_posix_is(bytes, length))
+        return "ptr";
     if (extract_log_is(bytes, length))
         return "log";
     if (extract_hex_is(bytes, length))

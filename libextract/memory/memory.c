@@ -132,10 +132,8 @@ bool extract_memory_region(const struct extract_memory *memory, size_t i,
 bool extract_memory_start(const struct extract_memory *memory, uint64_t *address)
 {
     const struct extract_images *images = extract_images_of(memory);
-    if (!images || !images->starts)
-        return false;
-    *address = images->start;
-    return true;
+    *address = images ? images->start : memory->source.start;
+    return images ? images->starts : memory->source.starts;
 }
 
 uint64_t extract_memory_missing(const struct extract_memory *memory)

@@ -22,6 +22,7 @@ struct extract_pieces {
     struct extract_log *log;
     struct extract_snapshot head;
     size_t head_at; // the block that tells its ring
+    size_t ending;  // and the one that tells its stream's end; SIZE_MAX: none
     struct places rings, registries;
     uint64_t *passed_at;            // numbers of the events behind each of the registries
     struct extract_ring ring;       // of the blocks behind `ring_at`
@@ -251,16 +252,32 @@ const struct extract_snapshot *extract_pieces_entries(struct extract_pieces *pie
     return &pieces->piece;
 }
 
+// Makes `piece` of a block that tells names: a registry of nothing else.
+static bool frame_names(struct extract_pieces *pieces, const struct extract_log_block *block)
+{
+    struct extract_log_names names;
+    if (!load(pieces, block) || extract_log_names(&names, pieces->buffer, block->length, NULL))
+        return false;
+    pieces->framed = SIZE_MAX;
+    pieces->ring.registry.slot_bytes = names.slot_bytes;
+    frame(pieces, false, pieces->ring.address, pieces->buffer + (names.bytes - pieces->buffer),
+          names.count);
+    return true;
+}
+
 // Makes `piece` of block `i`, which holds a registry.
 static bool frame_registry(struct extract_pieces *pieces, size_t i)
 {
     uint64_t address;
     const uint8_t *bytes;
     size_t length;
-    if (!ring_of(pieces, i) || !pieces->ring.registry.slot_bytes)
+    if (!ring_of(pieces, i))
         return false;
     const struct extract_log_block *block = extract_pieces_block(pieces, i);
-    if (!block || !load(pieces, block) || block->type != EXTRACT_LOG_OBJECTS ||
+    if (block && block->type == EXTRACT_LOG_NAMES)
+        return frame_names(pieces, block);
+    if (!block || !pieces->ring.registry.slot_bytes || !load(pieces, block) ||
+        block->type != EXTRACT_LOG_OBJECTS ||
         extract_log_objects(&address, &bytes, &length, pieces->buffer, block->length, NULL))
         return false;
     uint64_t slots = length / pieces->ring.registry.slot_bytes;
@@ -279,6 +296,14 @@ const struct extract_snapshot *extract_pieces_registry(struct extract_pieces *pi
         pieces->damaged += !pieces->gone;
     }
     return NULL;
+}
+
+bool extract_pieces_ending(struct extract_pieces *pieces, struct extract_log_ending *ending)
+{
+    const struct extract_log_block *block =
+        pieces->ending == SIZE_MAX ? NULL : extract_pieces_block(pieces, pieces->ending);
+    return block && block->type == EXTRACT_LOG_ATTRIBUTES && load(pieces, block) &&
+           extract_log_ending(ending, pieces->buffer, block->length);
 }
 
 void extract_pieces_pass(struct extract_pieces *pieces, size_t i, uint64_t seq)
@@ -330,6 +355,11 @@ static enum extract_code scan_ring(struct extract_pieces *pieces, size_t i,
     return note_place(&pieces->rings, i) ? EXTRACT_OK : EXTRACT_NOMEM;
 }
 
+static bool holds_registry(const struct extract_log_block *block)
+{
+    return block->type == EXTRACT_LOG_OBJECTS || block->type == EXTRACT_LOG_NAMES;
+}
+
 // Notes where rings and registries lie.
 static enum extract_code scan(struct extract_pieces *pieces, struct extract_error *error)
 {
@@ -341,13 +371,18 @@ static enum extract_code scan(struct extract_pieces *pieces, struct extract_erro
     pieces->rings.count = pieces->registries.count = 0;
     pieces->damaged = 0;
     pieces->passed = pieces->lapped = false;
+    pieces->ending = SIZE_MAX;
     pieces->head.ring.format = NULL;
     for (size_t i = 0; !code && (block = extract_pieces_block(pieces, i)); i++) {
         pieces->lapped = block->type == EXTRACT_LOG_GONE;
         pieces->passed |= pieces->lapped;
+        if (block->type == EXTRACT_LOG_ATTRIBUTES)
+            pieces->ending = i;
+        else if (extract_log_holds_entries(block))
+            pieces->ending = SIZE_MAX;
         if (block->type == EXTRACT_LOG_RING)
             code = scan_ring(pieces, i, &first);
-        else if (block->type == EXTRACT_LOG_OBJECTS && !note_place(&pieces->registries, i))
+        else if (holds_registry(block) && !note_place(&pieces->registries, i))
             code = EXTRACT_NOMEM;
     }
     if (code)

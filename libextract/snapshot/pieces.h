@@ -49,6 +49,9 @@ bool extract_pieces_gone(const struct extract_pieces *pieces);
 // Appends the text of the mark that is block i; false when there is none.
 bool extract_pieces_text(struct extract_pieces *pieces, size_t i, struct extract_text *text);
 
+// What the log says of its stream's end. False: nothing, or it goes on behind that.
+bool extract_pieces_ending(struct extract_pieces *pieces, struct extract_log_ending *ending);
+
 // Registries from the newest back: *i is the block to begin in front of (SIZE_MAX: the newest), and
 // then the one that was found. NULL: no more.
 const struct extract_snapshot *extract_pieces_registry(struct extract_pieces *pieces, size_t *i);

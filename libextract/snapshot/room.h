@@ -15,9 +15,10 @@ enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
 // where the system has them, for else half of the time of a copy goes into getting small ones.
 void extract_block_advise(void *block, size_t bytes);
 
-// Copies [from, to), offsets from the ring's start, and tells what cannot be read.
+// Copies [from, to), offsets in the copy, and tells what cannot be read. `base` is the address that
+// its first byte stands for.
 void extract_snapshot_copy(struct extract_snapshot *snapshot, struct extract_memory *memory,
-                           uint64_t from, uint64_t to,
+                           uint64_t base, uint64_t from, uint64_t to,
                            void (*hole)(void *context, uint64_t from, uint64_t to), void *context);
 
 // stream.c: extract_snapshot_take for rings of bytes, but for the counts of verdicts.

@@ -75,7 +75,7 @@ static uint64_t behind_hole(struct extract_memory *memory, uint64_t address, uin
 }
 
 void extract_snapshot_copy(struct extract_snapshot *snapshot, struct extract_memory *memory,
-                           uint64_t from, uint64_t to,
+                           uint64_t base, uint64_t from, uint64_t to,
                            void (*hole)(void *context, uint64_t from, uint64_t to), void *context)
 {
     const struct extract_ring *ring = &snapshot->ring;
@@ -83,14 +83,14 @@ void extract_snapshot_copy(struct extract_snapshot *snapshot, struct extract_mem
     for (;;) {
         size_t got = 0;
         if (at < to)
-            extract_memory_read(memory, ring->address + at, snapshot->bytes + at, (size_t)(to - at),
-                                &got, NULL);
+            extract_memory_read(memory, base + at, snapshot->bytes + at, (size_t)(to - at), &got,
+                                NULL);
         if (end < at) // what lies behind it may have filled the rest of an object's slot
             hole(context, end, at);
         end = at + got;
         if (end >= to)
             break;
-        at = behind_hole(memory, ring->address + end, step) - ring->address;
+        at = behind_hole(memory, base + end, step) - base;
         at = at > to ? to : at;
     }
 }
@@ -304,7 +304,8 @@ static bool copy_and_judge(struct extract_snapshot *snapshot, struct extract_mem
     memset(snapshot->verdict, EXTRACT_GOOD, ring->entries.count);
     if (running)
         read_witness(memory, ring, &before);
-    extract_snapshot_copy(snapshot, memory, ring->header_bytes, ring->length, mark_hole, snapshot);
+    extract_snapshot_copy(snapshot, memory, ring->address, ring->header_bytes, ring->length,
+                          mark_hole, snapshot);
     bool found = find_writer(memory, ring, &pointer);
     if (!running && is_running_after_all(memory, ring, pointer))
         return false;
@@ -332,12 +333,11 @@ enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
     uint8_t last;
     size_t got;
     if (ring->length > EARLY_LOOK &&
-        extract_memory_read(memory, ring->address + ring->length - 1, &last, 1, &got, NULL))
-        return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
-                                 "is the header of this firmware?",
-                                 "the last of its %llu bytes, at 0x%llx, cannot be read",
-                                 (unsigned long long)ring->length,
-                                 (unsigned long long)(ring->address + ring->length - 1));
+        extract_memory_read(memory, ring->entries.end - 1, &last, 1, &got, NULL))
+        return extract_error_set(
+            error, EXTRACT_UNREADABLE, "trace ring", "is the header of this firmware?",
+            "the last of its %llu bytes, at 0x%llx, cannot be read",
+            (unsigned long long)ring->length, (unsigned long long)(ring->entries.end - 1));
     snapshot->bytes = calloc(1, (size_t)(ring->length + spill));
     snapshot->verdict = calloc(1, (size_t)ring->entries.count + 1);
     if (snapshot->bytes && snapshot->verdict) {

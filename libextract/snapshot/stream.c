@@ -108,11 +108,17 @@ static bool read_after(struct copy *copy)
 
 // ---- the bytes ----
 
+// Where the buffer begins in the copy: it ends with it.
+static uint64_t buffer_at(const struct extract_ring *ring)
+{
+    return ring->length - (ring->entries.end - ring->entries.start);
+}
+
 static void note_hole(void *context, uint64_t from, uint64_t to)
 {
     struct copy *copy = context;
     const struct extract_ring *ring = &copy->snapshot->ring;
-    uint64_t start = ring->entries.start - ring->address;
+    uint64_t start = buffer_at(ring);
     copy->missing += to - from;
     if (copy->hole_count == HOLES)
         copy->holes[HOLES - 1].to = to - start;
@@ -120,22 +126,28 @@ static void note_hole(void *context, uint64_t from, uint64_t to)
         copy->holes[copy->hole_count++] = (struct hole){from - start, to - start};
 }
 
-// The bytes between two places; all of the buffer when they go over its end.
+// A stretch of the buffer.
+static void copy_part(struct copy *copy, uint64_t first, uint64_t length)
+{
+    const struct extract_ring *ring = &copy->snapshot->ring;
+    uint64_t start = buffer_at(ring), base = ring->entries.start - start;
+    if (length)
+        extract_snapshot_copy(copy->snapshot, copy->memory, base, start + first,
+                              start + first + length, note_hole, copy);
+}
+
+// The bytes between two places, in their order: what goes over the buffer's end comes behind it, so
+// that no byte of an entry is older than one in front of it.
 static void copy_bytes(struct copy *copy, uint32_t from, uint32_t to)
 {
     const struct extract_ring *ring = &copy->snapshot->ring;
     uint64_t size = ring->entries.end - ring->entries.start;
-    uint64_t start = ring->entries.start - ring->address;
     uint64_t first = from % size, length = to - from;
+    uint64_t here = length < size - first ? length : size - first;
     copy->hole_count = 0;
     copy->missing = 0;
-    if (first + length > size) {
-        first = 0;
-        length = size;
-    }
-    if (length)
-        extract_snapshot_copy(copy->snapshot, copy->memory, start + first, start + first + length,
-                              note_hole, copy);
+    copy_part(copy, first, here);
+    copy_part(copy, 0, length - here);
 }
 
 static bool touches(const struct hole *hole, const struct extract_extent *place, uint64_t size)
@@ -203,6 +215,19 @@ static void sum_up_uncounted(struct copy *copy, bool copied)
     snapshot->overrun = copy->before.full || lost;
 }
 
+// What the writer has summed up itself. What was read is not lost, though it is not there.
+static void sum_up_told(struct copy *copy, bool copied)
+{
+    struct extract_snapshot *snapshot = copy->snapshot;
+    const struct extract_reach *reach = &copy->before;
+    snapshot->lost_known = copied;
+    snapshot->lost = copied ? (uint64_t)reach->lost + reach->overwritten : 0;
+    snapshot->unwritten = reach->lost;
+    snapshot->wrapped = reach->written != snapshot->ring.entries.count;
+    snapshot->overrun = reach->lost || reach->overwritten;
+    snapshot->full = reach->full;
+}
+
 // What counts tell of the ring as a whole.
 static void sum_up_counts(struct copy *copy, bool copied)
 {
@@ -228,7 +253,7 @@ static void sum_up(struct copy *copy, bool copied)
     snapshot->ring.enabled_known = !reach->uncounted;
     snapshot->moved = !is_same(&copy->before, &copy->after);
     snapshot->moved_entries = copy->after.written - reach->written;
-    (reach->uncounted ? sum_up_uncounted : sum_up_counts)(copy, copied);
+    (reach->uncounted ? sum_up_uncounted : reach->told ? sum_up_told : sum_up_counts)(copy, copied);
 }
 
 enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
@@ -261,6 +286,8 @@ enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
                                  "is the dump whole, and the target still there?",
                                  "none of its bytes can be read");
     }
+    if (ring->format->stream->beside)
+        ring->format->stream->beside(snapshot, memory);
     sum_up(&copy, outcome == WHOLE);
     return EXTRACT_OK;
 }

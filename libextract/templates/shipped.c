@@ -12,6 +12,10 @@ static const char rkh[] =
 #include "rkh_fmt.inc"
     ;
 
+static const char posix[] =
+#include "posix_fmt.inc"
+    ;
+
 static const char marks[] =
 #include "marks_fmt.inc"
     ;
@@ -24,6 +28,7 @@ static const struct {
 } shipped[] = {
     {"threadx", "(shipped)/threadx.fmt", threadx, sizeof threadx - 1},
     {"rkh", "(shipped)/rkh.fmt", rkh, sizeof rkh - 1},
+    {"posix", "(shipped)/posix.fmt", posix, sizeof posix - 1},
     {NULL, "(shipped)/marks.fmt", marks, sizeof marks - 1},
 };
 

@@ -5,7 +5,7 @@
 #include "formats/hook/hook.h"
 #include <stdio.h>
 
-enum { BUFFER_MOST = 1 << 28, CPUS_MOST = 256, READS = 4 };
+enum { BUFFER_MOST = 1 << 28, CPUS_MOST = 256, READS = 4, PLACE = 4 };
 
 static const char symbol_name[] = "ringside_hooks";
 
@@ -48,15 +48,17 @@ bool hook_reach(const struct extract_ring *ring, const uint8_t *header, struct e
 {
     struct header h;
     read_header(&h, header, ring->byte_order);
+    bool holds = clock_is_good(&h) && h.head % 4 == 0 && h.tail % 4 == 0;
+    uint64_t size = ring->entries.end - ring->entries.start;
     *reach = (struct extract_reach){.tail = h.tail,
                                     .head = h.head,
                                     .written = h.records,
                                     .lost = h.lost,
                                     .era = h.generation,
                                     .running = h.flags & HOOK_FLAG_RUNS,
-                                    .keeps_oldest = h.flags & HOOK_FLAG_KEEPS_OLDEST};
-    return clock_is_good(&h) && h.head % 4 == 0 && h.tail % 4 == 0 &&
-           h.head - h.tail <= ring->entries.end - ring->entries.start;
+                                    .keeps_oldest = h.flags & HOOK_FLAG_KEEPS_OLDEST,
+                                    .apart = holds && h.head - h.tail > size};
+    return holds && !reach->apart;
 }
 
 // The clock is that of the places, which were read together.
@@ -167,14 +169,20 @@ enum extract_code hook_ring_at(struct extract_ring *ring, struct extract_memory 
                                struct extract_error *error)
 {
     enum extract_code code = EXTRACT_BAD;
+    uint8_t *head = ring->header + EXTRACT_HOOKS_AT_HEAD, before[PLACE];
     (void)symbols;
     // A writer that runs moves its places while they are read.
     for (unsigned i = 0; code == EXTRACT_BAD && i < READS; i++) {
+        memcpy(before, head, PLACE);
         code = read_at(ring, memory, address, error);
         if (!extract_memory_is_running(memory))
-            break;
+            return code;
     }
-    return code;
+    if (code != EXTRACT_BAD || !memcmp(before, head, PLACE))
+        return code;
+    // One that goes round between two of them leaves no two that fit.
+    memcpy(ring->header + EXTRACT_HOOKS_AT_TAIL, head, PLACE);
+    return fill(ring, address, error);
 }
 
 enum extract_code hook_ring_find(struct extract_ring *ring, struct extract_memory *memory,

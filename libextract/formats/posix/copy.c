@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// formats/posix: what a copy of a stream holds beside its ring. In: memory. Out: names of event
+// types, the stream's name and filters, the process block.
+#include "formats/posix/posix.h"
+
+struct beside {
+    uint64_t names, rest, process; // bytes
+};
+
+static struct beside beside_of(const struct extract_ring *ring)
+{
+    uint64_t filters = 2 * (uint64_t)posix_filter_bytes(ring->posix.ids);
+    return (struct beside){.names = ring->registry.end - ring->registry.start,
+                           .rest = POSIX_STREAM_NAME + filters,
+                           .process = ring->posix.process_known ? POSIX_HEADER : 0};
+}
+
+uint64_t posix_copy_length(const struct extract_ring *ring)
+{
+    struct beside beside = beside_of(ring);
+    return POSIX_HEADER + beside.names + beside.rest + beside.process +
+           (ring->entries.end - ring->entries.start);
+}
+
+const uint8_t *posix_copy_rest(const struct extract_snapshot *snapshot, uint32_t *length)
+{
+    struct beside beside = beside_of(&snapshot->ring);
+    *length = (uint32_t)beside.rest;
+    return posix_copy_names(snapshot) + beside.names;
+}
+
+const uint8_t *posix_copy_process(const struct extract_snapshot *snapshot)
+{
+    uint32_t rest;
+    const uint8_t *start = posix_copy_rest(snapshot, &rest);
+    return snapshot->ring.posix.process_known ? start + rest : NULL;
+}
+
+// Half a name would be another name.
+static void read_names(struct extract_snapshot *snapshot, struct extract_memory *memory,
+                       uint64_t bytes)
+{
+    const struct extract_slots *slots = &snapshot->ring.registry;
+    uint8_t *to = snapshot->bytes + POSIX_HEADER;
+    size_t got = 0;
+    if (!bytes || !extract_memory_read(memory, slots->start, to, (size_t)bytes, &got, NULL))
+        return;
+    snapshot->registry_missing = bytes - got;
+    got -= got % slots->slot_bytes;
+    memset(to + got, 0, (size_t)bytes - got);
+}
+
+void posix_copy_beside(struct extract_snapshot *snapshot, struct extract_memory *memory)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    struct beside beside = beside_of(ring);
+    uint8_t *rest = snapshot->bytes + POSIX_HEADER + beside.names;
+    size_t got;
+    read_names(snapshot, memory, beside.names);
+    if (extract_memory_read(memory, ring->address + POSIX_HEADER, rest, (size_t)beside.rest, &got,
+                            NULL))
+        memset(rest, 0, (size_t)beside.rest);
+    if (beside.process && extract_memory_read(memory, ring->posix.process, rest + beside.rest,
+                                              POSIX_HEADER, &got, NULL))
+        memset(rest + beside.rest, 0, POSIX_HEADER);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// formats/posix: the file of a stream. In: a file. Out: a memory in which its parts lie where they
+// lay on the target.
+//
+// Source: docs/formats/posix-ring.md, "The file".
+#include "formats/posix/posix.h"
+#include "memory/images.h"
+#include <stdlib.h>
+
+enum { PARTS = 4 };
+
+bool extract_posix_is(const uint8_t *bytes, size_t length)
+{
+    struct posix_block block;
+    return posix_block_read(&block, bytes, length) && block.version == POSIX_VERSION &&
+           block.header_bytes == POSIX_HEADER;
+}
+
+// A file, taken apart.
+struct file {
+    struct posix_block block;
+    struct posix_stream stream;
+    uint64_t address, stream_address; // of the process block, of the stream block
+    struct extract_image parts[PARTS];
+};
+
+static enum extract_code refuse(const struct extract_input *input, enum extract_code code,
+                                const char *why, struct extract_error *error)
+{
+    return extract_error_set(error, code, input->name, "save the ring again", "%s", why);
+}
+
+// The process block, and what the file adds to it.
+static enum extract_code read_process(struct file *file, const struct extract_input *input,
+                                      struct extract_error *error)
+{
+    struct posix_block *block = &file->block;
+    if (!posix_block_read(block, input->bytes, input->length))
+        return refuse(input, EXTRACT_BAD, "it is no dump of a POSIX trace", error);
+    struct extract_cursor c = extract_cursor_make(input->bytes, POSIX_HEADER, block->layout.order);
+    extract_cursor_seek(&c, POSIX_BLOCK_AT_ADDRESS);
+    file->address = extract_cursor_u32(&c);
+    file->address |= (uint64_t)extract_cursor_u32(&c) << 32;
+    uint32_t number = extract_cursor_u32(&c);
+    enum extract_code code = posix_block_check(block, file->address, error);
+    if (!code && number >= block->streams)
+        code = refuse(input, EXTRACT_BAD, "it is of a stream that its process has not", error);
+    file->stream_address =
+        file->address + block->streams_at + (uint64_t)number * block->stream_bytes;
+    return code;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct extract_image *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static bool are_disjoint(const struct extract_image parts[PARTS])
+{
+    for (unsigned i = 1; i < PARTS; i++)
+        if (parts[i].address - parts[i - 1].address < parts[i - 1].length)
+            return false;
+    return true;
+}
+
+// Where the parts lay. A ring that is cut off ends early; more must not be missing.
+static enum extract_code find_parts(struct file *file, const struct extract_input *input,
+                                    struct extract_error *error)
+{
+    const struct posix_block *block = &file->block;
+    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, block->layout.order);
+    uint64_t names = (uint64_t)block->names_room * block->name_bytes;
+    uint64_t rest = POSIX_STREAM_AT_FILTER + 2 * (uint64_t)posix_filter_bytes(block->ids);
+    const uint8_t *process = extract_cursor_span(&c, POSIX_HEADER);
+    const uint8_t *names_bytes = extract_cursor_span(&c, names);
+    const uint8_t *stream_bytes = extract_cursor_span(&c, rest);
+    uint64_t left = extract_cursor_left(&c);
+    if (c.failed || !left)
+        return refuse(input, EXTRACT_TRUNCATED, "it ends in front of the ring", error);
+    if (!posix_stream_read(&file->stream, stream_bytes, POSIX_HEADER))
+        return refuse(input, EXTRACT_BAD, "its stream block is none", error);
+    enum extract_code code = posix_stream_check(&file->stream, file->stream_address, error);
+    uint64_t ring = (uint64_t)file->stream.ring_words * 4;
+    uint64_t ring_address = file->stream_address - file->stream.back + file->stream.ring_at;
+    const struct extract_image parts[PARTS] = {
+        {file->address, POSIX_HEADER, process, NULL},
+        {file->address + block->names_at, names, names_bytes, NULL},
+        {file->stream_address, rest, stream_bytes, NULL},
+        {ring_address, ring < left ? ring : left, extract_cursor_span(&c, left), NULL}};
+    memcpy(file->parts, parts, sizeof parts);
+    qsort(file->parts, PARTS, sizeof *parts, by_address);
+    if (!code && !are_disjoint(file->parts))
+        code = refuse(input, EXTRACT_BAD, "its parts lie over each other", error);
+    return code;
+}
+
+static enum extract_code load(struct extract_images *images, struct extract_input *input,
+                              struct extract_error *error)
+{
+    struct file file;
+    enum extract_code code = read_process(&file, input, error);
+    if (!code)
+        code = find_parts(&file, input, error);
+    if (code)
+        return code;
+    images->byte_order = file.block.layout.order;
+    images->starts = true;
+    images->start = file.stream_address;
+    return extract_images_add(images, input, file.parts, PARTS, error);
+}
+
+enum extract_code extract_posix_open(struct extract_memory **memory, const char *path,
+                                     struct extract_error *error)
+{
+    return extract_images_open(memory, path, load, error);
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// formats/posix: finding a stream. In: memory and the firmware's symbols. Out: a checked ring.
+//
+// The ring is called by the address of its stream block. The process block, which may be missing
+// in a dump, adds the names of event types.
+//
+// Source: docs/formats/posix-ring.md.
+#include "formats/posix/posix.h"
+#include <stdio.h>
+
+enum { READS = 4, REALTIME_HZ = 1000000000 };
+
+static const char symbol_name[] = "ringside_posix";
+
+static bool read_block(struct posix_block *block, struct extract_memory *memory, uint64_t address)
+{
+    uint8_t bytes[POSIX_HEADER];
+    size_t got;
+    return !extract_memory_read(memory, address, bytes, sizeof bytes, &got, NULL) &&
+           posix_block_read(block, bytes, sizeof bytes) && !posix_block_check(block, address, NULL);
+}
+
+static enum extract_code read_stream(struct extract_ring *ring, struct posix_stream *stream,
+                                     struct extract_memory *memory, uint64_t address,
+                                     struct extract_error *error)
+{
+    size_t got;
+    char what[64];
+    enum extract_code code =
+        extract_memory_read(memory, address, ring->header, POSIX_HEADER, &got, error);
+    if (code)
+        return code;
+    if (posix_stream_read(stream, ring->header, POSIX_HEADER))
+        return posix_stream_check(stream, address, error);
+    snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
+    return extract_error_set(error, EXTRACT_BAD, what, "is the dump whole?",
+                             "no stream block stands there (magic 0x53525450)");
+}
+
+// Fills the ring from the stream block in its `header`.
+static void fill(struct extract_ring *ring, const struct posix_stream *stream, uint64_t address)
+{
+    uint64_t start = address - stream->back + stream->ring_at;
+    uint64_t end = start + (uint64_t)stream->ring_words * 4;
+    ring->format = &extract_format_posix;
+    ring->address = address;
+    ring->header_bytes = POSIX_HEADER;
+    ring->byte_order = stream->layout.order;
+    ring->word_bytes = ring->pointer_bytes = stream->layout.address_bytes;
+    ring->enabled = stream->state & POSIX_STATE_RUNNING;
+    ring->enabled_known = true;
+    ring->timer_mask = UINT64_MAX >> (64 - stream->layout.stamp_bits);
+    ring->hz = stream->layout.realtime ? REALTIME_HZ : stream->clock_hz;
+    ring->registry = (struct extract_slots){start, start, 0, 0};
+    ring->entries = (struct extract_slots){start, end, 0, 0};
+    ring->current_offset = POSIX_STREAM_AT_HEAD;
+    ring->length = posix_copy_length(ring);
+}
+
+// What the process block adds.
+static void add_process(struct extract_ring *ring, const struct posix_block *block,
+                        uint64_t address, uint32_t number)
+{
+    uint64_t names = address + block->names_at;
+    uint64_t bytes = (uint64_t)block->names_room * block->name_bytes;
+    ring->posix.process = address;
+    ring->posix.process_known = true;
+    ring->posix.stream = number;
+    ring->posix.streams = block->streams;
+    ring->posix.ids = block->ids;
+    ring->posix.pid = block->pid;
+    ring->name_bytes = block->name_bytes;
+    ring->registry =
+        (struct extract_slots){names, names + bytes, block->name_bytes, block->names_room};
+    ring->length = posix_copy_length(ring);
+}
+
+static uint64_t stream_address(const struct posix_block *block, uint64_t address, uint32_t number)
+{
+    return address + block->streams_at + (uint64_t)number * block->stream_bytes;
+}
+
+static enum extract_code no_such_stream(const struct extract_ring *ring,
+                                        const struct posix_block *block,
+                                        struct extract_error *error)
+{
+    char what[32];
+    snprintf(what, sizeof what, "stream %u", (unsigned)ring->posix.wanted - 1);
+    return extract_error_set(error, EXTRACT_USAGE, what, "ringside info names the streams",
+                             "the traced process has streams 0 to %u",
+                             (unsigned)block->streams - 1);
+}
+
+// The stream that a user asks for, else the first that is bound, else the first.
+static enum extract_code choose(struct extract_ring *ring, struct extract_memory *memory,
+                                uint64_t address, const struct posix_block *block,
+                                struct extract_error *error)
+{
+    struct posix_stream stream;
+    uint32_t number = ring->posix.wanted ? ring->posix.wanted - 1 : 0;
+    if (number >= block->streams)
+        return no_such_stream(ring, block, error);
+    for (uint32_t i = 0; !ring->posix.wanted && i < block->streams; i++)
+        if (!read_stream(ring, &stream, memory, stream_address(block, address, i), NULL) &&
+            stream.state & POSIX_STATE_BOUND) {
+            number = i;
+            break;
+        }
+    uint64_t at = stream_address(block, address, number);
+    enum extract_code code = read_stream(ring, &stream, memory, at, error);
+    if (!code && at - stream.back != address)
+        code =
+            extract_error_set(error, EXTRACT_BAD, "POSIX trace", "is the dump whole?",
+                              "stream %u says that it belongs to another object", (unsigned)number);
+    if (code)
+        return code;
+    fill(ring, &stream, at);
+    add_process(ring, block, address, number);
+    return EXTRACT_OK;
+}
+
+// The process block that a stream block belongs to, and its number there.
+static bool find_process(struct posix_block *block, uint32_t *number, struct extract_memory *memory,
+                         const struct posix_stream *stream, uint64_t address)
+{
+    if (!read_block(block, memory, address - stream->back) || stream->back < block->streams_at)
+        return false;
+    uint32_t apart = stream->back - block->streams_at;
+    *number = apart / block->stream_bytes;
+    return apart % block->stream_bytes == 0 && *number < block->streams;
+}
+
+static enum extract_code at_stream(struct extract_ring *ring, struct extract_memory *memory,
+                                   uint64_t address, struct extract_error *error)
+{
+    struct posix_stream stream;
+    struct posix_block block;
+    uint32_t number;
+    enum extract_code code = read_stream(ring, &stream, memory, address, error);
+    if (code)
+        return code;
+    bool whole = find_process(&block, &number, memory, &stream, address);
+    if (whole && ring->posix.wanted && ring->posix.wanted - 1 != number)
+        return choose(ring, memory, address - stream.back, &block, error);
+    fill(ring, &stream, address);
+    if (whole)
+        add_process(ring, &block, address - stream.back, number);
+    return EXTRACT_OK;
+}
+
+static enum extract_code read_at(struct extract_ring *ring, struct extract_memory *memory,
+                                 uint64_t address, struct extract_error *error)
+{
+    struct posix_block block;
+    size_t got;
+    char what[64];
+    enum extract_code code =
+        extract_memory_read(memory, address, ring->header, POSIX_HEADER, &got, error);
+    if (code)
+        return code;
+    if (posix_order(ring->header, POSIX_HEADER, POSIX_STREAM_MAGIC))
+        return at_stream(ring, memory, address, error);
+    if (posix_block_read(&block, ring->header, POSIX_HEADER)) {
+        code = posix_block_check(&block, address, error);
+        return code ? code : choose(ring, memory, address, &block, error);
+    }
+    snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
+    return extract_error_set(error, EXTRACT_NOTFOUND, what,
+                             "is this the firmware that runs, and has it started?",
+                             "no POSIX trace stands there (magic 0x43525450)");
+}
+
+enum extract_code posix_at(struct extract_ring *ring, struct extract_memory *memory,
+                           struct extract_symbols *symbols, uint64_t address,
+                           struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_BAD;
+    (void)symbols;
+    // What is being made while it is read may contradict itself.
+    for (unsigned i = 0; code == EXTRACT_BAD && i < READS; i++) {
+        code = read_at(ring, memory, address, error);
+        if (!extract_memory_is_running(memory))
+            break;
+    }
+    return code;
+}
+
+enum extract_code posix_find(struct extract_ring *ring, struct extract_memory *memory,
+                             struct extract_symbols *symbols, struct extract_error *error)
+{
+    static const uint8_t zeros[4];
+    struct extract_symbol symbol;
+    if (!extract_symbols_by_name(symbols, symbol_name, &symbol))
+        return extract_error_set(error, EXTRACT_NOTFOUND, symbol_name,
+                                 "build the firmware with the POSIX trace recorder, or give the "
+                                 "ring's address (--ring, in GDB: ringside set ring)",
+                                 "the ELF file has no such symbol");
+    enum extract_code code = posix_at(ring, memory, symbols, symbol.address, error);
+    if (code == EXTRACT_NOTFOUND && !memcmp(ring->header, zeros, sizeof zeros))
+        return extract_error_set(error, EXTRACT_ABSENT, "POSIX trace recorder",
+                                 "call ringside_trace_init in the firmware, or look later",
+                                 "it was never started (%s begins with 0)", symbol_name);
+    return code == EXTRACT_NOTFOUND && error ? (error->code = EXTRACT_BAD) : code;
+}
+
+void posix_join(struct extract_ring *ring, struct extract_symbols *symbols)
+{
+    ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols);
+}
+
+// ---- scanning ----
+
+bool posix_looks(const uint8_t *bytes, size_t length)
+{
+    return posix_order(bytes, length, POSIX_PROCESS_MAGIC) ||
+           posix_order(bytes, length, POSIX_STREAM_MAGIC);
+}
+
+bool posix_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address)
+{
+    struct posix_block block;
+    struct posix_stream stream;
+    memset(ring, 0, sizeof *ring);
+    ring->address = address;
+    ring->format = &extract_format_posix;
+    if (posix_block_read(&block, bytes, length))
+        return !posix_block_check(&block, address, NULL);
+    return posix_stream_read(&stream, bytes, length) && !posix_stream_check(&stream, address, NULL);
+}
+
+// A stream block is found by its process block, and by itself when that is not there.
+bool posix_complete(struct extract_ring *ring, struct extract_memory *memory)
+{
+    uint64_t address = ring->address;
+    if (posix_at(ring, memory, NULL, address, NULL))
+        return false;
+    return address != ring->address || !ring->posix.process_known;
+}
+
+bool posix_reach(const struct extract_ring *ring, const uint8_t *header,
+                 struct extract_reach *reach)
+{
+    struct posix_stream s;
+    bool holds = posix_stream_read(&s, header, POSIX_HEADER) &&
+                 s.layout.order == ring->byte_order &&
+                 s.ring_words * 4 == ring->entries.end - ring->entries.start;
+    *reach = (struct extract_reach){.tail = s.tail * 4,
+                                    .head = s.head * 4,
+                                    .written = s.recorded,
+                                    .lost = s.refused,
+                                    .overwritten = s.overwritten,
+                                    .era = s.generation,
+                                    .running = s.state & POSIX_STATE_RUNNING,
+                                    .told = true,
+                                    .full = posix_stream_is_full(&s),
+                                    .apart = holds && !posix_stream_places(&s)};
+    return holds && !reach->apart;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// formats/posix: the records of a copied ring. In: its bytes, between two places. Out: an index of
+// records, and of what lies between them and is none.
+//
+// A record's first word and its last say where it begins and how long it is, so that borders are
+// found from either side. What lies behind damage may be a record of a turn before: the first one
+// there is provisional.
+#include "formats/posix/posix.h"
+
+struct walk {
+    struct extract_snapshot *snapshot;
+    const uint8_t *buffer; // and behind it what it starts with
+    uint32_t size, offset; // of the buffer; in the copy
+    uint32_t from, to;
+    struct posix_layout layout;
+    bool log;       // records of a log stand where they were put, not where they lay
+    uint64_t stamp; // of the last record
+};
+
+uint64_t posix_spill(const struct extract_ring *ring)
+{
+    uint64_t size = ring->entries.end - ring->entries.start;
+    return size < POSIX_RECORD_MOST ? size : POSIX_RECORD_MOST;
+}
+
+// The position that a record says of itself.
+static uint32_t own_position(const uint8_t *bytes, uint32_t left, const struct posix_layout *layout)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, left, layout->order);
+    return extract_cursor_u32(&c) & 0xFFFF;
+}
+
+static bool record_at(const struct walk *walk, uint32_t at, struct posix_record *record)
+{
+    const uint8_t *bytes = walk->buffer + at % walk->size;
+    uint32_t left = walk->to - at;
+    left = left < POSIX_RECORD_MOST ? left : POSIX_RECORD_MOST;
+    uint32_t position = walk->log ? own_position(bytes, left, &walk->layout) : at / 4;
+    return posix_record_read(record, bytes, left, &walk->layout, position);
+}
+
+// A record by what it says of itself.
+static bool read_own(struct posix_record *record, const struct extract_ring *ring,
+                     const uint8_t *bytes, uint32_t left)
+{
+    struct posix_stream stream;
+    posix_stream_read(&stream, ring->header, sizeof ring->header);
+    uint32_t position = own_position(bytes, left, &stream.layout);
+    return posix_record_read(record, bytes, left, &stream.layout, position);
+}
+
+uint32_t posix_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left)
+{
+    struct posix_record record;
+    return read_own(&record, ring, bytes, left) ? record.words * 4 : 0;
+}
+
+uint32_t posix_finished(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length)
+{
+    struct posix_record record;
+    for (uint32_t at = 0; at < length; at += record.words * 4) {
+        if (!read_own(&record, ring, bytes + at, length - at))
+            break; // damage will not get better
+        if (!record.done)
+            return at;
+    }
+    return length;
+}
+
+bool posix_named(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
+                 uint64_t *number)
+{
+    struct posix_record record;
+    if (!read_own(&record, ring, bytes, length) || record.id < POSIX_USER)
+        return false;
+    *number = record.id - POSIX_USER;
+    return true;
+}
+
+// The border that is nearest behind `from`, by the last words of records from the end on.
+static uint32_t walk_back(const struct walk *walk)
+{
+    uint32_t at = walk->to;
+    for (;;) {
+        uint32_t last = (at - 4) % walk->size;
+        struct extract_cursor c =
+            extract_cursor_make(walk->buffer + last, sizeof(uint32_t), walk->layout.order);
+        uint32_t bytes = posix_trailer_words(extract_cursor_u32(&c), at / 4) * 4;
+        struct posix_record record;
+        if (!bytes || bytes > at - walk->from || !record_at(walk, at - bytes, &record))
+            return at;
+        at -= bytes;
+    }
+}
+
+static uint32_t search(const struct walk *walk, uint32_t at)
+{
+    struct posix_record record;
+    while (at != walk->to && !record_at(walk, at, &record))
+        at += 4;
+    return at;
+}
+
+static bool note(struct walk *walk, uint32_t at, uint32_t length, enum extract_verdict verdict)
+{
+    struct extract_extent place = {.at = at % walk->size, .length = length, .stamp = walk->stamp};
+    place.offset = walk->offset + place.at;
+    return extract_snapshot_note(walk->snapshot, &place, verdict);
+}
+
+static bool note_all(struct walk *walk, uint32_t at)
+{
+    struct posix_record record;
+    bool fits = true, proven = true;
+    while (fits && at != walk->to) {
+        uint32_t next;
+        if (record_at(walk, at, &record)) {
+            enum extract_verdict verdict = proven ? EXTRACT_GOOD : EXTRACT_PROVISIONAL;
+            next = at + record.words * 4;
+            walk->stamp = record.stamp;
+            fits = note(walk, at, next - at, record.done ? verdict : EXTRACT_TORN);
+            proven = true;
+        } else {
+            next = search(walk, at + 4);
+            fits = note(walk, at, next - at, EXTRACT_INVALID);
+            proven = false;
+        }
+        at = next;
+    }
+    return fits;
+}
+
+bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    struct posix_stream stream;
+    struct walk walk = {.snapshot = snapshot,
+                        .size = (uint32_t)(ring->entries.end - ring->entries.start),
+                        .from = from,
+                        .to = to,
+                        .log = !ring->header_bytes};
+    posix_stream_read(&stream, ring->header, sizeof ring->header);
+    walk.layout = stream.layout;
+    walk.offset = (uint32_t)posix_copy_ring(ring);
+    uint8_t *buffer = snapshot->bytes + walk.offset;
+    walk.buffer = buffer;
+    memcpy(buffer + walk.size, buffer, (size_t)posix_spill(ring));
+    if (!border)
+        from = walk.log ? search(&walk, from) : walk_back(&walk);
+    return note_all(&walk, from);
+}

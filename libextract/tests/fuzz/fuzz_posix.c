@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// Fuzz target: bytes that may be a POSIX trace, as a stopped target's memory (searched, and at an
+// address), as a running one's, and as a dump. Found, copied, decoded, laid out for templates,
+// reported in every form, asked for requests, saved and opened again.
+//
+// What is checked, besides that nothing crashes, leaks or hangs: every entry is accounted for, an
+// entry holds what its event says, requests are words of the object in the documented order, no
+// text controls a terminal, and what was saved shows the same events.
+#define _GNU_SOURCE // memfd_create
+#include "formats/format.h"
+#include "tests/fuzz/trace_checks.h"
+#include <extract/filter.h>
+#include <stdlib.h>
+
+enum { ADDRESS = 0x20000100 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_entry(const struct extract_ring *ring, const struct extract_event *event)
+{
+    static uint8_t room[EXTRACT_ENTRY_ROOM];
+    struct extract_entry entry;
+    uint64_t address = 0;
+    check(ring->format->entry(ring, event, &entry, room));
+    check(entry.bits == 64 && entry.generic);
+    check(entry.length == 32 + event->data_bytes && entry.bytes_of_data == 16 + event->data_bytes);
+    for (unsigned i = 0; i < 8; i++)
+        address |= (uint64_t)entry.bytes[16 + i] << 8 * i;
+    check(address == event->field[1]);
+    check(event->id < 32 || !memcmp(entry.bytes + 32, event->data, event->data_bytes));
+}
+
+static void check_entries(const struct extract_trace *trace)
+{
+    const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
+    struct extract_event events[BATCH];
+    struct extract_reader reader;
+    size_t count;
+    extract_reader_init(&reader, trace);
+    while ((count = extract_reader_next(&reader, events, BATCH)))
+        for (size_t i = 0; i < count; i++)
+            if (!extract_event_is_mark(&events[i]))
+                check_entry(ring, &events[i]);
+}
+
+// `request` comes behind what is wanted, and `active` last.
+static void check_request(const struct extract_trace *trace, struct extract_memory *memory,
+                          const char *verb, const char *const *words, size_t count)
+{
+    const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
+    struct extract_request *request;
+    struct extract_word word, before = {0};
+    struct extract_text text;
+    size_t i = 0;
+    if (extract_request_new(&request, trace, memory, verb, words, count, NULL))
+        return;
+    for (; extract_request_word(request, i, &word); i++) {
+        bool last = word.address == ring->posix.process + 20 && word.value == UINT32_MAX;
+        check(!last || before.address == ring->address + 92);
+        before = word;
+    }
+    check(!i || before.address == ring->posix.process + 20);
+    extract_text_init(&text, NULL, NULL);
+    extract_request_show(request, i > 0, &text);
+    for (size_t k = 0; k < text.used; k++)
+        check((uint8_t)text.data[k] >= ' ' || text.data[k] == '\n');
+    extract_text_free(&text);
+    extract_request_free(request);
+}
+
+static void check_requests(const struct extract_trace *trace, struct extract_memory *memory)
+{
+    static const char *const show[] = {"show"};
+    static const char *const set[] = {"set", "*", "system", "40"};
+    check_request(trace, memory, "start", NULL, 0);
+    check_request(trace, memory, "clear", NULL, 0);
+    check_request(trace, memory, "filter", show, 1);
+    check_request(trace, memory, "filter", set, 4);
+}
+
+// What was saved shows the same events. Parts that lay over each other make no file.
+static void check_file(const struct extract_trace *trace)
+{
+    struct extract_session_options options = {.size = sizeof options, .format = "posix"};
+    struct extract_memory *memory = NULL;
+    struct extract_session *session;
+    struct extract_text text;
+    extract_text_init(&text, NULL, NULL);
+    if (!extract_export_ring(&text, trace, NULL) &&
+        !extract_posix_open(&memory, file_of((const uint8_t *)text.data, text.used), NULL)) {
+        check(!extract_session_open(&session, memory, NULL, &options, NULL));
+        check_same(trace, extract_session_trace(session));
+        extract_session_close(session);
+    }
+    extract_memory_close(memory);
+    extract_text_free(&text);
+}
+
+static void check_session(struct extract_memory *memory, bool at, bool json)
+{
+    struct extract_session_options options = {
+        .size = sizeof options, .format = "posix", .ring_known = at, .ring = ADDRESS, .json = json};
+    struct extract_session *session;
+    struct extract_error error = {0};
+    enum extract_code code = extract_session_open(&session, memory, NULL, &options, &error);
+    check(!code == !!session);
+    check(!code || (error.code == code && error.what[0] && error.why[0]));
+    if (session) {
+        struct extract_text text;
+        extract_text_init(&text, NULL, NULL);
+        check(!extract_session_run(session, "status", &text, NULL));
+        extract_text_free(&text);
+        run_verbs(session);
+        check_trace(extract_session_trace(session));
+        check_entries(extract_session_trace(session));
+        check_requests(extract_session_trace(session), memory);
+        check_file(extract_session_trace(session));
+    }
+    extract_session_close(session);
+    extract_memory_close(memory);
+}
+
+// ---- The ways in ----
+
+static void as_memory(const uint8_t *data, size_t size, bool at)
+{
+    struct extract_memory *memory;
+    check(!extract_memory_new_images(&memory, NULL));
+    check(!extract_memory_add_bytes(memory, "fuzz", data, size, ADDRESS, NULL));
+    check_session(memory, at, size & 1);
+}
+
+static void as_file(const uint8_t *data, size_t size)
+{
+    struct extract_memory *memory;
+    if (!extract_posix_open(&memory, file_of(data, size), NULL))
+        check_session(memory, false, false);
+}
+
+// Between any two reads of a target that runs, a byte of it changes.
+struct target {
+    uint8_t *bytes;
+    size_t size;
+    unsigned reads;
+};
+
+static size_t target_read(void *context, uint64_t address, void *buffer, size_t length)
+{
+    struct target *target = context;
+    uint64_t offset = address - ADDRESS;
+    if (address < ADDRESS || offset >= target->size)
+        return 0;
+    size_t got = length < target->size - offset ? length : target->size - (size_t)offset;
+    memcpy(buffer, target->bytes + offset, got);
+    target->bytes[(target->reads++ * 4 + target->bytes[target->size - 1]) % target->size]++;
+    return got;
+}
+
+static void as_target(const uint8_t *data, size_t size)
+{
+    struct target target = {malloc(size), size, 0};
+    struct extract_memory_source source = {
+        .read = target_read, .context = &target, .running = true};
+    struct extract_memory *memory = NULL;
+    check(target.bytes && !extract_memory_new(&memory, &source, NULL));
+    memcpy(target.bytes, data, size);
+    check_session(memory, true, false);
+    free(target.bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!size)
+        return 0;
+    as_memory(data, size, true);
+    as_memory(data, size, false);
+    as_file(data, size);
+    as_target(data, size);
+    return 0;
+}
