@@ -21,6 +21,7 @@ enum {
 
 #define LOG_MAGIC "RLBK"
 #define LOG_NAME  "RINGSIDE"
+#define LOG_GIVEN "the log's file" // how messages call what was given as a descriptor
 
 // Bytes of a block in the file.
 static inline uint64_t extract_log_size(uint64_t length)
@@ -33,6 +34,21 @@ static inline void extract_log_store(uint8_t *to, uint64_t value, unsigned bytes
 {
     for (unsigned i = 0; i < bytes; i++)
         to[i] = (uint8_t)(value >> (8 * i));
+}
+
+// Types of blocks that stand again at the head of every section, in this order.
+static const uint16_t log_repeated[] = {EXTRACT_LOG_RING, EXTRACT_LOG_OBJECTS,
+                                        EXTRACT_LOG_ATTRIBUTES, EXTRACT_LOG_NAMES};
+
+enum { LOG_REPEATED = sizeof log_repeated / sizeof *log_repeated };
+
+// Which of them a type is; LOG_REPEATED: none.
+static inline unsigned extract_log_repeated(uint16_t type)
+{
+    unsigned i = 0;
+    while (i < LOG_REPEATED && log_repeated[i] != type)
+        i++;
+    return i;
 }
 
 // ---- Checksum ----

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // log: which file a writer may write. In: a path. Out: a new file, an empty one, or an APPEND log
 // that is continued; everything else is refused and left as it is.
+#define _GNU_SOURCE // O_PATH
 #include "log/place.h"
 #include "base/file.h"
 #include "log/room.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,7 +49,8 @@ static enum extract_code adopt(struct log_place *place, struct log_facts *facts,
                                struct extract_error *error)
 {
     struct extract_log *log;
-    enum extract_code code = extract_log_open(&log, place->path, error);
+    enum extract_code code = place->lock.path ? extract_log_open(&log, place->path, error)
+                                              : extract_log_open_fd(&log, place->fd, error);
     if (code == EXTRACT_BAD)
         return extract_error_set(error, EXTRACT_BAD, place->path, hint_name,
                                  "there is a file of that name, and it is no log");
@@ -122,6 +125,73 @@ enum extract_code extract_log_place_open(struct log_place *place, const char *pa
         code = open_file(place, facts, error);
     if (code)
         extract_log_place_close(place, NULL);
+    return code;
+}
+
+// ---- a file that is open ----
+
+static enum extract_code refuse_fd(struct extract_error *error, const char *why)
+{
+    return extract_error_set(error, EXTRACT_USAGE, LOG_GIVEN,
+                             "give a descriptor of a regular file that is open for writing", "%s",
+                             why);
+}
+
+// Opened anew: a descriptor may append whatever is written, or not be for reading. Where it cannot
+// be opened anew, it is copied.
+static enum extract_code reopen(struct log_place *place, int fd, struct extract_error *error)
+{
+    char path[32];
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || flags & O_PATH)
+        return refuse_fd(error, "it is not open for writing");
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return refuse_fd(error, "it is no regular file");
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    place->size = (uint64_t)st.st_size;
+    place->fd = open(path, O_RDWR | O_CLOEXEC);
+    if (place->fd < 0 && flags & O_APPEND)
+        return refuse_fd(error, "it appends (O_APPEND), and cannot be opened anew");
+    if (place->fd < 0)
+        place->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return place->fd < 0 ? extract_file_error(place->path, NULL, error) : EXTRACT_OK;
+}
+
+// A log that is there is continued, or begun anew; what is no log is not touched.
+static enum extract_code take_content(struct log_place *place, struct log_facts *facts,
+                                      struct extract_error *error)
+{
+    struct extract_log *log;
+    if (!place->size)
+        return EXTRACT_OK;
+    enum extract_code code = extract_log_open_fd(&log, place->fd, error);
+    if (code)
+        return code;
+    extract_log_free(log);
+    if (facts->policy == EXTRACT_LOG_APPEND)
+        return continue_log(place, facts, error);
+    if (ftruncate(place->fd, 0) != 0)
+        return extract_file_error(place->path, NULL, error);
+    place->size = 0;
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_log_place_take(struct log_place *place, int fd, struct log_facts *facts,
+                                         struct extract_error *error)
+{
+    memset(place, 0, sizeof *place);
+    place->fd = place->lock.fd = -1;
+    place->path = extract_log_path(LOG_GIVEN, "");
+    if (!place->path)
+        return extract_error_set(error, EXTRACT_NOMEM, LOG_GIVEN, NULL, "out of memory");
+    enum extract_code code = reopen(place, fd, error);
+    if (!code)
+        code = take_content(place, facts, error);
+    int reason = errno;
+    if (code)
+        extract_log_place_close(place, NULL);
+    errno = reason;
     return code;
 }
 

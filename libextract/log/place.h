@@ -24,6 +24,11 @@ struct log_place {
 enum extract_code extract_log_place_open(struct log_place *place, const char *path,
                                          struct log_facts *facts, struct extract_error *error);
 
+// The same in the file that the descriptor `fd` is open for, without a lock: nothing is done to the
+// descriptor itself. Errors: those of extract_log_create_fd.
+enum extract_code extract_log_place_take(struct log_place *place, int fd, struct log_facts *facts,
+                                         struct extract_error *error);
+
 // Closes it and gives the lock back. Errors: IO (what the system says on closing).
 enum extract_code extract_log_place_close(struct log_place *place, struct extract_error *error);
 

@@ -16,11 +16,13 @@
 
 // ---- Opening ----
 
-static enum extract_code open_file(struct extract_log *log, struct extract_error *error)
+// From a path, or from the descriptor `fd`.
+static enum extract_code open_file(struct extract_log *log, int fd, struct extract_error *error)
 {
     struct stat st;
     // A FIFO is opened without waiting for its writer: it is only asked what it is.
-    log->fd = open(log->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    log->fd = log->given ? fcntl(fd, F_DUPFD_CLOEXEC, 0)
+                         : open(log->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (log->fd < 0 || fstat(log->fd, &st) != 0)
         return extract_file_error(log->path, NULL, error);
     if (!S_ISREG(st.st_mode))
@@ -40,10 +42,10 @@ static void escape_creator(struct extract_log *log)
     snprintf(log->status.creator, sizeof log->status.creator, "%.*s", LOG_CREATOR - 1, clean.what);
 }
 
-static enum extract_code read_index(struct extract_log *log, struct extract_error *error)
+static enum extract_code read_index(struct extract_log *log, int fd, struct extract_error *error)
 {
-    enum extract_code code = open_file(log, error);
-    if (!code)
+    enum extract_code code = open_file(log, fd, error);
+    if (!code && !log->given)
         code = extract_log_is_locked(&log->status.writing, log->path, error);
     if (!code)
         code = extract_log_find_sections(log, error);
@@ -57,24 +59,37 @@ static enum extract_code read_index(struct extract_log *log, struct extract_erro
     return EXTRACT_OK;
 }
 
-enum extract_code extract_log_open(struct extract_log **log, const char *path,
-                                   struct extract_error *error)
+static enum extract_code open_log(struct extract_log **log, const char *path, int fd,
+                                  struct extract_error *error)
 {
+    const char *called = path ? path : LOG_GIVEN;
     *log = NULL;
     struct extract_log *l = calloc(1, sizeof *l);
-    char *name = l ? extract_log_path(path, "") : NULL;
+    char *name = l ? extract_log_path(called, "") : NULL;
     if (!name) {
         free(l);
-        return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
+        return extract_error_set(error, EXTRACT_NOMEM, called, NULL, "out of memory");
     }
     l->fd = -1;
     l->path = name;
-    enum extract_code code = read_index(l, error);
+    l->given = !path;
+    enum extract_code code = read_index(l, fd, error);
     if (code)
         extract_log_free(l);
     else
         *log = l;
     return code;
+}
+
+enum extract_code extract_log_open(struct extract_log **log, const char *path,
+                                   struct extract_error *error)
+{
+    return open_log(log, path, -1, error);
+}
+
+enum extract_code extract_log_open_fd(struct extract_log **log, int fd, struct extract_error *error)
+{
+    return open_log(log, NULL, fd, error);
 }
 
 static void free_index(struct extract_log *log)
@@ -87,8 +102,8 @@ static void free_index(struct extract_log *log)
 
 enum extract_code extract_log_again(struct extract_log *log, struct extract_error *error)
 {
-    struct extract_log now = {.fd = -1, .path = log->path};
-    enum extract_code code = read_index(&now, error);
+    struct extract_log now = {.fd = -1, .path = log->path, .given = log->given};
+    enum extract_code code = read_index(&now, log->fd, error);
     free_index(code ? &now : log);
     if (!code)
         *log = now;

@@ -123,3 +123,37 @@ enum extract_code extract_log_objects(uint64_t *address, const uint8_t **bytes, 
     *bytes = extract_cursor_span(&c, *length);
     return EXTRACT_OK;
 }
+
+// Source: docs/formats/log.md, "ATTRIBUTES".
+bool extract_log_ending(struct extract_log_ending *ending, const void *payload, size_t length)
+{
+    enum { VERSION = 1, AT_FINAL = 12, AT_STATUS = 36 };
+    struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
+    bool known = extract_cursor_u32(&c) == VERSION;
+    extract_cursor_seek(&c, AT_FINAL);
+    known &= extract_cursor_u32(&c) & 1;
+    extract_cursor_seek(&c, AT_STATUS);
+    ending->running = extract_cursor_u32(&c);
+    ending->full = extract_cursor_u32(&c);
+    ending->overrun = extract_cursor_u32(&c);
+    ending->flushing = extract_cursor_u32(&c);
+    ending->flush_error = extract_cursor_u32(&c);
+    ending->log_overrun = extract_cursor_u32(&c);
+    ending->log_full = extract_cursor_u32(&c);
+    return known && !c.failed;
+}
+
+enum extract_code extract_log_names(struct extract_log_names *names, const void *payload,
+                                    size_t length, struct extract_error *error)
+{
+    struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
+    names->slot_bytes = extract_cursor_u32(&c);
+    names->first = extract_cursor_u32(&c);
+    size_t left = extract_cursor_left(&c);
+    names->bytes = extract_cursor_span(&c, left);
+    if (c.failed || !names->slot_bytes || left % names->slot_bytes || left > UINT32_MAX)
+        return extract_error_set(error, EXTRACT_BAD, "NAMES block of the log", NULL,
+                                 "it is no whole number of names");
+    names->count = (uint32_t)(left / names->slot_bytes);
+    return EXTRACT_OK;
+}

@@ -33,6 +33,7 @@ struct log_print {
 struct extract_log {
     int fd;
     char *path;
+    bool given;    // a descriptor, and no path: messages say the latter
     uint64_t size; // of the file, when it was opened
     struct extract_log_status status;
     uint32_t turn;                // sections in the file when it is full; 0: no end
@@ -43,7 +44,7 @@ struct extract_log {
     size_t count, room;
     uint64_t next_number; // of the block that follows the last
     uint64_t end;         // of the section that holds the farthest block
-    struct log_print ring, objects;
+    struct log_print prints[LOG_REPEATED];
     struct log_window window;
 };
 

@@ -16,7 +16,7 @@ struct walk {
     struct extract_log_block last; // the newest block
     bool any;
     bool broken;      // what was passed over since the last block has been counted
-    bool head;        // only RING and OBJECTS have followed the SECTION block
+    bool head;        // only what is repeated has followed the SECTION block
     bool listed;      // the last block is in the index
     bool whole;       // and is known to be whole
     bool out;         // or has been taken out of the log, since it is not
@@ -57,11 +57,11 @@ static void note_order(struct extract_log *log, const struct extract_log_block *
         log->status.byte_order = (enum extract_byte_order)order;
 }
 
-// Whether a RING or OBJECTS repeats the one before it, at the head of its section.
+// Whether a block repeats the one of its type before it, at the head of its section.
 static bool repeats(struct walk *walk, const struct extract_log_block *block)
 {
     struct extract_log *log = walk->log;
-    struct log_print *last = block->type == EXTRACT_LOG_RING ? &log->ring : &log->objects;
+    struct log_print *last = &log->prints[extract_log_repeated(block->type)];
     struct log_print now = {0};
     walk->whole = extract_log_verify(log, block, &now);
     if (!walk->whole) { // what holds from here on is not known before it is said again
@@ -101,8 +101,7 @@ static void count_gap(struct walk *walk, uint64_t number)
 
 static bool accept(struct walk *walk, const struct extract_log_block *block)
 {
-    bool repeat = false,
-         facts = block->type == EXTRACT_LOG_RING || block->type == EXTRACT_LOG_OBJECTS;
+    bool repeat = false, facts = extract_log_repeated(block->type) < LOG_REPEATED;
     count_gap(walk, block->number);
     walk->whole = walk->out = false;
     if (facts)

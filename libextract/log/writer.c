@@ -45,7 +45,7 @@ struct extract_log_writer {
     uint64_t next;  // number of the next entry
     uint64_t wrote; // bytes
     uint64_t most;  // bytes that the system lets a file have
-    struct repeat ring, objects;
+    struct repeat repeats[LOG_REPEATED];
     uint64_t split;      // ENTRIES from this number on that are being put in parts
     uint32_t split_done; // slots of them that are there
     struct extract_log_totals totals;
@@ -150,25 +150,43 @@ static enum extract_code write_section(struct extract_log_writer *w, struct extr
     return write_block(w, &block, payload, error);
 }
 
-static uint32_t repeat_size(const struct repeat *repeat)
+// Bytes of the repeats: of all of them, or of those that are due.
+static uint32_t repeat_bytes(const struct extract_log_writer *w, bool all)
 {
-    return repeat->length ? (uint32_t)extract_log_size(repeat->length) : 0;
+    uint32_t bytes = 0;
+    for (unsigned i = 0; i < LOG_REPEATED; i++) {
+        const struct repeat *repeat = &w->repeats[i];
+        if (repeat->length && (all || repeat->due))
+            bytes += (uint32_t)extract_log_size(repeat->length);
+    }
+    return bytes;
 }
 
 // Bytes that the section's head still needs.
 static uint32_t head_bytes(const struct extract_log_writer *w)
 {
-    if (!w->used)
-        return SECTION_BLOCK + repeat_size(&w->ring) + repeat_size(&w->objects);
-    return (w->ring.due ? repeat_size(&w->ring) : 0) +
-           (w->objects.due ? repeat_size(&w->objects) : 0);
+    return w->used ? repeat_bytes(w, false) : SECTION_BLOCK + repeat_bytes(w, true);
 }
 
-static enum extract_code write_repeat(struct extract_log_writer *w, struct repeat *repeat,
-                                      enum extract_log_type type, struct extract_error *error)
+// Whether something of what is repeated is not in this section yet.
+static bool is_due(const struct extract_log_writer *w)
 {
+    return repeat_bytes(w, false);
+}
+
+// Nothing follows that would need it.
+static void forgo_repeats(struct extract_log_writer *w)
+{
+    for (unsigned i = 0; i < LOG_REPEATED; i++)
+        w->repeats[i].due = false;
+}
+
+static enum extract_code write_repeat(struct extract_log_writer *w, unsigned i,
+                                      struct extract_error *error)
+{
+    struct repeat *repeat = &w->repeats[i];
     struct extract_log_block block = {
-        .type = (uint16_t)type, .length = repeat->length, .first = w->next};
+        .type = log_repeated[i], .length = repeat->length, .first = w->next};
     if (!repeat->due)
         return EXTRACT_OK;
     enum extract_code code = write_block(w, &block, repeat->bytes, error);
@@ -182,13 +200,11 @@ static enum extract_code write_head(struct extract_log_writer *w, struct extract
     enum extract_code code = EXTRACT_OK;
     if (!w->used) {
         code = write_section(w, error);
-        w->ring.due = w->ring.length != 0;
-        w->objects.due = w->objects.length != 0;
+        for (unsigned i = 0; i < LOG_REPEATED; i++)
+            w->repeats[i].due = w->repeats[i].length != 0;
     }
-    if (!code)
-        code = write_repeat(w, &w->ring, EXTRACT_LOG_RING, error);
-    if (!code)
-        code = write_repeat(w, &w->objects, EXTRACT_LOG_OBJECTS, error);
+    for (unsigned i = 0; !code && i < LOG_REPEATED; i++)
+        code = write_repeat(w, i, error);
     return code;
 }
 
@@ -240,7 +256,7 @@ static enum extract_code write_full(struct extract_log_writer *w, struct extract
 {
     struct extract_log_block mark = {
         .type = EXTRACT_LOG_MARK, .kind = EXTRACT_MARK_FULL, .first = w->next};
-    w->ring.due = w->objects.due = false; // nothing follows that would need them
+    forgo_repeats(w);
     enum extract_code code = make_room(w, FULL_BLOCK, STATUS_BLOCK, error);
     if (!code)
         code = write_block(w, &mark, NULL, error);
@@ -285,7 +301,7 @@ static enum extract_code put_one(struct extract_log_writer *w, struct extract_lo
 // Payload bytes that fit into a section of their own.
 static uint64_t payload_most(const struct extract_log_writer *w)
 {
-    uint64_t taken = SECTION_BLOCK + repeat_size(&w->ring) + repeat_size(&w->objects) + LOG_HEAD;
+    uint64_t taken = SECTION_BLOCK + repeat_bytes(w, true) + LOG_HEAD;
     if (w->facts.policy == EXTRACT_LOG_UNTIL_FULL)
         taken += FULL_BLOCK + STATUS_BLOCK;
     return taken < w->facts.section_bytes ? (w->facts.section_bytes - taken) / 8 * 8 : 0;
@@ -380,25 +396,15 @@ static const char *nonsense(const struct extract_log_block *b, const void *paylo
     return b->provisional > b->count ? "it has more provisional entries than entries" : NULL;
 }
 
-enum extract_code extract_log_put(struct extract_log_writer *writer,
-                                  const struct extract_log_block *block, const void *payload,
-                                  struct extract_error *error)
-{
-    const char *why = nonsense(block, payload);
-    if (why)
-        return extract_error_set(error, EXTRACT_USAGE, "log block", NULL, "%s", why);
-    enum extract_code code = put_block(writer, block, payload, error);
-    if (!code)
-        writer->split_done = 0;
-    return code;
-}
-
 // ---- What is repeated ----
 
-// Keeps the bytes `a` and `b`, one behind the other. *changed: they are others than before.
-static enum extract_code keep(struct repeat *repeat, const void *a, size_t a_length, const void *b,
-                              size_t b_length, struct extract_error *error)
+// Keeps the bytes `a` and `b`, one behind the other, to be written when they are others than
+// before.
+static enum extract_code keep(struct extract_log_writer *w, uint16_t type, const void *a,
+                              size_t a_length, const void *b, size_t b_length,
+                              struct extract_error *error)
 {
+    struct repeat *repeat = &w->repeats[extract_log_repeated(type)];
     size_t length = a_length + b_length;
     if (length == repeat->length && memcmp(repeat->bytes, a, a_length) == 0 &&
         (!b_length || memcmp(repeat->bytes + a_length, b, b_length) == 0))
@@ -424,7 +430,7 @@ static enum extract_code settle(struct extract_log_writer *w, struct extract_err
 {
     if (w->full)
         return say_full(w, error);
-    if (!w->ring.due && !w->objects.due)
+    if (!is_due(w))
         return EXTRACT_OK;
     enum extract_code code = make_room(w, 0, FULL_BLOCK + STATUS_BLOCK, error);
     return code == EXTRACT_LIMIT ? write_full(w, error) : code;
@@ -436,7 +442,7 @@ enum extract_code extract_log_put_ring(struct extract_log_writer *writer,
     uint8_t payload[LOG_RING_MOST];
     uint32_t length = extract_log_ring_encode(payload, ring);
     writer->facts.byte_order = ring->byte_order;
-    enum extract_code code = keep(&writer->ring, payload, length, NULL, 0, error);
+    enum extract_code code = keep(writer, EXTRACT_LOG_RING, payload, length, NULL, 0, error);
     return code ? code : settle(writer, error);
 }
 
@@ -448,8 +454,33 @@ enum extract_code extract_log_put_objects(struct extract_log_writer *writer, uin
     if (length > writer->facts.section_bytes / 2 - LOG_HEAD - sizeof start)
         return too_large(writer, "a registry", length, error);
     extract_log_store(start, address, sizeof start);
-    enum extract_code code = keep(&writer->objects, start, sizeof start, bytes, length, error);
+    enum extract_code code =
+        keep(writer, EXTRACT_LOG_OBJECTS, start, sizeof start, bytes, length, error);
     return code ? code : settle(writer, error);
+}
+
+static enum extract_code put_repeat(struct extract_log_writer *w, uint16_t type,
+                                    const void *payload, size_t length, struct extract_error *error)
+{
+    if (length > w->facts.section_bytes / 2 - LOG_HEAD)
+        return too_large(w, "a block", length, error);
+    enum extract_code code = keep(w, type, payload, length, NULL, 0, error);
+    return code ? code : settle(w, error);
+}
+
+enum extract_code extract_log_put(struct extract_log_writer *writer,
+                                  const struct extract_log_block *block, const void *payload,
+                                  struct extract_error *error)
+{
+    const char *why = nonsense(block, payload);
+    if (why)
+        return extract_error_set(error, EXTRACT_USAGE, "log block", NULL, "%s", why);
+    if (block->type == EXTRACT_LOG_ATTRIBUTES || block->type == EXTRACT_LOG_NAMES)
+        return put_repeat(writer, block->type, payload, block->length, error);
+    enum extract_code code = put_block(writer, block, payload, error);
+    if (!code)
+        writer->split_done = 0;
+    return code;
 }
 
 // ---- Creating and closing ----
@@ -507,33 +538,38 @@ static uint64_t file_limit(void)
 static enum extract_code release(struct extract_log_writer *w, struct extract_error *error)
 {
     enum extract_code code = extract_log_place_close(&w->place, error);
-    free(w->ring.bytes);
-    free(w->objects.bytes);
+    for (unsigned i = 0; i < LOG_REPEATED; i++)
+        free(w->repeats[i].bytes);
     free(w);
     return code;
 }
 
-// A log that could not be begun leaves no file behind.
+// A log that could not be begun leaves no file behind. errno still says why.
 static void take_back(struct extract_log_writer *w)
 {
+    int reason = errno;
     if (w->place.created)
         unlink(w->place.path);
     release(w, NULL);
+    errno = reason;
 }
 
-enum extract_code extract_log_create(struct extract_log_writer **writer, const char *path,
-                                     const struct extract_log_options *options,
-                                     struct extract_error *error)
+// Begins the log at `path`, or, when that is NULL, in the file that `fd` is open for.
+static enum extract_code begin(struct extract_log_writer **writer, const char *path, int fd,
+                               const struct extract_log_options *options,
+                               struct extract_error *error)
 {
     struct log_facts facts;
+    const char *name = path ? path : LOG_GIVEN;
     *writer = NULL;
-    enum extract_code code = plan(&facts, options, path, error);
+    enum extract_code code = plan(&facts, options, name, error);
     if (code)
         return code;
     struct extract_log_writer *w = calloc(1, sizeof *w);
     if (!w)
-        return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
-    code = extract_log_place_open(&w->place, path, &facts, error);
+        return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
+    code = path ? extract_log_place_open(&w->place, path, &facts, error)
+                : extract_log_place_take(&w->place, fd, &facts, error);
     if (code) {
         free(w);
         return code;
@@ -550,6 +586,20 @@ enum extract_code extract_log_create(struct extract_log_writer **writer, const c
     return code;
 }
 
+enum extract_code extract_log_create(struct extract_log_writer **writer, const char *path,
+                                     const struct extract_log_options *options,
+                                     struct extract_error *error)
+{
+    return begin(writer, path, -1, options, error);
+}
+
+enum extract_code extract_log_create_fd(struct extract_log_writer **writer, int fd,
+                                        const struct extract_log_options *options,
+                                        struct extract_error *error)
+{
+    return begin(writer, NULL, fd, options, error);
+}
+
 void extract_log_note_cost(struct extract_log_writer *writer, uint64_t polls,
                            const struct extract_memory_cost *cost)
 {
@@ -562,6 +612,19 @@ void extract_log_note_cost(struct extract_log_writer *writer, uint64_t polls,
 uint64_t extract_log_written(const struct extract_log_writer *writer)
 {
     return writer->wrote;
+}
+
+void extract_log_turn(struct extract_log_writer *writer)
+{
+    if (writer->used && !is_last(writer))
+        next_section(writer);
+}
+
+uint64_t extract_log_overwritten(const struct extract_log_writer *writer)
+{
+    uint64_t section = writer->place.section, sections = writer->facts.sections;
+    bool loop = writer->facts.policy == EXTRACT_LOG_LOOP;
+    return loop && section >= sections ? section - sections + 1 : 0;
 }
 
 uint64_t extract_log_next(const struct extract_log_writer *writer)
@@ -586,7 +649,7 @@ static enum extract_code write_status(struct extract_log_writer *w, struct extra
     uint8_t payload[LOG_STATUS_PAYLOAD];
     struct extract_log_block block = {
         .type = EXTRACT_LOG_STATUS, .length = sizeof payload, .first = w->next};
-    w->ring.due = w->objects.due = false;
+    forgo_repeats(w);
     enum extract_code code = make_room(w, STATUS_BLOCK, 0, error);
     extract_log_totals_encode(payload, &w->totals);
     return code ? code : write_block(w, &block, payload, error);

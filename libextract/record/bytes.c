@@ -383,7 +383,7 @@ enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *
 
 enum extract_code bytes_end(struct extract_recorder *r, struct extract_error *error)
 {
-    if (r->behind)
-        return out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error);
-    return r->bytes.counted && r->found ? counted_end(r, error) : EXTRACT_OK;
+    if (r->bytes.counted && r->found)
+        return counted_end(r, error);
+    return r->behind ? out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error) : EXTRACT_OK;
 }

@@ -7,9 +7,16 @@
 // the head is whole when the tail, read again, has not passed that place. Where it has, the newest
 // entries are taken from a tail on that was read behind them: there an entry begins.
 //
+// Where the head passes entries before they are finished, what is read ends in front of the first
+// of these, which is come back to; unless it holds up so much that its writer has died.
+//
 // The writer counts an entry before its head passes it, and both move on between two words that
 // are read. A count holds at a head when two looks found them alike; what is missing before that is
 // an estimate which is not too large, and what it lacks is a part of the next.
+//
+// A writer that goes round between two words of one look leaves a tail that has passed its head:
+// all that lies in front of the tail is overwritten, which is no contradiction. Places and counts
+// only grow, so that the ring begins anew where one of them went back, or the era is another one.
 #include "record/room.h"
 #include <string.h>
 
@@ -17,7 +24,8 @@ enum {
     READS = 4,  // of words that do not fit
     LOOKS = 4,  // for two that are alike
     TRIES = 12, // to take the newest
-    BLOCK_BYTES = 2048
+    BLOCK_BYTES = 2048,
+    HELD_SHARE = 2 // what holds up so large a part of the ring will never be finished
 };
 
 // How far `place` lies behind `from`; negative: in front of it.
@@ -44,8 +52,11 @@ static void note_look(struct extract_recorder *r, const struct extract_reach *re
     record_note_wall(r);
 }
 
+// Looks at the header's words until they hold. Where tail and head lie apart, twice and not alike,
+// the writer is under way, and they are what it is known by.
 static enum extract_delta_result look(struct extract_recorder *r, struct extract_reach *reach)
 {
+    struct extract_reach last = {0};
     const struct extract_stream *stream = r->ring.format->stream;
     uint8_t header[EXTRACT_HEADER_MAX];
     memcpy(header, r->ring.header, sizeof header);
@@ -53,8 +64,13 @@ static enum extract_delta_result look(struct extract_recorder *r, struct extract
         if (!record_read(r, r->ring.address + stream->live_from, header + stream->live_from,
                          stream->live_to - stream->live_from))
             return EXTRACT_DELTA_MUTE;
-        if (!stream->reach(&r->ring, header, reach))
+        bool holds = stream->reach(&r->ring, header, reach);
+        bool moves = reach->apart && last.apart && !is_alike(reach, &last);
+        last = *reach;
+        if (!holds && !moves)
             continue;
+        if (behind(reach->head, reach->tail) > (int64_t)bytes_size(r))
+            reach->tail = reach->head - bytes_size(r);
         note_look(r, reach);
         return EXTRACT_DELTA_OK;
     }
@@ -70,7 +86,8 @@ static enum extract_code fail(struct extract_recorder *r, enum extract_delta_res
 // Whether the ring was cleared, or begun anew, behind a look at it.
 static bool is_anew(const struct extract_reach *before, const struct extract_reach *after)
 {
-    return after->era != before->era || behind(after->head, before->head) < 0;
+    return after->era != before->era || behind(after->head, before->head) < 0 ||
+           behind(after->written, before->written) < 0 || behind(after->lost, before->lost) < 0;
 }
 
 // ---- entries ----
@@ -89,6 +106,34 @@ static uint32_t count_entries(const struct extract_recorder *r, const uint8_t *b
     for (uint32_t at = 0; at < length; count++)
         at += entry_of(r, bytes + at, length - at);
     return count;
+}
+
+// What entries name may be new to the registry.
+static void note_objects(struct extract_recorder *r, const uint8_t *bytes, uint32_t length)
+{
+    const struct extract_stream *stream = r->ring.format->stream;
+    uint64_t address;
+    for (uint32_t at = 0, next; stream->object && at < length; at = next) {
+        next = at + entry_of(r, bytes + at, length - at);
+        if (stream->object(&r->ring, bytes + at, next - at, &address))
+            objects_note_one(&r->objects, address);
+    }
+}
+
+// How much of new bytes is finished, or will never be.
+static uint32_t finished(struct extract_recorder *r, const uint8_t *bytes, uint32_t length)
+{
+    const struct extract_stream *stream = r->ring.format->stream;
+    uint32_t at = 0, most = r->bytes.last ? 0 : bytes_size(r) / HELD_SHARE;
+    if (!stream->finished)
+        return length;
+    for (;;) {
+        at += stream->finished(&r->ring, bytes + at, length - at);
+        r->bytes.held = at < length;
+        if (!r->bytes.held || length - at <= most)
+            return at;
+        at += entry_of(r, bytes + at, length - at);
+    }
 }
 
 // A long entry goes out in pieces, of which the last counts.
@@ -126,16 +171,19 @@ static enum extract_code put_entries(struct extract_recorder *r, const uint8_t *
                                   : out_bytes(&r->out, bytes + from, length - from, count, error);
 }
 
-static enum extract_code deliver(struct extract_recorder *r, const uint8_t *bytes, uint32_t length,
+// Sends new bytes on, as far as they are finished.
+static enum extract_code deliver(struct extract_recorder *r, const uint8_t *bytes, uint32_t fill,
                                  struct extract_error *error)
 {
     struct bytes *b = &r->bytes;
+    uint32_t length = finished(r, bytes, fill);
     uint32_t count = count_entries(r, bytes, length);
     b->place += length;
     b->told += count;
     b->entries += count;
     b->taken += length;
     bytes_drop_anchor(b, bytes, length);
+    note_objects(r, bytes, length);
     pace_look(&r->pace, r->looked, b->place);
     return put_entries(r, bytes, length, error);
 }
@@ -158,7 +206,7 @@ static enum extract_delta_result look_for_count(struct extract_recorder *r, stru
         struct extract_reach before = b->seen;
         newest->least = before.written - 1;
         result = look(r, &newest->reach);
-        if (!result && !r->fresh && is_anew(&before, &newest->reach))
+        if (!result && (i || !r->fresh) && is_anew(&before, &newest->reach))
             result = EXTRACT_DELTA_WILD;
         newest->exact = !result && b->settled;
         if (newest->exact)
@@ -178,6 +226,9 @@ static enum extract_delta_result read_newest(struct extract_recorder *r, struct 
     struct extract_reach after;
     uint32_t from = reach->tail, to = reach->head;
     newest->length = 0;
+    *passed = behind(from, to) > 0;
+    if (*passed)
+        return EXTRACT_DELTA_OK;
     if (to - from > most)
         from = to - most;
     if (!bytes_fetch(r, from, to - from, r->buffer))
@@ -255,9 +306,13 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
         b->place += newest.from - (uint32_t)b->place;
     } else {
         b->place = newest.from;
-        b->told = newest.reach.written - count; // or fewer: then the losses to come lack some
+        // What lies in front of the first ring is no loss; so that none is called one, it is more
+        // rather than less.
+        b->told = (r->again ? newest.least : newest.reach.written) - count;
+        if (r->again && (int32_t)b->told < 0)
+            b->told = 0;
         b->sure = newest.exact;
-        b->refused = newest.reach.lost;
+        b->refused = r->again ? 0 : newest.reach.lost;
         if (r->again && (b->told || !b->sure)) // since it began anew
             code = put_lapped(r, b->told, b->sure, error);
     }
@@ -343,7 +398,8 @@ enum extract_code counted_poll(struct extract_recorder *r, struct extract_error 
     code = put_state(r, true, error);
     if (code)
         return code;
-    bool lapped = r->fresh || r->behind || behind(reach.tail, (uint32_t)b->place) > 0;
+    bool lapped =
+        r->fresh || r->behind || fill > size || behind(reach.tail, (uint32_t)b->place) > 0;
     code = lapped ? jump(r, error) : follow(r, &reach, error);
     if (code || !r->found || r->fresh || r->status.gone)
         return code;
@@ -359,15 +415,20 @@ enum extract_code counted_start(struct extract_recorder *r, struct extract_error
     struct extract_reach reach;
     r->bytes.counted = true;
     look(r, &reach);
-    return out_ring(&r->out, &r->ring, error);
+    enum extract_code code = objects_start(&r->objects, &r->ring, error);
+    code = code ? code : out_ring(&r->out, &r->ring, error);
+    return code ? code : objects_read(r, error);
 }
 
-// What estimates have left out, where the ring's count is known now.
+// What estimates have left out, where the ring's count is known now; or all that the writer was too
+// fast for, about.
 enum extract_code counted_end(struct extract_recorder *r, struct extract_error *error)
 {
     struct bytes *b = &r->bytes;
     int32_t owed = (int32_t)(b->seen.written - b->told);
     bool known = b->settled && b->seen.head == (uint32_t)b->place;
+    if (r->behind)
+        return put_lapped(r, r->fresh || owed < 0 ? 0 : (uint32_t)owed, false, error);
     if (b->sure || !known || owed <= 0 || !r->status.laps)
         return EXTRACT_OK;
     b->told += (uint32_t)owed;

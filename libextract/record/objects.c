@@ -43,6 +43,11 @@ static bool learn(struct objects *objects, uint64_t address)
     return true;
 }
 
+void objects_note_one(struct objects *objects, uint64_t address)
+{
+    objects->wanted |= learn(objects, address);
+}
+
 void objects_note(struct objects *objects, const struct extract_ring *ring,
                   const struct extract_delta_span *span)
 {
@@ -51,7 +56,7 @@ void objects_note(struct objects *objects, const struct extract_ring *ring,
         const uint8_t *entry = span->entries + (size_t)i * ring->entries.slot_bytes;
         size_t count = ring->format->follow->names(ring, entry, addresses);
         for (size_t k = 0; k < count; k++)
-            objects->wanted |= learn(objects, addresses[k]);
+            objects_note_one(objects, addresses[k]);
         objects->wanted |= ring->format->follow->creates(ring, entry);
     }
 }
@@ -65,6 +70,7 @@ static void learn_all(struct extract_recorder *r)
     size_t name_bytes;
     struct extract_object object;
     snapshot.ring.address = r->ring.registry.start;
+    snapshot.ring.header_bytes = 0;
     snapshot.ring.length = objects->length;
     snapshot.bytes = objects->bytes;
     for (uint32_t slot = 0; slot < r->ring.registry.count; slot++)
@@ -86,5 +92,5 @@ enum extract_code objects_read(struct extract_recorder *r, struct extract_error 
     memcpy(objects->bytes, now, objects->length);
     objects->was_read = true;
     learn_all(r);
-    return out_objects(&r->out, r->ring.registry.start, objects->bytes, objects->length, error);
+    return out_objects(&r->out, &r->ring, objects->bytes, objects->length, error);
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // record: what leaves the recorder. In: entries, losses and marks. Out: blocks, to the log first
 // and then to the sink; entries that the log had no room for are a loss of their own.
+#include "log/block.h"
 #include "record/room.h"
+#include <stdlib.h>
 #include <string.h>
+
+enum { NAMES_HEAD = 8 }; // bytes of NAMES in front of the names
 
 static struct extract_log_block loss_block(enum extract_log_loss kind, uint64_t lost,
                                            uint64_t modulo)
@@ -93,9 +97,31 @@ enum extract_code out_ring(struct out *out, const struct extract_ring *ring,
     return code;
 }
 
-enum extract_code out_objects(struct out *out, uint64_t address, const uint8_t *bytes,
-                              size_t length, struct extract_error *error)
+// Of a registry of names, those in use.
+static enum extract_code put_names(struct out *out, const struct extract_ring *ring,
+                                   const uint8_t *bytes, size_t length, struct extract_error *error)
 {
+    uint32_t each = ring->registry.slot_bytes;
+    while (length >= each && !bytes[length - each])
+        length -= each;
+    struct extract_log_block block = {
+        .type = EXTRACT_LOG_NAMES, .length = (uint32_t)length + NAMES_HEAD, .first = out->number};
+    uint8_t *payload = malloc(block.length);
+    if (!payload)
+        return extract_error_set(error, EXTRACT_NOMEM, "names of events", NULL, "out of memory");
+    extract_log_store(payload, each, 4);
+    extract_log_store(payload + 4, ring->format->user_ids, 4);
+    memcpy(payload + NAMES_HEAD, bytes, length);
+    enum extract_code code = put(out, &block, payload, error);
+    free(payload);
+    return code;
+}
+
+static enum extract_code put_objects(struct out *out, const struct extract_ring *ring,
+                                     const uint8_t *bytes, size_t length,
+                                     struct extract_error *error)
+{
+    uint64_t address = ring->registry.start;
     struct extract_log_block block = {.type = EXTRACT_LOG_OBJECTS,
                                       .length = (uint32_t)length,
                                       .first = out->number,
@@ -107,6 +133,12 @@ enum extract_code out_objects(struct out *out, uint64_t address, const uint8_t *
     if (!code && out->sink)
         code = out->sink(out->context, &block, bytes, error);
     return code;
+}
+
+enum extract_code out_objects(struct out *out, const struct extract_ring *ring,
+                              const uint8_t *bytes, size_t length, struct extract_error *error)
+{
+    return (ring->format->user_ids ? put_names : put_objects)(out, ring, bytes, length, error);
 }
 
 enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t value,

@@ -168,7 +168,8 @@ static enum extract_code find_ring(struct extract_recorder *r, struct extract_er
                                            .format = r->format,
                                            .address_known = r->options.ring_known,
                                            .address = r->options.ring,
-                                           .rkh = r->options.rkh};
+                                           .rkh = r->options.rkh,
+                                           .stream = r->options.stream};
     enum extract_code code = extract_ring_find(&r->ring, r->memory, r->symbols, &options, error);
     return code ? code : check_ring(&r->ring, error);
 }
@@ -313,7 +314,7 @@ enum extract_code record_meet_target(struct extract_recorder *r, struct extract_
 static enum extract_code tend(struct extract_recorder *r, struct extract_error *error)
 {
     bool due = r->start >= r->objects.last + OBJECTS_PAUSE;
-    bool busy = r->status.fill > r->ring.entries.count / 4;
+    bool busy = r->status.fill > r->measure.entries.count / 4;
     if (!r->found || r->off || !due || busy || (!r->objects.wanted && !r->status.fill))
         return EXTRACT_OK;
     enum extract_code code = watch_filter(r, error);
@@ -323,10 +324,12 @@ static enum extract_code tend(struct extract_recorder *r, struct extract_error *
 
 static enum extract_code poll_ring(struct extract_recorder *r, struct extract_error *error)
 {
-    if (r->bytes.follows)
-        return bytes_poll(r, error);
-    enum extract_delta_result result = look(r);
     enum extract_code code = EXTRACT_OK;
+    if (r->bytes.follows) {
+        code = bytes_poll(r, error);
+        return code || r->status.gone ? code : tend(r, error);
+    }
+    enum extract_delta_result result = look(r);
     if (result == EXTRACT_DELTA_MUTE)
         return record_lose_target(r, error);
     code = record_meet_target(r, error);
@@ -509,16 +512,16 @@ static enum extract_code last_words(struct extract_recorder *r, struct extract_e
         next = r->next;
         code = extract_recorder_poll(r, error);
     } while (!code && r->off && !r->drained && r->next != next);
-    if (!code && r->bytes.follows)
-        code = bytes_end(r, error);
-    if (!code && r->bytes.follows)
-        return out_mark(&r->out, EXTRACT_MARK_STOP, 0, "", error);
+    if (!code && r->bytes.held) {
+        r->bytes.last = true;
+        code = extract_recorder_poll(r, error);
+    }
     if (!code && r->found && !r->status.gone && !extract_live_halt(r->memory, NULL)) {
-        code = record_forgo(r, error);
+        code = r->bytes.follows ? EXTRACT_OK : record_forgo(r, error);
         code = code ? code : objects_read(r, error);
         extract_live_resume(r->memory, NULL);
     }
-    code = code ? code : record_forgo(r, error);
+    code = code ? code : (r->bytes.follows ? bytes_end : record_forgo)(r, error);
     return code ? code : out_mark(&r->out, EXTRACT_MARK_STOP, 0, "", error);
 }
 

@@ -110,8 +110,8 @@ struct out {
 
 enum extract_code out_ring(struct out *out, const struct extract_ring *ring,
                            struct extract_error *error);
-enum extract_code out_objects(struct out *out, uint64_t address, const uint8_t *bytes,
-                              size_t length, struct extract_error *error);
+enum extract_code out_objects(struct out *out, const struct extract_ring *ring,
+                              const uint8_t *bytes, size_t length, struct extract_error *error);
 enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t value,
                            const char *text, struct extract_error *error);
 // `modulo` 0: `lost` is exact; 1: it is not known; RECORD_ABOUT: it is an estimate, and nothing of
@@ -153,6 +153,8 @@ struct bytes {
     bool sure;                 // `told` is exact
     uint32_t told;             // entries in front of `place`, as the ring counts them
     uint32_t refused;          // that the target had no room for, and which have been told
+    bool held;                 // the next entry was not finished
+    bool last;                 // and will not be waited for
 };
 
 struct extract_recorder {
@@ -253,6 +255,7 @@ enum extract_code objects_start(struct objects *objects, const struct extract_ri
 void objects_free(struct objects *objects);
 void objects_note(struct objects *objects, const struct extract_ring *ring,
                   const struct extract_delta_span *span);
+void objects_note_one(struct objects *objects, uint64_t address);
 // Reads the registry and sends it on when it changed. Unreadable: nothing.
 enum extract_code objects_read(struct extract_recorder *r, struct extract_error *error);
 

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: MIT
+// record: one pass that continues a log. In: a ring, a log that is there. Out: in the log, what the
+// ring holds and the log does not.
+//
+// What the log has is told by its newest entries: where they stand in the ring, everything behind
+// them is new. Where they do not, all of it is, and something may be missing in front.
+#define _GNU_SOURCE // memmem
+#include "record/room.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    TAIL_BLOCKS = 8, // of the log, that are looked at
+    TAIL_ENTRIES = 16,
+    ALIKE = 4,        // slots that must be the same, where there are so many
+    ANCHOR_BYTES = 64 // of a stream whose entries do not tell their length
+};
+
+// A block that the recorder gave.
+struct kept {
+    struct extract_log_block block;
+    uint8_t *payload;
+};
+
+// The log's end.
+struct tail {
+    struct extract_ring ring; // of the entries; none: format is NULL
+    uint8_t *bytes;
+    uint32_t length;
+};
+
+struct flush {
+    struct extract_ring ring; // format is NULL: there was none
+    struct kept *list;
+    size_t count, room;
+    uint8_t *run; // entries up to the first loss, as they lie behind each other
+    uint32_t run_length;
+    bool broken; // there was one
+    struct tail tail;
+};
+
+static enum extract_code no_memory(struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_NOMEM, "flush", NULL, "out of memory");
+}
+
+static bool append(uint8_t **bytes, uint32_t *length, const uint8_t *more, uint32_t count)
+{
+    uint8_t *grown = realloc(*bytes, (size_t)*length + count + 1);
+    if (!grown)
+        return false;
+    memcpy(grown + *length, more, count);
+    *bytes = grown;
+    *length += count;
+    return true;
+}
+
+// ---- what the ring holds ----
+
+static struct kept *add(struct flush *f)
+{
+    if (f->count == f->room) {
+        size_t room = f->room * 2 + 16;
+        struct kept *list = realloc(f->list, room * sizeof *list);
+        if (!list)
+            return NULL;
+        f->list = list;
+        f->room = room;
+    }
+    f->list[f->count] = (struct kept){.payload = NULL};
+    return &f->list[f->count++];
+}
+
+static enum extract_code take(void *context, const struct extract_log_block *block,
+                              const void *payload, struct extract_error *error)
+{
+    struct flush *f = context;
+    struct kept *kept = add(f);
+    bool fits = kept && (kept->payload = malloc((size_t)block->length + 1));
+    if (!fits)
+        return no_memory(error);
+    kept->block = *block;
+    if (block->length)
+        memcpy(kept->payload, payload, block->length);
+    if (block->type == EXTRACT_LOG_RING)
+        f->ring = *(const struct extract_ring *)payload;
+    f->broken |= block->type == EXTRACT_LOG_LOSS;
+    if (extract_log_holds_entries(block) && !f->broken)
+        fits = append(&f->run, &f->run_length, payload, block->length);
+    return fits ? EXTRACT_OK : no_memory(error);
+}
+
+// ---- what the log holds ----
+
+static enum extract_code read_ring(struct tail *tail, struct extract_log *log,
+                                   const struct extract_log_block *block,
+                                   struct extract_error *error)
+{
+    uint8_t *payload = malloc((size_t)block->length + 1);
+    if (!payload)
+        return no_memory(error);
+    enum extract_code code = extract_log_read(log, block, payload, error);
+    code = code ? code : extract_log_ring(&tail->ring, payload, block->length, error);
+    free(payload);
+    return code;
+}
+
+static enum extract_code read_entries(struct tail *tail, struct extract_log *log, size_t i,
+                                      struct extract_error *error)
+{
+    struct extract_log_block block;
+    if (!extract_log_block_at(log, i, &block) || !extract_log_holds_entries(&block))
+        return EXTRACT_OK;
+    uint8_t *payload = malloc((size_t)block.length + 1);
+    enum extract_code code =
+        payload ? extract_log_read(log, &block, payload, error) : no_memory(error);
+    if (!code && !append(&tail->bytes, &tail->length, payload, block.length))
+        code = no_memory(error);
+    free(payload);
+    return code;
+}
+
+// The newest blocks of entries, behind the last beginning of the target.
+static enum extract_code read_tail(struct tail *tail, struct extract_log *log,
+                                   struct extract_error *error)
+{
+    struct extract_log_block block;
+    size_t newest[TAIL_BLOCKS], count = 0;
+    enum extract_code code = EXTRACT_OK;
+    for (size_t i = 0; !code && extract_log_block_at(log, i, &block); i++) {
+        bool reset = block.type == EXTRACT_LOG_MARK && block.kind == EXTRACT_MARK_RESET;
+        if (block.type == EXTRACT_LOG_RING)
+            code = read_ring(tail, log, &block, error);
+        if (reset)
+            count = 0;
+        else if (extract_log_holds_entries(&block))
+            newest[count++ % TAIL_BLOCKS] = i;
+    }
+    for (size_t n = count > TAIL_BLOCKS ? count - TAIL_BLOCKS : 0; !code && n < count; n++)
+        code = read_entries(tail, log, newest[n % TAIL_BLOCKS], error);
+    return code;
+}
+
+static enum extract_code open_tail(struct tail *tail, const char *path, struct extract_error *error)
+{
+    struct extract_log *log;
+    if (access(path, F_OK))
+        return EXTRACT_OK;
+    enum extract_code code = extract_log_open(&log, path, error);
+    if (code)
+        return code;
+    code = read_tail(tail, log, error);
+    extract_log_free(log);
+    return code;
+}
+
+// ---- where the log ends in the ring ----
+
+// Behind the last place where the log's newest slots stand; 0: nowhere. At the run's start some of
+// them may be gone.
+static uint32_t find_slots(const struct flush *f)
+{
+    const struct tail *tail = &f->tail;
+    uint32_t each = f->ring.entries.slot_bytes, have = tail->length / each;
+    uint32_t alike = have < ALIKE ? have : ALIKE;
+    for (uint32_t end = f->run_length / each; alike && end; end--) {
+        uint32_t n = 0, most = end < alike ? end : alike;
+        while (n < most &&
+               f->ring.format->same(&f->ring, tail->bytes + (size_t)(have - 1 - n) * each,
+                                    f->run + (size_t)(end - 1 - n) * each))
+            n++;
+        if (n == most)
+            return end * each;
+    }
+    return 0;
+}
+
+static uint32_t find_bytes(const struct flush *f, const uint8_t *bytes, uint32_t length)
+{
+    const uint8_t *at = length ? memmem(f->run, f->run_length, bytes, length) : NULL;
+    return at ? (uint32_t)(at - f->run) + length : 0;
+}
+
+// Of the newest entries some may have been made for the log.
+static uint32_t find_entries(const struct flush *f)
+{
+    const struct extract_stream *stream = f->ring.format->stream;
+    const struct tail *tail = &f->tail;
+    uint32_t start[TAIL_ENTRIES], length[TAIL_ENTRIES], count = 0, found = 0;
+    for (uint32_t at = 0, own; at < tail->length; at += own ? own : 4) {
+        own = stream->length(&tail->ring, tail->bytes + at, tail->length - at);
+        if (!own)
+            continue;
+        start[count % TAIL_ENTRIES] = at;
+        length[count++ % TAIL_ENTRIES] = own;
+    }
+    for (uint32_t n = 0; !found && n < count && n < TAIL_ENTRIES; n++) {
+        uint32_t i = (count - 1 - n) % TAIL_ENTRIES;
+        found = find_bytes(f, tail->bytes + start[i], length[i]);
+    }
+    return found;
+}
+
+static uint32_t find_end(const struct flush *f)
+{
+    const struct tail *tail = &f->tail;
+    uint32_t anchor = tail->length < ANCHOR_BYTES ? tail->length : ANCHOR_BYTES;
+    if (!f->run_length || !tail->length)
+        return 0;
+    if (f->ring.entries.slot_bytes)
+        return find_slots(f);
+    return f->ring.format->stream->length
+               ? find_entries(f)
+               : find_bytes(f, tail->bytes + tail->length - anchor, anchor);
+}
+
+// Whether the target has begun anew since the log was written, as far as its ring tells.
+static bool is_anew(const struct flush *f)
+{
+    const struct extract_stream *stream = f->ring.format->stream;
+    struct extract_reach before, now;
+    if (!stream || !stream->length)
+        return false;
+    return stream->reach(&f->tail.ring, f->tail.ring.header, &before) &&
+           stream->reach(&f->ring, f->ring.header, &now) && before.era != now.era;
+}
+
+// ---- what is new ----
+
+static uint32_t count_entries(const struct extract_ring *ring, const uint8_t *bytes,
+                              uint32_t length)
+{
+    const struct extract_stream *stream = ring->format->stream;
+    uint32_t count = 0;
+    if (ring->entries.slot_bytes)
+        return length / ring->entries.slot_bytes;
+    for (uint32_t at = 0, own; at < length; at += own) {
+        own = stream->length ? stream->length(ring, bytes + at, length - at) : 1;
+        own = own ? own : length - at;
+        count += stream->length || bytes[at] == stream->ending;
+    }
+    return count;
+}
+
+// Takes bytes away from the start of a block of entries.
+static void trim(const struct extract_ring *ring, struct kept *kept, uint32_t bytes)
+{
+    struct extract_log_block *block = &kept->block;
+    block->length -= bytes;
+    block->count -= count_entries(ring, kept->payload, bytes);
+    memmove(kept->payload, kept->payload + bytes, block->length);
+    if (block->provisional > block->count)
+        block->provisional = block->count;
+    if (block->flags & EXTRACT_LOG_STAMPS && block->count)
+        block->first_stamp = ring->format->follow->stamp(ring, kept->payload);
+}
+
+// Takes away what the log has: `known` bytes of entries. What is left is numbered from 0 on.
+static void drop(struct flush *f, uint32_t known)
+{
+    uint64_t gone = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        struct extract_log_block *block = &f->list[i].block;
+        uint32_t had = block->count, part = block->length < known ? block->length : known;
+        if (extract_log_holds_entries(block) && part) {
+            trim(&f->ring, &f->list[i], part);
+            known -= part;
+            block->first += had - block->count;
+            gone += had - block->count;
+        }
+        block->first -= gone;
+    }
+}
+
+static bool is_news(const struct flush *f)
+{
+    bool news = false;
+    for (size_t i = 0; i < f->count; i++) {
+        const struct extract_log_block *block = &f->list[i].block;
+        bool entries = extract_log_holds_entries(block) && block->length;
+        news |= entries || block->type == EXTRACT_LOG_LOSS;
+    }
+    return news;
+}
+
+// ---- the log goes on ----
+
+static enum extract_code put_break(struct extract_log_writer *log, bool anew, uint64_t wall,
+                                   struct extract_error *error)
+{
+    struct extract_log_block block = {.type = EXTRACT_LOG_LOSS, .kind = EXTRACT_LOSS_LAPPED};
+    if (anew)
+        block = (struct extract_log_block){.type = EXTRACT_LOG_MARK, .kind = EXTRACT_MARK_RESET};
+    block.wall = wall;
+    return extract_log_put(log, &block, NULL, error);
+}
+
+static enum extract_code put(struct extract_log_writer *log, const struct kept *kept,
+                             struct extract_error *error)
+{
+    const struct extract_log_block *block = &kept->block;
+    if (block->type == EXTRACT_LOG_RING)
+        return extract_log_put_ring(log, (const void *)kept->payload, error);
+    if (block->type == EXTRACT_LOG_OBJECTS)
+        return extract_log_put_objects(log, block->value, kept->payload, block->length, error);
+    if (extract_log_holds_entries(block) && !block->length)
+        return EXTRACT_OK;
+    return extract_log_put(log, block, kept->payload, error);
+}
+
+// `gap`: what is new does not go on behind what the log has.
+static enum extract_code write_all(const struct flush *f, struct extract_log_writer *log, bool gap,
+                                   struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    bool anew = gap && is_anew(f);
+    for (size_t i = 0; !code && i < f->count; i++) {
+        const struct extract_log_block *block = &f->list[i].block;
+        code = put(log, &f->list[i], error);
+        bool start = block->type == EXTRACT_LOG_MARK && block->kind == EXTRACT_MARK_START;
+        if (!code && gap && start)
+            code = put_break(log, anew, block->wall, error);
+    }
+    return code;
+}
+
+static enum extract_code go_on(struct flush *f, const char *path,
+                               struct extract_record_status *status, struct extract_error *error)
+{
+    struct extract_log_options options = {.size = sizeof options, .policy = EXTRACT_LOG_APPEND};
+    struct extract_log_writer *log;
+    uint32_t known = is_anew(f) ? 0 : find_end(f);
+    bool gap = f->tail.length && !known && f->run_length;
+    uint64_t had = count_entries(&f->ring, f->run, known);
+    drop(f, known);
+    status->entries -= had < status->entries ? had : status->entries;
+    status->lost_known &= !gap || is_anew(f);
+    status->laps += gap;
+    if (!is_news(f))
+        return EXTRACT_OK;
+    enum extract_code code = extract_log_create(&log, path, &options, error);
+    if (code)
+        return code;
+    code = write_all(f, log, gap, error);
+    extract_log_note_cost(log, status->polls, &status->cost);
+    enum extract_code closed = extract_log_close(log, code ? NULL : error);
+    return code ? code : closed;
+}
+
+static enum extract_code check_kind(const struct flush *f, const char *path,
+                                    struct extract_error *error)
+{
+    const struct extract_ring *before = &f->tail.ring, *now = &f->ring;
+    if (!before->format || (before->format == now->format && before->byte_order == now->byte_order))
+        return EXTRACT_OK;
+    return extract_error_set(error, EXTRACT_USAGE, path, "flush to another log",
+                             "it is of another kind of trace (%s) than the ring (%s)",
+                             before->format->name, now->format->name);
+}
+
+static enum extract_code read_all(struct flush *f, struct extract_memory *memory,
+                                  struct extract_symbols *symbols,
+                                  const struct extract_record_options *options,
+                                  struct extract_record_status *status, struct extract_error *error)
+{
+    struct extract_recorder *recorder;
+    struct extract_record_options once = *options;
+    once.log = NULL;
+    once.sink = take;
+    once.context = f;
+    enum extract_code code = extract_recorder_open(&recorder, memory, symbols, &once, error);
+    return code ? code : extract_recorder_finish(recorder, status, error);
+}
+
+enum extract_code extract_record_flush(const char *path, struct extract_memory *memory,
+                                       struct extract_symbols *symbols,
+                                       const struct extract_record_options *options,
+                                       struct extract_record_status *status,
+                                       struct extract_error *error)
+{
+    struct flush f = {.list = NULL};
+    *status = (struct extract_record_status){.lost_known = true};
+    enum extract_code code = open_tail(&f.tail, path, error);
+    code = code ? code : read_all(&f, memory, symbols, options, status, error);
+    if (!code && !f.ring.format)
+        code = extract_error_set(error, EXTRACT_ABSENT, "trace ring", "start the trace first",
+                                 "its trace was never enabled");
+    code = code ? code : check_kind(&f, path, error);
+    code = code ? code : go_on(&f, path, status, error);
+    for (size_t i = 0; i < f.count; i++)
+        free(f.list[i].payload);
+    free(f.list);
+    free(f.run);
+    free(f.tail.bytes);
+    return code;
+}
+
+void extract_record_flushed(const struct extract_record_status *status, bool json,
+                            struct extract_text *text)
+{
+    bool exact = status->lost_known;
+    unsigned long long added = status->entries, lost = status->lost;
+    if (json)
+        extract_text_printf(text, "{\"added\":%llu,\"lost\":%llu,\"lost_exact\":%s}\n", added, lost,
+                            exact ? "true" : "false");
+    else if (lost || !exact)
+        extract_text_printf(text, "flush: %llu events added, %s%llu lost\n", added,
+                            exact ? "" : "at least ", lost);
+    else
+        extract_text_printf(text, "flush: %llu events added\n", added);
+}
