@@ -2,15 +2,17 @@
 # libextract and the program `ringside`: sources are whatever lies in the rooms.
 
 LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/hook formats/rkh \
-               formats/rkh/target snapshot events control report report/rkh analysis \
-               analysis/rkh log record \
-               templates templates/run templates/compiler templates/update columns trazer feed
+               formats/rkh/target formats/posix snapshot events control report report/rkh \
+               analysis analysis/rkh log record templates templates/run templates/compiler \
+               templates/update columns trazer feed target posix posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
 CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/verbs/*.c \
-                 libextract/cli/top/*.c libextract/cli/templates/*.c))
+                 libextract/cli/top/*.c libextract/cli/templates/*.c \
+                 libextract/cli/control/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
-HEADERS     := $(sort $(wildcard libextract/include/extract/*.h))
+HEADERS     := $(sort $(wildcard libextract/include/extract/*.h \
+                 libextract/include/extract/posix/*.h libextract/include/trace.h))
 CATALOGUES  := $(sort $(wildcard libextract/formats/*.tsv))
 TEMPLATES   := $(sort $(wildcard libextract/templates/*.fmt))
 GENERATED   := $(patsubst libextract/formats/%.tsv,$(BUILD)/gen/%.inc,$(subst -,_,$(CATALOGUES))) \
@@ -20,8 +22,8 @@ SONAME    := libextract.so.$(SOVERSION)
 SOFILE    := libextract.so.$(VERSION)
 LIBRARIES := $(BUILD)/libextract.a $(BUILD)/libextract.so
 PROGRAM   := $(BUILD)/ringside
-MANUALS   := $(if $(shell command -v scdoc),$(patsubst docs/man/%.scd,$(BUILD)/man/%,\
-               $(sort $(wildcard docs/man/*.scd))))
+MAN_PAGES := $(sort $(wildcard docs/man/*.scd docs/man/posix/*.scd))
+MANUALS   := $(if $(shell command -v scdoc),$(patsubst %.scd,$(BUILD)/man/%,$(notdir $(MAN_PAGES))))
 
 # The catalogues of events and objects, compiled in as tables of C initializers.
 define catalogue
@@ -58,7 +60,10 @@ $(BUILD)/ringside: $(CLI_OBJECTS) $(BUILD)/libextract.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -pie $(CLI_OBJECTS) $(BUILD)/libextract.a -o $@ $(LIBS)
 
-$(BUILD)/man/%: docs/man/%.scd
-	$(call say,MAN,$@)
-	@mkdir -p $(@D)
-	$(Q)scdoc < $< > $@
+define manual
+$(BUILD)/man/$(notdir $(1:.scd=)): $(1)
+	$$(call say,MAN,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)scdoc < $$< > $$@
+endef
+$(foreach page,$(MAN_PAGES),$(eval $(call manual,$(page))))

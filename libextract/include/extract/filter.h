@@ -103,6 +103,47 @@ void extract_control_show(const struct extract_control *control, bool changed,
 bool extract_control_edit(const struct extract_control *control, size_t i,
                           struct extract_edit *edit);
 
+// ---- what a target that records is asked for ----
+
+// A request to start, to stop, to clear, or for another filter: words that are written to the
+// ring's control block, which the target's recorder looks at.
+struct extract_request;
+
+// A 32-bit word of target memory to be written, as a number.
+struct extract_word {
+    uint64_t address;
+    uint32_t value;
+};
+
+// What `verb` asks for, by the ring's words as they stand in memory now; nothing is written.
+// "start", "stop" and "clear" take no words. "filter" takes "show", or "set", "add" or "sub" and
+// names of event types: those of the trace, which may be patterns with * ? [], or ids, or "all",
+// "system", "user", "none". What is in the filter is NOT recorded (posix_trace_set_filter). `trace`
+// must outlive the request. Errors: USAGE, NOTFOUND (nothing has that name), UNSUPPORTED (rings of
+// this format cannot; why, and a way out), BAD, UNREADABLE, NOMEM.
+enum extract_code extract_request_new(struct extract_request **request,
+                                      const struct extract_trace *trace,
+                                      struct extract_memory *memory, const char *verb,
+                                      const char *const *words, size_t count,
+                                      struct extract_error *error);
+void extract_request_free(struct extract_request *request);
+
+// The i-th word to write, in the order that they must be written in; false behind the last.
+bool extract_request_word(const struct extract_request *request, size_t i,
+                          struct extract_word *word);
+// Writes all of them. Errors: those of extract_memory_write.
+enum extract_code extract_request_send(const struct extract_request *request,
+                                       struct extract_memory *memory, struct extract_error *error);
+// Whether the target has carried it out. Errors: UNREADABLE, BAD.
+enum extract_code extract_request_is_done(const struct extract_request *request,
+                                          struct extract_memory *memory, bool *done,
+                                          struct extract_error *error);
+
+// Of a filter: which event types are not recorded, as it was and, with `changed`, as it is asked
+// for. A line.
+void extract_request_show(const struct extract_request *request, bool changed,
+                          struct extract_text *text);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -3,11 +3,11 @@
 // 2.11, trace log). One format for every kind of ring.
 //
 // The file is a row of equal sections; a section is a row of blocks and starts with a block of
-// type SECTION, followed by the RING and OBJECTS that hold at that time, so that each section can
-// be read alone. With the policy LOOP the oldest section is written over; with the others sections
-// are added at the end. Every block carries a checksum, the number of its section and its own
-// number; a block that was being written when its writer died is not taken for one, nor is one
-// that is left over from an earlier turn. Entries are stored as the target's raw bytes. The
+// type SECTION, followed by the RING, OBJECTS, ATTRIBUTES and NAMES that hold at that time, so that
+// each section can be read alone. With the policy LOOP the oldest section is written over; with the
+// others sections are added at the end. Every block carries a checksum, the number of its section
+// and its own number; a block that was being written when its writer died is not taken for one, nor
+// is one that is left over from an earlier turn. Entries are stored as the target's raw bytes. The
 // layout, byte by byte, stands in docs/formats/log.md and ringside-log(5).
 #ifndef EXTRACT_LOG_H
 #define EXTRACT_LOG_H
@@ -136,6 +136,16 @@ enum extract_code extract_log_create(struct extract_log_writer **writer, const c
                                      const struct extract_log_options *options,
                                      struct extract_error *error);
 
+// The same in the regular file that `fd` is open for writing in; that is opened anew, so that
+// neither O_APPEND nor the position of the descriptor, nor its being closed, matter. (Where it
+// cannot be opened anew, a copy is made of it, and O_APPEND is an error.) There is no lock: who
+// gives the descriptor sees to it that nobody else writes there. An APPEND log is continued, any
+// other is begun anew; a file that is not empty and no log is never touched (BAD). Errors: those
+// of extract_log_create (USAGE: the descriptor); after IO errno says why.
+enum extract_code extract_log_create_fd(struct extract_log_writer **writer, int fd,
+                                        const struct extract_log_options *options,
+                                        struct extract_error *error);
+
 // Says what is recorded: the ring's facts, again at the head of every section from now on. To be
 // called before the first ENTRIES, and when they change. Errors: those of extract_log_put.
 enum extract_code extract_log_put_ring(struct extract_log_writer *writer,
@@ -156,8 +166,9 @@ enum extract_code extract_log_put_objects(struct extract_log_writer *writer, uin
 // no stamps). After a return of OK the block survives the end of this process at any instant.
 // Errors: USAGE; LIMIT (UNTIL_FULL: the log is full; the FULL mark has been written, and the log
 // can be closed; of ENTRIES that are larger than a section, those from number `first` of the FULL
-// mark on are not there); IO (the disk is full: the text says so). After IO the log is whole up to
-// the block before, and the same put may be tried again.
+// mark on are not there); IO (the disk is full: the text, and errno, say so). After IO the log is
+// whole up to the block before, and the same put may be tried again. ATTRIBUTES and NAMES stand
+// again at the head of every section from now on; nothing is written when they did not change.
 enum extract_code extract_log_put(struct extract_log_writer *writer,
                                   const struct extract_log_block *block, const void *payload,
                                   struct extract_error *error);
@@ -169,6 +180,12 @@ void extract_log_note_cost(struct extract_log_writer *writer, uint64_t polls,
 // Number of the entry behind the last ENTRIES or LOSS that this writer has put, 0 before the first.
 // When a put of ENTRIES that do not fit into a section failed, those before that number are there.
 uint64_t extract_log_next(const struct extract_log_writer *writer);
+
+// What is put next begins a section, where a section may follow this one.
+void extract_log_turn(struct extract_log_writer *writer);
+
+// Sections that a LOOP log has written over, from when it came round first.
+uint64_t extract_log_overwritten(const struct extract_log_writer *writer);
 
 // Bytes written so far by this writer, and bytes that an UNTIL_FULL log has left (UINT64_MAX: no
 // end; LOOP and APPEND are never full).
@@ -214,6 +231,10 @@ struct extract_log_status {
 // later layout).
 enum extract_code extract_log_open(struct extract_log **log, const char *path,
                                    struct extract_error *error);
+// The same of the file that `fd` is open for reading in; the descriptor is the caller's, and is not
+// moved. Whether a writer has it is not known.
+enum extract_code extract_log_open_fd(struct extract_log **log, int fd,
+                                      struct extract_error *error);
 void extract_log_free(struct extract_log *log);
 
 // Reads the index anew from the same path: the log may be being written, and has gone on. Blocks
@@ -225,8 +246,8 @@ bool extract_log_is(const uint8_t *bytes, size_t length);
 
 const struct extract_log_status *extract_log_status(const struct extract_log *log);
 
-// The head of the i-th block in the order of writing; false behind the last. Repeats of RING and
-// OBJECTS at the heads of sections are left out. Heads are read again from the file (one after the
+// The head of the i-th block in the order of writing; false behind the last. Repeats at the heads
+// of sections are left out. Heads are read again from the file (one after the
 // other through a buffer, so walking is cheap): the index takes four bytes a block. A block that is
 // not there any more has the type GONE.
 bool extract_log_block_at(struct extract_log *log, size_t i, struct extract_log_block *block);
@@ -251,6 +272,27 @@ enum extract_code extract_log_ring(struct extract_ring *ring, const void *payloa
 enum extract_code extract_log_objects(uint64_t *address, const uint8_t **bytes, size_t *length,
                                       const void *payload, size_t payload_length,
                                       struct extract_error *error);
+
+// The names that a block of type NAMES tells: `count` slots of `slot_bytes` bytes (inside the
+// payload), the first of which is that of event type `first`. Errors: BAD.
+struct extract_log_names {
+    const uint8_t *bytes;
+    uint32_t slot_bytes, count;
+    uint32_t first;
+};
+
+enum extract_code extract_log_names(struct extract_log_names *names, const void *payload,
+                                    size_t length, struct extract_error *error);
+
+// The status of a stream at its end, as posix_trace_status_info has it.
+struct extract_log_ending {
+    bool running, full, overrun, flushing;
+    uint32_t flush_error; // an errno
+    bool log_overrun, log_full;
+};
+
+// What a block of type ATTRIBUTES tells of that. False: nothing.
+bool extract_log_ending(struct extract_log_ending *ending, const void *payload, size_t length);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

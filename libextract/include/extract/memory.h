@@ -56,6 +56,8 @@ struct extract_memory_source {
     bool (*is_running)(void *context); // asked each time, in the place of `running`
     // Why the last call fell short at `address`: fills what, why and hint. False: it does not know.
     bool (*explain)(void *context, uint64_t address, struct extract_error *error);
+    bool starts; // a ring's control header lies at `start`
+    uint64_t start;
 };
 
 // Makes a memory over caller-supplied callbacks. On success *memory owns `source->context` (close
@@ -141,8 +143,8 @@ bool extract_memory_region(const struct extract_memory *memory, size_t i,
 // Bytes of memory that the input announces and does not hold, since it was cut off (an ELF core).
 uint64_t extract_memory_missing(const struct extract_memory *memory);
 
-// Where the source itself says that a ring's control header lies: a .trx file does. False when it
-// does not say.
+// Where the source itself says that a ring's control header lies: a dump of a ring does. False when
+// it does not say.
 bool extract_memory_start(const struct extract_memory *memory, uint64_t *address);
 
 enum extract_byte_order extract_memory_byte_order(const struct extract_memory *memory);
@@ -190,6 +192,13 @@ enum extract_code extract_memory_open_openocd(struct extract_memory **memory, co
 enum extract_code extract_memory_open_remote(struct extract_memory **memory, const char *place,
                                              const struct extract_live_options *options,
                                              struct extract_error *error);
+
+// Opens the memory of the traced process `pid` on this host: its shared memory object (see
+// docs/formats/posix-ring.md), which lies at address 0. What is written there, one word of 32 bits
+// at a time, is carried out at once. Errors: NOTFOUND (no such process, or it has no object), IO
+// (another user's), BAD (what is there is no such object), NOMEM.
+enum extract_code extract_memory_open_process(struct extract_memory **memory, uint64_t pid,
+                                              struct extract_error *error);
 
 // How long the target stood for our sake. From the connection, or from the request to halt, to the
 // server's leave to run: an upper bound of the time that the core itself stood.

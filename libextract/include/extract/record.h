@@ -10,6 +10,7 @@
 
 #include <extract/log.h>
 #include <extract/symbols.h>
+#include <extract/text.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +37,7 @@ struct extract_record_options {
     bool ring_known;    // the control header lies at `ring`
     uint64_t ring;
     const struct extract_rkh *rkh;  // what is known of an RKH stream; may be NULL
+    uint32_t stream;                // of a header that leads to several: 1 + its number; 0: any
     struct extract_log_writer *log; // takes everything; may be NULL
     extract_record_sink *sink;      // takes it too, after the log; may be NULL
     void *context;                  // of the sink
@@ -107,6 +109,22 @@ enum extract_code extract_recorder_close(struct extract_recorder *recorder,
 enum extract_code extract_recorder_finish(struct extract_recorder *recorder,
                                           struct extract_record_status *status,
                                           struct extract_error *error);
+
+// One pass, as posix_trace_flush makes of a stream with a log: what the ring holds and the log at
+// `path` does not is added to it. The log is made where there is none; one that is there must have
+// the policy APPEND. Nothing is written when nothing is new. Where the log's newest entries are not
+// in the ring any more, a LOSS tells it, or MARK RESET where the ring says that it began anew. Of
+// the options, `log` and the sink have no meaning. *status says what was added. Errors: those of
+// extract_recorder_open, extract_log_open and extract_log_create; ABSENT (the trace is not
+// enabled); USAGE (the log is of another kind of trace).
+enum extract_code extract_record_flush(const char *path, struct extract_memory *memory,
+                                       struct extract_symbols *symbols,
+                                       const struct extract_record_options *options,
+                                       struct extract_record_status *status,
+                                       struct extract_error *error);
+// Says in one line what it came to.
+void extract_record_flushed(const struct extract_record_status *status, bool json,
+                            struct extract_text *text);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

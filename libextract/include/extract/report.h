@@ -102,6 +102,10 @@ enum extract_code extract_report_events(struct extract_text *text, const struct 
 enum extract_code extract_report_objects(struct extract_text *text,
                                          const struct extract_trace *trace,
                                          const struct extract_report_options *options);
+// The status of the stream, and of its log: the words of struct posix_trace_status_info.
+enum extract_code extract_report_status(struct extract_text *text,
+                                        const struct extract_trace *trace,
+                                        const struct extract_report_options *options);
 enum extract_code extract_report_info(struct extract_text *text, const struct extract_trace *trace,
                                       const struct extract_report_options *options);
 enum extract_code extract_report_stats(struct extract_text *text, const struct extract_stats *stats,

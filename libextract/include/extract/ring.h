@@ -126,11 +126,29 @@ enum extract_code extract_rkh_dump_open(struct extract_memory **memory, const ch
                                         struct extract_error *error);
 bool extract_rkh_dump_is(const uint8_t *bytes, size_t length);
 
+// What is known of a POSIX trace stream beside its own block.
+struct extract_posix {
+    uint32_t wanted;    // 1 + the number of the stream that a user asks for; 0: any
+    bool process_known; // its process block is there, and tells what follows
+    uint64_t process;   // address of that
+    uint32_t stream;    // number of the stream
+    uint32_t streams;   // how many there are
+    uint32_t ids;       // event types that a filter covers
+    uint32_t pid;       // of the traced process
+};
+
+// Opens a stream that was saved, as a memory that holds nothing else; and whether `length` bytes of
+// a file's start are one's. Errors: IO, NOMEM, BAD, TRUNCATED.
+enum extract_code extract_posix_open(struct extract_memory **memory, const char *path,
+                                     struct extract_error *error);
+bool extract_posix_is(const uint8_t *bytes, size_t length);
+
 struct extract_ring {
     const struct extract_format *format;
     enum extract_ring_origin origin;
     uint64_t address; // of the control header
-    uint64_t length;  // bytes from the header's start to the end of the last entry
+    uint64_t length;  // bytes from the header's start to the end of the last entry; where the parts
+                      // of a ring lie apart, of a copy of them
     uint32_t header_bytes;
     enum extract_byte_order byte_order;
     uint8_t word_bytes;  // of a target word (ULONG): 4 or 8
@@ -152,7 +170,8 @@ struct extract_ring {
     bool doubtful;       // the ELF's symbols contradict the ring: another firmware's, perhaps
     uint64_t base_delta; // from the address that the header says of itself to the one where it lies
     uint8_t header[128]; // the control header's bytes, as read
-    struct extract_rkh rkh; // of RKH only
+    struct extract_rkh rkh;     // of RKH only
+    struct extract_posix posix; // of POSIX trace only
 };
 
 // What the caller knows. Zero-initialize, then set what is wanted; `size` is sizeof the struct.
@@ -162,6 +181,7 @@ struct extract_ring_options {
     bool address_known; // the control header lies at `address`
     uint64_t address;
     const struct extract_rkh *rkh; // what the user says of an RKH stream; may be NULL
+    uint32_t stream;               // of a header that leads to several: 1 + its number; 0: any
 };
 
 // Finds the ring: by address when given, else where the memory says, else by the firmware's

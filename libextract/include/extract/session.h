@@ -30,6 +30,7 @@ struct extract_session_options {
     const struct extract_rkh *rkh; // what is known of an RKH stream; may be NULL
     bool ring_known;               // the ring's control header lies at `ring`
     uint64_t ring;
+    uint32_t stream;                             // 1 + the number of a POSIX trace's; 0: any
     uint64_t hz;                                 // ticks a second; 0: times are ticks
     uint64_t modulus;                            // of the clock in ticks; 0: found out
     const struct extract_user_types *user_types; // may be NULL

@@ -28,6 +28,7 @@ struct extract_service_stats {
     const struct extract_event_type *type;
     uint32_t id;
     uint64_t count;
+    const struct extract_object *named; // what the trace calls a user event; NULL: nothing
 };
 
 struct extract_stats {

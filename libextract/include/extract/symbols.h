@@ -47,6 +47,10 @@ unsigned extract_symbols_pointer_bytes(const struct extract_symbols *symbols); /
 size_t extract_symbols_count(const struct extract_symbols *symbols);
 const char *extract_symbols_path(const struct extract_symbols *symbols);
 
+// Says where the program was loaded: so that its entry point lies at `entry`. From then on, all
+// addresses are those of the process.
+void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry);
+
 // The i-th symbol, by its address. False behind the last.
 bool extract_symbols_at(const struct extract_symbols *symbols, size_t i,
                         struct extract_symbol *symbol);

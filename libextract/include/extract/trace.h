@@ -64,6 +64,8 @@ struct extract_log_info {
     uint64_t missing;    // entries that damaged or missing blocks held, as far as that is known
     uint64_t recordings; // marks START
     uint64_t resets;     // marks RESET
+    bool ended;          // it says how its stream ended
+    struct extract_log_ending ending;
 };
 
 struct extract_info {

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// posix: the attributes object.
+// In: what a caller sets. Out: the attributes that a stream is made with, or has.
+//
+// Source: IEEE Std 1003.1-2008, posix_trace_attr_…
+#include "posix/room.h"
+#include <stdio.h>
+#include <string.h>
+
+#define ATTR_MAGIC UINT64_C(0x7472616365617474)
+
+enum {
+    STREAM_SIZE = 256 * 1024 - 1024, // bytes by default, so that the ring is one of 256 KiB
+    LOG_SIZE = 1024 * 1024,
+    DATA_SIZE = 256
+};
+
+// How this host's records lie.
+static const struct posix_layout host_layout = {
+    .address_bytes = sizeof(void *), .stamp_bits = 64, .pids = true};
+
+static uint32_t host_head(void)
+{
+    return posix_record_head(&host_layout) + 4;
+}
+
+const struct posix_attr *posix_attr_of(const trace_attr_t *attr)
+{
+    const struct posix_attr *a = (const struct posix_attr *)attr;
+    return a && a->magic == ATTR_MAGIC ? a : NULL;
+}
+
+static struct posix_attr *writable(trace_attr_t *attr)
+{
+    struct posix_attr *a = (struct posix_attr *)attr;
+    return a && a->magic == ATTR_MAGIC ? a : NULL;
+}
+
+void posix_attr_defaults(struct posix_attr *attr)
+{
+    memset(attr, 0, sizeof *attr);
+    attr->magic = ATTR_MAGIC;
+    clock_getres(CLOCK_REALTIME, &attr->resolution);
+    attr->stream_size = STREAM_SIZE;
+    attr->log_size = LOG_SIZE;
+    attr->max_data = DATA_SIZE;
+    attr->head_bytes = host_head();
+    attr->set_bytes = sizeof(trace_event_set_t);
+    attr->log_policy = POSIX_TRACE_LOOP;
+    attr->inherited = POSIX_TRACE_CLOSE_FOR_CHILD;
+    snprintf(attr->version, sizeof attr->version, "ringside %s", EXTRACT_VERSION);
+}
+
+uint32_t posix_attr_event_bytes(const struct posix_attr *attr, uint64_t data)
+{
+    uint64_t kept = data < attr->max_data ? data : attr->max_data;
+    return attr->head_bytes + (uint32_t)((kept + 3) / 4 * 4);
+}
+
+uint32_t posix_attr_system_bytes(const struct posix_attr *attr)
+{
+    return attr->head_bytes + 2 * attr->set_bytes;
+}
+
+int posix_trace_attr_init(trace_attr_t *attr)
+{
+    if (!attr)
+        return EINVAL;
+    posix_attr_defaults((struct posix_attr *)attr);
+    return 0;
+}
+
+int posix_trace_attr_destroy(trace_attr_t *attr)
+{
+    struct posix_attr *a = writable(attr);
+    if (!a)
+        return EINVAL;
+    a->magic = 0;
+    return 0;
+}
+
+// ---- values: getters copy `bytes` of them ----
+static int give(const struct posix_attr *attr, void *to, const void *value, size_t bytes)
+{
+    if (!attr || !to)
+        return EINVAL;
+    memcpy(to, value, bytes);
+    return 0;
+}
+
+int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution)
+{
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give(a, resolution, a ? &a->resolution : NULL, sizeof *resolution);
+}
+
+int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime)
+{
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give(a, createtime, a ? &a->created : NULL, sizeof *createtime);
+}
+
+int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genversion)
+{
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give(a, genversion, a ? a->version : NULL, sizeof a->version);
+}
+
+int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename)
+{
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give(a, tracename, a ? a->name : NULL, sizeof a->name);
+}
+
+int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename)
+{
+    struct posix_attr *a = writable(attr);
+    if (!a || !tracename)
+        return EINVAL;
+    size_t length = strnlen(tracename, sizeof a->name - 1);
+    memset(a->name, 0, sizeof a->name);
+    memcpy(a->name, tracename, length);
+    return 0;
+}
+
+int posix_trace_attr_getinherited(const trace_attr_t *restrict attr,
+                                  int *restrict inheritancepolicy)
+{
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give(a, inheritancepolicy, a ? &a->inherited : NULL, sizeof(int));
+}
+
+static int set_choice(int32_t *to, int value, int least, int most)
+{
+    if (!to || value < least || value > most)
+        return EINVAL;
+    *to = value;
+    return 0;
+}
+
+int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy)
+{
+    struct posix_attr *a = writable(attr);
+    return set_choice(a ? &a->inherited : NULL, inheritancepolicy, POSIX_TRACE_CLOSE_FOR_CHILD,
+                      POSIX_TRACE_INHERITED);
+}
+
+int posix_trace_attr_getlogfullpolicy(const trace_attr_t *restrict attr, int *restrict logpolicy)
+{
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give(a, logpolicy, a ? &a->log_policy : NULL, sizeof(int));
+}
+
+int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy)
+{
+    struct posix_attr *a = writable(attr);
+    if (logpolicy == POSIX_TRACE_FLUSH)
+        return EINVAL;
+    return set_choice(a ? &a->log_policy : NULL, logpolicy, POSIX_TRACE_LOOP, POSIX_TRACE_APPEND);
+}
+
+int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict attr,
+                                         int *restrict streampolicy)
+{
+    static const int32_t unset = POSIX_TRACE_LOOP;
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give(a, streampolicy, a && a->stream_policy ? &a->stream_policy : &unset, sizeof(int));
+}
+
+int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy)
+{
+    struct posix_attr *a = writable(attr);
+    return set_choice(a ? &a->stream_policy : NULL, streampolicy, POSIX_TRACE_LOOP,
+                      POSIX_TRACE_FLUSH);
+}
+
+// ---- sizes ----
+static int give_size(const struct posix_attr *attr, size_t *to, uint64_t size)
+{
+    if (!attr || !to)
+        return EINVAL;
+    *to = (size_t)size;
+    return 0;
+}
+
+int posix_trace_attr_getlogsize(const trace_attr_t *restrict attr, size_t *restrict logsize)
+{
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give_size(a, logsize, a ? a->log_size : 0);
+}
+
+int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
+{
+    struct posix_attr *a = writable(attr);
+    if (!a)
+        return EINVAL;
+    a->log_size = logsize;
+    return 0;
+}
+
+int posix_trace_attr_getmaxdatasize(const trace_attr_t *restrict attr, size_t *restrict maxdatasize)
+{
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give_size(a, maxdatasize, a ? a->max_data : 0);
+}
+
+int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize)
+{
+    struct posix_attr *a = writable(attr);
+    if (!a || maxdatasize > POSIX_RECORD_MOST - host_head())
+        return EINVAL;
+    a->max_data = maxdatasize;
+    a->data_set = true;
+    return 0;
+}
+
+int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr,
+                                           size_t *restrict eventsize)
+{
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give_size(a, eventsize, a ? posix_attr_system_bytes(a) : 0);
+}
+
+int posix_trace_attr_getmaxusereventsize(const trace_attr_t *restrict attr, size_t data_len,
+                                         size_t *restrict eventsize)
+{
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give_size(a, eventsize, a ? posix_attr_event_bytes(a, data_len) : 0);
+}
+
+int posix_trace_attr_getstreamsize(const trace_attr_t *restrict attr, size_t *restrict streamsize)
+{
+    const struct posix_attr *a = posix_attr_of(attr);
+    return give_size(a, streamsize, a ? a->stream_size : 0);
+}
+
+int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize)
+{
+    struct posix_attr *a = writable(attr);
+    if (!a)
+        return EINVAL;
+    a->stream_size = streamsize;
+    a->size_set = true;
+    return 0;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// posix: what a controller asks of its stream: start, stop, clear, filter.
+// In: what is wanted. Out: request words in the target's memory (docs/formats/posix-ring.md,
+// "Requests").
+#include "posix/log/log.h"
+#include "target/linux.h"
+#include <string.h>
+
+bool posix_asked_done(const struct posix_stream *block)
+{
+    return block->request == block->request_done;
+}
+
+static uint32_t filter_words(const struct posix_target *target)
+{
+    return target->block.ids / 32;
+}
+
+// Everything but the request itself.
+static int write_wants(struct posix_trace *trace, uint64_t address, bool bound)
+{
+    const struct posix_wants *w = &trace->wants;
+    struct posix_target *target = trace->target;
+    uint32_t state = (bound ? POSIX_STATE_BOUND : 0) | (w->running ? POSIX_STATE_RUNNING : 0);
+    int error = posix_poke(target, address + POSIX_STREAM_AT_WANTED, &state, 1);
+    if (!error)
+        error = posix_poke(target, address + POSIX_STREAM_AT_WANTED_CLEARS, &w->clears, 1);
+    if (!error)
+        error = posix_poke(target, address + posix_wanted_filter_at(target->block.ids),
+                           w->filter.ringside_words, filter_words(target));
+    return error;
+}
+
+int posix_ask(struct posix_trace *trace, bool bound)
+{
+    static const uint32_t all = UINT32_MAX;
+    struct posix_target *target = trace->target;
+    struct posix_stream block;
+    uint64_t address = posix_stream_address(target, trace->stream);
+    int error = posix_stream_look(target, trace->stream, &block);
+    uint32_t request = block.request + 1 + (block.request + 1 == block.request_done);
+    if (!error)
+        error = write_wants(trace, address, bound);
+    if (!error)
+        error = posix_poke(target, address + POSIX_STREAM_AT_REQUEST, &request, 1);
+    if (!error)
+        error = posix_poke(target, target->address + POSIX_BLOCK_AT_ACTIVE, &all, 1);
+    if (!error && target->object)
+        ringside_trace_object_attend(target->object);
+    if (!error)
+        trace->wants.last = request;
+    return error == ENOENT ? EIO : error;
+}
+
+// Asks for something else; what was wanted before stands when that cannot be done.
+static int change(struct posix_trace *trace, const struct posix_wants *wants)
+{
+    struct posix_wants before = trace->wants;
+    trace->wants = *wants;
+    int error = posix_ask(trace, true);
+    if (error)
+        trace->wants = before;
+    return error;
+}
+
+static int run(trace_id_t trid, bool running)
+{
+    struct posix_use use;
+    int error = posix_enter(&use, trid, POSIX_ACTIVE | POSIX_LOGGED);
+    if (error)
+        return error;
+    struct posix_wants wants = use.trace->wants;
+    wants.running = running;
+    error = change(use.trace, &wants);
+    posix_leave(&use);
+    return error;
+}
+
+int posix_trace_start(trace_id_t trid)
+{
+    return run(trid, true);
+}
+
+int posix_trace_stop(trace_id_t trid)
+{
+    return run(trid, false);
+}
+
+int posix_trace_clear(trace_id_t trid)
+{
+    struct posix_use use;
+    int error = posix_enter(&use, trid, POSIX_ACTIVE | POSIX_LOGGED);
+    if (error)
+        return error;
+    struct posix_wants wants = use.trace->wants;
+    wants.clears++;
+    error = change(use.trace, &wants);
+    if (!error) {
+        posix_reader_again(&use.trace->reader);
+        use.trace->reader.overrun = false;
+    }
+    if (!error && use.trace->log)
+        error = posix_log_clear(use.trace);
+    posix_leave(&use);
+    return error;
+}
+
+int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
+{
+    struct posix_use use;
+    int error = set ? posix_enter(&use, trid, POSIX_ACTIVE | POSIX_LOGGED) : EINVAL;
+    if (error)
+        return error;
+    *set = use.trace->wants.filter;
+    posix_leave(&use);
+    return 0;
+}
+
+static uint32_t combine(uint32_t old, uint32_t word, int how)
+{
+    return how == POSIX_TRACE_ADD_EVENTSET   ? old | word
+           : how == POSIX_TRACE_SUB_EVENTSET ? old & ~word
+                                             : word;
+}
+
+int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
+{
+    struct posix_use use;
+    if (!set || how < POSIX_TRACE_SET_EVENTSET || how > POSIX_TRACE_SUB_EVENTSET)
+        return EINVAL;
+    int error = posix_enter(&use, trid, POSIX_ACTIVE | POSIX_LOGGED);
+    if (error)
+        return error;
+    struct posix_wants wants = use.trace->wants;
+    for (unsigned i = 0; i < POSIX_SET_WORDS; i++)
+        wants.filter.ringside_words[i] =
+            combine(wants.filter.ringside_words[i], set->ringside_words[i], how);
+    error = change(use.trace, &wants);
+    posix_leave(&use);
+    return error;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// posix: streams, from posix_trace_create to posix_trace_shutdown.
+// In: a process id, attributes. Out: a trace that is bound to a stream of that process.
+//
+// Source: IEEE Std 1003.1-2008, posix_trace_create, posix_trace_get_attr.
+#include "posix/room.h"
+#include "target/linux.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+// Offsets in a stream block of the words that are taken when it is bound.
+enum { AT_WANTED_POLICY = 100, AT_PID = 116 };
+enum { RELEASE_WAITS = 100, RELEASE_WAIT = 10000000 }; // times, nanoseconds
+
+// Words that a ring needs so that `stream_size` bytes of events are there beside what the system
+// records when it starts and stops. 0: more than there can be.
+static uint32_t ring_words(const struct posix_attr *attr)
+{
+    uint64_t bytes = attr->stream_size + 2 * (uint64_t)posix_attr_system_bytes(attr);
+    uint32_t least = 4 * posix_attr_event_bytes(attr, attr->max_data), words = POSIX_RING_LEAST;
+    if (attr->stream_size > (uint64_t)POSIX_RING_MOST * 4)
+        return 0;
+    while (words < POSIX_RING_MOST && ((uint64_t)words * 4 < bytes || words * 4 < least))
+        words *= 2;
+    return (uint64_t)words * 4 < bytes ? 0 : words;
+}
+
+// ---- a program ----
+
+static int bind_object(struct posix_trace *trace)
+{
+    const struct posix_attr *attr = &trace->attr;
+    struct ringside_trace_bind bind = {.policy = attr->stream_policy,
+                                       .ring_words = ring_words(attr),
+                                       .max_data = (uint32_t)attr->max_data,
+                                       .inherit = attr->inherited == POSIX_TRACE_INHERITED,
+                                       .name = attr->name};
+    struct posix_stream block;
+    int error = bind.ring_words
+                    ? ringside_trace_object_bind(trace->target->object, &bind, &trace->stream)
+                    : ENOMEM;
+    if (error)
+        return error;
+    error = posix_stream_look(trace->target, trace->stream, &block);
+    if (error) {
+        ringside_trace_object_release(trace->target->object, trace->stream);
+        return error;
+    }
+    trace->wants.bind = trace->wants.last = block.request_done;
+    trace->wants.clears = block.wanted_clears;
+    return 0;
+}
+
+// ---- other memory ----
+
+// The words that are taken when a stream is bound.
+static int write_binding(struct posix_trace *trace)
+{
+    struct posix_target *target = trace->target;
+    uint64_t address = posix_stream_address(target, trace->stream);
+    const struct posix_attr *attr = &trace->attr;
+    const uint32_t max_data = attr->data_set ? (uint32_t)attr->max_data : UINT32_MAX;
+    const uint32_t taken[] = {(uint32_t)attr->stream_policy, max_data};
+    const uint32_t owner[] = {target->block.pid, 0, 0};
+    uint8_t bytes[POSIX_STREAM_NAME];
+    uint32_t name[POSIX_STREAM_NAME / 4];
+    bool swap = (target->block.layout.order == EXTRACT_BIG) != EXTRACT_HOST_BIG;
+    memcpy(bytes, attr->name, sizeof bytes);
+    memcpy(name, bytes, sizeof name);
+    for (unsigned i = 0; swap && i < POSIX_STREAM_NAME / 4; i++)
+        name[i] = __builtin_bswap32(name[i]); // bytes as they are, whatever the order of words
+    int error = posix_poke(target, address + AT_WANTED_POLICY, taken, 2);
+    if (!error)
+        error = posix_poke(target, address + AT_PID, owner, 3);
+    return error ? error
+                 : posix_poke(target, address + POSIX_STREAM_AT_NAME, name, POSIX_STREAM_NAME / 4);
+}
+
+// Lets go of a stream that the firmware bound itself, or that a controller left there.
+static int take_over(struct posix_trace *trace, struct posix_stream *block)
+{
+    const struct timespec pause = {0, RELEASE_WAIT};
+    int error = posix_ask(trace, false);
+    for (unsigned i = 0; !error && i < RELEASE_WAITS; i++) {
+        error = posix_stream_look(trace->target, trace->stream, block);
+        if (error || !(block->state & POSIX_STATE_BOUND))
+            return error;
+        nanosleep(&pause, NULL);
+    }
+    return error ? error : EAGAIN;
+}
+
+// The first stream that nobody uses, else the first that no other controller has.
+static int choose_stream(struct posix_trace *trace, struct posix_stream *block)
+{
+    struct posix_target *target = trace->target;
+    for (int pass = 0; pass < 2; pass++)
+        for (unsigned i = 0; i < target->block.streams; i++) {
+            if (posix_table_uses(target, i))
+                continue;
+            int error = posix_stream_look(target, i, block);
+            if (error)
+                return error;
+            bool unused = !(block->state & POSIX_STATE_BOUND) && posix_asked_done(block);
+            trace->stream = i;
+            trace->wants.clears = block->wanted_clears;
+            if (unused || (pass && !block->controller))
+                return unused ? 0 : take_over(trace, block);
+        }
+    return EAGAIN;
+}
+
+static int bind_memory(struct posix_trace *trace)
+{
+    struct posix_stream block;
+    struct posix_attr had = trace->attr;
+    int error = choose_stream(trace, &block);
+    if (!error)
+        posix_attr_of_ring(&had, &block, trace->target->block.ids);
+    if (!error && trace->attr.size_set && trace->attr.stream_size > had.stream_size)
+        error = ENOMEM;
+    if (!error)
+        error = write_binding(trace);
+    if (!error)
+        error = posix_ask(trace, true);
+    trace->wants.bind = trace->wants.last;
+    return error;
+}
+
+int posix_bind(struct posix_trace *trace)
+{
+    trace->generation = trace->target->block.generation;
+    int error = trace->target->object ? bind_object(trace) : bind_memory(trace);
+    return error == ENOENT ? EIO : error;
+}
+
+void posix_bind_again(struct posix_trace *trace)
+{
+    struct posix_target *target = trace->target;
+    if (target->object || posix_target_look(target) ||
+        target->block.generation == trace->generation || trace->stream >= target->block.streams)
+        return;
+    trace->wants.clears = trace->reader.block.wanted_clears;
+    if (write_binding(trace) || posix_ask(trace, true))
+        return;
+    trace->generation = target->block.generation;
+    trace->wants.bind = trace->wants.last;
+    trace->reader.clocked = false;
+    trace->reader.overrun = true; // what was not read by then is lost
+}
+
+int posix_unbind(struct posix_trace *trace)
+{
+    trace->wants.running = false;
+    if (!trace->target->object)
+        return posix_ask(trace, false);
+    ringside_trace_object_release(trace->target->object, trace->stream);
+    return 0;
+}
+
+// ---- traces ----
+
+void posix_free(struct posix_trace *trace)
+{
+    if (trace->waker >= 0)
+        close(trace->waker);
+    if (trace->target)
+        posix_target_drop(trace->target);
+    free(trace->reader.bytes);
+    free(trace);
+}
+
+struct posix_trace *posix_new(enum posix_kind kind)
+{
+    struct posix_trace *trace = calloc(1, sizeof *trace);
+    if (!trace)
+        return NULL;
+    trace->kind = kind;
+    trace->ops = &posix_ring_ops;
+    trace->waker = -1;
+    trace->reader.bytes = malloc((size_t)POSIX_WINDOW * 4);
+    if (!trace->reader.bytes) {
+        free(trace);
+        return NULL;
+    }
+    return trace;
+}
+
+static int take_attributes(struct posix_trace *trace, const trace_attr_t *attr)
+{
+    const struct posix_attr *from = posix_attr_of(attr);
+    struct posix_attr *to = &trace->attr, host;
+    bool logged = trace->kind == POSIX_LOGGED;
+    if (attr && !from)
+        return EINVAL;
+    posix_attr_defaults(&host);
+    *to = from ? *from : host;
+    to->head_bytes = host.head_bytes; // may be of another target, from posix_trace_get_attr
+    to->set_bytes = host.set_bytes;
+    if (!to->stream_policy)
+        to->stream_policy = logged ? POSIX_TRACE_FLUSH : POSIX_TRACE_LOOP;
+    clock_gettime(CLOCK_REALTIME, &to->created);
+    return to->stream_policy == POSIX_TRACE_FLUSH && !logged ? EINVAL : 0;
+}
+
+// Binds the stream and gives the trace its id, which nobody can use meanwhile.
+static int begin(struct posix_trace *trace, trace_id_t *trid)
+{
+    struct posix_target *target = trace->target;
+    pthread_mutex_lock(&target->lock);
+    int error = posix_target_look(target);
+    if (!error)
+        error = posix_bind(trace);
+    bool bound = !error;
+    if (!error)
+        error = posix_table_add(trace, trid);
+    if (error && bound)
+        posix_unbind(trace);
+    pthread_mutex_unlock(&target->lock);
+    return error;
+}
+
+int posix_make(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_id_t *trid)
+{
+    struct posix_trace *trace = posix_new(kind);
+    if (!trace)
+        return ENOMEM;
+    int error = take_attributes(trace, attr);
+    if (!error)
+        error = pid < 0 ? ESRCH : posix_target_take(&trace->target, pid ? pid : getpid());
+    if (!error && (trace->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
+        error = ENOMEM;
+    if (!error) {
+        trace->reader.batch = trace->target->object ? POSIX_BATCH_SHARED : POSIX_WINDOW;
+        error = begin(trace, trid);
+    }
+    if (error)
+        posix_free(trace);
+    return error;
+}
+
+int posix_trace_create(pid_t pid, const trace_attr_t *restrict attr, trace_id_t *restrict trid)
+{
+    return trid ? posix_make(POSIX_ACTIVE, pid, attr, trid) : EINVAL;
+}
+
+int posix_trace_shutdown(trace_id_t trid)
+{
+    struct posix_use use;
+    int error = posix_enter(&use, trid, POSIX_ACTIVE | POSIX_LOGGED);
+    return error ? error : posix_end(&use);
+}

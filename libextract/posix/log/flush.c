@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// posix/log: flushing. In: a stream with a log. Out: its records in the log, and their room in the
+// ring free; when that is done by itself, a thread.
+//
+// A flush takes what was in the ring when it began. POSIX_TRACE_FLUSH_START and _STOP stand where
+// they belong by time: behind the events that were there before it, and behind the last that it
+// took.
+#include "base/now.h"
+#include "posix/log/log.h"
+#include <poll.h>
+#include <signal.h>
+
+enum {
+    PAUSE_LEAST = 1, // ms between two looks of the thread
+    PAUSE_MOST = 50,
+    FLUSH_EVERY = 1000, // ms; what is there by then is flushed, be it ever so little
+    FILL_SHARE = 4,     // a ring that is full to this part is flushed
+    STACK = 256 * 1024
+};
+
+// A flush under way.
+struct flush {
+    struct posix_trace *trace;
+    struct posix_use *use;
+    uint64_t start; // stamp of its start
+    bool tells;     // its start and end are events of the stream
+    bool told;      // its start was
+};
+
+// ---- what follows the ring ----
+
+// The ring began anew: the target did, or the stream was cleared.
+static int follow(struct posix_trace *trace)
+{
+    struct posix_log *log = trace->log;
+    const struct posix_reader *r = &trace->reader;
+    bool anew = log->followed;
+    if (anew && log->generation == r->generation)
+        return 0;
+    int error = anew ? posix_log_put_mark(trace, EXTRACT_MARK_RESET) : 0;
+    if (error)
+        return error;
+    log->followed = true;
+    log->generation = r->generation;
+    log->told_overwritten = log->told_refused = 0;
+    log->at = r->at;
+    return 0;
+}
+
+// What the writer overwrote before it was flushed.
+static int put_gap(struct posix_trace *trace, uint64_t stamp)
+{
+    struct posix_log *log = trace->log;
+    struct posix_reader *r = &trace->reader;
+    uint32_t lost = r->block.overwritten - log->told_overwritten;
+    if (r->gap == POSIX_NO_GAP)
+        return 0;
+    int error = posix_log_put_loss(trace, EXTRACT_LOSS_LAPPED, lost);
+    if (!error)
+        log->told_overwritten = r->block.overwritten;
+    if (!error)
+        error = posix_log_make(trace, POSIX_ID_OVERFLOW, r->block.lost_stamp);
+    if (!error)
+        error = posix_log_make(trace, POSIX_ID_RESUME, stamp);
+    if (!error)
+        r->gap = POSIX_NO_GAP;
+    return error;
+}
+
+static int put_refused(struct posix_trace *trace)
+{
+    struct posix_log *log = trace->log;
+    uint32_t refused = trace->reader.block.refused, lost = refused - log->told_refused;
+    int error = lost ? posix_log_put_loss(trace, EXTRACT_LOSS_REFUSED, lost) : 0;
+    if (!error)
+        log->told_refused = refused;
+    return error;
+}
+
+// ---- one flush ----
+
+// The stamp that an event has now; of a clock that the host does not know, that of the last event.
+static uint64_t stamp_now(const struct posix_trace *trace)
+{
+    struct timespec now;
+    if (!trace->reader.block.layout.realtime)
+        return trace->log->stamp;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * EXTRACT_SECOND + (uint64_t)now.tv_nsec;
+}
+
+static int tell(struct flush *flush, trace_event_id_t id, uint64_t stamp)
+{
+    return flush->tells ? posix_log_make(flush->trace, id, stamp) : 0;
+}
+
+static int tell_start(struct flush *flush)
+{
+    int error = flush->told ? 0 : tell(flush, POSIX_ID_FLUSH_START, flush->start);
+    flush->told |= !error;
+    return error;
+}
+
+static int take_record(struct flush *flush, const struct posix_record *record, const uint8_t *bytes,
+                       bool *put)
+{
+    struct posix_trace *trace = flush->trace;
+    bool day = trace->reader.block.layout.realtime;
+    int error = follow(trace);
+    if (!error)
+        error = put_gap(trace, record->stamp);
+    if (!error && (!day || record->stamp > flush->start))
+        error = tell_start(flush);
+    return error ? error : posix_log_take(trace, record, bytes, put);
+}
+
+// Others may use the trace between two blocks. ECANCELED: it is over, or its log began anew.
+static int breathe(struct flush *flush)
+{
+    struct posix_log *log = flush->trace->log;
+    unsigned begun = log->begun;
+    if (!flush->use)
+        return 0;
+    posix_pause(flush->use);
+    if (posix_resume(flush->use))
+        return ECANCELED;
+    return log->begun == begun ? 0 : ECANCELED;
+}
+
+static int take_all(struct flush *flush)
+{
+    struct posix_trace *trace = flush->trace;
+    struct posix_record record;
+    const uint8_t *bytes;
+    int error = 0;
+    while (!error && (int32_t)(trace->log->flush_end - trace->reader.at) > 0) {
+        bool put = false;
+        error = posix_ring_find(trace, &record, &bytes);
+        if (!error)
+            error = take_record(flush, &record, bytes, &put);
+        if (!error && put)
+            error = breathe(flush);
+    }
+    return error == EAGAIN ? 0 : error;
+}
+
+static int run(struct flush *flush)
+{
+    struct posix_trace *trace = flush->trace;
+    struct posix_log *log = trace->log;
+    int error = posix_log_put_names(trace);
+    if (!error)
+        error = take_all(flush);
+    if (!error)
+        error = put_refused(trace);
+    if (!error)
+        error = tell_start(flush);
+    bool later = trace->reader.block.layout.realtime && flush->start > log->stamp;
+    if (!error)
+        error = tell(flush, POSIX_ID_FLUSH_STOP, later ? flush->start : log->stamp);
+    return error ? error : posix_log_put(trace);
+}
+
+// What is not in the log is come back to.
+static int fail(struct posix_trace *trace, int error)
+{
+    struct posix_log *log = trace->log;
+    struct posix_reader *r = &trace->reader;
+    log->used = log->count = 0;
+    log->last = 0;
+    if (log->followed && log->generation == r->generation)
+        r->at = log->at;
+    r->window = 0;
+    if (!log->flush_error)
+        log->flush_error = error;
+    return error;
+}
+
+static bool is_worth_it(struct posix_trace *trace)
+{
+    const struct posix_reader *r = &trace->reader;
+    return r->block.head != r->at || r->block.refused != trace->log->told_refused;
+}
+
+// One that is under way takes what is there by now, too.
+static int flush_more(struct posix_trace *trace)
+{
+    int error = posix_ring_look(trace);
+    if (!error)
+        trace->log->flush_end = trace->reader.block.head;
+    return error == EAGAIN ? 0 : error;
+}
+
+int posix_log_flush(struct posix_trace *trace, struct posix_use *use, bool always)
+{
+    struct posix_log *log = trace->log;
+    struct flush flush = {.trace = trace, .use = use};
+    if (log->flushing)
+        return always ? flush_more(trace) : 0;
+    int error = posix_ring_look(trace);
+    if (error)
+        return error == EAGAIN ? 0 : error;
+    if (!log->writer)
+        error = posix_log_begin(trace);
+    if (error)
+        return fail(trace, error);
+    error = follow(trace);
+    if (!error && !always && !is_worth_it(trace))
+        return 0;
+    log->flushing = true;
+    log->flush_end = trace->reader.block.head;
+    flush.tells = trace->reader.block.state & POSIX_STATE_RUNNING;
+    flush.start = stamp_now(trace);
+    if (!error)
+        error = run(&flush);
+    if (error == ECANCELED)
+        return 0; // what it was for is no more
+    log->flushing = false;
+    return error ? fail(trace, error) : 0;
+}
+
+// ---- the thread ----
+
+// Whether it is time: the ring fills, or stands since it is full, or what is in it has waited.
+static bool is_due(const struct posix_trace *trace, uint32_t waited)
+{
+    const struct posix_stream *block = &trace->reader.block;
+    uint32_t fill = block->head - trace->reader.at;
+    bool stands = block->state & POSIX_STATE_STOPPED_FULL;
+    return waited >= FLUSH_EVERY || stands || fill > block->ring_words / FILL_SHARE;
+}
+
+// A look at the stream, and a flush when it is time. *pause: until the next one, in ms. False: the
+// trace is over.
+static bool look(const struct posix_log *log, int *pause, uint32_t *waited)
+{
+    struct posix_use use;
+    if (posix_enter(&use, log->id, POSIX_LOGGED))
+        return false;
+    bool due = !posix_ring_look(use.trace) && is_due(use.trace, *waited);
+    if (due)
+        posix_log_flush(use.trace, &use, false);
+    posix_leave(&use);
+    *waited = due ? 0 : *waited;
+    *pause = due ? PAUSE_LEAST : *pause * 2 < PAUSE_MOST ? *pause * 2 : PAUSE_MOST;
+    return true;
+}
+
+static void *flush_often(void *context)
+{
+    const struct posix_log *log = context;
+    struct pollfd waker = {.fd = log->waker, .events = POLLIN};
+    int pause = PAUSE_LEAST;
+    uint32_t waited = 0;
+    while (poll(&waker, 1, pause) <= 0) {
+        waited += (uint32_t)pause;
+        if (!look(log, &pause, &waited))
+            break;
+    }
+    return NULL;
+}
+
+// Signals are the program's.
+int posix_log_start_thread(struct posix_trace *trace)
+{
+    struct posix_log *log = trace->log;
+    pthread_attr_t attr;
+    sigset_t all, before;
+    log->id = trace->id;
+    log->waker = trace->waker;
+    if (pthread_attr_init(&attr))
+        return ENOMEM;
+    pthread_attr_setstacksize(&attr, STACK);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    log->threaded = !pthread_create(&log->thread, &attr, flush_often, log);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    return log->threaded ? 0 : EAGAIN;
+}
+
+void posix_log_end_thread(struct posix_log *log)
+{
+    if (log->threaded)
+        pthread_join(log->thread, NULL);
+    log->threaded = false;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// posix/log: the log of a stream, and streams that are logs.
+//
+// In: records of a ring as they lie there; the blocks of a log. Out: the other. The log is
+// libextract's own (docs/formats/log.md): RING is the stream block, BYTES are records, ATTRIBUTES
+// and NAMES are what the standard asks of a log beyond those.
+//
+// Source: IEEE Std 1003.1-2008, 2.11, posix_trace_create_withlog, posix_trace_flush,
+// posix_trace_open.
+#ifndef EXTRACT_POSIX_LOG_H
+#define EXTRACT_POSIX_LOG_H
+
+#include "posix/room.h"
+#include <extract/log.h>
+
+enum {
+    LOG_BLOCK_BYTES = 8192, // of records at most, or one record that is longer
+    LOG_BLOCK_LEAST = 256,
+    LOG_BLOCK_ROOM = POSIX_RECORD_MOST > LOG_BLOCK_BYTES ? POSIX_RECORD_MOST : LOG_BLOCK_BYTES,
+    LOG_PAYLOAD_MOST = 64 * 1024 * 1024,
+    LOG_ATTRIBUTES = 136, // bytes of that payload
+    LOG_NAME_BYTES = TRACE_EVENT_NAME_MAX,
+    LOG_NAMES_MOST = (POSIX_SET_IDS - POSIX_USER) * LOG_NAME_BYTES
+};
+
+// The log of an active stream. All of it is under the target's lock, but for the last three.
+struct posix_log {
+    int fd;                              // of its file
+    struct extract_log_writer *writer;   // NULL: it could not be begun
+    unsigned begun;                      // times that it was
+    uint64_t section_most, section_used; // LOOP: bytes of records in a section
+    uint64_t room, budget; // UNTIL_FULL: bytes of records, and of blocks, that it still takes
+    bool full;
+    bool flushing;
+    uint32_t flush_end;                      // place in the ring up to which that takes records
+    int flush_error;                         // the first since it was asked for
+    bool overrun;                            // events of the log were lost since that was asked for
+    uint64_t overwritten;                    // sections, by then
+    uint64_t number;                         // of the next record
+    bool followed;                           // the three below hold
+    uint32_t generation;                     // of the ring
+    uint32_t told_overwritten, told_refused; // by it
+    uint32_t at;                        // place in the ring up to which everything is in the log
+    bool named;                         // the two below hold
+    uint32_t names_used, names_claimed; // when the names were written last
+    uint64_t stamp;                     // of the last record
+    trace_event_id_t last;              // its type
+    uint32_t used, count;               // of the block: bytes, and records
+    uint8_t block[LOG_BLOCK_ROOM];      // on its way to the log
+    uint8_t names[8 + LOG_NAMES_MOST];
+    pthread_t thread; // that flushes, where `threaded`; it knows the trace by its id
+    bool threaded;
+    trace_id_t id;
+    int waker;
+};
+
+// What ATTRIBUTES tell.
+struct posix_log_facts {
+    struct posix_attr attr;
+    struct posix_trace_status_info status;
+    bool final;   // the status is that of the end
+    bool foreign; // another kind of machine wrote it
+};
+
+// meta.c: payloads of ATTRIBUTES. False: it is none.
+void posix_log_facts_encode(uint8_t payload[LOG_ATTRIBUTES], const struct posix_log_facts *facts);
+bool posix_log_facts_decode(struct posix_log_facts *facts, const uint8_t *payload, size_t length);
+// The number of the error that a function of the log has returned; errno as it was left.
+int posix_log_errno(enum extract_code code);
+
+// writer.c: what goes to the log. Begins it anew, with the trace's attributes and names.
+int posix_log_begin(struct posix_trace *trace);
+// Writes names that are new.
+int posix_log_put_names(struct posix_trace *trace);
+// Takes a record; the block in hand is written first when it is full. *put: it was.
+int posix_log_take(struct posix_trace *trace, const struct posix_record *record,
+                   const uint8_t *bytes, bool *put);
+// Makes a record of a system event that the host has to tell of.
+int posix_log_make(struct posix_trace *trace, trace_event_id_t id, uint64_t stamp);
+// Writes the block in hand. What is in front of the reader's place is in the log then, and free.
+int posix_log_put(struct posix_trace *trace);
+int posix_log_put_loss(struct posix_trace *trace, enum extract_log_loss kind, uint32_t lost);
+// A mark, in front of which everything in hand is written.
+int posix_log_put_mark(struct posix_trace *trace, enum extract_log_mark kind);
+// Writes the attributes and a status.
+int posix_log_put_facts(struct posix_trace *trace, const struct posix_trace_status_info *status,
+                        bool final);
+// Whether the log has come to its limit, as posix_log_full_status says.
+bool posix_log_is_full(const struct posix_trace *trace);
+
+// logged.c: the stream was cleared.
+int posix_log_clear(struct posix_trace *trace);
+
+// flush.c. Copies what is in the stream by now to the log. Where `use` is given, the lock is given
+// back between blocks. `always`: even if nothing is there, it is told of.
+int posix_log_flush(struct posix_trace *trace, struct posix_use *use, bool always);
+// The thread that does so by itself, of streams with that policy. ENOMEM, EAGAIN.
+int posix_log_start_thread(struct posix_trace *trace);
+void posix_log_end_thread(struct posix_log *log);
+
+#endif

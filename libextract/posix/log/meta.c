@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// posix/log: attributes and status in the log. In: an attributes object and a status, or a payload,
+// which is not trusted. Out: the other. Layout: docs/formats/log.md, "ATTRIBUTES".
+#include "posix/log/log.h"
+#include "base/now.h"
+#include "log/block.h"
+
+enum { VERSION = 1, FINAL = 1, STATUS_WORDS = 7 };
+
+static const uint32_t host_order = EXTRACT_HOST_BIG ? EXTRACT_BIG : EXTRACT_LITTLE;
+
+int posix_log_errno(enum extract_code code)
+{
+    int reason = errno;
+    switch (code) {
+    case EXTRACT_OK:
+        return 0;
+    case EXTRACT_NOMEM:
+        return ENOMEM;
+    case EXTRACT_IO:
+        return reason == EDQUOT ? ENOSPC : reason ? reason : EIO;
+    default:
+        return EINVAL;
+    }
+}
+
+static uint64_t ns_of(const struct timespec *time)
+{
+    return (uint64_t)time->tv_sec * EXTRACT_SECOND + (uint64_t)time->tv_nsec;
+}
+
+static struct timespec time_of(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / EXTRACT_SECOND), (long)(ns % EXTRACT_SECOND)};
+}
+
+static uint8_t *put(uint8_t *to, uint64_t value, unsigned bytes)
+{
+    extract_log_store(to, value, bytes);
+    return to + bytes;
+}
+
+void posix_log_facts_encode(uint8_t payload[LOG_ATTRIBUTES], const struct posix_log_facts *facts)
+{
+    const struct posix_attr *a = &facts->attr;
+    const struct posix_trace_status_info *s = &facts->status;
+    const uint32_t words[] = {VERSION,
+                              host_order,
+                              sizeof(void *),
+                              facts->final ? FINAL : 0,
+                              (uint32_t)a->stream_policy,
+                              (uint32_t)a->log_policy,
+                              (uint32_t)a->inherited,
+                              a->head_bytes,
+                              a->set_bytes,
+                              (uint32_t)s->posix_stream_status,
+                              (uint32_t)s->posix_stream_full_status,
+                              (uint32_t)s->posix_stream_overrun_status,
+                              (uint32_t)s->posix_stream_flush_status,
+                              (uint32_t)s->posix_stream_flush_error,
+                              (uint32_t)s->posix_log_overrun_status,
+                              (uint32_t)s->posix_log_full_status};
+    const uint64_t numbers[] = {a->stream_size, a->log_size, a->max_data, ns_of(&a->resolution),
+                                ns_of(&a->created)};
+    uint8_t *to = payload;
+    memset(payload, 0, LOG_ATTRIBUTES);
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        to = put(to, words[i], 4);
+    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        to = put(to, numbers[i], 8);
+    memcpy(to, a->name, strnlen(a->name, sizeof a->name));
+    memcpy(to + sizeof a->name, a->version, strnlen(a->version, sizeof a->version));
+}
+
+static void read_status(struct extract_cursor *c, struct posix_trace_status_info *s)
+{
+    int *const members[STATUS_WORDS] = {
+        &s->posix_stream_status,         &s->posix_stream_full_status,
+        &s->posix_stream_overrun_status, &s->posix_stream_flush_status,
+        &s->posix_stream_flush_error,    &s->posix_log_overrun_status,
+        &s->posix_log_full_status};
+    for (unsigned i = 0; i < STATUS_WORDS; i++)
+        *members[i] = (int)extract_cursor_u32(c);
+}
+
+static void read_text(struct extract_cursor *c, char text[TRACE_NAME_MAX])
+{
+    const uint8_t *bytes = extract_cursor_span(c, TRACE_NAME_MAX);
+    if (bytes)
+        memcpy(text, bytes, TRACE_NAME_MAX - 1);
+}
+
+bool posix_log_facts_decode(struct posix_log_facts *facts, const uint8_t *payload, size_t length)
+{
+    struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
+    struct posix_attr *a = &facts->attr;
+    *facts = (struct posix_log_facts){0};
+    posix_attr_defaults(a);
+    uint32_t version = extract_cursor_u32(&c);
+    uint32_t order = extract_cursor_u32(&c), address = extract_cursor_u32(&c);
+    facts->foreign = order != host_order || address != sizeof(void *);
+    facts->final = extract_cursor_u32(&c) & FINAL;
+    a->stream_policy = (int32_t)extract_cursor_u32(&c);
+    a->log_policy = (int32_t)extract_cursor_u32(&c);
+    a->inherited = (int32_t)extract_cursor_u32(&c);
+    a->head_bytes = extract_cursor_u32(&c);
+    a->set_bytes = extract_cursor_u32(&c);
+    read_status(&c, &facts->status);
+    a->stream_size = extract_cursor_u64(&c);
+    a->log_size = extract_cursor_u64(&c);
+    a->max_data = extract_cursor_u64(&c);
+    a->resolution = time_of(extract_cursor_u64(&c));
+    a->created = time_of(extract_cursor_u64(&c));
+    memset(a->name, 0, sizeof a->name);
+    memset(a->version, 0, sizeof a->version);
+    read_text(&c, a->name);
+    read_text(&c, a->version);
+    return !c.failed && version == VERSION;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// posix: trace ids, and the targets behind them.
+// In: ids from callers. Out: traces, taken and locked.
+//
+// The functions of <trace.h> name streams by numbers that hold in the whole process, so their table
+// is one of the process: this file has the only variables of the room.
+#include "posix/room.h"
+#include <stdlib.h>
+#include <sys/eventfd.h>
+
+enum { TABLE_SLOTS = 255 };
+
+static struct table {
+    pthread_mutex_t lock;
+    pthread_cond_t left; // somebody left a trace that is over
+    struct posix_trace *slots[TABLE_SLOTS];
+    uint32_t generations[TABLE_SLOTS];
+    struct posix_target *targets;
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
+
+static pthread_once_t table_once = PTHREAD_ONCE_INIT;
+
+// ---- the process' end, and its children ----
+
+static void end_slot(unsigned slot)
+{
+    struct posix_use use;
+    pthread_mutex_lock(&table.lock);
+    trace_id_t id = table.slots[slot] ? table.slots[slot]->id : 0;
+    pthread_mutex_unlock(&table.lock);
+    if (id && !posix_enter(&use, id, POSIX_ALL))
+        posix_end(&use);
+}
+
+static void at_exit(void)
+{
+    for (unsigned i = 0; i < TABLE_SLOTS; i++)
+        end_slot(i);
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&table.lock);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&table.lock);
+}
+
+// A child controls nothing: what its parent's ids stood for is the parent's alone. Nothing is
+// finished here, only freed.
+static void in_child(void)
+{
+    pthread_mutex_init(&table.lock, NULL);
+    pthread_cond_init(&table.left, NULL);
+    for (unsigned i = 0; i < TABLE_SLOTS; i++) {
+        struct posix_trace *trace = table.slots[i];
+        table.slots[i] = NULL;
+        if (trace)
+            trace->ops->free(trace);
+    }
+    while (table.targets) {
+        struct posix_target *target = table.targets;
+        table.targets = target->next;
+        posix_target_free(target);
+    }
+}
+
+static void begin(void)
+{
+    pthread_atfork(before_fork, in_parent, in_child);
+    atexit(at_exit);
+}
+
+static void lock_table(void)
+{
+    pthread_once(&table_once, begin);
+    pthread_mutex_lock(&table.lock);
+}
+
+// ---- trace ids: slot + 1 below, the slot's generation above ----
+
+int posix_table_add(struct posix_trace *trace, trace_id_t *id)
+{
+    unsigned slot = 0;
+    lock_table();
+    while (slot < TABLE_SLOTS && table.slots[slot])
+        slot++;
+    if (slot < TABLE_SLOTS) {
+        table.generations[slot]++;
+        *id = trace->id = table.generations[slot] << 8 | (slot + 1);
+        table.slots[slot] = trace;
+    }
+    pthread_mutex_unlock(&table.lock);
+    return slot < TABLE_SLOTS ? 0 : EAGAIN;
+}
+
+static struct posix_trace *find(trace_id_t id)
+{
+    unsigned slot = (id & 0xFF) - 1;
+    struct posix_trace *trace = slot < TABLE_SLOTS ? table.slots[slot] : NULL;
+    return trace && trace->id == id ? trace : NULL;
+}
+
+// Gives a trace back; the last one to leave one that is over is waited for.
+static void leave_trace(struct posix_trace *trace)
+{
+    pthread_mutex_lock(&table.lock);
+    trace->users--;
+    pthread_cond_broadcast(&table.left);
+    pthread_mutex_unlock(&table.lock);
+}
+
+int posix_enter(struct posix_use *use, trace_id_t id, unsigned kinds)
+{
+    lock_table();
+    use->trace = find(id);
+    if (use->trace && !(use->trace->kind & kinds))
+        use->trace = NULL;
+    if (use->trace)
+        use->trace->users++;
+    pthread_mutex_unlock(&table.lock);
+    if (!use->trace)
+        return EINVAL;
+    // Locks are held below, so nobody may be cancelled but where it waits.
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &use->cancel);
+    int error = posix_resume(use);
+    if (error)
+        posix_leave(use);
+    return error;
+}
+
+void posix_leave(struct posix_use *use)
+{
+    posix_pause(use);
+    leave_trace(use->trace);
+    pthread_setcancelstate(use->cancel, NULL);
+}
+
+void posix_pause(struct posix_use *use)
+{
+    pthread_mutex_unlock(&use->trace->target->lock);
+}
+
+int posix_resume(struct posix_use *use)
+{
+    pthread_mutex_lock(&use->trace->target->lock);
+    return use->trace->over ? EINVAL : 0;
+}
+
+static void wait_for_users(struct posix_trace *trace)
+{
+    pthread_mutex_lock(&table.lock);
+    table.slots[(trace->id & 0xFF) - 1] = NULL;
+    while (trace->users > 1)
+        pthread_cond_wait(&table.left, &table.lock);
+    pthread_mutex_unlock(&table.lock);
+}
+
+int posix_end(struct posix_use *use)
+{
+    struct posix_trace *trace = use->trace;
+    trace->over = true;
+    if (trace->waker >= 0)
+        eventfd_write(trace->waker, 1);
+    int error = trace->ops->finish(trace);
+    posix_pause(use);
+    wait_for_users(trace);
+    trace->ops->free(trace);
+    pthread_setcancelstate(use->cancel, NULL);
+    return error;
+}
+
+// ---- targets ----
+
+static struct posix_target *target_of(pid_t pid)
+{
+    struct posix_target *target = table.targets;
+    while (target && target->pid != pid)
+        target = target->next;
+    return target;
+}
+
+static void link_target(struct posix_target *target)
+{
+    target->next = table.targets;
+    table.targets = target;
+}
+
+int posix_target_take(struct posix_target **target, pid_t pid)
+{
+    int error = 0;
+    lock_table();
+    *target = target_of(pid);
+    if (*target)
+        (*target)->users++;
+    else if (!(error = posix_target_open(target, pid)))
+        link_target(*target);
+    pthread_mutex_unlock(&table.lock);
+    return error;
+}
+
+static void unlink_target(const struct posix_target *target)
+{
+    struct posix_target **link = &table.targets;
+    while (*link && *link != target)
+        link = &(*link)->next;
+    if (*link)
+        *link = target->next;
+}
+
+void posix_target_drop(struct posix_target *target)
+{
+    lock_table();
+    if (!--target->users) {
+        unlink_target(target);
+        posix_target_free(target);
+    }
+    pthread_mutex_unlock(&table.lock);
+}
+
+int posix_target_add(struct posix_target *target)
+{
+    lock_table();
+    struct posix_target *other = target_of(target->pid);
+    bool free = !other || !other->attached;
+    if (free)
+        link_target(target);
+    pthread_mutex_unlock(&table.lock);
+    return free ? 0 : EEXIST;
+}
+
+bool posix_table_uses(const struct posix_target *target, unsigned stream)
+{
+    bool used = false;
+    lock_table();
+    for (unsigned i = 0; i < TABLE_SLOTS; i++) {
+        const struct posix_trace *trace = table.slots[i];
+        used = used || (trace && trace->target == target && trace->stream == stream);
+    }
+    pthread_mutex_unlock(&table.lock);
+    return used;
+}
+
+int posix_target_detach(pid_t pid)
+{
+    lock_table();
+    struct posix_target *target = target_of(pid);
+    if (target && !target->attached)
+        target = NULL;
+    if (target)
+        unlink_target(target);
+    pthread_mutex_unlock(&table.lock);
+    if (!target)
+        return ESRCH;
+    for (unsigned i = 0; i < TABLE_SLOTS; i++) {
+        pthread_mutex_lock(&table.lock);
+        bool ours = table.slots[i] && table.slots[i]->target == target;
+        pthread_mutex_unlock(&table.lock);
+        if (ours)
+            end_slot(i);
+    }
+    posix_target_drop(target);
+    return 0;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// posix: a traced process' memory, block by block and word by word.
+// In: a process id, or a memory in which its block lies. Out: parsed blocks; words that are
+// written.
+#include "posix/room.h"
+#include "target/linux.h"
+#include <stdlib.h>
+#include <string.h>
+
+// ---- a program's shared memory, as a memory at address 0 ----
+
+// The other side writes whole words, and what it orders behind a word is seen behind it.
+static size_t shared_read(void *context, uint64_t address, void *buffer, size_t length)
+{
+    size_t bytes, done = 0;
+    const uint8_t *from = ringside_trace_object_bytes(context, &bytes);
+    if (address % 4 || length % 4 || address > bytes || length > bytes - address)
+        return 0;
+    for (from += address; done < length; done += 4) {
+        uint32_t word =
+            __atomic_load_n((const uint32_t *)(const void *)(from + done), __ATOMIC_ACQUIRE);
+        memcpy((uint8_t *)buffer + done, &word, 4);
+    }
+    return length;
+}
+
+static size_t shared_write(void *context, uint64_t address, const void *words, size_t length)
+{
+    size_t bytes, done = 0;
+    uint8_t *to = ringside_trace_object_bytes(context, &bytes);
+    if (address % 4 || length % 4 || address > bytes || length > bytes - address)
+        return 0;
+    for (to += address; done < length; done += 4) {
+        uint32_t word;
+        memcpy(&word, (const uint8_t *)words + done, 4);
+        __atomic_store_n((uint32_t *)(void *)(to + done), word, __ATOMIC_RELEASE);
+    }
+    return length;
+}
+
+static void shared_close(void *context)
+{
+    ringside_trace_object_close(context);
+}
+
+// ---- targets ----
+
+static int open_object(struct posix_target *target, pid_t pid)
+{
+    int error = ringside_trace_object_open(pid, true, &target->object);
+    if (error)
+        return error;
+    struct extract_memory_source source = {.read = shared_read,
+                                           .write = shared_write,
+                                           .close = shared_close,
+                                           .context = target->object,
+                                           .running = true,
+                                           .name = "traced process"};
+    if (extract_memory_new(&target->memory, &source, NULL) == EXTRACT_OK)
+        return posix_target_look(target);
+    ringside_trace_object_close(target->object);
+    target->object = NULL;
+    return ENOMEM;
+}
+
+struct posix_target *posix_target_new(pid_t pid, struct extract_memory *memory)
+{
+    struct posix_target *target = calloc(1, sizeof *target);
+    if (!target)
+        return NULL;
+    target->pid = pid;
+    target->memory = memory;
+    target->users = 1;
+    pthread_mutex_init(&target->lock, NULL);
+    return target;
+}
+
+int posix_target_open(struct posix_target **target, pid_t pid)
+{
+    *target = posix_target_new(pid, NULL);
+    if (!*target)
+        return ENOMEM;
+    int error = open_object(*target, pid);
+    if (error) {
+        posix_target_free(*target);
+        *target = NULL;
+    }
+    return error;
+}
+
+void posix_target_free(struct posix_target *target)
+{
+    if (target->object)
+        extract_memory_close(target->memory);
+    pthread_mutex_destroy(&target->lock);
+    free(target);
+}
+
+int posix_target_look(struct posix_target *target)
+{
+    uint8_t bytes[POSIX_HEADER];
+    struct posix_block block;
+    size_t got;
+    if (extract_memory_read(target->memory, target->address, bytes, sizeof bytes, &got, NULL))
+        return EIO;
+    bool sound = posix_block_read(&block, bytes, sizeof bytes) &&
+                 posix_block_check(&block, target->address, NULL) == EXTRACT_OK &&
+                 block.ids <= POSIX_SET_IDS;
+    if (sound)
+        target->block = block;
+    return sound ? 0 : EIO;
+}
+
+uint64_t posix_stream_address(const struct posix_target *target, unsigned stream)
+{
+    const struct posix_block *block = &target->block;
+    return target->address + block->streams_at + (uint64_t)stream * block->stream_bytes;
+}
+
+int posix_stream_look(struct posix_target *target, unsigned stream, struct posix_stream *block)
+{
+    uint64_t address = posix_stream_address(target, stream);
+    uint8_t bytes[POSIX_STREAM_AT_FILTER];
+    size_t got;
+    if (extract_memory_read(target->memory, address, bytes, sizeof bytes, &got, NULL))
+        return EIO;
+    if (!posix_stream_read(block, bytes, sizeof bytes))
+        return ENOENT;
+    bool sound = posix_stream_check(block, address, NULL) == EXTRACT_OK &&
+                 block->back == address - target->address;
+    return sound ? 0 : EIO;
+}
+
+int posix_poke(struct posix_target *target, uint64_t address, const uint32_t *words, uint32_t count)
+{
+    uint32_t swapped[32];
+    bool swap = (target->block.layout.order == EXTRACT_BIG) != EXTRACT_HOST_BIG;
+    for (uint32_t i = 0; i < count; i++)
+        swapped[i] = swap ? __builtin_bswap32(words[i]) : words[i];
+    enum extract_code code =
+        extract_memory_write(target->memory, address, swapped, (size_t)count * 4, NULL);
+    return code == EXTRACT_OK ? 0 : code == EXTRACT_UNSUPPORTED ? EPERM : EIO;
+}

@@ -1,0 +1,790 @@
+// SPDX-License-Identifier: MIT
+// Streams of programs: this one, and children of it. Truth: what the trace points were given, and
+// IEEE Std 1003.1-2008.
+#include "tests/unit/posix/reading.h"
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static trace_id_t create(const trace_attr_t *attr)
+{
+    trace_id_t trid;
+    assert_int_equal(posix_trace_create(0, attr, &trid), 0);
+    return trid;
+}
+
+static trace_id_t create_started(const trace_attr_t *attr)
+{
+    trace_id_t trid = create(attr);
+    assert_int_equal(posix_trace_start(trid), 0);
+    expect(trid, POSIX_TRACE_START);
+    return trid;
+}
+
+static void end(trace_id_t trid)
+{
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+    assert_int_equal(posix_trace_shutdown(trid), EINVAL);
+}
+
+static trace_attr_t attributes(int policy, size_t size, size_t data)
+{
+    trace_attr_t attr;
+    assert_int_equal(posix_trace_attr_init(&attr), 0);
+    assert_int_equal(posix_trace_attr_setstreamfullpolicy(&attr, policy), 0);
+    assert_int_equal(posix_trace_attr_setstreamsize(&attr, size), 0);
+    assert_int_equal(posix_trace_attr_setmaxdatasize(&attr, data), 0);
+    return attr;
+}
+
+static trace_event_id_t type(const char *name)
+{
+    trace_event_id_t id;
+    assert_int_equal(posix_trace_eventid_open(name, &id), 0);
+    return id;
+}
+
+static void event_number(trace_event_id_t id, uint32_t number)
+{
+    posix_trace_event(id, &number, sizeof number);
+}
+
+static uint32_t number_of(const struct got *got)
+{
+    uint32_t number;
+    assert_int_equal(got->length, sizeof number);
+    memcpy(&number, got->data, sizeof number);
+    return number;
+}
+
+// ---- A: attributes of streams ----
+
+// As many events of the greatest size as the sizes promise are there, none lost.
+static void check_size_contract(size_t stream_size, size_t data, int policy)
+{
+    trace_attr_t attr = attributes(policy, stream_size, data);
+    uint8_t bytes[64] = {0};
+    size_t size;
+    assert_int_equal(posix_trace_attr_getmaxusereventsize(&attr, data, &size), 0);
+    trace_id_t trid = create(&attr);
+    assert_int_equal(posix_trace_start(trid), 0);
+    for (size_t i = 0; i < stream_size / size; i++)
+        posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, bytes, data);
+    expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+    expect(trid, POSIX_TRACE_START);
+    for (size_t i = 0; i < stream_size / size; i++)
+        expect(trid, POSIX_TRACE_UNNAMED_USEREVENT);
+    expect_none(trid);
+    end(trid);
+}
+
+static void test_a7_size_contract(void **state)
+{
+    (void)state;
+    for (size_t size = 0; size < 3000; size += 211) {
+        check_size_contract(size, 8, POSIX_TRACE_LOOP);
+        check_size_contract(size, 64, POSIX_TRACE_UNTIL_FULL);
+    }
+    check_size_contract(261120, 37, POSIX_TRACE_UNTIL_FULL);
+}
+
+static void test_a8_attributes_are_copied(void **state)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, 1000, 16), got;
+    char name[TRACE_NAME_MAX];
+    struct timespec created, before, after;
+    int policy;
+    size_t size;
+    (void)state;
+    posix_trace_attr_setname(&attr, "first");
+    clock_gettime(CLOCK_REALTIME, &before);
+    trace_id_t trid = create(&attr);
+    clock_gettime(CLOCK_REALTIME, &after);
+    posix_trace_attr_setname(&attr, "second");
+    posix_trace_attr_destroy(&attr);
+    memset(&got, 0x5A, sizeof got); // never initialised
+    assert_int_equal(posix_trace_get_attr(trid, &got), 0);
+    posix_trace_attr_getname(&got, name);
+    assert_string_equal(name, "first");
+    posix_trace_attr_getstreamfullpolicy(&got, &policy);
+    assert_int_equal(policy, POSIX_TRACE_UNTIL_FULL);
+    posix_trace_attr_getstreamsize(&got, &size);
+    assert_int_equal(size, 1000);
+    posix_trace_attr_getcreatetime(&got, &created);
+    assert_true(nanoseconds(&created) >= nanoseconds(&before) &&
+                nanoseconds(&created) <= nanoseconds(&after));
+    end(trid);
+}
+
+static void test_a9_flush_without_log(void **state)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_FLUSH, 1000, 16);
+    trace_id_t trid;
+    (void)state;
+    assert_int_equal(posix_trace_create(0, &attr, &trid), EINVAL);
+}
+
+// ---- B: create ----
+
+static void test_b1_new(void **state)
+{
+    trace_event_set_t set, none;
+    (void)state;
+    trace_id_t trid = create(NULL);
+    expect_status(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+    memset(&set, 0xA5, sizeof set);
+    posix_trace_eventset_empty(&none);
+    assert_int_equal(posix_trace_get_filter(trid, &set), 0);
+    assert_memory_equal(&set, &none, sizeof set);
+    posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "x", 1);
+    expect_none(trid);
+    end(trid);
+}
+
+static void test_b2_sys_max(void **state)
+{
+    trace_id_t trids[TRACE_SYS_MAX], more;
+    (void)state;
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < TRACE_SYS_MAX; i++)
+            trids[i] = create(NULL);
+        assert_int_equal(posix_trace_create(0, NULL, &more), EAGAIN);
+        for (unsigned i = 0; i < TRACE_SYS_MAX; i++)
+            end(trids[i]);
+    }
+}
+
+static void test_b3_no_process(void **state)
+{
+    trace_id_t trid;
+    pid_t child = fork();
+    (void)state;
+    if (!child)
+        _exit(0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(posix_trace_create(child, NULL, &trid), ESRCH);
+    assert_int_equal(posix_trace_create(-5, NULL, &trid), ESRCH);
+}
+
+// What an active stream without a log does not do.
+static void test_b4_kinds(void **state)
+{
+    struct posix_trace_status_info status;
+    (void)state;
+    trace_id_t trid = create(NULL);
+    assert_int_equal(posix_trace_rewind(trid), EINVAL);
+    assert_int_equal(posix_trace_close(trid), EINVAL);
+    assert_int_equal(posix_trace_get_status(trid + 1, &status), EINVAL);
+    assert_int_equal(posix_trace_get_status(0, &status), EINVAL);
+    trace_id_t stale = trid;
+    end(trid);
+    trid = create(NULL); // in the same place
+    assert_int_equal(posix_trace_start(stale), EINVAL);
+    assert_int_equal(posix_trace_eventtypelist_rewind(stale), EINVAL);
+    end(trid);
+}
+
+// ---- C: start and stop ----
+
+static void test_c1_once_each(void **state)
+{
+    struct got got;
+    int by_itself = -1;
+    (void)state;
+    trace_id_t trid = create(NULL);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(posix_trace_start(trid), 0);
+    expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+    event_number(32, 1);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(posix_trace_stop(trid), 0);
+    event_number(32, 2);
+    assert_int_equal(posix_trace_start(trid), 0);
+    event_number(32, 3);
+    expect(trid, POSIX_TRACE_START);
+    got = expect(trid, 32);
+    assert_int_equal(number_of(&got), 1);
+    got = expect(trid, POSIX_TRACE_STOP);
+    assert_int_equal(got.length, sizeof by_itself);
+    memcpy(&by_itself, got.data, sizeof by_itself);
+    assert_int_equal(by_itself, 0);
+    expect(trid, POSIX_TRACE_START);
+    got = expect(trid, 32);
+    assert_int_equal(number_of(&got), 3);
+    expect_none(trid);
+    end(trid);
+}
+
+static void test_c2_start_has_the_filter(void **state)
+{
+    trace_event_set_t set, got_set;
+    (void)state;
+    trace_id_t trid = create(NULL);
+    posix_trace_eventset_empty(&set);
+    posix_trace_eventset_add(POSIX_TRACE_ERROR, &set);
+    posix_trace_eventset_add(200, &set);
+    assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    assert_int_equal(posix_trace_start(trid), 0);
+    struct got got = expect(trid, POSIX_TRACE_START);
+    assert_int_equal(got.length, sizeof got_set);
+    memcpy(&got_set, got.data, sizeof got_set);
+    assert_memory_equal(&got_set, &set, sizeof set);
+    end(trid);
+}
+
+// What an event says of where it is from.
+static void test_c3_origin(void **state)
+{
+    struct timespec before, after;
+    (void)state;
+    trace_id_t trid = create_started(NULL);
+    clock_gettime(CLOCK_REALTIME, &before);
+    event_number(32, 1);
+    clock_gettime(CLOCK_REALTIME, &after);
+    struct got got = expect(trid, 32);
+    assert_int_equal(got.info.posix_pid, getpid());
+    assert_true(pthread_equal(got.info.posix_thread_id, pthread_self()));
+    assert_true(nanoseconds(&got.info.posix_timestamp) >= nanoseconds(&before) &&
+                nanoseconds(&got.info.posix_timestamp) <= nanoseconds(&after));
+    uintptr_t address = (uintptr_t)got.info.posix_prog_address;
+    uintptr_t function = (uintptr_t)event_number, other = (uintptr_t)test_c3_origin;
+    bool here = address - function < 256, inlined = address - other < 4096;
+    assert_true(here || inlined);
+    end(trid);
+}
+
+// ---- D: policies ----
+
+static void test_d1_loop(void **state)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_LOOP, 4000, 16);
+    struct got got;
+    uint32_t first, count = 0;
+    (void)state;
+    trace_id_t trid = create_started(&attr);
+    for (uint32_t i = 0; i < 1000; i++)
+        event_number(32, i);
+    expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN);
+    expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN);
+    struct got overflow = expect(trid, POSIX_TRACE_OVERFLOW);
+    struct got resume = expect(trid, POSIX_TRACE_RESUME);
+    got = expect(trid, 32);
+    first = number_of(&got);
+    assert_true(first > 500); // the newest
+    // RESUME has the stamp of the first that is there, OVERFLOW an earlier one.
+    assert_int_equal(nanoseconds(&got.info.posix_timestamp),
+                     nanoseconds(&resume.info.posix_timestamp));
+    assert_true(nanoseconds(&overflow.info.posix_timestamp) <
+                nanoseconds(&resume.info.posix_timestamp));
+    for (count = 1; first + count < 1000; count++) {
+        got = expect(trid, 32);
+        assert_int_equal(number_of(&got), first + count);
+    }
+    expect_none(trid);
+    expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+    end(trid);
+}
+
+// A full loop can be stopped, and says so.
+static void test_d2_loop_stops(void **state)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_LOOP, 1000, 16);
+    struct got got, last = {0};
+    (void)state;
+    trace_id_t trid = create(&attr);
+    assert_int_equal(posix_trace_start(trid), 0);
+    for (uint32_t i = 0; i < 100; i++) // nobody has looked yet
+        event_number(32, i);
+    expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN);
+    assert_int_equal(posix_trace_stop(trid), 0);
+    expect_status(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN);
+    while (!(got = try_next(trid)).unavailable)
+        last = got;
+    assert_int_equal(last.info.posix_event_id, POSIX_TRACE_STOP);
+    end(trid);
+}
+
+static void test_d3_until_full(void **state)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, 1000, 16);
+    struct got got;
+    int by_itself = 0;
+    uint32_t count = 0;
+    (void)state;
+    trace_id_t trid = create(&attr);
+    for (unsigned round = 0; round < 3; round++) {
+        if (!round)
+            assert_int_equal(posix_trace_start(trid), 0);
+        for (uint32_t i = 0; i < 200; i++)
+            event_number(32, i);
+        expect_status(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN);
+        expect_status(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN);
+        event_number(32, 200);
+        expect_status(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN);
+        // Neither starts nor stops what is full.
+        assert_int_equal(posix_trace_start(trid), 0);
+        expect(trid, POSIX_TRACE_START);
+        for (count = 0; (got = try_next(trid)).info.posix_event_id == 32; count++)
+            assert_int_equal(number_of(&got), count);
+        assert_true(count >= 1000 / 44);
+        assert_int_equal(got.info.posix_event_id, POSIX_TRACE_STOP);
+        memcpy(&by_itself, got.data, sizeof by_itself);
+        assert_int_not_equal(by_itself, 0);
+        expect_none(trid);
+        expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+    }
+    end(trid);
+}
+
+// Of a full stream, what is left stays readable while the rest is refused.
+static void test_d4_partly_read(void **state)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, 1000, 16);
+    (void)state;
+    trace_id_t trid = create_started(&attr);
+    for (uint32_t i = 0; i < 200; i++)
+        event_number(32, i);
+    struct got got = expect(trid, 32);
+    assert_int_equal(number_of(&got), 0);
+    expect_status(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN);
+    got = expect(trid, 32);
+    assert_int_equal(number_of(&got), 1);
+    end(trid);
+}
+
+static void test_d5_clear(void **state)
+{
+    static const int policies[] = {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        trace_attr_t attr = attributes(policies[i], 1000, 16);
+        trace_id_t trid = create_started(&attr);
+        trace_event_id_t id = type("kept over a clear");
+        char name[TRACE_EVENT_NAME_MAX];
+        for (uint32_t k = 0; k < 200; k++)
+            event_number(32, k);
+        assert_int_equal(posix_trace_clear(trid), 0);
+        expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+        event_number(id, 7);
+        struct got got = try_next(trid);
+        if (got.info.posix_event_id == POSIX_TRACE_START) // what was full starts again
+            got = try_next(trid);
+        assert_int_equal(got.info.posix_event_id, id);
+        assert_int_equal(number_of(&got), 7);
+        expect_none(trid);
+        assert_int_equal(posix_trace_eventid_get_name(trid, id, name), 0);
+        assert_string_equal(name, "kept over a clear");
+        end(trid);
+    }
+}
+
+// ---- E: reading ----
+
+static void check_truncation(trace_id_t trid, size_t bytes, size_t room, size_t length, int status)
+{
+    static const uint8_t data[32] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17};
+    uint8_t got[33];
+    struct posix_trace_event_info info;
+    size_t got_length = 99;
+    int unavailable = 99;
+    memset(got, 0xEE, sizeof got);
+    posix_trace_event(32, data, bytes);
+    assert_int_equal(
+        posix_trace_getnext_event(trid, &info, room ? got : NULL, room, &got_length, &unavailable),
+        0);
+    assert_int_equal(unavailable, 0);
+    assert_int_equal(got_length, length);
+    assert_int_equal(info.posix_truncation_status, status);
+    assert_memory_equal(got, data, length);
+    assert_int_equal(got[length], 0xEE);
+}
+
+static void test_e1_truncation(void **state)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_LOOP, 4000, 10);
+    (void)state;
+    trace_id_t trid = create_started(&attr);
+    check_truncation(trid, 0, 0, 0, POSIX_TRACE_NOT_TRUNCATED);
+    check_truncation(trid, 0, 32, 0, POSIX_TRACE_NOT_TRUNCATED);
+    check_truncation(trid, 10, 32, 10, POSIX_TRACE_NOT_TRUNCATED);
+    check_truncation(trid, 10, 10, 10, POSIX_TRACE_NOT_TRUNCATED);
+    check_truncation(trid, 11, 32, 10, POSIX_TRACE_TRUNCATED_RECORD);
+    check_truncation(trid, 11, 9, 9, POSIX_TRACE_TRUNCATED_READ);
+    check_truncation(trid, 5, 3, 3, POSIX_TRACE_TRUNCATED_READ);
+    check_truncation(trid, 5, 0, 0, POSIX_TRACE_TRUNCATED_READ);
+    end(trid);
+}
+
+static void test_e2_order_once(void **state)
+{
+    struct got got;
+    (void)state;
+    trace_id_t trid = create_started(NULL);
+    for (uint32_t i = 0; i < 3000; i++)
+        event_number(32, i);
+    for (uint32_t i = 0; i < 3000; i++) {
+        got = next(trid);
+        assert_int_equal(number_of(&got), i);
+    }
+    expect_none(trid);
+    end(trid);
+}
+
+// Two streams get the same event each.
+static void test_e3_two_streams(void **state)
+{
+    (void)state;
+    trace_id_t a = create_started(NULL), b = create_started(NULL);
+    event_number(32, 5);
+    struct got from_a = expect(a, 32), from_b = expect(b, 32);
+    assert_int_equal(number_of(&from_a), 5);
+    assert_int_equal(number_of(&from_b), 5);
+    end(a);
+    event_number(32, 6);
+    from_b = expect(b, 32);
+    assert_int_equal(number_of(&from_b), 6);
+    end(b);
+}
+
+// ---- F: names ----
+
+static void test_f1_same_name_same_id(void **state)
+{
+    trace_event_id_t a, b, c;
+    (void)state;
+    trace_id_t first = create(NULL), second = create(NULL);
+    assert_int_equal(posix_trace_trid_eventid_open(first, "by both", &a), 0);
+    assert_int_equal(posix_trace_trid_eventid_open(second, "by both", &b), 0);
+    c = type("by both");
+    assert_true(a == b && b == c && a != 32);
+    assert_int_not_equal(posix_trace_eventid_equal(first, a, b), 0);
+    assert_int_equal(posix_trace_eventid_equal(first, a, 32), 0);
+    end(first);
+    end(second);
+}
+
+static void test_f2_lengths(void **state)
+{
+    char name[80], got[TRACE_EVENT_NAME_MAX];
+    trace_event_id_t id, other;
+    (void)state;
+    trace_id_t trid = create(NULL);
+    memset(name, 'n', sizeof name);
+    name[30] = '\0';
+    assert_int_equal(posix_trace_trid_eventid_open(trid, name, &id), 0);
+    assert_int_equal(posix_trace_eventid_get_name(trid, id, got), 0);
+    assert_string_equal(got, name);
+    name[30] = 'n';
+    name[63] = '\0';
+    assert_int_equal(posix_trace_eventid_open(name, &id), 0);
+    assert_int_equal(posix_trace_eventid_get_name(trid, id, got), 0);
+    assert_string_equal(got, name);
+    name[63] = 'n';
+    name[64] = '\0';
+    assert_int_equal(posix_trace_eventid_open(name, &other), ENAMETOOLONG);
+    assert_int_equal(posix_trace_trid_eventid_open(trid, name, &other), ENAMETOOLONG);
+    assert_int_equal(posix_trace_eventid_get_name(trid, 9, got), EINVAL);
+    assert_int_equal(posix_trace_eventid_get_name(trid, 287, got), EINVAL);
+    end(trid);
+}
+
+static void test_f3_list(void **state)
+{
+    static const char *const names[] = {"posix_trace_error",
+                                        "posix_trace_start",
+                                        "posix_trace_stop",
+                                        "posix_trace_overflow",
+                                        "posix_trace_resume",
+                                        "posix_trace_filter",
+                                        "posix_trace_flush_start",
+                                        "posix_trace_flush_stop",
+                                        "posix_trace_unnamed_userevent",
+                                        "listed here"};
+    char name[TRACE_EVENT_NAME_MAX];
+    trace_event_id_t id;
+    int unavailable = 0;
+    (void)state;
+    type("listed here");
+    trace_id_t trid = create(NULL);
+    for (unsigned round = 0; round < 2; round++) {
+        unsigned found = 0;
+        assert_int_equal(posix_trace_eventtypelist_rewind(trid), 0);
+        while (!posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) && !unavailable) {
+            assert_int_equal(posix_trace_eventid_get_name(trid, id, name), 0);
+            for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+                found |= strcmp(name, names[i]) ? 0 : 1U << i;
+        }
+        assert_int_equal(found, (1U << sizeof names / sizeof *names) - 1);
+        assert_int_not_equal(unavailable, 0);
+    }
+    end(trid);
+}
+
+// As many types as the limit says, the unnamed one and what the parent named included.
+static bool fills_the_table(void)
+{
+    trace_event_id_t id = 0, first = 0, last = 0;
+    char name[16];
+    bool good = !posix_trace_eventid_open("name 0", &first);
+    for (unsigned i = 0; i < TRACE_USER_EVENT_MAX - (first - 32); i++) {
+        snprintf(name, sizeof name, "name %u", i);
+        good = good && !posix_trace_eventid_open(name, &last) && last == first + i;
+    }
+    good = good && last == 32 + TRACE_USER_EVENT_MAX - 1;
+    good = good && !posix_trace_eventid_open("one too many", &id) && id == 32;
+    return good && !posix_trace_eventid_open("name 3", &id) && id == first + 3;
+}
+
+// A child has its parent's names, and names are never given back.
+static void test_f4_table_full(void **state)
+{
+    int status;
+    (void)state;
+    pid_t child = fork();
+    if (!child)
+        _exit(fills_the_table() ? 0 : 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+// ---- G: filters ----
+
+static void test_g3_filtered(void **state)
+{
+    trace_event_set_t set, sets[2], got_set;
+    (void)state;
+    trace_event_id_t a = type("filtered a"), b = type("filtered b");
+    trace_id_t trid = create(NULL);
+    posix_trace_eventset_empty(&set);
+    posix_trace_eventset_add(a, &set);
+    assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    assert_int_equal(posix_trace_start(trid), 0);
+    expect(trid, POSIX_TRACE_START); // and no FILTER in front of it
+    event_number(a, 1);
+    event_number(b, 2);
+    expect(trid, b);
+    expect_none(trid);
+    posix_trace_eventset_empty(&set);
+    posix_trace_eventset_add(b, &set);
+    assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_ADD_EVENTSET), 0);
+    event_number(a, 3);
+    event_number(b, 4);
+    struct got got = expect(trid, POSIX_TRACE_FILTER);
+    assert_int_equal(got.length, sizeof sets);
+    memcpy(sets, got.data, sizeof sets);
+    posix_trace_eventset_empty(&set);
+    posix_trace_eventset_add(a, &set);
+    assert_memory_equal(&sets[0], &set, sizeof set);
+    posix_trace_eventset_add(b, &set);
+    assert_memory_equal(&sets[1], &set, sizeof set);
+    expect_none(trid);
+    posix_trace_eventset_del(b, &set);
+    assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SUB_EVENTSET), 0);
+    expect(trid, POSIX_TRACE_FILTER);
+    event_number(a, 5);
+    got = expect(trid, a);
+    assert_int_equal(number_of(&got), 5);
+    posix_trace_eventset_empty(&set);
+    posix_trace_eventset_add(b, &set);
+    assert_int_equal(posix_trace_get_filter(trid, &got_set), 0);
+    assert_memory_equal(&got_set, &set, sizeof set);
+    assert_int_equal(posix_trace_set_filter(trid, &set, 0), EINVAL);
+    assert_int_equal(posix_trace_set_filter(trid, &set, 4), EINVAL);
+    end(trid);
+    trid = create(NULL); // the next one has none of it
+    assert_int_equal(posix_trace_start(trid), 0);
+    got = expect(trid, POSIX_TRACE_START);
+    memcpy(&got_set, got.data, sizeof got_set);
+    posix_trace_eventset_empty(&set);
+    assert_memory_equal(&got_set, &set, sizeof set);
+    end(trid);
+}
+
+// The system's types can be filtered like the others.
+static void test_g4_system_types(void **state)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, 1000, 16);
+    trace_event_set_t set, start;
+    struct got got;
+    (void)state;
+    trace_event_id_t a = type("filtered a");
+    trace_id_t trid = create(&attr);
+    posix_trace_eventset_empty(&start);
+    posix_trace_eventset_add(POSIX_TRACE_START, &start);
+    posix_trace_eventset_fill(&set, POSIX_TRACE_ALL_EVENTS);
+    posix_trace_eventset_del(a, &set);
+    assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    assert_int_equal(posix_trace_start(trid), 0);
+    assert_int_equal(posix_trace_set_filter(trid, &start, POSIX_TRACE_SUB_EVENTSET), 0);
+    event_number(a, 1);
+    expect(trid, a); // neither START nor FILTER
+    assert_int_equal(posix_trace_stop(trid), 0);
+    expect_none(trid);
+    assert_int_equal(posix_trace_start(trid), 0);
+    expect(trid, POSIX_TRACE_START);
+    for (uint32_t i = 0; i < 100; i++)
+        event_number(a, i);
+    expect_status(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN);
+    while (!(got = try_next(trid)).unavailable) // and no STOP
+        assert_int_equal(got.info.posix_event_id, a);
+    end(trid);
+}
+
+// ---- other processes ----
+
+struct child {
+    pid_t pid;
+    int go, done; // ends of pipes
+};
+
+// A child that records `events` numbered events each time it is told to.
+static struct child start_child(uint32_t events)
+{
+    int go[2], done[2];
+    struct child child;
+    char byte;
+    assert_int_equal(pipe(go), 0);
+    assert_int_equal(pipe(done), 0);
+    child.pid = fork();
+    if (!child.pid) {
+        trace_event_id_t id;
+        close(go[1]);
+        close(done[0]);
+        while (read(go[0], &byte, 1) == 1) {
+            posix_trace_eventid_open("of the child", &id);
+            for (uint32_t i = 0; i < events; i++)
+                event_number(id, i);
+            if (write(done[1], &byte, 1) != 1)
+                break;
+        }
+        _exit(0);
+    }
+    close(go[0]);
+    close(done[1]);
+    child.go = go[1];
+    child.done = done[0];
+    return child;
+}
+
+static void run_child(const struct child *child)
+{
+    char byte = 0;
+    assert_int_equal(write(child->go, &byte, 1), 1);
+    assert_int_equal(read(child->done, &byte, 1), 1);
+}
+
+static void end_child(const struct child *child)
+{
+    close(child->go);
+    close(child->done);
+    assert_int_equal(waitpid(child->pid, NULL, 0), child->pid);
+}
+
+static void test_other_process(void **state)
+{
+    trace_id_t trid;
+    trace_event_id_t id;
+    char name[TRACE_EVENT_NAME_MAX];
+    (void)state;
+    struct child child = start_child(10);
+    assert_int_equal(posix_trace_create(child.pid, NULL, &trid), 0);
+    assert_int_equal(posix_trace_trid_eventid_open(trid, "of the child", &id), 0);
+    assert_int_equal(posix_trace_start(trid), 0);
+    run_child(&child);
+    event_number(32, 77); // of this process, which is not traced
+    expect(trid, POSIX_TRACE_START);
+    for (uint32_t i = 0; i < 10; i++) {
+        struct got got = expect(trid, id);
+        assert_int_equal(number_of(&got), i);
+        assert_int_equal(got.info.posix_pid, child.pid);
+    }
+    expect_none(trid);
+    assert_int_equal(posix_trace_eventid_get_name(trid, id, name), 0);
+    assert_string_equal(name, "of the child");
+    end_child(&child);
+    assert_int_equal(posix_trace_stop(trid), 0); // what it left can still be read
+    end(trid);
+}
+
+// A child is traced into its parent's stream when that was made so, and not else.
+static void check_inheritance(int inherited)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_LOOP, 10000, 16);
+    assert_int_equal(posix_trace_attr_setinherited(&attr, inherited), 0);
+    trace_id_t trid = create_started(&attr);
+    struct child child = start_child(3);
+    run_child(&child);
+    end_child(&child);
+    event_number(32, 9);
+    unsigned of_child = 0;
+    struct got got;
+    while (!(got = try_next(trid)).unavailable && got.info.posix_event_id != 32)
+        of_child += got.info.posix_pid == child.pid;
+    assert_int_equal(of_child, inherited == POSIX_TRACE_INHERITED ? 3 : 0);
+    assert_int_equal(got.info.posix_event_id, 32);
+    end(trid);
+}
+
+static void test_inheritance(void **state)
+{
+    (void)state;
+    check_inheritance(POSIX_TRACE_CLOSE_FOR_CHILD);
+    check_inheritance(POSIX_TRACE_INHERITED);
+}
+
+// A child of a controller controls nothing; what it makes is its own.
+static void test_child_controls_nothing(void **state)
+{
+    int status;
+    (void)state;
+    trace_id_t trid = create_started(NULL);
+    pid_t child = fork();
+    if (!child) {
+        struct posix_trace_status_info info;
+        trace_id_t own;
+        bool good = posix_trace_get_status(trid, &info) == EINVAL &&
+                    posix_trace_shutdown(trid) == EINVAL &&
+                    posix_trace_create(0, NULL, &own) == 0 && own != trid &&
+                    posix_trace_start(own) == 0 && posix_trace_shutdown(own) == 0;
+        exit(good ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    event_number(32, 1); // its parent's stream goes on
+    expect(trid, 32);
+    end(trid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a7_size_contract),
+        cmocka_unit_test(test_a8_attributes_are_copied),
+        cmocka_unit_test(test_a9_flush_without_log),
+        cmocka_unit_test(test_b1_new),
+        cmocka_unit_test(test_b2_sys_max),
+        cmocka_unit_test(test_b3_no_process),
+        cmocka_unit_test(test_b4_kinds),
+        cmocka_unit_test(test_c1_once_each),
+        cmocka_unit_test(test_c2_start_has_the_filter),
+        cmocka_unit_test(test_c3_origin),
+        cmocka_unit_test(test_d1_loop),
+        cmocka_unit_test(test_d2_loop_stops),
+        cmocka_unit_test(test_d3_until_full),
+        cmocka_unit_test(test_d4_partly_read),
+        cmocka_unit_test(test_d5_clear),
+        cmocka_unit_test(test_e1_truncation),
+        cmocka_unit_test(test_e2_order_once),
+        cmocka_unit_test(test_e3_two_streams),
+        cmocka_unit_test(test_f1_same_name_same_id),
+        cmocka_unit_test(test_f2_lengths),
+        cmocka_unit_test(test_f3_list),
+        cmocka_unit_test(test_g3_filtered),
+        cmocka_unit_test(test_g4_system_types),
+        cmocka_unit_test(test_other_process),
+        cmocka_unit_test(test_inheritance),
+        cmocka_unit_test(test_child_controls_nothing),
+        cmocka_unit_test(test_f4_table_full), // the last one, since names are never given back
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+// Calls that wait, several threads, a controller that ends. No test here measures time: what is
+// waited for comes, or the test hangs. Truth: IEEE Std 1003.1-2008, posix_trace_getnext_event.
+#define _GNU_SOURCE // pthread_tryjoin_np
+#include "tests/unit/posix/reading.h"
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static trace_id_t create_started(void)
+{
+    trace_id_t trid;
+    assert_int_equal(posix_trace_create(0, NULL, &trid), 0);
+    assert_int_equal(posix_trace_start(trid), 0);
+    expect(trid, POSIX_TRACE_START);
+    return trid;
+}
+
+// A thread that reads one event.
+struct reader {
+    trace_id_t trid;
+    pthread_t thread;
+    int about_to_read;
+    int error;
+    struct got got;
+};
+
+static void *read_one(void *context)
+{
+    struct reader *r = context;
+    __atomic_store_n(&r->about_to_read, 1, __ATOMIC_RELEASE);
+    r->error = posix_trace_getnext_event(r->trid, &r->got.info, r->got.data, sizeof r->got.data,
+                                         &r->got.length, &r->got.unavailable);
+    return NULL;
+}
+
+static void pause_ms(long ms)
+{
+    const struct timespec pause = {0, ms * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static void start_reader(struct reader *reader, trace_id_t trid)
+{
+    memset(reader, 0, sizeof *reader);
+    reader->trid = trid;
+    assert_int_equal(pthread_create(&reader->thread, NULL, read_one, reader), 0);
+    while (!__atomic_load_n(&reader->about_to_read, __ATOMIC_ACQUIRE))
+        pause_ms(1);
+    pause_ms(30); // it waits, most likely; nothing depends on it
+}
+
+static void test_e4_blocks(void **state)
+{
+    struct reader reader;
+    (void)state;
+    trace_id_t trid = create_started();
+    start_reader(&reader, trid);
+    assert_int_not_equal(pthread_tryjoin_np(reader.thread, NULL), 0);
+    posix_trace_event(32, "abc", 3);
+    assert_int_equal(pthread_join(reader.thread, NULL), 0);
+    assert_int_equal(reader.error, 0);
+    assert_int_equal(reader.got.info.posix_event_id, 32);
+    assert_memory_equal(reader.got.data, "abc", 3);
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+}
+
+static void test_e5_shutdown_wakes(void **state)
+{
+    struct reader readers[3];
+    (void)state;
+    for (unsigned round = 0; round < 5; round++) {
+        trace_id_t trid = create_started();
+        for (unsigned i = 0; i < 3; i++)
+            start_reader(&readers[i], trid);
+        assert_int_equal(posix_trace_shutdown(trid), 0);
+        for (unsigned i = 0; i < 3; i++) {
+            assert_int_equal(pthread_join(readers[i].thread, NULL), 0);
+            assert_int_equal(readers[i].error, EINVAL);
+        }
+    }
+}
+
+static void test_e6_cancelled(void **state)
+{
+    struct reader reader;
+    void *result;
+    (void)state;
+    trace_id_t trid = create_started();
+    start_reader(&reader, trid);
+    assert_int_equal(pthread_cancel(reader.thread), 0);
+    assert_int_equal(pthread_join(reader.thread, &result), 0);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+    posix_trace_event(32, NULL, 0); // nobody holds what others need
+    expect(trid, 32);
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+}
+
+// ---- signals ----
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number)
+{
+    (void)number;
+    signals++;
+}
+
+static void catch_alarm(void)
+{
+    struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+}
+
+static void set_alarms(long microseconds)
+{
+    const struct itimerval times = {{0, microseconds}, {0, microseconds}};
+    assert_int_equal(setitimer(ITIMER_REAL, &times, NULL), 0);
+}
+
+// A signal ends a wait, though its handler would have system calls restarted.
+static void test_e7_interrupted(void **state)
+{
+    struct got got;
+    sigset_t mask;
+    (void)state;
+    trace_id_t trid = create_started();
+    catch_alarm();
+    set_alarms(7000);
+    for (unsigned i = 0; i < 20; i++) {
+        assert_int_equal(
+            posix_trace_getnext_event(trid, &got.info, NULL, 0, &got.length, &got.unavailable),
+            EINTR);
+        assert_true(signals > 0);
+    }
+    set_alarms(0);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &mask), 0);
+    assert_int_equal(sigismember(&mask, SIGALRM), 0); // as it was
+    posix_trace_event(32, NULL, 0);
+    expect(trid, 32);
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+}
+
+// ---- times ----
+
+static int timed(trace_id_t trid, const struct timespec *end, struct got *got)
+{
+    return posix_trace_timedgetnext_event(trid, &got->info, got->data, sizeof got->data,
+                                          &got->length, &got->unavailable, end);
+}
+
+static void test_e8_timed(void **state)
+{
+    static const struct timespec past = {1, 0}, bad = {1, 1000000000}, negative = {1, -1};
+    struct timespec soon;
+    struct got got = {0};
+    (void)state;
+    trace_id_t trid = create_started();
+    posix_trace_event(32, "x", 1);
+    posix_trace_event(32, "y", 1);
+    posix_trace_event(32, "z", 1);
+    assert_int_equal(timed(trid, &past, &got), 0); // an event is there: the time does not count
+    assert_int_equal(got.data[0], 'x');
+    assert_int_equal(timed(trid, &bad, &got), 0);
+    assert_int_equal(got.data[0], 'y');
+    assert_int_equal(timed(trid, &negative, &got), 0);
+    assert_int_equal(got.data[0], 'z');
+    assert_int_equal(timed(trid, &past, &got), ETIMEDOUT);
+    assert_int_equal(timed(trid, &bad, &got), EINVAL);
+    assert_int_equal(timed(trid, &negative, &got), EINVAL);
+    clock_gettime(CLOCK_REALTIME, &soon);
+    soon.tv_nsec += 30000000;
+    soon.tv_sec += soon.tv_nsec / 1000000000;
+    soon.tv_nsec %= 1000000000;
+    assert_int_equal(timed(trid, &soon, &got), ETIMEDOUT);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    assert_true(nanoseconds(&now) >= nanoseconds(&soon));
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+}
+
+static void test_e9_try(void **state)
+{
+    struct got got = {.unavailable = 0};
+    (void)state;
+    trace_id_t trid = create_started();
+    assert_int_equal(
+        posix_trace_trygetnext_event(trid, &got.info, NULL, 0, &got.length, &got.unavailable), 0);
+    assert_none(&got);
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+    assert_int_equal(
+        posix_trace_trygetnext_event(trid, &got.info, NULL, 0, &got.length, &got.unavailable),
+        EINVAL);
+}
+
+// ---- threads ----
+
+enum { WRITERS = 4, EACH = 2000 };
+
+static void *write_events(void *context)
+{
+    uint32_t words[2] = {(uint32_t)(uintptr_t)context, 0};
+    for (; words[1] < EACH; words[1]++)
+        posix_trace_event(32, words, sizeof words);
+    return NULL;
+}
+
+// Several threads write while this one reads: each event once, those of a thread in order.
+static void test_e10_threads(void **state)
+{
+    pthread_t writers[WRITERS];
+    uint32_t expected[WRITERS] = {0}, words[2];
+    (void)state;
+    trace_id_t trid;
+    trace_attr_t attr;
+    posix_trace_attr_init(&attr);
+    posix_trace_attr_setstreamsize(&attr, 1 << 20); // room for all
+    assert_int_equal(posix_trace_create(0, &attr, &trid), 0);
+    assert_int_equal(posix_trace_start(trid), 0);
+    expect(trid, POSIX_TRACE_START);
+    for (uintptr_t i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_create(&writers[i], NULL, write_events, (void *)i), 0);
+    for (unsigned i = 0; i < WRITERS * EACH; i++) {
+        struct got got = next(trid);
+        assert_int_equal(got.info.posix_event_id, 32);
+        assert_int_equal(got.length, sizeof words);
+        memcpy(words, got.data, sizeof words);
+        assert_true(words[0] < WRITERS);
+        assert_int_equal(words[1], expected[words[0]]++);
+    }
+    for (unsigned i = 0; i < WRITERS; i++)
+        assert_int_equal(pthread_join(writers[i], NULL), 0);
+    expect_none(trid);
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+}
+
+// ---- a writer that is faster than its reader ----
+
+enum { STORM = 60000, STORM_WORDS = 6 };
+
+static void *write_storm(void *context)
+{
+    uint32_t words[STORM_WORDS];
+    (void)context;
+    for (uint32_t i = 0; i < STORM; i++) {
+        for (uint32_t k = 0; k < STORM_WORDS; k++)
+            words[k] = i * 2654435761U + k;
+        words[0] = i;
+        posix_trace_event(32, words, 4 + 4 * (i % STORM_WORDS));
+    }
+    return NULL;
+}
+
+// That the event is whole. Returns its number.
+static uint32_t check_storm_event(const struct got *got)
+{
+    uint32_t words[STORM_WORDS];
+    memcpy(words, got->data, sizeof words);
+    assert_int_equal(got->length, 4 + 4 * (words[0] % STORM_WORDS));
+    for (uint32_t k = 1; k < got->length / 4; k++)
+        assert_int_equal(words[k], words[0] * 2654435761U + k);
+    return words[0];
+}
+
+// In a ring of a few records: nothing torn, nothing twice, and no gap without an OVERFLOW.
+static void test_d6_storm(void **state)
+{
+    trace_id_t trid;
+    trace_attr_t attr;
+    pthread_t writer;
+    uint32_t expected = 0;
+    bool told = false;
+    (void)state;
+    posix_trace_attr_init(&attr);
+    posix_trace_attr_setstreamsize(&attr, 200);
+    posix_trace_attr_setmaxdatasize(&attr, 4 * STORM_WORDS);
+    assert_int_equal(posix_trace_create(0, &attr, &trid), 0);
+    assert_int_equal(posix_trace_start(trid), 0);
+    expect(trid, POSIX_TRACE_START);
+    assert_int_equal(pthread_create(&writer, NULL, write_storm, NULL), 0);
+    while (expected < STORM) {
+        struct got got = next(trid);
+        told = told || got.info.posix_event_id == POSIX_TRACE_OVERFLOW;
+        if (got.info.posix_event_id != 32)
+            continue;
+        uint32_t number = check_storm_event(&got);
+        assert_true(told ? number >= expected : number == expected);
+        expected = number + 1; // the last event stays in the ring
+        told = false;
+    }
+    assert_int_equal(pthread_join(writer, NULL), 0);
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+}
+
+// Streams come and go in several threads at once.
+static void *come_and_go(void *context)
+{
+    int *failed = context;
+    for (unsigned i = 0; i < 50; i++) {
+        trace_id_t trid;
+        int error = posix_trace_create(0, NULL, &trid);
+        if (error == EAGAIN)
+            continue;
+        *failed += error || posix_trace_start(trid) || posix_trace_stop(trid) ||
+                   posix_trace_clear(trid) || posix_trace_shutdown(trid);
+    }
+    return NULL;
+}
+
+static void test_many_controllers(void **state)
+{
+    pthread_t threads[4];
+    int failed[4] = {0};
+    (void)state;
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &failed[i]), 0);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(failed[i], 0);
+    }
+}
+
+// ---- the end of a controller ----
+
+// A controller that exits gives its streams back: all of them can be had again, and again.
+static void test_exit_shuts_down(void **state)
+{
+    trace_id_t trids[TRACE_SYS_MAX];
+    pid_t traced = getpid();
+    int status;
+    (void)state;
+    for (unsigned round = 0; round < 3; round++) {
+        pid_t child = fork();
+        if (!child) {
+            bool good = true;
+            for (unsigned i = 0; i < TRACE_SYS_MAX; i++)
+                good = good && !posix_trace_create(traced, NULL, &trids[i]) &&
+                       !posix_trace_start(trids[i]);
+            exit(good ? 0 : 1);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    for (unsigned i = 0; i < TRACE_SYS_MAX; i++)
+        assert_int_equal(posix_trace_create(0, NULL, &trids[i]), 0);
+    for (unsigned i = 0; i < TRACE_SYS_MAX; i++)
+        assert_int_equal(posix_trace_shutdown(trids[i]), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_e4_blocks),        cmocka_unit_test(test_e5_shutdown_wakes),
+        cmocka_unit_test(test_e6_cancelled),     cmocka_unit_test(test_e7_interrupted),
+        cmocka_unit_test(test_e8_timed),         cmocka_unit_test(test_e9_try),
+        cmocka_unit_test(test_e10_threads),      cmocka_unit_test(test_d6_storm),
+        cmocka_unit_test(test_many_controllers), cmocka_unit_test(test_exit_shuts_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// Logs of streams of this process, read back. Truth: what the trace points were given, and IEEE Std
+// 1003.1-2008.
+#include "tests/unit/posix_log/logging.h"
+#include <sys/stat.h>
+
+static trace_event_id_t type(const char *name)
+{
+    trace_event_id_t id;
+    assert_int_equal(posix_trace_eventid_open(name, &id), 0);
+    return id;
+}
+
+// A stream that is started, given the numbers below `count`, and shut down.
+static void make_log(int fd, const trace_attr_t *attr, trace_event_id_t id, uint32_t count)
+{
+    trace_id_t trid = create_log(fd, attr);
+    assert_int_equal(posix_trace_start(trid), 0);
+    event_numbers(id, 0, count);
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+}
+
+static void check_numbers(trace_id_t trid, trace_event_id_t id, uint32_t count)
+{
+    expect_logged(trid, POSIX_TRACE_START);
+    for (uint32_t i = 0; i < count; i++) {
+        struct got got = expect_logged(trid, id);
+        assert_int_equal(number_in(&got), i);
+        assert_int_equal(got.info.posix_pid, getpid());
+        assert_true(pthread_equal(got.info.posix_thread_id, pthread_self()));
+    }
+    struct got stop = expect_logged(trid, POSIX_TRACE_STOP);
+    assert_int_equal(number_in(&stop), 0);
+    expect_end(trid);
+}
+
+static void test_h1_reopened(void **state)
+{
+    trace_attr_t attr, got;
+    char name[TRACE_NAME_MAX], version[TRACE_NAME_MAX], was[TRACE_NAME_MAX];
+    struct timespec before, after, created;
+    size_t size;
+    int policy, fd = new_file();
+    (void)state;
+    trace_event_id_t id = type("h1_event");
+    posix_trace_attr_init(&attr);
+    posix_trace_attr_setname(&attr, "h1");
+    posix_trace_attr_setlogsize(&attr, 100000);
+    clock_gettime(CLOCK_REALTIME, &before);
+    make_log(fd, &attr, id, 100);
+    clock_gettime(CLOCK_REALTIME, &after);
+    trace_id_t trid = open_log(fd);
+    memset(&got, 0x5A, sizeof got);
+    assert_int_equal(posix_trace_get_attr(trid, &got), 0);
+    posix_trace_attr_getname(&got, name);
+    assert_string_equal(name, "h1");
+    posix_trace_attr_getgenversion(&got, version);
+    posix_trace_attr_getgenversion(&attr, was);
+    assert_string_equal(version, was);
+    posix_trace_attr_getlogsize(&got, &size);
+    assert_int_equal(size, 100000);
+    posix_trace_attr_getstreamfullpolicy(&got, &policy);
+    assert_int_equal(policy, POSIX_TRACE_FLUSH);
+    posix_trace_attr_getlogfullpolicy(&got, &policy);
+    assert_int_equal(policy, POSIX_TRACE_LOOP);
+    posix_trace_attr_getcreatetime(&got, &created);
+    assert_true(nanoseconds(&created) >= nanoseconds(&before));
+    assert_true(nanoseconds(&created) <= nanoseconds(&after));
+    check_numbers(trid, id, 100);
+    assert_int_equal(posix_trace_close(trid), 0);
+    assert_int_equal(posix_trace_close(trid), EINVAL);
+    close(fd);
+}
+
+static void test_h2_names(void **state)
+{
+    char name[TRACE_EVENT_NAME_MAX];
+    trace_event_id_t id = type("h2_event"), listed;
+    int unavailable, fd = new_file();
+    bool seen = false, unnamed = false;
+    (void)state;
+    make_log(fd, NULL, id, 1);
+    trace_id_t trid = open_log(fd);
+    assert_int_equal(posix_trace_eventid_get_name(trid, id, name), 0);
+    assert_string_equal(name, "h2_event");
+    assert_int_equal(posix_trace_eventid_get_name(trid, POSIX_TRACE_FLUSH_START, name), 0);
+    assert_string_equal(name, "posix_trace_flush_start");
+    assert_int_equal(posix_trace_eventid_get_name(trid, 287, name), EINVAL);
+    for (unsigned i = 0; i < 300; i++) {
+        assert_int_equal(posix_trace_eventtypelist_getnext_id(trid, &listed, &unavailable), 0);
+        if (unavailable)
+            break;
+        seen |= listed == id;
+        unnamed |= listed == POSIX_TRACE_UNNAMED_USEREVENT;
+    }
+    assert_true(seen && unnamed && unavailable);
+    assert_int_equal(posix_trace_close(trid), 0);
+    close(fd);
+}
+
+// The status is that of the end, however often it is asked for.
+static void check_status(int policy)
+{
+    trace_attr_t attr = log_attributes(policy, POSIX_TRACE_APPEND, 1000, 0);
+    int fd = new_file();
+    make_log(fd, &attr, POSIX_TRACE_UNNAMED_USEREVENT, 1000);
+    trace_id_t trid = open_log(fd);
+    for (int i = 0; i < 3; i++) {
+        struct posix_trace_status_info status = status_of(trid);
+        assert_int_equal(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
+        assert_int_equal(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
+        assert_int_equal(status.posix_stream_flush_status, POSIX_TRACE_NOT_FLUSHING);
+        assert_int_equal(status.posix_stream_flush_error, 0);
+        assert_int_equal(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
+        assert_int_equal(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
+    }
+    assert_int_equal(posix_trace_close(trid), 0);
+    close(fd);
+}
+
+static void test_h3_status(void **state)
+{
+    (void)state;
+    check_status(POSIX_TRACE_LOOP);
+    check_status(POSIX_TRACE_UNTIL_FULL);
+}
+
+static void test_h4_rewind(void **state)
+{
+    int fd = new_file();
+    (void)state;
+    trace_event_id_t id = type("h4_event");
+    make_log(fd, NULL, id, 3000);
+    trace_id_t trid = open_log(fd);
+    for (int i = 0; i < 50; i++)
+        next(trid);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(posix_trace_rewind(trid), 0);
+        check_numbers(trid, id, 3000);
+        expect_end(trid);
+    }
+    assert_int_equal(posix_trace_close(trid), 0);
+    close(fd);
+}
+
+static void test_h5_only_what_is_for_logs(void **state)
+{
+    struct got got = {0};
+    trace_event_set_t set;
+    trace_event_id_t id;
+    int fd = new_file();
+    (void)state;
+    make_log(fd, NULL, POSIX_TRACE_UNNAMED_USEREVENT, 3);
+    trace_id_t trid = open_log(fd);
+    assert_int_equal(posix_trace_trygetnext_event(trid, &got.info, got.data, sizeof got.data,
+                                                  &got.length, &got.unavailable),
+                     EINVAL);
+    assert_int_equal(posix_trace_start(trid), EINVAL);
+    assert_int_equal(posix_trace_stop(trid), EINVAL);
+    assert_int_equal(posix_trace_clear(trid), EINVAL);
+    assert_int_equal(posix_trace_flush(trid), EINVAL);
+    assert_int_equal(posix_trace_shutdown(trid), EINVAL);
+    assert_int_equal(posix_trace_get_filter(trid, &set), EINVAL);
+    assert_int_equal(posix_trace_trid_eventid_open(trid, "h5", &id), EINVAL);
+    assert_int_equal(posix_trace_close(trid), 0);
+    close(fd);
+}
+
+static void refuse(int fd)
+{
+    trace_id_t trid;
+    assert_int_equal(posix_trace_open(fd, &trid), EINVAL);
+}
+
+// What is no log, or not of this kind of machine, and what is not open for reading.
+static void test_h6_no_log(void **state)
+{
+    enum { AT_ORDER = 4 };
+    char path[] = "/tmp/posix-log-XXXXXX";
+    int fd = new_file(), ends[2], named = mkstemp(path);
+    (void)state;
+    refuse(fd);
+    refuse(-1);
+    assert_int_equal(write(fd, "a text and no log\n", 18), 18);
+    refuse(fd);
+    close(fd);
+    assert_int_equal(pipe(ends), 0);
+    refuse(ends[0]);
+    close(ends[0]);
+    close(ends[1]);
+    make_log(named, NULL, POSIX_TRACE_UNNAMED_USEREVENT, 3);
+    fd = open(path, O_WRONLY);
+    refuse(fd);
+    close(fd);
+    assert_int_equal(ftruncate(named, 90), 0);
+    refuse(named);
+    close(named);
+    unlink(path);
+}
+
+// ---- creating ----
+
+static void test_h7_descriptors(void **state)
+{
+    char path[] = "/tmp/posix-log-XXXXXX";
+    trace_id_t trid;
+    int named = mkstemp(path), ends[2], fd;
+    (void)state;
+    fd = open(path, O_RDONLY);
+    assert_int_equal(posix_trace_create_withlog(0, NULL, fd, &trid), EBADF);
+    close(fd);
+    assert_int_equal(posix_trace_create_withlog(0, NULL, -1, &trid), EBADF);
+    assert_int_equal(posix_trace_create_withlog(0, NULL, fd, &trid), EBADF);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(posix_trace_create_withlog(0, NULL, ends[1], &trid), EINVAL);
+    close(ends[0]);
+    close(ends[1]);
+    fd = open("/dev/null", O_WRONLY);
+    assert_int_equal(posix_trace_create_withlog(0, NULL, fd, &trid), EINVAL);
+    close(fd);
+    // What is not a log is not touched.
+    assert_int_equal(write(named, "mine", 4), 4);
+    assert_int_equal(posix_trace_create_withlog(0, NULL, named, &trid), EINVAL);
+    struct stat st;
+    assert_int_equal(fstat(named, &st), 0);
+    assert_int_equal(st.st_size, 4);
+    // Neither O_APPEND nor the position matter.
+    assert_int_equal(ftruncate(named, 0), 0);
+    fd = open(path, O_WRONLY | O_APPEND);
+    make_log(fd, NULL, POSIX_TRACE_UNNAMED_USEREVENT, 10);
+    make_log(fd, NULL, POSIX_TRACE_UNNAMED_USEREVENT, 20);
+    close(fd);
+    trid = open_log(named);
+    check_numbers(trid, POSIX_TRACE_UNNAMED_USEREVENT, 20);
+    assert_int_equal(posix_trace_close(trid), 0);
+    close(named);
+    unlink(path);
+}
+
+static void test_h8_reading_an_active_one(void **state)
+{
+    struct got got = {0};
+    int fd = new_file();
+    (void)state;
+    trace_id_t trid = create_log(fd, NULL);
+    assert_int_equal(posix_trace_trygetnext_event(trid, &got.info, got.data, sizeof got.data,
+                                                  &got.length, &got.unavailable),
+                     EINVAL);
+    assert_int_equal(posix_trace_rewind(trid), EINVAL);
+    assert_int_equal(posix_trace_close(trid), EINVAL);
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+    assert_int_equal(posix_trace_flush(trid), EINVAL);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_h1_reopened),
+        cmocka_unit_test(test_h2_names),
+        cmocka_unit_test(test_h3_status),
+        cmocka_unit_test(test_h4_rewind),
+        cmocka_unit_test(test_h5_only_what_is_for_logs),
+        cmocka_unit_test(test_h6_no_log),
+        cmocka_unit_test(test_h7_descriptors),
+        cmocka_unit_test(test_h8_reading_an_active_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: MIT
+// Full policies of logs and streams, flushing, and a disk that fails. Truth: the numbers that the
+// trace points were given, and IEEE Std 1003.1-2008.
+#include "tests/unit/posix_log/logging.h"
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+
+enum { USER = 32, WAITS = 6000, WAIT = 10000000 };
+
+// The disk: fails with `reason` while that is set.
+static int reason;
+
+ssize_t __real_pwritev(int fd, const struct iovec *spans, int count, off_t offset);
+ssize_t __wrap_pwritev(int fd, const struct iovec *spans, int count, off_t offset);
+
+ssize_t __wrap_pwritev(int fd, const struct iovec *spans, int count, off_t offset)
+{
+    if (!reason)
+        return __real_pwritev(fd, spans, count, offset);
+    errno = reason;
+    return -1;
+}
+
+static trace_id_t create_started(int fd, int stream_policy, int log_policy, size_t log_size)
+{
+    trace_attr_t attr = log_attributes(stream_policy, log_policy, 100000, log_size);
+    trace_id_t trid = create_log(fd, &attr);
+    assert_int_equal(posix_trace_start(trid), 0);
+    return trid;
+}
+
+static void flush(trace_id_t trid)
+{
+    assert_int_equal(posix_trace_flush(trid), 0);
+}
+
+static void shut_down(trace_id_t trid)
+{
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+}
+
+static void close_both(trace_id_t trid, int fd)
+{
+    assert_int_equal(posix_trace_close(trid), 0);
+    close(fd);
+}
+
+// Numbers of the events of a log from its start on, each one more than that before; START is
+// passed over. Returns how many; *first is the first, and *last the type behind them.
+static uint32_t count_numbers(trace_id_t trid, uint32_t *first, trace_event_id_t *last)
+{
+    uint32_t count = 0;
+    for (struct got got = next(trid); !got.unavailable; got = next(trid)) {
+        assert_int_not_equal(got.info.posix_event_id, POSIX_TRACE_OVERFLOW);
+        bool flushes = got.info.posix_event_id == POSIX_TRACE_FLUSH_START ||
+                       got.info.posix_event_id == POSIX_TRACE_FLUSH_STOP;
+        if (!flushes)
+            *last = got.info.posix_event_id;
+        if (got.info.posix_event_id != USER)
+            continue;
+        if (!count)
+            *first = number_in(&got);
+        assert_int_equal(number_in(&got), *first + count);
+        count++;
+    }
+    return count;
+}
+
+// ---- full policies of logs ----
+
+// What a log that is full has no room for is lost, the system's STOP is its last event, and its
+// records take no more than it may.
+static void test_h9_until_full(void **state)
+{
+    enum { SIZE = 50000 };
+    int fd = new_file();
+    size_t size;
+    uint32_t first = 1;
+    trace_event_id_t last = 0;
+    trace_attr_t attr;
+    (void)state;
+    trace_id_t trid = create_started(fd, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, SIZE);
+    struct posix_trace_status_info status = status_of(trid);
+    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
+    for (uint32_t i = 0; i < 2000; i += 100) {
+        event_numbers(USER, i, i + 100);
+        flush(trid);
+    }
+    status = status_of(trid);
+    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_FULL);
+    assert_int_equal(status.posix_log_overrun_status, POSIX_TRACE_OVERRUN);
+    assert_int_equal(status.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+    status = status_of(trid);
+    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_FULL);
+    assert_int_equal(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
+    posix_trace_get_attr(trid, &attr);
+    posix_trace_attr_getmaxusereventsize(&attr, 4, &size);
+    shut_down(trid);
+
+    trid = open_log(fd);
+    status = status_of(trid);
+    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_FULL);
+    uint32_t count = count_numbers(trid, &first, &last);
+    assert_int_equal(first, 0);
+    assert_int_equal(last, POSIX_TRACE_STOP);
+    assert_true(count * size <= SIZE);
+    assert_true(count * size >= SIZE * 9 / 10);
+    close_both(trid, fd);
+}
+
+// The newest stay, those that were flushed before go; names and attributes stay in any case.
+static void test_h10_loop(void **state)
+{
+    enum { SIZE = 50000, EVENTS = 20000 };
+    int fd = new_file();
+    char name[TRACE_NAME_MAX];
+    size_t size;
+    uint32_t first = 0;
+    trace_event_id_t last = 0, id;
+    trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, 100000, SIZE);
+    struct stat st;
+    (void)state;
+    assert_int_equal(posix_trace_eventid_open("h10_event", &id), 0);
+    posix_trace_attr_setname(&attr, "h10");
+    trace_id_t trid = create_log(fd, &attr);
+    posix_trace_start(trid);
+    for (uint32_t i = 0; i < EVENTS; i += 100) {
+        event_numbers(USER, i, i + 100);
+        flush(trid);
+    }
+    struct posix_trace_status_info status = status_of(trid);
+    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_FULL);
+    assert_int_equal(status.posix_log_overrun_status, POSIX_TRACE_OVERRUN);
+    posix_trace_attr_getmaxusereventsize(&attr, 4, &size);
+    shut_down(trid);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_true(EVENTS * size > (size_t)st.st_size);
+
+    trid = open_log(fd);
+    assert_int_equal(posix_trace_get_attr(trid, &attr), 0);
+    posix_trace_attr_getname(&attr, name);
+    assert_string_equal(name, "h10");
+    char event[TRACE_EVENT_NAME_MAX];
+    assert_int_equal(posix_trace_eventid_get_name(trid, id, event), 0);
+    assert_string_equal(event, "h10_event");
+    uint32_t count = count_numbers(trid, &first, &last);
+    assert_int_equal(first + count, EVENTS);
+    assert_true(count * size >= SIZE / 2);
+    assert_int_equal(last, POSIX_TRACE_STOP);
+    close_both(trid, fd);
+}
+
+// A log that is there is continued.
+static void test_h11_append(void **state)
+{
+    int fd = new_file();
+    (void)state;
+    for (uint32_t run = 0; run < 3; run++) {
+        trace_id_t trid = create_started(fd, POSIX_TRACE_FLUSH, POSIX_TRACE_APPEND, 0);
+        event_numbers(USER, run * 1000, run * 1000 + 1000);
+        shut_down(trid);
+    }
+    trace_id_t trid = open_log(fd);
+    for (uint32_t run = 0; run < 3; run++) {
+        expect_logged(trid, POSIX_TRACE_START);
+        for (uint32_t i = 0; i < 1000; i++) {
+            struct got got = expect_logged(trid, USER);
+            assert_int_equal(number_in(&got), run * 1000 + i);
+        }
+        expect_logged(trid, POSIX_TRACE_STOP);
+    }
+    expect_end(trid);
+    close_both(trid, fd);
+}
+
+// ---- flushing ----
+
+struct watch {
+    trace_id_t trid;
+    atomic_bool seen, end;
+};
+
+// Their stamps rise, and flushes stand where they were made.
+static void test_h12_flush_events(void **state)
+{
+    const trace_event_id_t want[] = {POSIX_TRACE_START,
+                                     USER,
+                                     USER,
+                                     POSIX_TRACE_FLUSH_START,
+                                     POSIX_TRACE_FLUSH_STOP,
+                                     USER,
+                                     POSIX_TRACE_FLUSH_START,
+                                     POSIX_TRACE_FLUSH_STOP,
+                                     POSIX_TRACE_STOP};
+    uint64_t before = 0;
+    int fd = new_file();
+    (void)state;
+    trace_id_t trid = create_started(fd, POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, 100000);
+    event_numbers(USER, 0, 2);
+    flush(trid);
+    event_numbers(USER, 2, 3);
+    flush(trid);
+    shut_down(trid);
+    trid = open_log(fd);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct got got = next(trid);
+        assert_int_equal(got.unavailable, 0);
+        assert_int_equal(got.info.posix_event_id, want[i]);
+        assert_true(nanoseconds(&got.info.posix_timestamp) >= before);
+        before = nanoseconds(&got.info.posix_timestamp);
+    }
+    expect_end(trid);
+    close_both(trid, fd);
+}
+
+// Asks for the status until it tells of a flush, or it is told to end.
+static void *await_flushing(void *context)
+{
+    struct posix_trace_status_info status;
+    struct watch *watch = context;
+    while (!watch->end && !watch->seen)
+        if (!posix_trace_get_status(watch->trid, &status))
+            watch->seen = status.posix_stream_flush_status == POSIX_TRACE_FLUSHING;
+    return NULL;
+}
+
+// While a flush goes on, the status tells of it.
+static void test_h24_flushing(void **state)
+{
+    trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, 1 << 20, 1 << 20);
+    int fd = new_file();
+    struct watch watch = {0};
+    pthread_t thread;
+    (void)state;
+    watch.trid = create_log(fd, &attr);
+    posix_trace_start(watch.trid);
+    assert_int_equal(pthread_create(&thread, NULL, await_flushing, &watch), 0);
+    for (time_t end = time(NULL) + 60; !watch.seen && time(NULL) < end;) {
+        event_numbers(USER, 0, 10000);
+        flush(watch.trid);
+    }
+    watch.end = true;
+    pthread_join(thread, NULL);
+    assert_true(watch.seen);
+    assert_int_equal(status_of(watch.trid).posix_stream_flush_status, POSIX_TRACE_NOT_FLUSHING);
+    shut_down(watch.trid);
+    close(fd);
+}
+
+// A filter keeps them out.
+static void test_h13_flush_filtered(void **state)
+{
+    trace_event_set_t set;
+    int fd = new_file();
+    (void)state;
+    trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP, 10000, 100000);
+    trace_id_t trid = create_log(fd, &attr);
+    posix_trace_eventset_empty(&set);
+    posix_trace_eventset_add(POSIX_TRACE_FLUSH_START, &set);
+    posix_trace_eventset_add(POSIX_TRACE_FLUSH_STOP, &set);
+    assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    posix_trace_start(trid);
+    event_numbers(USER, 0, 2);
+    flush(trid);
+    shut_down(trid);
+    trid = open_log(fd);
+    assert_int_equal(next(trid).info.posix_event_id, POSIX_TRACE_START);
+    assert_int_equal(next(trid).info.posix_event_id, USER);
+    assert_int_equal(next(trid).info.posix_event_id, USER);
+    assert_int_equal(next(trid).info.posix_event_id, POSIX_TRACE_STOP);
+    expect_end(trid);
+    close_both(trid, fd);
+}
+
+// A flush frees its room: a stream that stands since it is full goes on.
+static void test_h14_flush_frees(void **state)
+{
+    trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 4000, 0);
+    int fd = new_file();
+    uint32_t count = 0;
+    (void)state;
+    trace_id_t trid = create_log(fd, &attr);
+    posix_trace_start(trid);
+    event_numbers(USER, 0, 1000);
+    struct posix_trace_status_info status = status_of(trid);
+    assert_int_equal(status.posix_stream_full_status, POSIX_TRACE_FULL);
+    assert_int_equal(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
+    assert_int_equal(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
+    flush(trid);
+    status = status_of(trid);
+    assert_int_equal(status.posix_stream_full_status, POSIX_TRACE_NOT_FULL);
+    assert_int_equal(status.posix_stream_status, POSIX_TRACE_RUNNING);
+    event_numbers(USER, 1000, 1001);
+    shut_down(trid);
+    trid = open_log(fd);
+    expect_logged(trid, POSIX_TRACE_START);
+    struct got got = expect_logged(trid, USER);
+    for (; got.info.posix_event_id == USER; got = next(trid))
+        assert_int_equal(number_in(&got), count++);
+    assert_true(count > 10 && count < 1000);
+    assert_int_equal(got.info.posix_event_id, POSIX_TRACE_STOP);
+    assert_int_not_equal(number_in(&got), 0);
+    expect_logged(trid, POSIX_TRACE_START);
+    got = expect_logged(trid, USER);
+    assert_int_equal(number_in(&got), 1000);
+    expect_logged(trid, POSIX_TRACE_STOP);
+    expect_end(trid);
+    close_both(trid, fd);
+}
+
+// A stream of that policy is flushed by itself: what waits, and one that is full.
+static void test_h15_by_itself(void **state)
+{
+    const struct timespec pause = {0, WAIT};
+    trace_attr_t attr = log_attributes(POSIX_TRACE_FLUSH, POSIX_TRACE_APPEND, 20000, 0);
+    uint32_t first = 1, count = 0;
+    trace_event_id_t last = 0;
+    int fd = new_file();
+    (void)state;
+    trace_id_t trid = create_log(fd, &attr), log;
+    posix_trace_start(trid);
+    event_numbers(USER, 0, 5);
+    for (unsigned i = 0; i < WAITS && count < 5; i++) {
+        nanosleep(&pause, NULL);
+        log = open_log(fd);
+        count = count_numbers(log, &first, &last);
+        assert_int_equal(posix_trace_close(log), 0);
+    }
+    assert_int_equal(count, 5);
+    event_numbers(USER, 5, 2000); // more than there is room for
+    struct posix_trace_status_info status = {0};
+    for (unsigned i = 0; i < WAITS && status.posix_stream_status != POSIX_TRACE_RUNNING; i++) {
+        nanosleep(&pause, NULL);
+        status = status_of(trid);
+    }
+    assert_int_equal(status.posix_stream_status, POSIX_TRACE_RUNNING);
+    assert_int_equal(status.posix_stream_full_status, POSIX_TRACE_NOT_FULL);
+    shut_down(trid);
+    close(fd);
+}
+
+// What LOOP overwrote before it was flushed is told of where it is missing.
+static void test_h16_overflow(void **state)
+{
+    trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_APPEND, 4000, 0);
+    int fd = new_file();
+    (void)state;
+    trace_id_t trid = create_log(fd, &attr);
+    posix_trace_start(trid);
+    flush(trid);
+    event_numbers(USER, 0, 1000);
+    shut_down(trid);
+    trid = open_log(fd);
+    assert_int_equal(status_of(trid).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
+    expect_logged(trid, POSIX_TRACE_START);
+    struct got overflow = expect_logged(trid, POSIX_TRACE_OVERFLOW);
+    struct got resume = expect_logged(trid, POSIX_TRACE_RESUME);
+    struct got got = expect_logged(trid, USER);
+    uint32_t first = number_in(&got);
+    assert_true(nanoseconds(&overflow.info.posix_timestamp) <
+                nanoseconds(&got.info.posix_timestamp));
+    assert_int_equal(nanoseconds(&resume.info.posix_timestamp),
+                     nanoseconds(&got.info.posix_timestamp));
+    for (uint32_t i = first + 1; i < 1000; i++) {
+        got = expect_logged(trid, USER);
+        assert_int_equal(number_in(&got), i);
+    }
+    expect_logged(trid, POSIX_TRACE_STOP);
+    expect_end(trid);
+    close_both(trid, fd);
+}
+
+// The first event in the log is then the first behind the clearing.
+static void check_clear(int policy)
+{
+    int fd = new_file();
+    trace_id_t trid = create_started(fd, POSIX_TRACE_LOOP, policy, 10000);
+    event_numbers(USER, 0, 1000);
+    flush(trid);
+    assert_int_equal(status_of(trid).posix_log_full_status, POSIX_TRACE_FULL);
+    assert_int_equal(posix_trace_clear(trid), 0);
+    struct posix_trace_status_info status = status_of(trid);
+    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
+    assert_int_equal(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
+    assert_int_equal(status.posix_stream_status, POSIX_TRACE_RUNNING);
+    event_numbers(USER, 7, 9);
+    shut_down(trid);
+    trid = open_log(fd);
+    for (uint32_t i = 7; i < 9; i++) {
+        struct got got = expect_logged(trid, USER);
+        assert_int_equal(number_in(&got), i);
+    }
+    expect_logged(trid, POSIX_TRACE_STOP);
+    expect_end(trid);
+    close_both(trid, fd);
+}
+
+static void test_h17_clear(void **state)
+{
+    (void)state;
+    check_clear(POSIX_TRACE_LOOP);
+    check_clear(POSIX_TRACE_UNTIL_FULL);
+}
+
+// ---- a disk that fails ----
+
+// The first error stands until it is asked for; nothing is lost by it.
+static void test_h18_full_disk(void **state)
+{
+    uint32_t first = 1;
+    trace_event_id_t last = 0;
+    int fd = new_file();
+    (void)state;
+    trace_id_t trid = create_started(fd, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 0);
+    event_numbers(USER, 0, 500);
+    flush(trid);
+    event_numbers(USER, 500, 700);
+    reason = ENOSPC;
+    assert_int_equal(posix_trace_flush(trid), ENOSPC);
+    reason = EFBIG;
+    assert_int_equal(posix_trace_flush(trid), EFBIG);
+    assert_int_equal(status_of(trid).posix_stream_flush_error, ENOSPC);
+    assert_int_equal(status_of(trid).posix_stream_flush_error, 0);
+    reason = 0;
+    trace_id_t log = open_log(fd);
+    assert_int_equal(count_numbers(log, &first, &last), 500);
+    assert_int_equal(posix_trace_close(log), 0);
+    flush(trid);
+    event_numbers(USER, 700, 800);
+    shut_down(trid);
+    trid = open_log(fd);
+    assert_int_equal(count_numbers(trid, &first, &last), 800);
+    close_both(trid, fd);
+}
+
+static void test_h19_full_disk_at_the_end(void **state)
+{
+    uint32_t first = 1;
+    trace_event_id_t last = 0;
+    trace_id_t trid, other;
+    int fd = new_file(), more = new_file();
+    (void)state;
+    trid = create_started(fd, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 0);
+    event_numbers(USER, 0, 500);
+    flush(trid);
+    event_numbers(USER, 500, 700);
+    reason = ENOSPC;
+    assert_int_equal(posix_trace_create_withlog(0, NULL, more, &other), ENOSPC);
+    assert_int_equal(posix_trace_shutdown(trid), ENOSPC);
+    reason = 0;
+    assert_int_equal(posix_trace_flush(trid), EINVAL);
+    trid = open_log(fd);
+    assert_int_equal(count_numbers(trid, &first, &last), 500);
+    close(more);
+    close_both(trid, fd);
+}
+
+// The limit of the size of files: no signal comes, and what fits is there.
+static void test_h20_file_limit(void **state)
+{
+    struct rlimit before, small;
+    uint32_t first = 1;
+    trace_event_id_t last = 0;
+    int fd = new_file();
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 50000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    trace_id_t trid = create_started(fd, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 0);
+    event_numbers(USER, 0, 2000);
+    int error = posix_trace_flush(trid);
+    assert_int_equal(posix_trace_shutdown(trid), EFBIG);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(error, EFBIG);
+    trid = open_log(fd);
+    assert_true(count_numbers(trid, &first, &last) > 100);
+    assert_int_equal(first, 0);
+    close_both(trid, fd);
+}
+
+// ---- two at once ----
+
+static void test_h21_two_logs(void **state)
+{
+    int one = new_file(), two = new_file();
+    uint32_t first = 1;
+    trace_event_id_t last = 0;
+    (void)state;
+    trace_id_t a = create_started(one, POSIX_TRACE_FLUSH, POSIX_TRACE_APPEND, 0);
+    event_numbers(USER, 0, 300);
+    trace_id_t b = create_started(two, POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, 100000);
+    event_numbers(USER, 300, 600);
+    flush(a);
+    event_numbers(USER, 600, 700);
+    shut_down(a);
+    event_numbers(USER, 700, 800);
+    shut_down(b);
+    a = open_log(one);
+    b = open_log(two);
+    assert_int_equal(count_numbers(a, &first, &last), 700);
+    assert_int_equal(first, 0);
+    assert_int_equal(count_numbers(b, &first, &last), 500);
+    assert_int_equal(first, 300);
+    close_both(a, one);
+    close_both(b, two);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_h9_until_full),
+        cmocka_unit_test(test_h10_loop),
+        cmocka_unit_test(test_h11_append),
+        cmocka_unit_test(test_h12_flush_events),
+        cmocka_unit_test(test_h13_flush_filtered),
+        cmocka_unit_test(test_h14_flush_frees),
+        cmocka_unit_test(test_h15_by_itself),
+        cmocka_unit_test(test_h16_overflow),
+        cmocka_unit_test(test_h17_clear),
+        cmocka_unit_test(test_h18_full_disk),
+        cmocka_unit_test(test_h19_full_disk_at_the_end),
+        cmocka_unit_test(test_h20_file_limit),
+        cmocka_unit_test(test_h21_two_logs),
+        cmocka_unit_test(test_h24_flushing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
