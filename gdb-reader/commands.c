@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "look.h"
 #include "templates.h"
+#include <extract/record.h>
 #include <extract/report.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,6 +212,46 @@ static enum extract_code run_save(struct call *call)
     return code;
 }
 
+static enum extract_code flush_to(struct call *call, const char *path)
+{
+    const struct options *options = &call->state->options;
+    struct answer *answer = call->answer;
+    struct extract_record_status status;
+    struct choice choice = {.rkh = options->rkh, .view = options->view};
+    struct look look;
+    enum extract_code code =
+        look_begin(&look, call->state, call->request, &choice, call->target, &answer->error);
+
+    if (code)
+        return code;
+    const struct extract_record_options record = {.size = sizeof record,
+                                                  .format = options->format,
+                                                  .ring_known = options->ring_known,
+                                                  .ring = options->ring,
+                                                  .rkh = &look.rkh,
+                                                  .stream = state_stream(options)};
+    code = extract_record_flush(path, look.memory, call->state->symbols, &record, &status,
+                                &answer->error);
+    if (!code)
+        extract_record_flushed(&status, false, &answer->text);
+    if (!code && (status.lost || !status.lost_known))
+        answer->status = ANSWER_LOSSES;
+    look_close(&look);
+    return code;
+}
+
+static enum extract_code run_flush(struct call *call)
+{
+    if (call->request->arguments != 1)
+        return usage(call, "name one log");
+    char *path = state_home_path(call->request->argument[0]);
+    if (!path)
+        return EXTRACT_NOMEM;
+    enum extract_code code = flush_to(call, path);
+    free(path);
+    return code;
+}
+
 static enum extract_code run_set(struct call *call)
 {
     const struct request *request = call->request;
@@ -226,6 +267,25 @@ static enum extract_code run_set(struct call *call)
     if (strcmp(request->argument[0], "dialect") == 0)
         return templates_set_dialect(call, request->argument[1]);
     return state_set(call->state, request->argument[0], request->argument[1], &call->answer->error);
+}
+
+// The status of the trace, where there is one to look at: this look is none that is remembered.
+static void put_trace_status(struct call *call)
+{
+    const struct choice choice = {.column_count = 0};
+    struct extract_error error;
+    struct look look;
+    enum extract_code code =
+        look_open(&look, call->state, call->request, &choice, call->target, &error);
+
+    if (code) {
+        extract_text_puts(&call->answer->text, "stream status: unknown (");
+        extract_text_escaped(&call->answer->text, error.why);
+        extract_text_puts(&call->answer->text, ")\n");
+        return;
+    }
+    look_run(&look, "status", &call->answer->text, &error);
+    look_forget(&look);
 }
 
 static enum extract_code run_status(struct call *call)
@@ -249,6 +309,7 @@ static enum extract_code run_status(struct call *call)
     else
         extract_text_puts(text, "auto: off\n");
     state_show(state, text);
+    put_trace_status(call);
     return EXTRACT_OK;
 }
 
@@ -283,12 +344,28 @@ const struct command commands[] = {
      false, run_diff},
     {"stats", "[FILTER...]", "Show load, switches, latencies and stack use.", FILTERS, false,
      run_same},
-    {"save", "FILE", "Save the ring to a file of its own kind (.trx, .hook, .rkr).", "", false,
-     run_save},
-    {"filter", "[on|off WHAT...]", "Show or change which events an RKH target emits.",
-     "WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all. Only on\n"
-     "and off write to the target; before and after are shown.\n",
+    {"save", "FILE", "Save the ring to a file of its own kind (.trx, .hook, .rkr, .ptr).", "",
+     false, run_save},
+    {"flush", "LOG", "Add to a log what is new in the ring.",
+     "The log is made where there is none, else it must have the policy append. What was\n"
+     "overwritten since it was flushed to last is told there.\n",
+     false, run_flush},
+    {"filter", "[on|off WHAT...] | show | set|add|sub NAME...",
+     "Show or change which events a target emits or records.",
+     "Of RKH: WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all.\n"
+     "Of POSIX trace: NAME is an event type's, an id, all, system, user or none; what is in the\n"
+     "filter is NOT recorded. Only on, off, set, add and sub write to the target; before and "
+     "after\n"
+     "are shown.\n",
      false, command_filter},
+    {"start", "", "Let the target record (POSIX trace, hook words).",
+     "It is asked for in the ring's control block, and done when the target runs and passes its\n"
+     "next trace point.\n",
+     false, command_request},
+    {"stop", "", "End what start began; the ring keeps its events.", "As with start.\n", false,
+     command_request},
+    {"clear", "", "Empty the target's ring (POSIX trace).", "As with start.\n", false,
+     command_request},
     {"auto", "on [N] | off", "Show the newest events at every stop.",
      "At most N, of those that are new; 10 when N is not given. A hook-stop of your own runs "
      "first,\n"
@@ -296,11 +373,12 @@ const struct command commands[] = {
      true, command_auto},
     {"set", "[OPTION [VALUE...]]", "Set how the trace is found and shown, or list what is set.",
      "hz N: ticks of the trace clock in a second.\n"
-     "format threadx, hook or rkh: how the ring is laid out, where that is not found out.\n"
+     "format threadx, hook, rkh or posix: how the ring is laid out, where that is not found out.\n"
      "rkh WORDS: settings of an RKH stream, as fun=4,ts_hz=1000000 or trazer.cfg=FILE.\n"
      "view history (all that an RKH ring holds) or pending (what was not taken out).\n"
      "elf FILE: the firmware's symbols, in place of GDB's symbol file.\n"
      "ring ADDRESS: where the ring's control header is.\n"
+     "stream N: which one of a POSIX trace, from 0 on.\n"
      "event, thread, object, class, from, to, last: which events every command shows.\n"
      "templates FILE...: templates of your own, by which events are shown, on top of those that\n"
      "are set; without FILE, only Ringside's again. See ringside-templates(5).\n"
@@ -309,10 +387,11 @@ const struct command commands[] = {
      "columns WORDS: as -O of dump.\n"
      "The value none takes an option back.\n",
      false, run_set},
-    {"status", "", "Show what the reader works with, and what the last look cost.", "", false,
+    {"status", "", "Show what the reader works with, and the status of the stream.",
+     "The latter in the words of posix_trace_get_status, for every format of trace.\n", false,
      run_status},
     {"help", "", "List the subcommands with their arguments.", "", false, run_help},
-    {"stop", "", "", "", false, run_stop},
+    {"at-stop", "", "", "", false, run_stop},
     {NULL, NULL, NULL, NULL, false, NULL},
 };
 

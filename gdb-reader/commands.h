@@ -39,5 +39,6 @@ void command_definitions(const struct channel *channel, struct extract_text *scr
 // The commands of hooks.c and filter.c.
 enum extract_code command_auto(struct call *call);
 enum extract_code command_filter(struct call *call);
+enum extract_code command_request(struct call *call);
 
 #endif

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: `ringside filter`. In: an RKH target's filters, words. Out: what it emits; on the
-// words on and off, a script by which GDB writes the bytes that change.
+// gdb-reader: `ringside filter`, `start`, `stop` and `clear`. In: a target's filters or ring,
+// words. Out: what it emits; a script by which GDB writes the bytes that change, or the words that
+// ask the target's recorder for it.
 #include "commands.h"
 #include "look.h"
 #include <extract/filter.h>
+#include <string.h>
 
 static void put_edits(const struct extract_control *control, struct extract_text *script)
 {
@@ -39,11 +41,79 @@ static enum extract_code work(struct call *call, const struct look *look)
     return code;
 }
 
+// ---- requests ----
+
+static bool put_words(const struct extract_request *request, struct extract_text *script)
+{
+    struct extract_word word;
+    size_t i = 0;
+    for (; extract_request_word(request, i, &word); i++)
+        extract_text_printf(script, "set {unsigned int}0x%llx = 0x%x\n",
+                            (unsigned long long)word.address, (unsigned)word.value);
+    return i > 0;
+}
+
+static void put_answer(const char *verb, const struct extract_request *request, bool changes,
+                       struct extract_text *text)
+{
+    if (!strcmp(verb, "filter")) {
+        extract_text_puts(text, changes ? "before: " : "");
+        extract_request_show(request, false, text);
+        extract_text_puts(text, changes ? "after: " : "");
+        if (changes)
+            extract_request_show(request, true, text);
+    }
+    if (changes)
+        extract_text_printf(
+            text, "%s: requested; done when the target passes its next trace point\n", verb);
+}
+
+static enum extract_code work_on_request(struct call *call, const struct look *look)
+{
+    const char *words[CHANNEL_ARGUMENTS];
+    const struct request *asked = call->request;
+    struct answer *answer = call->answer;
+    struct extract_request *request = NULL;
+    for (size_t i = 0; i < asked->arguments; i++)
+        words[i] = asked->argument[i];
+    enum extract_code code =
+        extract_request_new(&request, extract_session_trace(look->session), look->memory,
+                            asked->verb, words, asked->arguments, &answer->error);
+    if (!code)
+        put_answer(asked->verb, request, put_words(request, &answer->script), &answer->text);
+    extract_request_free(request);
+    return code == EXTRACT_NOTFOUND ? EXTRACT_USAGE : code;
+}
+
+enum extract_code command_request(struct call *call)
+{
+    const struct choice choice = {.column_count = 0};
+    struct look look;
+    enum extract_code code =
+        look_open(&look, call->state, call->request, &choice, call->target, &call->answer->error);
+    if (code)
+        return code;
+    code = work_on_request(call, &look);
+    look_forget(&look);
+    return code;
+}
+
+// ---- filters ----
+
+// A change of a POSIX trace's filter, which its recorder carries out.
+static bool is_request(const char *word)
+{
+    return !strcmp(word, "show") || !strcmp(word, "set") || !strcmp(word, "add") ||
+           !strcmp(word, "sub");
+}
+
 // A ring that cannot be read has no names, and its filters may be why.
 enum extract_code command_filter(struct call *call)
 {
     struct choice choice = {.rkh = call->state->options.rkh};
     struct look look;
+    if (call->request->arguments && is_request(call->request->argument[0]))
+        return command_request(call);
     enum extract_code code =
         look_begin(&look, call->state, call->request, &choice, call->target, &call->answer->error);
     if (code)

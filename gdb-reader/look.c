@@ -86,6 +86,7 @@ enum extract_code look_trace(struct look *look, const struct choice *choice,
         .format = options->format,
         .ring_known = options->ring_known,
         .ring = options->ring,
+        .stream = state_stream(options),
         .hz = options->hz,
         .rkh = &look->rkh,
         .conditions = conditions,
@@ -175,6 +176,11 @@ void look_close(struct look *look)
         remember_newest(look, &state->place);
     state->looked = true;
     state->cost = extract_memory_cost(look->memory);
+    look_forget(look);
+}
+
+void look_forget(struct look *look)
+{
     extract_session_close(look->session);
     extract_memory_close(look->memory);
 }

@@ -58,6 +58,9 @@ enum extract_code look_report(struct look *look, const struct extract_view *view
 // Remembers what the look has cost and where its newest event was, and frees it.
 void look_close(struct look *look);
 
+// Frees it; what is remembered is of the look before.
+void look_forget(struct look *look);
+
 // Writes the events behind the newest one of the last look to `text`: at most `newest` of them
 // (0: all), and what can be said where there are none, or where some are lost. *shown: how many.
 // Errors: as extract_session_run.

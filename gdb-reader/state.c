@@ -103,6 +103,22 @@ static enum extract_code set_number(uint64_t *option, const char *key, const cha
     return EXTRACT_OK;
 }
 
+static enum extract_code set_stream(struct options *options, const char *value,
+                                    struct extract_error *error)
+{
+    uint64_t stream;
+    enum extract_code code = set_number(&stream, "stream", value, error);
+
+    if (!code && stream >= UINT32_MAX)
+        code = extract_error_set(error, EXTRACT_USAGE, value, "`ringside info` names the streams",
+                                 "no trace has so many streams");
+    if (code)
+        return code;
+    options->stream_known = value != NULL;
+    options->stream = stream;
+    return EXTRACT_OK;
+}
+
 // A word of the filter is tried out, so that a mistake shows here and not at the next look.
 static enum extract_code set_word(struct options *options, size_t word, const char *value,
                                   struct extract_error *error)
@@ -176,6 +192,8 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
         options->ring_known = value != NULL;
         return set_number(&options->ring, key, value, error);
     }
+    if (strcmp(key, "stream") == 0)
+        return set_stream(options, value, error);
     if (strcmp(key, "columns") == 0)
         return set_columns(options, value, error);
     for (size_t i = 0; i < STATE_WORDS; i++)
@@ -218,6 +236,8 @@ void state_show(const struct state *state, struct extract_text *text)
         extract_text_printf(text, "set hz %llu\n", (unsigned long long)options->hz);
     if (options->ring_known)
         extract_text_printf(text, "set ring 0x%llx\n", (unsigned long long)options->ring);
+    if (options->stream_known)
+        extract_text_printf(text, "set stream %llu\n", (unsigned long long)options->stream);
     show_text(text, "format", options->format);
     show_text(text, "elf", options->elf);
     show_text(text, "rkh", options->rkh);

@@ -21,6 +21,8 @@ struct options {
     uint64_t hz; // ticks a second; 0 unknown
     bool ring_known;
     uint64_t ring; // address of the control header
+    bool stream_known;
+    uint64_t stream; // of a POSIX trace, from 0 on
     char *format;
     char *elf;
     char *rkh;               // settings of an RKH stream
@@ -65,6 +67,12 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
 // IO.
 enum extract_code state_rkh(struct extract_rkh *rkh, const char *words, const char *view,
                             struct extract_error *error);
+// As the library counts it: 1 + its number; 0: any.
+static inline uint32_t state_stream(const struct options *options)
+{
+    return options->stream_known ? (uint32_t)options->stream + 1 : 0;
+}
+
 // Prints one line an option: "set KEY VALUE", as it can be typed.
 void state_show(const struct state *state, struct extract_text *text);
 

@@ -180,6 +180,17 @@ static void note_thread(struct study *study, const struct extract_role_fields *r
     extract_inversions_step(&study->inversions, role, event, owner, study->counting);
 }
 
+static const struct extract_object *name_of(const struct study *study,
+                                            const struct extract_event *event)
+{
+    uint32_t first = study->format->user_ids;
+    if (!first || event->id < first || event->type != extract_trace_type(study->trace, first))
+        return NULL;
+    const struct extract_object *object = extract_trace_object(
+        study->trace, extract_number_key(EXTRACT_KIND_USER_EVENT, event->id - first));
+    return object && *object->name ? object : NULL;
+}
+
 // The statistics of an id; 0: out of memory.
 static uint32_t add_service(struct study *study, const struct extract_event *event)
 {
@@ -193,7 +204,7 @@ static uint32_t add_service(struct study *study, const struct extract_event *eve
         study->service_room = room;
     }
     stats->services[stats->service_count] =
-        (struct extract_service_stats){event->type, event->id, 0};
+        (struct extract_service_stats){event->type, event->id, 0, name_of(study, event)};
     return (uint32_t)++stats->service_count;
 }
 

@@ -60,6 +60,7 @@ struct cli_options {
     const char *output;                     // NULL: none
     const char *command;                    // NULL: none
     const char *openocd, *remote;           // the place of a live target; NULL: none
+    uint64_t pid;                           // of a traced process on this host; 0: none
     const char *target;                     // OpenOCD's; NULL: its current one
     unsigned timeout_ms;                    // of a live target; 0: the usual one
     const char **inputs;                    // owned
@@ -100,8 +101,8 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats, cli_chart,
-    cli_scan, cli_save, cli_periodic, cli_record, cli_filter, cli_top, cli_openocd_config,
-    cli_templates, cli_help, cli_version;
+    cli_scan, cli_save, cli_periodic, cli_record, cli_flush, cli_filter, cli_status, cli_start,
+    cli_stop, cli_clear, cli_top, cli_openocd_config, cli_templates, cli_help, cli_version;
 
 // commands.c: the table. NULL behind the last, and when there is none of that name.
 const struct cli_command *cli_command_at(size_t i);
@@ -139,7 +140,12 @@ bool cli_pager_close(int child);
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
                                   struct extract_error *error);
 
-// live.c: targets behind --openocd and --remote.
+// process.c: the symbols of the ELF that is named, or of the process; none is no error: *symbols is
+// NULL then. Errors: those of extract_symbols_open.
+enum extract_code cli_symbols_open(struct extract_symbols **symbols,
+                                   const struct cli_options *options, struct extract_error *error);
+
+// live.c: targets behind --openocd and --remote, and --pid.
 bool cli_is_live(const struct cli_options *options);
 // Signals that ask the program to end go to `handler`; a second one ends it as ever.
 void cli_catch_ending(void (*handler)(int signal));
@@ -199,6 +205,8 @@ struct cli_look {
 
 // CLI_WHOLE, or another status after a message. Closed by cli_look_close in any case.
 int cli_look_open(struct cli_look *look, const struct cli_options *options);
+// The same, and a live target is not released.
+int cli_look_open_held(struct cli_look *look, const struct cli_options *options);
 // Names losses and cost on standard error, unless quiet; CLI_LOSSES when there are losses.
 int cli_look_close(struct cli_look *look, const struct cli_options *options, int status);
 // Opens, runs a verb of extract_session_run to standard output (or where cli_output_open_as leads),

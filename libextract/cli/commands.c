@@ -4,9 +4,10 @@
 #include <string.h>
 
 static const struct cli_command *const commands[] = {
-    &cli_info,           &cli_objects,   &cli_report,   &cli_last,    &cli_stats,  &cli_chart,
-    &cli_scan,           &cli_save,      &cli_periodic, &cli_record,  &cli_filter, &cli_top,
-    &cli_openocd_config, &cli_templates, &cli_help,     &cli_version, NULL,
+    &cli_info,      &cli_objects, &cli_report,   &cli_last,   &cli_stats, &cli_chart,
+    &cli_scan,      &cli_save,    &cli_periodic, &cli_record, &cli_flush, &cli_filter,
+    &cli_status,    &cli_start,   &cli_stop,     &cli_clear,  &cli_top,   &cli_openocd_config,
+    &cli_templates, &cli_help,    &cli_version,  NULL,
 };
 
 const struct cli_command *cli_command_at(size_t i)

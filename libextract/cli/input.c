@@ -147,13 +147,15 @@ static enum extract_code open_alone(struct extract_memory **memory, const struct
         return extract_rkh_stream_open(memory, input->path, error);
     if (!strcmp(input->kind, "rkhring"))
         return extract_rkh_dump_open(memory, input->path, error);
+    if (!strcmp(input->kind, "ptr"))
+        return extract_posix_open(memory, input->path, error);
     return extract_memory_open_core(memory, input->path, error);
 }
 
 static bool stands_alone(const struct input *input)
 {
     return !strcmp(input->kind, "trx") || !strcmp(input->kind, "core") ||
-           !strncmp(input->kind, "rkh", strlen("rkh")) ||
+           !strcmp(input->kind, "ptr") || !strncmp(input->kind, "rkh", strlen("rkh")) ||
            !strncmp(input->kind, "hook", strlen("hook"));
 }
 

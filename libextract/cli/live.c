@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: live targets. In: --openocd or --remote, --target, --timeout. Out: their memory; a target
-// that goes on, however the program ends; how long it stood, on standard error.
+// cli: live targets. In: --openocd, --remote, --pid, --target, --timeout. Out: their memory; a
+// target that goes on, however the program ends; how long it stood, on standard error.
 #include "cli/cli.h"
 #include <extract/memory.h>
 #include <signal.h>
@@ -54,7 +54,7 @@ static void release_signals(void)
 
 bool cli_is_live(const struct cli_options *options)
 {
-    return options->openocd || options->remote;
+    return options->openocd || options->remote || options->pid;
 }
 
 void cli_nap(uint64_t ns)
@@ -80,12 +80,15 @@ static enum extract_code check(const struct cli_options *options, struct extract
     if (options->openocd && options->remote)
         return extract_error_set(error, EXTRACT_USAGE, "--remote", "give one of them",
                                  "it does not go together with --openocd");
-    if (options->remote && options->target)
+    if (options->pid && (options->openocd || options->remote))
+        return extract_error_set(error, EXTRACT_USAGE, "--pid", "give one of them",
+                                 "it does not go together with --openocd and --remote");
+    if ((options->remote || options->pid) && options->target)
         return extract_error_set(error, EXTRACT_USAGE, "--target", "give another port",
                                  "only OpenOCD has several targets behind one port");
     if (options->input_count)
         return extract_error_set(error, EXTRACT_USAGE, options->inputs[0],
-                                 "leave out the input, or --openocd and --remote",
+                                 "leave out the input, or --openocd, --remote and --pid",
                                  "a live target and an input do not go together");
     return EXTRACT_OK;
 }
@@ -101,6 +104,8 @@ enum extract_code cli_live_open(struct extract_memory **memory, const struct cli
     *memory = NULL;
     if (code)
         return code;
+    if (options->pid)
+        return extract_memory_open_process(memory, options->pid, error);
     catch_signals();
     code = options->openocd ? extract_memory_open_openocd(memory, options->openocd, &live, error)
                             : extract_memory_open_remote(memory, options->remote, &live, error);

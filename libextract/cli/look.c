@@ -38,7 +38,7 @@ static bool streams_clash(const struct cli_options *options)
     return count > 1;
 }
 
-int cli_look_open(struct cli_look *look, const struct cli_options *options)
+int cli_look_open_held(struct cli_look *look, const struct cli_options *options)
 {
     struct extract_session_options session = options->session;
     struct extract_error error;
@@ -52,8 +52,8 @@ int cli_look_open(struct cli_look *look, const struct cli_options *options)
     code = cli_log_open(&look->log, options, &error);
     if (!code && !look->log)
         code = cli_memory_open(&look->memory, options, &error);
-    if (!code && options->elf)
-        code = extract_symbols_open(&look->symbols, options->elf, &error);
+    if (!code)
+        code = cli_symbols_open(&look->symbols, options, &error);
     if (!code && options->user_events)
         code = extract_user_types_open(&look->types, options->user_events, &error);
     if (!code)
@@ -63,8 +63,14 @@ int cli_look_open(struct cli_look *look, const struct cli_options *options)
         code = extract_session_open_log(&look->session, look->log, look->symbols, &session, &error);
     else if (!code)
         code = extract_session_open(&look->session, look->memory, look->symbols, &session, &error);
-    cli_live_release(look->memory, options);
     return code ? cli_complain(&error) : CLI_WHOLE;
+}
+
+int cli_look_open(struct cli_look *look, const struct cli_options *options)
+{
+    int status = cli_look_open_held(look, options);
+    cli_live_release(look->memory, options);
+    return status;
 }
 
 // Prints each line of `verb` behind "ringside: INPUT: ".

@@ -21,6 +21,7 @@ enum {
     OPT_SAVE,
     OPT_HZ,
     OPT_RING,
+    OPT_STREAM,
     OPT_MODULUS,
     OPT_USER_EVENTS,
     OPT_JSON,
@@ -29,6 +30,7 @@ enum {
     OPT_COST,
     OPT_OPENOCD,
     OPT_REMOTE,
+    OPT_PID,
     OPT_TARGET,
     OPT_TIMEOUT,
     OPT_DELAY,
@@ -59,6 +61,8 @@ static const struct option long_options[] = {
     {"save", required_argument, NULL, OPT_SAVE},
     {"hz", required_argument, NULL, OPT_HZ},
     {"ring", required_argument, NULL, OPT_RING},
+    {"stream", required_argument, NULL, OPT_STREAM},
+    {"pid", required_argument, NULL, OPT_PID},
     {"modulus", required_argument, NULL, OPT_MODULUS},
     {"user-events", required_argument, NULL, OPT_USER_EVENTS},
     {"json", no_argument, NULL, OPT_JSON},
@@ -104,15 +108,17 @@ void cli_options_help(struct extract_text *text)
               "  --elf FILE          the firmware: names, and where the ring lies\n"
               "  --openocd PLACE     a live target, through OpenOCD's Tcl port\n"
               "  --remote PLACE      a live target, through a GDB server\n"
+              "  --pid N             a traced process on this host (POSIX trace)\n"
               "  --target NAME       which one, where OpenOCD has several\n"
               "  --timeout SECONDS   how long to wait for an answer\n"
-              "  --format NAME       of the trace: threadx, hook or rkh (default: found)\n"
+              "  --format NAME       of the trace: threadx, hook, rkh or posix\n"
               "  --hook LAYOUT       the input is a raw stream of hook words:\n"
               "                      bits=32,order=big,tid=4,stamp=4,stamps=typed,hz=N\n"
               "  --rkh WORDS         settings of an RKH stream: fun=4,ts_hz=1000000,...,\n"
               "                      trazer.cfg=FILE\n"
               "  --view VIEW         of an RKH ring: history (all that it holds) or pending\n"
               "  --ring ADDRESS      of the ring's control header\n"
+              "  --stream N          which one, of several of a POSIX trace, from 0 on\n"
               "  --hz N              ticks of the trace's clock in a second\n"
               "  --modulus N         ticks until the clock wraps\n"
               "  --user-events FILE  names of user events (.trxc)\n"
@@ -309,6 +315,15 @@ static bool set_rkh(struct cli_options *options, const char *key, const char *va
     return code ? !cli_complain(&error) : true;
 }
 
+static bool set_stream(uint32_t *stream, const char *value)
+{
+    uint64_t number;
+    if (!extract_number_parse(value, &number) || number >= UINT32_MAX)
+        return refuse_value("--stream", "write a number from 0 on", value);
+    *stream = (uint32_t)number + 1;
+    return true;
+}
+
 static bool set_feeding(struct cli_options *options, int option, const char *value)
 {
     struct cli_feeding *feeding = &options->feeding;
@@ -331,6 +346,25 @@ static bool set_feeding(struct cli_options *options, int option, const char *val
     }
 }
 
+static bool set_live(struct cli_options *options, int option, const char *value)
+{
+    switch (option) {
+    case OPT_OPENOCD:
+        options->openocd = value;
+        return true;
+    case OPT_REMOTE:
+        options->remote = value;
+        return true;
+    case OPT_PID:
+        return set_number(&options->pid, "--pid", value, true);
+    case OPT_TARGET:
+        options->target = value;
+        return true;
+    default:
+        return set_seconds(&options->timeout_ms, "--timeout", value);
+    }
+}
+
 static bool set_option(struct cli_options *options, int option, const char *value, char *argument)
 {
     struct extract_session_options *session = &options->session;
@@ -338,6 +372,8 @@ static bool set_option(struct cli_options *options, int option, const char *valu
         return set_recording(&options->recording, option, value);
     if (option >= OPT_LISTEN && option <= OPT_SAVE)
         return set_feeding(options, option, value);
+    if (option >= OPT_OPENOCD && option <= OPT_TIMEOUT)
+        return set_live(options, option, value);
     if (cli_reporting_has(option))
         return cli_reporting_set(options, option, value);
     switch (option) {
@@ -360,6 +396,8 @@ static bool set_option(struct cli_options *options, int option, const char *valu
     case OPT_RING:
         session->ring_known = true;
         return set_number(&session->ring, "--ring", value, false);
+    case OPT_STREAM:
+        return set_stream(&session->stream, value);
     case OPT_MODULUS:
         return set_number(&session->modulus, "--modulus", value, true);
     case OPT_USER_EVENTS:
@@ -373,17 +411,6 @@ static bool set_option(struct cli_options *options, int option, const char *valu
         return set_color(options, value ? value : "always");
     case OPT_COST:
         return options->cost = true;
-    case OPT_OPENOCD:
-        options->openocd = value;
-        return true;
-    case OPT_REMOTE:
-        options->remote = value;
-        return true;
-    case OPT_TARGET:
-        options->target = value;
-        return true;
-    case OPT_TIMEOUT:
-        return set_seconds(&options->timeout_ms, "--timeout", value);
     case OPT_DELAY:
         return set_seconds(&options->delay_ms, "--delay", value);
     case OPT_COUNT:

@@ -186,6 +186,8 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     put_filter(&facts, ring);
     if (!strcmp(info->format, "rkh"))
         facts_rkh(&facts, &ring->rkh);
+    if (!strcmp(info->format, "posix"))
+        facts_posix(&facts, extract_trace_snapshot(trace));
     if (info->log)
         put_log(&facts, info->log);
     facts_close(&facts);

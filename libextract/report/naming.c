@@ -28,6 +28,19 @@ const char *naming_of(const struct extract_object *object)
     return strncmp(object->shown, "0x", 2) ? object->shown : NULL;
 }
 
+// Behind a place inside of a function, where its source is.
+static void put_source(struct naming *naming, uint64_t address)
+{
+    struct extract_place place;
+    if (!strchr(naming->raw.data, '+') ||
+        !extract_symbols_place(naming->symbols, extract_ring_address(naming->ring, address),
+                               &place))
+        return;
+    naming->raw.used--;
+    extract_text_printf(&naming->raw, " (%s:%u)", place.file, place.line);
+    extract_text_putc(&naming->raw, 0);
+}
+
 static bool put_symbol(struct naming *naming, uint64_t address)
 {
     char name[SYMBOL_MAX];
@@ -37,6 +50,8 @@ static bool put_symbol(struct naming *naming, uint64_t address)
                                  naming->ring->format->names_members, name, sizeof name);
     if (found)
         extract_text_put(&naming->raw, name, strlen(name) + 1);
+    if (found && !naming->raw.code)
+        put_source(naming, address);
     return found;
 }
 

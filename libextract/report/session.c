@@ -94,8 +94,8 @@ static enum extract_code read_trace(struct extract_session *session, struct extr
                                     const struct extract_session_options *options,
                                     struct extract_error *error)
 {
-    struct extract_ring_options where = {sizeof where, options->format, options->ring_known,
-                                         options->ring, options->rkh};
+    struct extract_ring_options where = {sizeof where,  options->format, options->ring_known,
+                                         options->ring, options->rkh,    options->stream};
     struct extract_trace_options meaning = meaning_of(symbols, options);
     struct extract_ring ring;
     meaning.memory = memory;
@@ -234,6 +234,13 @@ static enum extract_code run_info(struct extract_session *session, struct extrac
 {
     (void)error;
     return extract_report_info(text, session->trace, &session->report);
+}
+
+static enum extract_code run_status(struct extract_session *session, struct extract_text *text,
+                                    struct extract_error *error)
+{
+    (void)error;
+    return extract_report_status(text, session->trace, &session->report);
 }
 
 static enum extract_code run_objects(struct extract_session *session, struct extract_text *text,
@@ -425,9 +432,10 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
         const char *name;
         enum extract_code (*run)(struct extract_session *, struct extract_text *,
                                  struct extract_error *);
-    } verbs[] = {{"info", run_info},   {"objects", run_objects}, {"report", run_report},
-                 {"stats", run_stats}, {"damage", run_damage},   {"cost", run_cost},
-                 {"raw", run_raw},     {"chart", run_svg},       {"signalling", run_signalling}};
+    } verbs[] = {{"info", run_info},    {"objects", run_objects}, {"report", run_report},
+                 {"stats", run_stats},  {"damage", run_damage},   {"cost", run_cost},
+                 {"raw", run_raw},      {"chart", run_svg},       {"signalling", run_signalling},
+                 {"status", run_status}};
 
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         if (strcmp(verb, verbs[i].name))
@@ -438,7 +446,7 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
     return extract_error_set(
         error, EXTRACT_USAGE, verb,
         "the verbs are info, objects, report, stats, damage, cost, raw, chart, "
-        "signalling",
+        "signalling, status",
         "there is no such verb");
 }
 

@@ -30,6 +30,9 @@ void facts_seconds(struct facts *facts, uint64_t ticks, uint64_t hz);
 // What is known of an RKH stream (rkh.c).
 void facts_rkh(struct facts *facts, const struct extract_rkh *rkh);
 
+// What is known of a POSIX trace stream (posix.c).
+void facts_posix(struct facts *facts, const struct extract_snapshot *snapshot);
+
 // " (2026-01-31T12:00:00Z)" behind nanoseconds since 1970, in text only.
 void facts_date(struct facts *facts, uint64_t nanoseconds);
 

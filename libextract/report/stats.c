@@ -74,6 +74,8 @@ static void json_service(struct extract_text *text, const struct extract_service
     extract_text_putc(text, '{');
     facts_number(&facts, "id", service->id);
     facts_word(&facts, "event", service->type->symbol);
+    if (service->named)
+        facts_word(&facts, "name", service->named->name);
     facts_word(&facts, "class", extract_class_name(service->type->class_));
     facts_number(&facts, "count", service->count);
     extract_text_putc(text, '}');
@@ -155,6 +157,16 @@ static void put_threads(struct extract_text *text, const struct extract_stats *s
     sheet_print(&sheet, text, options);
 }
 
+static void service_cell(struct sheet *sheet, const struct extract_service_stats *service)
+{
+    extract_text_escaped(&sheet->cells, service->type->name);
+    if (service->named)
+        extract_text_printf(&sheet->cells, " %s", service->named->shown);
+    else if (service->type->range)
+        extract_text_printf(&sheet->cells, " %u", service->id);
+    sheet_close_cell(sheet);
+}
+
 void stats_put_services(struct extract_text *text, const struct extract_stats *stats,
                         const struct extract_report_options *options)
 {
@@ -171,10 +183,7 @@ void stats_put_services(struct extract_text *text, const struct extract_stats *s
         sheet_put_percent(&sheet.cells, service->count, stats->events);
         sheet_close_cell(&sheet);
         sheet_cell(&sheet, extract_class_name(service->type->class_));
-        extract_text_escaped(&sheet.cells, service->type->name);
-        if (service->type->range)
-            extract_text_printf(&sheet.cells, " %u", service->id);
-        sheet_close_cell(&sheet);
+        service_cell(&sheet, service);
     }
     sheet_print(&sheet, text, options);
 }

@@ -51,6 +51,7 @@ struct type_index {
 
 struct extract_symbols {
     char *path;
+    uint64_t moved; // how far above the addresses of its file the program was loaded
     struct elf_file file;
     struct symbol_table table;
     struct line_table lines;

@@ -161,7 +161,15 @@ bool extract_symbols_at(const struct extract_symbols *symbols, size_t i,
     if (i >= symbols->table.count)
         return false;
     *symbol = symbols->table.symbols[i];
+    symbol->address += symbols->moved;
     return true;
+}
+
+void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry)
+{
+    GElf_Ehdr header;
+    if (gelf_getehdr(symbols->file.elf, &header) && header.e_entry)
+        symbols->moved = entry - header.e_entry;
 }
 
 const char *extract_symbols_path(const struct extract_symbols *symbols)
@@ -186,6 +194,7 @@ bool extract_symbols_by_name(const struct extract_symbols *symbols, const char *
     if (low == table->count || strcmp(table->symbols[table->by_name[low]].name, name) != 0)
         return false;
     *symbol = table->symbols[table->by_name[low]];
+    symbol->address += symbols->moved;
     return true;
 }
 
@@ -208,6 +217,7 @@ bool extract_symbols_by_address(const struct extract_symbols *symbols, uint64_t 
 {
     const struct symbol_table *table = &symbols->table;
 
+    address -= symbols->moved;
     if (!table->segment_count || address < table->starts[0])
         return false;
     uint32_t owner = table->owners[find_segment(table, address, cache)];
@@ -220,6 +230,7 @@ bool extract_symbols_by_address(const struct extract_symbols *symbols, uint64_t 
         if (symbols->file.machine == EM_ARM && symbol->function)
             *offset &= ~(uint64_t)1;
     }
+    symbol->address += symbols->moved;
     return true;
 }
 
@@ -248,6 +259,7 @@ size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint
 {
     const struct elf_file *file = &symbols->file;
 
+    address -= symbols->moved;
     for (uint32_t i = 0; i < file->section_count; i++) {
         const struct elf_section *s = &file->sections[i];
         if (s->type != SHT_PROGBITS || (s->flags & (SHF_ALLOC | SHF_WRITE)) != SHF_ALLOC ||
@@ -273,7 +285,7 @@ bool extract_symbols_writable(const struct extract_symbols *symbols, size_t inde
             s->address + s->size < s->address)
             continue;
         if (index-- == 0) {
-            *region = (struct extract_region){s->address, s->size};
+            *region = (struct extract_region){s->address + symbols->moved, s->size};
             return true;
         }
     }

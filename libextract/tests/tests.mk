@@ -6,8 +6,8 @@ UNIT_SOURCES  := $(sort $(wildcard libextract/tests/unit/test_*.c libextract/tes
 UNIT_PROGRAMS := $(UNIT_SOURCES:libextract/tests/unit/%.c=$(BUILD)/unit/%)
 UNIT_SUPPORT  := $(filter-out $(UNIT_SOURCES),\
                    $(sort $(wildcard libextract/tests/unit/*.c libextract/tests/unit/*/*.c)))
-FUZZ_SOURCES  := $(sort $(wildcard libextract/tests/fuzz/fuzz_*.c))
-FUZZ_PROGRAMS := $(FUZZ_SOURCES:libextract/tests/fuzz/%.c=$(BUILD)/fuzz/%)
+FUZZ_SOURCES  := $(sort $(wildcard libextract/tests/fuzz/fuzz_*.c libextract/tests/fuzz/*/fuzz_*.c))
+FUZZ_PROGRAMS := $(addprefix $(BUILD)/fuzz/,$(notdir $(FUZZ_SOURCES:.c=)))
 BENCH_SOURCES := $(sort $(wildcard libextract/tests/bench/*.c))
 BENCH_PROGRAMS := $(BENCH_SOURCES:libextract/tests/bench/%.c=$(BUILD)/bench/%)
 SUPPORT_OBJECTS := $(UNIT_SUPPORT:%.c=$(BUILD)/obj/%.o)
@@ -35,10 +35,13 @@ $(BUILD)/unit/%: $(BUILD)/obj/libextract/tests/unit/%.o $(SUPPORT_OBJECTS) $(BUI
 # What lies in the program and not in the library.
 $(BUILD)/unit/cli/test_top: $(filter-out %/main.o,$(CLI_OBJECTS))
 
-$(BUILD)/fuzz/%: $(BUILD)/obj/libextract/tests/fuzz/%.o $(BUILD)/libextract.a
-	$(call say,LINK,$@)
-	@mkdir -p $(@D)
-	$(Q)$(LINK) -fsanitize=fuzzer $^ -o $@ $(LIBS)
+define fuzz_program
+$(BUILD)/fuzz/$(notdir $(1:.c=)): $(1:%.c=$(BUILD)/obj/%.o) $(BUILD)/libextract.a
+	$$(call say,LINK,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(LINK) -fsanitize=fuzzer $$^ -o $$@ $$(LIBS)
+endef
+$(foreach source,$(FUZZ_SOURCES),$(eval $(call fuzz_program,$(source))))
 
 $(BUILD)/bench/%: $(BUILD)/obj/libextract/tests/bench/%.o $(BUILD)/libextract.a
 	$(call say,LINK,$@)
@@ -46,10 +49,17 @@ $(BUILD)/bench/%: $(BUILD)/obj/libextract/tests/bench/%.o $(BUILD)/libextract.a
 	$(Q)$(LINK) -pie $^ -o $@ $(LIBS)
 
 # What judges the storm images' events.
-CHECKERS := build/proofcheck build/recordcheck build/hookcheck
+CHECKERS := build/proofcheck build/recordcheck build/hookcheck build/posixcheck
 $(CHECKERS): build/%: build/obj/qemu-tests/checkers/%.o
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -pie $^ -o $@
+
+# The library's calls, on targets.
+ATTACHED := build/posix_attach
+$(ATTACHED): build/%: build/obj/qemu-tests/checkers/%.o build/libextract.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -pie $^ -o $@ $(LIBS)
+CHECKERS += $(ATTACHED)
 
 test-programs: all $(UNIT_PROGRAMS)
 fuzz-programs: $(FUZZ_PROGRAMS)

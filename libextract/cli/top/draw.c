@@ -188,11 +188,14 @@ static void optional_cell(struct sheet *sheet, bool known, uint64_t value)
     sheet_close_cell(sheet);
 }
 
-static void type_cell(struct sheet *sheet, const struct extract_event_type *type, uint32_t id)
+static void type_cell(struct sheet *sheet, const struct extract_event_type *type, uint32_t id,
+                      const struct extract_object *named)
 {
     if (type)
         extract_text_escaped(&sheet->cells, type->name);
-    if (type && type->range)
+    if (named)
+        extract_text_printf(&sheet->cells, " %s", named->shown);
+    else if (type && type->range)
         extract_text_printf(&sheet->cells, " %u", id);
     sheet_close_cell(sheet);
 }
@@ -220,7 +223,7 @@ static void put_row(struct sheet *sheet, const struct top_look *look, const stru
     sheet_close_cell(sheet);
     optional_cell(sheet, thread->stack_size != 0, thread->stack_size);
     optional_cell(sheet, thread->stack_known, thread->stack_free);
-    type_cell(sheet, row->last->type, row->last->id);
+    type_cell(sheet, row->last->type, row->last->id, NULL);
 }
 
 // A column by which the threads are sorted has brackets. The blanks keep columns in their place
@@ -289,7 +292,7 @@ static void put_types(struct extract_text *text, const struct top_look *look,
         put_share(&sheet.cells, service->count, look->stats->events);
         sheet_close_cell(&sheet);
         sheet_cell(&sheet, extract_class_name(service->type->class_));
-        type_cell(&sheet, service->type, service->id);
+        type_cell(&sheet, service->type, service->id, service->named);
     }
     sheet_print(&sheet, text, &view->report);
 }

@@ -10,8 +10,7 @@ enum extract_code top_source_open(struct top_source *source, const struct cli_op
     memset(source, 0, sizeof *source);
     source->options = options;
     source->interval = interval;
-    enum extract_code code =
-        options->elf ? extract_symbols_open(&source->symbols, options->elf, error) : EXTRACT_OK;
+    enum extract_code code = cli_symbols_open(&source->symbols, options, error);
     if (code)
         return code;
     if (!options->input_count)

@@ -2,6 +2,7 @@
 // cli: `ringside filter`. In: a live target, words. Out: what the target emits; on the words on and
 // off, bytes that are written to it.
 #include "cli/cli.h"
+#include "cli/control/control.h"
 #include <extract/filter.h>
 #include <string.h>
 
@@ -58,6 +59,8 @@ static int run(const struct cli_options *options)
     struct extract_memory *memory = NULL;
     struct extract_symbols *symbols = NULL;
     struct extract_error error;
+    if (cli_filter_is_request(options))
+        return cli_filter_request(options);
     if (!cli_is_live(options) || !options->elf)
         return cli_refuse("filter", "write --openocd PORT or --remote PORT, and --elf FIRMWARE.elf",
                           cli_is_live(options) ? "no ELF is given" : "no live target is given");
@@ -75,11 +78,13 @@ static int run(const struct cli_options *options)
 const struct cli_command cli_filter = {
     .name = "filter",
     .arguments = "--openocd PORT --elf FIRMWARE.elf [on|off WHAT...]",
-    .summary = "which events an RKH target emits: shows it, or changes it",
+    .summary = "which events a target emits or records: shows it, or changes it",
     .help = "WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all;\n"
             "names may be patterns or numbers; active objects are those of the trace and of the\n"
             "ELF. --rkh version=2.4.4 says the version where nothing else does. The target is\n"
-            "written to with on and off alone; before and after are shown.\n",
+            "written to with on and off alone; before and after are shown.\n"
+            "Of POSIX trace: filter show|set|add|sub NAME..., names of event types, ids, all,\n"
+            "system, user or none. What is in the filter is NOT recorded. --elf may be missing.\n",
     .takes = 0,
     .run = run,
 };

@@ -147,7 +147,7 @@ static void put_rkh(struct extract_text *text, struct extract_symbols *symbols)
     extract_text_puts(text, "\n");
 }
 
-static void put_line(struct extract_text *text, const struct extract_symbols *symbols)
+static void put_threadx(struct extract_text *text, struct extract_symbols *symbols)
 {
     struct extract_symbol filter;
     extract_text_puts(text, "# The ThreadX event trace, for OpenOCD; behind the target's own "
@@ -168,26 +168,43 @@ static void put_line(struct extract_text *text, const struct extract_symbols *sy
     extract_text_puts(text, "\n");
 }
 
+static void put_posix(struct extract_text *text, struct extract_symbols *symbols)
+{
+    extract_text_puts(text, "# POSIX trace, for OpenOCD; behind the target's own configuration.\n"
+                            "# Of several targets, name one: ringside init -target NAME ...\n"
+                            "source [find ringside.tcl]\n"
+                            "ringside init");
+    put_address(text, symbols, "-posix", "ringside_posix");
+    put_ram(text, symbols);
+    put_faults(text, symbols);
+    extract_text_puts(text, "\n");
+}
+
+// What tells that a firmware has a trace, and the lines for it.
+static const struct {
+    const char *symbol;
+    void (*put)(struct extract_text *text, struct extract_symbols *symbols);
+} traces[] = {
+    {"trcstm", put_rkh}, {"_tx_trace_header_ptr", put_threadx}, {"ringside_posix", put_posix}};
+
 static int print_config(struct extract_symbols *symbols)
 {
     struct extract_symbol symbol;
     struct extract_error error;
     struct cli_output output;
-    bool rkh = extract_symbols_by_name(symbols, "trcstm", &symbol);
-    if (!rkh && !extract_symbols_by_name(symbols, "_tx_trace_header_ptr", &symbol)) {
-        extract_error_set(
-            &error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
-            "is the kernel built with TX_ENABLE_EVENT_TRACE (RKH: with its trace), and the ELF not "
-            "stripped?",
-            "it has no symbol _tx_trace_header_ptr");
-        return cli_complain(&error);
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
+        if (!extract_symbols_by_name(symbols, traces[i].symbol, &symbol))
+            continue;
+        cli_output_open(&output);
+        traces[i].put(&output.text, symbols);
+        return cli_output_close(&output, CLI_WHOLE);
     }
-    cli_output_open(&output);
-    if (rkh)
-        put_rkh(&output.text, symbols);
-    else
-        put_line(&output.text, symbols);
-    return cli_output_close(&output, CLI_WHOLE);
+    extract_error_set(
+        &error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
+        "is the kernel built with TX_ENABLE_EVENT_TRACE (RKH: with its trace), and the ELF not "
+        "stripped?",
+        "it has no symbol _tx_trace_header_ptr");
+    return cli_complain(&error);
 }
 
 static int run(const struct cli_options *options)

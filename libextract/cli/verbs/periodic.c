@@ -312,8 +312,7 @@ static enum extract_code begin(struct periodic *p, struct extract_error *error)
     p->own = calloc(most ? most : 1, sizeof *p->own);
     if (!p->own)
         return extract_error_set(error, EXTRACT_NOMEM, "--keep", "keep fewer", "out of memory");
-    if (p->options->elf)
-        code = extract_symbols_open(&p->symbols, p->options->elf, error);
+    code = cli_symbols_open(&p->symbols, p->options, error);
     code = code ? code : cli_live_open(&p->memory, &p->live, error);
     return code ? code : open_folder(p, error);
 }

@@ -86,9 +86,7 @@ static enum extract_code take(void *context, const struct extract_log_block *blo
 static enum extract_code open_target(struct recording *r, struct extract_error *error)
 {
     const struct cli_options *options = r->options;
-    enum extract_code code = EXTRACT_OK;
-    if (options->elf)
-        code = extract_symbols_open(&r->symbols, options->elf, error);
+    enum extract_code code = cli_symbols_open(&r->symbols, options, error);
     if (!code && options->recording.until) {
         code = extract_filter_new(&r->until, error);
         code = code ? code
@@ -106,7 +104,8 @@ static enum extract_code check_ring(struct recording *r, struct extract_error *e
                                            .format = session->format,
                                            .address_known = session->ring_known,
                                            .address = session->ring,
-                                           .rkh = session->rkh};
+                                           .rkh = session->rkh,
+                                           .stream = session->stream};
     struct extract_ring ring;
     enum extract_code code = extract_ring_find(&ring, r->memory, r->symbols, &options, error);
     r->doubtful = !code && ring.doubtful;
@@ -125,6 +124,7 @@ static enum extract_code open_log(struct recording *r, struct extract_error *err
                                             .ring_known = r->options->session.ring_known,
                                             .ring = r->options->session.ring,
                                             .rkh = r->options->session.rkh,
+                                            .stream = r->options->session.stream,
                                             .sink = take,
                                             .context = r,
                                             .period = recording->every};
@@ -225,7 +225,8 @@ static int run(const struct cli_options *options)
     struct recording r = {.options = options};
     struct extract_error error;
     if (!options->output || !cli_is_live(options))
-        return cli_refuse("record", "write --openocd PORT or --remote PORT, and -o FILE.log",
+        return cli_refuse("record",
+                          "write --openocd PORT, --remote PORT or --pid N, and -o FILE.log",
                           options->output ? "no live target is given" : "no output file is given");
     if (!strcmp(options->output, "-"))
         return cli_refuse("record", "give -o the name of a file",

@@ -42,7 +42,7 @@ check "an address of none" 2 err 'no ring of hook words stands there'
 run report --ring 0x20000100 --format threadx "$work/ram@0x20000000"
 check "another format" 2 err 'no ThreadX trace header'
 run report --format none "$work/a.hook"
-check "a format that is not there" 1 err 'threadx, hook or rkh'
+check "a format that is not there" 1 err 'threadx, hook, rkh or posix'
 
 run save "$work/ram@0x20000000" -o "$work/saved.hook"
 run report --json "$work/saved.hook"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # tutorial.sh: what the tutorials show is what the program prints. Their blocks, in their order:
-#   ```trcfmt FILE   becomes a file
+#   ```trcfmt FILE   becomes a file; so does ```c FILE
 #   ```console       what stands behind "$ " is run; its output is that of the lines below
 #   ```gdb           what stands behind "(gdb) " is asked of the program, about the trace that the
 #                    page's GDB session looked at (prepare): GDB prints the same bytes, which
@@ -15,12 +15,31 @@ docs=$PWD/docs
 data=$PWD/libextract/tests/data
 PATH=$(realpath "${BUILD:-build}"):$PATH
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+trap 'end_programs; rm -rf "$work"' EXIT
 failures=0
 
 fail() { # NAME WHY
     echo "not ok $1: $2"
     failures=$((failures + 1))
+}
+
+# What a page left running says its number in a file `pid`.
+end_programs() {
+    local file
+    for file in "$work"/*/pid; do
+        [ -s "$file" ] && kill "$(cat "$file")" 2>/dev/null
+    done
+}
+
+# The library as it is built, for pkg-config: $work/libextract.pc.
+describe_library() {
+    local build sanitizers=
+    build=$(realpath "$(dirname "$(command -v ringside)")")
+    ! grep -q __asan_init "$build/libextract.a" || sanitizers=-fsanitize=address,undefined
+    sed -e "s|^includedir=.*|includedir=$docs/../libextract/include|; s|^libdir=.*|libdir=$build|" \
+        -e "s|^Libs:.*|& $sanitizers|; s|@VERSION@|0|; s|@LIBS@||" \
+        "$docs/../libextract/libextract.pc.in" >"$work/libextract.pc"
+    export PKG_CONFIG_PATH=$work LD_LIBRARY_PATH=$build
 }
 
 # The files that a page works on, and the trace of its GDB session.
@@ -35,6 +54,14 @@ prepare() { # NAME
         for file in "$data"/rkh/*.gz; do
             gunzip -c "$file" >"$(basename "$file" .gz)" || exit 1
         done
+        trace=(--elf firmware.elf ram.bin@0x20000000)
+        ;;
+    posix)
+        for file in "$data"/posix/*.gz; do
+            gunzip -c "$file" >"$(basename "$file" .gz)" || exit 1
+        done
+        cp "$docs"/examples/posix/*.[ch] . || exit 1
+        describe_library
         trace=(--elf firmware.elf ram.bin@0x20000000)
         ;;
     esac
@@ -82,7 +109,7 @@ read_page() {
     while IFS= read -r line; do
         count=$((count + 1))
         case $kind:$line in
-        ':```trcfmt '*) kind=${line#*trcfmt } && : >"$kind" ;;
+        ':```trcfmt '* | ':```c '*) kind=${line#* } && : >"$kind" ;;
         ':```console' | ':```gdb') kind=${line#'```'} ;;
         ':```'*) fail "$page, line $count" "a block of another kind" ;;
         :*) ;;
@@ -113,7 +140,7 @@ compare_pictures() {
     done
 }
 
-for page in templates rkh; do
+for page in templates rkh posix; do
     mkdir "$work/$page" && cd "$work/$page" || exit 1
     prepare "$page"
     read_page || fail "$page" "the page cannot be read"

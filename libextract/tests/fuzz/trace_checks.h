@@ -41,7 +41,10 @@ static inline void check_objects(const struct extract_trace *trace)
     for (size_t i = 0; i < count; i++) {
         check(objects[i].shown[0] && objects[i].shown_bytes == strlen(objects[i].shown));
         check(objects[i].name && objects[i].type_name && objects[i].param_types);
-        check(extract_trace_object(trace, objects[i].address) != NULL);
+        uint64_t key = objects[i].number_kind
+                           ? extract_number_key(objects[i].number_kind, objects[i].address)
+                           : objects[i].address;
+        check(extract_trace_object(trace, key) != NULL);
     }
 }
 

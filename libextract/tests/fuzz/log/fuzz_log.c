@@ -6,6 +6,7 @@
 // with what is read, texts do not control a terminal, and a continued log has what it had, no less
 // and no more.
 #define _GNU_SOURCE // memfd_create
+#include "tests/fuzz/log/seal.h"
 #include <extract/log.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,49 +19,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
 
-enum { HEAD = 96, AT_LENGTH = 12, AT_HEAD_SUM = 72, AT_SUMS = 80 };
-
 static void check(bool holds)
 {
     if (!holds)
         __builtin_trap();
 }
 
-// ---- Mutations that checksums do not stop ----
-
-static uint64_t sum(const uint8_t *bytes, size_t length, uint64_t *one)
-{
-    uint64_t two = 0;
-    uint32_t word;
-    for (*one = 0; length >= 4; length -= 4, bytes += 4) {
-        memcpy(&word, bytes, 4);
-        *one += word;
-        two += *one;
-    }
-    return two;
-}
-
-// Gives the block at `h` the sums that it should have.
-static void seal(uint8_t *h, size_t left)
-{
-    uint32_t length;
-    uint64_t one, two;
-    memcpy(&length, h + AT_LENGTH, 4);
-    two = sum(h, AT_HEAD_SUM, &one);
-    memcpy(h + AT_HEAD_SUM, &two, 8);
-    memset(h + AT_SUMS, 0, 16);
-    uint64_t size = HEAD + ((uint64_t)length + 7) / 8 * 8;
-    two = sum(h, size < left ? (size_t)size : left, &one);
-    memcpy(h + AT_SUMS, &one, 8);
-    memcpy(h + AT_SUMS + 8, &two, 8);
-}
-
+// Mutations that checksums do not stop.
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     size = LLVMFuzzerMutate(data, size, most);
-    for (size_t at = 0; seed % 4 && at + HEAD <= size; at += 8)
-        if (!memcmp(data + at, "RLBK", 4))
-            seal(data + at, size - at);
+    if (seed % 4)
+        seal_blocks(data, size);
     return size;
 }
 

@@ -7,6 +7,7 @@
 // goes on, no text controls a terminal, filters agree with what they filter, and what is saved can
 // be opened.
 #define _GNU_SOURCE // memfd_create
+#include "tests/fuzz/log/seal.h"
 #include <extract/session.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-    BATCH = 64,
-    HEAD = 96,
-    AT_LENGTH = 12,
-    AT_HEAD_SUM = 72,
-    AT_SUMS = 80,
-    SAVED_MOST = 1 << 20
-};
+enum { BATCH = 64, SAVED_MOST = 1 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,49 +23,6 @@ static void check(bool holds)
 {
     if (!holds)
         __builtin_trap();
-}
-
-// ---- Checksums (docs/formats/log.md) ----
-
-struct sums {
-    uint64_t one, two;
-};
-
-static void sum(struct sums *sums, const uint8_t *bytes, size_t length)
-{
-    for (size_t i = 0; i + 4 <= length; i += 4) {
-        sums->one += bytes[i] | (uint32_t)bytes[i + 1] << 8 | (uint32_t)bytes[i + 2] << 16 |
-                     (uint32_t)bytes[i + 3] << 24;
-        sums->two += sums->one;
-    }
-}
-
-static void put(uint8_t *to, uint64_t value)
-{
-    for (unsigned i = 0; i < 8; i++)
-        to[i] = (uint8_t)(value >> 8 * i);
-}
-
-static void repair(uint8_t *bytes, size_t size)
-{
-    for (size_t at = 0; at + HEAD <= size; at += 8) {
-        uint8_t *block = bytes + at;
-        uint64_t length = block[AT_LENGTH] | (uint32_t)block[AT_LENGTH + 1] << 8 |
-                          (uint32_t)block[AT_LENGTH + 2] << 16 |
-                          (uint32_t)block[AT_LENGTH + 3] << 24;
-        uint64_t whole = (HEAD + length + 7) / 8 * 8;
-        struct sums head = {0, 0}, all = {0, 0};
-        if (memcmp(block, "RLBK", 4) || whole > size - at)
-            continue;
-        sum(&head, block, AT_HEAD_SUM);
-        put(block + AT_HEAD_SUM, head.two);
-        put(block + AT_SUMS, 0);
-        put(block + AT_SUMS + 8, 0);
-        sum(&all, block, (size_t)whole);
-        put(block + AT_SUMS, all.one);
-        put(block + AT_SUMS + 8, all.two);
-        at += (size_t)whole - 8;
-    }
 }
 
 // ---- A trace ----
@@ -216,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(copy != NULL);
     as_log(data, size);
     memcpy(copy, data, size);
-    repair(copy, size);
+    seal_blocks(copy, size);
     if (memcmp(copy, data, size))
         as_log(copy, size);
     free(copy);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// gdb-reader tests: firmware with the POSIX trace recorder. It records 3 events in each round, and
+// one checkpoint a round stops it.
+#include "ringside_trace.h"
+
+static trace_event_id_t door, window;
+volatile unsigned rounds;
+uint32_t clock_of_test;
+
+__attribute__((noinline)) void checkpoint(unsigned round)
+{
+    __asm__ volatile("" : : "r"(round));
+}
+
+static void work(void)
+{
+    static const uint8_t data[3] = {1, 2, 3};
+    clock_of_test += 10;
+    posix_trace_event(door, data, sizeof data);
+    posix_trace_event(door, 0, 0);
+    posix_trace_event(window, data, 1);
+}
+
+int main(void)
+{
+    ringside_trace_init();
+    posix_trace_eventid_open("door", &door);
+    posix_trace_eventid_open("window", &window);
+    ringside_trace_start(POSIX_TRACE_LOOP);
+    for (;;) {
+        work();
+        checkpoint(++rounds);
+    }
+}
+
+void reset(void)
+{
+    main();
+}
+
+static void hang(void)
+{
+    for (;;)
+        ;
+}
+
+__attribute__((section(".vectors"), used)) static void (*const vectors[16])(void) = {
+    (void (*)(void))0x20010000,
+    reset,
+    hang,
+    hang,
+    hang,
+    hang,
+    hang,
+    0,
+    0,
+    0,
+    0,
+    hang,
+    hang,
+    0,
+    hang,
+    hang};

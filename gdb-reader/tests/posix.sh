@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# gdb-reader tests: POSIX trace: events, status, and what the recorder is asked for: words that GDB
+# writes, and what the firmware does when it goes on. Its own counters are the truth.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+target=$here/../../libextract/target
+posix=$work/posix.elf
+arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O1 -g -ffreestanding -nostdlib -Wl,--build-id=none \
+    -I"$target" -DRINGSIDE_TRACE_PORT='"ports/cortex_m.h"' -DRINGSIDE_TRACE_CLOCK_HZ=1000 \
+    -D'RINGSIDE_TRACE_CLOCK()=clock_of_test' -include "$here/posix.h" -T "$here/firmware.ld" \
+    "$here/posix.c" "$target/ringside_trace.c" -o "$posix" -lgcc
+
+# on_board COMMAND...: on a fresh board, stopped behind the first round.
+on_board() {
+    boot board qemu-system-arm -M mps2-an385 -kernel "$posix"
+    session "$posix" "target remote $work/board.sock" 'break checkpoint' continue 'echo <<<\n' "$@"
+    kill -9 "$board" 2>/dev/null || true
+}
+stream='ringside_posix.streams[0]'
+
+test_events() {
+    on_board 'ringside report' "p $stream.recorded" 'ringside info'
+    has '^ *0  002 .* trace start at='
+    has '^ *1  021 .* door at=(work|main).* data=01 02 03$'
+    has '^ *2  021 .* door at=(work|main)[^=]*$'
+    has '^ *3  022 .* window at=(work|main).* data=01$'
+    has '^\$1 = 4$'
+    has '^entries valid: 4$'
+    has '^events lost: 0$'
+}
+
+test_status() {
+    on_board 'ringside status'
+    has '^stream status: running$'
+    has '^stream full status: not_full$'
+    has '^stream overrun status: no_overrun$'
+    session "$posix" 'ringside status'
+    has '^stream status: unknown \(GDB has no board, process or core\)$'
+}
+
+# Nothing is done while it stands; one round later it is.
+test_stop() {
+    on_board 'ringside stop' "p $stream.state" continue "p $stream.state" 'ringside status' \
+        'ringside last 1' "p $stream.recorded" continue "p $stream.recorded"
+    has '^stop: requested; done when the target passes its next trace point$'
+    has '^\$1 = 3$'
+    has '^\$2 = 1$'
+    has '^stream status: suspended$'
+    has ' trace stop at='
+    has '^\$3 = 5$'
+    has '^\$4 = 5$'
+}
+
+test_start() {
+    on_board 'ringside stop' continue 'ringside start' continue "p $stream.state" 'ringside last 3'
+    has '^start: requested'
+    has '^\$1 = 3$'
+    has ' window at='
+}
+
+test_clear() {
+    on_board 'ringside clear' continue "p $stream.recorded" 'ringside report'
+    has '^\$1 = 3$'
+    lacks 'trace start'
+    has ' window at='
+}
+
+test_filter() {
+    on_board 'ringside filter show' 'ringside filter set door' continue "p $stream.filter" \
+        'ringside last 2' 'ringside filter add window' 'ringside filter sub door' continue \
+        "p $stream.filter" 'ringside filter show'
+    has '^not recorded: nothing$'
+    has '^before: not recorded: nothing$'
+    has '^after: not recorded: door$'
+    has '^\$1 = \{0, 2\}$'
+    has ' trace filter at='
+    has '^after: not recorded: door window$'
+    has '^before: not recorded: door window$'
+    has '^\$2 = \{0, 4\}$'
+    has '^not recorded: window$'
+}
+
+test_words() {
+    on_board 'ringside filter set nothing_of_that_name'
+    has 'no event type has that name'
+    on_board 'ringside filter set'
+    has 'it is no change of the filter'
+    on_board 'ringside start now'
+    has 'it takes no words'
+}
+
+test_stream() {
+    on_board 'ringside set stream 0' 'ringside info' 'ringside set' 'ringside set stream 40' \
+        'ringside info' 'ringside set stream none' 'ringside set'
+    has '^stream: 0$'
+    has '^set stream 0$'
+    has 'stream 40: the traced process has streams 0 to'
+}
+
+test_flush() {
+    rm -f "$work/flushed.log"
+    on_board "ringside flush $work/flushed.log" "p $stream.recorded" \
+        "ringside flush $work/flushed.log" continue "ringside flush $work/flushed.log" \
+        "p $stream.recorded" 'ringside flush'
+    has '^flush: 4 events added$'
+    has '^\$1 = 4$'
+    has '^flush: 0 events added$'
+    has '^flush: 3 events added$'
+    has '^\$2 = 7$'
+    has 'flush: name one log'
+    "$BUILD/ringside" report "$work/flushed.log" >"$out"
+    has ' trace start at='
+    test "$(grep -c ' door at=' "$out")" = 4
+}
+
+run_tests

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside start`, `stop`, `clear`, and `filter show|set|add|sub`. In: a live target, words.
+// Out: words that are written to its ring's control block, and whether the target has acted.
+#include "base/now.h"
+#include "cli/cli.h"
+#include "cli/control/control.h"
+#include <extract/filter.h>
+#include <string.h>
+#include <time.h>
+
+enum { WAIT = 2000000000, NAP = 10 * 1000 * 1000 }; // ns
+
+// Waits until the target says that it is done. A target that is only read while it stands runs
+// between the looks.
+static enum extract_code await(const struct extract_request *request, struct extract_memory *memory,
+                               bool *done, struct extract_error *error)
+{
+    const struct timespec nap = {0, NAP};
+    uint64_t until = extract_now() + WAIT;
+    enum extract_code code = EXTRACT_OK;
+    *done = false;
+    while (!code && !*done) {
+        code = extract_live_halt(memory, error);
+        if (!code)
+            code = extract_request_is_done(request, memory, done, error);
+        if (code || *done || extract_now() >= until)
+            break;
+        code = extract_live_resume(memory, error);
+        nanosleep(&nap, NULL);
+    }
+    return code;
+}
+
+static void put_change(const struct extract_request *request, bool changes,
+                       struct extract_text *text)
+{
+    if (changes)
+        extract_text_puts(text, "before: ");
+    extract_request_show(request, false, text);
+    if (!changes)
+        return;
+    extract_text_puts(text, "after: ");
+    extract_request_show(request, true, text);
+}
+
+static void put_outcome(const char *verb, bool done, struct extract_text *text)
+{
+    if (done)
+        extract_text_printf(text, "%s: done\n", verb);
+    else
+        extract_text_printf(
+            text, "%s: requested; done when the target passes its next trace point\n", verb);
+}
+
+static enum extract_code work(const struct cli_options *options, const char *verb,
+                              const char *const *words, size_t count, struct cli_look *look,
+                              struct extract_text *text, struct extract_error *error)
+{
+    struct extract_request *request = NULL;
+    struct extract_word word;
+    bool filter = !strcmp(verb, "filter"), done = false;
+    (void)options;
+    enum extract_code code = extract_request_new(&request, extract_session_trace(look->session),
+                                                 look->memory, verb, words, count, error);
+    bool changes = !code && extract_request_word(request, 0, &word);
+    if (!code && changes)
+        code = extract_request_send(request, look->memory, error);
+    if (!code && changes)
+        code = await(request, look->memory, &done, error);
+    if (!code && filter)
+        put_change(request, changes, text);
+    if (!code && changes)
+        put_outcome(verb, done, text);
+    extract_request_free(request);
+    return code;
+}
+
+int cli_request_run(const struct cli_options *options, const char *verb, const char *const *words,
+                    size_t count)
+{
+    struct extract_error error;
+    struct cli_output output;
+    struct cli_look look;
+    bool show = !strcmp(verb, "filter") && (!count || !strcmp(words[0], "show"));
+    if (!cli_is_live(options) && !show)
+        return cli_refuse(verb, "write --pid N, --openocd PORT or --remote PORT",
+                          "it needs a live target");
+    int status = cli_look_open_held(&look, options);
+    if (!status && look.log)
+        status = cli_refuse(verb, "name a target or a ring", "a log has no recorder to ask");
+    if (!status) {
+        cli_output_open(&output);
+        if (work(options, verb, words, count, &look, &output.text, &error))
+            status = cli_complain(&error);
+        status = cli_output_close(&output, status);
+    }
+    cli_live_release(look.memory, options);
+    struct cli_options quiet = *options;
+    quiet.quiet = true; // losses are not what was asked for
+    int end = cli_look_close(&look, &quiet, status);
+    return end == CLI_LOSSES ? status : end;
+}
+
+// Words of the command line behind the verb are the request's, and no inputs.
+static int run_live(const struct cli_options *options, const char *verb)
+{
+    struct cli_options live = *options;
+    live.input_count = 0;
+    return cli_request_run(&live, verb, options->inputs, (size_t)options->input_count);
+}
+
+static int run_start(const struct cli_options *options)
+{
+    return run_live(options, "start");
+}
+
+static int run_stop(const struct cli_options *options)
+{
+    return run_live(options, "stop");
+}
+
+static int run_clear(const struct cli_options *options)
+{
+    return run_live(options, "clear");
+}
+
+bool cli_filter_is_request(const struct cli_options *options)
+{
+    static const char *const words[] = {"show", "set", "add", "sub"};
+    for (size_t i = 0; options->input_count && i < sizeof words / sizeof *words; i++)
+        if (!strcmp(options->inputs[0], words[i]))
+            return true;
+    return false;
+}
+
+// What is only shown may be that of a file.
+int cli_filter_request(const struct cli_options *options)
+{
+    static const char *const show[] = {"show"};
+    if (strcmp(options->inputs[0], "show") != 0)
+        return run_live(options, "filter");
+    struct cli_options rest = *options;
+    rest.inputs++;
+    rest.input_count--;
+    if (!cli_is_live(options) && !rest.input_count)
+        return cli_refuse("filter", "write --pid N, --openocd PORT, --remote PORT or an input",
+                          "nothing is named whose filter could be shown");
+    return cli_request_run(&rest, "filter", show, 1);
+}
+
+const struct cli_command cli_start = {
+    .name = "start",
+    .arguments = "--pid N | --openocd PORT | --remote PORT [--elf FIRMWARE.elf]",
+    .summary = "lets a target record (POSIX trace, hook words)",
+    .help = "It is asked for in the ring's control block; the target's recorder does it when it\n"
+            "passes its next trace point, which is waited for, 2 seconds at most.\n",
+    .takes = CLI_NO_INPUT,
+    .run = run_start,
+};
+
+const struct cli_command cli_stop = {
+    .name = "stop",
+    .arguments = "--pid N | --openocd PORT | --remote PORT [--elf FIRMWARE.elf]",
+    .summary = "ends what start began; the ring keeps its events",
+    .help = "As with start.\n",
+    .takes = CLI_NO_INPUT,
+    .run = run_stop,
+};
+
+const struct cli_command cli_clear = {
+    .name = "clear",
+    .arguments = "--pid N | --openocd PORT | --remote PORT [--elf FIRMWARE.elf]",
+    .summary = "empties a target's ring (POSIX trace)",
+    .help = "As with start. Names of event types stay, and whether it records.\n",
+    .takes = CLI_NO_INPUT,
+    .run = run_clear,
+};

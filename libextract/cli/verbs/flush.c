@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside flush`. In: a live target, a log. Out: in the log, what is new in the target's
+// ring; how many events that were.
+#include "cli/cli.h"
+#include <extract/record.h>
+#include <string.h>
+
+struct flushing {
+    const struct cli_options *options;
+    struct extract_memory *memory;
+    struct extract_symbols *symbols;
+};
+
+static enum extract_code flush(struct flushing *f, const char *path,
+                               struct extract_record_status *status, struct extract_error *error)
+{
+    const struct extract_session_options *session = &f->options->session;
+    const struct extract_record_options record = {.size = sizeof record,
+                                                  .format = session->format,
+                                                  .ring_known = session->ring_known,
+                                                  .ring = session->ring,
+                                                  .rkh = session->rkh,
+                                                  .stream = session->stream};
+    struct cli_options live = *f->options;
+    live.input_count = 0;
+    enum extract_code code = cli_symbols_open(&f->symbols, &live, error);
+    code = code ? code : cli_live_open(&f->memory, &live, error);
+    return code ? code : extract_record_flush(path, f->memory, f->symbols, &record, status, error);
+}
+
+static int run(const struct cli_options *options)
+{
+    struct flushing f = {.options = options};
+    struct extract_record_status status;
+    struct extract_error error;
+    struct cli_output output;
+    if (!cli_is_live(options) || options->input_count != 1)
+        return cli_refuse("flush", "write --pid N, --openocd PORT or --remote PORT, and LOG",
+                          options->input_count == 1 ? "no live target is given"
+                                                    : "one log must be named");
+    if (!strcmp(options->inputs[0], "-"))
+        return cli_refuse("flush", "give the log a name", "a log cannot go to standard output");
+    cli_output_open(&output);
+    enum extract_code code = flush(&f, options->inputs[0], &status, &error);
+    int end = code                                ? cli_complain(&error)
+              : status.lost || !status.lost_known ? CLI_LOSSES
+                                                  : CLI_WHOLE;
+    if (!code)
+        extract_record_flushed(&status, options->session.json, &output.text);
+    end = cli_output_close(&output, end);
+    cli_live_release(f.memory, options);
+    extract_symbols_close(f.symbols);
+    extract_memory_close(f.memory);
+    return end;
+}
+
+const struct cli_command cli_flush = {
+    .name = "flush",
+    .arguments = "LOG --pid N",
+    .summary = "adds to a log what is new in a live ring",
+    .help =
+        "One pass, as posix_trace_flush makes; of every trace that can be recorded. The log is\n"
+        "made where there is none, else it must have the policy append. Nothing is written to\n"
+        "the target. Status 3: what came behind the log's end is not in the ring any more.\n",
+    .takes = 0,
+    .run = run,
+};

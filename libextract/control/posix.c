@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+// control: requests to the recorder of a POSIX trace. In: a stream block, the words of a user. Out:
+// the words of that block that ask for it.
+//
+// Source: docs/formats/posix-ring.md, "Requests"; IEEE Std 1003.1-2008, posix_trace_set_filter.
+#define _GNU_SOURCE // FNM_CASEFOLD
+#include "control/request.h"
+#include "formats/posix/posix.h"
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_DATA = 64 }; // of a stream that nobody has bound before
+
+static enum extract_code refuse(enum extract_code code, const char *what, const char *why,
+                                const char *hint, struct extract_error *error)
+{
+    return extract_error_set(error, code, what, hint, "%s", why);
+}
+
+// ---- names ----
+
+static bool get_bit(const uint8_t *bits, uint32_t id)
+{
+    return bits[id / 8] >> id % 8 & 1;
+}
+
+static void put_bit(uint8_t *bits, uint32_t id, bool on)
+{
+    uint8_t mask = (uint8_t)(1u << id % 8);
+    bits[id / 8] = (uint8_t)(on ? bits[id / 8] | mask : bits[id / 8] & ~mask);
+}
+
+// The name of an event type as it is escaped for a terminal, or as it is; NULL: it has none.
+static const char *name_of(const struct extract_request *request, uint32_t id, bool shown)
+{
+    const struct extract_object *object;
+    const struct extract_event_type *type = extract_format_posix.type(id);
+    if (id < POSIX_USER)
+        return type->range ? NULL : type->name;
+    uint64_t key = extract_number_key(EXTRACT_KIND_USER_EVENT, id - POSIX_USER);
+    object = extract_trace_object(request->trace, key);
+    if (!object || !*object->name)
+        return NULL;
+    return shown ? object->shown : object->name;
+}
+
+// Marks the event types that a word names.
+static enum extract_code mark(const struct extract_request *request, const char *word,
+                              uint8_t *bits, struct extract_error *error)
+{
+    uint32_t ids = 8 * request->filter_bytes;
+    uint64_t number = UINT64_MAX;
+    bool found = !strcmp(word, "none"), all = !strcmp(word, "all");
+    bool system = !strcmp(word, "system") || all, user = !strcmp(word, "user") || all;
+    bool numbered = extract_number_parse(word, &number);
+    for (uint32_t id = 0; id < ids && !found; id++) {
+        const char *name = name_of(request, id, false);
+        bool is = numbered ? id == number : id < POSIX_USER ? all || (system && name) : user;
+        if (is || (!numbered && name && (!strcmp(word, name) || !fnmatch(word, name, 0))))
+            put_bit(bits, id, true);
+    }
+    for (uint32_t i = 0; i < request->filter_bytes; i++)
+        found |= bits[i] != 0;
+    return found ? EXTRACT_OK
+                 : extract_error_set(error, EXTRACT_NOTFOUND, word,
+                                     "ringside objects lists the names; ids, all, system, user "
+                                     "and none work as well",
+                                     "no event type has that name");
+}
+
+// ---- filters ----
+
+static void apply(struct extract_request *request, const char *how, const uint8_t *bits)
+{
+    for (uint32_t i = 0; i < request->filter_bytes; i++) {
+        if (how[0] == 'a')
+            request->after[i] |= bits[i];
+        else
+            request->after[i] = (uint8_t)(request->after[i] & ~bits[i]);
+    }
+}
+
+static enum extract_code change(struct extract_request *request, const char *const *words,
+                                size_t count, struct extract_error *error)
+{
+    const char *how = words[0];
+    bool set = !strcmp(how, "set");
+    uint8_t *bits = malloc(request->filter_bytes);
+    enum extract_code code = EXTRACT_OK;
+    if (!bits)
+        return refuse(EXTRACT_NOMEM, "filter", "out of memory", NULL, error);
+    if (set)
+        memset(request->after, 0, request->filter_bytes);
+    for (size_t i = 1; i < count && !code; i++) {
+        memset(bits, 0, request->filter_bytes);
+        code = mark(request, words[i], bits, error);
+        apply(request, set ? "add" : how, bits);
+    }
+    free(bits);
+    return code;
+}
+
+static bool is_change(const char *word)
+{
+    return !strcmp(word, "set") || !strcmp(word, "add") || !strcmp(word, "sub");
+}
+
+// The words of a filter as bits: those of the block have the target's order.
+static void load_filter(uint8_t *bits, const uint8_t *block, uint32_t at, uint32_t bytes,
+                        enum extract_byte_order order)
+{
+    struct extract_cursor c = extract_cursor_make(block, at + bytes, order);
+    extract_cursor_seek(&c, at);
+    for (uint32_t i = 0; i < bytes; i += 4)
+        posix_put(bits + i, extract_cursor_u32(&c), EXTRACT_LITTLE);
+}
+
+static uint32_t filter_word(const uint8_t *bits, uint32_t at)
+{
+    struct extract_cursor c = extract_cursor_make(bits + at, 4, EXTRACT_LITTLE);
+    return extract_cursor_u32(&c);
+}
+
+static enum extract_code read_filter(struct extract_request *request, const uint8_t *block,
+                                     const struct posix_stream *stream, struct extract_error *error)
+{
+    uint32_t ids = request->ring->posix.ids, bytes = posix_filter_bytes(ids);
+    bool pending = stream->request != stream->request_done;
+    request->before = malloc(2 * (size_t)bytes + 1);
+    if (!request->before)
+        return refuse(EXTRACT_NOMEM, "filter", "out of memory", NULL, error);
+    request->filter_bytes = bytes;
+    request->after = request->before + bytes;
+    load_filter(request->before, block,
+                pending ? posix_wanted_filter_at(ids) : POSIX_STREAM_AT_FILTER, bytes,
+                stream->layout.order);
+    memcpy(request->after, request->before, bytes);
+    return EXTRACT_OK;
+}
+
+static bool put_filter(struct extract_request *request)
+{
+    uint64_t at = request->ring->address + posix_wanted_filter_at(request->ring->posix.ids);
+    bool fits = true;
+    for (uint32_t i = 0; i < request->filter_bytes && fits; i += 4)
+        fits = request_put(request, at + i, filter_word(request->after, i));
+    return fits;
+}
+
+// ---- requests ----
+
+// What is wanted now: by a request that was not carried out, else as it is.
+static struct posix_stream wanted_now(const struct posix_stream *stream)
+{
+    struct posix_stream now = *stream;
+    if (stream->request != stream->request_done)
+        return now;
+    now.wanted = stream->state & (POSIX_STATE_BOUND | POSIX_STATE_RUNNING);
+    if (stream->state & POSIX_STATE_STOPPED_FULL)
+        now.wanted |= POSIX_STATE_RUNNING; // it stopped by itself, and starts again
+    now.wanted_clears = stream->clears_done;
+    if (stream->state & POSIX_STATE_BOUND) {
+        now.wanted_policy = stream->policy;
+        now.wanted_max_data = stream->max_data;
+    }
+    return now;
+}
+
+static enum extract_code set_wanted(struct posix_stream *now, enum request_verb verb,
+                                    struct extract_error *error)
+{
+    bool bound = now->wanted & POSIX_STATE_BOUND;
+    if (!bound && (verb != REQUEST_START || now->layout.shared))
+        return refuse(EXTRACT_ABSENT, "POSIX trace",
+                      "nobody has bound the stream, so it records nothing",
+                      now->layout.shared ? "create one with posix_trace_create"
+                                         : "bind it with ringside start",
+                      error);
+    if (!bound &&
+        (now->wanted_policy < POSIX_POLICY_LOOP || now->wanted_policy > POSIX_POLICY_FLUSH))
+        now->wanted_policy = POSIX_POLICY_LOOP;
+    if (!bound && !now->wanted_max_data)
+        now->wanted_max_data = now->max_data ? now->max_data : MAX_DATA;
+    if (verb == REQUEST_START)
+        now->wanted |= POSIX_STATE_BOUND | POSIX_STATE_RUNNING;
+    if (verb == REQUEST_STOP)
+        now->wanted &= ~(uint32_t)POSIX_STATE_RUNNING;
+    if (verb == REQUEST_CLEAR)
+        now->wanted_clears++;
+    return EXTRACT_OK;
+}
+
+static bool put_wanted(struct extract_request *request, const struct posix_stream *now)
+{
+    const struct extract_ring *ring = request->ring;
+    uint64_t at = ring->address;
+    request->done = (struct extract_word){at + POSIX_STREAM_AT_REQUEST_DONE, now->request + 1};
+    return request_put(request, at + POSIX_STREAM_AT_WANTED, now->wanted) &&
+           request_put(request, at + POSIX_STREAM_AT_WANTED + 4, now->wanted_policy) &&
+           request_put(request, at + POSIX_STREAM_AT_WANTED + 8, now->wanted_max_data) &&
+           request_put(request, at + POSIX_STREAM_AT_WANTED_CLEARS, now->wanted_clears) &&
+           (!request->before || put_filter(request)) &&
+           request_put(request, at + POSIX_STREAM_AT_REQUEST, now->request + 1) &&
+           request_put(request, ring->posix.process + POSIX_BLOCK_AT_ACTIVE, UINT32_MAX);
+}
+
+// What the filter becomes; *shows: it is only asked for.
+static enum extract_code ask_filter(struct extract_request *request, const uint8_t *block,
+                                    const struct posix_stream *stream, const char *const *words,
+                                    size_t count, bool *shows, struct extract_error *error)
+{
+    *shows = !count || (count == 1 && !strcmp(words[0], "show"));
+    if (!*shows && (!is_change(words[0]) || count < 2))
+        return refuse(EXTRACT_USAGE, words[0], "it is no change of the filter",
+                      "write show, or set, add or sub and names of event types, all, system, user "
+                      "or none",
+                      error);
+    enum extract_code code = read_filter(request, block, stream, error);
+    return code || *shows ? code : change(request, words, count, error);
+}
+
+enum extract_code request_posix(struct extract_request *request, struct extract_memory *memory,
+                                const char *const *words, size_t count, struct extract_error *error)
+{
+    const struct extract_ring *ring = request->ring;
+    uint32_t length = posix_wanted_filter_at(ring->posix.ids) + posix_filter_bytes(ring->posix.ids);
+    struct posix_stream stream, now;
+    bool shows = false;
+    if (!ring->posix.process_known)
+        return refuse(EXTRACT_UNSUPPORTED, "POSIX trace", "its process block is not in this memory",
+                      "give the whole memory", error);
+    uint8_t *block = malloc(length);
+    if (!block)
+        return refuse(EXTRACT_NOMEM, "POSIX trace", "out of memory", NULL, error);
+    enum extract_code code = request_read(request, memory, block, length, error);
+    if (!code && !posix_stream_read(&stream, block, length))
+        code = refuse(EXTRACT_BAD, "POSIX trace", "the stream block is gone",
+                      "has the target started anew?", error);
+    if (!code && request->verb == REQUEST_FILTER)
+        code = ask_filter(request, block, &stream, words, count, &shows, error);
+    free(block);
+    if (code || shows)
+        return code;
+    now = wanted_now(&stream);
+    code = set_wanted(&now, request->verb, error);
+    if (!code && !put_wanted(request, &now))
+        code = refuse(EXTRACT_NOMEM, "POSIX trace", "out of memory", NULL, error);
+    return code;
+}
+
+// ---- what is shown ----
+
+void extract_request_show(const struct extract_request *request, bool changed,
+                          struct extract_text *text)
+{
+    const uint8_t *bits = changed ? request->after : request->before;
+    uint32_t named = 0, others = 0, ids = bits ? 8 * request->filter_bytes : 0;
+    extract_text_puts(text, "not recorded:");
+    for (uint32_t id = 0; id < ids; id++) {
+        const char *name = get_bit(bits, id) ? name_of(request, id, true) : NULL;
+        if (name)
+            extract_text_printf(text, " %s", name);
+        named += name != NULL;
+        others += get_bit(bits, id) && !name;
+    }
+    if (others)
+        extract_text_printf(text, "%s %u type%s without a name", named ? "," : "", (unsigned)others,
+                            others == 1 ? "" : "s");
+    extract_text_puts(text, named || others ? "\n" : " nothing\n");
+}

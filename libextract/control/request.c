@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// control: what a user asks of a target that records. In: a ring, the words of a user. Out: words
+// to be written; whether the target has carried out what they ask for; or why it cannot.
+#include "control/request.h"
+#include "base/cursor.h"
+#include "memory/hooks.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOOK_RUNS = 1 };
+
+bool request_put(struct extract_request *request, uint64_t address, uint32_t value)
+{
+    if (request->count == request->room) {
+        size_t room = request->room * 2 + 16;
+        struct extract_word *words = realloc(request->words, room * sizeof *words);
+        if (!words)
+            return false;
+        request->words = words;
+        request->room = room;
+    }
+    request->words[request->count++] = (struct extract_word){address, value};
+    return true;
+}
+
+enum extract_code request_read(const struct extract_request *request, struct extract_memory *memory,
+                               void *bytes, size_t length, struct extract_error *error)
+{
+    size_t got;
+    return extract_memory_read(memory, request->ring->address, bytes, length, &got, error);
+}
+
+static enum extract_code out_of_memory(struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_NOMEM, "request", NULL, "out of memory");
+}
+
+// ---- formats ----
+
+// The recorder of hook words looks at one bit of its flags.
+static enum extract_code ask_hook(struct extract_request *request, struct extract_memory *memory,
+                                  const char *const *words, size_t count,
+                                  struct extract_error *error)
+{
+    uint8_t header[EXTRACT_HOOKS_HEADER];
+    uint64_t at = request->ring->address + EXTRACT_HOOKS_AT_FLAGS;
+    (void)words;
+    (void)count;
+    if (request->verb > REQUEST_STOP)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, "hook ring",
+                                 "start and stop work; the firmware clears its ring itself",
+                                 "its recorder has no word for that");
+    enum extract_code code = request_read(request, memory, header, sizeof header, error);
+    if (code)
+        return code;
+    struct extract_cursor c = extract_cursor_make(header, sizeof header, request->ring->byte_order);
+    extract_cursor_seek(&c, EXTRACT_HOOKS_AT_FLAGS);
+    uint32_t flags = extract_cursor_u32(&c) & ~(uint32_t)HOOK_RUNS;
+    flags |= request->verb == REQUEST_START ? HOOK_RUNS : 0;
+    request->done = (struct extract_word){at, flags};
+    return request_put(request, at, flags) ? EXTRACT_OK : out_of_memory(error);
+}
+
+// What each format can be asked for.
+static const struct {
+    const char *format;
+    enum extract_code (*ask)(struct extract_request *, struct extract_memory *, const char *const *,
+                             size_t, struct extract_error *);
+    const char *why, *hint; // where it cannot
+} formats[] = {
+    {"posix", request_posix, NULL, NULL},
+    {"hook", ask_hook, NULL, NULL},
+    {"threadx", NULL, "ThreadX's trace is switched by functions of the kernel, and by no word",
+     "call tx_trace_enable, tx_trace_disable or tx_trace_event_filter in the firmware"},
+    {"rkh", NULL, "RKH's trace has filters, and no word that starts, stops or clears it",
+     "use ringside filter on|off WHAT"},
+};
+
+static enum extract_code ask(struct extract_request *request, struct extract_memory *memory,
+                             const char *const *words, size_t count, struct extract_error *error)
+{
+    const char *name = extract_ring_format(request->ring);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(formats[i].format, name) != 0)
+            continue;
+        return formats[i].ask ? formats[i].ask(request, memory, words, count, error)
+                              : extract_error_set(error, EXTRACT_UNSUPPORTED, name, formats[i].hint,
+                                                  "%s", formats[i].why);
+    }
+    return extract_error_set(error, EXTRACT_UNSUPPORTED, name, NULL,
+                             "nothing is known that its recorder can be asked for");
+}
+
+// ---- requests ----
+
+static enum extract_code find_verb(struct extract_request *request, const char *verb, size_t count,
+                                   struct extract_error *error)
+{
+    static const char *const verbs[] = {"start", "stop", "clear", "filter"};
+    unsigned i = 0;
+    while (i <= REQUEST_FILTER && strcmp(verbs[i], verb) != 0)
+        i++;
+    if (i > REQUEST_FILTER)
+        return extract_error_set(error, EXTRACT_USAGE, verb, "use start, stop, clear or filter",
+                                 "there is no such request");
+    if (i != REQUEST_FILTER && count)
+        return extract_error_set(error, EXTRACT_USAGE, verb, "leave them out", "it takes no words");
+    request->verb = (enum request_verb)i;
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_request_new(struct extract_request **request,
+                                      const struct extract_trace *trace,
+                                      struct extract_memory *memory, const char *verb,
+                                      const char *const *words, size_t count,
+                                      struct extract_error *error)
+{
+    struct extract_request *r = *request = calloc(1, sizeof *r);
+    if (!r)
+        return out_of_memory(error);
+    r->trace = trace;
+    r->ring = &extract_trace_snapshot(trace)->ring;
+    enum extract_code code = find_verb(r, verb, count, error);
+    if (!code)
+        code = ask(r, memory, words, count, error);
+    if (!code)
+        return EXTRACT_OK;
+    extract_request_free(r);
+    *request = NULL;
+    return code;
+}
+
+void extract_request_free(struct extract_request *request)
+{
+    if (!request)
+        return;
+    free(request->words);
+    free(request->before);
+    free(request);
+}
+
+bool extract_request_word(const struct extract_request *request, size_t i,
+                          struct extract_word *word)
+{
+    if (i >= request->count)
+        return false;
+    *word = request->words[i];
+    return true;
+}
+
+enum extract_code extract_request_send(const struct extract_request *request,
+                                       struct extract_memory *memory, struct extract_error *error)
+{
+    bool big = request->ring->byte_order == EXTRACT_BIG;
+    enum extract_code code = EXTRACT_OK;
+    for (size_t i = 0; i < request->count && !code; i++) {
+        uint8_t bytes[4];
+        for (unsigned k = 0; k < sizeof bytes; k++)
+            bytes[big ? 3 - k : k] = (uint8_t)(request->words[i].value >> 8 * k);
+        code = extract_memory_write(memory, request->words[i].address, bytes, sizeof bytes, error);
+    }
+    return code;
+}
+
+enum extract_code extract_request_is_done(const struct extract_request *request,
+                                          struct extract_memory *memory, bool *done,
+                                          struct extract_error *error)
+{
+    uint8_t bytes[4];
+    size_t got;
+    *done = !request->count;
+    if (*done)
+        return EXTRACT_OK;
+    enum extract_code code =
+        extract_memory_read(memory, request->done.address, bytes, sizeof bytes, &got, error);
+    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, request->ring->byte_order);
+    *done = !code && extract_cursor_u32(&c) == request->done.value;
+    return code;
+}

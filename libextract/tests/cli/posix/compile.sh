@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+# compile.sh: programs that use <trace.h>, compiled as a user compiles them, into $work, and run at
+# the side of others. Sourced behind lib.sh; what runs, runs in $work. Out: tree; the functions
+# compile, begin, tell, await, end, runs.
+# shellcheck shell=bash
+tree=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../../..")
+library=$(realpath "${BUILD:-build}/libextract.a")
+compiler=(${CC:-gcc} -std=c11 -Wall -Wextra -Werror "-I$tree/libextract/include")
+# A library with sanitizers needs them in its programs, too.
+! grep -q __asan_init "$library" || compiler+=(-fsanitize=address,undefined)
+
+compile() { # FILE.c...
+    local file name
+    for file in "$@"; do
+        name=$(basename "$file" .c)
+        "${compiler[@]}" "$file" -o "$work/$name" "$library" -ldw -lelf 2>"$work/err"
+        status=$?
+        check "$name compiles without a warning" 0 no-err .
+    done
+}
+
+declare -A pids inputs
+# Runs a program in the background. Its lines come from `tell`, and go to the file NAME.out.
+begin() { # NAME PROGRAM ARGUMENT...
+    local name=$1
+    shift
+    mkfifo "$name.in"
+    "$@" <"$name.in" >"$name.out" 2>"$name.err" &
+    pids[$name]=$!
+    exec {fd}>"$name.in"
+    inputs[$name]=$fd
+}
+tell() { echo "${2:-}" >&"${inputs[$1]}"; } # NAME [LINE]
+# Waits until it has printed N lines that match, 30 s at most; keeps them for `check`.
+await() { # NAME PATTERN [N]
+    local i lines
+    for ((i = 0; i < 300; i++)); do
+        lines=$(grep -sce "$2" "$1.out")
+        [ "${lines:-0}" -ge "${3:-1}" ] && break
+        sleep 0.1
+    done
+    cp "$1.out" out && cp "$1.err" err
+    status=$((i < 300 ? 0 : 99))
+}
+# Ends its input, and waits until it ends.
+end() { # NAME
+    local fd=${inputs[$1]}
+    exec {fd}>&-
+    wait "${pids[$1]}"
+    status=$?
+    cp "$1.out" out && cp "$1.err" err
+}
+# Runs a program that needs no input; keeps what it printed and its status.
+runs() { # PROGRAM ARGUMENT...
+    timeout "$limit" "$@" >out 2>err </dev/null
+    status=$?
+}

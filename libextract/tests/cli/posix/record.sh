@@ -1,0 +1,199 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# record.sh: a traced program on this host, recorded while it runs: what it has produced by its own
+# count is what was recorded and what was lost. Its events number themselves.
+# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=compile.sh
+. "$(dirname "$0")/compile.sh"
+cd "$work" || exit 1
+
+# For each line "N" of its input N events "tick" with their number, counted on; for "name" an event
+# of a type that it registers then; for "clear" the stream is cleared. Says "done" behind each.
+cat >traced.c <<'C'
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace.h>
+int main(int count, char **words)
+{
+    trace_attr_t attr;
+    trace_event_id_t tick, late;
+    trace_id_t stream;
+    uint32_t number = 0;
+    char line[64];
+    posix_trace_attr_init(&attr);
+    posix_trace_attr_setstreamsize(&attr, count > 1 ? (size_t)atol(words[1]) : 65536);
+    if (posix_trace_create(0, &attr, &stream) || posix_trace_eventid_open("tick", &tick) ||
+        posix_trace_start(stream))
+        return 1;
+    puts("ready");
+    while (fflush(stdout), fgets(line, sizeof line, stdin)) {
+        if (!strncmp(line, "name", 4) && !posix_trace_eventid_open("late \033[31m", &late))
+            posix_trace_event(late, NULL, 0);
+        else if (!strncmp(line, "clear", 5))
+            posix_trace_clear(stream);
+        for (long n = atol(line); n > 0; n--, number++)
+            posix_trace_event(tick, &number, sizeof number);
+        puts("done");
+    }
+    return posix_trace_shutdown(stream);
+}
+C
+compile traced.c
+[ "$status" = 0 ] || finish
+
+said=0
+start() { # [BYTES]
+    rm -f traced.in
+    begin traced ./traced "$@"
+    said=0
+    await traced '^ready$'
+}
+ask() { # WORD
+    tell traced "$1"
+    said=$((said + 1))
+    await traced '^done$' "$said"
+}
+# Records in the background until `rest`; waits until the log is there.
+record() { # LOG OPTION...
+    local log=$1 i
+    shift
+    "$ringside" record --json --quiet --pid "${pids[traced]}" -o "$log" "$@" \
+        >record.out 2>record.err &
+    recorder=$!
+    for ((i = 0; i < 300; i++)); do
+        [ -s "$log" ] && break
+        sleep 0.1
+    done
+}
+rest() {
+    kill -INT "$recorder"
+    wait "$recorder"
+    status=$?
+    cp record.out out && cp record.err err
+}
+# The number N of a member of the JSON in a file.
+member() { grep -o "\"$2\":[0-9]*" "$1" | head -n 1 | tr -dc 0-9; }
+# Whether the numbers of the ticks in a report rise by one, but behind a loss; and how many.
+numbers() { # FILE
+    awk '/lost|started anew/ { gap = 1 }
+        / tick at=/ {
+            n = substr($0, index($0, "data=") + 5)
+            split(n, b, " ")
+            v = 0
+            for (i = 4; i > 0; i--)
+                v = v * 256 + index("0123456789ABCDEF", substr(b[i], 1, 1)) * 16 - 16 + \
+                    index("0123456789ABCDEF", substr(b[i], 2, 1)) - 1
+            if (count && v != last + 1 && !(gap && v > last)) bad++
+            last = v; gap = 0; count++
+        }
+        END { print count + 0, bad + 0 }' "$1"
+}
+
+# ---- Nothing is lost ----
+start
+ask 10
+run last 1 --pid "${pids[traced]}"
+check "where it was called" 0 out ' tick at=main+0x[0-9a-f]*\( (.*traced.c:[0-9]*)\)\? data=09'
+record whole.log
+for i in 1 2 3; do ask 200; done
+ask name
+ask 5
+rest
+check "a recording" 0 out '"lost":0'
+run info whole.log
+check "what is in it" 0 out '^format: posix$' out '^entries damaged: 0$' out '^events lost: 0$'
+run report whole.log
+check "a name that came later" 0 out ' late ' no-out $'\033' out ' tick at='
+read -r ticks bad < <(numbers out)
+status=$((ticks == 615 && bad == 0 ? 0 : 1))
+check "each event once" 0
+run last 2 whole.log
+check "the newest" 0 out ' tick at=.* data=66 02 00 00'
+run stats whole.log
+check "figures" 0 out '^events: 617$'
+run status whole.log
+check "status" 0 out '^flush error: 0$' out '^log full status: not_full$'
+end traced
+
+# ---- The writer is faster ----
+start 4096
+record lapped.log --every 500
+for i in 1 2 3 4; do ask 5000; done
+rest
+check "a recording with losses" 3
+recorded=$(member out entries) lost=$(member out lost)
+status=$((recorded + lost == 20001 ? 0 : 1)) # and the start
+check "produced is recorded and lost ($recorded and $lost)" 0
+run report lapped.log
+read -r ticks bad < <(numbers out)
+status=$((ticks + 1 >= recorded && bad == 0 ? 0 : 1))
+check "in order, none invented" 0
+run info lapped.log
+check "the losses are told" 3 out "^events lost: .*$lost"
+
+# ---- It begins anew ----
+rm -f reset.log
+record reset.log
+ask 10
+ask clear
+ask 10
+rest
+check "a stream that is cleared meanwhile" '0 3'
+run report reset.log
+check "is marked" '0 3' out 'started anew' out ' tick at='
+
+# ---- A log that is flushed to ----
+rm -f flushed.log
+tell traced clear
+said=$((said + 1))
+await traced '^done$' "$said"
+ask 10
+run flush flushed.log --pid "${pids[traced]}"
+check "the first flush" 0 out '^flush: 10 events added$'
+run flush flushed.log --pid "${pids[traced]}"
+check "nothing is new" 0 out '^flush: 0 events added$'
+ask 5
+ask name
+run flush flushed.log --json --pid "${pids[traced]}"
+check "what is new" 0 out '^{"added":6,"lost":0,"lost_exact":true}$'
+run report flushed.log
+check "with its name" 0 out ' late '
+read -r ticks bad < <(numbers out)
+status=$((ticks == 15 && bad == 0 ? 0 : 1))
+check "each once" 0
+run status flushed.log
+check "its status" 0 out '^flush error: 0$' out '^log overrun status: no_overrun$'
+ask 2000
+run flush flushed.log --pid "${pids[traced]}"
+check "the writer was faster" 3 out '^flush: [0-9]* events added, at least 0 lost$'
+run report flushed.log
+check "which is told" 3 out 'events lost reason=lapped'
+read -r ticks bad < <(numbers out)
+status=$((bad == 0 ? 0 : 1))
+check "and nothing is there twice" 0
+ask clear
+ask 3
+run flush flushed.log --pid "${pids[traced]}"
+check "a stream that began anew" '0 3' out '^flush: 3 events added'
+run report flushed.log
+check "it is marked" '0 3' out 'reset'
+run flush lapped.log --pid "${pids[traced]}"
+check "a log that goes round" 2 err 'lapped.log: '
+echo rubbish >rubbish.log
+run flush rubbish.log --pid "${pids[traced]}"
+check "no log" 2 err 'rubbish.log: '
+run flush flushed.log
+check "no target" 1 err 'flush: no live target is given; write --pid N'
+run flush --pid "${pids[traced]}"
+check "no name" 1 err 'flush: one log must be named'
+end traced
+run record --pid "${pids[traced]}" -o none.log
+check "no such process" 2 err 'there is no such process'
+[ ! -e none.log ]
+status=$?
+check "leaves no log" 0
+finish
