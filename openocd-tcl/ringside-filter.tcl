@@ -77,6 +77,9 @@ proc _ringside_cmd_filter {args} {
 	if {[info exists r(rkh)]} {
 		return [_ringside_rkh_filter $T $args]
 	}
+	if {[info exists r(posix)]} {
+		return [_ringside_posix_cmd_filter $T $args]
+	}
 	set words [lassign $args verb]
 	if {$verb ni {"" show set add sub}} {
 		_ringside_fail "ringside filter" "\"$verb\" is not expected" "write show, set, add or sub"

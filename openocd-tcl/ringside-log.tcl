@@ -14,7 +14,7 @@
 
 set _ringside_log_policies {loop 0 until_full 1 append 2}
 set _ringside_log_types {
-	section 1 ring 2 objects 3 entries 4 loss 5 mark 6 status 7 bytes 10
+	section 1 ring 2 objects 3 entries 4 loss 5 mark 6 status 7 names 9 bytes 10
 }
 set _ringside_log_marks {
 	START 1 STOP 2 FULL 3 RESET 4 GONE 5 BACK 6 DISABLED 7 ENABLED 8 FILTER 9 ERROR 10
@@ -145,7 +145,7 @@ proc _ringside_log_turn {T} {
 	set bytes [_ringside_log_block $l(number) $section section \
 		[list wall $wall first $l(next)] $words 112]
 	set number [expr {$l(number) + 1}]
-	foreach type {ring objects} {
+	foreach type {ring objects names} {
 		lassign $l($type) words length
 		# A registry that a section has no room for is left out of its head.
 		if {$length &&
@@ -210,7 +210,7 @@ proc _ringside_log_describe {T type words length} {
 # Writes descriptions that are not in the log yet. Returns 0 when the log is full.
 proc _ringside_log_settle {T} {
 	upvar #0 _ringside_log_$T l
-	foreach type {ring objects} {
+	foreach type {ring objects names} {
 		if {[info exists l(owed,$type)]} {
 			lassign $l($type) words length
 			if {![_ringside_log_put $T $type {} $words $length]} {
@@ -336,7 +336,7 @@ proc _ringside_log_open {T path policy limit order} {
 	set l(policy) [dict get $_ringside_log_policies $policy]
 	set l(order) $order
 	set l(created) [_ringside_wall]
-	foreach field {ring objects} {
+	foreach field {ring objects names} {
 		set l($field) {{} 0}
 	}
 	foreach {field value} {number 0 number_of -1 next 0 at 0 place 0 before 0 file ""} {

@@ -71,7 +71,7 @@ proc _ringside_record_start {T words} {
 		[expr {[$T cget -endian] eq "big" ? 2 : 1}]
 	foreach {field value} {number 0 held 0 tail {} gone 0 unsaid {} seen 0 rec,state waiting
 			rec,restart 0 rec,fill 0 rec,most 0 rec,entries 0 rec,lost 0 rec,exact 1 rec,laps 0
-			rec,resets 0 rec,polls 0 rec,objects 0 rec,retry 0} {
+			rec,resets 0 rec,polls 0 rec,objects 0 rec,retry 0 passing 0} {
 		set r($field) $value
 	}
 	foreach field {reads bytes failed} {
@@ -305,6 +305,9 @@ proc _ringside_record_poll {T} {
 	upvar #0 _ringside_ring_$T r
 	if {[info exists r(rkh)]} {
 		return [_ringside_rkh_poll $T]
+	}
+	if {[info exists r(posix)]} {
+		return [_ringside_posix_poll $T]
 	}
 	set r(rec,fill) 0
 	if {$r(rec,state) ne "on"} {
@@ -700,9 +703,11 @@ proc _ringside_record_end {T text} {
 		return
 	}
 	if {!$r(gone)} {
+		set r(passing) 1
 		catch {
 			_ringside_record_poll $T
-			_ringside_record_objects $T
+			[expr {[info exists r(posix)] ? "_ringside_posix_describe_names"
+				: "_ringside_record_objects"}] $T
 		}
 	}
 	# The last poll may have filled the log, which ends the recording by itself.
@@ -711,6 +716,9 @@ proc _ringside_record_end {T text} {
 	}
 	if {[info exists r(recording)] && [info exists r(rkh)]} {
 		_ringside_rkh_stop $T
+	}
+	if {[info exists r(recording)] && [info exists r(posix)]} {
+		_ringside_posix_stop $T
 	}
 	if {[info exists r(recording)]} {
 		_ringside_record_mark $T STOP $text

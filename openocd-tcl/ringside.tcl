@@ -6,7 +6,9 @@
 #	ringside-base.tcl	arguments, target memory, timers, repeated errors
 #	ringside-ring.tcl	where the ring is, and what of it can be proven whole
 #	ringside-rkh.tcl	the same of RKH's trace
+#	ringside-posix.tcl	the same of POSIX trace; start, stop, clear
 #	ringside-snapshot.tcl	snapshot, periodic
+#	ringside-posix-record.tcl	record of POSIX trace
 #	ringside-record.tcl	record; ringside-log.tcl writes the log
 #	ringside-filter.tcl	filter: the only one that writes to the target
 #	ringside-crash.tcl	crash, autocrash
@@ -30,7 +32,9 @@
 
 set _ringside_version 0.1.0
 set _ringside_folder [file dirname [info script]]
-foreach _ringside_part {base ring rkh snapshot log record filter crash} {
+foreach _ringside_part {
+	base ring rkh posix snapshot log record posix-record filter crash
+} {
 	source [file join $_ringside_folder ringside-$_ringside_part.tcl]
 }
 
@@ -39,6 +43,9 @@ foreach _ringside_part {base ring rkh snapshot log record filter crash} {
 proc _ringside_cmd_init {args} {
 	if {"-rkh" in $args} {
 		return [_ringside_rkh_init $args]
+	}
+	if {"-posix" in $args} {
+		return [_ringside_posix_init $args]
 	}
 	set options [_ringside_options init \
 		{-target -threadx -header -current -filter -pointer -word} $args {-ram -fault}]
@@ -137,6 +144,9 @@ proc _ringside_cmd_info {args} {
 	if {[info exists r(rkh)]} {
 		return [_ringside_rkh_info $T]
 	}
+	if {[info exists r(posix)]} {
+		return [_ringside_posix_info $T]
+	}
 	if {![_ringside_locate $T]} {
 		return "target $T: the trace is not enabled yet"
 	}
@@ -156,6 +166,29 @@ proc _ringside_cmd_info {args} {
 		lappend lines "filter:   [_ringside_filter_text [_ringside_filter_read $T]]"
 	}
 	return [join $lines "\n"]
+}
+
+proc _ringside_request {verb words} {
+	set T [_ringside_take_target $verb words]
+	_ringside_options $verb {} $words
+	upvar #0 _ringside_ring_$T r
+	if {![info exists r(posix)]} {
+		_ringside_fail "ringside $verb" "only the recorder of a POSIX trace has words for it" \
+			"switch the trace in the firmware"
+	}
+	return [_ringside_posix_request $T $verb]
+}
+
+proc _ringside_cmd_start {args} {
+	return [_ringside_request start $args]
+}
+
+proc _ringside_cmd_stop {args} {
+	return [_ringside_request stop $args]
+}
+
+proc _ringside_cmd_clear {args} {
+	return [_ringside_request clear $args]
 }
 
 proc _ringside_cmd_status {args} {
@@ -192,9 +225,13 @@ set _ringside_help {
 		"Says where the ring is; `ringside openocd-config --elf FW.elf` prints the line.
       Options: -header, -current, -filter ADDRESS; -pointer, -word 4|8;
       -ram, -fault ADDRESS+LENGTH. In the place of -threadx also -rkh ADDRESS+LENGTH -in, -out
-      ADDRESS, -qty ADDRESS+LENGTH."}
+      ADDRESS, -qty ADDRESS+LENGTH; or -posix ADDRESS ?-stream N? (ringside_posix)."}
 	info {{?-target T?} "Place, state and fill of the ring."}
-	snapshot {{?-target T? FILE} "Copies the ring to FILE (.trx, of RKH .rkr) while the target runs."}
+	start {{?-target T?} "Asks the recorder of a POSIX trace to record (writes to the target)."}
+	stop {{?-target T?} "Ends that; the ring keeps its events."}
+	clear {{?-target T?} "Empties the ring of a POSIX trace."}
+	snapshot {{?-target T? FILE}
+		"Copies the ring to FILE (.trx, of RKH .rkr, of POSIX .ptr) while the target runs."}
 	periodic {{?-target T? start MS DIR ?-keep N? | stop}
 		"A snapshot every MS milliseconds to DIR; keeps the newest N of those that it writes."}
 	record {{?-target T? start FILE ?-every MS? ?-policy loop|until_full|append? ?-size N? | stop}
@@ -202,7 +239,8 @@ set _ringside_help {
 	status {{?-target T?} "What runs, what it brought, and what failed."}
 	filter {{?-target T? ?show? | set|add|sub CLASS... | on|off WHAT...}
 		"What the target records: shows it; sets, adds, takes away classes (writes to the target).
-      Of RKH: WHAT is group=, event=, ao=, signal= with a name or number, or all."}
+      Of RKH: WHAT is group=, event=, ao=, signal= with a name or number, or all.
+      Of POSIX trace: event types in the place of classes; these are not recorded."}
 	crash {{?-target T? DIR} "Registers, RAM and ring to files in the new directory DIR."}
 	autocrash {{?-target T? on DIR | off}
 		"Does that by itself when the core halts in a fault handler."}
