@@ -7,12 +7,13 @@ FIRMWARE_PORTS := cortex-m3 rv64 coldfire
 FIRMWARE_hooks     := hooks hookstates hookstorm
 RKH_CONFIGS        := rkh rkh16 rkhsmall
 FIRMWARE_rkh       := $(RKH_CONFIGS) $(RKH_CONFIGS:rkh%=rkhevents%) $(RKH_CONFIGS:rkh%=rkhstorm%)
+FIRMWARE_posix     := posix posixstates posixstorm
 FIRMWARE_cortex-m3 := demo storm small filtered disabled never services crash recycled \
-  demo64k $(FIRMWARE_hooks) $(FIRMWARE_rkh)
+  demo64k $(FIRMWARE_hooks) $(FIRMWARE_rkh) $(FIRMWARE_posix) posixcost
 FIRMWARE_rv64      := demo storm small filtered disabled never services $(FIRMWARE_hooks) \
-  $(FIRMWARE_rkh)
+  $(FIRMWARE_rkh) $(FIRMWARE_posix)
 FIRMWARE_coldfire  := demo storm small filtered disabled never services $(FIRMWARE_hooks) \
-  $(FIRMWARE_rkh)
+  $(FIRMWARE_rkh) $(FIRMWARE_posix)
 
 TOOLS_cortex-m3 := arm-none-eabi-
 TOOLS_rv64      := riscv64-unknown-elf-
@@ -28,6 +29,10 @@ CONFIG_small := small
 $(foreach image,$(FIRMWARE_hooks),$(eval CONFIG_$(image) := hook))
 $(foreach image,$(FIRMWARE_rkh),\
   $(eval CONFIG_$(image) := $(patsubst rkhevents%,rkh%,$(image:rkhstorm%=rkh%))))
+CONFIG_posix       := posix
+CONFIG_posixcost   := posix
+CONFIG_posixstates := posixsmall
+CONFIG_posixstorm  := posixsmall
 FLAGS_plain  := -Og
 FLAGS_fast   := -O2
 FLAGS_small  := -Og -DBOUT_TRACE_CONFIG='"small_config.h"'
@@ -35,9 +40,13 @@ FLAGS_hook   := -O2 -DHOOK_STAMP_FUNCTION=hooks_stamp
 FLAGS_rkh    := -O2
 FLAGS_rkh16    := $(FLAGS_rkh) -DRKH_CONFIG='"../../images/rkh/sizes16.h"'
 FLAGS_rkhsmall := $(FLAGS_rkh) -DRKH_CONFIG='"../../images/rkh/small.h"'
+FLAGS_posix      := -O2
+FLAGS_posixsmall := -O2 -DRINGSIDE_TRACE_STREAMS=2 -DRINGSIDE_TRACE_WORDS=512
 RECORDER_hook := hook
+RECORDER_posix      := posix
+RECORDER_posixsmall := posix
 $(foreach config,$(RKH_CONFIGS),$(eval RECORDER_$(config) := rkh))
-FIRMWARE_CONFIGS := plain fast small hook $(RKH_CONFIGS)
+FIRMWARE_CONFIGS := plain fast small hook $(RKH_CONFIGS) posix posixsmall
 LINK_demo64k := -Wl,--defsym=RAM_SIZE=128K
 LINK_RKH     := -Wl,--undefined=rkh_version
 $(foreach image,$(FIRMWARE_rkh),$(eval LINK_$(image) := $$(LINK_RKH)))
@@ -46,6 +55,8 @@ $(foreach image,$(FIRMWARE_rkh),$(eval LINK_$(image) := $$(LINK_RKH)))
 # that have one. The sizes of RKH streams are chosen by their configurations.
 PARTS_product := demo filtered disabled never crash recycled demo64k
 FOLDER_hook   := hooks
+FOLDER_posix      := posix
+FOLDER_posixsmall := posix
 $(foreach config,$(RKH_CONFIGS),$(eval FOLDER_$(config) := rkh))
 $(foreach image,rkh rkhevents rkhstorm,\
   $(foreach size,16 small,$(eval SOURCE_$(image)$(size) := $(image))))

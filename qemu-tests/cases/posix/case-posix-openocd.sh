@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# POSIX trace recorded by OpenOCD's own Tcl while the target runs: what its log holds is whole and
+# in order (the storm's events carry their numbers, images/posix/shared.h), and with what it says is
+# lost, all that the firmware counted. And a log that is flushed to through OpenOCD.
+# shellcheck source=posixlib.sh
+. "$(dirname "$0")/posixlib.sh"
+
+live() { "$ringside" "$1" --openocd "$tcl_port" --target chip.mem --elf "$elf" "${@:2}"; }
+peek() { echo $(($(ask peek "$(printf '0x%x' $(($1)))"))); }
+pause() { ask poke "$(symbol storm_pause)" "$1" >/dev/null; }
+storm_goes_on() { [ "$(peek "$(symbol posix_produced)")" -gt 20 ]; }
+start_storm() {
+    board posixstorm && wait_for 10 storm_goes_on || return 1
+    ask poke 0x40001008 $((25000000 / 5 - 1)) >/dev/null # clocks between two interrupts
+    pause 4000000
+}
+asked() { # VERB...
+    live "$@" >"$work/out" 2>"$work/err" && return 0
+    cat "$work/out" "$work/err"
+    return 1
+}
+# What the stream has recorded or refused since it was cleared: words 14 and 16 of its block.
+counted() {
+    local at
+    at=$(($(symbol ringside_posix) + $(peek "$(symbol ringside_posix) + 32")))
+    total=$(($(peek "$at + 56") + $(peek "$at + 64")))
+}
+balances() { # LOG
+    counted
+    proven "$1" || return 1
+    cat "$work/proven"
+    [ $(($(proven_count events) + $(proven_count lost))) -eq "$total" ] &&
+        [ "$(proven_count proofs)" -gt 0 ] && return 0
+    echo "the firmware counted $total"
+    return 1
+}
+
+# record NAME SECONDS: from nothing to nothing, as case-posix-record.sh has it.
+record() {
+    asked stop && asked clear || return 1
+    tcl "ringside record start $work/$1.log" >"$work/$1.out"
+    sleep 0.5
+    asked start && sleep "$2" && asked stop || return 1
+    pause 4000000
+    sleep 1
+    tcl ringside record stop >>"$work/$1.out"
+    grep -q ' lost' "$work/$1.out" && return 0
+    cat "$work/$1.out"
+    return 1
+}
+slow() { record slow 3 && balances "$work/slow.log"; }
+fast() {
+    (sleep 1; pause 100) &
+    record fast 3 && balances "$work/fast.log" && [ "$(proven_count lost)" -gt 0 ]
+}
+named() {
+    "$ringside" report --elf "$elf" "$work/slow.log" 2>"$work/err" | grep -q 'storm_' &&
+        "$ringside" status "$work/slow.log" | grep -qx 'flush error: 0'
+}
+anew() {
+    asked clear && asked start || return 1
+    tcl "ringside record start $work/anew.log" >"$work/anew.out"
+    sleep 1
+    asked clear || return 1
+    sleep 1
+    tcl ringside record stop >>"$work/anew.out"
+    "$ringside" info "$work/anew.log" >"$work/info" 2>"$work/err"
+    grep -qx 'resets: 1' "$work/info" && proven "$work/anew.log" && return 0
+    cat "$work/anew.out" "$work/info"
+    return 1
+}
+flush() {
+    live flush "$work/flushed.log" >>"$work/flushes" 2>>"$work/err"
+    whole_or_named $?
+}
+# Nothing is torn, nothing comes twice.
+flushes() {
+    local i
+    asked stop && asked clear && asked start || return 1
+    for i in 1 2 3 4 5; do
+        flush || { cat "$work/err"; return 1; }
+        sleep 0.2
+    done
+    asked stop && flush || { cat "$work/err"; return 1; }
+    # How many are missing between two passes is not known: any number is.
+    "$ringside" report --json --elf "$elf" "$work/flushed.log" 2>"$work/err" | proof_lines |
+        sed 's/^L unknown/L 100000/' >"$work/lines"
+    build/posixcheck - <"$work/lines" >"$work/proven" &&
+        [ "$(proven_count proofs)" -gt 50 ] && return 0
+    cat "$work/flushes" "$work/proven"
+    return 1
+}
+
+check "posix openocd: starts" start_storm
+check "posix openocd: slowly: recorded + lost = produced" slow
+check "posix openocd: names and status of its log" named
+check "posix openocd: fast: recorded + lost = produced" fast
+check "posix openocd: cleared meanwhile" anew
+check "posix openocd: a log that is flushed to" flushes
+stop_openocd
+stop_probe
+exit $((failed > 0))
