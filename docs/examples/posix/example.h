@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// What the examples share: errors, and what a stream or a log tells of itself.
+#ifndef RINGSIDE_EXAMPLE_H
+#define RINGSIDE_EXAMPLE_H
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace.h>
+
+// Trace functions return the number of an error, and leave errno alone.
+static inline void need(int error, const char *what)
+{
+    if (!error)
+        return;
+    fprintf(stderr, "%s: %s\n", what, strerror(error));
+    exit(error);
+}
+
+// A whole line of standard input is waited for; false at its end.
+static inline int wait_for_line(void)
+{
+    int c;
+    do
+        c = getchar();
+    while (c != '\n' && c != EOF);
+    return c == '\n';
+}
+
+// Names come from the traced process, which may have put anything into them.
+static inline void print_name(trace_id_t trid, trace_event_id_t event)
+{
+    char name[TRACE_EVENT_NAME_MAX];
+    need(posix_trace_eventid_get_name(trid, event, name), "posix_trace_eventid_get_name");
+    for (const char *c = name; *c; c++)
+        putchar(isprint((unsigned char)*c) ? *c : '?');
+}
+
+// An event as "name" or "name: data in hexadecimal".
+static inline void print_event(trace_id_t trid, const struct posix_trace_event_info *event,
+                               const unsigned char *data, size_t bytes)
+{
+    print_name(trid, event->posix_event_id);
+    if (bytes)
+        putchar(':');
+    for (size_t i = 0; i < bytes; i++)
+        printf(" %02X", data[i]);
+    if (event->posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
+        printf(" (cut)");
+    putchar('\n');
+}
+
+// Whether events were lost since this was asked last; of a log, ever.
+static inline void print_status(trace_id_t trid)
+{
+    struct posix_trace_status_info status;
+    trace_attr_t attr;
+    char version[TRACE_NAME_MAX];
+    size_t bytes;
+    need(posix_trace_get_status(trid, &status), "posix_trace_get_status");
+    need(posix_trace_get_attr(trid, &attr), "posix_trace_get_attr");
+    need(posix_trace_attr_getgenversion(&attr, version), "posix_trace_attr_getgenversion");
+    need(posix_trace_attr_getmaxdatasize(&attr, &bytes), "posix_trace_attr_getmaxdatasize");
+    need(posix_trace_attr_destroy(&attr), "posix_trace_attr_destroy");
+    printf("made by: %s\nbytes of data: %zu at most\n", version, bytes);
+    if (status.posix_stream_overrun_status == POSIX_TRACE_OVERRUN)
+        puts("events were lost");
+}
+
+// The names of all event types.
+static inline void print_types(trace_id_t trid)
+{
+    trace_event_id_t event;
+    int unavailable;
+    need(posix_trace_eventtypelist_rewind(trid), "posix_trace_eventtypelist_rewind");
+    for (;;) {
+        need(posix_trace_eventtypelist_getnext_id(trid, &event, &unavailable),
+             "posix_trace_eventtypelist_getnext_id");
+        if (unavailable)
+            return;
+        printf("type: ");
+        print_name(trid, event);
+        putchar('\n');
+    }
+}
+
+// What there is to be read now from a stream that still records.
+static inline void print_available(trace_id_t trid)
+{
+    struct posix_trace_event_info event;
+    unsigned char data[256];
+    size_t bytes;
+    int unavailable;
+    for (;;) {
+        need(posix_trace_trygetnext_event(trid, &event, data, sizeof data, &bytes, &unavailable),
+             "posix_trace_trygetnext_event");
+        if (unavailable)
+            return;
+        print_event(trid, &event, data, bytes);
+    }
+}
+
+#endif
