@@ -35,11 +35,15 @@ client_runs() {
         LD_LIBRARY_PATH=$root/dest/usr/lib "$client"
 }
 
+public_headers() {
+    (cd "$root/dest/usr/include" && ls extract/*.h extract/posix/*.h trace.h)
+}
+
 # Each public header by itself, as C and as C++, with every warning that we use.
 headers_stand_alone() {
     local header
-    for header in "$root"/dest/usr/include/extract/*.h; do
-        echo "#include <extract/$(basename "$header")>" >"$client.c"
+    for header in $(public_headers); do
+        echo "#include <$header>" >"$client.c"
         ${CC:-gcc} -std=c11 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror -fsyntax-only \
             -I"$root/dest/usr/include" "$client.c" || return 1
         clang -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only \
@@ -49,8 +53,11 @@ headers_stand_alone() {
 
 # The names that the public headers declare, against those that the library exports.
 exports_match() {
-    cat "$root"/dest/usr/include/extract/*.h | ${CC:-gcc} -fpreprocessed -dD -E -P - 2>/dev/null |
-        grep -v 'static inline\|typedef\|^ *#' | grep -oE '\bextract_[a-z0-9_]+ *\(' | tr -d ' (' |
+    # shellcheck disable=SC2046
+    (cd "$root/dest/usr/include" && cat $(public_headers)) |
+        ${CC:-gcc} -fpreprocessed -dD -E -P - 2>/dev/null |
+        grep -v 'static inline\|typedef\|^ *#' |
+        grep -oE '\b(extract|posix_trace)_[a-z0-9_]+ *\(' | tr -d ' (' |
         sort -u >"$root/declared"
     nm -D --defined-only "$root/dest/usr/lib/libextract.so" | awk '$2 != "A" {print $3}' |
         sed 's/@.*//' | sort -u >"$root/exported"
@@ -79,6 +86,46 @@ templates_are_there() {
     [ -s "$root/dest/usr/share/ringside/threadx.fmt" ]
 }
 
+# The examples, with the installed library; as in a user's folder.
+examples_build() {
+    local file
+    mkdir -p "$root/examples" && cp "$root"/dest/usr/share/ringside/examples/posix/*.[ch] \
+        "$root/examples" || return 1
+    for file in "$root"/examples/*.c; do
+        # What pkg-config prints is a list of words.
+        # shellcheck disable=SC2046
+        ${CC:-gcc} -std=c11 -Wall -Wextra -Werror "$file" -o "${file%.c}" \
+            $(package --cflags --libs libextract) || return 1
+    done
+    LD_LIBRARY_PATH=$root/dest/usr/lib "$root/examples/p10_types" | grep -q 'type: my_first_event'
+}
+
+# The recorder for firmware, with nothing but what is installed.
+recorder_builds() {
+    local core
+    for core in "arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb:cortex_m" \
+        "riscv64-unknown-elf-gcc:riscv" "m68k-linux-gnu-gcc -mcpu=5208:m68k"; do
+        # A compiler and its flags.
+        # shellcheck disable=SC2086
+        ${core%:*} -std=c11 -O2 -ffreestanding -Wall -Wextra -Werror \
+            "-DRINGSIDE_TRACE_PORT=\"ports/${core#*:}.h\"" -o "$root/recorder.o" \
+            -c "$root/dest/usr/share/ringside/target/ringside_trace.c" || return 1
+    done
+}
+
+# Each function of <trace.h> has a page, which says its name.
+functions_have_pages() {
+    local name page
+    grep -oE '\bposix_trace_[a-z_]+\(' "$root/dest/usr/include/trace.h" | tr -d '(' | sort -u \
+        >"$root/functions"
+    [ "$(wc -l <"$root/functions")" = 50 ] || return 1
+    while read -r name; do
+        page=$root/dest/usr/share/man/man3/$name.3
+        grep -q "^\.so man3/" "$page" && page=$root/dest/usr/share/man/$(cut -d ' ' -f 2 "$page")
+        grep -q "$name" "$page" || { echo "$name has no page" && return 1; }
+    done <"$root/functions"
+}
+
 nothing_is_left() {
     $make --no-print-directory uninstall DESTDIR="$root/dest" PREFIX=/usr || return 1
     find "$root/dest" ! -type d -o -path '*ringside*' -o -path '*extract*' | tee "$root/left"
@@ -93,4 +140,7 @@ check "the library exports what its headers declare" exports_match
 check "the reader exports GDB's two names only" reader_exports
 check "installed files name no build folder" names_nothing_of_the_build
 check "templates are installed" templates_are_there
+check "examples build with what is installed, and run" examples_build
+check "the recorder builds with what is installed" recorder_builds
+check "each function of <trace.h> has a man page" functions_have_pages
 check "uninstall leaves nothing" nothing_is_left

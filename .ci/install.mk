@@ -10,8 +10,14 @@ INSTALL_755 := $(PROGRAM):bin/$(notdir $(PROGRAM)) \
   $(BUILD)/$(SOFILE):lib/$(SOFILE) \
   $(foreach f,$(filter %.so,$(READER)),$(f):lib/ringside/$(notdir $(f)))
 INSTALL_644 := $(BUILD)/libextract.a:lib/libextract.a \
-  $(foreach f,$(HEADERS),$(f):include/extract/$(notdir $(f))) \
+  $(foreach f,$(HEADERS),$(f):$(f:libextract/%=%)) \
   $(foreach f,$(MANUALS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f)))
+# The recorder for firmware; Linux' own part of it is in the library.
+INSTALL_644 += $(foreach f,$(filter-out %/linux.h,$(sort $(wildcard libextract/target/*.h \
+  libextract/target/ringside_trace.c libextract/target/ports/*.h))),\
+  $(f):share/ringside/$(f:libextract/%=%))
+INSTALL_644 += $(foreach f,$(sort $(wildcard docs/examples/posix/*.[ch])),\
+  $(f):share/ringside/examples/posix/$(notdir $(f)))
 INSTALL_644 += $(foreach f,$(TEMPLATES),$(f):share/ringside/$(notdir $(f)))
 INSTALL_644 += qemu-tests/demo.fmt:share/ringside/examples/demo.fmt
 # OpenOCD finds it with `source [find ringside.tcl]` when both have the same prefix.
@@ -19,13 +25,18 @@ INSTALL_644 += $(foreach f,$(sort $(wildcard openocd-tcl/*.tcl)),\
   $(f):share/openocd/site/$(notdir $(f)))
 INSTALL_644 += qemu-tests/probe/probe.cfg:share/openocd/site/interface/ringside-probe.cfg
 INSTALL_644 += qemu-tests/probe/riscv.cfg:share/openocd/site/interface/ringside-probe-riscv.cfg
+# Functions that share a page with another one: NAME.3:PAGE.3, out of the pages' first sections.
+MAN_LINKS := $(if $(MANUALS),$(shell awk -f .ci/man-links.awk $(filter %.3.scd,$(MAN_PAGES))))
 # Links and files that are made for the prefix.
 INSTALL_MADE := lib/$(SONAME) lib/libextract.so lib/pkgconfig/libextract.pc \
-  share/ringside/ringside.gdb
+  share/ringside/ringside.gdb \
+  $(foreach l,$(MAN_LINKS),share/man/man3/$(firstword $(subst :, ,$(l))))
 target_of = $(word 2,$(subst :, ,$(1)))
 INSTALLED := $(foreach p,$(INSTALL_755) $(INSTALL_644),$(call target_of,$(p))) $(INSTALL_MADE)
 # Folders that leave with us when they are empty.
-INSTALL_FOLDERS := lib/ringside share/ringside/examples share/ringside include/extract \
+INSTALL_FOLDERS := lib/ringside share/ringside/examples/posix share/ringside/examples \
+  share/ringside/target/ports share/ringside/target share/ringside \
+  include/extract/posix include/extract \
   share/openocd/site/interface share/openocd/site share/openocd
 
 install: all
@@ -33,6 +44,8 @@ install: all
 	$(foreach p,$(INSTALL_644),install -Dm644 $(subst :, "$(STAGE)/,$(p))" &&) :
 	@ln -sf $(SOFILE) "$(STAGE)/lib/$(SONAME)" && ln -sf $(SONAME) "$(STAGE)/lib/libextract.so"
 	@mkdir -p "$(STAGE)/lib/pkgconfig" "$(STAGE)/share/ringside"
+	@$(foreach l,$(MAN_LINKS),echo '.so man3/$(call target_of,$(l))' \
+	  > "$(STAGE)/share/man/man3/$(firstword $(subst :, ,$(l)))" &&) :
 	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
 	  -e 's|@LIBS@|$(LIBS)|' \
 	  libextract/libextract.pc.in > "$(STAGE)/lib/pkgconfig/libextract.pc"
