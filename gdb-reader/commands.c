@@ -30,6 +30,20 @@ static size_t filter_word(const char *key)
     return word;
 }
 
+// The first takes the place of what is set, others widen it; of --last the newest holds.
+static const char **place_of_word(struct choice *choice, size_t word)
+{
+    struct extract_condition *more = &choice->more[choice->more_count];
+
+    if (word == EXTRACT_FILTER_LAST || !choice->told[word]) {
+        choice->told[word] = true;
+        return &choice->word[word];
+    }
+    choice->more_count++;
+    more->word = (enum extract_filter_word)word;
+    return &more->value;
+}
+
 // Where a value of an argument goes: "--event NAME" and the like, settings of RKH, words of -O on
 // top of the columns that are set. NULL: there is no such argument.
 static const char **place_of(struct choice *choice, const char *key)
@@ -37,7 +51,7 @@ static const char **place_of(struct choice *choice, const char *key)
     const size_t word = filter_word(key);
 
     if (word < STATE_WORDS)
-        return &choice->word[word];
+        return place_of_word(choice, word);
     if (strcmp(key, "-O") == 0)
         return &choice->columns[choice->column_count++];
     return strcmp(key, "--rkh") == 0    ? &choice->rkh

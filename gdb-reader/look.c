@@ -24,7 +24,7 @@ static void symbol_file(const char *files, char *path, size_t size)
 }
 
 size_t choice_conditions(const struct choice *choice,
-                         struct extract_condition conditions[STATE_WORDS])
+                         struct extract_condition conditions[CHOICE_CONDITIONS])
 {
     size_t count = 0;
 
@@ -32,6 +32,8 @@ size_t choice_conditions(const struct choice *choice,
         if (choice->word[i])
             conditions[count++] =
                 (struct extract_condition){(enum extract_filter_word)i, choice->word[i]};
+    for (size_t i = 0; i < choice->more_count; i++)
+        conditions[count++] = choice->more[i];
     return count;
 }
 
@@ -80,7 +82,7 @@ enum extract_code look_trace(struct look *look, const struct choice *choice,
                              struct extract_error *error)
 {
     const struct options *options = &look->state->options;
-    struct extract_condition conditions[STATE_WORDS];
+    struct extract_condition conditions[CHOICE_CONDITIONS];
     struct extract_session_options wanted = {
         .size = sizeof wanted,
         .format = options->format,

@@ -8,11 +8,17 @@
 #include "link/target.h"
 #include <extract/session.h>
 
+// A look takes at most so many conditions.
+enum { CHOICE_CONDITIONS = STATE_WORDS + CHANNEL_ARGUMENTS / 2 };
+
 // What the command or else `ringside set` says: the words of the filter, NULL: nothing; and words
 // of -O, one on top of the other.
 struct choice {
     const char *rkh, *view;
     const char *word[STATE_WORDS];
+    bool told[STATE_WORDS];                               // by the command
+    struct extract_condition more[CHANNEL_ARGUMENTS / 2]; // that it told again
+    size_t more_count;
     const char *columns[1 + CHANNEL_ARGUMENTS / 2];
     size_t column_count;
 };
@@ -70,6 +76,6 @@ enum extract_code look_news(struct look *look, const struct choice *choice, uint
 
 // The conditions that a choice makes. Returns how many.
 size_t choice_conditions(const struct choice *choice,
-                         struct extract_condition conditions[STATE_WORDS]);
+                         struct extract_condition conditions[CHOICE_CONDITIONS]);
 
 #endif

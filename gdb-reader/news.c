@@ -39,7 +39,7 @@ static uint64_t first_new(const struct look *look, bool *gone)
 static enum extract_code make_view(const struct look *look, const struct choice *choice,
                                    struct extract_view **view, struct extract_error *error)
 {
-    struct extract_condition conditions[STATE_WORDS];
+    struct extract_condition conditions[CHOICE_CONDITIONS];
     size_t count = choice_conditions(choice, conditions);
     struct extract_filter *filter;
     enum extract_code code = extract_filter_new(&filter, error);

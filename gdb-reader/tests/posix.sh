@@ -30,6 +30,14 @@ test_events() {
     has '^events lost: 0$'
 }
 
+# Names of one kind widen a filter.
+test_two_names() {
+    on_board 'ringside report --event door --event window'
+    has ' door at='
+    has ' window at='
+    lacks ' trace start at='
+}
+
 test_status() {
     on_board 'ringside status'
     has '^stream status: running$'
