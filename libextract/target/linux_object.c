@@ -215,7 +215,7 @@ static void describe(struct ringside_memory *m, int file, pid_t pid, uint64_t bi
 }
 
 // A file that is made longer than a process may have them ends the process (SIGXFSZ).
-bool ringside_object_may_have(uint64_t bytes)
+static bool may_have(uint64_t bytes)
 {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
@@ -230,7 +230,7 @@ static int make(pid_t pid, uint64_t birth)
     int file = open(DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), error = ENOMEM;
     if (file < 0)
         return errno == EACCES ? EPERM : ENOMEM;
-    if (ringside_object_may_have(sizeof *m) && !ftruncate(file, sizeof *m) &&
+    if (may_have(sizeof *m) && !ftruncate(file, sizeof *m) &&
         !posix_fallocate(file, 0, offsetof(struct ringside_memory, rings)) &&
         !(error = map_file(file, &m))) {
         describe(m, file, pid, birth);

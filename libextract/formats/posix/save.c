@@ -64,8 +64,8 @@ enum extract_code posix_save(struct extract_text *text, const struct extract_tra
     struct posix_block block;
     if (!process || !posix_block_read(&block, process, POSIX_HEADER))
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "POSIX trace",
-                                 "keep the dump of the memory instead",
-                                 "its process block is not in this memory");
+                                 "keep the dump of the memory, or the log, instead",
+                                 "its process block is in no memory here");
     struct image image = {malloc((size_t)snapshot->ring.length), 0};
     if (!image.bytes)
         return extract_error_set(error, EXTRACT_NOMEM, "POSIX trace", NULL, "out of memory");

@@ -172,7 +172,6 @@ int ringside_object_map(pid_t pid, bool create, bool share, struct ringside_memo
 void ringside_object_unmap(struct ringside_memory *m);
 bool ringside_object_link(pid_t from, pid_t to); // a second name
 void ringside_object_unlink(pid_t pid);
-bool ringside_object_may_have(uint64_t bytes); // whether a file of this process may be so long
-void ringside_objects_sweep(void);             // removes names of processes that are gone
+void ringside_objects_sweep(void); // removes names of processes that are gone
 
 #endif

@@ -64,7 +64,11 @@ ticks "all are there" 500
 run status all.log
 check "status" 0 out '^stream status: suspended$' out '^log full status: not_full$'
 run stats all.log
-check "stats" 0 out '^ *500 .*APPL '
+check "stats" 0 out '^ *500 .*APPL .*user event tick$'
+run stats --json all.log
+check "stats as JSON" 0 out '"name":"tick","class":"APPL","count":500'
+run save all.log -o all.ptr
+check "save of a log" 2 err 'or the log, instead'
 
 runs ./logging all.log 200 2 4
 check "it is continued" 0 no-err .
