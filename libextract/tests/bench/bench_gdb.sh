@@ -29,7 +29,7 @@ stamp() { echo "shell date +%s%N >>$work/$1"; }
 } >"$work/commands.gdb"
 timeout 120 gdb-multiarch -nx -q -batch -x "$script" -ex "file $elf" \
     -ex "target remote $socket" -x "$work/commands.gdb" >"$work/gdb.out" 2>&1
-events=$(grep -cE '^ *[0-9]+ +[0-9]+ +\+' "$work/gdb.out")
+events=$(grep -cE '^ *[0-9]+ +[0-9A-F]{3,4} ' "$work/gdb.out")
 grep "last look" "$work/gdb.out"
 
 # The median of the differences of each pair of lines, in milliseconds.
