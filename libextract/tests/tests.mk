@@ -93,8 +93,8 @@ fuzz:
 bench:
 	@.ci/setup.sh test
 	@$(SUBMAKE) all bench-programs firmware
-	@set -e; for b in $(BENCH_PROGRAMS) $(sort $(wildcard libextract/tests/bench/*.sh)); do \
-	  echo "== $$b"; BUILD=$(BUILD) ./$$b; done
+	@bad=0; for b in $(BENCH_PROGRAMS) $(sort $(wildcard libextract/tests/bench/*.sh)); do \
+	  echo "== $$b"; BUILD=$(BUILD) ./$$b || bad=1; done; exit $$bad
 
 check-style:
 	@.ci/setup.sh test
