@@ -26,8 +26,11 @@ static __attribute__((noinline)) void storm_is_silent(void)
     __asm__ volatile("");
 }
 
+// Every source looks where the head is, or a burst would carry it past the last words unseen.
 static bool produce(uint32_t source, uint32_t thread)
 {
+    if (posix_stream(0)[POSIX_HEAD] >= UINT32_MAX - LAST_WORDS)
+        storm_wraps();
     bool goes_on = posix_produced[source] < storm_most;
     if (goes_on)
         posix_prove(source, thread);
@@ -51,8 +54,6 @@ static void storm_entry(ULONG source)
     for (ULONG i = 1;; i++) {
         for (uint32_t turn = 0; turn < storm_pause; turn++) {
         }
-        if (posix_stream(0)[POSIX_HEAD] >= UINT32_MAX - LAST_WORDS)
-            storm_wraps();
         // The other thread has had a turn since it fell silent.
         if (!produce((uint32_t)source, self) && ++silent > 2 * TURN)
             storm_is_silent();
