@@ -5,6 +5,7 @@
 // usage, popular services. The time between two events belongs to who runs after the first.
 #include "analysis/inversion.h"
 #include "analysis/scheduler.h"
+#include "base/grow.h"
 #include <extract/stats.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,14 +196,11 @@ static const struct extract_object *name_of(const struct study *study,
 static uint32_t add_service(struct study *study, const struct extract_event *event)
 {
     struct extract_stats *stats = study->stats;
-    if (stats->service_count == study->service_room) {
-        size_t room = study->service_room * 2 + 32;
-        struct extract_service_stats *more = realloc(stats->services, room * sizeof *more);
-        if (!more)
-            return 0;
-        stats->services = more;
-        study->service_room = room;
-    }
+    struct extract_service_stats *more =
+        extract_grow(stats->services, &study->service_room, stats->service_count, sizeof *more);
+    if (!more)
+        return 0;
+    stats->services = more;
     stats->services[stats->service_count] =
         (struct extract_service_stats){event->type, event->id, 0, name_of(study, event)};
     return (uint32_t)++stats->service_count;
@@ -222,7 +220,7 @@ static void count_service(struct study *study, const struct extract_event *event
 static void study_event(struct study *study, const struct extract_event *event,
                         const struct extract_event *behind)
 {
-    const struct extract_role_fields *role = study->format->role(event->id);
+    const struct extract_role_fields *role = extract_format_role(study->format, event->id);
     struct extract_who here = {EXTRACT_RUNS_THREAD, event->thread};
     study->seq = event->seq;
     if (study->counting) {

@@ -98,4 +98,26 @@ static inline uint64_t extract_cursor_word(struct extract_cursor *c, unsigned wo
     return word_bytes == 8 ? extract_cursor_u64(c) : extract_cursor_u32(c);
 }
 
+// The byte order in which `bytes` begin with a magic; UNKNOWN: they do not.
+static inline enum extract_byte_order extract_magic_order(const void *bytes, size_t length,
+                                                          uint32_t magic)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+    uint32_t first = extract_cursor_u32(&c);
+    if (c.failed)
+        return EXTRACT_ORDER_UNKNOWN;
+    if (first == magic)
+        return EXTRACT_LITTLE;
+    return first == __builtin_bswap32(magic) ? EXTRACT_BIG : EXTRACT_ORDER_UNKNOWN;
+}
+
+// The other way: stores the low `bytes` bytes of a value. Returns the place behind them.
+static inline uint8_t *extract_store(uint8_t *to, uint64_t value, unsigned bytes,
+                                     enum extract_byte_order order)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        to[order == EXTRACT_BIG ? bytes - 1 - i : i] = (uint8_t)(value >> (8 * i));
+    return to + bytes;
+}
+
 #endif

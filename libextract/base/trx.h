@@ -1,16 +1,43 @@
 // SPDX-License-Identifier: MIT
 // base: how a ThreadX trace starts, which both its file (memory/trx.c) and its header
-// (formats/threadx/header.c) must know.
+// (formats/threadx/header.c) must know. Source: TraceX user guide, chapter 11, "Trace control
+// header".
 #ifndef EXTRACT_BASE_TRX_H
 #define EXTRACT_BASE_TRX_H
 
-#include <extract/memory.h>
+#include "base/cursor.h"
 
 #define EXTRACT_TRX_ID 0x54585442u
 
+enum { EXTRACT_TRX_NARROW_HEADER = 48 }; // bytes of a header with words of 4
+
+// In little-endian order both widths start alike. The second word of 4 bytes is the mask, which is
+// hardly ever 0, while a ULONG of 8 bytes has 0 there; a mask of 0 is told by the distance of the
+// registry, the fourth word, from the base, the third.
+static inline unsigned extract_trx_little_word(struct extract_cursor c)
+{
+    uint32_t second = extract_cursor_u32(&c);
+    uint32_t base = extract_cursor_u32(&c), registry = extract_cursor_u32(&c);
+    return second || (!c.failed && registry - base == EXTRACT_TRX_NARROW_HEADER) ? 4 : 8;
+}
+
 // Bytes of a ULONG of the target, 4 or 8, and its byte order, by the first bytes of a control
 // header; 0 when they are none.
-unsigned extract_trx_word_bytes(const uint8_t *bytes, size_t length,
-                                enum extract_byte_order *order);
+static inline unsigned extract_trx_word_bytes(const uint8_t *bytes, size_t length,
+                                              enum extract_byte_order *order)
+{
+    struct extract_cursor big = extract_cursor_make(bytes, length, EXTRACT_BIG);
+    struct extract_cursor little = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+    uint32_t first = extract_cursor_u32(&big), second = extract_cursor_u32(&big);
+    if (big.failed)
+        return 0;
+    *order = EXTRACT_BIG;
+    if (first == EXTRACT_TRX_ID)
+        return 4;
+    if (first == 0 && second == EXTRACT_TRX_ID)
+        return 8;
+    *order = EXTRACT_LITTLE;
+    return extract_cursor_u32(&little) == EXTRACT_TRX_ID ? extract_trx_little_word(little) : 0;
+}
 
 #endif

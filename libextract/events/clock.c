@@ -40,7 +40,7 @@ static void tally_slots(struct extract_tally *tally, const struct extract_snapsh
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = (uint32_t)(((uint64_t)oldest + i) % count);
         if (snapshot->verdict[slot] <= EXTRACT_PROVISIONAL)
-            tally_add(tally, snapshot->ring.format->stamp(snapshot, slot), broken);
+            tally_add(tally, extract_snapshot_stamp(snapshot, slot), broken);
     }
 }
 
@@ -270,14 +270,11 @@ static bool is_same_clock(const struct extract_ring *a, const struct extract_rin
 static bool add_epoch(struct extract_trace *trace, size_t *room, size_t from,
                       const struct extract_ring *ring)
 {
-    if (trace->epoch_count == *room) {
-        size_t more = *room * 2 + 4;
-        struct extract_epoch *epochs = realloc(trace->epochs, more * sizeof *epochs);
-        if (!epochs)
-            return false;
-        trace->epochs = epochs;
-        *room = more;
-    }
+    struct extract_epoch *epochs =
+        extract_grow(trace->epochs, room, trace->epoch_count, sizeof *epochs);
+    if (!epochs)
+        return false;
+    trace->epochs = epochs;
     if (trace->epoch_count)
         trace->epochs[trace->epoch_count - 1].to = from;
     trace->epochs[trace->epoch_count++] = (struct extract_epoch){

@@ -83,15 +83,11 @@ static enum extract_code add_item(struct extract_filter *filter, enum extract_fi
     bool negative = length && value[0] == '!';
     struct filter_item item = {word, negative, malloc(length + 1)};
 
-    if (filter->count == filter->room) {
-        size_t room = filter->room ? filter->room * 2 : 8;
-        struct filter_item *items = realloc(filter->items, room * sizeof *items);
-        if (items) {
-            filter->items = items;
-            filter->room = room;
-        }
-    }
-    if (!item.value || filter->count == filter->room) {
+    struct filter_item *items =
+        extract_grow(filter->items, &filter->room, filter->count, sizeof *items);
+    if (items)
+        filter->items = items;
+    if (!item.value || !items) {
         free(item.value);
         return extract_error_set(error, EXTRACT_NOMEM, "filter", NULL, "out of memory");
     }

@@ -5,14 +5,10 @@
 
 bool filter_set_add(struct filter_set *set, uint64_t address)
 {
-    if (set->count == set->room) {
-        size_t room = set->room ? set->room * 2 : 16;
-        uint64_t *at = realloc(set->at, room * sizeof *at);
-        if (!at)
-            return false;
-        set->at = at;
-        set->room = room;
-    }
+    uint64_t *at = extract_grow(set->at, &set->room, set->count, sizeof *at);
+    if (!at)
+        return false;
+    set->at = at;
     set->at[set->count++] = address;
     return true;
 }

@@ -115,16 +115,13 @@ static void find_name(struct build *build, size_t i)
 // Adds a version in front of those that *value leads to. False: out of memory.
 static bool push(struct extract_trace *trace, uint32_t *value, size_t i, uint64_t since)
 {
-    if (!trace->version_count || trace->version_count == trace->version_room) {
-        size_t room = trace->version_room * 2 + 64;
-        struct extract_version *versions = realloc(trace->versions, room * sizeof *versions);
-        if (!versions)
-            return false;
-        trace->versions = versions;
-        trace->version_room = room;
-        if (!trace->version_count)
-            versions[trace->version_count++] = (struct extract_version){0};
-    }
+    struct extract_version *versions =
+        extract_grow(trace->versions, &trace->version_room, trace->version_count, sizeof *versions);
+    if (!versions)
+        return false;
+    trace->versions = versions;
+    if (!trace->version_count)
+        versions[trace->version_count++] = (struct extract_version){0};
     const struct extract_version *all = trace->versions, *head = &all[*value];
     const struct extract_version *leap = &all[head->leap];
     bool even = head->depth - leap->depth == leap->depth - all[leap->leap].depth;
@@ -450,7 +447,8 @@ static bool take_told(struct build *build, const struct extract_event *event)
 // Threads that an event speaks of: its own or the interrupted one, and the one that runs next.
 static bool add_threads(struct build *build, const struct extract_event *event)
 {
-    const struct extract_role_fields *role = build->trace->snapshot->ring.format->role(event->id);
+    const struct extract_role_fields *role =
+        extract_format_role(build->trace->snapshot->ring.format, event->id);
     uint64_t next = role->next >= 0 ? event->field[role->next] : 0;
     return add_thread(build, event->thread, event->priority, event->seq) &&
            add_thread(build, next, EXTRACT_NO_PRIORITY, event->seq);

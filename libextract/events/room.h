@@ -3,6 +3,7 @@
 #ifndef EXTRACT_EVENTS_ROOM_H
 #define EXTRACT_EVENTS_ROOM_H
 
+#include "base/grow.h"
 #include "formats/format.h"
 #include "snapshot/pieces.h"
 #include <extract/text.h>

@@ -23,7 +23,7 @@ uint64_t extract_piece_span(const struct extract_snapshot *piece, const struct e
     for (uint32_t slot = 0; slot < piece->ring.entries.count; slot++) {
         if (piece->verdict[slot] > EXTRACT_PROVISIONAL)
             continue;
-        uint64_t stamp = piece->ring.format->stamp(piece, slot) & clock->mask;
+        uint64_t stamp = extract_snapshot_stamp(piece, slot) & clock->mask;
         struct extract_step step = {0, false};
         if (any)
             step = extract_clock_advance(clock, last, stamp);
@@ -316,6 +316,17 @@ static void sum_losses(struct extract_info *info, struct extract_log_info *log)
     }
 }
 
+// A log that is full, and was flushed to once more: what did not go in, no block tells.
+static void note_refused(struct extract_log_info *log)
+{
+    struct extract_loss_info *loss = &log->losses[EXTRACT_LOSS_LOG_FULL];
+    bool full = log->status.policy == EXTRACT_LOG_UNTIL_FULL && log->status.full;
+    if (!full || !log->ended || !log->ending.log_overrun || loss->places)
+        return;
+    loss->places = loss->unknown = 1;
+    loss->exact = false;
+}
+
 void extract_tape_end(struct extract_trace *trace, const struct extract_reader *end)
 {
     struct extract_info *info = &trace->info;
@@ -327,6 +338,8 @@ void extract_tape_end(struct extract_trace *trace, const struct extract_reader *
     }
     log->status = *extract_log_status(extract_pieces_log(trace->pieces));
     log->unreadable = extract_pieces_damaged(trace->pieces);
+    log->ended = extract_pieces_ending(trace->pieces, &log->ending);
+    note_refused(log);
     sum_losses(info, log);
     info->log = log;
     info->entries_damaged = add(end->skipped, log->missing);
@@ -336,7 +349,6 @@ void extract_tape_end(struct extract_trace *trace, const struct extract_reader *
     info->running_known = true;
     info->full = info->wrapped || log->status.full;
     info->overrun |= info->wrapped;
-    log->ended = extract_pieces_ending(trace->pieces, &log->ending);
     if (!log->ended)
         return;
     info->running = log->ending.running;

@@ -67,14 +67,11 @@ static bool parse_id(const char *text, uint32_t *id)
 
 static bool add_type(struct extract_user_types *types, uint32_t id, char *items[ITEMS])
 {
-    if (types->count == types->room) {
-        size_t room = types->room * 2 + 16;
-        struct extract_event_type *more = realloc(types->types, room * sizeof *more);
-        if (!more)
-            return false;
-        types->types = more;
-        types->room = room;
-    }
+    struct extract_event_type *more =
+        extract_grow(types->types, &types->room, types->count, sizeof *more);
+    if (!more)
+        return false;
+    types->types = more;
     struct extract_event_type *type = &types->types[types->count++];
     *type = (struct extract_event_type){.id = id, .symbol = items[1], .name = items[1]};
     for (size_t i = 0; i < LABELS; i++) {

@@ -42,6 +42,21 @@ int feed_read(struct feed *feed, uint8_t *bytes, size_t size)
     return errno == EAGAIN || errno == EINTR ? -1 : -2;
 }
 
+enum feed_news feed_take(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
+                         const char *gone)
+{
+    int count = feed_read(feed, bytes, size);
+    if (count == -1)
+        return FEED_QUIET;
+    if (count > 0) {
+        *got = (size_t)count;
+        return FEED_BYTES;
+    }
+    close(feed->fd);
+    feed->fd = -1;
+    return feed_say(feed, FEED_WENT, "%s", gone);
+}
+
 void feed_close(struct feed *feed)
 {
     if (feed->close)

@@ -71,6 +71,9 @@ void feed_close(struct feed *feed);
 bool feed_await(int fd, int other, unsigned wait_ms, bool *from_other);
 enum feed_news feed_say(struct feed *feed, enum feed_news news, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// Reads what is there from one that may come back; when it has gone, that is said with `gone`.
+enum feed_news feed_take(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
+                         const char *gone);
 // Reads what is there. Returns the count, 0 at the end, -1 for nothing now, -2 for a fault (errno).
 int feed_read(struct feed *feed, uint8_t *bytes, size_t size);
 

@@ -67,16 +67,7 @@ static enum feed_news next_of_clients(struct feed *feed, uint8_t *bytes, size_t 
         feed_await(feed->fd, feed->fd < 0 || silent ? feed->listener : -1, wait_ms, &other);
     if (!there)
         return other ? take_client(feed) : FEED_QUIET;
-    int count = feed_read(feed, bytes, size);
-    if (count == -1)
-        return FEED_QUIET;
-    if (count > 0) {
-        *got = (size_t)count;
-        return FEED_BYTES;
-    }
-    close(feed->fd);
-    feed->fd = -1;
-    return feed_say(feed, FEED_WENT, "the connection has ended; waiting for the next");
+    return feed_take(feed, bytes, size, got, "the connection has ended; waiting for the next");
 }
 
 static void close_listener(struct feed *feed)

@@ -108,16 +108,7 @@ static enum feed_news next_of_port(struct feed *feed, uint8_t *bytes, size_t siz
         return try_again(feed, wait_ms);
     if (!feed_await(feed->fd, -1, wait_ms, NULL))
         return FEED_QUIET;
-    int count = feed_read(feed, bytes, size);
-    if (count == -1)
-        return FEED_QUIET;
-    if (count > 0) {
-        *got = (size_t)count;
-        return FEED_BYTES;
-    }
-    close(feed->fd);
-    feed->fd = -1;
-    return feed_say(feed, FEED_WENT, "it has gone; waiting for it to come back");
+    return feed_take(feed, bytes, size, got, "it has gone; waiting for it to come back");
 }
 
 static void close_port(struct feed *feed)

@@ -11,6 +11,7 @@
 
 enum {
     EXTRACT_HEADER_MAX = 128,
+    EXTRACT_DESCRIPTION_MAX = EXTRACT_HEADER_MAX + 16, // bytes that a log says of a ring
     EXTRACT_RING_LIMIT = 256 * 1024 * 1024,
     EXTRACT_ENTRY_ROOM = 65536 + 64 // bytes that an entry of any format is laid out in
 };
@@ -123,13 +124,17 @@ struct extract_stream {
     uint8_t ending;
     uint64_t (*pointer)(const struct extract_ring *ring, unsigned *bytes);
     int (*number)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
-    uint32_t (*describe)(const struct extract_ring *ring, uint8_t bytes[EXTRACT_HEADER_MAX]);
+    uint32_t (*describe)(const struct extract_ring *ring, uint8_t bytes[EXTRACT_DESCRIPTION_MAX]);
     // Of rings that can be followed by the places and counts of `reach`: bytes of the entry at the
     // start of `left` bytes; 0: there is none, or not all of it. NULL: they cannot.
     uint32_t (*length)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
     // Of these: bytes in front of the first entry that its writer has not finished. NULL: the head
     // passes none before it is.
     uint32_t (*finished)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
+    // Of these, where entries are found from behind, too: bytes in front of the first that is so
+    // found, of `length` that end at the place `end`, where an entry does. `length`: none is.
+    uint32_t (*border)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
+                       uint32_t end);
     // The address of the object that an entry names. False, or NULL: none.
     bool (*object)(const struct extract_ring *ring, const uint8_t *entry, uint32_t length,
                    uint64_t *address);
@@ -281,13 +286,13 @@ struct extract_format {
 
     // Event types; `id` may be anything. Never NULL.
     const struct extract_event_type *(*type)(uint32_t id);
-    // What an id means for the scheduler.
+    // What an id means for the scheduler. NULL, also of an id: nothing (see extract_format_role).
     const struct extract_role_fields *(*role)(uint32_t id);
     // Registry slot `slot` to an object; false when it was never used. *name is not NUL-ended.
     // NULL: rings of this format have no registry.
     bool (*object)(const struct extract_snapshot *snapshot, uint32_t slot,
                    struct extract_object *object, const uint8_t **name, size_t *name_bytes);
-    // The raw stamp of a slot.
+    // The raw stamp of a slot, where there is no stream (see extract_snapshot_stamp).
     uint64_t (*stamp)(const struct extract_snapshot *snapshot, uint32_t slot);
     // Decodes slots [slot, slot + count) that are all valid: everything but seq, ticks and flags.
     void (*decode)(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
@@ -338,6 +343,37 @@ struct extract_format {
 
 const struct extract_format *extract_format_by_name(const char *name); // NULL: unknown
 const struct extract_format *extract_format_at(size_t i);              // NULL: no more
+
+// What an id means for the scheduler.
+static inline const struct extract_role_fields *
+extract_format_role(const struct extract_format *format, uint32_t id)
+{
+    static const struct extract_role_fields none = {EXTRACT_ROLE_NONE, -1, -1, -1, -1};
+    const struct extract_role_fields *role = format->role ? format->role(id) : NULL;
+    return role ? role : &none;
+}
+
+// The raw stamp of a slot. Of a stream's entries the index has it.
+static inline uint64_t extract_snapshot_stamp(const struct extract_snapshot *snapshot,
+                                              uint32_t slot)
+{
+    const struct extract_format *format = snapshot->ring.format;
+    return format->stream ? snapshot->index[slot].stamp : format->stamp(snapshot, slot);
+}
+
+// What must hold of a ring's header, and how to say that it does not.
+struct extract_check {
+    bool holds;
+    const char *field;
+    uint64_t value;
+    const char *reason;
+};
+
+// check.c: whether all of them hold for what lies at `address`; `title` names it. Errors: BAD, for
+// the first that does not, with `where` set.
+enum extract_code extract_checks_run(const struct extract_check *checks, size_t count,
+                                     const char *title, uint64_t address,
+                                     struct extract_error *error);
 
 extern const struct extract_format extract_format_threadx, extract_format_hook, extract_format_rkh,
     extract_format_posix;

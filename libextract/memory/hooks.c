@@ -5,26 +5,14 @@
 #include "base/cursor.h"
 #include "memory/images.h"
 
-// The order in which the bytes begin with `magic`.
-static enum extract_byte_order order_of(const uint8_t *bytes, size_t length, uint32_t magic)
-{
-    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
-    uint32_t first = extract_cursor_u32(&c);
-    if (c.failed)
-        return EXTRACT_ORDER_UNKNOWN;
-    if (first == magic)
-        return EXTRACT_LITTLE;
-    return first == __builtin_bswap32(magic) ? EXTRACT_BIG : EXTRACT_ORDER_UNKNOWN;
-}
-
 enum extract_byte_order extract_hooks_order(const uint8_t *bytes, size_t length)
 {
-    return order_of(bytes, length, EXTRACT_HOOKS_MAGIC);
+    return extract_magic_order(bytes, length, EXTRACT_HOOKS_MAGIC);
 }
 
 enum extract_byte_order extract_hooks_stream_order(const uint8_t *bytes, size_t length)
 {
-    return order_of(bytes, length, EXTRACT_HOOKS_STREAM);
+    return extract_magic_order(bytes, length, EXTRACT_HOOKS_STREAM);
 }
 
 bool extract_hooks_is(const uint8_t *bytes, size_t length)

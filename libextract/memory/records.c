@@ -2,13 +2,14 @@
 // memory: files of hexadecimal records. In: text. Out: sorted, disjoint spans of data. What a
 // record means is said by its format (hex.c, srec.c).
 #include "memory/records.h"
+#include "base/grow.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ADDRESSES (UINT64_C(1) << 32) // of both formats
 
-enum { FIRST_RUNS = 16, END_OF_TEXT = 0x1a }; // CP/M's end of file, still written by some tools
+enum { END_OF_TEXT = 0x1a }; // CP/M's end of file, still written by some tools
 
 enum extract_code extract_records_bad(const struct extract_records *records, const char *why,
                                       struct extract_error *error)
@@ -140,17 +141,11 @@ static enum extract_code no_memory(const struct extract_records *records,
 
 static bool reserve_run(struct extract_records *records)
 {
-    if (records->run_count < records->run_size)
-        return true;
-    size_t size = records->run_size ? records->run_size * 2 : FIRST_RUNS;
-    struct extract_run *runs = NULL;
-    if (size <= SIZE_MAX / sizeof *runs)
-        runs = realloc(records->runs, size * sizeof *runs);
-    if (!runs)
-        return false;
-    records->runs = runs;
-    records->run_size = size;
-    return true;
+    struct extract_run *runs =
+        extract_grow(records->runs, &records->run_size, records->run_count, sizeof *runs);
+    if (runs)
+        records->runs = runs;
+    return runs;
 }
 
 enum extract_code extract_records_put(struct extract_records *records, uint64_t address,

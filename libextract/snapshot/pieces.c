@@ -5,6 +5,7 @@
 // the numbers of the blocks with rings and registries are kept, of which there are few.
 #include "snapshot/pieces.h"
 #include "base/cursor.h"
+#include "base/grow.h"
 #include "base/now.h"
 #include "formats/format.h"
 #include "snapshot/stretch.h"
@@ -46,14 +47,10 @@ struct extract_pieces {
 
 static bool note_place(struct places *places, size_t i)
 {
-    if (places->count == places->room) {
-        size_t room = places->room * 2 + 16;
-        size_t *at = realloc(places->at, room * sizeof *at);
-        if (!at)
-            return false;
-        places->at = at;
-        places->room = room;
-    }
+    size_t *at = extract_grow(places->at, &places->room, places->count, sizeof *at);
+    if (!at)
+        return false;
+    places->at = at;
     places->at[places->count++] = i;
     return true;
 }
@@ -548,15 +545,38 @@ static void *copy_of(const void *from, size_t bytes)
     return to;
 }
 
-static enum extract_code copy_all(struct extract_snapshot *image,
-                                  const struct extract_snapshot *all, struct extract_error *error)
+// Names of users' events, which lie in blocks of their own, go in front of the entries.
+static uint8_t *copy_bytes(struct extract_pieces *pieces, struct extract_snapshot *image)
 {
+    const struct extract_snapshot *all = &pieces->stretches.all, *names = NULL;
+    uint64_t length = all->ring.length + all->ring.format->stream->spill(&all->ring);
+    size_t i = SIZE_MAX;
+    if (all->ring.format->user_ids)
+        names = extract_pieces_registry(pieces, &i);
+    size_t front = names ? (size_t)names->ring.length : 0;
+    uint8_t *bytes = malloc(front + (size_t)length + 1);
+    if (!bytes)
+        return NULL;
+    if (names) {
+        memcpy(bytes, names->bytes, front);
+        image->ring.registry = names->ring.registry;
+        image->ring.length += front;
+    }
+    memcpy(bytes + front, all->bytes, (size_t)length);
+    for (uint32_t k = 0; image->index && k < all->ring.entries.count; k++)
+        image->index[k].offset += (uint32_t)front;
+    return bytes;
+}
+
+static enum extract_code copy_all(struct extract_pieces *pieces, struct extract_snapshot *image,
+                                  struct extract_error *error)
+{
+    const struct extract_snapshot *all = &pieces->stretches.all;
     size_t count = all->ring.entries.count;
-    uint64_t spill = all->ring.format->stream->spill(&all->ring);
     *image = *all;
-    image->bytes = copy_of(all->bytes, (size_t)(all->ring.length + spill));
     image->verdict = copy_of(all->verdict, count);
     image->index = copy_of(all->index, count * sizeof *all->index);
+    image->bytes = copy_bytes(pieces, image);
     if (image->bytes && image->verdict && image->index) {
         count_verdicts(image);
         return EXTRACT_OK;
@@ -572,7 +592,7 @@ enum extract_code extract_pieces_image(struct extract_pieces *pieces,
     uint64_t found, skip;
     memset(image, 0, sizeof *image);
     if (pieces->unrolled)
-        return copy_all(image, &pieces->stretches.all, error);
+        return copy_all(pieces, image, error);
     image->ring = pieces->head.ring;
     if (!allocate(image)) {
         extract_snapshot_free(image);

@@ -5,6 +5,7 @@
 // Blocks are cut wherever a poll ended. Those that follow each other without a loss are a run, and
 // a run is walked as a whole.
 #include "snapshot/stretch.h"
+#include "base/grow.h"
 #include "formats/format.h"
 #include <stdlib.h>
 #include <string.h>
@@ -32,18 +33,6 @@ static enum extract_code no_memory(struct extract_error *error)
     return extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
 }
 
-// Room for one more of `count` things.
-static void *make_room(void *list, size_t count, size_t *room, size_t size)
-{
-    size_t more = *room * 2 + 16;
-    if (count < *room)
-        return list;
-    void *grown = realloc(list, more * size);
-    if (grown)
-        *room = more;
-    return grown;
-}
-
 static bool grow_bytes(struct reading *r, uint32_t length)
 {
     uint64_t want = (uint64_t)r->used + length, room = r->room ? r->room : 1u << 16;
@@ -63,14 +52,14 @@ static bool note_stretch(struct reading *r, size_t block)
 {
     struct extract_stretches *s = r->s;
     if (r->broken || !r->run_count) {
-        struct run *runs = make_room(r->runs, r->run_count, &r->run_room, sizeof *runs);
+        struct run *runs = extract_grow(r->runs, &r->run_room, r->run_count, sizeof *runs);
         if (!runs)
             return false;
         r->runs = runs;
         r->runs[r->run_count++] = (struct run){r->used, r->border};
         r->broken = r->border = false;
     }
-    struct extract_stretch *list = make_room(s->list, s->count, &s->room, sizeof *list);
+    struct extract_stretch *list = extract_grow(s->list, &s->room, s->count, sizeof *list);
     if (!list)
         return false;
     s->list = list;

@@ -58,13 +58,6 @@ bool extract_die_sibling(struct asking *asking, struct die *die);
 
 bool extract_die_is_struct(const struct die *die);
 
-// The type of a name ("TX_THREAD", "struct TX_THREAD_STRUCT", "TX_THREAD_STRUCT"), with typedefs
-// and qualifiers peeled off.
-bool extract_types_find(struct asking *asking, const char *name, struct die *type);
-
-// The type of the variable at an address.
-bool extract_types_at(struct asking *asking, uint64_t address, struct die *type);
-
 // The type that an entry has; a declaration leads to its definition, by its tag.
 bool extract_types_of(struct asking *asking, const struct die *die, struct die *type);
 

@@ -120,7 +120,7 @@ static bool put_row(struct building *b, const struct unit_lines *u, Dwarf_Line *
         row.file = file_name(b, u, line);
     }
     void *grown = b->row_count < UINT32_MAX
-                      ? room_for_one(b->rows, &b->row_capacity, b->row_count, sizeof row)
+                      ? extract_grow(b->rows, &b->row_capacity, b->row_count, sizeof row)
                       : NULL;
     if (!grown)
         return false;

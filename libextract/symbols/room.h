@@ -5,8 +5,8 @@
 
 #include <extract/symbols.h>
 #include <extract/text.h>
+#include "base/grow.h"
 #include "image.h"
-#include <stdlib.h>
 
 #define NO_OWNER UINT32_MAX
 
@@ -73,19 +73,6 @@ bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t a
 
 void extract_lines_free(struct line_table *lines);
 void extract_types_free(struct type_index *types);
-
-// Makes room for one more item in a growable array, which may move. NULL when memory is short; the
-// array is as before then.
-static inline void *room_for_one(void *items, size_t *capacity, size_t count, size_t item_bytes)
-{
-    if (count < *capacity)
-        return items;
-    size_t wanted = *capacity ? *capacity * 2 : 64;
-    void *grown = wanted > SIZE_MAX / item_bytes ? NULL : realloc(items, wanted * item_bytes);
-    if (grown)
-        *capacity = wanted;
-    return grown;
-}
 
 // The index of the last of `count` (> 0) ascending keys that is <= key; keys[0] <= key is given.
 // Without branches that depend on the data: a wrong guess costs more than the step.

@@ -134,7 +134,7 @@ bool extract_dwarf_tables(struct extract_dwarf *dwarf, bool zero_is_code)
         extract_cursor_seek(&c, end);
         if (!read_header(&w, offset_bytes))
             continue;
-        void *grown = room_for_one(dwarf->tables, &dwarf->table_capacity, dwarf->table_count,
+        void *grown = extract_grow(dwarf->tables, &dwarf->table_capacity, dwarf->table_count,
                                    sizeof *dwarf->tables);
         if (!grown)
             return false;

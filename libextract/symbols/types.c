@@ -27,7 +27,7 @@ static bool is_indexed(const struct die *die)
 static bool add_entry(struct type_index *index, const struct die *die)
 {
     void *grown =
-        room_for_one(index->entries, &index->capacity, index->count, sizeof *index->entries);
+        extract_grow(index->entries, &index->capacity, index->count, sizeof *index->entries);
     if (!grown)
         return false;
     index->entries = grown;
@@ -37,7 +37,7 @@ static bool add_entry(struct type_index *index, const struct die *die)
 
 static bool add_placed(struct type_index *index, const struct die *die)
 {
-    void *grown = room_for_one(index->placed, &index->placed_capacity, index->placed_count,
+    void *grown = extract_grow(index->placed, &index->placed_capacity, index->placed_count,
                                sizeof *index->placed);
     if (!grown)
         return false;
@@ -202,7 +202,9 @@ bool extract_types_of(struct asking *asking, const struct die *die, struct die *
     return refer(&die->type, &at) && peel(asking, at, type, 0);
 }
 
-bool extract_types_find(struct asking *asking, const char *name, struct die *type)
+// The type of a name ("TX_THREAD", "struct TX_THREAD_STRUCT", "TX_THREAD_STRUCT"), with typedefs
+// and qualifiers peeled off.
+static bool type_of_name(struct asking *asking, const char *name, struct die *type)
 {
     static const struct {
         const char *word;
@@ -258,7 +260,8 @@ bool extract_types_size(struct asking *asking, const struct die *type, uint64_t 
     return size_of(asking, type, size, 0);
 }
 
-bool extract_types_at(struct asking *asking, uint64_t address, struct die *type)
+// The type of the variable at an address.
+static bool type_of_variable(struct asking *asking, uint64_t address, struct die *type)
 {
     const struct type_index *index = asking->index;
     size_t up_to =
@@ -278,8 +281,8 @@ static bool ask(void *context)
 {
     struct type_question *q = context;
     struct die type;
-    bool found = q->type ? extract_types_find(&q->asking, q->type, &type)
-                         : extract_types_at(&q->asking, q->address, &type);
+    bool found = q->type ? type_of_name(&q->asking, q->type, &type)
+                         : type_of_variable(&q->asking, q->address, &type);
 
     return found && q->answer(&q->asking, &type, q);
 }

@@ -24,8 +24,9 @@ struct rkh_signal *rkh_signal_at(struct rkh_study *study, const struct rkh_objec
 static void add_sample(struct rkh_study *study, struct rkh_samples *samples, size_t row,
                        uint64_t ticks)
 {
-    void *rows = samples->samples;
-    if (!rkh_grow(&rows, sizeof *samples->samples, samples->count, &samples->room)) {
+    struct rkh_sample *rows =
+        extract_grow(samples->samples, &samples->room, samples->count, sizeof *rows);
+    if (!rows) {
         study->failed = true;
         return;
     }

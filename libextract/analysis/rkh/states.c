@@ -6,13 +6,13 @@
 // entered where the target leaves such records out. An event is dispatched in the state that holds
 // (SM_DCH): that tells the one in which a trace begins, or goes on behind a loss.
 #include "analysis/rkh/study.h"
-#include <stdlib.h>
 
 static void add_turn(struct rkh_study *study, const struct rkh_object *object,
                      const struct rkh_moment *at)
 {
-    void *turns = study->turns;
-    if (!rkh_grow(&turns, sizeof *study->turns, study->turn_count, &study->turn_room)) {
+    struct rkh_turn *turns =
+        extract_grow(study->turns, &study->turn_room, study->turn_count, sizeof *turns);
+    if (!turns) {
         study->failed = true;
         return;
     }
@@ -115,8 +115,9 @@ void rkh_states_take(struct rkh_study *study, const struct extract_event *event)
 
 void rkh_states_break(struct rkh_study *study, bool anew)
 {
-    void *breaks = study->breaks;
-    if (!rkh_grow(&breaks, sizeof *study->breaks, study->break_count, &study->break_room)) {
+    struct rkh_break *breaks =
+        extract_grow(study->breaks, &study->break_room, study->break_count, sizeof *breaks);
+    if (!breaks) {
         study->failed = true;
         return;
     }

@@ -35,12 +35,12 @@ static void add_assertion(struct rkh_study *study, const struct extract_event *e
 {
     struct rkh_args args;
     struct rkh_item module, line;
-    void *rows = study->assertions;
     if (!rkh_args_of(&args, event) || !rkh_args_next(&args, &module) ||
         !rkh_args_next(&args, &line))
         return;
-    if (!rkh_grow(&rows, sizeof *study->assertions, study->assertion_count,
-                  &study->assertion_room)) {
+    struct rkh_assertion *rows = extract_grow(study->assertions, &study->assertion_room,
+                                              study->assertion_count, sizeof *rows);
+    if (!rows) {
         study->failed = true;
         return;
     }

@@ -16,19 +16,6 @@ void rkh_table_free(struct rkh_table *table)
     free(table->rows);
 }
 
-bool rkh_grow(void **elements, size_t element_bytes, size_t count, size_t *room)
-{
-    if (count < *room)
-        return true;
-    size_t more_room = *room ? *room * 2 : 16;
-    void *more = realloc(*elements, more_room * element_bytes);
-    if (!more)
-        return false;
-    *elements = more;
-    *room = more_room;
-    return true;
-}
-
 void *rkh_table_at(struct rkh_table *table, uint64_t key, bool *fresh)
 {
     uint32_t *place = extract_map_at(&table->map, key);
@@ -38,8 +25,8 @@ void *rkh_table_at(struct rkh_table *table, uint64_t key, bool *fresh)
         return NULL;
     if (*place)
         return rkh_table_row(table, *place - 1);
-    void *rows = table->rows;
-    if (!rkh_grow(&rows, table->row_bytes, table->count, &table->room))
+    void *rows = extract_grow(table->rows, &table->room, table->count, table->row_bytes);
+    if (!rows)
         return NULL;
     table->rows = rows;
     void *row = rkh_table_row(table, table->count);

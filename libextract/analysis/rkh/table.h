@@ -3,6 +3,7 @@
 #ifndef EXTRACT_ANALYSIS_RKH_TABLE_H
 #define EXTRACT_ANALYSIS_RKH_TABLE_H
 
+#include "base/grow.h"
 #include "events/room.h"
 
 struct rkh_table {
@@ -33,8 +34,5 @@ static inline uint64_t rkh_pair_key(uint64_t a, uint64_t b)
 {
     return a << 32 | (uint32_t)b;
 }
-
-// Room for one element more. False: out of memory.
-bool rkh_grow(void **elements, size_t element_bytes, size_t count, size_t *room);
 
 #endif

@@ -72,37 +72,11 @@ enum extract_code hook_settle(struct extract_snapshot *snapshot, uint32_t from, 
     return EXTRACT_OK;
 }
 
-// One check of the control block: what must hold, and how to say that it does not.
-struct check {
-    bool holds;
-    const char *field;
-    uint32_t value;
-    const char *reason;
-};
-
-static enum extract_code run_checks(const struct check *checks, size_t count, uint64_t address,
-                                    struct extract_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (checks[i].holds)
-            continue;
-        char what[64];
-        snprintf(what, sizeof what, "hook ring at 0x%llx", (unsigned long long)address);
-        extract_error_set(error, EXTRACT_BAD, what,
-                          "is this the right address, and is the dump whole?", "%s is 0x%x: %s",
-                          checks[i].field, checks[i].value, checks[i].reason);
-        if (error)
-            error->where = address;
-        return EXTRACT_BAD;
-    }
-    return EXTRACT_OK;
-}
-
 static enum extract_code check_header(const struct header *h, uint64_t address,
                                       struct extract_error *error)
 {
     uint64_t length = (uint64_t)EXTRACT_HOOKS_HEADER + h->buffer_bytes;
-    const struct check checks[] = {
+    const struct extract_check checks[] = {
         {h->version == EXTRACT_HOOKS_VERSION, "version", h->version, "only 1 is known"},
         {h->header_bytes == EXTRACT_HOOKS_HEADER, "header_bytes", h->header_bytes, "it must be 64"},
         {h->buffer_bytes >= HOOK_BUFFER_LEAST && h->buffer_bytes <= BUFFER_MOST &&
@@ -119,7 +93,7 @@ static enum extract_code check_header(const struct header *h, uint64_t address,
         {h->head - h->tail <= h->buffer_bytes, "head - tail", h->head - h->tail,
          "it is more than buffer_bytes"},
     };
-    return run_checks(checks, sizeof checks / sizeof *checks, address, error);
+    return extract_checks_run(checks, sizeof checks / sizeof *checks, "hook ring", address, error);
 }
 
 // Fills the ring from the control block in its `header`.

@@ -25,18 +25,6 @@ static const struct extract_event_type *hook_type(uint32_t id)
     return &hook_event;
 }
 
-static const struct extract_role_fields *hook_role(uint32_t id)
-{
-    static const struct extract_role_fields none = {EXTRACT_ROLE_NONE, -1, -1, -1, -1};
-    (void)id;
-    return &none;
-}
-
-static uint64_t hook_stamp(const struct extract_snapshot *snapshot, uint32_t slot)
-{
-    return snapshot->index[slot].stamp;
-}
-
 static void decode_context(struct extract_event *event, const struct hook_record *record)
 {
     event->thread = record->tid;
@@ -85,21 +73,14 @@ static void hook_decode(const struct extract_snapshot *snapshot, uint32_t slot, 
 
 // ---- as AIX has it ----
 
-static uint8_t *put_big(uint8_t *to, uint64_t value, uint32_t bytes)
-{
-    for (uint32_t i = 0; i < bytes; i++)
-        to[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
-    return to + bytes;
-}
-
 // Hook word and data words with their highest byte first, and the buffer as it is.
 static bool lay_out(const struct extract_event *event, const struct hook_word *word,
                     struct extract_cursor *c, uint8_t *room)
 {
     uint32_t unit = hook_unit(word);
-    uint8_t *to = put_big(room, hook_word_value(word), unit);
+    uint8_t *to = extract_store(room, hook_word_value(word), unit, EXTRACT_BIG);
     for (unsigned i = 0; i < event->fields; i++)
-        to = put_big(to, event->field[i], unit);
+        to = extract_store(to, event->field[i], unit, EXTRACT_BIG);
     if (!extract_cursor_span(c, (uint64_t)event->fields * unit))
         return false;
     size_t left = extract_cursor_left(c);
@@ -177,8 +158,6 @@ const struct extract_format extract_format_hook = {
     .is = hook_is,
     .stream = &hook_stream,
     .type = hook_type,
-    .role = hook_role,
-    .stamp = hook_stamp,
     .decode = hook_decode,
     .save = hook_save,
     .direction = EXTRACT_CLOCK_UP,

@@ -93,12 +93,6 @@ static inline bool hook_frame_is_blank(uint32_t frame)
     return frame >> 16 == HOOK_FRAME_NONE >> 16 && (frame & 0xFFFF) >= 4 && frame % 4 == 0;
 }
 
-static inline void hook_put(uint8_t *to, uint32_t value, enum extract_byte_order order)
-{
-    for (unsigned i = 0; i < 4; i++)
-        to[order == EXTRACT_BIG ? 3 - i : i] = (uint8_t)(value >> 8 * i);
-}
-
 // header.c
 enum extract_code hook_ring_find(struct extract_ring *ring, struct extract_memory *memory,
                                  struct extract_symbols *symbols, struct extract_error *error);

@@ -13,7 +13,7 @@ struct image {
 
 static void put_word(struct image *image, enum extract_hooks_word at, uint64_t value)
 {
-    hook_put(image->bytes + at, (uint32_t)value, image->order);
+    extract_store(image->bytes + at, (uint32_t)value, 4, image->order);
 }
 
 // The clock that the events have: a target may change its own while it is read, and what is blanked
@@ -34,7 +34,7 @@ static void blank(struct image *image, uint32_t at, uint32_t length)
     while (length) {
         uint32_t part = length < HOOK_FRAME_MOST ? length : HOOK_FRAME_MOST;
         uint8_t *to = image->bytes + EXTRACT_HOOKS_HEADER + at % image->size;
-        hook_put(to, HOOK_FRAME_NONE | part, image->order);
+        extract_store(to, HOOK_FRAME_NONE | part, 4, image->order);
         at += part;
         length -= part;
     }

@@ -153,16 +153,16 @@ static bool put_item(struct builder *builder, size_t at, const struct item *item
     uint8_t *record = take(builder, length), *to = record;
     if (!record)
         return false;
-    hook_put(to, frame_of(item, length), builder->layout.order);
+    extract_store(to, frame_of(item, length), 4, builder->layout.order);
     to += 4;
     if (length > HOOK_FRAME_MOST) {
-        hook_put(to, length, builder->layout.order);
+        extract_store(to, length, 4, builder->layout.order);
         to += 4;
     }
     if (unit == item->head)
         memcpy(to, from, unit);
     else
-        hook_put(to, (uint32_t)hook_word_value(&item->word), builder->layout.order);
+        extract_store(to, (uint32_t)hook_word_value(&item->word), 4, builder->layout.order);
     memcpy(to + unit, from + item->head, item->data);
     to = record + length - item->tid - item->stamp;
     from += item->head + item->data + item->fill;
@@ -181,7 +181,7 @@ static bool put_damage(struct builder *builder, size_t length)
         uint8_t *to = take(builder, whole);
         if (!to)
             return false;
-        hook_put(to, HOOK_FRAME_NONE | whole, builder->layout.order);
+        extract_store(to, HOOK_FRAME_NONE | whole, 4, builder->layout.order);
         builder->records++;
         length -= part;
     }
@@ -247,7 +247,7 @@ static void put_header(struct builder *builder, uint32_t buffer_bytes)
         {EXTRACT_HOOKS_AT_CPUS, 1},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        hook_put(builder->ring + words[i].at, words[i].value, layout->order);
+        extract_store(builder->ring + words[i].at, words[i].value, 4, layout->order);
 }
 
 // Fills the builder's ring up to a power of two.

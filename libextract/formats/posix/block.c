@@ -3,20 +3,8 @@
 //
 // Source: docs/formats/posix-ring.md, "The process block", "A stream block".
 #include "formats/posix/posix.h"
-#include <stdio.h>
 
 enum byte_of_layout { LAYOUT_PIDS = 1 << 16, LAYOUT_REALTIME = 1 << 17, LAYOUT_SHARED = 1 << 18 };
-
-enum extract_byte_order posix_order(const uint8_t *bytes, size_t length, uint32_t magic)
-{
-    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
-    uint32_t first = extract_cursor_u32(&c);
-    if (c.failed)
-        return EXTRACT_ORDER_UNKNOWN;
-    if (first == magic)
-        return EXTRACT_LITTLE;
-    return first == __builtin_bswap32(magic) ? EXTRACT_BIG : EXTRACT_ORDER_UNKNOWN;
-}
 
 static struct posix_layout layout_of(uint32_t word, enum extract_byte_order order)
 {
@@ -32,7 +20,7 @@ static struct posix_layout layout_of(uint32_t word, enum extract_byte_order orde
 static struct extract_cursor begin(const uint8_t *bytes, size_t length, uint32_t magic,
                                    enum extract_byte_order *order)
 {
-    *order = posix_order(bytes, length, magic);
+    *order = extract_magic_order(bytes, length, magic);
     struct extract_cursor c = extract_cursor_make(bytes, length, *order);
     if (length < POSIX_HEADER)
         *order = EXTRACT_ORDER_UNKNOWN;
@@ -96,31 +84,6 @@ bool posix_stream_read(struct posix_stream *s, const uint8_t *bytes, size_t leng
 
 // ---- what must hold ----
 
-struct check {
-    bool holds;
-    const char *field;
-    uint32_t value;
-    const char *reason;
-};
-
-static enum extract_code run_checks(const struct check *checks, size_t count, uint64_t address,
-                                    struct extract_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (checks[i].holds)
-            continue;
-        char what[64];
-        snprintf(what, sizeof what, "POSIX trace at 0x%llx", (unsigned long long)address);
-        extract_error_set(error, EXTRACT_BAD, what,
-                          "is this the right address, and is the dump whole?", "%s is 0x%x: %s",
-                          checks[i].field, checks[i].value, checks[i].reason);
-        if (error)
-            error->where = address;
-        return EXTRACT_BAD;
-    }
-    return EXTRACT_OK;
-}
-
 static bool fits(uint32_t at, uint64_t bytes, uint32_t total)
 {
     return at >= POSIX_HEADER && at % 4 == 0 && at <= total && bytes <= total - at;
@@ -145,7 +108,7 @@ enum extract_code posix_block_check(const struct posix_block *b, uint64_t addres
     uint64_t names = (uint64_t)b->names_room * b->name_bytes;
     uint64_t streams = (uint64_t)b->streams * b->stream_bytes;
     uint64_t least = POSIX_STREAM_AT_FILTER + 2 * (uint64_t)posix_filter_bytes(b->ids);
-    const struct check checks[] = {
+    const struct extract_check checks[] = {
         {b->version == POSIX_VERSION, "version", b->version, "only 1 is known"},
         {b->header_bytes == POSIX_HEADER, "header_bytes", b->header_bytes, "it must be 128"},
         {address + b->total_bytes >= address, "total_bytes", b->total_bytes,
@@ -167,14 +130,15 @@ enum extract_code posix_block_check(const struct posix_block *b, uint64_t addres
         {fits(b->names_at, names, b->total_bytes), "names_at", b->names_at,
          "the names do not lie in the object"},
     };
-    return run_checks(checks, sizeof checks / sizeof *checks, address, error);
+    return extract_checks_run(checks, sizeof checks / sizeof *checks, "POSIX trace", address,
+                              error);
 }
 
 enum extract_code posix_stream_check(const struct posix_stream *s, uint64_t address,
                                      struct extract_error *error)
 {
     uint64_t object = address - s->back, ring = (uint64_t)s->ring_words * 4;
-    const struct check checks[] = {
+    const struct extract_check checks[] = {
         {s->version == POSIX_VERSION, "version", s->version, "only 1 is known"},
         {s->header_bytes == POSIX_HEADER, "header_bytes", s->header_bytes, "it must be 128"},
         {s->back >= POSIX_HEADER && s->back % 4 == 0 && s->back <= address, "back", s->back,
@@ -188,7 +152,8 @@ enum extract_code posix_stream_check(const struct posix_stream *s, uint64_t addr
              object + s->ring_at + ring >= object + s->ring_at,
          "ring_at", s->ring_at, "no ring can begin there"},
     };
-    return run_checks(checks, sizeof checks / sizeof *checks, address, error);
+    return extract_checks_run(checks, sizeof checks / sizeof *checks, "POSIX trace", address,
+                              error);
 }
 
 bool posix_stream_places(const struct posix_stream *s)

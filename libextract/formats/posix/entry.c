@@ -9,27 +9,13 @@ enum { WORD = 8, GENERIC = 0x4000, STAMPED = 0x8000 };
 // Bits of the hook data.
 enum { HAS_CUT = 1, HAS_INTERRUPT = 2, HAS_PID = 4 };
 
-static uint8_t *put_big(uint8_t *to, uint64_t value)
-{
-    for (unsigned i = 0; i < WORD; i++)
-        to[i] = (uint8_t)(value >> 8 * (WORD - 1 - i));
-    return to + WORD;
-}
-
-static uint8_t *put_little(uint8_t *to, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        to[i] = (uint8_t)(value >> 8 * i);
-    return to + bytes;
-}
-
 // A user's data as they are; the system's are words.
 static uint8_t *put_data(const struct extract_ring *ring, const struct extract_event *event,
                          uint8_t *to)
 {
     struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
     while (event->id < POSIX_USER && extract_cursor_left(&c) >= 4)
-        to = put_little(to, extract_cursor_u32(&c), 4);
+        to = extract_store(to, extract_cursor_u32(&c), 4, EXTRACT_LITTLE);
     size_t left = extract_cursor_left(&c);
     memcpy(to, extract_cursor_span(&c, left), left);
     return to + left;
@@ -55,15 +41,18 @@ bool posix_entry(const struct extract_ring *ring, const struct extract_event *ev
     entry->data = (uint16_t)((event->field[2] ? HAS_CUT : 0) |
                              (event->context == EXTRACT_ISR ? HAS_INTERRUPT : 0) |
                              (event->field[3] ? HAS_PID : 0));
-    uint8_t *to =
-        put_big(room + WORD, user ? extract_number_key(EXTRACT_KIND_USER_EVENT, event->field[0])
-                                  : event->field[0]);
-    to = put_little(to, event->field[1], WORD);
-    to = put_little(to, event->context == EXTRACT_ISR ? event->field[4] : 0, WORD);
+    uint64_t number =
+        user ? extract_number_key(EXTRACT_KIND_USER_EVENT, event->field[0]) : event->field[0];
+    uint64_t interrupt = event->context == EXTRACT_ISR ? event->field[4] : 0;
+    uint8_t *to = extract_store(room + WORD, number, WORD, EXTRACT_BIG);
+    to = extract_store(to, event->field[1], WORD, EXTRACT_LITTLE);
+    to = extract_store(to, interrupt, WORD, EXTRACT_LITTLE);
     to = put_data(ring, event, to);
     entry->length = (size_t)(to - room);
     entry->bytes_of_data = (uint32_t)entry->length - 2 * WORD;
-    put_big(room, (uint64_t)entry->type << 48 | (uint64_t)(entry->bytes_of_data & 0xFFFF) << 32 |
-                      (uint64_t)entry->hook << 16 | entry->data);
+    extract_store(room,
+                  (uint64_t)entry->type << 48 | (uint64_t)(entry->bytes_of_data & 0xFFFF) << 32 |
+                      (uint64_t)entry->hook << 16 | entry->data,
+                  WORD, EXTRACT_BIG);
     return true;
 }

@@ -20,6 +20,17 @@ static bool read_block(struct posix_block *block, struct extract_memory *memory,
            posix_block_read(block, bytes, sizeof bytes) && !posix_block_check(block, address, NULL);
 }
 
+// A memory may hold the stream block's words alone.
+static void read_name(struct extract_ring *ring, struct extract_memory *memory, uint64_t address)
+{
+    char *name = ring->posix.name;
+    size_t got;
+    if (extract_memory_read(memory, address + POSIX_STREAM_AT_NAME, name, POSIX_STREAM_NAME, &got,
+                            NULL))
+        memset(name, 0, POSIX_STREAM_NAME);
+    name[POSIX_STREAM_NAME - 1] = '\0';
+}
+
 static enum extract_code read_stream(struct extract_ring *ring, struct posix_stream *stream,
                                      struct extract_memory *memory, uint64_t address,
                                      struct extract_error *error)
@@ -30,6 +41,7 @@ static enum extract_code read_stream(struct extract_ring *ring, struct posix_str
         extract_memory_read(memory, address, ring->header, POSIX_HEADER, &got, error);
     if (code)
         return code;
+    read_name(ring, memory, address);
     if (posix_stream_read(stream, ring->header, POSIX_HEADER))
         return posix_stream_check(stream, address, error);
     snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
@@ -158,7 +170,7 @@ static enum extract_code read_at(struct extract_ring *ring, struct extract_memor
         extract_memory_read(memory, address, ring->header, POSIX_HEADER, &got, error);
     if (code)
         return code;
-    if (posix_order(ring->header, POSIX_HEADER, POSIX_STREAM_MAGIC))
+    if (extract_magic_order(ring->header, POSIX_HEADER, POSIX_STREAM_MAGIC))
         return at_stream(ring, memory, address, error);
     if (posix_block_read(&block, ring->header, POSIX_HEADER)) {
         code = posix_block_check(&block, address, error);
@@ -212,8 +224,8 @@ void posix_join(struct extract_ring *ring, struct extract_symbols *symbols)
 
 bool posix_looks(const uint8_t *bytes, size_t length)
 {
-    return posix_order(bytes, length, POSIX_PROCESS_MAGIC) ||
-           posix_order(bytes, length, POSIX_STREAM_MAGIC);
+    return extract_magic_order(bytes, length, POSIX_PROCESS_MAGIC) ||
+           extract_magic_order(bytes, length, POSIX_STREAM_MAGIC);
 }
 
 bool posix_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address)
@@ -235,6 +247,16 @@ bool posix_complete(struct extract_ring *ring, struct extract_memory *memory)
     if (posix_at(ring, memory, NULL, address, NULL))
         return false;
     return address != ring->address || !ring->posix.process_known;
+}
+
+// The stream block up to its filters.
+uint32_t posix_describe(const struct extract_ring *ring, uint8_t bytes[EXTRACT_DESCRIPTION_MAX])
+{
+    _Static_assert(POSIX_HEADER + POSIX_STREAM_NAME == (int)EXTRACT_DESCRIPTION_MAX, "all of it");
+    _Static_assert(sizeof ring->posix.name == POSIX_STREAM_NAME, "names of streams");
+    memcpy(bytes, ring->header, POSIX_HEADER);
+    memcpy(bytes + POSIX_STREAM_AT_NAME, ring->posix.name, POSIX_STREAM_NAME);
+    return POSIX_STREAM_AT_FILTER;
 }
 
 bool posix_reach(const struct extract_ring *ring, const uint8_t *header,

@@ -53,18 +53,6 @@ static const struct extract_event_type *type_of(uint32_t id)
     return known ? &system_events[id] : &unknown_event;
 }
 
-static const struct extract_role_fields *role_of(uint32_t id)
-{
-    static const struct extract_role_fields none = {EXTRACT_ROLE_NONE, -1, -1, -1, -1};
-    (void)id;
-    return &none;
-}
-
-static uint64_t stamp_of(const struct extract_snapshot *snapshot, uint32_t slot)
-{
-    return snapshot->index[slot].stamp;
-}
-
 // What the first field holds: a user event's number, or the number that is an event's data.
 static uint64_t first_field(const struct posix_record *record, const uint8_t *data,
                             enum extract_byte_order order)
@@ -142,9 +130,11 @@ static const struct extract_stream posix_stream_of_bytes = {
     .live_from = POSIX_STREAM_AT_GENERATION,
     .live_to = POSIX_HEADER,
     .reach = posix_reach,
+    .describe = posix_describe,
     .walk = posix_walk,
     .length = posix_length,
     .finished = posix_finished,
+    .border = posix_border,
     .object = posix_named,
     .beside = posix_copy_beside,
 };
@@ -162,11 +152,9 @@ const struct extract_format extract_format_posix = {
     .stream = &posix_stream_of_bytes,
     .streams = true,
     .type = type_of,
-    .role = role_of,
     .object = object_of,
     .user_ids = POSIX_USER,
     .users_share = true,
-    .stamp = stamp_of,
     .decode = decode,
     .save = posix_save,
     .direction = EXTRACT_CLOCK_UP,

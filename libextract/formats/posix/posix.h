@@ -119,9 +119,7 @@ struct posix_record {
     uint32_t pid; // 0 where records do not tell it
 };
 
-// block.c: the byte order that a magic at the start of bytes tells; UNKNOWN: it is not there.
-enum extract_byte_order posix_order(const uint8_t *bytes, size_t length, uint32_t magic);
-// From POSIX_HEADER bytes, in the byte order that their magic tells. False: they
+// block.c: from POSIX_HEADER bytes, in the byte order that their magic tells. False: they
 // do not begin with the magic.
 bool posix_block_read(struct posix_block *block, const uint8_t *bytes, size_t length);
 bool posix_stream_read(struct posix_stream *stream, const uint8_t *bytes, size_t length);
@@ -168,6 +166,7 @@ bool posix_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, ui
 bool posix_complete(struct extract_ring *ring, struct extract_memory *memory);
 bool posix_reach(const struct extract_ring *ring, const uint8_t *header,
                  struct extract_reach *reach);
+uint32_t posix_describe(const struct extract_ring *ring, uint8_t bytes[EXTRACT_DESCRIPTION_MAX]);
 
 // copy.c: a copy holds, one behind the other, the stream block's header, the names, the rest of the
 // stream block, the process block, the ring; without a process block no names, and of the rest the
@@ -192,6 +191,8 @@ void posix_copy_beside(struct extract_snapshot *snapshot, struct extract_memory 
 // walk.c
 uint32_t posix_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
 uint32_t posix_finished(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
+uint32_t posix_border(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
+                      uint32_t end);
 bool posix_named(const struct extract_ring *ring, const uint8_t *record, uint32_t length,
                  uint64_t *number);
 uint64_t posix_spill(const struct extract_ring *ring);
@@ -201,14 +202,13 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
 bool posix_entry(const struct extract_ring *ring, const struct extract_event *event,
                  struct extract_entry *entry, uint8_t *room);
 
-static inline void posix_put(uint8_t *to, uint64_t value, enum extract_byte_order order)
-{
-    for (unsigned i = 0; i < 4; i++)
-        to[order == EXTRACT_BIG ? 3 - i : i] = (uint8_t)(value >> 8 * i);
-}
-
 // save.c
 enum extract_code posix_save(struct extract_text *text, const struct extract_trace *trace,
                              struct extract_error *error);
+// recording.c: the same of the entries of a log, which are all that the snapshot holds beside
+// names.
+enum extract_code posix_save_recording(struct extract_text *text,
+                                       const struct extract_snapshot *snapshot,
+                                       struct extract_error *error);
 
 #endif

@@ -37,7 +37,7 @@ static void put_ring(struct image *image, const struct extract_snapshot *snapsho
         for (uint32_t k = 0; k < place->length; k++)
             to[(place->at + k) % size] = 0;
     }
-    posix_put(header + POSIX_STREAM_AT_TAIL, stream.head - length / 4, ring->byte_order);
+    extract_store(header + POSIX_STREAM_AT_TAIL, stream.head - length / 4, 4, ring->byte_order);
 }
 
 static void put_all(struct image *image, const struct extract_snapshot *snapshot)
@@ -47,9 +47,9 @@ static void put_all(struct image *image, const struct extract_snapshot *snapshot
     uint32_t rest_bytes;
     const uint8_t *rest = posix_copy_rest(snapshot, &rest_bytes);
     uint8_t *block = put(image, posix_copy_process(snapshot), POSIX_HEADER);
-    posix_put(block + POSIX_BLOCK_AT_ADDRESS, ring->posix.process, order);
-    posix_put(block + POSIX_BLOCK_AT_ADDRESS + 4, ring->posix.process >> 32, order);
-    posix_put(block + POSIX_BLOCK_AT_STREAM, ring->posix.stream, order);
+    extract_store(block + POSIX_BLOCK_AT_ADDRESS, ring->posix.process, 4, order);
+    extract_store(block + POSIX_BLOCK_AT_ADDRESS + 4, ring->posix.process >> 32, 4, order);
+    extract_store(block + POSIX_BLOCK_AT_STREAM, ring->posix.stream, 4, order);
     put(image, posix_copy_names(snapshot), (size_t)(ring->registry.end - ring->registry.start));
     uint8_t *header = put(image, snapshot->bytes, POSIX_HEADER);
     put(image, rest, rest_bytes);
@@ -60,11 +60,13 @@ enum extract_code posix_save(struct extract_text *text, const struct extract_tra
                              struct extract_error *error)
 {
     const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
-    const uint8_t *process = posix_copy_process(snapshot);
+    const uint8_t *process = snapshot->ring.header_bytes ? posix_copy_process(snapshot) : NULL;
     struct posix_block block;
+    if (!snapshot->ring.header_bytes)
+        return posix_save_recording(text, snapshot, error);
     if (!process || !posix_block_read(&block, process, POSIX_HEADER))
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "POSIX trace",
-                                 "keep the dump of the memory, or the log, instead",
+                                 "keep the dump of the memory instead",
                                  "its process block is in no memory here");
     struct image image = {malloc((size_t)snapshot->ring.length), 0};
     if (!image.bytes)

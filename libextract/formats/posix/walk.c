@@ -12,6 +12,7 @@ struct walk {
     const uint8_t *buffer; // and behind it what it starts with
     uint32_t size, offset; // of the buffer; in the copy
     uint32_t from, to;
+    uint32_t position; // in words, where the buffer does not begin at one that it divides
     struct posix_layout layout;
     bool log;       // records of a log stand where they were put, not where they lay
     uint64_t stamp; // of the last record
@@ -35,7 +36,8 @@ static bool record_at(const struct walk *walk, uint32_t at, struct posix_record 
     const uint8_t *bytes = walk->buffer + at % walk->size;
     uint32_t left = walk->to - at;
     left = left < POSIX_RECORD_MOST ? left : POSIX_RECORD_MOST;
-    uint32_t position = walk->log ? own_position(bytes, left, &walk->layout) : at / 4;
+    uint32_t position =
+        walk->log ? own_position(bytes, left, &walk->layout) : walk->position + at / 4;
     return posix_record_read(record, bytes, left, &walk->layout, position);
 }
 
@@ -85,12 +87,23 @@ static uint32_t walk_back(const struct walk *walk)
         uint32_t last = (at - 4) % walk->size;
         struct extract_cursor c =
             extract_cursor_make(walk->buffer + last, sizeof(uint32_t), walk->layout.order);
-        uint32_t bytes = posix_trailer_words(extract_cursor_u32(&c), at / 4) * 4;
+        uint32_t bytes = posix_trailer_words(extract_cursor_u32(&c), walk->position + at / 4) * 4;
         struct posix_record record;
         if (!bytes || bytes > at - walk->from || !record_at(walk, at - bytes, &record))
             return at;
         at -= bytes;
     }
+}
+
+uint32_t posix_border(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
+                      uint32_t end)
+{
+    struct posix_stream stream;
+    struct walk walk = {
+        .buffer = bytes, .size = length, .to = length, .position = (end - length) / 4};
+    posix_stream_read(&stream, ring->header, sizeof ring->header);
+    walk.layout = stream.layout;
+    return length ? walk_back(&walk) : 0;
 }
 
 static uint32_t search(const struct walk *walk, uint32_t at)
@@ -137,7 +150,7 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
     struct walk walk = {.snapshot = snapshot,
                         .size = (uint32_t)(ring->entries.end - ring->entries.start),
                         .from = from,
-                        .to = to,
+                        .to = from + (to - from) / 4 * 4, // a log may end anywhere
                         .log = !ring->header_bytes};
     posix_stream_read(&stream, ring->header, sizeof ring->header);
     walk.layout = stream.layout;
@@ -147,5 +160,6 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
     memcpy(buffer + walk.size, buffer, (size_t)posix_spill(ring));
     if (!border)
         from = walk.log ? search(&walk, from) : walk_back(&walk);
-    return note_all(&walk, from);
+    return note_all(&walk, from) &&
+           (walk.to == to || note(&walk, walk.to, to - walk.to, EXTRACT_INVALID));
 }

@@ -137,20 +137,6 @@ static unsigned flags_of(const struct rkh_wire *wire)
            (wire->family == RKH_FAMILY_3 ? HAS_USE : 0u);
 }
 
-static uint8_t *put_big(uint8_t *to, uint64_t value)
-{
-    for (unsigned i = 0; i < WORD; i++)
-        to[i] = (uint8_t)(value >> 8 * (WORD - 1 - i));
-    return to + WORD;
-}
-
-static uint8_t *put_little(uint8_t *to, uint64_t value)
-{
-    for (unsigned i = 0; i < WORD; i++)
-        to[i] = (uint8_t)(value >> 8 * i);
-    return to + WORD;
-}
-
 // An item as it was sent, but what has a name, as a key of it in 8 bytes. False: it has no room.
 static bool put_item(const struct rkh_args *args, const struct rkh_item *item, size_t from,
                      uint8_t **to, const uint8_t *end)
@@ -164,7 +150,7 @@ static bool put_item(const struct rkh_args *args, const struct rkh_item *item, s
     if (item->kind == RKH_ITEM_SIGNAL)
         key = extract_number_key(EXTRACT_KIND_SIGNAL, key);
     if (named)
-        put_little(*to + 1, key);
+        extract_store(*to + 1, key, WORD, EXTRACT_LITTLE);
     *to += length;
     return true;
 }
@@ -175,7 +161,8 @@ static void lay_out_items(const struct extract_event *event, struct rkh_args *ar
     uint8_t *to = room + 2 * WORD;
     struct rkh_item item;
     size_t from = 0;
-    put_big(room + WORD, extract_number_key(EXTRACT_KIND_USER_EVENT, event->id - RKH_USER));
+    extract_store(room + WORD, extract_number_key(EXTRACT_KIND_USER_EVENT, event->id - RKH_USER),
+                  WORD, EXTRACT_BIG);
     while (rkh_args_next(args, &item) &&
            put_item(args, &item, from, &to, room + 2 * WORD + UINT16_MAX))
         from = args->c.at;
@@ -190,7 +177,7 @@ static void lay_out_words(const struct extract_event *event, struct extract_entr
 {
     uint8_t *to = room + WORD;
     for (unsigned i = 0; i < event->fields; i++)
-        to = put_big(to, event->field[i]);
+        to = extract_store(to, event->field[i], WORD, EXTRACT_BIG);
     entry->type = STAMPED;
     entry->length = (size_t)(to - room);
     entry->bytes_of_data = (uint32_t)entry->length - WORD;
@@ -217,7 +204,9 @@ bool rkh_entry(const struct extract_ring *ring, const struct extract_event *even
         lay_out_items(event, &args, entry, room);
     else
         lay_out_words(event, entry, room);
-    put_big(room, (uint64_t)entry->type << 48 | (uint64_t)(entry->bytes_of_data & 0xFFFF) << 32 |
-                      (uint64_t)entry->hook << 16 | entry->data);
+    extract_store(room,
+                  (uint64_t)entry->type << 48 | (uint64_t)(entry->bytes_of_data & 0xFFFF) << 32 |
+                      (uint64_t)entry->hook << 16 | entry->data,
+                  WORD, EXTRACT_BIG);
     return true;
 }

@@ -4,18 +4,6 @@
 // Source: docs/formats/rkh.md; the interface of RKH's trace facility, 2.3 to 3.4.00.
 #include "formats/rkh/target/target.h"
 
-static const struct extract_role_fields *role_of(uint32_t id)
-{
-    static const struct extract_role_fields none = {EXTRACT_ROLE_NONE, -1, -1, -1, -1};
-    (void)id;
-    return &none;
-}
-
-static uint64_t stamp_of(const struct extract_snapshot *snapshot, uint32_t slot)
-{
-    return snapshot->index[slot].stamp;
-}
-
 // 1 + the field with the active object that an event is of; 0: none.
 static const uint8_t owner[RKH_IDS] = {
     [32] = 2,  [64] = 1,  [65] = 1,  [66] = 1,  [67] = 1,  [68] = 1,  [69] = 1,  [70] = 1,
@@ -192,8 +180,6 @@ const struct extract_format extract_format_rkh = {
     .is = is,
     .stream = &stream,
     .type = rkh_type,
-    .role = role_of,
-    .stamp = stamp_of,
     .decode = decode,
     .tell = rkh_tell,
     .items = rkh_items,

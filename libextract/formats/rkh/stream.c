@@ -48,8 +48,7 @@ bool rkh_stream_at(struct extract_ring *ring, struct extract_memory *memory, uin
 void rkh_stream_head(uint8_t head[static RKH_STREAM_HEADER], size_t length)
 {
     memcpy(head, mark, sizeof mark);
-    for (unsigned i = 0; i < 8; i++)
-        head[sizeof mark + i] = (uint8_t)((uint64_t)length >> 8 * i);
+    extract_store(head + sizeof mark, length, 8, EXTRACT_LITTLE);
 }
 
 static enum extract_code load(struct extract_images *images, struct extract_input *input,

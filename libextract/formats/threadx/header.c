@@ -3,7 +3,6 @@
 //
 // Source: TraceX user guide, chapter 11, "Trace control header"; words are ULONGs of the port.
 #include "formats/threadx/threadx.h"
-#include <stdio.h>
 
 bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, size_t length,
                          enum extract_byte_order order, unsigned word)
@@ -28,9 +27,7 @@ bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, si
 
 bool threadx_looks(const uint8_t *bytes, size_t length)
 {
-    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
-    uint32_t first = extract_cursor_u32(&c);
-    return first == THREADX_ID || first == __builtin_bswap32(THREADX_ID);
+    return extract_magic_order(bytes, length, THREADX_ID) != EXTRACT_ORDER_UNKNOWN;
 }
 
 bool threadx_header_sniff(const uint8_t *bytes, size_t length, enum extract_byte_order *order,
@@ -38,32 +35,6 @@ bool threadx_header_sniff(const uint8_t *bytes, size_t length, enum extract_byte
 {
     *word = extract_trx_word_bytes(bytes, length, order);
     return *word != 0;
-}
-
-// One check of the header: what must hold, and how to say that it does not.
-struct check {
-    bool holds;
-    const char *field;
-    uint64_t value;
-    const char *reason;
-};
-
-static enum extract_code run_checks(const struct check *checks, size_t count, uint64_t address,
-                                    struct extract_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (checks[i].holds)
-            continue;
-        char what[64];
-        snprintf(what, sizeof what, "trace header at 0x%llx", (unsigned long long)address);
-        extract_error_set(error, EXTRACT_BAD, what,
-                          "is this the right address, and is the dump whole?", "%s is 0x%llx: %s",
-                          checks[i].field, (unsigned long long)checks[i].value, checks[i].reason);
-        if (error)
-            error->where = address;
-        return EXTRACT_BAD;
-    }
-    return EXTRACT_OK;
 }
 
 // The header's pointers as distances from its base, which hold wherever the ring was copied to.
@@ -86,7 +57,7 @@ static enum extract_code check_strict(const struct threadx_header *h, const stru
 {
     bool whole = (o->entries_end - o->entries_start) % threadx_entry_bytes(word) == 0;
     bool low = word == 4 && h->base == (uint32_t)address; // 64-bit targets hold the low half
-    struct check checks[] = {
+    struct extract_check checks[] = {
         {h->base == address || low, "trace_base_address", h->base, "it is not where it lies"},
         {h->reserved1 == 0, "reserved1", h->reserved1, "it must be 0"},
         {h->reserved2 == 0xAAAAAAAA, "reserved2", h->reserved2, "it must be 0xaaaaaaaa"},
@@ -96,7 +67,8 @@ static enum extract_code check_strict(const struct threadx_header *h, const stru
          "the entries do not follow the registry"},
         {whole, "buffer_end_pointer", h->entries_end, "the buffer holds no whole entries"},
     };
-    return run_checks(checks, sizeof checks / sizeof *checks, address, error);
+    return extract_checks_run(checks, sizeof checks / sizeof *checks, "trace header", address,
+                              error);
 }
 
 static enum extract_code check_layout(const struct threadx_header *h, const struct layout *o,
@@ -105,7 +77,7 @@ static enum extract_code check_layout(const struct threadx_header *h, const stru
     uint32_t entry = threadx_entry_bytes(word);
     uint32_t object = threadx_object_bytes(word, h->name_bytes);
     uint64_t used = (o->entries_end - o->entries_start) / entry * entry; // a rest is not used
-    struct check checks[] = {
+    struct extract_check checks[] = {
         {h->id == THREADX_ID, "id", h->id, "it must be 0x54585442"},
         {h->name_bytes >= 1 && h->name_bytes <= THREADX_NAME_MAX, "object_name_size", h->name_bytes,
          "it must be from 1 to 1024"},
@@ -126,7 +98,8 @@ static enum extract_code check_layout(const struct threadx_header *h, const stru
         {(o->current - o->entries_start) % entry == 0, "buffer_current_pointer", h->current,
          "it points into the middle of an entry"},
     };
-    return run_checks(checks, sizeof checks / sizeof *checks, address, error);
+    return extract_checks_run(checks, sizeof checks / sizeof *checks, "trace header", address,
+                              error);
 }
 
 // Slots of the span, whose end is that of the last whole one.

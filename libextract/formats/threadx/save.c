@@ -6,12 +6,6 @@
 #include "formats/threadx/threadx.h"
 #include <stdlib.h>
 
-static void put_word(uint8_t *to, uint64_t value, unsigned bytes, enum extract_byte_order order)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        to[order == EXTRACT_BIG ? bytes - 1 - i : i] = (uint8_t)(value >> (8 * i));
-}
-
 struct image {
     const struct extract_ring *ring;
     uint8_t *bytes;
@@ -22,7 +16,7 @@ struct image {
 static void put_pointer(struct image *image, uint32_t words, uint64_t value)
 {
     unsigned word = image->ring->word_bytes;
-    put_word(image->bytes + words * word, value, word, image->ring->byte_order);
+    extract_store(image->bytes + words * word, value, word, image->ring->byte_order);
 }
 
 static void put_name(struct image *image, uint8_t *slot, const char *name)
@@ -38,7 +32,7 @@ static void put_thread(struct image *image, uint8_t *slot, const struct extract_
     unsigned word = image->ring->word_bytes;
     memset(slot, 0, image->ring->registry.slot_bytes);
     slot[1] = THREADX_TYPE_THREAD;
-    put_word(slot + word, object->address, word, image->ring->byte_order);
+    extract_store(slot + word, object->address, word, image->ring->byte_order);
     put_name(image, slot, object->name);
 }
 
@@ -96,10 +90,10 @@ static void blank_lost(struct image *image, const struct extract_snapshot *snaps
         bool written = snapshot->wrapped || slot < snapshot->current;
         bool unreadable = snapshot->verdict[slot] == EXTRACT_UNREADABLE_ENTRY;
         if (written && (unreadable || snapshot->verdict[slot] == EXTRACT_OVERWRITTEN)) {
-            put_word(entry, THREADX_IN_INIT, word, ring->byte_order);
-            put_word(entry + 2 * word, THREADX_NO_EVENT, word, ring->byte_order);
+            extract_store(entry, THREADX_IN_INIT, word, ring->byte_order);
+            extract_store(entry + 2 * word, THREADX_NO_EVENT, word, ring->byte_order);
         } else if (unreadable) {
-            put_word(entry, 0, word, ring->byte_order);
+            extract_store(entry, 0, word, ring->byte_order);
         }
     }
 }

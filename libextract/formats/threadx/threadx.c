@@ -56,9 +56,8 @@ static const struct object_type *object_type(uint32_t type)
     return &unknown_object;
 }
 
-const struct extract_role_fields *threadx_role(uint32_t id)
+static const struct extract_role_fields *threadx_role(uint32_t id)
 {
-    static const struct extract_role_fields none = {EXTRACT_ROLE_NONE, -1, -1, -1, -1};
     static const struct {
         uint32_t id;
         struct extract_role_fields fields;
@@ -75,11 +74,11 @@ const struct extract_role_fields *threadx_role(uint32_t id)
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
         if (roles[i].id == id)
             return &roles[i].fields;
-    return &none;
+    return NULL;
 }
 
-bool threadx_object(const struct extract_snapshot *snapshot, uint32_t slot,
-                    struct extract_object *object, const uint8_t **name, size_t *name_bytes)
+static bool threadx_object(const struct extract_snapshot *snapshot, uint32_t slot,
+                           struct extract_object *object, const uint8_t **name, size_t *name_bytes)
 {
     const struct extract_ring *ring = &snapshot->ring;
     struct extract_cursor all =
@@ -166,8 +165,8 @@ static inline __attribute__((always_inline)) void decode_slots(const uint8_t *by
     }
 }
 
-void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
-                    struct extract_event *events)
+static void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
+                           struct extract_event *events)
 {
     const struct extract_ring *ring = &snapshot->ring;
     struct extract_cursor all =

@@ -76,12 +76,7 @@ void threadx_judge_kept(struct extract_snapshot *snapshot);
 bool threadx_same(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after);
 
 const struct extract_event_type *threadx_type(uint32_t id);
-const struct extract_role_fields *threadx_role(uint32_t id);
-bool threadx_object(const struct extract_snapshot *snapshot, uint32_t slot,
-                    struct extract_object *object, const uint8_t **name, size_t *name_bytes);
 uint64_t threadx_stamp(const struct extract_snapshot *snapshot, uint32_t slot);
-void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
-                    struct extract_event *events);
 bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
                           struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 

@@ -71,13 +71,14 @@ static void add(struct collector *c, const struct extract_event *event, struct c
 static bool changes_state(struct collector *c, uint64_t object, uint64_t state)
 {
     uint32_t *place = extract_map_at(&c->states, object);
-    void *states = c->state;
     if (place && *place) {
         bool changes = c->state[*place - 1] != state;
         c->state[*place - 1] = state;
         return changes;
     }
-    if (!place || !rkh_grow(&states, sizeof *c->state, c->state_count, &c->state_room)) {
+    uint64_t *states =
+        place ? extract_grow(c->state, &c->state_room, c->state_count, sizeof *states) : NULL;
+    if (!states) {
         c->failed = true;
         return false;
     }
@@ -264,7 +265,6 @@ static bool take_events(void *context, const struct extract_event *events, const
 static bool add_column(struct chart *chart, uint64_t address, enum chart_role role, size_t row)
 {
     uint32_t *place = extract_map_at(&chart->by_address, address);
-    void *columns = chart->columns;
     if (!place)
         return false;
     if (*place) {
@@ -272,7 +272,9 @@ static bool add_column(struct chart *chart, uint64_t address, enum chart_role ro
         column->role = role > column->role ? role : column->role;
         return true;
     }
-    if (!rkh_grow(&columns, sizeof *chart->columns, chart->column_count, &chart->column_room))
+    struct chart_column *columns =
+        extract_grow(chart->columns, &chart->column_room, chart->column_count, sizeof *columns);
+    if (!columns)
         return false;
     chart->columns = columns;
     const struct extract_object *object =
@@ -436,8 +438,8 @@ static bool collect(struct chart *chart, const struct extract_view *view)
     return fits && !chart->texts.code;
 }
 
-enum extract_code chart_make(struct chart *chart, const struct extract_view *view,
-                             const struct extract_trace *trace, uint64_t hz)
+static enum extract_code chart_make(struct chart *chart, const struct extract_view *view,
+                                    const struct extract_trace *trace, uint64_t hz)
 {
     const struct extract_rkh *rkh = &extract_trace_snapshot(trace)->ring.rkh;
     *chart = (struct chart){.hz = hz, .timed = rkh->value[EXTRACT_RKH_TS]};
@@ -447,7 +449,7 @@ enum extract_code chart_make(struct chart *chart, const struct extract_view *vie
     return fits && find_columns(chart) ? EXTRACT_OK : EXTRACT_NOMEM;
 }
 
-void chart_free(struct chart *chart)
+static void chart_free(struct chart *chart)
 {
     naming_free(&chart->naming);
     extract_text_free(&chart->texts);

@@ -60,11 +60,6 @@ struct chart {
     bool timed;
 };
 
-// chart.c. Errors: NOMEM.
-enum extract_code chart_make(struct chart *chart, const struct extract_view *view,
-                             const struct extract_trace *trace, uint64_t hz);
-void chart_free(struct chart *chart);
-
 // The index of a column; those of a chart's rows are there.
 static inline size_t chart_column(const struct chart *chart, uint64_t address)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // templates: what a set owns, and its diagnostics. In: texts, places, faults. Out: copies of them.
 #include "templates/compiler/keep.h"
+#include "base/grow.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,14 +109,12 @@ static bool is_behind(const struct extract_diagnostic *d, const struct template_
 static bool insert(struct extract_templates *templates, const struct template_place *place,
                    const struct extract_diagnostic *diagnostic)
 {
-    if (templates->diagnostic_count == templates->diagnostic_room) {
-        size_t room = templates->diagnostic_room ? templates->diagnostic_room * 2 : 16;
-        void *grown = realloc(templates->diagnostics, room * sizeof *templates->diagnostics);
-        if (!grown)
-            return false;
-        templates->diagnostics = grown;
-        templates->diagnostic_room = room;
-    }
+    struct extract_diagnostic *grown =
+        extract_grow(templates->diagnostics, &templates->diagnostic_room,
+                     templates->diagnostic_count, sizeof *grown);
+    if (!grown)
+        return false;
+    templates->diagnostics = grown;
     size_t at = templates->diagnostic_count++;
     for (; at > 0 && is_behind(&templates->diagnostics[at - 1], place); at--)
         templates->diagnostics[at] = templates->diagnostics[at - 1];

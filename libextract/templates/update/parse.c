@@ -4,6 +4,7 @@
 //
 // The compiler sees the same text with "+" made a blank and what is no template made a comment, so
 // that lines and columns of its diagnostics are right.
+#include "base/grow.h"
 #include "templates/compiler/compile.h"
 #include "templates/update/update.h"
 #include <stdlib.h>
@@ -67,14 +68,11 @@ static enum extract_code no_memory(const struct update *update, struct extract_e
 static struct update_change *add_change(struct update *update, const struct line *line,
                                         const char *at)
 {
-    if (update->change_count == update->change_room) {
-        size_t room = update->change_room ? update->change_room * 2 : 64;
-        struct update_change *changes = realloc(update->changes, room * sizeof *changes);
-        if (!changes)
-            return NULL;
-        update->changes = changes;
-        update->change_room = room;
-    }
+    struct update_change *changes =
+        extract_grow(update->changes, &update->change_room, update->change_count, sizeof *changes);
+    if (!changes)
+        return NULL;
+    update->changes = changes;
     struct update_change *change = &update->changes[update->change_count++];
     *change =
         (struct update_change){.line = line->number, .column = (unsigned)(at - line->start) + 1};

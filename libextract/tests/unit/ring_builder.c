@@ -161,6 +161,16 @@ void images_add(struct extract_memory *memory, const struct ring_image *image, s
                      EXTRACT_OK);
 }
 
+void image_find(const struct ring_image *image, struct extract_ring *ring)
+{
+    struct extract_ring_options options = {
+        .size = sizeof options, .address_known = true, .address = image->spec.address};
+    struct extract_memory *memory = images_open();
+    images_add(memory, image, 0, image->length);
+    assert_int_equal(extract_ring_find(ring, memory, NULL, &options, NULL), EXTRACT_OK);
+    extract_memory_close(memory);
+}
+
 void look_open_memory(struct look *look, struct extract_memory *memory, uint64_t address,
                       struct extract_symbols *symbols)
 {
@@ -204,6 +214,14 @@ const struct extract_event *look_events(const struct look *look, size_t *count)
             events[(*count)++] = events[i];
     assert_int_equal(*count, extract_trace_info(look->trace)->entries_valid);
     return events;
+}
+
+const struct extract_event *look_event(const struct look *look, size_t i)
+{
+    size_t count;
+    const struct extract_event *events = look_events(look, &count);
+    assert_true(i < count);
+    return &events[i];
 }
 
 void assert_accounted(const struct look *look)

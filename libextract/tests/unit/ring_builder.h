@@ -95,6 +95,8 @@ void ring_fill(struct ring_image *image, const struct ring_object *objects, size
 struct extract_memory *images_open(void);
 void images_add(struct extract_memory *memory, const struct ring_image *image, size_t from,
                 size_t to);
+// The ring as it is found in a memory of its image.
+void image_find(const struct ring_image *image, struct extract_ring *ring);
 
 // The steps from memory to trace, each of which must succeed.
 struct look {
@@ -111,6 +113,7 @@ void look_open_memory(struct look *look, struct extract_memory *memory, uint64_t
 void look_close(struct look *look);
 // All events of a trace, good until the next call.
 const struct extract_event *look_events(const struct look *look, size_t *count);
+const struct extract_event *look_event(const struct look *look, size_t i);
 // That valid + damaged + unused is what the ring can hold.
 void assert_accounted(const struct look *look);
 

@@ -38,18 +38,10 @@ static void end(void)
     look_close(&look);
 }
 
-static const struct extract_event *event_at(size_t i)
-{
-    size_t count;
-    const struct extract_event *events = look_events(&look, &count);
-    assert_true(i < count);
-    return &events[i];
-}
-
 static const struct extract_entry *take(size_t i)
 {
     const struct extract_template *chosen;
-    const struct extract_entry *entry = adaptor_take(adaptor, event_at(i), &chosen);
+    const struct extract_entry *entry = adaptor_take(adaptor, look_event(&look, i), &chosen);
     assert_null(chosen);
     return entry;
 }
@@ -144,7 +136,7 @@ static void test_contexts(void **state)
         assert_string_equal(entry->exec, who[i]);
         assert_int_equal(entry->tid, tid[i]);
         assert_int_equal(entry->pid, tid[i]);
-        struct adaptor_text text = adaptor_who(adaptor, event_at(i));
+        struct adaptor_text text = adaptor_who(adaptor, look_event(&look, i));
         assert_string_equal(text.bytes, who[i]);
         assert_int_equal(text.length, strlen(who[i]));
         assert_int_equal(text.columns, strlen(who[i]));
@@ -177,7 +169,7 @@ static void test_ids_of_three_and_of_four_digits(void **state)
         assert_int_equal(entry->hook, rows[i].hook);
         assert_int_equal(entry->data, rows[i].id);
         assert_memory_equal(entry->bytes, rows[i].word, 4);
-        adaptor_id(adaptor, event_at(i), id);
+        adaptor_id(adaptor, look_event(&look, i), id);
         assert_string_equal(id, rows[i].shown);
     }
     end();
@@ -250,7 +242,7 @@ static void test_names_leave_the_entry_alone(void **state)
     const struct extract_template *chosen;
     (void)state;
     begin(4, false, &queue_send, 1);
-    const struct extract_entry *entry = adaptor_take(adaptor, event_at(0), &chosen);
+    const struct extract_entry *entry = adaptor_take(adaptor, look_event(&look, 0), &chosen);
     for (uint64_t i = 0; i < 4 * MEMO_PLACES; i++) {
         char name[16];
         snprintf(name, sizeof name, "0x%08X", (unsigned)(0x30000000 + i * 4));
@@ -279,13 +271,13 @@ static void test_events_without_a_template(void **state)
     entries[2].id = 150; // of nobody
     entries[3].id = 6;   // without fields
     begin(4, false, entries, 4);
-    assert_described(event_at(0),
+    assert_described(look_event(&look, 0),
                      "queue send queue=input source=0x2000ABCD wait=forever enqueued=3");
-    assert_described(event_at(1), "user event 4099 info1=0x20006000 info2=0x2000ABCD "
-                                  "info3=0xFFFFFFFF info4=0x0003");
-    assert_described(event_at(2),
+    assert_described(look_event(&look, 1), "user event 4099 info1=0x20006000 info2=0x2000ABCD "
+                                           "info3=0xFFFFFFFF info4=0x0003");
+    assert_described(look_event(&look, 2),
                      "event 150 info1=0x20006000 info2=0x2000ABCD info3=0xFFFFFFFF info4=0x0003");
-    assert_described(event_at(3), "running");
+    assert_described(look_event(&look, 3), "running");
     end();
 }
 
@@ -306,7 +298,7 @@ static void test_types_of_the_users_own(void **state)
     struct extract_trace_options options = {.size = sizeof options, .user_types = types};
     assert_int_equal(extract_trace_open(&trace, &look.snapshot, &options, &error), EXTRACT_OK);
     assert_int_equal(adaptor_open(&adaptor, trace, NULL, &error), EXTRACT_OK);
-    struct extract_event event = *event_at(0);
+    struct extract_event event = *look_event(&look, 0);
     event.type = extract_trace_type(trace, 4096);
     assert_described(&event, "motor\\x01 on speed_now=0x20006000 x=0xFFFFFFFF");
     event.id = 69;
@@ -326,7 +318,7 @@ static void test_without_memory(void **state)
     ring_build(&image, &ring_plain);
     ring_fill(&image, objects, 2, &queue_send, 1);
     look_open(&look, &image);
-    struct extract_event event = *event_at(0);
+    struct extract_event event = *look_event(&look, 0);
     for (long i = 0; i < 8; i++) {
         const struct extract_template *chosen;
         struct extract_outcome outcome;

@@ -41,17 +41,9 @@ static void end(void)
     look_close(&look);
 }
 
-static const struct extract_event *event_at(size_t i)
-{
-    size_t count;
-    const struct extract_event *events = look_events(&look, &count);
-    assert_true(i < count);
-    return &events[i];
-}
-
 static void assert_printed(size_t i, const char *id, const char *who, const char *text)
 {
-    const struct extract_event *event = event_at(i);
+    const struct extract_event *event = look_event(&look, i);
     const struct extract_template *chosen;
     struct extract_outcome outcome;
     char shown[ADAPTOR_ID];
@@ -99,10 +91,10 @@ static void test_records(void **state)
         assert_printed(1, "123", "interrupt/0x20004000", "plain 5 20004000");
         assert_printed(2, "1234", "start-up", "generic hello n=5 t=C000");
         const struct extract_template *chosen;
-        const struct extract_entry *entry = adaptor_take(adaptor, event_at(2), &chosen);
+        const struct extract_entry *entry = adaptor_take(adaptor, look_event(&look, 2), &chosen);
         assert_int_equal(entry->bits, 64);
         assert_int_equal(entry->little, !big);
-        adaptor_take(adaptor, event_at(3), &chosen);
+        adaptor_take(adaptor, look_event(&look, 3), &chosen);
         assert_null(chosen);
         end();
     }

@@ -84,6 +84,27 @@ static inline void fake_stop(struct fake *fake)
     munmap(fake, sizeof *fake);
 }
 
+// Starts the server and connects to it, by extract_memory_open_openocd or the like.
+static inline struct extract_memory *
+fake_open(struct fake *fake, unsigned timeout_ms,
+          enum extract_code (*open)(struct extract_memory **, const char *,
+                                    const struct extract_live_options *, struct extract_error *))
+{
+    struct extract_live_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
+    struct extract_memory *memory = NULL;
+    struct extract_error error = {0};
+    fake_start(fake);
+    if (open(&memory, fake_place, &options, &error))
+        fail_msg("%s: %s", error.what, error.why);
+    return memory;
+}
+
+static inline void fake_close(struct fake *fake, struct extract_memory *memory)
+{
+    extract_memory_close(memory);
+    fake_stop(fake);
+}
+
 // Whether the trick is played now.
 static inline bool fake_plays(struct fake *fake, const char *trick)
 {

@@ -163,19 +163,7 @@ static void serve(struct fake *fake, int fd)
 
 static struct extract_memory *open_fake(struct fake *fake, unsigned timeout_ms)
 {
-    struct extract_live_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
-    struct extract_memory *memory = NULL;
-    struct extract_error error = {0};
-    fake_start(fake);
-    if (extract_memory_open_openocd(&memory, fake_place, &options, &error))
-        fail_msg("%s: %s", error.what, error.why);
-    return memory;
-}
-
-static void close_fake(struct fake *fake, struct extract_memory *memory)
-{
-    extract_memory_close(memory);
-    fake_stop(fake);
+    return fake_open(fake, timeout_ms, extract_memory_open_openocd);
 }
 
 static void words_become_bytes(void **state)
@@ -192,7 +180,7 @@ static void words_become_bytes(void **state)
             for (size_t length = 1; length < 14; length++)
                 assert_fake_bytes(fake, memory, FAKE_START + 100 + offset, length);
         assert_fake_bytes(fake, memory, FAKE_START, 4096);
-        close_fake(fake, memory);
+        fake_close(fake, memory);
     }
 }
 
@@ -209,7 +197,7 @@ static void one_command_for_64_kib(void **state)
     assert_int_equal(fake->connections, 1);
     assert_true(extract_memory_is_running(memory));
     assert_int_equal(extract_live_halts(memory).count, 0);
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 static void holes_are_exact_and_cheap(void **state)
@@ -233,7 +221,7 @@ static void holes_are_exact_and_cheap(void **state)
     assert_fails(memory, 0x90000000, 4096, "failed\\x1b[31m to read");
     assert_true(fake->reads < 6);
     assert_int_equal(fake->connections, 1);
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 static void state_is_asked_with_each_read(void **state)
@@ -249,7 +237,7 @@ static void state_is_asked_with_each_read(void **state)
     assert_int_equal(extract_live_halt(memory, NULL), EXTRACT_OK);
     assert_int_equal(extract_live_resume(memory, NULL), EXTRACT_OK);
     assert_int_equal(extract_live_halts(memory).count, 0);
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 static void a_mem_ap_is_never_halted(void **state)
@@ -259,7 +247,7 @@ static void a_mem_ap_is_never_halted(void **state)
     fake->halted = fake->mem_ap = true;
     struct extract_memory *memory = open_fake(fake, 0);
     assert_true(extract_memory_is_running(memory));
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 // Opens with a target's name; *error says what went wrong.
@@ -316,7 +304,7 @@ static void writes_reach_the_target(void **state)
         assert_memory_equal(fake->bytes + 101, bytes, sizeof bytes);
         assert_int_equal(fake->bytes[100], (uint8_t)(100 * 7));
         assert_int_equal(fake->bytes[3101], (uint8_t)(3101 * 7 + 3101 / 251));
-        close_fake(fake, memory);
+        fake_close(fake, memory);
     }
 }
 
@@ -332,7 +320,7 @@ static void a_write_says_how_far(void **state)
         EXTRACT_UNREADABLE);
     assert_int_equal(error.where, FAKE_START + FAKE_SIZE);
     assert_int_equal(error.code, EXTRACT_UNREADABLE);
-    close_fake(fake, memory);
+    fake_close(fake, memory);
     assert_int_equal(extract_memory_new_images(&memory, NULL), EXTRACT_OK);
     assert_int_equal(extract_memory_write(memory, 0, bytes, 4, &error), EXTRACT_UNSUPPORTED);
     extract_memory_close(memory);
@@ -359,7 +347,7 @@ static void no_wrong_answer_is_taken(void **state)
             open_fake(fake, strstr(tricks[i].why, "within") ? 300 : 5000);
         assert_fails(memory, FAKE_START, 4096, tricks[i].why);
         assert_true(fake->connections <= 4);
-        close_fake(fake, memory);
+        fake_close(fake, memory);
     }
 }
 
@@ -373,7 +361,7 @@ static void one_wrong_answer_is_made_good(void **state)
         struct extract_memory *memory = open_fake(fake, 5000);
         assert_fake_bytes(fake, memory, FAKE_START, 4096);
         assert_int_equal(fake->connections, 2);
-        close_fake(fake, memory);
+        fake_close(fake, memory);
     }
 }
 
@@ -398,7 +386,7 @@ static void a_signal_ends_the_wait(void **state)
     alarm(1);
     assert_fails(memory, FAKE_START, 4, "interrupted");
     cancelled = 0;
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 static void a_connection_that_fails_says_where(void **state)

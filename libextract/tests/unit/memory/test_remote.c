@@ -263,19 +263,7 @@ static void serve(struct fake *fake, int fd)
 
 static struct extract_memory *open_fake(struct fake *fake, unsigned timeout_ms)
 {
-    struct extract_live_options options = {.size = sizeof options, .timeout_ms = timeout_ms};
-    struct extract_memory *memory = NULL;
-    struct extract_error error = {0};
-    fake_start(fake);
-    if (extract_memory_open_remote(&memory, fake_place, &options, &error))
-        fail_msg("%s: %s", error.what, error.why);
-    return memory;
-}
-
-static void close_fake(struct fake *fake, struct extract_memory *memory)
-{
-    extract_memory_close(memory);
-    fake_stop(fake);
+    return fake_open(fake, timeout_ms, extract_memory_open_remote);
 }
 
 static void bytes_come_whole(void **state)
@@ -296,7 +284,7 @@ static void bytes_come_whole(void **state)
         assert_int_equal(fake->detaches, 1);
         assert_int_equal(fake->monitors, 1);
         assert_true(fake->runs);
-        close_fake(fake, memory);
+        fake_close(fake, memory);
     }
 }
 
@@ -313,7 +301,7 @@ static void requests_fit_the_server(void **state)
         struct extract_memory *memory = open_fake(fake, 0);
         assert_fake_bytes(fake, memory, FAKE_START + 3, 60000);
         assert_in_range(fake->longest, sizes[i].most / 2, sizes[i].most);
-        close_fake(fake, memory);
+        fake_close(fake, memory);
     }
 }
 
@@ -336,7 +324,7 @@ static void holes_are_exact(void **state)
     fake->reads = 0;
     assert_fails(memory, 0xfffff000, 4096, "E14");
     assert_true(fake->reads < 6);
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 static void short_replies_are_gone_on_with(void **state)
@@ -347,7 +335,7 @@ static void short_replies_are_gone_on_with(void **state)
     struct extract_memory *memory = open_fake(fake, 0);
     assert_fake_bytes(fake, memory, FAKE_START, 100);
     assert_int_equal(fake->reads, 34); // three at a time, and one
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 static void the_map_gives_regions(void **state)
@@ -371,13 +359,13 @@ static void the_map_gives_regions(void **state)
     assert_regions(memory, 2);
     assert_region(memory, 0, 0x20000000, 0x10000);
     assert_region(memory, 1, 0x20010000, 4096);
-    close_fake(fake, memory);
+    fake_close(fake, memory);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         fake = fake_new(serve);
         fake->map = none[i];
         memory = open_fake(fake, 0);
         assert_regions(memory, 0);
-        close_fake(fake, memory);
+        fake_close(fake, memory);
     }
 }
 
@@ -424,7 +412,7 @@ static void a_target_may_stop_by_itself(void **state)
         assert_fake_bytes(fake, memory, FAKE_START, 400);
     }
     assert_int_equal(fake->connections, 1);
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 static void a_released_target_is_halted_again(void **state)
@@ -438,7 +426,7 @@ static void a_released_target_is_halted_again(void **state)
     assert_fake_bytes(fake, memory, FAKE_START, 40);
     assert_int_equal(fake->connections, 2);
     assert_int_equal(extract_live_halts(memory).count, 2);
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 // OpenOCD, with a gdb-attach event that does not halt.
@@ -456,7 +444,7 @@ static void signal_0_is_no_halt(void **state)
     assert_int_equal(extract_live_release(memory, NULL), EXTRACT_OK);
     assert_int_equal(fake->monitors, 0);
     assert_int_equal(fake->detaches, 1);
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 // QEMU, when a GDB that left it halted has asked for numbers of processes.
@@ -469,7 +457,7 @@ static void a_numbered_process_is_let_go(void **state)
     struct extract_memory *memory = open_fake(fake, 0);
     assert_int_equal(extract_live_release(memory, NULL), EXTRACT_OK);
     assert_int_equal(fake->detaches, 1);
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 static void a_program_that_ended_is_refused(void **state)
@@ -507,7 +495,7 @@ static void writes_reach_the_target(void **state)
             extract_memory_write(memory, FAKE_START + FAKE_SIZE - 10, bytes, 100, &error),
             EXTRACT_UNREADABLE);
         assert_int_equal(error.where, FAKE_START + FAKE_SIZE);
-        close_fake(fake, memory);
+        fake_close(fake, memory);
     }
 }
 
@@ -541,7 +529,7 @@ static void no_wrong_answer_is_taken(void **state)
             open_fake(fake, strstr(tricks[i].why, "within") ? 300 : 5000);
         assert_fails(memory, FAKE_START, 16, tricks[i].why);
         assert_true(fake->connections <= 4);
-        close_fake(fake, memory);
+        fake_close(fake, memory);
     }
 }
 
@@ -556,7 +544,7 @@ static void one_wrong_answer_is_made_good(void **state)
         struct extract_memory *memory = open_fake(fake, 5000);
         assert_fake_bytes(fake, memory, FAKE_START, 16);
         assert_int_equal(fake->connections, 2);
-        close_fake(fake, memory);
+        fake_close(fake, memory);
     }
 }
 
@@ -570,7 +558,7 @@ static void a_damaged_packet_is_asked_for_again(void **state)
     assert_fake_bytes(fake, memory, FAKE_START, 4);
     assert_int_equal(fake->naks, 1);
     assert_int_equal(fake->connections, 1);
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 static volatile sig_atomic_t cancelled;
@@ -600,7 +588,7 @@ static void an_interrupted_read_lets_the_target_run(void **state)
     alarm(1);
     assert_fails(memory, FAKE_START, 4, "interrupted");
     cancelled = 0;
-    close_fake(fake, memory);
+    fake_close(fake, memory);
 }
 
 static enum extract_code open_and_read(void)

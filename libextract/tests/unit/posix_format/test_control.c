@@ -88,7 +88,10 @@ static void test_verbs(void **state)
     check_verb("start", 3, 2);
     check_verb("clear", 1, 3);
     ptr_stream_set(&ptr, 0, 36, 5); // it stopped by itself: still wanted to run
+    ptr_stream_set(&ptr, 0, 96, 3);
     check_verb("clear", 3, 3);
+    ptr_stream_set(&ptr, 0, 96, 1); // or not, since it was stopped then
+    check_verb("clear", 1, 3);
 }
 
 // What was asked for before and was not carried out is not taken back.

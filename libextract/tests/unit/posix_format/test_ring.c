@@ -325,40 +325,38 @@ static void write_three(void)
         ptr_put_number(&ptr, 0, i);
 }
 
-// The writer overwrites the three oldest of nine between the copy and the second look at the tail:
-// whatever their bytes are, they are not taken.
-static void test_passed_by_tail(void **state)
-{
-    struct moving moving = {.move = write_three, .move_at = 1};
-    struct look seen;
-    (void)state;
-    ptr_build(&ptr, &narrow, 64, 0);
-    for (unsigned i = 0; i < 9; i++)
-        ptr_put_number(&ptr, 0, i);
-    look_open_memory(&seen, moving_open(&moving), PTR_ADDRESS, NULL);
-    check_run(&seen, 3, 6);
-    look_close(&seen);
-}
-
 static void write_thirty(void)
 {
     for (unsigned i = 9; i < 39; i++)
         ptr_put_number(&ptr, 0, i);
 }
 
-// It overwrites all of them: the second copy takes the newest half, from whose end borders are
-// found.
-static void test_lapped(void **state)
+// Nine records, and a writer that goes on between the copy and the second look at the tail.
+static void check_passed(void (*move)(void), uint32_t first, uint32_t count)
 {
-    struct moving moving = {.move = write_thirty, .move_at = 1};
+    struct moving moving = {.move = move, .move_at = 1};
     struct look seen;
-    (void)state;
     ptr_build(&ptr, &narrow, 64, 0);
     for (unsigned i = 0; i < 9; i++)
         ptr_put_number(&ptr, 0, i);
     look_open_memory(&seen, moving_open(&moving), PTR_ADDRESS, NULL);
-    check_run(&seen, 35, 4); // 32 words hold 4 whole records of 7
+    check_run(&seen, first, count);
     look_close(&seen);
+}
+
+// It overwrites the three oldest: whatever their bytes are, they are not taken.
+static void test_passed_by_tail(void **state)
+{
+    (void)state;
+    check_passed(write_three, 3, 6);
+}
+
+// It overwrites all of them: the second copy takes the newest half, from whose end borders are
+// found.
+static void test_lapped(void **state)
+{
+    (void)state;
+    check_passed(write_thirty, 35, 4); // 32 words hold 4 whole records of 7
 }
 
 // ---- streams, names, finding ----

@@ -90,6 +90,33 @@ void rkh_mixed(struct rkh_bytes *stream, const struct rkh_mix *mix, unsigned fra
     }
 }
 
+static void find(struct extract_symbols *symbols, const char *name, uint64_t *address)
+{
+    struct extract_symbol symbol;
+    assert_true(extract_symbols_by_name(symbols, name, &symbol));
+    *address = symbol.address;
+}
+
+bool rkh_places_read(struct rkh_places *places, const char *elf)
+{
+    if (extract_symbols_open(&places->symbols, elf, NULL))
+        return false;
+    find(places->symbols, "trcstm", &places->array);
+    find(places->symbols, "trcin", &places->in_at);
+    find(places->symbols, "trcout", &places->out_at);
+    find(places->symbols, "trcqty", &places->qty_at);
+    find(places->symbols, "chk", &places->chk_at);
+    return true;
+}
+
+bool rkh_byte_of(uint64_t at, uint64_t value, unsigned size, uint64_t address, uint8_t *byte)
+{
+    if (address < at || address >= at + size)
+        return false;
+    *byte = (uint8_t)(value >> 8 * (address - at));
+    return true;
+}
+
 enum extract_code rkh_look(struct look *look, const char *path, const char *words,
                            struct extract_error *error)
 {

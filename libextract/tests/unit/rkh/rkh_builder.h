@@ -32,6 +32,17 @@ struct rkh_mix {
 };
 void rkh_mixed(struct rkh_bytes *stream, const struct rkh_mix *mix, unsigned frames);
 
+// Where a target's ELF puts the variables of its ring.
+struct rkh_places {
+    struct extract_symbols *symbols;
+    uint64_t array, in_at, out_at, qty_at, chk_at;
+};
+
+// False: there is no such ELF.
+bool rkh_places_read(struct rkh_places *places, const char *elf);
+// Gives the byte at an address when it is of the variable of `size` bytes at `at`.
+bool rkh_byte_of(uint64_t at, uint64_t value, unsigned size, uint64_t address, uint8_t *byte);
+
 // A look at these bytes as a file, with the settings of `words`. Errors as they come.
 enum extract_code rkh_look(struct look *look, const char *path, const char *words,
                            struct extract_error *error);

@@ -15,8 +15,7 @@ static uint8_t pool[POOL];
 static uint32_t pool_bytes, frame_end[FRAMES];
 
 static struct target {
-    struct extract_symbols *symbols;
-    uint64_t array, in_at, out_at, qty_at, chk_at;
+    struct rkh_places at;
     uint64_t from, written; // bytes of the pool: since the start, and by now
     uint32_t pace, due;     // bytes that are written for each 64 that are read, and not yet
     uint64_t now;           // ns
@@ -71,23 +70,15 @@ static uint8_t array_at(uint64_t i)
     return pool[target.from + i + (made - 1 - i) / SIZE * SIZE];
 }
 
-static bool word_at(uint64_t at, uint64_t value, unsigned size, uint64_t address, uint8_t *byte)
-{
-    if (address < at || address >= at + size)
-        return false;
-    *byte = (uint8_t)(value >> 8 * (address - at));
-    return true;
-}
-
 static uint8_t byte_at(uint64_t address)
 {
-    uint64_t place = target.array + (target.written - target.from) % SIZE;
+    uint64_t place = target.at.array + (target.written - target.from) % SIZE;
     uint8_t byte = 0;
-    if (address >= target.array && address < target.array + SIZE)
-        return array_at(address - target.array);
-    if (!word_at(target.in_at, place, 8, address, &byte) &&
-        !word_at(target.out_at, place, 8, address, &byte))
-        word_at(target.qty_at, SIZE, 2, address, &byte);
+    if (address >= target.at.array && address < target.at.array + SIZE)
+        return array_at(address - target.at.array);
+    if (!rkh_byte_of(target.at.in_at, place, 8, address, &byte) &&
+        !rkh_byte_of(target.at.out_at, place, 8, address, &byte))
+        rkh_byte_of(target.at.qty_at, SIZE, 2, address, &byte);
     return byte;
 }
 
@@ -98,7 +89,7 @@ static size_t read_target(void *context, uint64_t address, void *buffer, size_t 
     target.now += 100000 + 1000 * length;
     if (target.dead)
         return 0;
-    bool word = address < target.array || address >= target.array + SIZE; // is read as one
+    bool word = address < target.at.array || address >= target.at.array + SIZE; // is read as one
     target.due += word ? target.pace * (uint32_t)length : 0;
     for (size_t i = 0; i < length; i++) {
         target.due += word ? 0 : target.pace;
@@ -117,13 +108,6 @@ static uint64_t clock_of(void *context)
     return target.now;
 }
 
-static void find(const char *name, uint64_t *address)
-{
-    struct extract_symbol symbol;
-    assert_true(extract_symbols_by_name(target.symbols, name, &symbol));
-    *address = symbol.address;
-}
-
 static int compile(void **state)
 {
     if (scratch_make(state))
@@ -134,20 +118,14 @@ static int compile(void **state)
                 "static unsigned short trcqty;\nstatic unsigned char chk;\n"
                 "void put(int b) { *trcin++ = b; chk += b; if (++trcqty >= 500) trcout = trcin; }\n"
                 "int main(void) { return trcin - trcstm; }\n");
-    if (!scratch_run("gcc -O0 -no-pie -o fw.elf fw.c") ||
-        extract_symbols_open(&target.symbols, scratch_path("fw.elf"), &error))
-        return 0;
-    find("trcstm", &target.array);
-    find("trcin", &target.in_at);
-    find("trcout", &target.out_at);
-    find("trcqty", &target.qty_at);
-    find("chk", &target.chk_at);
+    if (scratch_run("gcc -O0 -no-pie -o fw.elf fw.c"))
+        rkh_places_read(&target.at, scratch_path("fw.elf"));
     return 0;
 }
 
 static int release(void **state)
 {
-    extract_symbols_close(target.symbols);
+    extract_symbols_close(target.at.symbols);
     return scratch_remove(state);
 }
 
@@ -166,7 +144,7 @@ static void begin(struct recording *r, uint64_t written)
     struct extract_log_options log = {.size = sizeof log, .limit = 8 << 20};
     struct extract_record_options options = {
         .size = sizeof options, .rkh = &r->rkh, .now = clock_of};
-    if (!target.symbols)
+    if (!target.at.symbols)
         skip();
     memset(r, 0, sizeof *r);
     target.from = target.due = target.pace = 0;
@@ -179,7 +157,7 @@ static void begin(struct recording *r, uint64_t written)
     assert_int_equal(extract_log_create(&r->log, scratch_path("a.log"), &log, &error), EXTRACT_OK);
     options.log = r->log;
     enum extract_code code =
-        extract_recorder_open(&r->recorder, r->memory, target.symbols, &options, &error);
+        extract_recorder_open(&r->recorder, r->memory, target.at.symbols, &options, &error);
     if (code)
         print_error("%s: %s\n", error.what, error.why);
     assert_int_equal(code, EXTRACT_OK);
@@ -503,14 +481,14 @@ static void check_dump(uint64_t written)
     target.written = written;
     target.dead = false;
     assert_int_equal(extract_memory_new(&ring, &source, &error), EXTRACT_OK);
-    struct extract_text saved = look_at(ring, target.symbols, "save");
+    struct extract_text saved = look_at(ring, target.at.symbols, "save");
     assert_int_equal(saved.used, 128 + SIZE);
     for (uint32_t i = 0; i < SIZE; i++)
         assert_int_equal((uint8_t)saved.data[128 + i], array_at(i));
     scratch_write("ring.rkr", saved.data, saved.used);
     assert_int_equal(extract_rkh_dump_open(&dump, scratch_path("ring.rkr"), &error), EXTRACT_OK);
-    struct extract_text one = look_at(ring, target.symbols, "report");
-    struct extract_text two = look_at(dump, target.symbols, "report");
+    struct extract_text one = look_at(ring, target.at.symbols, "report");
+    struct extract_text two = look_at(dump, target.at.symbols, "report");
     struct extract_text again = look_at(dump, NULL, "save");
     assert_int_equal(one.used, two.used);
     assert_memory_equal(one.data, two.data, one.used);
@@ -527,7 +505,7 @@ static void check_dump(uint64_t written)
 static void test_dump(void **state)
 {
     (void)state;
-    if (!target.symbols)
+    if (!target.at.symbols)
         skip();
     check_dump(frame_end[5]);
     check_dump(frame_end[5] + 7);
@@ -542,7 +520,7 @@ static void test_dump_of_running(void **state)
 {
     struct extract_memory_source source = {.read = read_target, .running = true};
     (void)state;
-    if (!target.symbols)
+    if (!target.at.symbols)
         skip();
     for (uint32_t i = 0; i < 20; i++) {
         struct extract_rkh rkh = {0};
@@ -557,7 +535,7 @@ static void test_dump_of_running(void **state)
         assert_int_equal(extract_rkh_parse(&rkh, known, &error), EXTRACT_OK);
         rkh.view = EXTRACT_RKH_HISTORY;
         assert_int_equal(extract_memory_new(&memory, &source, &error), EXTRACT_OK);
-        assert_int_equal(extract_session_open(&ring, memory, target.symbols, &options, &error),
+        assert_int_equal(extract_session_open(&ring, memory, target.at.symbols, &options, &error),
                          EXTRACT_OK);
         const struct extract_trace *trace = extract_session_trace(ring);
         assert_true(extract_trace_snapshot(trace)->moved);
@@ -584,12 +562,12 @@ static void test_dump_damage(void **state)
     struct extract_memory_source source = {.read = read_target};
     struct extract_memory *memory;
     (void)state;
-    if (!target.symbols)
+    if (!target.at.symbols)
         skip();
     target.from = 0;
     target.written = 1234;
     assert_int_equal(extract_memory_new(&memory, &source, &error), EXTRACT_OK);
-    struct extract_text saved = look_at(memory, target.symbols, "save");
+    struct extract_text saved = look_at(memory, target.at.symbols, "save");
     extract_memory_close(memory);
     for (uint32_t i = 0; i < 3 * 128 + saved.used; i++) {
         struct extract_ring ring;

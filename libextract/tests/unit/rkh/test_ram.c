@@ -8,8 +8,7 @@ enum { SIZE = 500, ADDRESS_MOST = 8 };
 
 // The target's variables, and where its ELF puts them.
 struct target {
-    struct extract_symbols *symbols;
-    uint64_t array, in_at, out_at, qty_at, chk_at;
+    struct rkh_places at;
     uint8_t bytes[SIZE];
     uint32_t in, out, qty;
     uint8_t chk, seq;
@@ -63,44 +62,30 @@ static void put_frames(unsigned count)
 
 static void initialise(void)
 {
-    struct target fresh = {.symbols = target.symbols,
-                           .array = target.array,
-                           .in_at = target.in_at,
-                           .out_at = target.out_at,
-                           .qty_at = target.qty_at,
-                           .chk_at = target.chk_at,
-                           .initialised = true};
+    struct target fresh = {.at = target.at, .initialised = true};
     target = fresh;
     put_byte(0x7E);
 }
 
 // ---- as memory ----
 
-static bool copy_word(uint64_t at, uint64_t value, unsigned size, uint64_t address, uint8_t *byte)
-{
-    if (address < at || address >= at + size)
-        return false;
-    *byte = (uint8_t)(value >> 8 * (address - at));
-    return true;
-}
-
 static uint8_t byte_at(uint64_t address)
 {
-    uint64_t base = target.initialised ? target.array : 0;
+    uint64_t base = target.initialised ? target.at.array : 0;
     uint8_t byte = 0;
-    if (address >= target.array && address < target.array + SIZE)
-        return target.bytes[address - target.array];
-    if (!copy_word(target.in_at, base + (base ? target.in : 0), 8, address, &byte) &&
-        !copy_word(target.out_at, base + (base ? target.out : 0), 8, address, &byte) &&
-        !copy_word(target.qty_at, target.qty, 2, address, &byte))
-        copy_word(target.chk_at, target.chk, 1, address, &byte);
+    if (address >= target.at.array && address < target.at.array + SIZE)
+        return target.bytes[address - target.at.array];
+    if (!rkh_byte_of(target.at.in_at, base + (base ? target.in : 0), 8, address, &byte) &&
+        !rkh_byte_of(target.at.out_at, base + (base ? target.out : 0), 8, address, &byte) &&
+        !rkh_byte_of(target.at.qty_at, target.qty, 2, address, &byte))
+        rkh_byte_of(target.at.chk_at, target.chk, 1, address, &byte);
     return byte;
 }
 
 static size_t read_target(void *context, uint64_t address, void *buffer, size_t length)
 {
     (void)context;
-    bool array = address >= target.array && address < target.array + SIZE && length > 16;
+    bool array = address >= target.at.array && address < target.at.array + SIZE && length > 16;
     for (size_t i = 0; i < length; i++)
         ((uint8_t *)buffer)[i] = byte_at(address + i);
     if (array && target.surprise > 0)
@@ -119,7 +104,7 @@ static enum extract_code look_at(struct look *look, const char *words, bool runn
     assert_int_equal(extract_rkh_parse(&rkh, words, &error), EXTRACT_OK);
     assert_int_equal(extract_memory_new(&look->memory, &source, &error), EXTRACT_OK);
     enum extract_code code =
-        extract_ring_find(&look->ring, look->memory, target.symbols, &options, &error);
+        extract_ring_find(&look->ring, look->memory, target.at.symbols, &options, &error);
     if (!code)
         code = extract_snapshot_take(&look->snapshot, look->memory, &look->ring, &error);
     if (!code)
@@ -158,13 +143,6 @@ static uint64_t pending(void)
     return shown("chk=1,nseq=1,ts=4,ptr=4,sig=1,view=pending", false);
 }
 
-static void find(const char *name, uint64_t *address)
-{
-    struct extract_symbol symbol;
-    assert_true(extract_symbols_by_name(target.symbols, name, &symbol));
-    *address = symbol.address;
-}
-
 static int compile(void **state)
 {
     if (scratch_make(state))
@@ -176,26 +154,20 @@ static int compile(void **state)
                  "    if (++trcqty >= 500) trcout = trcin; }\n"
                  "int get(void) { return *trcout++; }\n"
                  "int main(void) { return trcend - trcin; }\n");
-    if (!scratch_run("gcc -O0 -no-pie -o fw.elf fw.c") ||
-        extract_symbols_open(&target.symbols, scratch_path("fw.elf"), &error))
-        return 0;
-    find("trcstm", &target.array);
-    find("trcin", &target.in_at);
-    find("trcout", &target.out_at);
-    find("trcqty", &target.qty_at);
-    find("chk", &target.chk_at);
+    if (scratch_run("gcc -O0 -no-pie -o fw.elf fw.c"))
+        rkh_places_read(&target.at, scratch_path("fw.elf"));
     return 0;
 }
 
 static int release(void **state)
 {
-    extract_symbols_close(target.symbols);
+    extract_symbols_close(target.at.symbols);
     return scratch_remove(state);
 }
 
 static void need_target(void)
 {
-    if (!target.symbols)
+    if (!target.at.symbols)
         skip();
     initialise();
 }
@@ -384,7 +356,7 @@ static enum extract_code open_short(void)
     memset(&look, 0, sizeof look);
     enum extract_code code = extract_memory_new(&look.memory, &source, &error);
     if (!code)
-        code = extract_ring_find(&look.ring, look.memory, target.symbols, &options, &error);
+        code = extract_ring_find(&look.ring, look.memory, target.at.symbols, &options, &error);
     if (!code)
         code = extract_snapshot_take(&look.snapshot, look.memory, &look.ring, &error);
     look_close(&look);

@@ -3,14 +3,11 @@
 // case.
 #include "tests/unit/trazer/rkh_stream.h"
 
-static const char all_on[] = "0034 FFFF0300 14 42 11 02 14 E803"; // 1000 ticks a second
-
 enum { SERVER = 0x20000000, LINES = 4000 };
 
 static void begin(struct stream *s)
 {
-    stream_init(s, 1, 4, true);
-    stream_put(s, TCFG, all_on);
+    stream_begin(s);
     stream_put(s, 174, "00000020 'server'");
     stream_put(s, 174, "3C010020 'cli0'");
     stream_put(s, 180, "280B0020 '&l_isr_kbd'");
@@ -143,9 +140,7 @@ static void check_svg(const struct stream *s, const char *const *pieces)
 {
     struct extract_text text = stream_say(s, "chart", false, false);
     assert_true(is_xml(text.data));
-    for (; *pieces; pieces++)
-        if (!strstr(text.data, *pieces))
-            fail_msg("%s\nis not in\n%s", *pieces, text.data);
+    assert_pieces(text.data, pieces);
     extract_text_free(&text);
 }
 

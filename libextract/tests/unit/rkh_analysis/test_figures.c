@@ -3,25 +3,15 @@
 // from the frames of each case, which come 10 ticks after each other.
 #include "tests/unit/trazer/rkh_stream.h"
 
-// All on, 32 bits, 1000 ticks a second; 16 bits, without checksum and sender; without number, stamp
-// and sender.
-static const char all_on[] = "0034 FFFF0300 14 42 11 02 14 E803";
+// 16 bits, without checksum and sender; without number, stamp and sender.
 static const char narrow[] = "0034 FEF70100 22 24 22 01 24 E803";
 static const char bare[] = "0034 FE7F0200 14 42 11 02 14 E803";
-
-static void begin(struct stream *s)
-{
-    stream_init(s, 1, 4, true);
-    stream_put(s, TCFG, all_on);
-}
 
 // The figures as JSON hold each of the pieces, NULL behind the last.
 static void check_figures(const struct stream *s, const char *const *pieces)
 {
     struct extract_text text = stream_say(s, "stats", false, true);
-    for (; *pieces; pieces++)
-        if (!strstr(text.data, *pieces))
-            fail_msg("%s\nis not in\n%s", *pieces, text.data);
+    assert_pieces(text.data, pieces);
     extract_text_free(&text);
 }
 
@@ -32,7 +22,7 @@ static void test_order(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     stream_put(&s, 67, "3C010020 01 00000000 00 00 01 03");
     stream_put(&s, 67, "3C010020 02 00000000 00 00 02 02");
     stream_put(&s, 68, "3C010020 03 00000000 00 00 03 01");
@@ -56,7 +46,7 @@ static void test_percentiles(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     for (unsigned i = 1; i <= 10; i++) {
         stream_put(&s, 67, "00000020 07 00000000 00 00 01 03");
         s.stamp += 10 * i - 10;
@@ -72,7 +62,7 @@ static void test_loss(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     stream_put(&s, 67, "00000020 07 00000000 00 00 01 03");
     s.next = (uint8_t)(s.next + 2);
     stream_put(&s, 67, "00000020 08 00000000 00 00 02 02");
@@ -96,7 +86,7 @@ static void test_damage(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     stream_put(&s, 67, "00000020 07 00000000 00 00 01 03");
     put_wrong(&s);
     put_wrong(&s);
@@ -115,7 +105,7 @@ static void test_silent_loss(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     stream_put(&s, 67, "00000020 07 00000000 00 00 01 03");
     stream_put(&s, 67, "00000020 08 00000000 00 00 03 03"); // one between them was not seen
     stream_put(&s, 66, "00000020 07 00 00 02 03");
@@ -129,7 +119,7 @@ static void test_states(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     stream_put(&s, 96, "00000020 00010000");
     stream_put(&s, 99, "00000020 00010000");
     stream_put(&s, 113, "00000020 05 00010000");
@@ -152,8 +142,7 @@ static void test_states_unseen(void **state)
 {
     struct stream s;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     s.used = 1;
     for (unsigned i = 0; i < 20; i++) // enough to find the settings without the record
         stream_put(&s, 105, "04000020");
@@ -176,7 +165,7 @@ static void test_states_entered(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     stream_put(&s, 96, "00000020 00010000");
     stream_put(&s, 100, "00000020 00010000"); // at 10 ticks: a composite state
     stream_put(&s, 100, "00000020 00020000"); // at 20: the one within
@@ -194,7 +183,7 @@ static void test_terminated(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     stream_put(&s, 99, "00000020 00010000");
     stream_put(&s, 106, "00000020 05");
     stream_put(&s, 107, "00000020");
@@ -215,7 +204,7 @@ static void test_stores(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     stream_put(&s, 0, "BC010020 02 04");
     stream_put(&s, 1, "BC010020 01 01");
     stream_put(&s, 1, "BC010020 00 00");
@@ -252,7 +241,7 @@ static void test_timers(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     stream_put(&s, 128, "78010020 03");
     stream_put(&s, 129, "78010020 00000020 9001 0000");
     stream_put(&s, 131, "78010020 03 00000020");
@@ -270,7 +259,7 @@ static void test_assertions(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     stream_put(&s, 173, "'mybsp' 5000");
     stream_put(&s, 173, "'a\x1b<' 0100");
     stream_put(&s, 170, "191C0000 280B0020 290B0020");
@@ -284,7 +273,7 @@ static void test_restart(void **state)
 {
     struct stream s;
     (void)state;
-    begin(&s);
+    stream_begin(&s);
     stream_put(&s, 99, "00000020 00010000");
     stream_put(&s, 67, "00000020 07 00000000 00 00 01 03");
     stream_put(&s, TCFG, all_on);
@@ -389,7 +378,7 @@ static enum extract_code run_once(void)
 // A little of everything.
 static void mixture(struct stream *s)
 {
-    begin(s);
+    stream_begin(s);
     stream_put(s, 174, "00000020 'server'");
     stream_put(s, 167, "05 'PAUSE'");
     stream_put(s, 0, "BC010020 02 04");

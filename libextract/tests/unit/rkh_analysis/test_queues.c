@@ -6,8 +6,6 @@
 #include "tests/unit/trazer/rkh_stream.h"
 #include "trazer/trazer.h"
 
-static const char all_on[] = "0034 FFFF0300 14 42 11 02 14 E803"; // 1000 ticks a second
-
 enum { POST_FIRST = 1, GET_FIRST, POST_LAST, GET_LAST, EVENTS };
 
 static void open_stream(struct look *look)
@@ -15,8 +13,7 @@ static void open_stream(struct look *look)
     struct extract_memory *memory;
     struct extract_error error;
     struct stream s;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     for (unsigned i = 0; i < 2; i++) {
         stream_put(&s, 67, "3C010020 07 00000000 00 00 01 01");
         stream_put(&s, 66, "3C010020 07 00 00 00 01");

@@ -2,8 +2,6 @@
 // The states of active objects as a strip of letters. Truth: columns counted by hand.
 #include "tests/unit/trazer/rkh_stream.h"
 
-static const char all_on[] = "0034 FFFF0300 14 42 11 02 14 E803"; // 1000 ticks a second
-
 static void put_at(struct stream *s, uint32_t stamp, uint8_t id, const char *words)
 {
     s->stamp = stamp;
@@ -13,8 +11,7 @@ static void put_at(struct stream *s, uint32_t stamp, uint8_t id, const char *wor
 // Two active objects; three states have names.
 static void begin(struct stream *s)
 {
-    stream_init(s, 1, 4, true);
-    stream_put(s, TCFG, all_on);
+    stream_begin(s);
     put_at(s, 1000, 174, "00000020 'server'");
     put_at(s, 1000, 174, "40000020 'client'");
     put_at(s, 1000, 175, "00000020 00010000 'one'");

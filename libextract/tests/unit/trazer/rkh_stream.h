@@ -87,15 +87,51 @@ static inline void stream_put(struct stream *s, uint8_t id, const char *words)
     s->stamp += 10;
 }
 
-// A verb's answer, NUL-ended; to be freed by extract_text_free.
+// A stream of 3.4.00 with all of its options on, addresses and stamps of 32 bits, and 1000 ticks a
+// second; of it the record that says so.
+static const char all_on[] = "0034 FFFF0300 14 42 11 02 14 E803";
+
+static inline void stream_begin(struct stream *s)
+{
+    stream_init(s, 1, 4, true);
+    stream_put(s, TCFG, all_on);
+}
+
+// What a verb says of "stream.bin".
+static inline enum extract_code stream_run(const char *verb,
+                                           const struct extract_session_options *options,
+                                           struct extract_text *text)
+{
+    struct extract_memory *memory = NULL;
+    struct extract_session *session = NULL;
+    struct extract_error error = {0};
+    enum extract_code code = extract_rkh_stream_open(&memory, scratch_path("stream.bin"), &error);
+    if (!code)
+        code = extract_session_open(&session, memory, NULL, options, &error);
+    if (!code)
+        code = extract_session_run(session, verb, text, &error);
+    extract_session_close(session);
+    extract_memory_close(memory);
+    return code;
+}
+
+// What a verb says of the stream, NUL-ended; to be freed by extract_text_free.
+static inline struct extract_text stream_answer(const struct stream *s, const char *verb,
+                                                const struct extract_session_options *options)
+{
+    struct extract_text text;
+    scratch_write("stream.bin", s->bytes, s->used);
+    extract_text_init(&text, NULL, NULL);
+    assert_int_equal(stream_run(verb, options, &text), EXTRACT_OK);
+    extract_text_putc(&text, 0);
+    assert_int_equal(text.code, EXTRACT_OK);
+    return text;
+}
+
 static inline struct extract_text stream_say(const struct stream *s, const char *verb, bool trazer,
                                              bool json)
 {
     struct extract_columns columns;
-    struct extract_memory *memory = NULL;
-    struct extract_session *session = NULL;
-    struct extract_error error = {0};
-    struct extract_text text;
     extract_columns_init(&columns, false);
     columns.trazer = trazer;
     struct extract_session_options options = {.size = sizeof options,
@@ -103,16 +139,15 @@ static inline struct extract_text stream_say(const struct stream *s, const char 
                                               .columns = &columns,
                                               .no_header = true,
                                               .json = json};
-    const char *path = scratch_write("stream.bin", s->bytes, s->used);
-    extract_text_init(&text, NULL, NULL);
-    assert_int_equal(extract_rkh_stream_open(&memory, path, &error), EXTRACT_OK);
-    assert_int_equal(extract_session_open(&session, memory, NULL, &options, &error), EXTRACT_OK);
-    assert_int_equal(extract_session_run(session, verb, &text, &error), EXTRACT_OK);
-    extract_session_close(session);
-    extract_memory_close(memory);
-    extract_text_putc(&text, 0);
-    assert_int_equal(text.code, EXTRACT_OK);
-    return text;
+    return stream_answer(s, verb, &options);
+}
+
+// Each of the pieces, NULL behind the last, stands in the text.
+static inline void assert_pieces(const char *text, const char *const *pieces)
+{
+    for (; *pieces; pieces++)
+        if (!strstr(text, *pieces))
+            fail_msg("%s\nis not in\n%s", *pieces, text);
 }
 
 // The line that begins at `at`, without its end, in `line`; where the next one begins.

@@ -4,8 +4,6 @@
 #include "tests/unit/trazer/rkh_stream.h"
 #include <extract/symbols.h>
 
-static const char all_on[] = "0034 FFFF0300 14 42 11 02 14 E803";
-
 static const char program[] = "struct queue { void *head; unsigned short used, size; };\n"
                               "struct active { void *state; unsigned char prio;\n"
                               "                struct queue equeue; };\n"
@@ -66,8 +64,7 @@ static void test_last_wins(void **state)
     struct look look;
     const struct extract_object *objects;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 69, "00000020 07");
     stream_put(&s, 174, "00000020 '&first'");
     stream_put(&s, 174, "00000020 '&second'");
@@ -91,8 +88,7 @@ static void test_numbers(void **state)
     struct stream s;
     struct look look;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 167, "05 'PAUSE'");
     stream_put(&s, 171, "05 'USR_FIVE'");
     stream_put(&s, 178, "05 'ep5'");
@@ -116,8 +112,7 @@ static void test_runs(void **state)
     struct stream s;
     struct look look;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 174, "00000020 'old'");
     stream_put(&s, 175, "00000020 24250000 'idle'");
     stream_put(&s, TCFG, all_on);
@@ -194,8 +189,7 @@ static void check_firmware(void)
     assert_int_equal(extract_symbols_open(&symbols, scratch_path("fw.elf"), &error), EXTRACT_OK);
     uint64_t server = address_of(symbols, "server"), clients = address_of(symbols, "clients");
     put_address(words, address_of(symbols, "idle"));
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     char queue[128] = "";
     put_address(queue, server + EQUEUE);
     put_address(queue, clients + 2 * CLIENT_BYTES);

@@ -4,7 +4,6 @@
 #include "formats/format.h"
 #include "tests/unit/trazer/rkh_stream.h"
 
-static const char all_on[] = "0034 FFFF0300 14 42 11 02 14 E803";
 static const char narrow[] = "0034 FEE70100 22 24 22 01 24 E803";
 
 struct row {
@@ -117,24 +116,12 @@ enum { ROWS = sizeof rows / sizeof *rows, COLUMN = 8 };
 static struct extract_text say(const struct stream *s)
 {
     struct extract_columns columns;
-    struct extract_memory *memory = NULL;
-    struct extract_session *session = NULL;
-    struct extract_error error = {0};
-    struct extract_text text;
     extract_columns_init(&columns, false);
     columns.seq = columns.ids = columns.exec = false;
     columns.times = EXTRACT_TIMES_NONE;
     struct extract_session_options options = {
         .size = sizeof options, .format = "rkh", .columns = &columns, .no_header = true};
-    const char *path = scratch_write("stream.bin", s->bytes, s->used);
-    extract_text_init(&text, NULL, NULL);
-    assert_int_equal(extract_rkh_stream_open(&memory, path, &error), EXTRACT_OK);
-    assert_int_equal(extract_session_open(&session, memory, NULL, &options, &error), EXTRACT_OK);
-    assert_int_equal(extract_session_run(session, "report", &text, &error), EXTRACT_OK);
-    extract_session_close(session);
-    extract_memory_close(memory);
-    extract_text_putc(&text, 0);
-    return text;
+    return stream_answer(s, "report", &options);
 }
 
 static void test_events(void **state)
@@ -142,8 +129,7 @@ static void test_events(void **state)
     struct stream s;
     char line[FRAME_ROOM], expected[FRAME_ROOM];
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     for (unsigned i = 0; i < ROWS; i++)
         stream_put(&s, rows[i].id, rows[i].arguments);
     struct extract_text text = say(&s);
@@ -189,8 +175,7 @@ static void test_items(void **state)
 {
     struct stream s;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 174, "00000020 'server'");
     stream_put(&s, 168, "6D1D0000 '&main_marker'");
     stream_put(&s, 167, "05 'PAUSE'");
@@ -215,8 +200,7 @@ static void test_items_json(void **state)
 {
     struct stream s;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 174, "00000020 'server'");
     stream_put(&s, 171, "09 'USR_NINTH'");
     stream_put(&s, 201, "30FB A500286BEE 86EFBEADDE 07'a\"b' 08027E7D 0900000020 0A6D1D0000 0B05");

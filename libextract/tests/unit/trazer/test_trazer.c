@@ -4,8 +4,7 @@
 // the event; else worked out by hand from docs/formats/rkh-text.md, "The text of Trazer".
 #include "tests/unit/trazer/rkh_stream.h"
 
-// All on, 32 bits; without checksum and sender, 16 bits; without number and stamp, signals of 32.
-static const char all_on[] = "0034 FFFF0300 14 42 11 02 14 E803";
+// Without checksum and sender, 16 bits; without number and stamp, signals of 32.
 static const char narrow[] = "0034 FEF70100 22 24 22 01 24 E803";
 static const char bare[] = "0034 FF7F0200 44 42 11 02 14 E803";
 
@@ -101,8 +100,7 @@ static void test_events(void **state)
     struct stream s;
     char line[FRAME_ROOM], expected[FRAME_ROOM];
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     for (unsigned i = 0; i < ROWS; i++)
         stream_put(&s, rows[i].id, rows[i].arguments);
     struct extract_text text = stream_say(&s, "report", true, false);
@@ -132,8 +130,7 @@ static void test_names(void **state)
 {
     struct stream s;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 106, "00000020 05");
     stream_put(&s, 174, "00000020 'server'");
     stream_put(&s, 167, "05 'PAUSE'");
@@ -170,8 +167,7 @@ static void test_clear(void **state)
 {
     struct stream s;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 174, "00000020 'server'");
     stream_put(&s, 105, "00000020");
     stream_put(&s, TCFG, all_on);
@@ -190,8 +186,7 @@ static void test_expected(void **state)
 {
     struct stream s;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 171, "09 'PUMP'");
     stream_put(&s, 167, "05 'PAUSE'");
     stream_put(&s, 228, "07000000 6A 3C010020 05");
@@ -218,8 +213,7 @@ static void test_user(void **state)
 {
     struct stream s;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 201,
                "30FB 31FA 62D4FE 537D7E 8490EEFEFF A500286BEE 86EFBEADDE 07'hello' 08057E7D0020FF "
                "0900000020 0A6D1D0000 0B05");
@@ -248,8 +242,7 @@ static void test_order(void **state)
 {
     struct stream s;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 67, "3C010020 01 00000000 00 00 01 03");
     stream_put(&s, 67, "3C010020 02 00000000 00 00 02 03");
     stream_put(&s, 68, "3C010020 03 00000000 00 00 03 03");
@@ -268,8 +261,7 @@ static void test_loss(void **state)
 {
     struct stream s;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 105, "00000020");
     s.next++;
     stream_put(&s, 67, "3C010020 02 00000000 00 00 02 03");
@@ -290,8 +282,7 @@ static void test_checksum(void **state)
 {
     struct stream s;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 105, "00000020");
     stream_put(&s, 105, "00000020");
     s.bytes[s.used - 3] ^= 1;
@@ -336,8 +327,7 @@ static void test_escapes(void **state)
 {
     struct stream s;
     (void)state;
-    stream_init(&s, 1, 4, true);
-    stream_put(&s, TCFG, all_on);
+    stream_begin(&s);
     stream_put(&s, 174, "00000020 1B5B33316D00");
     stream_put(&s, 105, "00000020");
     check_text(&s, "         10| [  0] | FWK | AO         : obj=0x20000000, nm=\\x1b[31m\n"
@@ -349,31 +339,21 @@ static struct stream failing;
 static enum extract_code report_once(void)
 {
     struct extract_columns columns;
-    struct extract_memory *memory = NULL;
-    struct extract_session *session = NULL;
-    struct extract_error error = {0};
     struct extract_text text;
     extract_columns_init(&columns, false);
     columns.trazer = true;
     struct extract_session_options options = {
         .size = sizeof options, .format = "rkh", .columns = &columns};
     extract_text_init(&text, NULL, NULL);
-    enum extract_code code = extract_rkh_stream_open(&memory, scratch_path("stream.bin"), &error);
-    if (!code)
-        code = extract_session_open(&session, memory, NULL, &options, &error);
-    if (!code)
-        code = extract_session_run(session, "report", &text, &error);
+    enum extract_code code = stream_run("report", &options, &text);
     extract_text_free(&text);
-    extract_session_close(session);
-    extract_memory_close(memory);
     return code;
 }
 
 static void test_memory(void **state)
 {
     (void)state;
-    stream_init(&failing, 1, 4, true);
-    stream_put(&failing, TCFG, all_on);
+    stream_begin(&failing);
     stream_put(&failing, 174, "00000020 'server'");
     for (unsigned i = 0; i < 3; i++)
         stream_put(&failing, 67, "3C010020 01 00000000 00 00 01 03");
