@@ -7,7 +7,7 @@
 
 enum { AT_HEAD_SUM = 72, AT_SUMS = 80, NUMBERS = LOG_STATUS_PAYLOAD / 8 };
 
-_Static_assert(LOG_RING_MOST == LOG_RING_PAYLOAD + EXTRACT_HEADER_MAX, "a RING holds any header");
+_Static_assert(LOG_RING_MOST == LOG_RING_PAYLOAD + EXTRACT_DESCRIPTION_MAX, "a RING holds any");
 
 // ---- Heads ----
 

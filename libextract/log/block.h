@@ -4,6 +4,7 @@
 #ifndef EXTRACT_LOG_BLOCK_H
 #define EXTRACT_LOG_BLOCK_H
 
+#include "base/cursor.h"
 #include <extract/log.h>
 
 enum {
@@ -32,8 +33,7 @@ static inline uint64_t extract_log_size(uint64_t length)
 // Stores the low `bytes` bytes of a value, little-endian.
 static inline void extract_log_store(uint8_t *to, uint64_t value, unsigned bytes)
 {
-    for (unsigned i = 0; i < bytes; i++)
-        to[i] = (uint8_t)(value >> (8 * i));
+    extract_store(to, value, bytes, EXTRACT_LITTLE);
 }
 
 // Types of blocks that stand again at the head of every section, in this order.
@@ -100,7 +100,13 @@ bool extract_log_totals_decode(struct extract_log_totals *totals, const uint8_t 
                                size_t length);
 
 // Encodes a RING payload; returns its length.
-enum { LOG_RING_MOST = LOG_RING_PAYLOAD + 128 };
+enum { LOG_RING_MOST = LOG_RING_PAYLOAD + 144 };
 uint32_t extract_log_ring_encode(uint8_t payload[LOG_RING_MOST], const struct extract_ring *ring);
+
+// ---- Writers ----
+
+// Frees the copy of a writer that a child of its process has; the log is the parent's, and nothing
+// of it changes. NULL is allowed.
+void extract_log_leave(struct extract_log_writer *writer);
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/cursor.h"
 #include "log/room.h"
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -152,17 +151,4 @@ bool extract_log_next_head(struct extract_log *log, struct extract_log_block *bl
         offset += 8;
     }
     return false;
-}
-
-bool extract_log_grow(void **array, size_t *room, size_t count, size_t size)
-{
-    if (count < *room)
-        return true;
-    size_t wanted = *room ? *room * 2 : 64;
-    void *grown = wanted <= SIZE_MAX / size ? realloc(*array, wanted * size) : NULL;
-    if (!grown)
-        return false;
-    *array = grown;
-    *room = wanted;
-    return true;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,6 +90,18 @@ static enum extract_code continue_log(struct log_place *place, struct log_facts 
     return EXTRACT_OK;
 }
 
+// The file itself is locked too: a descriptor tells no path beside which a lock could lie. The
+// system gives the lock back when its holder is no more. Not every file system knows such locks.
+static enum extract_code hold_file(struct log_place *place, struct extract_error *error)
+{
+    place->held = flock(place->fd, LOCK_EX | LOCK_NB) == 0;
+    if (place->held || errno != EWOULDBLOCK)
+        return EXTRACT_OK;
+    return extract_error_set(error, EXTRACT_LIMIT, place->path,
+                             "let it end, or give another name to this log",
+                             "another trace is being written to it");
+}
+
 static enum extract_code open_file(struct log_place *place, struct log_facts *facts,
                                    struct extract_error *error)
 {
@@ -104,7 +117,8 @@ static enum extract_code open_file(struct log_place *place, struct log_facts *fa
     if (place->fd < 0)
         return extract_file_error(place->path, hint_folder, error);
     place->created = !exists;
-    return place->size ? continue_log(place, facts, error) : EXTRACT_OK;
+    code = hold_file(place, error);
+    return !code && place->size ? continue_log(place, facts, error) : code;
 }
 
 enum extract_code extract_log_place_open(struct log_place *place, const char *path,
@@ -187,6 +201,8 @@ enum extract_code extract_log_place_take(struct log_place *place, int fd, struct
         return extract_error_set(error, EXTRACT_NOMEM, LOG_GIVEN, NULL, "out of memory");
     enum extract_code code = reopen(place, fd, error);
     if (!code)
+        code = hold_file(place, error);
+    if (!code)
         code = take_content(place, facts, error);
     int reason = errno;
     if (code)
@@ -198,6 +214,8 @@ enum extract_code extract_log_place_take(struct log_place *place, int fd, struct
 enum extract_code extract_log_place_close(struct log_place *place, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+    if (place->held) // also for copies of the descriptor
+        flock(place->fd, LOCK_UN);
     if (place->fd >= 0 && close(place->fd) != 0)
         code = extract_file_error(place->path, NULL, error);
     extract_log_unlock(&place->lock);
@@ -205,4 +223,13 @@ enum extract_code extract_log_place_close(struct log_place *place, struct extrac
     place->path = NULL;
     place->fd = -1;
     return code;
+}
+
+void extract_log_place_leave(struct log_place *place)
+{
+    place->held = false;
+    if (place->lock.fd >= 0)
+        close(place->lock.fd);
+    place->lock.fd = -1;
+    extract_log_place_close(place, NULL);
 }

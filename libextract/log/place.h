@@ -11,6 +11,7 @@ struct log_place {
     int fd;
     struct log_lock lock;
     char *path;
+    bool held;        // the file itself is locked
     bool created;     // the file was not there before
     uint64_t size;    // of the file
     uint64_t section; // number of the section that begins next
@@ -24,12 +25,14 @@ struct log_place {
 enum extract_code extract_log_place_open(struct log_place *place, const char *path,
                                          struct log_facts *facts, struct extract_error *error);
 
-// The same in the file that the descriptor `fd` is open for, without a lock: nothing is done to the
-// descriptor itself. Errors: those of extract_log_create_fd.
+// The same in the file that the descriptor `fd` is open for, without a lock beside it: nothing is
+// done to the descriptor itself. Errors: those of extract_log_create_fd.
 enum extract_code extract_log_place_take(struct log_place *place, int fd, struct log_facts *facts,
                                          struct extract_error *error);
 
 // Closes it and gives the lock back. Errors: IO (what the system says on closing).
 enum extract_code extract_log_place_close(struct log_place *place, struct extract_error *error);
+// Closes it in a child of the process whose log it is, and stays: all locks are.
+void extract_log_place_leave(struct log_place *place);
 
 #endif

@@ -10,7 +10,7 @@ uint32_t extract_log_ring_encode(uint8_t p[LOG_RING_MOST], const struct extract_
 {
     const char *name = extract_ring_format(ring);
     const struct extract_stream *stream = ring->format->stream;
-    uint8_t header[EXTRACT_HEADER_MAX];
+    uint8_t header[EXTRACT_DESCRIPTION_MAX];
     uint32_t bytes =
         ring->header_bytes < EXTRACT_HEADER_MAX ? ring->header_bytes : EXTRACT_HEADER_MAX;
     if (stream && stream->describe)

@@ -3,6 +3,7 @@
 #ifndef EXTRACT_LOG_ROOM_H
 #define EXTRACT_LOG_ROOM_H
 
+#include "base/grow.h"
 #include "log/block.h"
 
 enum { LOG_WINDOW = 64 * 1024, LOG_NEAR = LOG_WINDOW / 4 };
@@ -83,8 +84,5 @@ bool extract_log_head_at(struct extract_log *log, struct extract_log_block *bloc
 bool extract_log_next_head(struct extract_log *log, struct extract_log_block *block,
                            uint64_t offset, uint64_t end, const uint64_t *section, uint64_t number,
                            uint64_t most);
-
-// Makes an array of elements of `size` bytes one longer when it is full.
-bool extract_log_grow(void **array, size_t *room, size_t count, size_t size);
 
 #endif

@@ -64,9 +64,11 @@ static enum extract_code find_first(struct extract_log *log, struct log_facts *f
 static enum extract_code add(struct extract_log *log, const struct log_section *section,
                              struct extract_error *error)
 {
-    if (!extract_log_grow((void **)&log->sections, &log->section_room, log->section_count,
-                          sizeof *section))
+    struct log_section *sections =
+        extract_grow(log->sections, &log->section_room, log->section_count, sizeof *sections);
+    if (!sections)
         return extract_error_set(error, EXTRACT_NOMEM, log->path, NULL, "out of memory");
+    log->sections = sections;
     log->sections[log->section_count++] = *section;
     return EXTRACT_OK;
 }

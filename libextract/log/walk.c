@@ -48,9 +48,9 @@ static void count(struct extract_log *log, const struct extract_log_block *block
 static void note_order(struct extract_log *log, const struct extract_log_block *ring)
 {
     enum { AT_ORDER = 44 };
-    const uint8_t *bytes = extract_log_peek(
-        log, ring->offset + LOG_HEAD, ring->length < LOG_RING_MOST ? ring->length : LOG_RING_MOST);
-    struct extract_cursor c = extract_cursor_make(bytes, LOG_RING_PAYLOAD, EXTRACT_LITTLE);
+    size_t length = ring->length < LOG_RING_PAYLOAD ? ring->length : LOG_RING_PAYLOAD;
+    const uint8_t *bytes = extract_log_peek(log, ring->offset + LOG_HEAD, length);
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
     extract_cursor_seek(&c, AT_ORDER);
     uint32_t order = extract_cursor_u32(&c);
     if (order == EXTRACT_LITTLE || order == EXTRACT_BIG)
@@ -78,8 +78,10 @@ static bool repeats(struct walk *walk, const struct extract_log_block *block)
 
 static bool list(struct extract_log *log, const struct extract_log_block *block)
 {
-    if (!extract_log_grow((void **)&log->blocks, &log->room, log->count, sizeof *log->blocks))
+    uint32_t *blocks = extract_grow(log->blocks, &log->room, log->count, sizeof *blocks);
+    if (!blocks)
         return false;
+    log->blocks = blocks;
     log->blocks[log->count++] = (uint32_t)(block->offset % log->status.section_bytes / 8);
     return true;
 }

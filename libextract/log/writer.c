@@ -535,13 +535,26 @@ static uint64_t file_limit(void)
     return limit.rlim_cur;
 }
 
-static enum extract_code release(struct extract_log_writer *w, struct extract_error *error)
+static void free_writer(struct extract_log_writer *w)
 {
-    enum extract_code code = extract_log_place_close(&w->place, error);
     for (unsigned i = 0; i < LOG_REPEATED; i++)
         free(w->repeats[i].bytes);
     free(w);
+}
+
+static enum extract_code release(struct extract_log_writer *w, struct extract_error *error)
+{
+    enum extract_code code = extract_log_place_close(&w->place, error);
+    free_writer(w);
     return code;
+}
+
+void extract_log_leave(struct extract_log_writer *writer)
+{
+    if (!writer)
+        return;
+    extract_log_place_leave(&writer->place);
+    free_writer(writer);
 }
 
 // A log that could not be begun leaves no file behind. errno still says why.

@@ -113,6 +113,14 @@ struct extract_log_totals {
     uint64_t resets;        // marks of kind RESET
 };
 
+// "loop", "until_full", "append"; never NULL.
+const char *extract_log_policy_name(enum extract_log_policy policy);
+// False, with *policy untouched: there is no such policy.
+bool extract_log_policy_parse(const char *word, enum extract_log_policy *policy);
+// A size as users write it: bytes, or a number with k, M or G behind it. False, with *size
+// untouched, for 0, too.
+bool extract_log_size_parse(const char *string, uint64_t *size);
+
 // ---- writing ----
 
 struct extract_log_writer;
@@ -138,10 +146,10 @@ enum extract_code extract_log_create(struct extract_log_writer **writer, const c
 
 // The same in the regular file that `fd` is open for writing in; that is opened anew, so that
 // neither O_APPEND nor the position of the descriptor, nor its being closed, matter. (Where it
-// cannot be opened anew, a copy is made of it, and O_APPEND is an error.) There is no lock: who
-// gives the descriptor sees to it that nobody else writes there. An APPEND log is continued, any
-// other is begun anew; a file that is not empty and no log is never touched (BAD). Errors: those
-// of extract_log_create (USAGE: the descriptor); after IO errno says why.
+// cannot be opened anew, a copy is made of it, and O_APPEND is an error.) There is no lock beside
+// the file, which is itself locked (flock): another writer of this library gets LIMIT. An APPEND
+// log is continued, any other is begun anew; a file that is not empty and no log is never touched
+// (BAD). Errors: those of extract_log_create (USAGE: the descriptor); after IO errno says why.
 enum extract_code extract_log_create_fd(struct extract_log_writer **writer, int fd,
                                         const struct extract_log_options *options,
                                         struct extract_error *error);

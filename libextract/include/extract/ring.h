@@ -135,6 +135,7 @@ struct extract_posix {
     uint32_t streams;   // how many there are
     uint32_t ids;       // event types that a filter covers
     uint32_t pid;       // of the traced process
+    char name[16];      // of the stream, ended by a zero
 };
 
 // Opens a stream that was saved, as a memory that holds nothing else; and whether `length` bytes of

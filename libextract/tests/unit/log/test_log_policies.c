@@ -190,16 +190,6 @@ static void test_append_after_cut(void **state)
 
 static struct ring_image image;
 
-static void find_ring(struct extract_ring *ring)
-{
-    struct extract_ring_options options = {
-        .size = sizeof options, .address_known = true, .address = image.spec.address};
-    struct extract_memory *memory = images_open();
-    images_add(memory, &image, 0, image.length);
-    assert_int_equal(extract_ring_find(ring, memory, NULL, &options, NULL), EXTRACT_OK);
-    extract_memory_close(memory);
-}
-
 // Counts the blocks of a type in the index, and in the file's bytes.
 static void count_type(const char *path, uint16_t type, unsigned *listed, unsigned *stored)
 {
@@ -231,7 +221,7 @@ static void test_heads(void **state)
     const char *path = scratch_path("heads");
     (void)state;
     ring_build(&image, &ring_plain);
-    find_ring(&ring);
+    image_find(&image, &ring);
     struct extract_log_writer *writer = create_log(path, EXTRACT_LOG_LOOP, LIMIT);
     assert_int_equal(extract_log_put_ring(writer, &ring, NULL), EXTRACT_OK);
     for (unsigned i = 0; i < 3; i++) // nothing is written when nothing changed

@@ -8,16 +8,6 @@
 static struct ring_image image;
 static uint8_t payload[1024];
 
-static void find_ring(struct extract_ring *ring)
-{
-    struct extract_ring_options options = {
-        .size = sizeof options, .address_known = true, .address = image.spec.address};
-    struct extract_memory *memory = images_open();
-    images_add(memory, &image, 0, image.length);
-    assert_int_equal(extract_ring_find(ring, memory, NULL, &options, NULL), EXTRACT_OK);
-    extract_memory_close(memory);
-}
-
 // Puts a ring and reads its block back; returns the payload's length.
 static size_t through_log(const struct extract_ring *ring)
 {
@@ -51,7 +41,7 @@ static void test_round(void **state)
         spec.word_bytes = kind & 1 ? 8 : 4;
         spec.big_endian = kind & 2;
         ring_build(&image, &spec);
-        find_ring(&ring);
+        image_find(&image, &ring);
         ring.current_symbol = 0x20000044;
         ring.near = kind & 1 ? 0 : UINT64_C(0x7fff20000000);
         ring.pointer_bytes = 8;
@@ -118,7 +108,7 @@ static void test_contradictions(void **state)
     struct extract_ring ring;
     (void)state;
     ring_build(&image, &ring_plain);
-    find_ring(&ring);
+    image_find(&image, &ring);
     size_t length = through_log(&ring);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint8_t kept[sizeof payload];
