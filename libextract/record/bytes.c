@@ -302,7 +302,7 @@ enum extract_code bytes_poll(struct extract_recorder *r, struct extract_error *e
     enum extract_delta_result result = look(r, &at);
     if (result == EXTRACT_DELTA_MUTE)
         return record_lose_target(r, error);
-    r->looked = record_now(r);
+    record_note_look(r);
     enum extract_code code = record_meet_target(r, error);
     if (code)
         return code;

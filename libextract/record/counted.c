@@ -5,7 +5,9 @@
 // The oldest whole entry begins at the tail, the next one will at the head, and the writer moves
 // the tail before it overwrites what lies behind it. So what was read between the last place and
 // the head is whole when the tail, read again, has not passed that place. Where it has, the newest
-// entries are taken from a tail on that was read behind them: there an entry begins.
+// entries are taken: from a tail on that was read behind them, since there an entry begins, or from
+// the first that is found from the head back, where the format has that. A reader that is slower
+// than the writer takes them only, as far back as what it reads will hold: its reach.
 //
 // Where the head passes entries before they are finished, what is read ends in front of the first
 // of these, which is come back to; unless it holds up so much that its writer has died.
@@ -48,7 +50,7 @@ static void note_look(struct extract_recorder *r, const struct extract_reach *re
         b->settled = apart && is_alike(reach, &b->seen);
     b->seen = *reach;
     b->seen_at = r->status.polls;
-    r->looked = record_now(r);
+    record_note_look(r);
     record_note_wall(r);
 }
 
@@ -202,7 +204,7 @@ static enum extract_delta_result look_for_count(struct extract_recorder *r, stru
 {
     struct bytes *b = &r->bytes;
     enum extract_delta_result result = EXTRACT_DELTA_OK;
-    for (unsigned i = 0; i < LOOKS && !result; i++) {
+    for (unsigned i = 0; i < (b->reach ? 1 : LOOKS) && !result; i++) {
         struct extract_reach before = b->seen;
         newest->least = before.written - 1;
         result = look(r, &newest->reach);
@@ -217,20 +219,43 @@ static enum extract_delta_result look_for_count(struct extract_recorder *r, stru
     return result;
 }
 
-// Reads the newest bytes, `most` at most, and finds what of them is whole, from a tail on. *passed:
-// nothing, the writer was faster. Nothing and not passed: no tail lies in them.
+// What was written while `length` bytes were read tells how far the reach goes at that speed. Where
+// entries are found from the head back, three quarters of the ring are to be written by then; else
+// the tail is to come to the middle of what is read. Less is believed at once, more bit by bit.
+static void note_reach(struct extract_recorder *r, uint32_t length, uint32_t written)
+{
+    struct bytes *b = &r->bytes;
+    bool found = r->ring.format->stream->border;
+    uint64_t most = (uint64_t)bytes_size(r) * (found ? length / 4 * 3 : length);
+    uint64_t fits = most / ((uint64_t)(found ? length : length / 2) + written + 1) + 4;
+    uint64_t grown = (uint64_t)b->reach + b->reach / 4 + 4;
+    fits = b->reach && fits > grown ? grown : fits;
+    b->reach = (uint32_t)(fits < bytes_size(r) ? fits : bytes_size(r)) / 4 * 4;
+}
+
+// Where an entry begins in bytes that end where one does; their end: nowhere.
+static uint32_t find_border(const struct extract_recorder *r, const uint8_t *bytes, uint32_t from,
+                            uint32_t to)
+{
+    const struct extract_stream *stream = r->ring.format->stream;
+    return stream->border ? from + stream->border(&r->ring, bytes, to - from, to) : to;
+}
+
+// Reads the newest bytes, `most` at most, and finds what of them is whole, from a border on.
+// *passed: nothing, the writer was faster. Nothing and not passed: no border lies in them.
 static enum extract_delta_result read_newest(struct extract_recorder *r, struct newest *newest,
                                              uint32_t most, bool *passed)
 {
     const struct extract_reach *reach = &newest->reach;
     struct extract_reach after;
-    uint32_t from = reach->tail, to = reach->head;
+    uint32_t known = reach->tail, to = reach->head, from;
     newest->length = 0;
-    *passed = behind(from, to) > 0;
+    *passed = behind(known, to) > 0;
     if (*passed)
         return EXTRACT_DELTA_OK;
-    if (to - from > most)
-        from = to - most;
+    if (!r->fresh && behind((uint32_t)r->bytes.place, known) > 0)
+        known = (uint32_t)r->bytes.place;
+    from = to - known > most ? to - most : known;
     if (!bytes_fetch(r, from, to - from, r->buffer))
         return EXTRACT_DELTA_MUTE;
     enum extract_delta_result result = look(r, &after);
@@ -238,29 +263,32 @@ static enum extract_delta_result read_newest(struct extract_recorder *r, struct 
         return result ? result : EXTRACT_DELTA_WILD;
     uint32_t start = behind(after.tail, from) > 0 ? after.tail : from;
     *passed = behind(start, to) > 0;
-    if (*passed || (start != reach->tail && start != after.tail))
+    if (*passed || r->bytes.reach)
+        note_reach(r, to - from, after.head - to);
+    if (*passed)
         return EXTRACT_DELTA_OK;
+    if (start != known && start != after.tail)
+        start = find_border(r, r->buffer + (start - from), start, to);
     newest->from = start;
     newest->length = to - start;
     memmove(r->buffer, r->buffer + (start - from), newest->length);
     return EXTRACT_DELTA_OK;
 }
 
-// As much as can be had: less, where the writer was faster, and more, where it was not.
+// As much as can be had of a writer that goes on: its speed says how much that is.
 static enum extract_delta_result take_newest(struct extract_recorder *r, struct newest *newest,
                                              bool *got)
 {
-    unsigned shift = 0;
     *got = false;
     for (unsigned i = 0; i < TRIES && !*got; i++) {
         bool passed = false;
         enum extract_delta_result result = look_for_count(r, newest);
+        bool slow = r->bytes.reach && !newest->exact;
         if (!result)
-            result = read_newest(r, newest, bytes_size(r) >> shift, &passed);
+            result = read_newest(r, newest, slow ? r->bytes.reach : bytes_size(r), &passed);
         if (result)
             return result;
         *got = !passed && (newest->length || newest->reach.head == newest->reach.tail);
-        shift = passed ? shift + 1 : shift ? shift - 1 : 0;
     }
     return EXTRACT_DELTA_OK;
 }
@@ -302,7 +330,8 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
     uint32_t count = count_entries(r, r->buffer, newest.length);
     enum extract_code code = EXTRACT_OK;
     if (!r->fresh) {
-        code = put_loss(r, &newest, count, error);
+        if (newest.from != (uint32_t)b->place)
+            code = put_loss(r, &newest, count, error);
         b->place += newest.from - (uint32_t)b->place;
     } else {
         b->place = newest.from;
@@ -339,8 +368,11 @@ static enum extract_code follow(struct extract_recorder *r, const struct extract
     enum extract_delta_result result = look(r, &after);
     if (result || is_anew(reach, &after))
         return fail(r, result ? result : EXTRACT_DELTA_WILD, error);
-    if (behind(after.tail, from) > 0)
+    b->reach = 0;
+    if (behind(after.tail, from) > 0) {
+        note_reach(r, anchor + fill, after.head - reach->head);
         return jump(r, error);
+    }
     bool stands = behind(after.tail, from - anchor) <= 0;
     if (stands && memcmp(r->buffer, b->anchor + b->anchored - anchor, anchor))
         return record_reset(r, error);
@@ -400,6 +432,7 @@ enum extract_code counted_poll(struct extract_recorder *r, struct extract_error 
         return code;
     bool lapped =
         r->fresh || r->behind || fill > size || behind(reach.tail, (uint32_t)b->place) > 0;
+    lapped |= b->reach && fill > b->reach;
     code = lapped ? jump(r, error) : follow(r, &reach, error);
     if (code || !r->found || r->fresh || r->status.gone)
         return code;

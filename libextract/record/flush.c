@@ -60,14 +60,10 @@ static bool append(uint8_t **bytes, uint32_t *length, const uint8_t *more, uint3
 
 static struct kept *add(struct flush *f)
 {
-    if (f->count == f->room) {
-        size_t room = f->room * 2 + 16;
-        struct kept *list = realloc(f->list, room * sizeof *list);
-        if (!list)
-            return NULL;
-        f->list = list;
-        f->room = room;
-    }
+    struct kept *list = extract_grow(f->list, &f->room, f->count, sizeof *list);
+    if (!list)
+        return NULL;
+    f->list = list;
     f->list[f->count] = (struct kept){.payload = NULL};
     return &f->list[f->count++];
 }
@@ -352,8 +348,14 @@ static enum extract_code check_kind(const struct flush *f, const char *path,
                                     struct extract_error *error)
 {
     const struct extract_ring *before = &f->tail.ring, *now = &f->ring;
-    if (!before->format || (before->format == now->format && before->byte_order == now->byte_order))
+    bool alike = before->format == now->format && before->byte_order == now->byte_order;
+    if (!before->format || (alike && before->address == now->address))
         return EXTRACT_OK;
+    if (alike)
+        return extract_error_set(error, EXTRACT_USAGE, path, "flush to another log",
+                                 "it is of the ring at 0x%llx, and this one lies at 0x%llx",
+                                 (unsigned long long)before->address,
+                                 (unsigned long long)now->address);
     return extract_error_set(error, EXTRACT_USAGE, path, "flush to another log",
                              "it is of another kind of trace (%s) than the ring (%s)",
                              before->format->name, now->format->name);

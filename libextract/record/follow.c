@@ -59,7 +59,7 @@ static enum extract_code lapped(struct extract_recorder *r, struct extract_error
     if (record_is_reset(r))
         return record_reset(r, error);
     enum extract_delta_result result = extract_delta_look(&r->delta);
-    r->looked = record_now(r);
+    record_note_look(r);
     if (result)
         return EXTRACT_OK; // the next poll's look says the same, and does something about it
     return record_jump(r, error);

@@ -4,15 +4,15 @@
 #include "record/room.h"
 #include <string.h>
 
-uint32_t record_held_most(const struct extract_recorder *r)
+static uint32_t held_most(const struct extract_recorder *r)
 {
     uint32_t half = (r->ring.entries.count - 1) / 2;
     return half < RECORD_HELD ? half : RECORD_HELD;
 }
 
-// While they are read, the writer goes on; the oldest of them must not be overwritten by then. What
-// went wrong before makes it careful.
-uint32_t record_reach(const struct extract_recorder *r)
+// How many of the newest can be read before the writer comes round: it goes on meanwhile, and the
+// oldest of them must not be overwritten by then. What went wrong before makes it careful.
+static uint32_t reach_of(const struct extract_recorder *r)
 {
     double most = r->ring.entries.count - 1, load = 1.1 * r->pace.load;
     if (r->delta.stopped)
@@ -27,7 +27,7 @@ uint32_t record_reach(const struct extract_recorder *r)
 // in, that lies among the newest, and that was not read before as it is.
 static uint32_t count_open(const struct extract_recorder *r, const struct extract_delta_span *span)
 {
-    uint32_t bytes = r->ring.entries.slot_bytes, most = record_held_most(r);
+    uint32_t bytes = r->ring.entries.slot_bytes, most = held_most(r);
     const struct extract_follow *follow = r->ring.format->follow;
     uint64_t end = span->first + span->count;
     uint32_t open = (uint32_t)(r->delta.head - end < most ? most - (r->delta.head - end) : 0);
@@ -181,7 +181,7 @@ static enum extract_code bring_part(struct extract_recorder *r, struct way *way,
 // How far back the ring holds what is wanted.
 static uint64_t oldest_wanted(struct extract_recorder *r)
 {
-    uint64_t head = r->delta.head, reach = record_reach(r);
+    uint64_t head = r->delta.head, reach = reach_of(r);
     uint8_t entry[EXTRACT_ENTRY_MOST];
     uint64_t slot = (head + r->delta.phase) % r->ring.entries.count;
     uint64_t first = head - reach;

@@ -15,7 +15,8 @@
 enum {
     WAITING = 100 * 1000 * 1000, // ns between looks for a ring that is not there
     WAITING_MOST = 1000 * 1000 * 1000,
-    HALT_REST = 4, // a target that is halted for a poll runs so many times longer before the next
+    HALT_REST = 4,  // a target that is halted for a poll runs so many times longer before the next
+    HELD_CLOCK = 1, // the time at which a target that is held is always seen
     PROBE_BYTES = 4096, // of the long read that measures the link
     OBJECTS_PAUSE = 1000 * 1000 * 1000,
     TROUBLE_MOST = 32 // polls in vain for what a trace that is off has left
@@ -44,6 +45,11 @@ bool record_read(struct extract_recorder *r, uint64_t address, void *buffer, siz
     return timed_read(r, address, buffer, length, &got);
 }
 
+void record_note_look(struct extract_recorder *r)
+{
+    r->looked = r->options.held ? HELD_CLOCK : record_now(r);
+}
+
 void record_note_wall(struct extract_recorder *r)
 {
     struct timespec t = {0, 0};
@@ -57,7 +63,7 @@ static enum extract_delta_result look(struct extract_recorder *r)
     r->delta.stopped = false; // whether the trace is off, the live place tells
     enum extract_delta_result result = extract_delta_look(&r->delta);
     r->delta.stopped = stopped && result == EXTRACT_DELTA_MUTE;
-    r->looked = record_now(r);
+    record_note_look(r);
     record_note_wall(r);
     if (!result)
         pace_look(&r->pace, r->looked, r->delta.head);
@@ -162,15 +168,24 @@ static enum extract_code start_ring(struct extract_recorder *r, struct extract_e
     return code;
 }
 
+enum extract_code extract_record_find(struct extract_ring *ring, struct extract_memory *memory,
+                                      struct extract_symbols *symbols,
+                                      const struct extract_record_options *options,
+                                      struct extract_error *error)
+{
+    const struct extract_ring_options wanted = {.size = sizeof wanted,
+                                                .format = options->format,
+                                                .address_known = options->ring_known,
+                                                .address = options->ring,
+                                                .rkh = options->rkh,
+                                                .stream = options->stream};
+    return extract_ring_find(ring, memory, symbols, &wanted, error);
+}
+
 static enum extract_code find_ring(struct extract_recorder *r, struct extract_error *error)
 {
-    struct extract_ring_options options = {.size = sizeof options,
-                                           .format = r->format,
-                                           .address_known = r->options.ring_known,
-                                           .address = r->options.ring,
-                                           .rkh = r->options.rkh,
-                                           .stream = r->options.stream};
-    enum extract_code code = extract_ring_find(&r->ring, r->memory, r->symbols, &options, error);
+    enum extract_code code =
+        extract_record_find(&r->ring, r->memory, r->symbols, &r->options, error);
     return code ? code : check_ring(&r->ring, error);
 }
 
@@ -280,7 +295,7 @@ static enum extract_code stay_off(struct extract_recorder *r, struct extract_err
     r->off = r->delta.stopped = true;
     r->forced |= !before; // the writer may have come round exactly
     enum extract_delta_result result = extract_delta_look(&r->delta);
-    r->looked = record_now(r);
+    record_note_look(r);
     if (result)
         return result == EXTRACT_DELTA_WILD ? record_reset(r, error) : EXTRACT_OK;
     if (before && is_renewed(r, head))
@@ -408,6 +423,7 @@ enum extract_code extract_recorder_poll(struct extract_recorder *r, struct extra
     r->start = record_now(r);
     r->reading = 0;
     r->status.polls++;
+    r->forced |= r->options.held; // the writer may have come round exactly
     enum extract_code code = poll_target(r, error);
     r->ended |= code == EXTRACT_LIMIT;
     finish_poll(r);
@@ -460,6 +476,7 @@ static enum extract_code create(struct extract_recorder **recorder, struct extra
     r->memory = memory;
     r->symbols = symbols;
     r->options = *options;
+    r->options.format = r->format;
     r->delta.read = timed_read;
     r->delta.context = r;
     r->out = (struct out){.log = options->log,
@@ -542,4 +559,22 @@ enum extract_code extract_recorder_finish(struct extract_recorder *r,
 enum extract_code extract_recorder_close(struct extract_recorder *r, struct extract_error *error)
 {
     return extract_recorder_finish(r, NULL, error);
+}
+
+// What is known to be missing needs no look at the target.
+enum extract_code extract_recorder_leave(struct extract_recorder *r, struct extract_error *error)
+{
+    if (!r)
+        return EXTRACT_OK;
+    bool missing = r->status.gone || r->behind || r->lapped || r->trouble;
+    enum extract_code code = EXTRACT_OK;
+    if (!r->ended) {
+        code = r->bytes.follows ? bytes_end(r, error)
+               : missing        ? record_forgo(r, error)
+                                : record_release(r, error);
+        code = code ? code : out_mark(&r->out, EXTRACT_MARK_STOP, 0, "", error);
+    }
+    finish_poll(r);
+    recorder_free(r);
+    return code;
 }

@@ -153,6 +153,7 @@ struct bytes {
     bool sure;                 // `told` is exact
     uint32_t told;             // entries in front of `place`, as the ring counts them
     uint32_t refused;          // that the target had no room for, and which have been told
+    uint32_t reach;            // bytes behind the head that a slow reader gets; 0: it keeps up
     bool held;                 // the next entry was not finished
     bool last;                 // and will not be waited for
 };
@@ -220,9 +221,6 @@ enum extract_code record_deliver(struct extract_recorder *r, struct extract_delt
                                  struct extract_error *error);
 // What was written and is not out by now is lost: it will not be read any more.
 enum extract_code record_forgo(struct extract_recorder *r, struct extract_error *error);
-// How many of the newest can be read before the writer comes round.
-uint32_t record_reach(const struct extract_recorder *r);
-uint32_t record_held_most(const struct extract_recorder *r);
 
 // bytes.c. Whether a ring is one of bytes that can be followed; begins with it, as start_ring; and
 // brings what is new, or the newest.
@@ -245,6 +243,7 @@ enum extract_code counted_end(struct extract_recorder *r, struct extract_error *
 
 // recorder.c: reads, and notes what that costs. False: not all of it was had.
 bool record_read(struct extract_recorder *r, uint64_t address, void *buffer, size_t length);
+void record_note_look(struct extract_recorder *r); // the time of it
 void record_note_wall(struct extract_recorder *r);
 enum extract_code record_lose_target(struct extract_recorder *r, struct extract_error *error);
 enum extract_code record_meet_target(struct extract_recorder *r, struct extract_error *error);

@@ -44,6 +44,9 @@ struct extract_record_options {
     uint64_t period;                // nanoseconds between polls; 0: chosen and adapted
     uint64_t (*now)(void *clock);   // nanoseconds that only rise; NULL: CLOCK_MONOTONIC
     void *clock;                    // its argument
+    // The target stands whenever it is polled, and how long it ran in between nobody knows: it is
+    // held by a debugger. What the host's clock says is not used to estimate losses then.
+    bool held;
 };
 
 // What the link can do, as measured, and what follows from it for this ring.
@@ -77,6 +80,12 @@ struct extract_record_status {
     struct extract_record_advice advice;
 };
 
+// The ring that a recorder with these options finds. Errors: those of extract_ring_find.
+enum extract_code extract_record_find(struct extract_ring *ring, struct extract_memory *memory,
+                                      struct extract_symbols *symbols,
+                                      const struct extract_record_options *options,
+                                      struct extract_error *error);
+
 // Finds the ring, measures the link, says what is recorded (RING, OBJECTS, MARK START) and takes
 // the ring's whole content as the first entries. `memory` and `symbols` (may be NULL) must outlive
 // the recorder. A trace that is not enabled yet is waited for. Errors: those of extract_ring_find
@@ -109,6 +118,11 @@ enum extract_code extract_recorder_close(struct extract_recorder *recorder,
 enum extract_code extract_recorder_finish(struct extract_recorder *recorder,
                                           struct extract_record_status *status,
                                           struct extract_error *error);
+
+// Ends it where the last poll came to, for a target that cannot be asked any more: what was held
+// back goes out as provisional, then MARK STOP. The recorder is freed in any case.
+enum extract_code extract_recorder_leave(struct extract_recorder *recorder,
+                                         struct extract_error *error);
 
 // One pass, as posix_trace_flush makes of a stream with a log: what the ring holds and the log at
 // `path` does not is added to it. The log is made where there is none; one that is there must have
