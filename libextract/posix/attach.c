@@ -73,9 +73,11 @@ static enum extract_code open_target(struct posix_target **target, struct extrac
     struct posix_target *t = *target = posix_target_new(0, memory);
     if (!t)
         return extract_error_set(error, EXTRACT_NOMEM, "POSIX trace", NULL, "no memory for it");
+    posix_target_lock(t);
     enum extract_code code = address ? EXTRACT_OK : find_address(memory, symbols, &address, error);
     if (code == EXTRACT_OK)
         code = find_process(t, address, stream, error);
+    posix_target_unlock(t);
     if (code != EXTRACT_OK)
         posix_target_free(t);
     return code;
@@ -120,10 +122,13 @@ enum extract_code extract_posix_detach(pid_t pid, struct extract_error *error)
 static int first_bound(struct posix_target *target)
 {
     struct posix_stream block;
-    for (unsigned i = 0; i < target->block.streams; i++)
+    unsigned bound = 0;
+    posix_target_lock(target);
+    for (unsigned i = target->block.streams; i-- > 0;)
         if (!posix_stream_look(target, i, &block) && block.state & POSIX_STATE_BOUND)
-            return (int)i;
-    return 0;
+            bound = i;
+    posix_target_unlock(target);
+    return (int)bound;
 }
 
 static void take_name(struct posix_trace *trace)
@@ -149,11 +154,13 @@ static int open_trace(struct posix_target *target, int stream, trace_id_t *trid)
     trace->stream = (unsigned)stream;
     trace->reader.batch = POSIX_WINDOW;
     posix_attr_defaults(&trace->attr);
+    posix_target_lock(target);
     int error = trace->stream < target->block.streams ? posix_ring_look(trace) : EINVAL;
-    if (!error) {
+    if (!error)
         take_name(trace);
+    posix_target_unlock(target);
+    if (!error)
         error = posix_table_add(trace, trid) ? EMFILE : 0;
-    }
     if (error)
         posix_free(trace);
     return error;

@@ -31,16 +31,38 @@ static int write_wants(struct posix_trace *trace, uint64_t address, bool bound)
     return error;
 }
 
+int posix_learn(struct posix_trace *trace)
+{
+    struct posix_target *target = trace->target;
+    struct posix_wants wants = trace->wants;
+    struct posix_stream block;
+    uint64_t address = posix_stream_address(target, trace->stream);
+    int error = posix_stream_look(target, trace->stream, &block);
+    if (error)
+        return error == ENOENT ? 0 : error;
+    if (!(block.wanted & POSIX_STATE_BOUND) || (int32_t)(block.request - wants.bind) < 0)
+        return 0;
+    wants.running = block.wanted & POSIX_STATE_RUNNING;
+    wants.clears = block.wanted_clears;
+    error = posix_peek(target, address + posix_wanted_filter_at(target->block.ids),
+                       wants.filter.ringside_words, filter_words(target));
+    if (!error)
+        trace->wants = wants;
+    return error;
+}
+
 int posix_ask(struct posix_trace *trace, bool bound)
 {
     static const uint32_t all = UINT32_MAX;
     struct posix_target *target = trace->target;
     struct posix_stream block;
+    uint32_t request = 0;
     uint64_t address = posix_stream_address(target, trace->stream);
     int error = posix_stream_look(target, trace->stream, &block);
-    uint32_t request = block.request + 1 + (block.request + 1 == block.request_done);
-    if (!error)
+    if (!error) {
+        request = block.request + 1 + (block.request + 1 == block.request_done);
         error = write_wants(trace, address, bound);
+    }
     if (!error)
         error = posix_poke(target, address + POSIX_STREAM_AT_REQUEST, &request, 1);
     if (!error)
@@ -52,26 +74,52 @@ int posix_ask(struct posix_trace *trace, bool bound)
     return error == ENOENT ? EIO : error;
 }
 
-// Asks for something else; what was wanted before stands when that cannot be done.
+// Takes a stream, and what is asked of it by now, also by others.
+static int enter(struct posix_use *use, trace_id_t trid)
+{
+    int error = posix_enter(use, trid, POSIX_ACTIVE | POSIX_LOGGED);
+    if (error)
+        return error;
+    error = posix_learn(use->trace);
+    if (error)
+        posix_leave(use);
+    return error;
+}
+
+// Asks for something else; what was wanted before stands when that cannot be done, also in the
+// target, so that the next request does not bring it about.
 static int change(struct posix_trace *trace, const struct posix_wants *wants)
 {
     struct posix_wants before = trace->wants;
     trace->wants = *wants;
     int error = posix_ask(trace, true);
-    if (error)
+    if (error) {
         trace->wants = before;
+        write_wants(trace, posix_stream_address(trace->target, trace->stream), true);
+    }
     return error;
+}
+
+// A stream that has stopped by itself goes on when all of it was read, as if nobody had stopped it
+// meanwhile. One that is flushed is emptied sooner or later, and stopped then.
+static bool stays_full(const struct posix_trace *trace)
+{
+    struct posix_stream block;
+    return !posix_stream_look(trace->target, trace->stream, &block) &&
+           block.state & POSIX_STATE_STOPPED_FULL && block.policy == POSIX_POLICY_UNTIL_FULL &&
+           block.read_pos != block.head;
 }
 
 static int run(trace_id_t trid, bool running)
 {
     struct posix_use use;
-    int error = posix_enter(&use, trid, POSIX_ACTIVE | POSIX_LOGGED);
+    int error = enter(&use, trid);
     if (error)
         return error;
     struct posix_wants wants = use.trace->wants;
     wants.running = running;
-    error = change(use.trace, &wants);
+    if (running || !stays_full(use.trace))
+        error = change(use.trace, &wants);
     posix_leave(&use);
     return error;
 }
@@ -89,7 +137,7 @@ int posix_trace_stop(trace_id_t trid)
 int posix_trace_clear(trace_id_t trid)
 {
     struct posix_use use;
-    int error = posix_enter(&use, trid, POSIX_ACTIVE | POSIX_LOGGED);
+    int error = enter(&use, trid);
     if (error)
         return error;
     struct posix_wants wants = use.trace->wants;
@@ -108,7 +156,7 @@ int posix_trace_clear(trace_id_t trid)
 int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 {
     struct posix_use use;
-    int error = set ? posix_enter(&use, trid, POSIX_ACTIVE | POSIX_LOGGED) : EINVAL;
+    int error = set ? enter(&use, trid) : EINVAL;
     if (error)
         return error;
     *set = use.trace->wants.filter;
@@ -128,7 +176,7 @@ int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int ho
     struct posix_use use;
     if (!set || how < POSIX_TRACE_SET_EVENTSET || how > POSIX_TRACE_SUB_EVENTSET)
         return EINVAL;
-    int error = posix_enter(&use, trid, POSIX_ACTIVE | POSIX_LOGGED);
+    int error = enter(&use, trid);
     if (error)
         return error;
     struct posix_wants wants = use.trace->wants;

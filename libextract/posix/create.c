@@ -87,7 +87,7 @@ static int take_over(struct posix_trace *trace, struct posix_stream *block)
         error = posix_stream_look(trace->target, trace->stream, block);
         if (error || !(block->state & POSIX_STATE_BOUND))
             return error;
-        nanosleep(&pause, NULL);
+        posix_target_nap(trace->target, &pause);
     }
     return error ? error : EAGAIN;
 }
@@ -153,11 +153,13 @@ void posix_bind_again(struct posix_trace *trace)
 
 int posix_unbind(struct posix_trace *trace)
 {
+    if (trace->target->object) {
+        ringside_trace_object_release(trace->target->object, trace->stream);
+        return 0;
+    }
+    posix_learn(trace);
     trace->wants.running = false;
-    if (!trace->target->object)
-        return posix_ask(trace, false);
-    ringside_trace_object_release(trace->target->object, trace->stream);
-    return 0;
+    return posix_ask(trace, false);
 }
 
 // ---- traces ----
@@ -209,7 +211,7 @@ static int take_attributes(struct posix_trace *trace, const trace_attr_t *attr)
 static int begin(struct posix_trace *trace, trace_id_t *trid)
 {
     struct posix_target *target = trace->target;
-    pthread_mutex_lock(&target->lock);
+    posix_target_lock(target);
     int error = posix_target_look(target);
     if (!error)
         error = posix_bind(trace);
@@ -218,7 +220,7 @@ static int begin(struct posix_trace *trace, trace_id_t *trid)
         error = posix_table_add(trace, trid);
     if (error && bound)
         posix_unbind(trace);
-    pthread_mutex_unlock(&target->lock);
+    posix_target_unlock(target);
     return error;
 }
 

@@ -94,28 +94,39 @@ static int limit_pause(struct timespec *pause, const struct timespec *end)
 struct cancelled {
     struct posix_use *use;
     struct wait *wait;
+    bool ran; // the target did, when the call found it
 };
+
+// Takes the lock again; the target will be left as it was found.
+static int go_on(const struct cancelled *c)
+{
+    int over = posix_resume(c->use);
+    c->use->trace->target->ran = c->ran;
+    return over;
+}
 
 static void clean_up(void *context)
 {
     const struct cancelled *c = context;
-    posix_resume(c->use);
+    go_on(c);
     posix_leave(c->use);
     pthread_sigmask(SIG_SETMASK, &c->wait->mask, NULL);
 }
 
 static int pause_for(struct posix_use *use, struct wait *wait, const struct timespec *pause)
 {
-    struct cancelled cancelled = {use, wait};
+    struct posix_target *target = use->trace->target;
+    struct cancelled cancelled = {use, wait, target->ran};
     struct pollfd waker = {.fd = use->trace->waker, .events = POLLIN};
     int disabled;
+    posix_target_let_run(target);
     posix_pause(use);
     pthread_cleanup_push(clean_up, &cancelled);
     pthread_setcancelstate(use->cancel, &disabled);
     wait->error = ppoll(&waker, 1, pause, &wait->mask) < 0 ? errno : 0;
     pthread_setcancelstate(disabled, NULL);
     pthread_cleanup_pop(0);
-    int over = posix_resume(use);
+    int over = go_on(&cancelled);
     return over ? over : wait->error;
 }
 

@@ -13,6 +13,7 @@ void posix_reader_again(struct posix_reader *reader)
 {
     reader->begun = false;
     reader->window = 0;
+    reader->gap = POSIX_NO_GAP;
 }
 
 bool posix_ring_lapped(const struct posix_reader *r)
@@ -36,13 +37,14 @@ void posix_ring_note(struct posix_reader *r)
 // ---- the block ----
 
 // Whether the stream is ours by now: the target has carried out what it was bound with, and the
-// last clearing.
+// last clearing that we asked for. Others may have asked for more.
 static bool is_ours(const struct posix_trace *trace)
 {
     const struct posix_stream *block = &trace->reader.block;
     if (trace->kind == POSIX_RECORDED)
         return true;
-    return block->state & POSIX_STATE_BOUND && block->clears_done == trace->wants.clears &&
+    return block->state & POSIX_STATE_BOUND &&
+           (int32_t)(block->clears_done - trace->wants.clears) >= 0 &&
            (int32_t)(block->request_done - trace->wants.bind) >= 0;
 }
 
@@ -53,7 +55,7 @@ static void begin(struct posix_trace *trace)
     r->generation = r->block.generation;
     r->at = r->told_tail = r->block.tail;
     r->told_refused = 0;
-    r->window = 0;
+    r->window = r->reach = 0;
     r->overrun = r->overrun || r->block.overwritten;
     r->gap = r->block.overwritten ? POSIX_OVERFLOWED : POSIX_NO_GAP;
 }
@@ -191,15 +193,18 @@ void posix_event_take(struct posix_trace *trace, const struct posix_record *reco
     take_data(r, event);
 }
 
-static void pass_record(struct posix_trace *trace, const struct posix_record *record)
+// Takes the record at the reader's place. One behind a gap is freed before the gap is told of: what
+// is lost from then on is lost behind it, in an episode of its own.
+static void pass_record(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
-    r->at += record->words;
+    bool gap = r->gap != POSIX_NO_GAP;
+    r->at += r->taken.words;
     // Where looking costs little, what lies behind is looked at when it is asked for.
-    if (trace->target->object || r->at - r->window_at >= r->window) {
+    if (trace->target->object || r->at - r->window_at >= r->window)
         r->window = 0;
+    if (gap || !r->window)
         posix_ring_release(trace);
-    }
 }
 
 // ---- what is made here ----
@@ -216,21 +221,20 @@ static void make_event(struct posix_trace *trace, trace_event_id_t id, struct ti
         .id = id, .pid = (pid_t)trace->target->block.pid, .time = time, .data = trace->reader.data};
 }
 
-// Whether the gap in front of a record is something to tell.
-static bool tell_gap(struct posix_trace *trace, const struct posix_record *record,
-                     struct posix_event *event)
+// Whether the gap in front of the record that was taken is something to tell.
+static bool tell_gap(struct posix_trace *trace, struct posix_event *event)
 {
     struct posix_reader *r = &trace->reader;
     bool begins = r->gap == POSIX_OVERFLOWED;
     trace_event_id_t id = begins ? POSIX_ID_OVERFLOW : POSIX_ID_RESUME;
-    if (r->gap == POSIX_NO_GAP)
+    if (r->gap == POSIX_NO_GAP || r->gap == POSIX_RESUMED)
         return false;
-    r->gap = begins ? POSIX_RESUMES : POSIX_NO_GAP;
+    r->gap = begins ? POSIX_RESUMES : POSIX_RESUMED;
     if (is_filtered(trace, id))
-        return begins && tell_gap(trace, record, event);
+        return tell_gap(trace, event);
     make_event(trace, id,
                begins ? posix_time_lost(trace, r->block.lost_stamp)
-                      : posix_time_take(trace, record->stamp),
+                      : posix_time_take(trace, r->taken.stamp),
                event);
     return true;
 }
@@ -241,6 +245,8 @@ int posix_ring_find(struct posix_trace *trace, struct posix_record *record, cons
     unsigned tries = 0;
     enum found found = find_record(trace, record, bytes);
     while (!error && found == NOT_COPIED && tries < POSIX_TRIES) {
+        if (trace->kind == POSIX_ACTIVE && trace->reader.begun)
+            posix_ring_release(trace);
         error = posix_window_fill(trace);
         tries += !trace->reader.window;
         if (!error)
@@ -252,17 +258,31 @@ int posix_ring_find(struct posix_trace *trace, struct posix_record *record, cons
     return error ? error : EAGAIN;
 }
 
+static int take_record(struct posix_trace *trace)
+{
+    struct posix_reader *r = &trace->reader;
+    const uint8_t *bytes;
+    int error = posix_ring_find(trace, &r->taken, &bytes);
+    if (error && r->begun)
+        posix_ring_release(trace);
+    if (error)
+        return error;
+    r->taken_at = (uint32_t)(bytes - r->bytes);
+    if (r->gap != POSIX_NO_GAP && trace->kind == POSIX_ACTIVE)
+        posix_learn(trace); // whether its events are filtered
+    pass_record(trace);
+    return 0;
+}
+
 static int ring_next(struct posix_trace *trace, struct posix_event *event)
 {
-    struct posix_record record;
-    const uint8_t *bytes;
-    int error = posix_ring_find(trace, &record, &bytes);
-    if (error && trace->reader.begun)
-        posix_ring_release(trace);
-    if (error || tell_gap(trace, &record, event))
+    struct posix_reader *r = &trace->reader;
+    bool taken = r->gap == POSIX_RESUMES || r->gap == POSIX_RESUMED;
+    int error = taken ? 0 : take_record(trace);
+    if (error || tell_gap(trace, event))
         return error;
-    posix_event_take(trace, &record, bytes, event);
-    pass_record(trace, &record);
+    posix_event_take(trace, &r->taken, r->bytes + r->taken_at, event);
+    r->gap = POSIX_NO_GAP;
     return 0;
 }
 

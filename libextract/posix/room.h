@@ -52,6 +52,8 @@ struct posix_target {
     unsigned users; // traces; one more while it is attached; under the table's lock
     pid_t pid;
     bool attached;
+    bool detached;                        // no trace is made of it any more
+    bool ran;                             // before the lock was taken
     struct ringside_trace_object *object; // a program's; NULL: other memory
     struct extract_memory *memory;        // the caller's, where there is no object
     uint64_t address;                     // of the process block
@@ -70,8 +72,9 @@ struct posix_event {
     uint32_t data_bytes;
 };
 
-// Whether an overflow is to be told, and whether a resume is, before the next event.
-enum posix_gap { POSIX_NO_GAP = 0, POSIX_OVERFLOWED, POSIX_RESUMES };
+// What is to be told before the next event: an overflow, a resume; that event, which was taken
+// already, is.
+enum posix_gap { POSIX_NO_GAP = 0, POSIX_OVERFLOWED, POSIX_RESUMES, POSIX_RESUMED };
 
 // A place in a ring from which events are read one after the other.
 struct posix_reader {
@@ -81,8 +84,11 @@ struct posix_reader {
     uint32_t at;                // position of the next record
     uint32_t window_at, window; // words that were copied: position, and how many
     uint32_t batch;             // words to copy at once
+    uint32_t reach;             // words behind the head that a slow reader gets; 0: it keeps up
     uint8_t *bytes;             // POSIX_WINDOW words
     enum posix_gap gap;
+    struct posix_record taken;       // the record in front of `at`, and
+    uint32_t taken_at;               // where it lies in `bytes`
     bool overrun;                    // events were lost since it was asked
     uint32_t told_tail;              // when it was asked
     uint32_t told_refused;           // likewise
@@ -101,7 +107,7 @@ enum {
 
 struct posix_trace;
 
-// What a controller asked of its stream.
+// What controllers asked of the stream, as it was seen last.
 struct posix_wants {
     uint32_t bind; // the request that bound it
     uint32_t last; // the newest one
@@ -151,7 +157,7 @@ struct posix_use {
 };
 
 // table.c: trace ids and targets, the one thing that is the process' own.
-// Gives a trace an id. EAGAIN: there are too many.
+// Gives a trace an id. EAGAIN: there are too many. ESRCH: its target was detached.
 int posix_table_add(struct posix_trace *trace, trace_id_t *id);
 // Takes a trace by its id and locks its target, until posix_leave. EINVAL: no such trace, or not of
 // these kinds.
@@ -172,7 +178,8 @@ void posix_target_drop(struct posix_target *target);
 int posix_target_add(struct posix_target *target);
 // Whether a trace of this process uses that stream.
 bool posix_table_uses(const struct posix_target *target, unsigned stream);
-// Ends every trace of the target, and forgets it. ESRCH: it is not attached.
+// Ends every trace of the target, waits for those that are being made or ended, and forgets it.
+// ESRCH: it is not attached.
 int posix_target_detach(pid_t pid);
 
 // target.c: words and blocks in a target's memory. EIO: it cannot be read or written.
@@ -180,12 +187,20 @@ int posix_target_detach(pid_t pid);
 struct posix_target *posix_target_new(pid_t pid, struct extract_memory *memory);
 int posix_target_open(struct posix_target **target, pid_t pid);
 void posix_target_free(struct posix_target *target);
+// Where memory is read only while the target stands, it stands while the lock is held, and runs
+// behind that if it ran before.
+void posix_target_lock(struct posix_target *target);
+void posix_target_unlock(struct posix_target *target);
+// With the lock held: lets it run, until the next nap or lock; or for as long as `pause`.
+void posix_target_let_run(struct posix_target *target);
+void posix_target_nap(struct posix_target *target, const struct timespec *pause);
 int posix_target_look(struct posix_target *target);
 uint64_t posix_stream_address(const struct posix_target *target, unsigned stream);
 // ENOENT: there is none now; a target that starts anew may be about to make it.
 int posix_stream_look(struct posix_target *target, unsigned stream, struct posix_stream *block);
 int posix_poke(struct posix_target *target, uint64_t address, const uint32_t *words,
                uint32_t count);
+int posix_peek(struct posix_target *target, uint64_t address, uint32_t *words, uint32_t count);
 
 // attr.c
 const struct posix_attr *posix_attr_of(const trace_attr_t *attr); // NULL: it was never made
@@ -193,7 +208,10 @@ void posix_attr_defaults(struct posix_attr *attr);
 uint32_t posix_attr_event_bytes(const struct posix_attr *attr, uint64_t data);
 uint32_t posix_attr_system_bytes(const struct posix_attr *attr);
 
-// control.c: asks a target for what the trace wants.
+// control.c: what the target is asked for by now, which others may have changed, becomes what the
+// trace wants. Of one that has started anew, that stays.
+int posix_learn(struct posix_trace *trace);
+// Asks a target for what the trace wants.
 int posix_ask(struct posix_trace *trace, bool bound);
 // Whether the target has carried out everything that it was asked for.
 bool posix_asked_done(const struct posix_stream *block);

@@ -5,8 +5,9 @@
 #include "posix/room.h"
 #include <string.h>
 
-// A stream that stopped by itself goes on when all of it was read: its next event starts it.
-static bool goes_on(const struct posix_trace *trace)
+// A stream that stopped by itself goes on when all of it was read: its next event starts it, unless
+// it was stopped meanwhile.
+static bool is_emptied(const struct posix_trace *trace)
 {
     const struct posix_reader *r = &trace->reader;
     return trace->kind != POSIX_RECORDED && r->block.head == r->at;
@@ -15,10 +16,11 @@ static bool goes_on(const struct posix_trace *trace)
 static bool is_running(const struct posix_trace *trace)
 {
     const struct posix_stream *block = &trace->reader.block;
+    bool wanted = block->wanted & POSIX_STATE_RUNNING;
     if (trace->kind != POSIX_RECORDED && !posix_asked_done(block))
-        return trace->wants.running;
+        return wanted;
     if (block->state & POSIX_STATE_STOPPED_FULL)
-        return goes_on(trace);
+        return is_emptied(trace) && wanted;
     return block->state & POSIX_STATE_RUNNING;
 }
 
@@ -30,7 +32,7 @@ static bool is_full(const struct posix_trace *trace)
         return posix_stream_is_full(block);
     if (block->policy == POSIX_POLICY_LOOP)
         return posix_ring_lapped(r) || (r->at == block->tail && posix_stream_is_full(block));
-    return block->state & POSIX_STATE_STOPPED_FULL && !goes_on(trace);
+    return block->state & POSIX_STATE_STOPPED_FULL && !is_emptied(trace);
 }
 
 static bool is_overrun(const struct posix_trace *trace)
@@ -48,6 +50,7 @@ int posix_ring_status(struct posix_trace *trace, struct posix_trace_status_info 
     int error = posix_ring_look(trace);
     *status = (struct posix_trace_status_info){0};
     if (error == EAGAIN) { // not ours yet, or cleared in a moment
+        posix_learn(trace);
         status->posix_stream_status =
             trace->wants.running ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
         return 0;

@@ -7,6 +7,7 @@
 #include "posix/room.h"
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 enum { TABLE_SLOTS = 255 };
 
@@ -16,6 +17,7 @@ static struct table {
     struct posix_trace *slots[TABLE_SLOTS];
     uint32_t generations[TABLE_SLOTS];
     struct posix_target *targets;
+    pid_t process; // whose they are
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
 
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
@@ -34,7 +36,7 @@ static void end_slot(unsigned slot)
 
 static void at_exit(void)
 {
-    for (unsigned i = 0; i < TABLE_SLOTS; i++)
+    for (unsigned i = 0; i < TABLE_SLOTS && getpid() == table.process; i++)
         end_slot(i);
 }
 
@@ -48,27 +50,40 @@ static void in_parent(void)
     pthread_mutex_unlock(&table.lock);
 }
 
+// Whether no thread of the parent was at work on the target: else what it left in the child may be
+// half done, and is not touched.
+static bool was_idle(struct posix_target *target)
+{
+    bool idle = !pthread_mutex_trylock(&target->lock);
+    if (idle)
+        pthread_mutex_unlock(&target->lock);
+    return idle;
+}
+
 // A child controls nothing: what its parent's ids stood for is the parent's alone. Nothing is
 // finished here, only freed.
 static void in_child(void)
 {
     pthread_mutex_init(&table.lock, NULL);
     pthread_cond_init(&table.left, NULL);
+    table.process = getpid();
     for (unsigned i = 0; i < TABLE_SLOTS; i++) {
         struct posix_trace *trace = table.slots[i];
         table.slots[i] = NULL;
-        if (trace)
+        if (trace && was_idle(trace->target))
             trace->ops->free(trace);
     }
     while (table.targets) {
         struct posix_target *target = table.targets;
         table.targets = target->next;
-        posix_target_free(target);
+        if (was_idle(target))
+            posix_target_free(target);
     }
 }
 
 static void begin(void)
 {
+    table.process = getpid();
     pthread_atfork(before_fork, in_parent, in_child);
     atexit(at_exit);
 }
@@ -87,13 +102,14 @@ int posix_table_add(struct posix_trace *trace, trace_id_t *id)
     lock_table();
     while (slot < TABLE_SLOTS && table.slots[slot])
         slot++;
-    if (slot < TABLE_SLOTS) {
+    int error = trace->target->detached ? ESRCH : slot < TABLE_SLOTS ? 0 : EAGAIN;
+    if (!error) {
         table.generations[slot]++;
         *id = trace->id = table.generations[slot] << 8 | (slot + 1);
         table.slots[slot] = trace;
     }
     pthread_mutex_unlock(&table.lock);
-    return slot < TABLE_SLOTS ? 0 : EAGAIN;
+    return error;
 }
 
 static struct posix_trace *find(trace_id_t id)
@@ -140,19 +156,26 @@ void posix_leave(struct posix_use *use)
 
 void posix_pause(struct posix_use *use)
 {
-    pthread_mutex_unlock(&use->trace->target->lock);
+    posix_target_unlock(use->trace->target);
 }
 
 int posix_resume(struct posix_use *use)
 {
-    pthread_mutex_lock(&use->trace->target->lock);
+    posix_target_lock(use->trace->target);
     return use->trace->over ? EINVAL : 0;
+}
+
+// With the target's lock held: in a slot there is no trace that is finished.
+static void clear_slot(const struct posix_trace *trace)
+{
+    pthread_mutex_lock(&table.lock);
+    table.slots[(trace->id & 0xFF) - 1] = NULL;
+    pthread_mutex_unlock(&table.lock);
 }
 
 static void wait_for_users(struct posix_trace *trace)
 {
     pthread_mutex_lock(&table.lock);
-    table.slots[(trace->id & 0xFF) - 1] = NULL;
     while (trace->users > 1)
         pthread_cond_wait(&table.left, &table.lock);
     pthread_mutex_unlock(&table.lock);
@@ -165,6 +188,7 @@ int posix_end(struct posix_use *use)
     if (trace->waker >= 0)
         eventfd_write(trace->waker, 1);
     int error = trace->ops->finish(trace);
+    clear_slot(trace);
     posix_pause(use);
     wait_for_users(trace);
     trace->ops->free(trace);
@@ -217,6 +241,7 @@ void posix_target_drop(struct posix_target *target)
         unlink_target(target);
         posix_target_free(target);
     }
+    pthread_cond_broadcast(&table.left);
     pthread_mutex_unlock(&table.lock);
 }
 
@@ -243,24 +268,44 @@ bool posix_table_uses(const struct posix_target *target, unsigned stream)
     return used;
 }
 
+// Whether the trace in that slot is one of the target's.
+static bool slot_uses(unsigned slot, const struct posix_target *target)
+{
+    pthread_mutex_lock(&table.lock);
+    bool uses = table.slots[slot] && table.slots[slot]->target == target;
+    pthread_mutex_unlock(&table.lock);
+    return uses;
+}
+
+// Calls that are under way have it, too, until they give it back.
+static void wait_for_target(struct posix_target *target)
+{
+    int cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    pthread_mutex_lock(&table.lock);
+    while (target->users > 1)
+        pthread_cond_wait(&table.left, &table.lock);
+    pthread_mutex_unlock(&table.lock);
+    pthread_setcancelstate(cancel, NULL);
+}
+
 int posix_target_detach(pid_t pid)
 {
     lock_table();
     struct posix_target *target = target_of(pid);
     if (target && !target->attached)
         target = NULL;
-    if (target)
+    if (target) {
         unlink_target(target);
+        target->detached = true;
+    }
     pthread_mutex_unlock(&table.lock);
     if (!target)
         return ESRCH;
-    for (unsigned i = 0; i < TABLE_SLOTS; i++) {
-        pthread_mutex_lock(&table.lock);
-        bool ours = table.slots[i] && table.slots[i]->target == target;
-        pthread_mutex_unlock(&table.lock);
-        if (ours)
+    for (unsigned i = 0; i < TABLE_SLOTS; i++)
+        if (slot_uses(i, target))
             end_slot(i);
-    }
+    wait_for_target(target);
     posix_target_drop(target);
     return 0;
 }

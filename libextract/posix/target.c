@@ -111,6 +111,45 @@ int posix_target_look(struct posix_target *target)
     return sound ? 0 : EIO;
 }
 
+// ---- its lock ----
+
+// Whether it is a memory whose target can be told to stand and to run.
+static bool may_stand(const struct posix_target *target)
+{
+    return target->memory && !target->object;
+}
+
+void posix_target_lock(struct posix_target *target)
+{
+    pthread_mutex_lock(&target->lock);
+    target->ran = may_stand(target) && !extract_live_halts(target->memory).now;
+    if (target->ran)
+        extract_live_halt(target->memory, NULL);
+}
+
+void posix_target_unlock(struct posix_target *target)
+{
+    if (target->ran)
+        extract_live_resume(target->memory, NULL);
+    pthread_mutex_unlock(&target->lock);
+}
+
+void posix_target_let_run(struct posix_target *target)
+{
+    if (may_stand(target))
+        extract_live_resume(target->memory, NULL);
+}
+
+void posix_target_nap(struct posix_target *target, const struct timespec *pause)
+{
+    posix_target_let_run(target);
+    nanosleep(pause, NULL);
+    if (may_stand(target))
+        extract_live_halt(target->memory, NULL);
+}
+
+// ---- blocks and words ----
+
 uint64_t posix_stream_address(const struct posix_target *target, unsigned stream)
 {
     const struct posix_block *block = &target->block;
@@ -140,4 +179,17 @@ int posix_poke(struct posix_target *target, uint64_t address, const uint32_t *wo
     enum extract_code code =
         extract_memory_write(target->memory, address, swapped, (size_t)count * 4, NULL);
     return code == EXTRACT_OK ? 0 : code == EXTRACT_UNSUPPORTED ? EPERM : EIO;
+}
+
+int posix_peek(struct posix_target *target, uint64_t address, uint32_t *words, uint32_t count)
+{
+    uint8_t bytes[4 * POSIX_SET_WORDS];
+    size_t length = (size_t)count * 4, got;
+    if (length > sizeof bytes ||
+        extract_memory_read(target->memory, address, bytes, length, &got, NULL))
+        return EIO;
+    struct extract_cursor c = extract_cursor_make(bytes, length, target->block.layout.order);
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = extract_cursor_u32(&c);
+    return 0;
 }

@@ -118,9 +118,10 @@ struct extract_word {
 // What `verb` asks for, by the ring's words as they stand in memory now; nothing is written.
 // "start", "stop" and "clear" take no words. "filter" takes "show", or "set", "add" or "sub" and
 // names of event types: those of the trace, which may be patterns with * ? [], or ids, or "all",
-// "system", "user", "none". What is in the filter is NOT recorded (posix_trace_set_filter). `trace`
-// must outlive the request. Errors: USAGE, NOTFOUND (nothing has that name), UNSUPPORTED (rings of
-// this format cannot; why, and a way out), BAD, UNREADABLE, NOMEM.
+// "system", "user", "none". What is in the filter is NOT recorded (posix_trace_set_filter). Of
+// ThreadX they are classes that ARE recorded, as "mutex" or "all". `trace` must outlive the
+// request. Errors: USAGE, NOTFOUND (nothing has that name), UNSUPPORTED (rings of this format
+// cannot; why, and a way out), BAD, UNREADABLE, NOMEM.
 enum extract_code extract_request_new(struct extract_request **request,
                                       const struct extract_trace *trace,
                                       struct extract_memory *memory, const char *verb,

@@ -22,26 +22,35 @@ enum {
 struct flush {
     struct posix_trace *trace;
     struct posix_use *use;
-    uint64_t start; // stamp of its start
+    bool day;       // stamps are of a clock that the host knows, too
+    uint64_t start; // stamp of its start, by that
     bool tells;     // its start and end are events of the stream
     bool told;      // its start was
 };
 
 // ---- what follows the ring ----
 
+static bool is_same(const struct posix_era *a, const struct posix_era *b)
+{
+    return a->process == b->process && a->stream == b->stream;
+}
+
 // The ring began anew: the target did, or the stream was cleared.
 static int follow(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
     const struct posix_reader *r = &trace->reader;
+    struct posix_era era = {trace->generation, r->generation};
     bool anew = log->followed;
-    if (anew && log->generation == r->generation)
+    if (anew && is_same(&log->era, &era))
         return 0;
     int error = anew ? posix_log_put_mark(trace, EXTRACT_MARK_RESET) : 0;
+    if (!error && !is_same(&log->told, &era))
+        error = posix_log_put_ring(trace);
     if (error)
         return error;
     log->followed = true;
-    log->generation = r->generation;
+    log->era = era;
     log->told_overwritten = log->told_refused = 0;
     log->at = r->at;
     return 0;
@@ -59,9 +68,9 @@ static int put_gap(struct posix_trace *trace, uint64_t stamp)
     if (!error)
         log->told_overwritten = r->block.overwritten;
     if (!error)
-        error = posix_log_make(trace, POSIX_ID_OVERFLOW, r->block.lost_stamp);
+        error = posix_log_make(trace, POSIX_ID_OVERFLOW, r->block.lost_stamp, NULL);
     if (!error)
-        error = posix_log_make(trace, POSIX_ID_RESUME, stamp);
+        error = posix_log_make(trace, POSIX_ID_RESUME, stamp, NULL);
     if (!error)
         r->gap = POSIX_NO_GAP;
     return error;
@@ -79,25 +88,37 @@ static int put_refused(struct posix_trace *trace)
 
 // ---- one flush ----
 
-// The stamp that an event has now; of a clock that the host does not know, that of the last event.
-static uint64_t stamp_now(const struct posix_trace *trace)
+static uint64_t stamp_now(void)
 {
     struct timespec now;
-    if (!trace->reader.block.layout.realtime)
-        return trace->log->stamp;
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * EXTRACT_SECOND + (uint64_t)now.tv_nsec;
 }
 
-static int tell(struct flush *flush, trace_event_id_t id, uint64_t stamp)
+static int tell(struct flush *flush, trace_event_id_t id, uint64_t stamp, const uint32_t *number)
 {
-    return flush->tells ? posix_log_make(flush->trace, id, stamp) : 0;
+    return flush->tells ? posix_log_make(flush->trace, id, stamp, number) : 0;
 }
 
-static int tell_start(struct flush *flush)
+// That a flush in front of this one failed. `stamp` is that of the next event; an event of the host
+// has none of its own where the clock is the target's.
+static int tell_trouble(struct flush *flush, uint64_t stamp)
 {
-    int error = flush->told ? 0 : tell(flush, POSIX_ID_FLUSH_START, flush->start);
-    flush->told |= !error;
+    struct posix_log *log = flush->trace->log;
+    const uint32_t number = (uint32_t)log->trouble;
+    if (!log->trouble || log->trouble_taken || (flush->day && stamp <= log->trouble_stamp))
+        return 0;
+    int error = tell(flush, POSIX_ID_ERROR, flush->day ? log->trouble_stamp : stamp, &number);
+    log->trouble_taken = !error;
+    return error;
+}
+
+static int tell_start(struct flush *flush, uint64_t stamp)
+{
+    if (flush->told || (flush->day && stamp <= flush->start))
+        return 0;
+    int error = tell(flush, POSIX_ID_FLUSH_START, flush->day ? flush->start : stamp, NULL);
+    flush->told = !error;
     return error;
 }
 
@@ -105,12 +126,13 @@ static int take_record(struct flush *flush, const struct posix_record *record, c
                        bool *put)
 {
     struct posix_trace *trace = flush->trace;
-    bool day = trace->reader.block.layout.realtime;
     int error = follow(trace);
     if (!error)
         error = put_gap(trace, record->stamp);
-    if (!error && (!day || record->stamp > flush->start))
-        error = tell_start(flush);
+    if (!error)
+        error = tell_trouble(flush, record->stamp);
+    if (!error)
+        error = tell_start(flush, record->stamp);
     return error ? error : posix_log_take(trace, record, bytes, put);
 }
 
@@ -148,16 +170,22 @@ static int run(struct flush *flush)
 {
     struct posix_trace *trace = flush->trace;
     struct posix_log *log = trace->log;
-    int error = posix_log_put_names(trace);
+    int error = posix_learn(trace); // what is filtered
+    if (!error)
+        error = posix_log_put_names(trace);
     if (!error)
         error = take_all(flush);
     if (!error)
         error = put_refused(trace);
+    uint64_t next = flush->day ? UINT64_MAX : log->stamp;
+    flush->tells &= flush->day || log->number || log->count; // else no stamp is known
     if (!error)
-        error = tell_start(flush);
-    bool later = trace->reader.block.layout.realtime && flush->start > log->stamp;
+        error = tell_trouble(flush, next);
     if (!error)
-        error = tell(flush, POSIX_ID_FLUSH_STOP, later ? flush->start : log->stamp);
+        error = tell_start(flush, next);
+    uint64_t end = flush->start > log->stamp ? flush->start : log->stamp;
+    if (!error)
+        error = tell(flush, POSIX_ID_FLUSH_STOP, end, NULL);
     return error ? error : posix_log_put(trace);
 }
 
@@ -166,9 +194,16 @@ static int fail(struct posix_trace *trace, int error)
 {
     struct posix_log *log = trace->log;
     struct posix_reader *r = &trace->reader;
+    const struct posix_era era = {trace->generation, r->generation};
     log->used = log->count = 0;
     log->last = 0;
-    if (log->followed && log->generation == r->generation)
+    log->stamp = log->put_stamp;
+    log->trouble_taken = false;
+    if (!log->trouble) {
+        log->trouble = error;
+        log->trouble_stamp = stamp_now();
+    }
+    if (log->followed && is_same(&log->era, &era))
         r->at = log->at;
     r->window = 0;
     if (!log->flush_error)
@@ -209,8 +244,9 @@ int posix_log_flush(struct posix_trace *trace, struct posix_use *use, bool alway
         return 0;
     log->flushing = true;
     log->flush_end = trace->reader.block.head;
+    flush.day = trace->reader.block.layout.realtime;
     flush.tells = trace->reader.block.state & POSIX_STATE_RUNNING;
-    flush.start = stamp_now(trace);
+    flush.start = flush.day ? stamp_now() : 0;
     if (!error)
         error = run(&flush);
     if (error == ECANCELED)

@@ -23,6 +23,11 @@ enum {
     LOG_NAMES_MOST = (POSIX_SET_IDS - POSIX_USER) * LOG_NAME_BYTES
 };
 
+// What tells a ring from that before it: a target that was reset counts from the start again.
+struct posix_era {
+    uint32_t process, stream; // generations of the blocks
+};
+
 // The log of an active stream. All of it is under the target's lock, but for the last three.
 struct posix_log {
     int fd;                              // of its file
@@ -31,19 +36,24 @@ struct posix_log {
     uint64_t section_most, section_used; // LOOP: bytes of records in a section
     uint64_t room, budget; // UNTIL_FULL: bytes of records, and of blocks, that it still takes
     bool full;
+    bool finished; // nothing follows
     bool flushing;
     uint32_t flush_end;                      // place in the ring up to which that takes records
     int flush_error;                         // the first since it was asked for
     bool overrun;                            // events of the log were lost since that was asked for
     uint64_t overwritten;                    // sections, by then
     uint64_t number;                         // of the next record
+    struct posix_era told;                   // of the ring, when the log was told of it
+    int trouble;                             // of the first flush that failed, to be told; 0: none
+    uint64_t trouble_stamp;                  // when that was
+    bool trouble_taken;                      // its event is in hand
     bool followed;                           // the three below hold
-    uint32_t generation;                     // of the ring
+    struct posix_era era;                    // of the ring
     uint32_t told_overwritten, told_refused; // by it
     uint32_t at;                        // place in the ring up to which everything is in the log
     bool named;                         // the two below hold
     uint32_t names_used, names_claimed; // when the names were written last
-    uint64_t stamp;                     // of the last record
+    uint64_t stamp, put_stamp;          // of the last record, and of the last that was written
     trace_event_id_t last;              // its type
     uint32_t used, count;               // of the block: bytes, and records
     uint8_t block[LOG_BLOCK_ROOM];      // on its way to the log
@@ -70,13 +80,16 @@ int posix_log_errno(enum extract_code code);
 
 // writer.c: what goes to the log. Begins it anew, with the trace's attributes and names.
 int posix_log_begin(struct posix_trace *trace);
+// Says of the ring that is followed from here on.
+int posix_log_put_ring(struct posix_trace *trace);
 // Writes names that are new.
 int posix_log_put_names(struct posix_trace *trace);
 // Takes a record; the block in hand is written first when it is full. *put: it was.
 int posix_log_take(struct posix_trace *trace, const struct posix_record *record,
                    const uint8_t *bytes, bool *put);
-// Makes a record of a system event that the host has to tell of.
-int posix_log_make(struct posix_trace *trace, trace_event_id_t id, uint64_t stamp);
+// Makes a record of a system event that the host has to tell of; its data are a number, or none.
+int posix_log_make(struct posix_trace *trace, trace_event_id_t id, uint64_t stamp,
+                   const uint32_t *number);
 // Writes the block in hand. What is in front of the reader's place is in the log then, and free.
 int posix_log_put(struct posix_trace *trace);
 int posix_log_put_loss(struct posix_trace *trace, enum extract_log_loss kind, uint32_t lost);

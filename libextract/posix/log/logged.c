@@ -5,6 +5,7 @@
 // Source: IEEE Std 1003.1-2008, posix_trace_create_withlog, posix_trace_flush, posix_trace_clear,
 // posix_trace_get_status.
 #include "posix/log/log.h"
+#include "log/block.h"
 #include "target/linux.h"
 #include <fcntl.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static int flush_all(struct posix_trace *trace)
     bool moves = extract_memory_is_running(trace->target->memory);
     int error = posix_log_flush(trace, NULL, false);
     for (unsigned i = 0; moves && !error && r->at != r->block.head && i < LAST_WAITS; i++) {
-        nanosleep(&pause, NULL);
+        posix_target_nap(trace->target, &pause);
         if (trace->target->object)
             ringside_trace_object_attend(trace->target->object);
         error = posix_log_flush(trace, NULL, false);
@@ -83,6 +84,8 @@ static int flush_all(struct posix_trace *trace)
 // Nothing that is lost here keeps the stream from being freed.
 static int finish(struct posix_trace *trace)
 {
+    trace->log->finished = true;
+    posix_learn(trace);
     trace->wants.running = false;
     posix_ask(trace, true);
     trace->log->flushing = false;
@@ -94,15 +97,19 @@ static int finish(struct posix_trace *trace)
 
 static void free_log(struct posix_log *log)
 {
-    posix_log_end_thread(log);
-    extract_log_close(log->writer, NULL);
-    close(log->fd);
+    if (log->fd >= 0)
+        close(log->fd);
     free(log);
 }
 
+// In a child of the process, which is not asked to finish it first, the log is the parent's.
 static void free_logged(struct posix_trace *trace)
 {
-    free_log(trace->log);
+    struct posix_log *log = trace->log;
+    if (log->finished)
+        posix_log_end_thread(log);
+    extract_log_leave(log->writer);
+    free_log(log);
     posix_free(trace);
 }
 
@@ -142,6 +149,7 @@ static int add(struct posix_trace *trace, int fd)
         return 0;
     }
     trace->log = NULL;
+    extract_log_close(log->writer, NULL);
     free_log(log);
     return error;
 }

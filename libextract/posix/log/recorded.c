@@ -311,15 +311,51 @@ static void take_names(struct posix_recorded *r, const struct extract_log_block 
     r->name_count = names.count;
 }
 
-// A log that was not closed by the API says no more than this.
-static void guess_status(struct posix_recorded *r)
+// Whether the last record is the STOP that a writer puts behind a log that has no room for more: it
+// may have been killed before it wrote the mark behind that.
+static bool ends_with_stop(struct posix_trace *trace, const struct extract_log_block *block)
 {
+    const struct posix_layout *layout = &trace->reader.block.layout;
+    struct posix_record record;
+    uint32_t bytes = posix_record_head(layout) + 8;
+    if (block->type != EXTRACT_LOG_BYTES || block->length < bytes || !load(trace->recorded, block))
+        return false;
+    const uint8_t *at = trace->recorded->payload + block->length - bytes;
+    return posix_record_read(&record, at, bytes, layout, 0) && record.id == POSIX_ID_STOP &&
+           !record.address && !record.thread && !record.pid;
+}
+
+// What blocks tell of losses. *last: the block of records that nothing but losses follow.
+static void take_losses(struct posix_trace_status_info *status, struct extract_log *log,
+                        struct extract_log_block *last)
+{
+    struct extract_log_block block;
+    for (size_t i = 0; extract_log_block_at(log, i, &block); i++) {
+        bool loss = block.type == EXTRACT_LOG_LOSS, full = block.kind == EXTRACT_LOSS_LOG_FULL;
+        if (loss && full)
+            status->posix_log_overrun_status = POSIX_TRACE_OVERRUN;
+        if (loss && !full)
+            status->posix_stream_overrun_status = POSIX_TRACE_OVERRUN;
+        if (block.type == EXTRACT_LOG_BYTES || block.type == EXTRACT_LOG_MARK)
+            *last = block;
+    }
+}
+
+// A log that was not closed by the API says no more than this. It is full when there is something
+// that it has no room for.
+static void guess_status(struct posix_trace *trace)
+{
+    struct posix_recorded *r = trace->recorded;
     const struct extract_log_status *s = extract_log_status(r->log);
-    bool lost = s->lost || !s->lost_known;
-    r->facts.status = (struct posix_trace_status_info){
-        .posix_stream_overrun_status = lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN,
-        .posix_log_overrun_status = s->dropped ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN,
-        .posix_log_full_status = s->dropped || s->full ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL};
+    struct posix_trace_status_info *status = &r->facts.status;
+    struct extract_log_block last = {0};
+    *status = (struct posix_trace_status_info){0};
+    take_losses(status, r->log, &last);
+    bool ended = s->policy == EXTRACT_LOG_UNTIL_FULL && ends_with_stop(trace, &last);
+    if (s->dropped || s->full || ended)
+        status->posix_log_full_status = POSIX_TRACE_FULL;
+    if (status->posix_log_full_status == POSIX_TRACE_FULL)
+        status->posix_log_overrun_status = POSIX_TRACE_OVERRUN;
 }
 
 // One that was made by a recorder has no attributes but the ring's.
@@ -361,7 +397,7 @@ static int survey(struct posix_trace *trace)
     if (ring && !told)
         guess_attributes(trace);
     if (!r->facts.final)
-        guess_status(r);
+        guess_status(trace);
     return r->starved ? ENOMEM : ring && !foreign ? 0 : EINVAL;
 }
 

@@ -54,15 +54,6 @@ static struct extract_log_options options_of(const struct posix_attr *attr)
     return options;
 }
 
-static int put_ring(struct posix_trace *trace)
-{
-    struct extract_ring ring = {0};
-    uint64_t address = posix_stream_address(trace->target, trace->stream);
-    if (posix_at(&ring, trace->target->memory, NULL, address, NULL))
-        return EIO;
-    return posix_log_errno(extract_log_put_ring(trace->log->writer, &ring, NULL));
-}
-
 int posix_log_begin(struct posix_trace *trace)
 {
     static const struct posix_trace_status_info none;
@@ -85,7 +76,7 @@ int posix_log_begin(struct posix_trace *trace)
     if (!error)
         error = posix_log_put_facts(trace, &none, false);
     if (!error)
-        error = put_ring(trace);
+        error = posix_log_put_ring(trace);
     if (!error)
         error = posix_log_put_mark(trace, EXTRACT_MARK_START);
     return error ? error : posix_log_put_names(trace);
@@ -122,20 +113,41 @@ bool posix_log_is_full(const struct posix_trace *trace)
     return log->full || (log->writer && extract_log_overwritten(log->writer));
 }
 
-static int put_block(struct posix_trace *trace, const struct extract_log_block *block,
-                     const void *payload)
+// A block of that length was put; or the log had no room for it, and is full.
+static int note_put(struct posix_log *log, enum extract_code code, uint64_t length)
 {
-    struct posix_log *log = trace->log;
-    enum extract_code code = extract_log_put(log->writer, block, payload, NULL);
+    uint64_t bytes = extract_log_size(length);
     if (code == EXTRACT_LIMIT)
         log->full = log->overrun = true;
     if (code && code != EXTRACT_LIMIT)
         return posix_log_errno(code);
-    uint64_t bytes = extract_log_size(block->length);
     log->budget -= bytes < log->budget ? bytes : log->budget;
     log->overrun |= extract_log_overwritten(log->writer) != log->overwritten;
     log->overwritten = extract_log_overwritten(log->writer);
     return 0;
+}
+
+static int put_block(struct posix_trace *trace, const struct extract_log_block *block,
+                     const void *payload)
+{
+    struct posix_log *log = trace->log;
+    return note_put(log, extract_log_put(log->writer, block, payload, NULL), block->length);
+}
+
+int posix_log_put_ring(struct posix_trace *trace)
+{
+    struct posix_log *log = trace->log;
+    struct extract_ring ring = {0};
+    struct posix_stream stream;
+    uint64_t address = posix_stream_address(trace->target, trace->stream);
+    if (log->full)
+        return 0;
+    if (posix_at(&ring, trace->target->memory, NULL, address, NULL))
+        return EIO;
+    int error = note_put(log, extract_log_put_ring(log->writer, &ring, NULL), LOG_RING_MOST);
+    if (!error && posix_stream_read(&stream, ring.header, sizeof ring.header))
+        log->told = (struct posix_era){trace->generation, stream.generation};
+    return error;
 }
 
 int posix_log_put(struct posix_trace *trace)
@@ -152,10 +164,16 @@ int posix_log_put(struct posix_trace *trace)
     log->section_used += log->used;
     log->room -= log->used < log->room ? log->used : log->room;
     log->used = log->count = 0;
+    log->put_stamp = log->stamp;
+    if (log->trouble_taken)
+        log->trouble = 0;
+    log->trouble_taken = false;
+    if (trace->reader.gap != POSIX_NO_GAP)
+        return 0; // until that is told, nothing is free: the ring keeps when it began
     log->at = trace->reader.at;
     if (trace->reader.begun)
         posix_ring_release(trace);
-    if (trace->reader.gap == POSIX_NO_GAP && !posix_ring_lapped(&trace->reader))
+    if (!posix_ring_lapped(&trace->reader))
         log->told_overwritten = trace->reader.block.overwritten; // all of those were had
     return 0;
 }
@@ -245,14 +263,14 @@ static uint32_t make_record(uint8_t *to, const struct posix_layout *layout, trac
     uint32_t head = posix_record_head(layout), data = number ? 4 : 0, bytes = head + data + 4;
     uint32_t tied = bytes / 4 << 16, at = head - (layout->stamp_bits > 32 ? 8 : 4);
     memset(to, 0, bytes);
-    posix_put(to, tied | (uint32_t)RECORD_DONE << 30, layout->order);
-    posix_put(to + 4, id | data << 16, layout->order);
-    posix_put(to + at, (uint32_t)stamp, layout->order);
+    extract_store(to, tied | (uint32_t)RECORD_DONE << 30, 4, layout->order);
+    extract_store(to + 4, id | data << 16, 4, layout->order);
+    extract_store(to + at, (uint32_t)stamp, 4, layout->order);
     if (layout->stamp_bits > 32)
-        posix_put(to + at + 4, stamp >> 32, layout->order);
+        extract_store(to + at + 4, stamp >> 32, 4, layout->order);
     if (number)
-        posix_put(to + head, *number, layout->order);
-    posix_put(to + bytes - 4, tied | (uint32_t)RECORD_TRAILER << 28, layout->order);
+        extract_store(to + head, *number, 4, layout->order);
+    extract_store(to + bytes - 4, tied | (uint32_t)RECORD_TRAILER << 28, 4, layout->order);
     return bytes;
 }
 
@@ -318,10 +336,11 @@ int posix_log_take(struct posix_trace *trace, const struct posix_record *record,
     return error;
 }
 
-int posix_log_make(struct posix_trace *trace, trace_event_id_t id, uint64_t stamp)
+int posix_log_make(struct posix_trace *trace, trace_event_id_t id, uint64_t stamp,
+                   const uint32_t *number)
 {
     uint8_t bytes[MADE_MOST];
-    uint32_t length = make_record(bytes, &trace->reader.block.layout, id, stamp, NULL);
+    uint32_t length = make_record(bytes, &trace->reader.block.layout, id, stamp, number);
     if (trace->wants.filter.ringside_words[0] >> id & 1 || trace->log->full)
         return 0;
     int error = trace->log->used + length > LOG_BLOCK_BYTES ? posix_log_put(trace) : 0;

@@ -16,10 +16,14 @@ extern "C" {
 
 // Binds the process id `pid` (> 0) to the traced process whose block lies in `memory`: at `address`
 // (of the process block, or of a stream block of it); 0: where the firmware's symbols say
-// (ringside_posix; `symbols` may be NULL), else by a scan. From then on posix_trace_create with
-// this pid, which may hide a program's, makes streams of the target. `memory` must live, and be
-// left alone by other threads, until extract_posix_detach
-// (or the process' end, which shuts the streams down).
+// (ringside_posix; `symbols` may be NULL), else by a scan of the regions that the memory knows
+// (extract_memory_region). From then on posix_trace_create with this pid, which may hide a
+// program's, makes streams of the target. `memory` must live, and be left alone by other threads,
+// until extract_posix_detach (or the process' end, which shuts the streams down).
+//
+// A target that is read while it stands only (extract_live_halt) is halted for the reads of a call
+// that finds it running. One that is found standing runs while a call waits for it, and stands
+// again when that returns.
 //
 // What a target cannot do as a program does:
 // - A request (create, start, stop, clear, filter) takes effect at the target's next trace point.
@@ -42,8 +46,8 @@ enum extract_code extract_posix_attach(pid_t pid, struct extract_memory *memory,
                                        struct extract_symbols *symbols, uint64_t address,
                                        struct extract_error *error);
 
-// Shuts the target's streams down, as posix_trace_shutdown does, and forgets it. The memory is the
-// caller's again. Errors: NOTFOUND (it is not attached).
+// Shuts the target's streams down, as posix_trace_shutdown does, waits for calls of other threads
+// on it, and forgets it. The memory is the caller's again. Errors: NOTFOUND (it is not attached).
 enum extract_code extract_posix_detach(pid_t pid, struct extract_error *error);
 
 // Opens stream number `stream` (-1: the first that is bound, else the first; where `address` is of

@@ -33,6 +33,7 @@ enum {
     // Offsets in a stream block.
     IMAGE_RING_AT = 16,
     IMAGE_RING_WORDS = 20,
+    IMAGE_CLOCK_HZ = 28,
     IMAGE_STREAM_GENERATION = 32,
     IMAGE_STATE = 36,
     IMAGE_POLICY = 40,

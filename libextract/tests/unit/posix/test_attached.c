@@ -75,7 +75,7 @@ static void check_image(bool big, bool wide)
     image_close(&image);
 }
 
-static void test_i_images(void **state)
+static void test_i7_images(void **state)
 {
     (void)state;
     for (unsigned kind = 0; kind < 4; kind++)
@@ -83,7 +83,7 @@ static void test_i_images(void **state)
 }
 
 // The sum of what a name, a status and attributes of an image say; and what it refuses.
-static void test_i_recorded(void **state)
+static void test_i15_recorded(void **state)
 {
     char name[TRACE_EVENT_NAME_MAX];
     struct posix_trace_status_info status;
@@ -135,7 +135,7 @@ static void test_i_recorded(void **state)
 
 // Overwritten before the image was taken: OVERFLOW with the first lost stamp, RESUME with the first
 // that is there.
-static void test_i_overwritten(void **state)
+static void test_i16_overwritten(void **state)
 {
     (void)state;
     make((struct image){.hz = 1000, .clock = 100}, 0);
@@ -158,7 +158,7 @@ static void test_i_overwritten(void **state)
 
 // A record that is open is passed over where nobody goes on with it, and damage is up to the next
 // record that is one.
-static void test_i_open_and_torn(void **state)
+static void test_i17_open_and_torn(void **state)
 {
     struct got got;
     (void)state;
@@ -281,7 +281,7 @@ static void check_requests(bool big)
     leave_image();
 }
 
-static void test_i_requests(void **state)
+static void test_i14_requests(void **state)
 {
     (void)state;
     check_requests(false);
@@ -289,7 +289,7 @@ static void test_i_requests(void **state)
 }
 
 // Positions and stamps go over 2^32 while the stream is read.
-static void test_i_counter_wrap(void **state)
+static void test_i6_counter_wrap(void **state)
 {
     struct got got;
     (void)state;
@@ -318,7 +318,7 @@ static void test_i_counter_wrap(void **state)
 }
 
 // An open record is waited for; what lies behind it comes after it.
-static void test_i_open(void **state)
+static void test_i2_open(void **state)
 {
     struct got got;
     (void)state;
@@ -387,13 +387,13 @@ static void check_lapped(bool writable)
     leave_image();
 }
 
-static void test_i_lapped(void **state)
+static void test_i3_lapped(void **state)
 {
     (void)state;
     check_lapped(true);
 }
 
-static void test_i_read_pos_not_writable(void **state)
+static void test_i8_read_pos_not_writable(void **state)
 {
     (void)state;
     check_lapped(false);
@@ -465,7 +465,7 @@ static void check_torn(unsigned per_mille, uint32_t seed)
     leave_image();
 }
 
-static void test_i_torn(void **state)
+static void test_i1_torn(void **state)
 {
     static const unsigned rates[] = {5, 20, 60, 120, 200};
     (void)state;
@@ -476,7 +476,7 @@ static void test_i_torn(void **state)
 
 // ---- I: the target begins anew, its ring elsewhere ----
 
-static void test_i_generation(void **state)
+static void test_i5_generation(void **state)
 {
     struct got got;
     (void)state;
@@ -501,7 +501,7 @@ static void test_i_generation(void **state)
 }
 
 // A reset of the target: its blocks are made anew. What was asked for is asked for again.
-static void test_i_reset(void **state)
+static void test_i4_reset(void **state)
 {
     struct image made = {.hz = 1000, .clock = 7};
     trace_event_set_t set;
@@ -531,7 +531,7 @@ static void test_i_reset(void **state)
     leave_image();
 }
 
-static void test_i_clear(void **state)
+static void test_i10_clear(void **state)
 {
     struct got got;
     (void)state;
@@ -551,7 +551,7 @@ static void test_i_clear(void **state)
 
 // ---- binding ----
 
-static void test_i_streams(void **state)
+static void test_i11_streams(void **state)
 {
     trace_id_t first, second, third;
     trace_attr_t attr;
@@ -585,7 +585,7 @@ static void serve_in_time(struct image *target, uint32_t offset)
 }
 
 // A stream that the firmware started itself is taken when there is no other.
-static void test_i_take_over(void **state)
+static void test_i9_take_over(void **state)
 {
     (void)state;
     make_idle((struct image){.hz = 1000});
@@ -601,7 +601,7 @@ static void test_i_take_over(void **state)
     leave_image();
 }
 
-static void test_i_read_only(void **state)
+static void test_i18_read_only(void **state)
 {
     trace_id_t trid;
     (void)state;
@@ -613,7 +613,7 @@ static void test_i_read_only(void **state)
 }
 
 // By a scan, by a stream block's address, and nowhere.
-static void test_i_found(void **state)
+static void test_i12_found(void **state)
 {
     struct extract_error error;
     trace_id_t trid;
@@ -688,7 +688,7 @@ static void check_names(bool big)
     leave_image();
 }
 
-static void test_i_names(void **state)
+static void test_i13_names(void **state)
 {
     (void)state;
     check_names(false);
@@ -709,7 +709,7 @@ static void refuse(uint32_t offset, uint32_t word)
     image_close(&image);
 }
 
-static void test_i_hostile_blocks(void **state)
+static void test_i19_hostile_blocks(void **state)
 {
     (void)state;
     refuse(0, 0);
@@ -723,7 +723,7 @@ static void test_i_hostile_blocks(void **state)
 }
 
 // Every word of the blocks, with every value that may confuse: nothing but errors and events.
-static void test_i_hostile_words(void **state)
+static void test_i20_hostile_words(void **state)
 {
     static const uint32_t values[] = {0, 1, 3, 63, 64, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
     (void)state;
@@ -749,7 +749,7 @@ static void test_i_hostile_words(void **state)
 }
 
 // A block that is damaged later is not believed: what is asked for lies where it lay.
-static void test_i_damaged_later(void **state)
+static void test_i21_damaged_later(void **state)
 {
     char name[TRACE_EVENT_NAME_MAX];
     (void)state;
@@ -767,27 +767,27 @@ static void test_i_damaged_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_i_images),
-        cmocka_unit_test(test_i_recorded),
-        cmocka_unit_test(test_i_overwritten),
-        cmocka_unit_test(test_i_open_and_torn),
-        cmocka_unit_test(test_i_requests),
-        cmocka_unit_test(test_i_counter_wrap),
-        cmocka_unit_test(test_i_open),
-        cmocka_unit_test(test_i_lapped),
-        cmocka_unit_test(test_i_read_pos_not_writable),
-        cmocka_unit_test(test_i_torn),
-        cmocka_unit_test(test_i_generation),
-        cmocka_unit_test(test_i_clear),
-        cmocka_unit_test(test_i_reset),
-        cmocka_unit_test(test_i_streams),
-        cmocka_unit_test(test_i_take_over),
-        cmocka_unit_test(test_i_read_only),
-        cmocka_unit_test(test_i_names),
-        cmocka_unit_test(test_i_found),
-        cmocka_unit_test(test_i_hostile_blocks),
-        cmocka_unit_test(test_i_hostile_words),
-        cmocka_unit_test(test_i_damaged_later),
+        cmocka_unit_test(test_i7_images),
+        cmocka_unit_test(test_i15_recorded),
+        cmocka_unit_test(test_i16_overwritten),
+        cmocka_unit_test(test_i17_open_and_torn),
+        cmocka_unit_test(test_i14_requests),
+        cmocka_unit_test(test_i6_counter_wrap),
+        cmocka_unit_test(test_i2_open),
+        cmocka_unit_test(test_i3_lapped),
+        cmocka_unit_test(test_i8_read_pos_not_writable),
+        cmocka_unit_test(test_i1_torn),
+        cmocka_unit_test(test_i5_generation),
+        cmocka_unit_test(test_i10_clear),
+        cmocka_unit_test(test_i4_reset),
+        cmocka_unit_test(test_i11_streams),
+        cmocka_unit_test(test_i9_take_over),
+        cmocka_unit_test(test_i18_read_only),
+        cmocka_unit_test(test_i13_names),
+        cmocka_unit_test(test_i12_found),
+        cmocka_unit_test(test_i19_hostile_blocks),
+        cmocka_unit_test(test_i20_hostile_words),
+        cmocka_unit_test(test_i21_damaged_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

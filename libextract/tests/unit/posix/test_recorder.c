@@ -5,6 +5,7 @@
 #include <extract/posix/attach.h>
 
 // The firmware's own functions beside those of this program.
+#undef posix_trace_event
 #define posix_trace_event        firmware_event
 #define posix_trace_eventid_open firmware_eventid_open
 #define RINGSIDE_TRACE_WORDS     256

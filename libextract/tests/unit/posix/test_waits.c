@@ -2,20 +2,9 @@
 // Calls that wait, several threads, a controller that ends. No test here measures time: what is
 // waited for comes, or the test hangs. Truth: IEEE Std 1003.1-2008, posix_trace_getnext_event.
 #define _GNU_SOURCE // pthread_tryjoin_np
-#include "tests/unit/posix/reading.h"
-#include <signal.h>
-#include <sys/time.h>
+#include "tests/unit/posix/streams.h"
 #include <sys/wait.h>
 #include <unistd.h>
-
-static trace_id_t create_started(void)
-{
-    trace_id_t trid;
-    assert_int_equal(posix_trace_create(0, NULL, &trid), 0);
-    assert_int_equal(posix_trace_start(trid), 0);
-    expect(trid, POSIX_TRACE_START);
-    return trid;
-}
 
 // A thread that reads one event.
 struct reader {
@@ -55,7 +44,7 @@ static void test_e4_blocks(void **state)
 {
     struct reader reader;
     (void)state;
-    trace_id_t trid = create_started();
+    trace_id_t trid = create_started(NULL);
     start_reader(&reader, trid);
     assert_int_not_equal(pthread_tryjoin_np(reader.thread, NULL), 0);
     posix_trace_event(32, "abc", 3);
@@ -71,7 +60,7 @@ static void test_e5_shutdown_wakes(void **state)
     struct reader readers[3];
     (void)state;
     for (unsigned round = 0; round < 5; round++) {
-        trace_id_t trid = create_started();
+        trace_id_t trid = create_started(NULL);
         for (unsigned i = 0; i < 3; i++)
             start_reader(&readers[i], trid);
         assert_int_equal(posix_trace_shutdown(trid), 0);
@@ -87,7 +76,7 @@ static void test_e6_cancelled(void **state)
     struct reader reader;
     void *result;
     (void)state;
-    trace_id_t trid = create_started();
+    trace_id_t trid = create_started(NULL);
     start_reader(&reader, trid);
     assert_int_equal(pthread_cancel(reader.thread), 0);
     assert_int_equal(pthread_join(reader.thread, &result), 0);
@@ -99,42 +88,21 @@ static void test_e6_cancelled(void **state)
 
 // ---- signals ----
 
-static volatile sig_atomic_t signals;
-
-static void count_signal(int number)
-{
-    (void)number;
-    signals++;
-}
-
-static void catch_alarm(void)
-{
-    struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
-    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
-}
-
-static void set_alarms(long microseconds)
-{
-    const struct itimerval times = {{0, microseconds}, {0, microseconds}};
-    assert_int_equal(setitimer(ITIMER_REAL, &times, NULL), 0);
-}
-
 // A signal ends a wait, though its handler would have system calls restarted.
 static void test_e7_interrupted(void **state)
 {
     struct got got;
     sigset_t mask;
     (void)state;
-    trace_id_t trid = create_started();
-    catch_alarm();
-    set_alarms(7000);
+    trace_id_t trid = create_started(NULL);
+    catch_alarms(7000);
     for (unsigned i = 0; i < 20; i++) {
         assert_int_equal(
             posix_trace_getnext_event(trid, &got.info, NULL, 0, &got.length, &got.unavailable),
             EINTR);
         assert_true(signals > 0);
     }
-    set_alarms(0);
+    catch_alarms(0);
     assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &mask), 0);
     assert_int_equal(sigismember(&mask, SIGALRM), 0); // as it was
     posix_trace_event(32, NULL, 0);
@@ -156,7 +124,7 @@ static void test_e8_timed(void **state)
     struct timespec soon;
     struct got got = {0};
     (void)state;
-    trace_id_t trid = create_started();
+    trace_id_t trid = create_started(NULL);
     posix_trace_event(32, "x", 1);
     posix_trace_event(32, "y", 1);
     posix_trace_event(32, "z", 1);
@@ -184,7 +152,7 @@ static void test_e9_try(void **state)
 {
     struct got got = {.unavailable = 0};
     (void)state;
-    trace_id_t trid = create_started();
+    trace_id_t trid = create_started(NULL);
     assert_int_equal(
         posix_trace_trygetnext_event(trid, &got.info, NULL, 0, &got.length, &got.unavailable), 0);
     assert_none(&got);
@@ -308,7 +276,7 @@ static void *come_and_go(void *context)
     return NULL;
 }
 
-static void test_many_controllers(void **state)
+static void test_b13_many_controllers(void **state)
 {
     pthread_t threads[4];
     int failed[4] = {0};
@@ -324,7 +292,7 @@ static void test_many_controllers(void **state)
 // ---- the end of a controller ----
 
 // A controller that exits gives its streams back: all of them can be had again, and again.
-static void test_exit_shuts_down(void **state)
+static void test_b14_exit_shuts_down(void **state)
 {
     trace_id_t trids[TRACE_SYS_MAX];
     pid_t traced = getpid();
@@ -351,11 +319,16 @@ static void test_exit_shuts_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_e4_blocks),        cmocka_unit_test(test_e5_shutdown_wakes),
-        cmocka_unit_test(test_e6_cancelled),     cmocka_unit_test(test_e7_interrupted),
-        cmocka_unit_test(test_e8_timed),         cmocka_unit_test(test_e9_try),
-        cmocka_unit_test(test_e10_threads),      cmocka_unit_test(test_d6_storm),
-        cmocka_unit_test(test_many_controllers), cmocka_unit_test(test_exit_shuts_down),
+        cmocka_unit_test(test_e4_blocks),
+        cmocka_unit_test(test_e5_shutdown_wakes),
+        cmocka_unit_test(test_e6_cancelled),
+        cmocka_unit_test(test_e7_interrupted),
+        cmocka_unit_test(test_e8_timed),
+        cmocka_unit_test(test_e9_try),
+        cmocka_unit_test(test_e10_threads),
+        cmocka_unit_test(test_d6_storm),
+        cmocka_unit_test(test_b13_many_controllers),
+        cmocka_unit_test(test_b14_exit_shuts_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

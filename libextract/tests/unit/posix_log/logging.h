@@ -58,13 +58,20 @@ static inline uint32_t number_in(const struct got *got)
     return number;
 }
 
-// The next event of a log of this type; those of flushing are passed over.
-static inline struct got expect_logged(trace_id_t trid, trace_event_id_t id)
+// The next event of a log; those of flushing are passed over.
+static inline struct got next_of_stream(trace_id_t trid)
 {
     struct got got = next(trid);
     while (!got.unavailable && (got.info.posix_event_id == POSIX_TRACE_FLUSH_START ||
                                 got.info.posix_event_id == POSIX_TRACE_FLUSH_STOP))
         got = next(trid);
+    return got;
+}
+
+// That the next one is of this type. Returns it.
+static inline struct got expect_logged(trace_id_t trid, trace_event_id_t id)
+{
+    struct got got = next_of_stream(trid);
     assert_int_equal(got.unavailable, 0);
     assert_int_equal(got.info.posix_event_id, id);
     return got;

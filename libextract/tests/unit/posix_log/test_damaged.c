@@ -2,6 +2,8 @@
 // Logs that are damaged, cut, or of another kind of machine. Truth: the numbers that were put in,
 // and the checksums of docs/formats/log.md, computed here by hand.
 #include "tests/unit/posix_log/logging.h"
+#include <extract/log.h>
+#include <extract/report.h>
 #include <sys/stat.h>
 
 enum { USER = 32, EVENTS = 2000, HEAD = 96, SUMS = 80, ATTRIBUTES = 8, BYTES = 10, ROUNDS = 400 };
@@ -223,10 +225,46 @@ static void test_h28_hostile(void **state)
     free(file.bytes);
 }
 
+// A block of records that does not end with a word: what is in front of it is shown, and the rest
+// is damage.
+static void test_h42_odd_lengths(void **state)
+{
+    (void)state;
+    struct file file = make_file(POSIX_TRACE_APPEND);
+    size_t at = find_block(&file, BYTES, 1);
+    assert_int_not_equal(at, 0);
+    uint32_t length = (uint32_t)load(file.bytes + at + 12, 4);
+    uint64_t in_front = load(file.bytes + at + 48, 8);
+    assert_true(in_front >= 100);
+    for (uint32_t less = 1; less < 8; less++) {
+        struct extract_log *log;
+        struct extract_trace *trace;
+        struct extract_error error;
+        struct extract_text text;
+        store(file.bytes + at + 12, length - less, 4);
+        memset(file.bytes + at + HEAD + length - less, 0, less);
+        memset(file.bytes + at + 72, 0, 8); // the head sum is not given
+        seal(file.bytes + at);
+        int fd = file_of(&file);
+        assert_int_equal(extract_log_open_fd(&log, fd, &error), EXTRACT_OK);
+        assert_int_equal(extract_trace_open_log(&trace, log, NULL, &error), EXTRACT_OK);
+        assert_true(extract_trace_info(trace)->entries_valid >= in_front);
+        assert_true(extract_trace_info(trace)->entries_damaged);
+        extract_text_init(&text, NULL, NULL);
+        assert_int_equal(extract_export_ring(&text, trace, &error), EXTRACT_OK);
+        extract_text_free(&text);
+        extract_trace_close(trace);
+        extract_log_free(log);
+        close(fd);
+    }
+    free(file.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_h25_foreign), cmocka_unit_test(test_h26_damaged_block),
-        cmocka_unit_test(test_h27_anywhere), cmocka_unit_test(test_h28_hostile)};
+        cmocka_unit_test(test_h27_anywhere), cmocka_unit_test(test_h28_hostile),
+        cmocka_unit_test(test_h42_odd_lengths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

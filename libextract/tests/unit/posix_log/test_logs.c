@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Logs of streams of this process, read back. Truth: what the trace points were given, and IEEE Std
 // 1003.1-2008.
+#include "tests/unit/log_builder.h"
 #include "tests/unit/posix_log/logging.h"
 #include <sys/stat.h>
 
@@ -69,6 +70,39 @@ static void test_h1_reopened(void **state)
     check_numbers(trid, id, 100);
     assert_int_equal(posix_trace_close(trid), 0);
     assert_int_equal(posix_trace_close(trid), EINVAL);
+    close(fd);
+}
+
+// Every attribute that can be chosen, none of them as it would be by itself.
+static void test_h47_attributes(void **state)
+{
+    enum { STREAM = 12345, LOG = 222222, DATA = 77 };
+    trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_UNTIL_FULL, STREAM, LOG);
+    struct timespec resolution, was;
+    size_t size;
+    int value, fd = new_file();
+    (void)state;
+    assert_int_equal(posix_trace_attr_setmaxdatasize(&attr, DATA), 0);
+    assert_int_equal(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+    make_log(fd, &attr, POSIX_TRACE_UNNAMED_USEREVENT, 1);
+    posix_trace_attr_getclockres(&attr, &was);
+    trace_id_t trid = open_log(fd);
+    assert_int_equal(posix_trace_get_attr(trid, &attr), 0);
+    posix_trace_attr_getstreamsize(&attr, &size);
+    assert_int_equal(size, STREAM);
+    posix_trace_attr_getlogsize(&attr, &size);
+    assert_int_equal(size, LOG);
+    posix_trace_attr_getmaxdatasize(&attr, &size);
+    assert_int_equal(size, DATA);
+    posix_trace_attr_getinherited(&attr, &value);
+    assert_int_equal(value, POSIX_TRACE_INHERITED);
+    posix_trace_attr_getstreamfullpolicy(&attr, &value);
+    assert_int_equal(value, POSIX_TRACE_UNTIL_FULL);
+    posix_trace_attr_getlogfullpolicy(&attr, &value);
+    assert_int_equal(value, POSIX_TRACE_UNTIL_FULL);
+    posix_trace_attr_getclockres(&attr, &resolution);
+    assert_int_equal(nanoseconds(&resolution), nanoseconds(&was));
+    assert_int_equal(posix_trace_close(trid), 0);
     close(fd);
 }
 
@@ -161,6 +195,8 @@ static void test_h5_only_what_is_for_logs(void **state)
     assert_int_equal(posix_trace_flush(trid), EINVAL);
     assert_int_equal(posix_trace_shutdown(trid), EINVAL);
     assert_int_equal(posix_trace_get_filter(trid, &set), EINVAL);
+    posix_trace_eventset_empty(&set);
+    assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), EINVAL);
     assert_int_equal(posix_trace_trid_eventid_open(trid, "h5", &id), EINVAL);
     assert_int_equal(posix_trace_close(trid), 0);
     close(fd);
@@ -196,6 +232,78 @@ static void test_h6_no_log(void **state)
     refuse(named);
     close(named);
     unlink(path);
+}
+
+// A log that is whole, but of another kind of trace, or in which nothing was recorded.
+static void test_h43_other_traces(void **state)
+{
+    static struct ring_image image;
+    char folder[] = "/tmp/posix-log-XXXXXX", path[64];
+    uint64_t stamp = 10;
+    struct log_file log;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/log", folder);
+    ring_build(&image, &ring_plain);
+    ring_run(&image, 5, &stamp, 10);
+    log_open(&log, path, &image);
+    log_entries(&log, &image, 0, 5);
+    log_close(&log);
+    int fd = open(path, O_RDWR);
+    refuse(fd);
+    close(fd);
+    unlink(path);
+    memset(&log, 0, sizeof log);
+    log_create(&log, path, NULL);
+    log_mark(&log, EXTRACT_MARK_START, 0, "");
+    log_close(&log);
+    fd = open(path, O_RDWR);
+    refuse(fd);
+    close(fd);
+    unlink(path);
+    rmdir(folder);
+}
+
+// What is read of an event of a log, with room for less than it has.
+static void read_part(trace_id_t trid, size_t room, int status, size_t length)
+{
+    struct got got = {0};
+    do
+        assert_int_equal(posix_trace_getnext_event(trid, &got.info, room ? got.data : NULL, room,
+                                                   &got.length, &got.unavailable),
+                         0);
+    while (!got.unavailable && got.info.posix_event_id != POSIX_TRACE_UNNAMED_USEREVENT);
+    assert_int_equal(got.unavailable, 0);
+    assert_int_equal(got.info.posix_truncation_status, status);
+    assert_int_equal(got.length, length);
+    for (size_t i = 0; i < length; i++)
+        assert_int_equal(got.data[i], i);
+}
+
+static void test_h46_truncation(void **state)
+{
+    enum { MOST = 16, LESS = 8, MORE = 20 };
+    uint8_t data[MORE];
+    trace_attr_t attr;
+    int fd = new_file();
+    (void)state;
+    for (uint8_t i = 0; i < MORE; i++)
+        data[i] = i;
+    posix_trace_attr_init(&attr);
+    posix_trace_attr_setmaxdatasize(&attr, MOST);
+    trace_id_t trid = create_log(fd, &attr);
+    assert_int_equal(posix_trace_start(trid), 0);
+    posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, data, LESS);
+    posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, data, MORE);
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+    trid = open_log(fd);
+    read_part(trid, MORE, POSIX_TRACE_NOT_TRUNCATED, LESS);
+    read_part(trid, MORE, POSIX_TRACE_TRUNCATED_RECORD, MOST);
+    assert_int_equal(posix_trace_rewind(trid), 0);
+    read_part(trid, 0, POSIX_TRACE_TRUNCATED_READ, 0);
+    read_part(trid, LESS, POSIX_TRACE_TRUNCATED_READ, LESS);
+    assert_int_equal(posix_trace_close(trid), 0);
+    close(fd);
 }
 
 // ---- creating ----
@@ -264,6 +372,9 @@ int main(void)
         cmocka_unit_test(test_h6_no_log),
         cmocka_unit_test(test_h7_descriptors),
         cmocka_unit_test(test_h8_reading_an_active_one),
+        cmocka_unit_test(test_h43_other_traces),
+        cmocka_unit_test(test_h46_truncation),
+        cmocka_unit_test(test_h47_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

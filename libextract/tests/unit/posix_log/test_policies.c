@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Full policies of logs and streams, flushing, and a disk that fails. Truth: the numbers that the
 // trace points were given, and IEEE Std 1003.1-2008.
+#include "tests/unit/posix_log/disk.h"
 #include "tests/unit/posix_log/logging.h"
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <time.h>
 
 enum { USER = 32, WAITS = 6000, WAIT = 10000000 };
-
-// The disk: fails with `reason` while that is set.
-static int reason;
-
-ssize_t __real_pwritev(int fd, const struct iovec *spans, int count, off_t offset);
-ssize_t __wrap_pwritev(int fd, const struct iovec *spans, int count, off_t offset);
-
-ssize_t __wrap_pwritev(int fd, const struct iovec *spans, int count, off_t offset)
-{
-    if (!reason)
-        return __real_pwritev(fd, spans, count, offset);
-    errno = reason;
-    return -1;
-}
 
 static trace_id_t create_started(int fd, int stream_policy, int log_policy, size_t log_size)
 {
@@ -407,19 +393,28 @@ static void test_h17_clear(void **state)
 
 // ---- a disk that fails ----
 
+static void each_policy(void (*check)(int stream_policy, int log_policy), bool flushed)
+{
+    static const int streams[] = {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH};
+    static const int logs[] = {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND};
+    for (unsigned i = 0; i < 2U + flushed; i++)
+        for (unsigned k = 0; k < 3; k++)
+            check(streams[i], logs[k]);
+}
+
 // The first error stands until it is asked for; nothing is lost by it.
-static void test_h18_full_disk(void **state)
+static void check_full_disk(int stream_policy, int log_policy)
 {
     uint32_t first = 1;
     trace_event_id_t last = 0;
     int fd = new_file();
-    (void)state;
-    trace_id_t trid = create_started(fd, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 0);
+    trace_id_t trid = create_started(fd, stream_policy, log_policy, 1 << 20);
     event_numbers(USER, 0, 500);
     flush(trid);
     event_numbers(USER, 500, 700);
     reason = ENOSPC;
     assert_int_equal(posix_trace_flush(trid), ENOSPC);
+    event_numbers(USER, 700, 750);
     reason = EFBIG;
     assert_int_equal(posix_trace_flush(trid), EFBIG);
     assert_int_equal(status_of(trid).posix_stream_flush_error, ENOSPC);
@@ -428,26 +423,133 @@ static void test_h18_full_disk(void **state)
     trace_id_t log = open_log(fd);
     assert_int_equal(count_numbers(log, &first, &last), 500);
     assert_int_equal(posix_trace_close(log), 0);
+    event_numbers(USER, 750, 770);
     flush(trid);
-    event_numbers(USER, 700, 800);
+    event_numbers(USER, 770, 800);
     shut_down(trid);
     trid = open_log(fd);
     assert_int_equal(count_numbers(trid, &first, &last), 800);
+    assert_int_equal(first, 0);
     close_both(trid, fd);
 }
 
-static void test_h19_full_disk_at_the_end(void **state)
+// Not those that are flushed by themselves, which may fail between any two calls.
+static void test_h18_full_disk(void **state)
+{
+    (void)state;
+    each_policy(check_full_disk, false);
+}
+
+// A flush that fails frees nothing: what it took is in the way of what comes then, as it was.
+static void check_kept(int stream_policy, int log_policy)
+{
+    trace_attr_t attr = log_attributes(stream_policy, log_policy, 4000, 1 << 20);
+    struct timespec before, after;
+    uint32_t number = 0;
+    int fd = new_file();
+    trace_id_t trid = create_log(fd, &attr);
+    assert_int_equal(posix_trace_start(trid), 0);
+    event_numbers(USER, 0, 20);
+    flush(trid);
+    reason = ENOSPC;
+    clock_gettime(CLOCK_REALTIME, &before);
+    event_numbers(USER, 20, 21); // the first that LOOP overwrites
+    clock_gettime(CLOCK_REALTIME, &after);
+    event_numbers(USER, 21, 40);
+    assert_int_equal(posix_trace_flush(trid), ENOSPC);
+    for (uint32_t i = 40; i < 1000; i += 240) {
+        event_numbers(USER, i, i + 240);
+        assert_int_equal(posix_trace_flush(trid), ENOSPC);
+    }
+    struct posix_trace_status_info status = status_of(trid);
+    assert_int_equal(status.posix_stream_full_status, POSIX_TRACE_FULL);
+    assert_int_equal(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
+    reason = 0;
+    flush(trid);
+    shut_down(trid);
+    trid = open_log(fd);
+    expect_logged(trid, POSIX_TRACE_START);
+    struct got got = expect_logged(trid, USER);
+    for (; got.info.posix_event_id == USER; got = next_of_stream(trid))
+        assert_int_equal(number_in(&got), number++);
+    if (stream_policy == POSIX_TRACE_LOOP) {
+        assert_int_equal(number, 20);
+        assert_int_equal(got.info.posix_event_id, POSIX_TRACE_OVERFLOW);
+        assert_in_range(nanoseconds(&got.info.posix_timestamp), nanoseconds(&before),
+                        nanoseconds(&after));
+    } else {
+        assert_true(number >= 4000 / 48 + 20);
+        assert_int_equal(got.info.posix_event_id, POSIX_TRACE_STOP);
+        assert_int_not_equal(number_in(&got), 0);
+    }
+    close_both(trid, fd);
+}
+
+static void test_h48_failed_flush_keeps(void **state)
+{
+    (void)state;
+    each_policy(check_kept, true);
+}
+
+// A log tells of a flush that failed, once, and where in time that was. A filter keeps it out.
+static void check_error(bool filtered)
+{
+    trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 100000, 0);
+    trace_event_set_t set;
+    int fd = new_file();
+    trace_id_t trid = create_log(fd, &attr);
+    posix_trace_eventset_empty(&set);
+    if (filtered)
+        posix_trace_eventset_add(POSIX_TRACE_ERROR, &set);
+    assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    assert_int_equal(posix_trace_start(trid), 0);
+    event_numbers(USER, 0, 10);
+    reason = ENOSPC;
+    assert_int_equal(posix_trace_flush(trid), ENOSPC);
+    event_numbers(USER, 10, 20);
+    reason = EIO;
+    assert_int_equal(posix_trace_flush(trid), EIO);
+    reason = 0;
+    flush(trid);
+    flush(trid);
+    shut_down(trid);
+    trid = open_log(fd);
+    expect_logged(trid, POSIX_TRACE_START);
+    for (uint32_t i = 0; i < 20; i++) {
+        struct got error = {0};
+        if (i == 10 && !filtered)
+            error = expect_logged(trid, POSIX_TRACE_ERROR);
+        struct got got = expect_logged(trid, USER);
+        assert_int_equal(number_in(&got), i);
+        if (error.length) {
+            assert_int_equal(number_in(&error), ENOSPC);
+            assert_true(nanoseconds(&error.info.posix_timestamp) <=
+                        nanoseconds(&got.info.posix_timestamp));
+        }
+    }
+    expect_logged(trid, POSIX_TRACE_STOP);
+    expect_end(trid);
+    close_both(trid, fd);
+}
+
+static void test_h40_error(void **state)
+{
+    (void)state;
+    check_error(false);
+    check_error(true);
+}
+
+static void check_full_disk_at_the_end(int stream_policy, int log_policy)
 {
     uint32_t first = 1;
     trace_event_id_t last = 0;
     trace_id_t trid, other;
     int fd = new_file(), more = new_file();
-    (void)state;
-    trid = create_started(fd, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 0);
+    trid = create_started(fd, stream_policy, log_policy, 1 << 20);
     event_numbers(USER, 0, 500);
     flush(trid);
-    event_numbers(USER, 500, 700);
     reason = ENOSPC;
+    event_numbers(USER, 500, 700);
     assert_int_equal(posix_trace_create_withlog(0, NULL, more, &other), ENOSPC);
     assert_int_equal(posix_trace_shutdown(trid), ENOSPC);
     reason = 0;
@@ -456,6 +558,12 @@ static void test_h19_full_disk_at_the_end(void **state)
     assert_int_equal(count_numbers(trid, &first, &last), 500);
     close(more);
     close_both(trid, fd);
+}
+
+static void test_h19_full_disk_at_the_end(void **state)
+{
+    (void)state;
+    each_policy(check_full_disk_at_the_end, true);
 }
 
 // The limit of the size of files: no signal comes, and what fits is there.
@@ -526,6 +634,8 @@ int main(void)
         cmocka_unit_test(test_h20_file_limit),
         cmocka_unit_test(test_h21_two_logs),
         cmocka_unit_test(test_h24_flushing),
+        cmocka_unit_test(test_h40_error),
+        cmocka_unit_test(test_h48_failed_flush_keeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
