@@ -2,6 +2,7 @@
 // control: the run-time filters of RKH. In: the target's tables, by the symbols of its ELF. Out:
 // what is emitted, and the bytes to write.
 #include "control/control.h"
+#include "base/grow.h"
 #include <stdlib.h>
 
 enum { TABLE_MOST = 4096, ACTORS_MOST = 256, MAP_ROOM = 2 * RKH_GROUPS };
@@ -67,14 +68,11 @@ static enum extract_code read_actors(struct extract_control *control, struct ext
     struct rkh_actors walk = {.symbols = symbols, .memory = memory};
     struct rkh_actor actor;
     while (control->actor_count < ACTORS_MOST && rkh_actors_next(&walk, &actor)) {
-        if (control->actor_count == control->actor_room) {
-            size_t room = control->actor_room ? 2 * control->actor_room : 16;
-            struct rkh_actor *actors = realloc(control->actors, room * sizeof *actors);
-            if (!actors)
-                return extract_error_set(error, EXTRACT_NOMEM, "filters", NULL, "out of memory");
-            control->actors = actors;
-            control->actor_room = room;
-        }
+        struct rkh_actor *actors = extract_grow(control->actors, &control->actor_room,
+                                                control->actor_count, sizeof *actors);
+        if (!actors)
+            return extract_error_set(error, EXTRACT_NOMEM, "filters", NULL, "out of memory");
+        control->actors = actors;
         control->actors[control->actor_count++] = actor;
     }
     return EXTRACT_OK;

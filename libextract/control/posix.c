@@ -101,11 +101,6 @@ static enum extract_code change(struct extract_request *request, const char *con
     return code;
 }
 
-static bool is_change(const char *word)
-{
-    return !strcmp(word, "set") || !strcmp(word, "add") || !strcmp(word, "sub");
-}
-
 // The words of a filter as bits: those of the block have the target's order.
 static void load_filter(uint8_t *bits, const uint8_t *block, uint32_t at, uint32_t bytes,
                         enum extract_byte_order order)
@@ -113,7 +108,7 @@ static void load_filter(uint8_t *bits, const uint8_t *block, uint32_t at, uint32
     struct extract_cursor c = extract_cursor_make(block, at + bytes, order);
     extract_cursor_seek(&c, at);
     for (uint32_t i = 0; i < bytes; i += 4)
-        posix_put(bits + i, extract_cursor_u32(&c), EXTRACT_LITTLE);
+        extract_store(bits + i, extract_cursor_u32(&c), 4, EXTRACT_LITTLE);
 }
 
 static uint32_t filter_word(const uint8_t *bits, uint32_t at)
@@ -148,6 +143,26 @@ static bool put_filter(struct extract_request *request)
     return fits;
 }
 
+// ---- what is shown ----
+
+static void show(const struct extract_request *request, bool changed, struct extract_text *text)
+{
+    const uint8_t *bits = changed ? request->after : request->before;
+    uint32_t named = 0, others = 0, ids = bits ? 8 * request->filter_bytes : 0;
+    extract_text_puts(text, "not recorded:");
+    for (uint32_t id = 0; id < ids; id++) {
+        const char *name = get_bit(bits, id) ? name_of(request, id, true) : NULL;
+        if (name)
+            extract_text_printf(text, " %s", name);
+        named += name != NULL;
+        others += get_bit(bits, id) && !name;
+    }
+    if (others)
+        extract_text_printf(text, "%s %u type%s without a name", named ? "," : "", (unsigned)others,
+                            others == 1 ? "" : "s");
+    extract_text_puts(text, named || others ? "\n" : " nothing\n");
+}
+
 // ---- requests ----
 
 // What is wanted now: by a request that was not carried out, else as it is.
@@ -158,7 +173,7 @@ static struct posix_stream wanted_now(const struct posix_stream *stream)
         return now;
     now.wanted = stream->state & (POSIX_STATE_BOUND | POSIX_STATE_RUNNING);
     if (stream->state & POSIX_STATE_STOPPED_FULL)
-        now.wanted |= POSIX_STATE_RUNNING; // it stopped by itself, and starts again
+        now.wanted |= stream->wanted & POSIX_STATE_RUNNING; // whether it starts again
     now.wanted_clears = stream->clears_done;
     if (stream->state & POSIX_STATE_BOUND) {
         now.wanted_policy = stream->policy;
@@ -210,13 +225,11 @@ static enum extract_code ask_filter(struct extract_request *request, const uint8
                                     const struct posix_stream *stream, const char *const *words,
                                     size_t count, bool *shows, struct extract_error *error)
 {
-    *shows = !count || (count == 1 && !strcmp(words[0], "show"));
-    if (!*shows && (!is_change(words[0]) || count < 2))
-        return refuse(EXTRACT_USAGE, words[0], "it is no change of the filter",
-                      "write show, or set, add or sub and names of event types, all, system, user "
-                      "or none",
-                      error);
-    enum extract_code code = read_filter(request, block, stream, error);
+    enum extract_code code = request_is_change(words, count,
+                                               "names of event types, all, system, "
+                                               "user or none",
+                                               shows, error);
+    code = code ? code : read_filter(request, block, stream, error);
     return code || *shows ? code : change(request, words, count, error);
 }
 
@@ -227,6 +240,7 @@ enum extract_code request_posix(struct extract_request *request, struct extract_
     uint32_t length = posix_wanted_filter_at(ring->posix.ids) + posix_filter_bytes(ring->posix.ids);
     struct posix_stream stream, now;
     bool shows = false;
+    request->show = show;
     if (!ring->posix.process_known)
         return refuse(EXTRACT_UNSUPPORTED, "POSIX trace", "its process block is not in this memory",
                       "give the whole memory", error);
@@ -247,25 +261,4 @@ enum extract_code request_posix(struct extract_request *request, struct extract_
     if (!code && !put_wanted(request, &now))
         code = refuse(EXTRACT_NOMEM, "POSIX trace", "out of memory", NULL, error);
     return code;
-}
-
-// ---- what is shown ----
-
-void extract_request_show(const struct extract_request *request, bool changed,
-                          struct extract_text *text)
-{
-    const uint8_t *bits = changed ? request->after : request->before;
-    uint32_t named = 0, others = 0, ids = bits ? 8 * request->filter_bytes : 0;
-    extract_text_puts(text, "not recorded:");
-    for (uint32_t id = 0; id < ids; id++) {
-        const char *name = get_bit(bits, id) ? name_of(request, id, true) : NULL;
-        if (name)
-            extract_text_printf(text, " %s", name);
-        named += name != NULL;
-        others += get_bit(bits, id) && !name;
-    }
-    if (others)
-        extract_text_printf(text, "%s %u type%s without a name", named ? "," : "", (unsigned)others,
-                            others == 1 ? "" : "s");
-    extract_text_puts(text, named || others ? "\n" : " nothing\n");
 }

@@ -3,6 +3,7 @@
 // to be written; whether the target has carried out what they ask for; or why it cannot.
 #include "control/request.h"
 #include "base/cursor.h"
+#include "base/grow.h"
 #include "memory/hooks.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +13,11 @@ enum { HOOK_RUNS = 1 };
 
 bool request_put(struct extract_request *request, uint64_t address, uint32_t value)
 {
-    if (request->count == request->room) {
-        size_t room = request->room * 2 + 16;
-        struct extract_word *words = realloc(request->words, room * sizeof *words);
-        if (!words)
-            return false;
-        request->words = words;
-        request->room = room;
-    }
+    struct extract_word *words =
+        extract_grow(request->words, &request->room, request->count, sizeof *words);
+    if (!words)
+        return false;
+    request->words = words;
     request->words[request->count++] = (struct extract_word){address, value};
     return true;
 }
@@ -49,7 +47,7 @@ static enum extract_code ask_hook(struct extract_request *request, struct extrac
     (void)count;
     if (request->verb > REQUEST_STOP)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "hook ring",
-                                 "start and stop work; the firmware clears its ring itself",
+                                 "start and stop work; what is recorded is the firmware's matter",
                                  "its recorder has no word for that");
     enum extract_code code = request_read(request, memory, header, sizeof header, error);
     if (code)
@@ -71,8 +69,7 @@ static const struct {
 } formats[] = {
     {"posix", request_posix, NULL, NULL},
     {"hook", ask_hook, NULL, NULL},
-    {"threadx", NULL, "ThreadX's trace is switched by functions of the kernel, and by no word",
-     "call tx_trace_enable, tx_trace_disable or tx_trace_event_filter in the firmware"},
+    {"threadx", request_threadx, NULL, NULL},
     {"rkh", NULL, "RKH's trace has filters, and no word that starts, stops or clears it",
      "use ringside filter on|off WHAT"},
 };
@@ -90,6 +87,27 @@ static enum extract_code ask(struct extract_request *request, struct extract_mem
     }
     return extract_error_set(error, EXTRACT_UNSUPPORTED, name, NULL,
                              "nothing is known that its recorder can be asked for");
+}
+
+enum extract_code request_is_change(const char *const *words, size_t count, const char *what,
+                                    bool *shows, struct extract_error *error)
+{
+    static const char *const changes[] = {"set", "add", "sub"};
+    bool found = false;
+    *shows = !count || (count == 1 && !strcmp(words[0], "show"));
+    for (size_t i = 0; count > 1 && i < sizeof changes / sizeof *changes; i++)
+        found |= !strcmp(words[0], changes[i]);
+    if (*shows || found)
+        return EXTRACT_OK;
+    char hint[128];
+    snprintf(hint, sizeof hint, "write show, or set, add or sub and %s", what);
+    return extract_error_set(error, EXTRACT_USAGE, words[0], hint, "it is no change of the filter");
+}
+
+void extract_request_show(const struct extract_request *request, bool changed,
+                          struct extract_text *text)
+{
+    request->show(request, changed, text);
 }
 
 // ---- requests ----

@@ -70,8 +70,7 @@ static void put_losses(struct facts *facts, const struct extract_log_info *log)
 
 static void put_policy(struct facts *facts, const struct extract_log_status *status)
 {
-    static const char *const policies[] = {"loop", "until_full", "append"};
-    facts_word(facts, "policy", policies[(unsigned)status->policy % 3]);
+    facts_word(facts, "policy", extract_log_policy_name(status->policy));
     if (status->limit) {
         facts_number(facts, "limit", status->limit);
     } else {

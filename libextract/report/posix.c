@@ -8,6 +8,7 @@ static void put_name(struct facts *facts, const struct extract_snapshot *snapsho
 {
     char name[POSIX_STREAM_NAME + 1] = "";
     uint32_t length;
+    memcpy(name, snapshot->ring.posix.name, POSIX_STREAM_NAME);
     if (snapshot->bytes)
         memcpy(name, posix_copy_rest(snapshot, &length), POSIX_STREAM_NAME);
     facts_word(facts, "stream name", name);

@@ -16,12 +16,14 @@ static bool is_full(const struct extract_log_info *log)
     return log->status.full || (log->status.policy == EXTRACT_LOG_LOOP && log->status.dropped);
 }
 
+// A log is full when there is something that it has no room for.
 static void put_log(struct facts *facts, const struct extract_log_info *log)
 {
+    bool full = is_full(log);
     struct extract_log_ending now = {.flushing = log->status.writing,
-                                     .log_overrun = log->status.dropped ||
-                                                    log->losses[EXTRACT_LOSS_LOG_FULL].places,
-                                     .log_full = is_full(log)};
+                                     .log_overrun =
+                                         full || log->losses[EXTRACT_LOSS_LOG_FULL].places,
+                                     .log_full = full};
     if (log->ended)
         now = log->ending;
     put_word(facts, "flush status", now.flushing, "flushing", "not_flushing");

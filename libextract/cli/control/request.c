@@ -52,14 +52,13 @@ static void put_outcome(const char *verb, bool done, struct extract_text *text)
             text, "%s: requested; done when the target passes its next trace point\n", verb);
 }
 
-static enum extract_code work(const struct cli_options *options, const char *verb,
-                              const char *const *words, size_t count, struct cli_look *look,
-                              struct extract_text *text, struct extract_error *error)
+static enum extract_code work(const char *verb, const char *const *words, size_t count,
+                              struct cli_look *look, struct extract_text *text,
+                              struct extract_error *error)
 {
     struct extract_request *request = NULL;
     struct extract_word word;
     bool filter = !strcmp(verb, "filter"), done = false;
-    (void)options;
     enum extract_code code = extract_request_new(&request, extract_session_trace(look->session),
                                                  look->memory, verb, words, count, error);
     bool changes = !code && extract_request_word(request, 0, &word);
@@ -90,8 +89,9 @@ int cli_request_run(const struct cli_options *options, const char *verb, const c
         status = cli_refuse(verb, "name a target or a ring", "a log has no recorder to ask");
     if (!status) {
         cli_output_open(&output);
-        if (work(options, verb, words, count, &look, &output.text, &error))
-            status = cli_complain(&error);
+        enum extract_code code = work(verb, words, count, &look, &output.text, &error);
+        status = code ? cli_complain(&error) : status;
+        status = code == EXTRACT_NOTFOUND ? CLI_USAGE : status;
         status = cli_output_close(&output, status);
     }
     cli_live_release(look.memory, options);

@@ -31,16 +31,38 @@ static void show(const struct extract_control *control, bool changed)
     cli_output_close(&output, CLI_WHOLE);
 }
 
-static enum extract_code work(const struct cli_options *options, struct extract_memory *memory,
-                              struct extract_symbols *symbols, struct extract_error *error)
+static bool is_rkh(const struct extract_session *session)
 {
-    struct extract_session *session = NULL;
+    return !strcmp(extract_trace_info(extract_session_trace(session))->format, "rkh");
+}
+
+// Of other recorders than RKH's: without words what is recorded is shown; on and off are no words
+// of theirs.
+static enum extract_code ask_other(const struct cli_options *options, struct extract_memory *memory,
+                                   const struct extract_session *session,
+                                   struct extract_error *error)
+{
+    struct extract_request *request;
+    struct cli_output output;
+    enum extract_code code =
+        extract_request_new(&request, extract_session_trace(session), memory, "filter",
+                            options->inputs, (size_t)options->input_count, error);
+    if (code)
+        return code;
+    cli_output_open(&output);
+    extract_request_show(request, false, &output.text);
+    cli_output_close(&output, CLI_WHOLE);
+    extract_request_free(request);
+    return code;
+}
+
+static enum extract_code ask_rkh(const struct cli_options *options, struct extract_memory *memory,
+                                 struct extract_symbols *symbols, const struct extract_trace *trace,
+                                 struct extract_error *error)
+{
     struct extract_control *control = NULL;
-    // A ring that cannot be read has no names, and its filters may be why.
-    bool named = !extract_session_open(&session, memory, symbols, &options->session, NULL);
-    enum extract_code code = extract_control_read(&control, memory, symbols,
-                                                  named ? extract_session_trace(session) : NULL,
-                                                  options->session.rkh, error);
+    enum extract_code code =
+        extract_control_read(&control, memory, symbols, trace, options->session.rkh, error);
     if (!code)
         code =
             extract_control_change(control, options->inputs, (size_t)options->input_count, error);
@@ -49,6 +71,19 @@ static enum extract_code work(const struct cli_options *options, struct extract_
     if (!code)
         show(control, options->input_count > 0);
     extract_control_free(control);
+    return code;
+}
+
+static enum extract_code work(const struct cli_options *options, struct extract_memory *memory,
+                              struct extract_symbols *symbols, struct extract_error *error)
+{
+    struct extract_session *session = NULL;
+    // A ring that cannot be read has no names, and its filters may be why.
+    bool named = !extract_session_open(&session, memory, symbols, &options->session, NULL);
+    const struct extract_trace *trace = named ? extract_session_trace(session) : NULL;
+    enum extract_code code = named && !is_rkh(session)
+                                 ? ask_other(options, memory, session, error)
+                                 : ask_rkh(options, memory, symbols, trace, error);
     extract_session_close(session);
     return code;
 }
@@ -61,11 +96,11 @@ static int run(const struct cli_options *options)
     struct extract_error error;
     if (cli_filter_is_request(options))
         return cli_filter_request(options);
-    if (!cli_is_live(options) || !options->elf)
+    if (!cli_is_live(options) || (!options->elf && !options->pid))
         return cli_refuse("filter", "write --openocd PORT or --remote PORT, and --elf FIRMWARE.elf",
                           cli_is_live(options) ? "no ELF is given" : "no live target is given");
     live.input_count = 0; // the words are no inputs
-    enum extract_code code = extract_symbols_open(&symbols, options->elf, &error);
+    enum extract_code code = cli_symbols_open(&symbols, options, &error);
     code = code ? code : cli_live_open(&memory, &live, &error);
     code = code ? code : work(options, memory, symbols, &error);
     cli_live_release(memory, options);
@@ -84,7 +119,8 @@ const struct cli_command cli_filter = {
             "ELF. --rkh version=2.4.4 says the version where nothing else does. The target is\n"
             "written to with on and off alone; before and after are shown.\n"
             "Of POSIX trace: filter show|set|add|sub NAME..., names of event types, ids, all,\n"
-            "system, user or none. What is in the filter is NOT recorded. --elf may be missing.\n",
+            "system, user or none. What is in the filter is NOT recorded. --elf may be missing.\n"
+            "Of ThreadX the same with classes, as mutex, user or all: those that ARE recorded.\n",
     .takes = 0,
     .run = run,
 };
