@@ -208,31 +208,14 @@ static bool set_duration(uint64_t *result, const char *option, const char *value
 
 static bool set_size(uint64_t *size, const char *value)
 {
-    static const char units[] = "kMG";
-    char digits[24];
-    size_t length = strlen(value);
-    const char *unit = length ? strchr(units, value[length - 1]) : NULL;
-    uint64_t scale = unit ? UINT64_C(1024) << 10 * (unit - units) : 1;
-    length -= unit != NULL;
-    if (length < sizeof digits) {
-        memcpy(digits, value, length);
-        digits[length] = 0;
-        if (extract_number_parse(digits, size) && *size &&
-            !__builtin_mul_overflow(*size, scale, size))
-            return true;
-    }
-    return refuse_value("--size", "write bytes, or a number with k, M or G behind it", value);
+    return extract_log_size_parse(value, size) ||
+           refuse_value("--size", "write bytes, or a number with k, M or G behind it", value);
 }
 
 static bool set_policy(enum extract_log_policy *policy, const char *value)
 {
-    static const char *const names[] = {"loop", "until_full", "append"};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(value, names[i])) {
-            *policy = (enum extract_log_policy)i;
-            return true;
-        }
-    return refuse_value("--policy", "write loop, until_full or append", value);
+    return extract_log_policy_parse(value, policy) ||
+           refuse_value("--policy", "write loop, until_full or append", value);
 }
 
 static bool set_recording(struct cli_recording *recording, int option, const char *value)
@@ -356,7 +339,8 @@ static bool set_live(struct cli_options *options, int option, const char *value)
         options->remote = value;
         return true;
     case OPT_PID:
-        return set_number(&options->pid, "--pid", value, true);
+        return (extract_number_parse(value, &options->pid) && options->pid) ||
+               refuse_value("--pid", "write the number of a process", value);
     case OPT_TARGET:
         options->target = value;
         return true;

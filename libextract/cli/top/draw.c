@@ -90,8 +90,8 @@ static void put_link(struct extract_text *text, const struct top_facts *facts)
     extract_text_printf(text, "  lost: %s%llu", facts->counts.lost_vague ? "about " : "",
                         (unsigned long long)facts->counts.lost);
     if (facts->fill.known)
-        extract_text_printf(text, "  fill: %llu of %u", (unsigned long long)facts->fill.value,
-                            facts->slots);
+        extract_text_printf(text, "  fill: %llu of %u%s", (unsigned long long)facts->fill.value,
+                            facts->slots, facts->bytes ? " bytes" : "");
     if (facts->link.known)
         extract_text_printf(text, "  link: %llu bytes/s", (unsigned long long)facts->link.value);
     if (facts->period.known) {
@@ -200,6 +200,16 @@ static void type_cell(struct sheet *sheet, const struct extract_event_type *type
     sheet_close_cell(sheet);
 }
 
+// What the trace calls a user event.
+static const struct extract_object *name_of(const struct top_look *look, uint32_t id)
+{
+    const struct extract_stats *stats = look->stats;
+    for (size_t i = 0; i < stats->service_count; i++)
+        if (stats->services[i].id == id)
+            return stats->services[i].named;
+    return NULL;
+}
+
 static void bar_cell(struct sheet *sheet, uint64_t part, uint64_t whole)
 {
     uint64_t marks =
@@ -223,7 +233,7 @@ static void put_row(struct sheet *sheet, const struct top_look *look, const stru
     sheet_close_cell(sheet);
     optional_cell(sheet, thread->stack_size != 0, thread->stack_size);
     optional_cell(sheet, thread->stack_known, thread->stack_free);
-    type_cell(sheet, row->last->type, row->last->id, NULL);
+    type_cell(sheet, row->last->type, row->last->id, name_of(look, row->last->id));
 }
 
 // A column by which the threads are sorted has brackets. The blanks keep columns in their place
@@ -373,6 +383,8 @@ static void put_body(struct extract_text *text, const struct top_look *look,
 {
     put_target(text, look, view);
     put_link(text, &look->facts);
+    if (look->fault.code)
+        put_fault(text, &look->fault);
     if (!look->trace)
         return;
     put_load(text, look, view->report.hz);

@@ -25,7 +25,7 @@ static size_t survey(struct extract_log *log, uint64_t *wall)
     size_t blocks = 0;
     *wall = 0;
     while (extract_log_block_at(log, blocks, &block)) {
-        *wall = block.type == EXTRACT_LOG_ENTRIES ? block.wall : *wall;
+        *wall = extract_log_holds_entries(&block) ? block.wall : *wall;
         blocks++;
     }
     return blocks;
@@ -40,7 +40,7 @@ static size_t first_wanted(struct extract_log *log)
     size_t i = survey(log, &wall);
     size_t earliest = wall > span ? extract_log_seek(log, wall - span) : 0;
     for (; i > earliest && entries < TOP_ENTRIES; i--)
-        if (extract_log_block_at(log, i - 1, &block) && block.type == EXTRACT_LOG_ENTRIES)
+        if (extract_log_block_at(log, i - 1, &block) && extract_log_holds_entries(&block))
             entries += block.count;
     return i;
 }
@@ -48,7 +48,7 @@ static size_t first_wanted(struct extract_log *log)
 // A block that cannot be read is lost, with its entries; the window begins anew behind it.
 static void take_lost(struct top_source *source, const struct extract_log_block *block)
 {
-    if (block->type != EXTRACT_LOG_ENTRIES)
+    if (!extract_log_holds_entries(block))
         return;
     struct extract_log_block loss = {.type = EXTRACT_LOG_LOSS,
                                      .flags = EXTRACT_LOG_LOSS_EXACT,
@@ -74,6 +74,8 @@ static enum extract_code take_payload(struct top_source *source,
     case EXTRACT_LOG_OBJECTS:
         code = extract_log_objects(&address, &objects, &length, payload, block->length, error);
         return code ? code : top_window_objects(&source->window, objects, length, error);
+    case EXTRACT_LOG_NAMES:
+        return top_window_names(&source->window, payload, block->length, error);
     default:
         top_window_take(&source->window, block, payload);
         return code;
@@ -106,7 +108,7 @@ static enum extract_code take_blocks(struct top_source *source, struct extract_l
         if (block.type == EXTRACT_LOG_GONE || block.number < source->next_block)
             continue;
         source->next_block = block.number + 1;
-        if (block.type == EXTRACT_LOG_ENTRIES && i < wanted)
+        if (extract_log_holds_entries(&block) && i < wanted)
             top_window_skip(&source->window, &block);
         else
             code = take_block(source, log, &block, error);

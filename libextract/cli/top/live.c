@@ -15,6 +15,8 @@ static enum extract_code take(void *context, const struct extract_log_block *blo
         return top_window_ring(&source->window, payload, error);
     case EXTRACT_LOG_OBJECTS:
         return top_window_objects(&source->window, payload, block->length, error);
+    case EXTRACT_LOG_NAMES:
+        return top_window_names(&source->window, payload, block->length, error);
     default:
         top_window_take(&source->window, block, payload);
         return EXTRACT_OK;
@@ -35,6 +37,8 @@ enum extract_code top_live_open(struct top_source *source, struct extract_error 
                                              .format = session->format,
                                              .ring_known = session->ring_known,
                                              .ring = session->ring,
+                                             .rkh = session->rkh,
+                                             .stream = session->stream,
                                              .sink = take,
                                              .context = source};
     struct cli_options live = *source->options;

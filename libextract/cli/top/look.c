@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum extract_code open_log(struct top_look *look, const struct top_window *window,
+                                  const struct extract_trace_options *options,
+                                  struct extract_error *error)
+{
+    enum extract_code code = top_window_log(window, &look->log, error);
+    return code ? code : extract_trace_open_log(&look->trace, look->log, options, error);
+}
+
 // Names are taken from the registry and the ELF only: a look must not read from the target.
 static enum extract_code open_trace(struct top_look *look, const struct top_source *source,
                                     const struct extract_user_types *types,
@@ -13,7 +21,10 @@ static enum extract_code open_trace(struct top_look *look, const struct top_sour
     struct extract_trace_options options = {.size = sizeof options,
                                             .symbols = source->symbols,
                                             .user_types = types,
-                                            .modulus = source->options->session.modulus};
+                                            .modulus = source->options->session.modulus,
+                                            .rkh = source->options->session.rkh};
+    if (source->window.streams)
+        return open_log(look, &source->window, &options, error);
     enum extract_code code = top_window_snapshot(&source->window, &look->snapshot, error);
     return code ? code : extract_trace_open(&look->trace, &look->snapshot, &options, error);
 }
@@ -51,16 +62,29 @@ static enum extract_code study(struct top_look *look, struct extract_error *erro
     return code;
 }
 
+// A window over a stream may not hold yet what tells how its entries are laid out.
+static bool is_patient(const struct top_look *look, enum extract_code code)
+{
+    return look->log && code && code != EXTRACT_NOMEM && code != EXTRACT_IO;
+}
+
 enum extract_code top_look_open(struct top_look *look, struct top_source *source,
                                 const struct extract_user_types *types, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+    struct extract_error fault;
     memset(look, 0, sizeof *look);
     top_source_facts(source, &look->facts);
     if (source->window.has_ring) {
-        code = open_trace(look, source, types, error);
-        code = code ? code : study(look, error);
+        code = open_trace(look, source, types, &fault);
+        if (is_patient(look, code))
+            look->fault = fault;
+        else if (code && error)
+            *error = fault;
+        else
+            code = code ? code : study(look, error);
     }
+    code = look->fault.code ? EXTRACT_OK : code;
     if (code)
         top_look_close(look);
     return code;
@@ -70,6 +94,7 @@ void top_look_close(struct top_look *look)
 {
     extract_stats_free(look->stats);
     extract_trace_close(look->trace);
+    extract_log_free(look->log);
     extract_snapshot_free(&look->snapshot);
     free(look->last);
     memset(look, 0, sizeof *look);

@@ -66,6 +66,7 @@ void top_source_facts(struct top_source *source, struct top_facts *facts)
     facts->state = state_of(source);
     facts->counts = window->state;
     facts->slots = window->ring.entries.count;
+    facts->bytes = window->streams;
     facts->rate.known = top_window_rate(window, now, &facts->rate.value);
     facts->quiet.known = newest && !ended && now > newest;
     facts->quiet.value = facts->quiet.known ? now - newest : 0;

@@ -16,6 +16,7 @@
 
 enum {
     TOP_ENTRIES = 64 * 1024, // of a window at most
+    TOP_BYTES = 4 << 20,     // of one over a stream
     TOP_SECONDS = 10,        // of a window
     TOP_STEPS = 1024,        // arrivals that a window tells apart
     TOP_LINE = 512           // bytes of a filter line, with its NUL
@@ -36,29 +37,45 @@ struct top_state {
     bool gone, disabled, ended;
 };
 
+// A block of bytes of a stream.
+struct top_piece {
+    struct extract_log_block block;
+    uint8_t *payload;
+};
+
+struct top_pieces {
+    struct top_piece *list; // owned, with their payloads
+    size_t oldest, count, room;
+    uint64_t entries, bytes; // in all of them
+};
+
 struct top_window {
     struct extract_ring ring;
     bool has_ring;
-    uint8_t *slots; // TOP_ENTRIES of them, used in a circle; owned
+    bool streams;             // entries differ in length: `pieces` has them, and no slots
+    struct top_pieces pieces; // of a stream
+    uint8_t *slots;           // TOP_ENTRIES of them, used in a circle; owned
     uint32_t oldest, count;
     uint32_t provisional; // so many of the newest are not final
     bool next_known;
     uint64_t next;     // number of the entry that continues the window
     uint8_t *registry; // owned
     size_t registry_bytes;
+    bool has_names; // it is the payload of a block of type NAMES
     struct top_step step[TOP_STEPS];
     unsigned step_oldest, steps;
     uint64_t step_entries; // of all steps; more than `count` behind a gap
     struct top_state state;
 };
 
-// Takes a block of a recording: of ENTRIES, those go into the window, and what is older than its
-// time or above its size leaves it. A gap begins the window anew: no statistics hold over one. A
-// block that contradicts the ring is a gap. Blocks of other types than ENTRIES, LOSS and MARK do
-// nothing.
+// Takes a block of a recording: of ENTRIES and BYTES, those go into the window, and what is older
+// than its time or above its size leaves it. A gap begins the window anew: no statistics hold over
+// one. A block that contradicts the ring is a gap. Blocks of other types than these, LOSS and MARK
+// do nothing.
 void top_window_take(struct top_window *window, const struct extract_log_block *block,
                      const void *payload);
-// Counts a block of ENTRIES that has no room in the window any more; the window begins behind it.
+// Counts a block of ENTRIES or BYTES that has no room in the window any more; the window begins
+// behind it.
 void top_window_skip(struct top_window *window, const struct extract_log_block *block);
 // Says what ring the entries are of. Those of another ring are dropped. Errors: NOMEM, BAD (a ring
 // that no window can hold).
@@ -67,11 +84,15 @@ enum extract_code top_window_ring(struct top_window *window, const struct extrac
 // The bytes of its registry. Errors: NOMEM.
 enum extract_code top_window_objects(struct top_window *window, const void *bytes, size_t length,
                                      struct extract_error *error);
+// The payload of a block of NAMES, which are a registry as well. Errors: NOMEM.
+enum extract_code top_window_names(struct top_window *window, const void *payload, size_t length,
+                                   struct extract_error *error);
 // Drops all entries; what was counted stays.
 void top_window_clear(struct top_window *window);
 // Drops what is older than TOP_SECONDS at `now`, but never what arrived last.
 void top_window_age(struct top_window *window, uint64_t now);
-// The window as a ring of its own, to be freed with extract_snapshot_free. Errors: NOMEM.
+// The window over slots as a ring of its own, to be freed with extract_snapshot_free. Errors:
+// NOMEM.
 enum extract_code top_window_snapshot(const struct top_window *window,
                                       struct extract_snapshot *snapshot,
                                       struct extract_error *error);
@@ -80,6 +101,20 @@ uint64_t top_window_newest(const struct top_window *window);
 // Entries in 1000 seconds, from the first arrival to `now`. False: nothing is known yet.
 bool top_window_rate(const struct top_window *window, uint64_t now, uint64_t *rate);
 void top_window_free(struct top_window *window);
+
+// ---- pieces.c: the newest blocks of a stream ----
+
+// False: out of memory. The oldest blocks make room.
+bool top_pieces_put(struct top_pieces *pieces, const struct extract_log_block *block,
+                    const void *payload);
+// Drops the oldest blocks until no more than so many entries are left.
+void top_pieces_shrink(struct top_pieces *pieces, uint64_t entries);
+void top_pieces_clear(struct top_pieces *pieces);
+void top_pieces_free(struct top_pieces *pieces);
+// The window over a stream as a log in memory, to be freed with extract_log_free. Errors: those of
+// extract_log_put, IO.
+enum extract_code top_window_log(const struct top_window *window, struct extract_log **log,
+                                 struct extract_error *error);
 
 // ---- source.c, live.c, follow.c: where blocks come from ----
 
@@ -101,6 +136,7 @@ struct top_facts {
     struct top_number quiet;  // ns since the newest entry came
     struct top_number halted; // thousandths of the time that the target stood for our reads
     uint32_t slots;           // of the target's ring
+    bool bytes;               // the ring, and its fill, are told in bytes
 };
 
 struct top_source {
@@ -153,10 +189,12 @@ struct top_last {
 };
 
 struct top_look {
-    struct extract_snapshot snapshot;
-    struct extract_trace *trace; // NULL: there is no ring yet
-    struct extract_stats *stats; // of all events
-    struct top_last *last;       // one an object of the trace; owned
+    struct extract_snapshot snapshot; // of slots
+    struct extract_log *log;          // of a stream; NULL: of slots
+    struct extract_trace *trace;      // NULL: there is no ring yet
+    struct extract_stats *stats;      // of all events
+    struct top_last *last;            // one an object of the trace; owned
+    struct extract_error fault; // why a stream has no meaning yet; code OK: it has, or is no stream
     struct top_facts facts;
 };
 

@@ -12,12 +12,14 @@
 void top_window_clear(struct top_window *window)
 {
     window->oldest = window->count = window->provisional = 0;
+    top_pieces_clear(&window->pieces);
 }
 
 void top_window_free(struct top_window *window)
 {
     free(window->slots);
     free(window->registry);
+    top_pieces_free(&window->pieces);
     memset(window, 0, sizeof *window);
 }
 
@@ -39,6 +41,7 @@ uint64_t top_window_newest(const struct top_window *window)
 // Drops the oldest entries until `count` are left.
 static void shrink(struct top_window *window, uint64_t count)
 {
+    top_pieces_shrink(&window->pieces, count);
     if (window->count <= count)
         return;
     uint32_t drop = window->count - (uint32_t)count;
@@ -61,12 +64,13 @@ void top_window_age(struct top_window *window, uint64_t now)
 }
 
 // Arrivals that lie close together are one, so that the steps reach over the whole window. So are
-// those behind a host's clock that was set back.
+// those behind a host's clock that was set back. What came with the first arrival belongs to it.
 static void note_arrival(struct top_window *window, uint64_t wall, uint64_t count)
 {
     window->state.entries += count;
     window->step_entries += count;
-    if (window->steps > 1 && wall < newest_step(window)->wall + SPAN / TOP_STEPS) {
+    uint64_t near = window->steps > 1 ? SPAN / TOP_STEPS : 1;
+    if (window->steps && wall < newest_step(window)->wall + near) {
         step_at(window, window->steps - 1)->count += count;
         return;
     }
@@ -114,22 +118,18 @@ enum extract_code top_window_ring(struct top_window *window, const struct extrac
         window->ring = *ring;
         return EXTRACT_OK;
     }
-    if (!ring->entries.slot_bytes)
-        return extract_error_set(error, EXTRACT_UNSUPPORTED, ring->format->title,
-                                 "`watch ringside stats` with the same target shows the figures of "
-                                 "what its ring holds; or record it, and look at the log",
-                                 "top shows threads and their load in a window of entries of one "
-                                 "length: these differ, and tell no load");
-    if (!fits(ring))
+    bool streams = extract_stream_is_recorded(ring->format->stream);
+    if (!streams && !fits(ring))
         return extract_error_set(error, EXTRACT_BAD, "trace ring", NULL,
                                  "its parts do not lie one behind the other");
-    uint8_t *slots = calloc(TOP_ENTRIES, ring->entries.slot_bytes);
-    if (!slots)
+    uint8_t *slots = streams ? NULL : calloc(TOP_ENTRIES, ring->entries.slot_bytes);
+    if (!streams && !slots)
         return extract_error_set(error, EXTRACT_NOMEM, "window", NULL, "out of memory");
     free(window->slots);
     window->slots = slots;
     window->ring = *ring;
     window->has_ring = true;
+    window->streams = streams;
     top_window_clear(window);
     return EXTRACT_OK;
 }
@@ -144,7 +144,16 @@ enum extract_code top_window_objects(struct top_window *window, const void *byte
     free(window->registry);
     window->registry = copy;
     window->registry_bytes = length;
+    window->has_names = false;
     return EXTRACT_OK;
+}
+
+enum extract_code top_window_names(struct top_window *window, const void *payload, size_t length,
+                                   struct extract_error *error)
+{
+    enum extract_code code = top_window_objects(window, payload, length, error);
+    window->has_names |= !code;
+    return code;
 }
 
 // Copies `count` slots to the window's end; the oldest make room.
@@ -180,6 +189,28 @@ void top_window_skip(struct top_window *window, const struct extract_log_block *
     top_window_clear(window);
 }
 
+static void forgo(struct top_window *window)
+{
+    window->state.lost_vague = true;
+    top_window_clear(window);
+}
+
+static void take_bytes(struct top_window *window, const struct extract_log_block *block,
+                       const void *payload)
+{
+    if (!window->streams) {
+        forgo(window);
+        return;
+    }
+    note_number(window, block);
+    if (block->count)
+        note_arrival(window, block->wall, block->count);
+    if (!top_pieces_put(&window->pieces, block, payload))
+        forgo(window);
+    top_pieces_shrink(&window->pieces, TOP_ENTRIES);
+    top_window_age(window, block->wall);
+}
+
 static void take_entries(struct top_window *window, const struct extract_log_block *block,
                          const void *payload)
 {
@@ -187,11 +218,10 @@ static void take_entries(struct top_window *window, const struct extract_log_blo
     uint32_t count = block->count, skip = count > TOP_ENTRIES ? count - TOP_ENTRIES : 0;
     struct extract_cursor c = extract_cursor_make(payload, block->length, EXTRACT_LITTLE);
     const uint8_t *slots =
-        window->has_ring ? extract_cursor_span(&c, (uint64_t)count * slot_bytes) : NULL;
+        window->slots ? extract_cursor_span(&c, (uint64_t)count * slot_bytes) : NULL;
 
     if (!slots) {
-        window->state.lost_vague = true;
-        top_window_clear(window);
+        forgo(window);
         return;
     }
     note_number(window, block);
@@ -249,6 +279,9 @@ void top_window_take(struct top_window *window, const struct extract_log_block *
     switch (block->type) {
     case EXTRACT_LOG_ENTRIES:
         take_entries(window, block, payload);
+        break;
+    case EXTRACT_LOG_BYTES:
+        take_bytes(window, block, payload);
         break;
     case EXTRACT_LOG_LOSS:
         take_loss(window, block);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside flush`. In: a live target, a log. Out: in the log, what is new in the target's
+// cli: `ringside flush`. In: a log, a live target or an image. Out: in the log, what is new in the
 // ring; how many events that were.
 #include "cli/cli.h"
 #include <extract/record.h>
@@ -21,10 +21,11 @@ static enum extract_code flush(struct flushing *f, const char *path,
                                                   .ring = session->ring,
                                                   .rkh = session->rkh,
                                                   .stream = session->stream};
-    struct cli_options live = *f->options;
-    live.input_count = 0;
-    enum extract_code code = cli_symbols_open(&f->symbols, &live, error);
-    code = code ? code : cli_live_open(&f->memory, &live, error);
+    struct cli_options rest = *f->options; // the log is no input
+    rest.inputs++;
+    rest.input_count--;
+    enum extract_code code = cli_symbols_open(&f->symbols, &rest, error);
+    code = code ? code : cli_memory_open(&f->memory, &rest, error);
     return code ? code : extract_record_flush(path, f->memory, f->symbols, &record, status, error);
 }
 
@@ -34,10 +35,10 @@ static int run(const struct cli_options *options)
     struct extract_record_status status;
     struct extract_error error;
     struct cli_output output;
-    if (!cli_is_live(options) || options->input_count != 1)
-        return cli_refuse("flush", "write --pid N, --openocd PORT or --remote PORT, and LOG",
-                          options->input_count == 1 ? "no live target is given"
-                                                    : "one log must be named");
+    if (!options->input_count || (options->input_count == 1 && !cli_is_live(options)))
+        return cli_refuse("flush",
+                          "write LOG, and --pid N, --openocd PORT, --remote PORT or IMAGE@ADDRESS",
+                          options->input_count ? "no target is given" : "one log must be named");
     if (!strcmp(options->inputs[0], "-"))
         return cli_refuse("flush", "give the log a name", "a log cannot go to standard output");
     cli_output_open(&output);
@@ -56,8 +57,8 @@ static int run(const struct cli_options *options)
 
 const struct cli_command cli_flush = {
     .name = "flush",
-    .arguments = "LOG --pid N",
-    .summary = "adds to a log what is new in a live ring",
+    .arguments = "LOG --pid N | --openocd PORT | --remote PORT | IMAGE@ADDRESS...",
+    .summary = "adds to a log what is new in a ring",
     .help =
         "One pass, as posix_trace_flush makes; of every trace that can be recorded. The log is\n"
         "made where there is none, else it must have the policy append. Nothing is written to\n"

@@ -168,24 +168,40 @@ static void put_threadx(struct extract_text *text, struct extract_symbols *symbo
     extract_text_puts(text, "\n");
 }
 
-static void put_posix(struct extract_text *text, struct extract_symbols *symbols)
+// A trace whose place is one address.
+static void put_placed(struct extract_text *text, struct extract_symbols *symbols,
+                       const char *title, const char *option, const char *name)
 {
-    extract_text_puts(text, "# POSIX trace, for OpenOCD; behind the target's own configuration.\n"
-                            "# Of several targets, name one: ringside init -target NAME ...\n"
-                            "source [find ringside.tcl]\n"
-                            "ringside init");
-    put_address(text, symbols, "-posix", "ringside_posix");
+    extract_text_printf(text,
+                        "# %s, for OpenOCD; behind the target's own configuration.\n"
+                        "# Of several targets, name one: ringside init -target NAME ...\n"
+                        "source [find ringside.tcl]\n"
+                        "ringside init",
+                        title);
+    put_address(text, symbols, option, name);
     put_ram(text, symbols);
     put_faults(text, symbols);
     extract_text_puts(text, "\n");
+}
+
+static void put_posix(struct extract_text *text, struct extract_symbols *symbols)
+{
+    put_placed(text, symbols, "POSIX trace", "-posix", "ringside_posix");
+}
+
+static void put_hook(struct extract_text *text, struct extract_symbols *symbols)
+{
+    put_placed(text, symbols, "A ring of hook words", "-hook", "ringside_hooks");
 }
 
 // What tells that a firmware has a trace, and the lines for it.
 static const struct {
     const char *symbol;
     void (*put)(struct extract_text *text, struct extract_symbols *symbols);
-} traces[] = {
-    {"trcstm", put_rkh}, {"_tx_trace_header_ptr", put_threadx}, {"ringside_posix", put_posix}};
+} traces[] = {{"trcstm", put_rkh},
+              {"_tx_trace_header_ptr", put_threadx},
+              {"ringside_posix", put_posix},
+              {"ringside_hooks", put_hook}};
 
 static int print_config(struct extract_symbols *symbols)
 {

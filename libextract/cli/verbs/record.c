@@ -96,22 +96,6 @@ static enum extract_code open_target(struct recording *r, struct extract_error *
     return code ? code : cli_live_open(&r->memory, options, error);
 }
 
-// Before a log is created: a wrong port or firmware leaves no file behind.
-static enum extract_code check_ring(struct recording *r, struct extract_error *error)
-{
-    const struct extract_session_options *session = &r->options->session;
-    struct extract_ring_options options = {.size = sizeof options,
-                                           .format = session->format,
-                                           .address_known = session->ring_known,
-                                           .address = session->ring,
-                                           .rkh = session->rkh,
-                                           .stream = session->stream};
-    struct extract_ring ring;
-    enum extract_code code = extract_ring_find(&ring, r->memory, r->symbols, &options, error);
-    r->doubtful = !code && ring.doubtful;
-    return code == EXTRACT_ABSENT ? EXTRACT_OK : code;
-}
-
 static enum extract_code open_log(struct recording *r, struct extract_error *error)
 {
     const struct cli_recording *recording = &r->options->recording;
@@ -128,8 +112,13 @@ static enum extract_code open_log(struct recording *r, struct extract_error *err
                                             .sink = take,
                                             .context = r,
                                             .period = recording->every};
-    enum extract_code code = check_ring(r, error);
-    code = code ? code : extract_log_create(&r->log, r->options->output, &log, error);
+    struct extract_ring ring;
+    // Before a log is created: a wrong port or firmware leaves no file behind.
+    enum extract_code code = extract_record_find(&ring, r->memory, r->symbols, &record, error);
+    r->doubtful = !code && ring.doubtful;
+    if (code && code != EXTRACT_ABSENT)
+        return code;
+    code = extract_log_create(&r->log, r->options->output, &log, error);
     record.log = r->log;
     return code ? code : extract_recorder_open(&r->recorder, r->memory, r->symbols, &record, error);
 }

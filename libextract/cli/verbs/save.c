@@ -43,7 +43,8 @@ static int run(const struct cli_options *options)
     struct cli_look look;
 
     if (!options->output)
-        return cli_refuse("save", "write -o FILE (.trx, .hook, .rkr), or -o - for standard output",
+        return cli_refuse("save",
+                          "write -o FILE (.trx, .hook, .rkr, .ptr), or -o - for standard output",
                           "no output file is given");
     int status = cli_look_open(&look, options);
     extract_text_init(&ring, NULL, NULL);
@@ -65,8 +66,8 @@ const struct cli_command cli_save = {
     .summary = "the ring as a dump file, which gives the same report",
     .help =
         "It is of the trace's own kind: FILE.trx of ThreadX, FILE.hook of hook words, FILE.rkr of\n"
-        "an RKH ring; streams of RKH frames stay such. It is replaced in one step. -o - writes to\n"
-        "standard output.\n",
+        "an RKH ring, FILE.ptr of POSIX trace; streams of RKH frames stay such. It is replaced in\n"
+        "one step. -o - writes to standard output.\n",
     .takes = CLI_OUTPUT,
     .run = run,
 };

@@ -109,11 +109,12 @@ static int run(const struct cli_options *options)
 
 const struct cli_command cli_top = {
     .name = "top",
-    .arguments = "[FILTER...] FILE.log | --openocd PLACE | --remote PLACE",
+    .arguments = "[FILTER...] FILE.log | --openocd PLACE | --remote PLACE | --pid N",
     .summary = "threads, load and newest events of a recording, live",
-    .help = "Of a live target (--openocd, --remote), which it may record along (-o FILE.log), or\n"
-            "of a log that is being recorded. --delay SECONDS between refreshes (1), --batch for\n"
-            "text without a screen, --count N for an end. On the screen, ? lists the keys.\n",
+    .help =
+        "Of a live target (--openocd, --remote, --pid), which it may record along (-o FILE.log),\n"
+        "or of a log that is being recorded. --delay SECONDS between refreshes (1), --batch for\n"
+        "text without a screen, --count N for an end. On the screen, ? lists the keys.\n",
     .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REFRESH | CLI_COUNT,
     .run = run,
 };

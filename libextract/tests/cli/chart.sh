@@ -4,23 +4,9 @@
 # the same stream: its rt, nseq, nelem and nmin.
 # Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"; exit status 1 when any failed. Takes
 # BUILD, RINGSIDE_DATA.
-set -u
-ringside=${BUILD:-build}/ringside
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 data=${RINGSIDE_DATA:-../shared/data}/rkh
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-ok() { echo "ok $1"; }
-fail() {
-    echo "not ok $1: $2"
-    failures=$((failures + 1))
-}
-
-# is NAME GOT EXPECTED
-is() {
-    if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "\"$2\", not \"$3\""; fi
-}
 
 # same NAME: the files "mine" and "theirs" are the same, and there is something in them.
 same() {
@@ -42,7 +28,7 @@ is "no output: status" $? 1
 
 if [ ! -e "$data/cm3_all_on.bin" ]; then
     echo "skip figures of an RKH stream: $data is not there"
-    exit $((failures > 0))
+    finish
 fi
 stream=$data/cm3_all_on.bin
 oracle=$data/cm3_all_on.trazer.txt
@@ -166,4 +152,4 @@ else
     fail "damage is in the chart" "too few bands"
 fi
 
-exit $((failures > 0))
+finish

@@ -4,28 +4,15 @@
 # Serial ports: tests/unit/feed/test_serial.c.
 # Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"; exit status 1 when any failed. Takes
 # BUILD, RINGSIDE_DATA.
-set -u
-ringside=${BUILD:-build}/ringside
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 data=${RINGSIDE_DATA:-../shared/data}/rkh
-work=$(mktemp -d) || exit 1
 job=
 cleanup() {
     [ -z "$job" ] || kill -KILL "$job" 2>/dev/null
     rm -rf "$work"
 }
 trap cleanup EXIT
-failures=0
-
-ok() { echo "ok $1"; }
-fail() {
-    echo "not ok $1: $2"
-    failures=$((failures + 1))
-}
-
-# is NAME GOT EXPECTED
-is() {
-    if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "\"$2\", not \"$3\""; fi
-}
 
 # same NAME FILE FILE
 same() {
@@ -37,19 +24,10 @@ says() {
     if grep -q -e "$2" "$work/err"; then ok "$1"; else fail "$1" "$(head -c 300 "$work/err")"; fi
 }
 
-# await COMMAND...: until it succeeds, for 20 seconds at most
-await() {
-    for ((i = 0; i < 200; i++)); do
-        "$@" && return 0
-        sleep 0.1
-    done
-    return 1
-}
-
 has_lines() { [ "$(wc -l <"$work/out")" -ge "$1" ]; }
 # came LINES NAME
 came() {
-    if await has_lines "$1"; then ok "$2"; else fail "$2" "$(wc -l <"$work/out") lines"; fi
+    if wait_until has_lines "$1"; then ok "$2"; else fail "$2" "$(wc -l <"$work/out") lines"; fi
 }
 
 has_said() { grep -q -e "$1" "$work/err"; }
@@ -61,8 +39,8 @@ start() {
     job=$!
 }
 
-# finish SIGNAL: ends it; its status is in $status
-finish() {
+# end SIGNAL: ends it; its status is in $status
+end() {
     kill -"$1" "$job"
     wait "$job"
     status=$?
@@ -111,7 +89,7 @@ came 10 "a FIFO: as frames arrive"
 printf '\x69\x0a\x0a' >&7
 sleep 0.3
 is "a FIFO: not half a frame" "$(wc -l <"$work/out")" 10
-finish INT
+end INT
 is "an interrupt: status" "$status" 0
 says "an interrupt: summary" '10 frames good.* 3 bytes of one under way$'
 exec 7>&-
@@ -128,7 +106,7 @@ exec 7>"$work/fifo"
 } >&7 2>/dev/null &
 writer=$!
 sleep 0.5
-finish TERM
+end TERM
 kill "$writer" 2>/dev/null
 wait "$writer" 2>/dev/null
 exec 7>&- 8>&-
@@ -144,7 +122,7 @@ frames 0 >"$work/some"
 exec 7>"$work/fifo"
 cat "$work/some" >&7
 gone() { ! kill -0 "$job" 2>/dev/null; }
-await gone && ok "a reader that has gone" || fail "a reader that has gone" "it still runs"
+wait_until gone && ok "a reader that has gone" || fail "a reader that has gone" "it still runs"
 wait "$job"
 job=
 exec 7>&-
@@ -170,7 +148,7 @@ came 25 "a file that is cut"
 frames 0 >"$work/other"
 mv "$work/other" "$work/growing"
 came 35 "a file that is replaced"
-finish HUP
+end HUP
 is "a file that grows: status" "$status" 0
 says "a file that is cut: message" 'it was cut, and is read from its start'
 says "a file that is replaced: message" 'another file has its name now'
@@ -188,7 +166,7 @@ place_of() {
 }
 
 start --listen=0 --save "$work/saved"
-await has_said 'waiting for a connection' || fail "a listener: message" "$(cat "$work/err")"
+wait_until has_said 'waiting for a connection' || fail "a listener: message" "$(cat "$work/err")"
 read -r address port < <(place_of)
 is "loopback unless told otherwise" "$address" 127.0.0.1
 exec 5<>"/dev/tcp/127.0.0.1/$port"
@@ -208,7 +186,7 @@ is "a torn frame is an event" \
 exec 5<>"/dev/tcp/127.0.0.1/$port"
 frames 0 >&5
 came 31 "a silent client gives way"
-finish TERM
+end TERM
 exec 5>&- 6>&-
 is "a listener: status" "$status" 3
 says "clients: message" '127\.0\.0\.1:[0-9]* is connected$'
@@ -229,12 +207,12 @@ says "--save replaces no file: message" 'name a file that is not there yet'
 "$ringside" report --listen=nowhere:at:all >"$work/out" 2>"$work/err"
 is "no place to listen: status" "$?" 1
 start --listen 0.0.0.0:0
-await has_said 'waiting for a connection' || fail "all addresses: message" "$(cat "$work/err")"
+wait_until has_said 'waiting for a connection' || fail "all addresses: message" "$(cat "$work/err")"
 read -r address port < <(place_of)
 is "all addresses when told" "$address" 0.0.0.0
 "$ringside" report --listen="127.0.0.1:$port" >"$work/out" 2>"$work/err2"
 is "a port that is taken: status" "$?" 2
-finish INT
+end INT
 is "nobody came: status" "$status" 0
 
 # ---- real streams ----
@@ -257,4 +235,4 @@ else
     echo "skip real streams: $data is not there"
 fi
 
-[ "$failures" -eq 0 ]
+finish

@@ -18,6 +18,21 @@ fail() {
 }
 finish() { exit $((failures > 0)); }
 
+# is NAME GOT EXPECTED
+is() {
+    if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "\"$2\", not \"$3\""; fi
+}
+
+# Waits until a command succeeds, for 20 s at most.
+wait_until() {
+    local i
+    for ((i = 0; i < 200; i++)); do
+        "$@" && return 0
+        sleep 0.1
+    done
+    return 1
+}
+
 # Runs the program; keeps what it printed and its status.
 run() {
     timeout "$limit" "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
@@ -39,6 +54,29 @@ check() {
         shift 2
     done
     if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
+}
+
+# as_parts NAME: the last report and the one before, kept in "parts", are the same bytes.
+as_parts() {
+    if cmp -s "$work/out" "$work/parts"; then
+        ok "$1"
+    else
+        fail "$1" "$(diff "$work/out" "$work/parts" | sed -n 2p)"
+    fi
+}
+
+# every_cut NAME FILE STEP: the file as it is cut at each STEP bytes gives a status, never a signal,
+# and a message.
+every_cut() {
+    local length size bad=''
+    size=$(wc -c <"$2")
+    for ((length = 0; length < size; length += $3)); do
+        head -c "$length" "$2" >"$work/cut.${2##*.}"
+        run report "$work/cut.${2##*.}"
+        { [ "$status" = 2 ] || [ "$status" = 3 ]; } && [ -s "$work/err" ] ||
+            bad="$bad $length(status $status)"
+    done
+    if [ -z "$bad" ]; then ok "$1"; else fail "$1" "$bad"; fi
 }
 
 # words N...: 32-bit little-endian words; bigs N...: big-endian ones. zeros N: as many zero bytes.
@@ -72,4 +110,13 @@ ring() {
     words 0xffffffff $thread 3 150 0x20001000 15 1 0
     words $thread 0x80100010 88 175 0x20005100 1 0 0x20008100
     zeros 64
+}
+
+# The ring as a file, $trx, as the bytes "ring.bin", and in the middle of "ram.bin".
+ring_files() {
+    trx=$work/a.trx
+    ring >"$trx"
+    [ "$(wc -c <"$trx")" = 336 ] || { fail "the test's own ring" "it has the wrong size"; exit 1; }
+    cp "$trx" "$work/ring.bin"
+    { zeros 256; cat "$trx"; zeros 256; } >"$work/ram.bin"
 }

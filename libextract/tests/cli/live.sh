@@ -30,16 +30,6 @@ same() {
     if [ -s "$2" ] && cmp -s "$2" "$3"; then ok "$1"; else fail "$1" "the files differ"; fi
 }
 
-# Waits until a command succeeds, for 20 s at most.
-await() {
-    local i
-    for ((i = 0; i < 200; i++)); do
-        "$@" && return 0
-        sleep 0.1
-    done
-    return 1
-}
-
 # ---- Usage ----
 run info --openocd 6666 x.trx
 check "a live target and an input" 1 err 'do not go together'
@@ -67,13 +57,13 @@ qemu-system-arm -M mps2-an385 -display none -serial null -monitor none -kernel "
     >"$work/qemu.log" 2>&1 </dev/null &
 qemu=$!
 pids+=("$qemu")
-await test -S "$sock" || fail "QEMU" "$(head -n 1 "$work/qemu.log")"
+wait_until test -S "$sock" || fail "QEMU" "$(head -n 1 "$work/qemu.log")"
 
 traces() {
     run info --remote "$sock" --elf "$elf"
     [ $status = 0 ] && grep -q '^wrapped: yes' "$work/out"
 }
-await traces
+wait_until traces
 check "info of a running target" 0 out '^format: threadx' err 'the target stood for [0-9.]* ms'
 run report --remote "$sock" --elf "$elf" --quiet --timeout 20
 check "report, quietly" 0 out 'thread suspend' no-err .
@@ -95,7 +85,7 @@ moves() {
     run save --remote "$sock" --elf "$elf" -o "$work/later.trx"
     ! cmp -s "$work/remote.trx" "$work/later.trx"
 }
-if await moves; then ok "the target runs on"; else fail "the target runs on" "it stands"; fi
+if wait_until moves; then ok "the target runs on"; else fail "the target runs on" "it stands"; fi
 
 # A server that does not answer: the first signal ends the program, and the target goes on.
 kill -STOP "$qemu"
@@ -107,7 +97,7 @@ wait "$client"
 status=$?
 kill -CONT "$qemu"
 check "a signal ends the wait" 143
-if await moves; then ok "and the target runs"; else fail "and the target runs" "it stands"; fi
+if wait_until moves; then ok "and the target runs"; else fail "and the target runs" "it stands"; fi
 run info --openocd "$sock" --timeout 1
 check "a GDB server is no OpenOCD" 2 err "as OpenOCD's Tcl port does"
 kill -STOP "$qemu"
@@ -125,7 +115,7 @@ if command -v gdbserver >/dev/null; then
         port=$((20000 + RANDOM % 20000))
         gdbserver --attach "127.0.0.1:$port" "$process" >"$work/server.log" 2>&1 </dev/null &
         server=$!
-        await grep -sqE 'Listening|rror|Can.t|xiting' "$work/server.log"
+        wait_until grep -sqE 'Listening|rror|Can.t|xiting' "$work/server.log"
         grep -q Listening "$work/server.log" && break
         wait "$server"
     done
@@ -133,7 +123,7 @@ if command -v gdbserver >/dev/null; then
     run info --remote "127.0.0.1:$port" --ring 0x10
     check "gdbserver: an address without memory" 2 err 'no access at 0x10: the server answers E'
     runs() { [ "$(cut -d' ' -f3 "/proc/$process/stat")" = S ]; }
-    if await runs; then ok "gdbserver: the process runs on"; else
+    if wait_until runs; then ok "gdbserver: the process runs on"; else
         fail "gdbserver: the process runs on" "it is stopped"
     fi
 fi
@@ -146,7 +136,7 @@ fi
 "$probe" --socket "$work/probe.sock" --with-parent "$work/ram.bin@0x20000000" \
     >"$work/probe.log" 2>&1 </dev/null &
 pids+=("$!")
-await test -S "$work/probe.sock" || fail "the probe" "$(head -n 1 "$work/probe.log")"
+wait_until test -S "$work/probe.sock" || fail "the probe" "$(head -n 1 "$work/probe.log")"
 # OpenOCD 0.12 takes no UNIX socket for Tcl, and ends when the port is taken.
 for ((try = 0; try < 10; try++)); do
     port=$((20000 + RANDOM % 20000))
@@ -154,7 +144,7 @@ for ((try = 0; try < 10; try++)); do
         -c "set PROBE_SOCKET $work/probe.sock" -f qemu-tests/probe/probe.cfg -c init \
         >"$work/openocd.log" 2>&1 </dev/null &
     openocd=$!
-    await grep -sqE "port $port for tcl|couldn't bind|rror" "$work/openocd.log"
+    wait_until grep -sqE "port $port for tcl|couldn't bind|rror" "$work/openocd.log"
     grep -q "port $port for tcl" "$work/openocd.log" && break
     kill "$openocd" 2>/dev/null
     wait "$openocd" 2>/dev/null

@@ -227,14 +227,6 @@ run report --no-header "$work/ring.log"
 check "its report" 0 no-out . no-err .
 
 # ---- Every length: a status, never a signal ----
-bad=''
-for ((length = 0; length < size; length += 7)); do
-    head -c "$length" "$work/whole.log" >"$work/short.log"
-    run report "$work/short.log"
-    { [ "$status" = 2 ] || [ "$status" = 3 ]; } && [ -s "$work/err" ] ||
-        bad="$bad $length(status $status)"
-done
-[ -z "$bad" ] && ok "every truncation is said"
-[ -z "$bad" ] || fail "every truncation is said" "$bad"
+every_cut "every truncation is said" "$work/whole.log" 7
 
 finish

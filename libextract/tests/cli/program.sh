@@ -5,20 +5,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# same NAME: the last report and the one before, kept in "parts", are the same bytes.
-same() {
-    if cmp -s "$work/out" "$work/parts"; then
-        ok "$1"
-    else
-        fail "$1" "$(diff "$work/out" "$work/parts" | sed -n 2p)"
-    fi
-}
-
-trx=$work/a.trx
-ring >"$trx"
-[ "$(wc -c <"$trx")" = 336 ] || { fail "the test's own ring" "it has the wrong size"; exit 1; }
-cp "$trx" "$work/ring.bin"
-{ zeros 256; cat "$trx"; zeros 256; } >"$work/ram.bin"
+ring_files
 
 # ---- Help and usage ----
 run --help
@@ -82,20 +69,20 @@ head -c 200 "$trx" >"$work/low" && tail -c +201 "$trx" >"$work/high"
 run report "$work/high@0x200000c8" "$work/low@0x20000000"
 mv "$work/out" "$work/parts"
 run report "$trx"
-same "two images are one memory"
+as_parts "two images are one memory"
 "$ringside" report - <"$trx" >"$work/parts" 2>&1
-same "standard input"
+as_parts "standard input"
 "$ringside" -@0x20000000 report <"$work/ring.bin" >"$work/parts" 2>&1
-same "standard input at an address"
+as_parts "standard input at an address"
 timeout 20 "$ringside" report <(cat "$trx") >"$work/parts" 2>&1
-same "a pipe"
+as_parts "a pipe"
 head -c 20 "$trx" >"$work/low" && tail -c +21 "$trx" >"$work/high"
 "$ringside" report "$work/high@0x20000014" "$work/low@0x20000000" >"$work/parts" 2>&1
-same "two images that meet in the header"
+as_parts "two images that meet in the header"
 for kind in ihex srec; do
     objcopy -I binary -O $kind --change-addresses 0x20000000 "$trx" "$work/ring.$kind"
     "$ringside" report "$work/ring.$kind" >"$work/parts" 2>&1
-    same "$kind"
+    as_parts "$kind"
 done
 { head -c 4 "$trx"; words 0; tail -c +9 "$trx"; } >"$work/mask0.trx"
 run info "$work/mask0.trx"
@@ -115,7 +102,7 @@ run last 2 "$trx"
 check "last" 0 out 'semaphore put' out 'isr enter' no-out 'queue'
 "$ringside" last 2 -@0x20000000 <"$work/ring.bin" >"$work/parts" 2>&1
 run last 2 "$trx"
-same "last of standard input at an address"
+as_parts "last of standard input at an address"
 run last "$trx"
 check "last without a number" 1 err 'ringside last N INPUT'
 run last x "$trx"
@@ -162,7 +149,7 @@ run save "$work/ram.bin@0x1fffff00" -o "$work/saved.trx"
 check "save" 0 no-out . no-err .
 "$ringside" report "$work/saved.trx" >"$work/parts" 2>&1
 "$ringside" report "$trx" >"$work/out" 2>&1
-same "a saved ring gives the same report"
+as_parts "a saved ring gives the same report"
 "$ringside" save "$trx" -o - | cmp -s - "$work/saved.trx"
 status=$?
 check "save to standard output" 0
@@ -303,14 +290,6 @@ run report --user-events "$work/none.trxc" "$trx"
 check "a file of user events that is not there" 2 err 'none.trxc: '
 
 # ---- Every truncation: a status, never a signal; a message whenever it is not whole ----
-bad=''
-for ((length = 0; length < 336; length++)); do
-    head -c "$length" "$trx" >"$work/cut.trx"
-    run report "$work/cut.trx"
-    { [ "$status" = 2 ] || [ "$status" = 3 ]; } && [ -s "$work/err" ] ||
-        bad="$bad $length(status $status)"
-done
-[ -z "$bad" ] && ok "every truncation is said"
-[ -z "$bad" ] || fail "every truncation is said" "$bad"
+every_cut "every truncation is said" "$trx" 1
 
 finish

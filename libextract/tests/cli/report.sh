@@ -5,20 +5,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# same NAME: the last report and the one before, kept in "parts", are the same bytes.
-same() {
-    if cmp -s "$work/out" "$work/parts"; then
-        ok "$1"
-    else
-        fail "$1" "$(diff "$work/out" "$work/parts" | sed -n 2p)"
-    fi
-}
-
-trx=$work/a.trx
-ring >"$trx"
-[ "$(wc -c <"$trx")" = 336 ] || { fail "the test's own ring" "it has the wrong size"; exit 1; }
-cp "$trx" "$work/ring.bin"
-{ zeros 256; cat "$trx"; zeros 256; } >"$work/ram.bin"
+ring_files
 
 own=$work/own.fmt
 cat >"$own" <<'FMT'
@@ -174,11 +161,11 @@ run report "$trx" -o "$work/report.txt"
 check "-o" 0 no-out . no-err .
 "$ringside" report "$trx" >"$work/out"
 cp "$work/report.txt" "$work/parts"
-same "the file has the report"
+as_parts "the file has the report"
 run report "$trx" -t "$work/bad.fmt" -o "$work/report.txt"
 "$ringside" report "$trx" >"$work/out"
 cp "$work/report.txt" "$work/parts"
-same "a failure leaves the old file"
+as_parts "a failure leaves the old file"
 run report "$trx" -o "$work/no/such/folder"
 check "-o where nothing can be" 2 err 'no/such/folder: '
 run report "$trx" -o /dev/full
@@ -193,7 +180,7 @@ status=$?
 check "are a control block and a buffer" 0
 "$ringside" report -r "$trx" >"$work/out" 2>"$work/err"
 cp "$work/raw.hook" "$work/parts"
-same "on standard output, too"
+as_parts "on standard output, too"
 run report --json "$work/raw.hook"
 jq -r '[.id, .ticks, .fields.D1, .fields.D4] | @tsv' "$work/out" >"$work/read" 2>"$work/err"
 "$ringside" report --json "$trx" |
@@ -202,7 +189,7 @@ jq -r '[.id, .ticks, .fields.D1, .fields.D4] | @tsv' "$work/out" >"$work/read" 2
 status=$?
 check "are read again" 0
 cp "$work/read" "$work/parts"
-same "with the same words and times"
+as_parts "with the same words and times"
 run report -c -o "$work/x" -t "$own"
 check "-c writes no file" 1 err '^ringside: -o: '
 

@@ -4,27 +4,13 @@
 # the objects that the stream names, and the report in columns.
 # Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"; exit status 1 when any failed. Takes
 # BUILD, RINGSIDE_DATA.
-set -u
-ringside=${BUILD:-build}/ringside
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 data=${RINGSIDE_DATA:-../shared/data}/rkh
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-ok() { echo "ok $1"; }
-fail() {
-    echo "not ok $1: $2"
-    failures=$((failures + 1))
-}
-
-# is NAME GOT EXPECTED
-is() {
-    if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "\"$2\", not \"$3\""; fi
-}
 
 if [ ! -e "$data/cm3_all_on.bin" ]; then
     echo "skip RKH streams: $data is not there"
-    exit 0
+    finish
 fi
 stream=$data/cm3_all_on.bin
 
@@ -182,4 +168,4 @@ grep -qE '^server  .*  A server_idle, B server_paused, C server_busy$' "$work/st
 is "through a pipe" "$(cat "$stream" | "$ringside" info - | grep '^entries valid')" \
     'entries valid: 5370'
 
-[ "$failures" -eq 0 ]
+finish

@@ -4,14 +4,9 @@
 # what it does when some cannot be had, how it ends. The target is a board in QEMU, behind its
 # gdbstub; the board that stands is what GDB dumps.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
-elf=build/firmware/demo-cortex-m3.elf
-qemu_pid=
+# shellcheck source=board.sh
+. "$(dirname "$0")/board.sh"
 prefix='periodic: '
-limit=60
-trap '[ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null; rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM HUP
 
 many=$work/many
 nowhere=(periodic --remote "$work/none")
@@ -51,27 +46,12 @@ check "no server" 2 err "$work/none: "
 [ -e "$many" ] && status=9
 check "no server: no folder is made" 2
 
-if ! command -v qemu-system-arm >/dev/null || [ ! -r "$elf" ]; then
-    echo "skip periodic: a board (needs qemu-system-arm and the firmware)"
-    finish
-fi
-qemu-system-arm -M mps2-an385 -display none -serial null -monitor none -kernel "$elf" \
-    -chardev socket,id=gdb,path="$work/board",server=on,wait=off -gdb chardev:gdb \
-    >"$work/qemu.log" 2>&1 </dev/null &
-qemu_pid=$!
+start_board
 traces() {
     timeout 20 "$ringside" info --remote "$work/board" --elf "$elf" >"$work/facts" 2>/dev/null
     grep -q '^wrapped: yes' "$work/facts"
 }
-await() { # COMMAND...
-    local i
-    for ((i = 0; i < 200; i++)); do
-        "$@" && return 0
-        sleep 0.1
-    done
-    return 1
-}
-await traces || fail "the board" "it does not trace"
+wait_until traces || fail "the board" "it does not trace"
 board=(periodic --remote "$work/board" --elf "$elf")
 files() { (cd "$1" && echo snapshot-*); }
 # The last run's files are these, and each gives a report.
@@ -118,7 +98,7 @@ check "two writers: no file is lost or shared ($count)" 0
 "$ringside" "${board[@]}" --every 50 --count 30 --keep 4 "$work/moved" >"$work/out2" \
     2>"$work/err2" </dev/null &
 pid=$!
-await test -e "$work/moved/snapshot-000001.trx"
+wait_until test -e "$work/moved/snapshot-000001.trx"
 echo mine >"$work/moved/new"
 mv "$work/moved/new" "$work/moved/snapshot-000001.trx"
 wait "$pid"
@@ -129,7 +109,7 @@ interrupt() { # SIGNAL
     "$ringside" "${board[@]}" --every 20 --json "$work/$1" >"$work/out" 2>"$work/err" \
         </dev/null &
     local pid=$!
-    await test -e "$work/$1/snapshot-000002.trx"
+    wait_until test -e "$work/$1/snapshot-000002.trx"
     kill "-$1" "$pid"
     wait "$pid"
     status=$?
@@ -156,11 +136,11 @@ check "no room: it is said once, and goes on; nothing is left" 2 \
 "$ringside" "${board[@]}" --every 20 --json "$work/gone" >"$work/out" 2>"$work/err" \
     </dev/null &
 pid=$!
-await test -e "$work/gone/snapshot-000002.trx"
+wait_until test -e "$work/gone/snapshot-000002.trx"
 mv "$work/gone" "$work/away"
-await grep -q 'No such file' "$work/err"
+wait_until grep -q 'No such file' "$work/err"
 mv "$work/away" "$work/gone"
-await grep -q 'goes on' "$work/err"
+wait_until grep -q 'goes on' "$work/err"
 kill -INT "$pid"
 wait "$pid"
 status=$?

@@ -3,14 +3,9 @@
 # record.sh: `ringside record` from its command line: what it refuses, how it ends, what it leaves.
 # The target is a board in QEMU, behind its gdbstub. Prints "ok NAME" or "not ok NAME: why"; exit
 # status 1 when any failed. Takes BUILD.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
-elf=build/firmware/demo-cortex-m3.elf
-qemu_pid=
+# shellcheck source=board.sh
+. "$(dirname "$0")/board.sh"
 prefix='record: '
-limit=60
-trap '[ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null; rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM HUP
 
 log=$work/a.log
 
@@ -41,18 +36,7 @@ check "no server: no file is made" 2
 run record --remote "$work/none" --until '' -o "$log"
 check "until nothing" 1 err 'it names nothing'
 
-if ! command -v qemu-system-arm >/dev/null || [ ! -r "$elf" ]; then
-    echo "skip record: a board (needs qemu-system-arm and the firmware)"
-    finish
-fi
-qemu-system-arm -M mps2-an385 -display none -serial null -monitor none -kernel "$elf" \
-    -chardev socket,id=gdb,path="$work/board",server=on,wait=off -gdb chardev:gdb \
-    >"$work/qemu.log" 2>&1 </dev/null &
-qemu_pid=$!
-for _ in $(seq 200); do
-    [ -S "$work/board" ] && break
-    sleep 0.05
-done
+start_board
 sleep 0.5 # the firmware starts its trace
 board=(record --remote "$work/board" --elf "$elf")
 field() { jq -r "$1" "$work/out"; }
