@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "commands.h"
 #include "look.h"
+#include "stops/record.h"
 #include "templates.h"
 #include <extract/record.h>
 #include <extract/report.h>
@@ -172,19 +173,34 @@ static enum extract_code run_diff(struct call *call)
     return code ? code : run_news(call, &choice, 0);
 }
 
+static enum extract_code show_news(struct call *call)
+{
+    struct choice choice;
+    enum extract_code code = read_choice(call, 0, &choice);
+
+    return code ? code : run_news(call, &choice, call->state->at_stop);
+}
+
 // At a stop the user asked for something else: trouble is told, but stops nothing.
-static enum extract_code run_stop(struct call *call)
+static void try_at_stop(struct call *call, enum extract_code (*run)(struct call *call))
 {
     struct answer *answer = call->answer;
     char message[sizeof answer->error];
-    struct choice choice;
 
-    if (!read_choice(call, 0, &choice) && !run_news(call, &choice, call->state->at_stop))
-        return EXTRACT_OK;
+    if (!run(call))
+        return;
     extract_text_puts(&answer->text, "ringside: ");
     extract_text_puts(&answer->text, extract_error_format(&answer->error, message, sizeof message));
     extract_text_putc(&answer->text, '\n');
     answer->error.code = EXTRACT_OK;
+}
+
+static enum extract_code run_stop(struct call *call)
+{
+    if (call->state->recording)
+        try_at_stop(call, recording_stop);
+    if (call->state->at_stop)
+        try_at_stop(call, show_news);
     return EXTRACT_OK;
 }
 
@@ -286,7 +302,8 @@ static enum extract_code run_set(struct call *call)
 // The status of the trace, where there is one to look at: this look is none that is remembered.
 static void put_trace_status(struct call *call)
 {
-    const struct choice choice = {.column_count = 0};
+    const struct choice choice = {.rkh = call->state->options.rkh,
+                                  .view = call->state->options.view};
     struct extract_error error;
     struct look look;
     enum extract_code code =
@@ -322,6 +339,7 @@ static enum extract_code run_status(struct call *call)
         extract_text_printf(text, "auto: on, %u events\n", state->at_stop);
     else
         extract_text_puts(text, "auto: off\n");
+    recording_show(state->recording, text);
     state_show(state, text);
     put_trace_status(call);
     return EXTRACT_OK;
@@ -364,11 +382,23 @@ const struct command commands[] = {
      "The log is made where there is none, else it must have the policy append. What was\n"
      "overwritten since it was flushed to last is told there.\n",
      false, run_flush},
+    {"record", "[LOG [--policy POLICY] [--size N] [--sync] | off]",
+     "Record into a log, at every stop of the target, what is new in the ring.",
+     "From now on, until `ringside record off` (or stop). At a stop, what was lost since the one\n"
+     "before is told, and resets of the target. Without words: how far the recording has come.\n"
+     "POLICY is loop (default: the newest within the size), until_full or append; N is bytes, or\n"
+     "has k, M or G behind it (default 64M); --sync waits for the disk. The log never replaces a\n"
+     "file. What a ring loses between two stops it loses: to record a target while it runs, use\n"
+     "the program, `ringside record --openocd PORT` or `--remote PORT`. A hook-stop of your own\n"
+     "runs first, and has its place back after off.\n",
+     true, command_record},
     {"filter", "[on|off WHAT...] | show | set|add|sub NAME...",
      "Show or change which events a target emits or records.",
      "Of RKH: WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all.\n"
      "Of POSIX trace: NAME is an event type's, an id, all, system, user or none; what is in the\n"
-     "filter is NOT recorded. Only on, off, set, add and sub write to the target; before and "
+     "filter is NOT recorded. Of ThreadX: NAME is a class, as mutex, user or all, that IS "
+     "recorded.\n"
+     "Only on, off, set, add and sub write to the target; before and "
      "after\n"
      "are shown.\n",
      false, command_filter},

@@ -36,8 +36,9 @@ void command_run(struct call *call);
 // channels are.
 void command_definitions(const struct channel *channel, struct extract_text *script);
 
-// The commands of hooks.c and filter.c.
+// The commands of stops/ and filter.c.
 enum extract_code command_auto(struct call *call);
+enum extract_code command_record(struct call *call);
 enum extract_code command_filter(struct call *call);
 enum extract_code command_request(struct call *call);
 

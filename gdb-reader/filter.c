@@ -87,7 +87,7 @@ static enum extract_code work_on_request(struct call *call, const struct look *l
 
 enum extract_code command_request(struct call *call)
 {
-    const struct choice choice = {.column_count = 0};
+    const struct choice choice = {.rkh = call->state->options.rkh};
     struct look look;
     enum extract_code code =
         look_open(&look, call->state, call->request, &choice, call->target, &call->answer->error);
@@ -107,6 +107,14 @@ static bool is_request(const char *word)
            !strcmp(word, "sub");
 }
 
+// Of other recorders than RKH's: without words what is recorded is shown; on and off are no words
+// of theirs.
+static bool is_other(const struct look *look)
+{
+    const struct extract_trace *trace = look->session ? extract_session_trace(look->session) : NULL;
+    return trace && strcmp(extract_trace_info(trace)->format, "rkh") != 0;
+}
+
 // A ring that cannot be read has no names, and its filters may be why.
 enum extract_code command_filter(struct call *call)
 {
@@ -119,7 +127,7 @@ enum extract_code command_filter(struct call *call)
     if (code)
         return code;
     look_trace(&look, &choice, NULL);
-    code = work(call, &look);
+    code = is_other(&look) ? work_on_request(call, &look) : work(call, &look);
     look_close(&look);
     return code;
 }

@@ -116,6 +116,12 @@ static void destroy(struct gdb_reader_funcs *self)
     reader.opened = false;
 }
 
+// GDB ends: what is recorded is whole.
+__attribute__((destructor)) static void leave(void)
+{
+    state_free(&reader.state);
+}
+
 // The definitions of the commands are the first answer.
 static void open_channel(void)
 {

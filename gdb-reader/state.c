@@ -5,6 +5,7 @@
 // and symbols that are read once as long as their file stays the same.
 #define _GNU_SOURCE // asprintf
 #include "state.h"
+#include "stops/record.h"
 #include <extract/report.h>
 #include <errno.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ void state_forget_files(struct template_files *files)
 
 void state_free(struct state *state)
 {
+    recording_leave(state->recording);
     extract_symbols_close(state->symbols);
     free(state->options.format);
     free(state->options.elf);

@@ -43,6 +43,8 @@ struct place {
     uint32_t slot;
 };
 
+struct recording;
+
 struct state {
     struct options options;
     struct extract_symbols *symbols; // of the ELF file that `identity` describes; or NULL
@@ -51,6 +53,7 @@ struct state {
     bool looked;
     struct extract_memory_cost cost; // of the last look
     unsigned at_stop;                // events to show at every stop; 0: auto is off
+    struct recording *recording;     // into which every stop goes; NULL: none. Owned
     bool bulk;                       // long texts go the fast way
 };
 

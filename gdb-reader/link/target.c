@@ -126,7 +126,7 @@ bool target_goes_on(struct target *target)
 
 // GDB reads all or nothing. Where nothing came, halving finds how far the memory reaches, in as
 // many reads as the length has bits.
-static size_t read_prefix(void *context, uint64_t address, void *buffer, size_t length)
+size_t target_read(void *target, uint64_t address, void *buffer, size_t length)
 {
     size_t done = 0;
     size_t step = length > INT32_MAX ? INT32_MAX : length;
@@ -134,7 +134,7 @@ static size_t read_prefix(void *context, uint64_t address, void *buffer, size_t 
     while (step && done < length) {
         if (step > length - done)
             step = length - done;
-        if (read_whole(context, address + done, (char *)buffer + done, step))
+        if (read_whole(target, address + done, (char *)buffer + done, step))
             done += step;
         else
             step /= 2;
@@ -146,7 +146,7 @@ enum extract_code target_memory(struct target *target, enum extract_byte_order o
                                 struct extract_memory **memory, struct extract_error *error)
 {
     const struct extract_memory_source source = {
-        .read = read_prefix,
+        .read = target_read,
         .context = target,
         .byte_order = order,
         .name = "target memory",

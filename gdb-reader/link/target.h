@@ -22,6 +22,10 @@ bool target_is_there(const struct target *target);
 // pressed Ctrl-C. False: it has, or had already.
 bool target_goes_on(struct target *target);
 
+// How many bytes from `address` on could be read; as an extract_memory_source has it, `target` is a
+// struct target.
+size_t target_read(void *target, uint64_t address, void *buffer, size_t length);
+
 // The memory of the running work's target. Errors: NOMEM.
 enum extract_code target_memory(struct target *target, enum extract_byte_order order,
                                 struct extract_memory **memory, struct extract_error *error);

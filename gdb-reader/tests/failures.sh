@@ -41,6 +41,19 @@ test_reads() {
     has '^[1-9][0-9]* failures$'
 }
 
+# What is under way when the reader goes is ended in order.
+test_recording_ends() {
+    rm -f "$work/left.log"
+    host run record "$work/left.log"
+    has 'record: 40 events in '
+    [ ! -e "$work/left.log.lock" ]
+    [ "$("$BUILD/ringside" report "$work/left.log" | grep -c info1=)" -eq 40 ]
+    host run record "$work/none.log" --size 1
+    [ ! -e "$work/none.log" ]
+    host reads record
+    has '^[0-9]* failures$'
+}
+
 test_reads_that_throw() {
     host throws dump
     has '^[1-9][0-9]* failures$'

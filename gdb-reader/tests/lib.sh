@@ -26,7 +26,8 @@ trap 'exit 1' INT TERM HUP
 
 build_firmware() { # FILE [COMPILER OPTION...]
     arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O1 -g -ffreestanding -nostdlib \
-        -Wl,--build-id=none -T "$here/firmware.ld" "$here/firmware.c" -o "$@"
+        -Wl,--build-id=none -T "$here/firmware.ld" "$here/firmware.c" "$here/vectors.c" \
+        -o "$@"
 }
 build_firmware "$elf"
 

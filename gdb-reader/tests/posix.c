@@ -32,32 +32,3 @@ int main(void)
         checkpoint(++rounds);
     }
 }
-
-void reset(void)
-{
-    main();
-}
-
-static void hang(void)
-{
-    for (;;)
-        ;
-}
-
-__attribute__((section(".vectors"), used)) static void (*const vectors[16])(void) = {
-    (void (*)(void))0x20010000,
-    reset,
-    hang,
-    hang,
-    hang,
-    hang,
-    hang,
-    0,
-    0,
-    0,
-    0,
-    hang,
-    hang,
-    0,
-    hang,
-    hang};

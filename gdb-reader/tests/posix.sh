@@ -9,7 +9,7 @@ posix=$work/posix.elf
 arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O1 -g -ffreestanding -nostdlib -Wl,--build-id=none \
     -I"$target" -DRINGSIDE_TRACE_PORT='"ports/cortex_m.h"' -DRINGSIDE_TRACE_CLOCK_HZ=1000 \
     -D'RINGSIDE_TRACE_CLOCK()=clock_of_test' -include "$here/posix.h" -T "$here/firmware.ld" \
-    "$here/posix.c" "$target/ringside_trace.c" -o "$posix" -lgcc
+    "$here/posix.c" "$here/vectors.c" "$target/ringside_trace.c" -o "$posix" -lgcc
 
 # on_board COMMAND...: on a fresh board, stopped behind the first round.
 on_board() {
@@ -120,6 +120,31 @@ test_flush() {
     "$BUILD/ringside" report "$work/flushed.log" >"$out"
     has ' trace start at='
     test "$(grep -c ' door at=' "$out")" = 4
+}
+
+# Names in memory that no terminal should see: of two event types and of the stream. The words are
+# ESC [23mG LF ESC ]0; and 9B 2J [exit] \ $x } and ESC ]0t } BEL LF.
+hostile=("set {unsigned[3]}&ringside_posix.names[1] = {0x33325b1b, 0x1b0a476d, 0x003b305d}"
+    "set {unsigned[4]}&ringside_posix.names[2] = {0x5b4a329b, 0x74697865, 0x78245c5d, 0x0000007d}"
+    "set {unsigned[3]}&$stream.name = {0x74305d1b, 0x000a077d, 0}")
+test_hostile_names() {
+    rm -f "$work/hostile.log"
+    on_board "${hostile[@]}" 'ringside report' 'ringside info' 'ringside objects' 'ringside stats' \
+        'ringside status' 'ringside last 2' 'ringside filter add *G*' 'ringside filter show' \
+        "ringside flush $work/hostile.log" $'ringside filter add \e[1m*nobody*'
+    has ' \\x1b\[23mG\\x0a\\x1b\]0; at='
+    has ' \\x9b2J\[exit\]\\+\$x} at='
+    has '^stream name: \\x1b\]0t}\\x07\\x0a$'
+    has '^after: not recorded: \\x1b\[23mG\\x0a\\x1b\]0;$'
+    has '^flush: 4 events added$'
+    has 'no event type has that name'
+    sed -n '/^<<<$/,$p' "$out" | LC_ALL=C tr -d ' -~\n\t' >"$work/others"
+    test ! -s "$work/others"
+    "$BUILD/ringside" report "$work/hostile.log" >"$out" 2>&1
+    "$BUILD/ringside" info "$work/hostile.log" >>"$out" 2>&1
+    "$BUILD/ringside" status "$work/hostile.log" >>"$out" 2>&1
+    has ' \\x1b\[23mG\\x0a\\x1b\]0; at='
+    test -z "$(LC_ALL=C tr -d ' -~\n\t' <"$out")"
 }
 
 run_tests

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: `ringside auto`: the newest events at every stop.
+// gdb-reader: what happens at every stop: `ringside auto` shows the newest events, a recording
+// gets them.
 //
 // In: what GDB's `show user` prints. Out: definitions of hook-stop. GDB has one hook-stop, so the
 // user's own moves to _ringside-user-hook-stop, which ours runs first, and back again.
 // Debugging with GDB, "User-defined Command Hooks".
 #define _GNU_SOURCE // memmem
-#include "commands.h"
+#include "../commands.h"
+#include "stops.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +70,14 @@ static void turn_off(struct extract_text *script, const char *shown)
     define(script, "hook-stop", body, length);
 }
 
+void stops_hook(struct call *call)
+{
+    const char *shown = call->request->hooks ? call->request->hooks : "";
+    const struct state *state = call->state;
+
+    (state->at_stop || state->recording ? turn_on : turn_off)(&call->answer->script, shown);
+}
+
 static unsigned read_count(const char *text)
 {
     char *end;
@@ -79,20 +89,19 @@ static unsigned read_count(const char *text)
 enum extract_code command_auto(struct call *call)
 {
     const struct request *request = call->request;
-    const char *shown = request->hooks ? request->hooks : "";
     const char *word = request->arguments ? request->argument[0] : "";
     unsigned count = SHOWN_BY_DEFAULT;
 
     if (request->arguments == 2)
         count = read_count(request->argument[1]);
     if (strcmp(word, "on") == 0 && request->arguments <= 2 && count) {
-        turn_on(&call->answer->script, shown);
         call->state->at_stop = count;
+        stops_hook(call);
         return EXTRACT_OK;
     }
     if (strcmp(word, "off") == 0 && request->arguments == 1) {
-        turn_off(&call->answer->script, shown);
         call->state->at_stop = 0;
+        stops_hook(call);
         return EXTRACT_OK;
     }
     return extract_error_set(&call->answer->error, EXTRACT_USAGE, "auto", NULL,
