@@ -80,6 +80,10 @@ proc _ringside_cmd_filter {args} {
 	if {[info exists r(posix)]} {
 		return [_ringside_posix_cmd_filter $T $args]
 	}
+	if {[info exists r(hook)]} {
+		_ringside_fail "ringside filter" "the recorder of hook words has no word for it" \
+			"start and stop work"
+	}
 	set words [lassign $args verb]
 	if {$verb ni {"" show set add sub}} {
 		_ringside_fail "ringside filter" "\"$verb\" is not expected" "write show, set, add or sub"

@@ -50,13 +50,23 @@ proc _ringside_posix_count {words} {
 
 # ---- polls ----
 
+# A look at the stream. Its words are not read at one time: `before` is what the stream had counted
+# before the head was read, `recorded` what it had behind that.
+proc _ringside_posix_look {T} {
+	upvar #0 _ringside_ring_$T r
+	set before [lindex [_ringside_read $T [expr {$r(block) + 4 * 14}] 1] 0]
+	set s [_ringside_posix_stream $T $r(block)]
+	dict set s before $before
+	return $s
+}
+
 proc _ringside_posix_poll {T} {
 	upvar #0 _ringside_ring_$T r
 	set r(rec,fill) 0
 	if {$r(rec,state) ne "on"} {
 		return [_ringside_posix_begin $T]
 	}
-	if {[catch {_ringside_posix_stream $T $r(block)} s]} {
+	if {[catch {_ringside_posix_look $T} s]} {
 		if {![string match "*no stream block*" $s]} {
 			error $s
 		}
@@ -134,7 +144,7 @@ proc _ringside_posix_new {T s fresh} {
 		}
 		set k [_ringside_posix_apart [dict get $s head] $from]
 		set words [_ringside_posix_fetch $T $r(at) $r(n) $from $k]
-		set after [_ringside_posix_stream $T $r(block)]
+		set after [_ringside_posix_look $T]
 		if {[dict get $after generation] != $r(era)} {
 			return [_ringside_record_reset $T "the stream began anew"]
 		}
@@ -150,9 +160,11 @@ proc _ringside_posix_new {T s fresh} {
 	}
 	set words [lrange $words $passed end]
 	set from [expr {($from + $passed) & 0xffffffff}]
+	# What is told as lost cannot be taken back: rather too little now, and the rest later.
 	set settled [expr {[dict get $after head] == [dict get $s head] &&
-		[dict get $after recorded] == [dict get $s recorded]}]
-	set told [expr {([dict get $s recorded] - [_ringside_posix_count $words]) & 0xffffffff}]
+		[dict get $after before] == [dict get $s recorded]}]
+	set known [expr {$settled || $fresh ? [dict get $s recorded] : [dict get $s before] - 1}]
+	set told [expr {($known - [_ringside_posix_count $words]) & 0xffffffff}]
 	if {$fresh} {
 		set r(told) $told
 	} elseif {$from != $r(pos)} {

@@ -54,6 +54,10 @@ proc _ringside_record_start {T words} {
 		_ringside_fail "ringside record" "target $T is recorded already, to $r(recording)" \
 			"ringside record stop ends it"
 	}
+	if {[_ringside_own $T] eq "hook"} {
+		_ringside_fail "ringside record" "OpenOCD does not record rings of hook words by itself" \
+			"ringside record --openocd does, through its Tcl port"
+	}
 	set options [lassign $words path]
 	if {[llength $words] == 0} {
 		_ringside_fail "ringside record start" "no file is named" "see ringside help record"

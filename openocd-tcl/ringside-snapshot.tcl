@@ -142,8 +142,8 @@ proc _ringside_take {T path} {
 		_ringside_check_file $path
 	}
 	_ringside_check_file $part
-	set own [expr {[info exists r(rkh)] ? "rkh" : [info exists r(posix)] ? "posix" : ""}]
-	if {$own ne ""} {
+	set own [_ringside_own $T]
+	if {$own ne "threadx"} {
 		try {
 			return [_ringside_${own}_take $T $path]
 		} finally {
@@ -180,8 +180,9 @@ proc _ringside_cmd_snapshot {args} {
 	if {$lost < 0} {
 		_ringside_fail "ringside snapshot" "the trace is not enabled yet" "let the target run first"
 	}
-	set what [expr {[info exists r(rkh)] ? "bytes of a ring" : \
-		[info exists r(posix)] ? "words of a ring" : "slots"}]
+	set what [dict get {
+		threadx slots rkh "bytes of a ring" posix "words of a ring" hook "bytes of a ring"
+	} [_ringside_own $T]]
 	set text "$path: $r(n) $what, [file size $path] bytes"
 	if {$lost} {
 		append text "; $lost were written over while they were read"
@@ -248,7 +249,7 @@ proc _ringside_periodic_poll {T} {
 		incr r(p,number)
 	}
 	set path [file join $r(periodic) [format "snapshot-%06d.%s" [expr {$r(p,number) + 1}] \
-		[expr {[info exists r(rkh)] ? "rkr" : [info exists r(posix)] ? "ptr" : "trx"}]]]
+		[dict get {threadx trx rkh rkr posix ptr hook hook} [_ringside_own $T]]]]
 	if {[catch {_ringside_take $T $path} lost]} {
 		incr r(p,failed)
 		_ringside_complain $T periodic $lost

@@ -7,6 +7,7 @@
 #	ringside-ring.tcl	where the ring is, and what of it can be proven whole
 #	ringside-rkh.tcl	the same of RKH's trace
 #	ringside-posix.tcl	the same of POSIX trace; start, stop, clear
+#	ringside-hook.tcl	the same of hook words; start, stop
 #	ringside-snapshot.tcl	snapshot, periodic
 #	ringside-posix-record.tcl	record of POSIX trace
 #	ringside-record.tcl	record; ringside-log.tcl writes the log
@@ -33,7 +34,7 @@
 set _ringside_version 0.1.0
 set _ringside_folder [file dirname [info script]]
 foreach _ringside_part {
-	base ring rkh posix snapshot log record posix-record filter crash
+	base ring rkh posix hook snapshot log record posix-record filter crash
 } {
 	source [file join $_ringside_folder ringside-$_ringside_part.tcl]
 }
@@ -41,11 +42,10 @@ foreach _ringside_part {
 # ---- init, info, status ----
 
 proc _ringside_cmd_init {args} {
-	if {"-rkh" in $args} {
-		return [_ringside_rkh_init $args]
-	}
-	if {"-posix" in $args} {
-		return [_ringside_posix_init $args]
+	foreach own {rkh posix hook} {
+		if {"-$own" in $args} {
+			return [_ringside_${own}_init $args]
+		}
 	}
 	set options [_ringside_options init \
 		{-target -threadx -header -current -filter -pointer -word} $args {-ram -fault}]
@@ -68,6 +68,17 @@ proc _ringside_cmd_init {args} {
 	dict set new word $word
 	_ringside_init_spans new $options
 	_ringside_install $T $new
+}
+
+# What kind of trace a ring is of.
+proc _ringside_own {T} {
+	upvar #0 _ringside_ring_$T r
+	foreach own {rkh posix hook} {
+		if {[info exists r($own)]} {
+			return $own
+		}
+	}
+	return threadx
 }
 
 # The target that "ringside init" is called for.
@@ -141,11 +152,9 @@ proc _ringside_cmd_info {args} {
 	set T [_ringside_take_target info args]
 	_ringside_options info {} $args
 	upvar #0 _ringside_ring_$T r
-	if {[info exists r(rkh)]} {
-		return [_ringside_rkh_info $T]
-	}
-	if {[info exists r(posix)]} {
-		return [_ringside_posix_info $T]
+	set own [_ringside_own $T]
+	if {$own ne "threadx"} {
+		return [_ringside_${own}_info $T]
 	}
 	if {![_ringside_locate $T]} {
 		return "target $T: the trace is not enabled yet"
@@ -171,12 +180,13 @@ proc _ringside_cmd_info {args} {
 proc _ringside_request {verb words} {
 	set T [_ringside_take_target $verb words]
 	_ringside_options $verb {} $words
-	upvar #0 _ringside_ring_$T r
-	if {![info exists r(posix)]} {
-		_ringside_fail "ringside $verb" "only the recorder of a POSIX trace has words for it" \
+	set own [_ringside_own $T]
+	if {$own ni {posix hook}} {
+		_ringside_fail "ringside $verb" \
+			"only the recorders of POSIX trace and hook words have words for it" \
 			"switch the trace in the firmware"
 	}
-	return [_ringside_posix_request $T $verb]
+	return [_ringside_${own}_request $T $verb]
 }
 
 proc _ringside_cmd_start {args} {
@@ -225,13 +235,15 @@ set _ringside_help {
 		"Says where the ring is; `ringside openocd-config --elf FW.elf` prints the line.
       Options: -header, -current, -filter ADDRESS; -pointer, -word 4|8;
       -ram, -fault ADDRESS+LENGTH. In the place of -threadx also -rkh ADDRESS+LENGTH -in, -out
-      ADDRESS, -qty ADDRESS+LENGTH; or -posix ADDRESS ?-stream N? (ringside_posix)."}
+      ADDRESS, -qty ADDRESS+LENGTH; or -posix ADDRESS ?-stream N? (ringside_posix), or
+      -hook ADDRESS (ringside_hooks)."}
 	info {{?-target T?} "Place, state and fill of the ring."}
-	start {{?-target T?} "Asks the recorder of a POSIX trace to record (writes to the target)."}
+	start {{?-target T?}
+		"Lets the recorder of a POSIX trace or of hook words record (writes to the target)."}
 	stop {{?-target T?} "Ends that; the ring keeps its events."}
 	clear {{?-target T?} "Empties the ring of a POSIX trace."}
 	snapshot {{?-target T? FILE}
-		"Copies the ring to FILE (.trx, of RKH .rkr, of POSIX .ptr) while the target runs."}
+		"Copies the ring to FILE (.trx, .rkr, .ptr, .hook) while the target runs."}
 	periodic {{?-target T? start MS DIR ?-keep N? | stop}
 		"A snapshot every MS milliseconds to DIR; keeps the newest N of those that it writes."}
 	record {{?-target T? start FILE ?-every MS? ?-policy loop|until_full|append? ?-size N? | stop}
