@@ -57,7 +57,7 @@ exports_match() {
     (cd "$root/dest/usr/include" && cat $(public_headers)) |
         ${CC:-gcc} -fpreprocessed -dD -E -P - 2>/dev/null |
         grep -v 'static inline\|typedef\|^ *#' |
-        grep -oE '\b(extract|posix_trace)_[a-z0-9_]+ *\(' | tr -d ' (' |
+        grep -oE '\b(extract|posix_trace)_[a-z0-9_]+ *\(|\bposix_trace_[a-z_]+;' | tr -d ' (;' |
         sort -u >"$root/declared"
     nm -D --defined-only "$root/dest/usr/lib/libextract.so" | awk '$2 != "A" {print $3}' |
         sed 's/@.*//' | sort -u >"$root/exported"
@@ -89,15 +89,15 @@ templates_are_there() {
 # The examples, with the installed library; as in a user's folder.
 examples_build() {
     local file
-    mkdir -p "$root/examples" && cp "$root"/dest/usr/share/ringside/examples/posix/*.[ch] \
-        "$root/examples" || return 1
-    for file in "$root"/examples/*.c; do
+    cp -r "$root/dest/usr/share/ringside/examples/posix" "$root/examples" || return 1
+    for file in "$root"/examples/*/*.c; do
         # What pkg-config prints is a list of words.
         # shellcheck disable=SC2046
         ${CC:-gcc} -std=c11 -Wall -Wextra -Werror "$file" -o "${file%.c}" \
             $(package --cflags --libs libextract) || return 1
     done
-    LD_LIBRARY_PATH=$root/dest/usr/lib "$root/examples/p10_types" | grep -q 'type: my_first_event'
+    LD_LIBRARY_PATH=$root/dest/usr/lib "$root/examples/parts/p10_types" |
+        grep -q 'type: my_first_event'
 }
 
 # The recorder for firmware, with nothing but what is installed.
@@ -113,7 +113,7 @@ recorder_builds() {
     done
 }
 
-# Each function of <trace.h> has a page, which says its name.
+# Each function of <trace.h> has a page, with its prototype and its errors.
 functions_have_pages() {
     local name page
     grep -oE '\bposix_trace_[a-z_]+\(' "$root/dest/usr/include/trace.h" | tr -d '(' | sort -u \
@@ -122,7 +122,8 @@ functions_have_pages() {
     while read -r name; do
         page=$root/dest/usr/share/man/man3/$name.3
         grep -q "^\.so man3/" "$page" && page=$root/dest/usr/share/man/$(cut -d ' ' -f 2 "$page")
-        grep -q "$name" "$page" || { echo "$name has no page" && return 1; }
+        grep -q "^ *[a-z]* $name(" "$page" && grep -q '^\.SH RETURN VALUE' "$page" ||
+            { echo "$name has no page" && return 1; }
     done <"$root/functions"
 }
 

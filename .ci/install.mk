@@ -13,11 +13,12 @@ INSTALL_644 := $(BUILD)/libextract.a:lib/libextract.a \
   $(foreach f,$(HEADERS),$(f):$(f:libextract/%=%)) \
   $(foreach f,$(MANUALS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f)))
 # The recorder for firmware; Linux' own part of it is in the library.
-INSTALL_644 += $(foreach f,$(filter-out %/linux.h,$(sort $(wildcard libextract/target/*.h \
-  libextract/target/ringside_trace.c libextract/target/ports/*.h))),\
+INSTALL_644 += $(foreach f,$(filter-out %/linux.h %/linux_core.h,$(sort $(wildcard \
+  libextract/target/*.h libextract/target/ringside_trace.c libextract/target/ports/*.h))),\
   $(f):share/ringside/$(f:libextract/%=%))
-INSTALL_644 += $(foreach f,$(sort $(wildcard docs/examples/posix/*.[ch])),\
-  $(f):share/ringside/examples/posix/$(notdir $(f)))
+INSTALL_644 += $(foreach f,$(sort $(wildcard docs/examples/posix/*.h \
+  docs/examples/posix/*/*.[ch])),\
+  $(f):$(f:docs/%=share/ringside/%))
 INSTALL_644 += $(foreach f,$(TEMPLATES),$(f):share/ringside/$(notdir $(f)))
 INSTALL_644 += qemu-tests/demo.fmt:share/ringside/examples/demo.fmt
 # OpenOCD finds it with `source [find ringside.tcl]` when both have the same prefix.
@@ -34,7 +35,8 @@ INSTALL_MADE := lib/$(SONAME) lib/libextract.so lib/pkgconfig/libextract.pc \
 target_of = $(word 2,$(subst :, ,$(1)))
 INSTALLED := $(foreach p,$(INSTALL_755) $(INSTALL_644),$(call target_of,$(p))) $(INSTALL_MADE)
 # Folders that leave with us when they are empty.
-INSTALL_FOLDERS := lib/ringside share/ringside/examples/posix share/ringside/examples \
+INSTALL_FOLDERS := lib/ringside share/ringside/examples/posix/parts \
+  share/ringside/examples/posix/roles share/ringside/examples/posix share/ringside/examples \
   share/ringside/target/ports share/ringside/target share/ringside \
   include/extract/posix include/extract \
   share/openocd/site/interface share/openocd/site share/openocd

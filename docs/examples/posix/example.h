@@ -4,6 +4,7 @@
 #define RINGSIDE_EXAMPLE_H
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,36 @@ static inline void print_available(trace_id_t trid)
             return;
         print_event(trid, &event, data, bytes);
     }
+}
+
+// Room for the data of every event.
+static inline size_t data_bytes(trace_id_t trid)
+{
+    trace_attr_t attr;
+    size_t bytes;
+    need(posix_trace_get_attr(trid, &attr), "posix_trace_get_attr");
+    need(posix_trace_attr_getmaxdatasize(&attr, &bytes), "posix_trace_attr_getmaxdatasize");
+    need(posix_trace_attr_destroy(&attr), "posix_trace_attr_destroy");
+    // The system's own events have data, too: two sets at most.
+    return bytes > 2 * sizeof(trace_event_set_t) ? bytes : 2 * sizeof(trace_event_set_t);
+}
+
+// All events of what is over: of a log, of an image of memory.
+static inline void print_recorded(trace_id_t trid)
+{
+    struct posix_trace_event_info event;
+    size_t room = data_bytes(trid), bytes;
+    unsigned char *data = malloc(room);
+    int unavailable;
+    need(data ? 0 : ENOMEM, "room for data");
+    for (;;) {
+        need(posix_trace_getnext_event(trid, &event, data, room, &bytes, &unavailable),
+             "posix_trace_getnext_event");
+        if (unavailable)
+            break;
+        print_event(trid, &event, data, bytes);
+    }
+    free(data);
 }
 
 #endif

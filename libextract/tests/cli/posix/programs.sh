@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: MIT
 # programs.sh: the example programs of POSIX trace (docs/examples/posix) compile as a user compiles
 # them, and print what they must: streams in this process and in others, logs that another program
-# reads. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# reads, the memory of a board. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any
+# failed. Takes BUILD.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 examples=$tree/docs/examples/posix
 
-compile "$examples"/*.c
+compile "$examples"/*/*.c
 cd "$work" || exit 1
 
 # What was printed last is the lines of standard input; set and flushes of a log aside.
@@ -38,6 +39,20 @@ size() { sed -n "s/^$1: //p" out; }
     [ "$(size 'system event size')" = $((40 + 2 * 36)) ]
 status=$?
 check "p1: sizes" 0
+sed -i 's/:.*//' out
+prints "p1: the order of the attributes" <<'END'
+version
+name
+created
+clock resolution
+stream policy
+log policy
+max data size
+user event size
+user events of that size
+system event size
+stream size
+END
 
 # ---- P2, P4, P5: a log that one program writes, of what a second one does, and a third reads ----
 begin application ./p4_application
@@ -202,4 +217,34 @@ my_first_event
 my_second_event
 posix_trace_stop: 00 00 00 00
 END
+
+runs ./family
+prints "a child of a traced process" <<'END'
+POSIX_TRACE_INHERITED:
+the parent forks
+the child is born
+the parent has waited
+POSIX_TRACE_CLOSE_FOR_CHILD:
+the parent forks
+the parent has waited
+END
+
+# ---- A board's memory ----
+for file in firmware.elf ram.bin; do
+    gunzip -c "$tree/libextract/tests/data/posix/$file.gz" >$file
+done
+runs ./dump firmware.elf ram.bin 0x20000000
+check "a dump: what the stream was" 0 out '^bytes of events: 32688 at most$' \
+    out '^bytes of data: 64 at most$' no-out 'events were lost' no-err .
+# What the firmware wrote: 20 messages, each with its number.
+for ((i = 1; i <= 20; i++)); do
+    printf 'message:%s\n' "$(printf 'sample %d done' "$i" | od -An -v -tx1 -w64 | tr a-f A-F)"
+done >messages
+grep '^message' out | diff messages - >difference
+status=$?
+check "a dump: the data that the firmware wrote" 0
+runs ./dump firmware.elf firmware.elf 0x20000000
+check "a dump: of something else" 1 err '^POSIX trace recorder: .*;' no-out .
+runs ./dump firmware.elf missing 0x20000000
+check "a dump: no such file" 1 err '^missing: ' no-out .
 finish

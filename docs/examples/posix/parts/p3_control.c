@@ -3,7 +3,7 @@
 // lasts until Enter is pressed: my_second_event only; nothing; my_second_event again; then
 // my_first_event only.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 #include <errno.h>
 #include <fcntl.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Analysis while it runs: prints the events of process PID as they come, until Enter is pressed.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 #include <errno.h>
 
 static trace_id_t trid;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // P1: the attributes that a stream has when nothing is asked for.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 
 static const char *policy_name(int policy)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // P2: a controller. Traces process PID into the file LOG until Enter is pressed.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 #include <errno.h>
 #include <fcntl.h>
 

@@ -2,7 +2,7 @@
 // P4: an instrumented application. For each line that it reads it passes two trace points; what
 // the line says is the data of the second one. It knows nothing of who traces it, if anybody.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // P7: a stream with attributes of our own, and a log of at most 100,000 bytes.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 #include <errno.h>
 #include <fcntl.h>
 

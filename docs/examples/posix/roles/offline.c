@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Analysis afterwards: a program traces itself into the file LOG, and reads it when that is over.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 #include <errno.h>
 #include <fcntl.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // P11: a trace point that each thread switches on for itself.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t traced;

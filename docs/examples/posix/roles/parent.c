@@ -2,7 +2,7 @@
 // A parent that traces a program from its first instruction: the child is held back until the
 // stream is there and runs, and only then becomes PROGRAM.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 #include <errno.h>
 #include <sys/wait.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // P10: the event types of a stream.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // P8: a filter. What is in its set is not recorded.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 
 static trace_event_id_t type(trace_id_t trid, const char *name)
 {

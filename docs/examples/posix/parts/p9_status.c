@@ -2,7 +2,7 @@
 // P9: the status of a stream. This one is too small for what is recorded; that it lost events is
 // told once.
 #define _POSIX_C_SOURCE 200809L
-#include "example.h"
+#include "../example.h"
 
 int main(void)
 {
