@@ -7,7 +7,7 @@ FIRMWARE_PORTS := cortex-m3 rv64 coldfire
 FIRMWARE_hooks     := hooks hookstates hookstorm
 RKH_CONFIGS        := rkh rkh16 rkhsmall
 FIRMWARE_rkh       := $(RKH_CONFIGS) $(RKH_CONFIGS:rkh%=rkhevents%) $(RKH_CONFIGS:rkh%=rkhstorm%)
-FIRMWARE_posix     := posix posixstates posixstorm
+FIRMWARE_posix     := posix posixcalls posixstates posixstorm
 FIRMWARE_cortex-m3 := demo storm small filtered disabled never services crash recycled \
   demo64k $(FIRMWARE_hooks) $(FIRMWARE_rkh) $(FIRMWARE_posix) posixcost
 FIRMWARE_rv64      := demo storm small filtered disabled never services $(FIRMWARE_hooks) \
@@ -30,6 +30,7 @@ $(foreach image,$(FIRMWARE_hooks),$(eval CONFIG_$(image) := hook))
 $(foreach image,$(FIRMWARE_rkh),\
   $(eval CONFIG_$(image) := $(patsubst rkhevents%,rkh%,$(image:rkhstorm%=rkh%))))
 CONFIG_posix       := posix
+CONFIG_posixcalls  := posixsmall
 CONFIG_posixcost   := posix
 CONFIG_posixstates := posixsmall
 CONFIG_posixstorm  := posixsmall

@@ -33,7 +33,7 @@ $(BUILD)/unit/%: $(BUILD)/obj/libextract/tests/unit/%.o $(SUPPORT_OBJECTS) $(BUI
 	$(Q)$(LINK) -pie $(filter %.o,$^) $(wraps) $(BUILD)/libextract.a -o $@ -lcmocka $(LIBS)
 
 # What lies in the program and not in the library.
-$(BUILD)/unit/cli/test_top: $(filter-out %/main.o,$(CLI_OBJECTS))
+$(BUILD)/unit/cli/test_top $(BUILD)/unit/cli/test_top_stream: $(filter-out %/main.o,$(CLI_OBJECTS))
 
 define fuzz_program
 $(BUILD)/fuzz/$(notdir $(1:.c=)): $(1:%.c=$(BUILD)/obj/%.o) $(BUILD)/libextract.a
@@ -48,6 +48,14 @@ $(BUILD)/bench/%: $(BUILD)/obj/libextract/tests/bench/%.o $(BUILD)/libextract.a
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -pie $^ -o $@ $(LIBS)
 
+# The same as programs have it that are linked to the shared library.
+$(BUILD)/bench/bench_posix_shared: $(BUILD)/obj/libextract/tests/bench/bench_posix.o \
+                                   $(BUILD)/libextract.so
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -pie $^ -o $@ -Wl,-rpath,'$$ORIGIN/..'
+BENCH_PROGRAMS += $(BUILD)/bench/bench_posix_shared
+
 # What judges the storm images' events.
 CHECKERS := build/proofcheck build/recordcheck build/hookcheck build/posixcheck
 $(CHECKERS): build/%: build/obj/qemu-tests/checkers/%.o
@@ -56,7 +64,8 @@ $(CHECKERS): build/%: build/obj/qemu-tests/checkers/%.o
 
 # The library's calls, on targets.
 ATTACHED := build/posix_attach
-$(ATTACHED): build/%: build/obj/qemu-tests/checkers/%.o build/libextract.a
+ATTACH_SOURCES := $(wildcard qemu-tests/checkers/attach/*.c)
+$(ATTACHED): $(ATTACH_SOURCES:%.c=build/obj/%.o) build/libextract.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -pie $^ -o $@ $(LIBS)
 CHECKERS += $(ATTACHED)

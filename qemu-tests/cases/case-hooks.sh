@@ -10,22 +10,7 @@
 ports=${PORTS:-cortex-m3 rv64 coldfire}
 templates=$PWD/qemu-tests/images/hooks/hooks.fmt
 
-# Commands that copy the ring, and what the firmware says of it (C expressions, NAME=EXPRESSION), to
-# $work/NAME.ring and $work/NAME.says.
-copy() { # NAME WORD...
-    local word
-    echo "dump binary value $work/$1.ring ringside_hooks"
-    for word in "${@:2}"; do
-        printf 'printf "%s=%%u\\n", (unsigned)(%s)\n' "${word%%=*}" "${word#*=}"
-    done >"$work/words"
-    mapfile -t words <"$work/words"
-    into_file "$work/$1.says" "${words[@]}"
-}
-# The copy as an input: it lies where the ELF has it.
-ring_of() { # ELF NAME
-    LC_ALL=C readelf -sW "$1" |
-        awk -v file="$work/$2.ring" '$8 == "ringside_hooks" {print file "@0x" $2}'
-}
+object=ringside_hooks
 
 # In hookcheck's form.
 as_lines() {
@@ -46,15 +31,6 @@ same_as_checker() { # ELF NAME INPUT...
     cmp -s "$work/own" "$work/shown" && return 0
     echo "$(wc -l <"$work/shown") records are shown, hookcheck has $(wc -l <"$work/own")"
     diff "$work/own" "$work/shown" | head -n 8
-    return 1
-}
-info_says() { # ELF JQ-CONDITION INPUT...
-    local elf=$1 condition=$2
-    shift 2
-    tell "$work/info.json" info --json --elf "$elf" "$@" || return 1
-    jq -e "$condition" "$work/info.json" >/dev/null && return 0
-    echo "not so: $condition"
-    cat "$work/info.json"
     return 1
 }
 # What was written and is not shown was lost; what is shown was written.
@@ -207,15 +183,6 @@ storm_session() { # ELF HALTS STEPS
         run_for "0.0$((RANDOM % 50 + 25))"
         echo "dump binary value $work/random.$i.ring ringside_hooks"
     done
-}
-copies() { find "$work" -name "$1.*.ring" | sort -V; }
-have_all() { # KIND COUNT
-    local have
-    have=$(copies "$1" | wc -l)
-    [ "$have" -ge "$2" ] && return 0
-    echo "only $have of $2"
-    tail -n 5 "$work/gdb.log"
-    return 1
 }
 all_the_same() { # ELF KIND
     local file name seen=0

@@ -216,3 +216,47 @@ four_ways() { # TITLE NAME ELF
         check "$title: core = GDB" same_as_gdb "$name" "$elf" "$work/$name.core"
     check "$title: every slot is accounted for" accounted "$elf" "$work/$name.trx"
 }
+
+# What info says holds.
+info_says() { # ELF|"" JQ-CONDITION INPUT...
+    local elf=$1 condition=$2
+    shift 2
+    tell "$work/info.json" info --json ${elf:+--elf "$elf"} "$@" || return 1
+    jq -e "$condition" "$work/info.json" >/dev/null && return 0
+    echo "not so: $condition"
+    cat "$work/info.json"
+    return 1
+}
+
+# ---- what a recorder keeps in a variable of its own, $object ----
+object=
+
+# Commands that copy it, and what the firmware says of it (C expressions, NAME=EXPRESSION),
+# to $work/NAME.ring and $work/NAME.says.
+copy() { # NAME WORD...
+    local word words=()
+    echo "dump binary value $work/$1.ring $object"
+    [ $# -gt 1 ] || return 0
+    for word in "${@:2}"; do
+        words+=("printf \"${word%%=*}=%u\\n\", (unsigned)(${word#*=})")
+    done
+    into_file "$work/$1.says" "${words[@]}"
+}
+# The address of a symbol.
+address_of() { # ELF NAME
+    LC_ALL=C readelf -sW "$1" | awk -v name="$2" '$8 == name {print "0x" $2; exit}'
+}
+# The copy as an input: it lies where the ELF has it.
+ring_of() { # ELF NAME
+    echo "$work/$2.ring@$(address_of "$1" "$object")"
+}
+# The copies whose names are KIND.NUMBER; that there are so many.
+copies() { find "$work" -name "$1.*.ring" | sort -V; }
+have_all() { # KIND COUNT
+    local have
+    have=$(copies "$1" | wc -l)
+    [ "$have" -ge "$2" ] && return 0
+    echo "only $have of $2"
+    tail -n 5 "$work/gdb.log"
+    return 1
+}

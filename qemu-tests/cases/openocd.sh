@@ -71,11 +71,6 @@ tcl() {
     printf '%s\n' "$answer"
 }
 
-# The address of a symbol.
-address_of() { # ELF NAME
-    LC_ALL=C readelf -sW "$1" | awk -v name="$2" '$8 == name {print "0x" $2; exit}'
-}
-
 has() { # TEXT PATTERN
     grep -Eq -- "$2" <<<"$1" && return 0
     echo "\"$2\" is not in: $1"

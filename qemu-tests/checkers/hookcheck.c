@@ -8,11 +8,11 @@
 // checked. Exit status 1 when one of them is torn or does not follow, or when the ring breaks a
 // rule. With `gaps` in front of the file some may be missing, but none comes twice or goes back.
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../images/proof.h"
+#include "broken.h"
 
 enum { HEADER_BYTES = 64, FRAME_BYTES = 4, BUFFER_MOST = 1 << 24, RECORD_MOST = 65536 };
 enum { PROOF_ID = 0x0D00, PROOF_ID_STEP = 0x10, PROOF_TAIL = 50, PROOF_BYTES = 12 };
@@ -44,16 +44,6 @@ struct seen {
     uint32_t next[PROOF_SOURCES];
     unsigned long checked;
 };
-
-static void broken(const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    vprintf(format, list);
-    va_end(list);
-    putchar('\n');
-    exit(1);
-}
 
 static uint64_t number(const struct ring *ring, const uint8_t *from, unsigned bytes)
 {

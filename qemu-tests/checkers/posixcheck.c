@@ -9,11 +9,11 @@
 // are checked. Exit status 1 when one of them is torn or does not follow, or when the memory breaks
 // a rule.
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../images/proof.h"
+#include "broken.h"
 
 enum { FILE_MOST = 1 << 20, RECORD_WORDS = 4096, SOURCES = 4, PROOF_TAIL = 53 };
 enum { PROOF_BYTES = 8, LINE = 512 };
@@ -46,16 +46,6 @@ struct seen {
     uint32_t next[SOURCES], missing, proofs;
     uint64_t events, lost;
 };
-
-static void broken(const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    vprintf(format, list);
-    va_end(list);
-    putchar('\n');
-    exit(1);
-}
 
 static uint32_t word(const struct object *object, uint64_t at)
 {

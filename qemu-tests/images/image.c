@@ -32,3 +32,17 @@ void image_thread(TX_THREAD *thread, char *name, void (*entry)(ULONG), ULONG par
                                                              .priority = priority,
                                                              .preempt_threshold = priority});
 }
+
+uint32_t image_message(ULONG sample, char text[static 20])
+{
+    static const char before[] = "sample ", behind[] = " done";
+    uint32_t length = 0;
+    for (const char *c = before; *c; c++)
+        text[length++] = *c;
+    if (sample >= 10)
+        text[length++] = (char)('0' + sample / 10);
+    text[length++] = (char)('0' + sample % 10);
+    for (const char *c = behind; *c; c++)
+        text[length++] = *c;
+    return length;
+}

@@ -21,6 +21,9 @@ void image_trace_start(void *ring, ULONG size, ULONG slots);
 void image_thread(TX_THREAD *thread, char *name, void (*entry)(ULONG), ULONG parameter, void *stack,
                   UINT priority);
 
+// "sample 7 done", without an end: its length, which it returns, differs with the number (1 to 99).
+uint32_t image_message(ULONG sample, char text[static 20]);
+
 // Creates all objects of a plausible product, the workload of most images (product.c); part of an
 // image's define function.
 void product_define(void);

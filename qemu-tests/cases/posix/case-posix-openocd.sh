@@ -92,12 +92,42 @@ flushes() {
     return 1
 }
 
+# Names in the target's memory that no terminal should see: of two event types, and of the stream.
+poke() { # ADDRESS WORD...
+    local at=$(($1)) word
+    for word in "${@:2}"; do
+        ask poke "$(printf '0x%x' $at)" "$word" >/dev/null
+        at=$((at + 4))
+    done
+}
+clean() { # WORD...
+    tcl "$*" >"$work/out"
+    LC_ALL=C grep -qa '[^ -~]' "$work/out" || return 0
+    echo "$*: $(LC_ALL=C grep -am 1 '[^ -~]' "$work/out" | cat -v)"
+    return 1
+}
+hostile() {
+    local base names verb
+    base=$(($(symbol ringside_posix)))
+    names=$((base + $(peek "$base + 36")))
+    poke "$names + 32" 0x33325b1b 0x1b0a476d 0x003b305d              # ESC [23mG LF ESC ]0;
+    poke "$names + 64" 0x5b4a329b 0x74697865 0x78245c5d 0x0000007d   # CSI 2J[exit]\$x}
+    poke "$base + $(peek "$base + 32") + 128" 0x74305d1b 0x000a077d 0 # ESC ]0t} BEL LF
+    for verb in info status 'filter show' "snapshot $work/hostile.ptr" \
+        "record start $work/hostile.log" 'record stop'; do
+        clean "ringside $verb" || return 1
+    done
+    clean ringside filter add '*' || return 1
+    grep -qF '?[23mG??]0;' "$work/out" || { cat "$work/out"; return 1; }
+}
+
 check "posix openocd: starts" start_storm
 check "posix openocd: slowly: recorded + lost = produced" slow
 check "posix openocd: names and status of its log" named
 check "posix openocd: fast: recorded + lost = produced" fast
 check "posix openocd: cleared meanwhile" anew
 check "posix openocd: a log that is flushed to" flushes
+check "posix openocd: names that no terminal should see" hostile
 stop_openocd
 stop_probe
 exit $((failed > 0))

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # POSIX trace of a target that runs, through the stock OpenOCD: recording, snapshots, filters, start
-# and stop, by the program and by OpenOCD's own Tcl; and the calls of <trace.h> on such a target.
+# and stop, by the program and by OpenOCD's own Tcl.
 # The storm's events carry their numbers (images/posix/shared.h): what was recorded is judged by
 # them, and by what the firmware itself has counted.
 # shellcheck source=posixlib.sh
@@ -120,15 +120,6 @@ periodic() {
 }
 several_snapshots() { [ "$(find "$work/many" -name 'snapshot-*' | wc -l)" -ge 4 ]; }
 
-# Each line of the program is a case of its own.
-attached() { # TITLE PLACE [OPENOCD TARGET]
-    timeout 120 build/posix_attach "$elf" "${@:2}" >"$work/attached" 2>&1
-    local status=$?
-    sed "s/^\(ok\|not ok\) /&$1: /" "$work/attached"
-    failed=$((failed + $(grep -c '^not ok' "$work/attached")))
-    check "$1: has come to its end" test $status -lt 2
-}
-
 check "posix record: starts" start_storm
 check "posix record: slowly: recorded + lost = produced" slow
 check "posix record: the verbs read the log" verbs
@@ -136,19 +127,6 @@ check "posix record: fast: recorded + lost = produced" fast
 check "posix record: a snapshot: the same file by OpenOCD's Tcl and by ringside save" snapshots
 check "posix record: OpenOCD's Tcl: clear, start, filter, stop" by_tcl
 check "posix record: OpenOCD's Tcl: periodic snapshots" periodic
-# The firmware has stopped its own stream: it asks for nothing more.
-has_ended() { [ "$(peek "$(symbol posix_done)")" = 1 ]; }
-start_product() { board posix && wait_for 20 has_ended; }
-check "posix attach: starts" start_product
-attached 'attach, OpenOCD' "$tcl_port" chip.mem
 stop_openocd
 stop_probe
-run_to_its_end() {
-    boot "$elf" || return 1
-    connect "$elf" >"$work/session.gdb"
-    printf '%s\n' 'tbreak ringside_wrap_marker' continue >>"$work/session.gdb"
-    gdb_run 60 "$elf" "$work/session.gdb"
-}
-check "posix attach: starts, under GDB" run_to_its_end
-attached 'attach, GDB remote' "$socket"
 exit $((failed > 0))

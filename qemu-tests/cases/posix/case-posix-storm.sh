@@ -46,15 +46,6 @@ storm_session() { # ELF HALTS STEPS
     stop_at storm_is_silent
     copy silent.0 "${counts[@]}"
 }
-copies() { find "$work" -name "$1.*.ring" | sort -V; }
-have_all() { # KIND COUNT
-    local have
-    have=$(copies "$1" | wc -l)
-    [ "$have" -ge "$2" ] && return 0
-    echo "only $have of $2"
-    tail -n 5 "$work/gdb.log"
-    return 1
-}
 all_the_same() { # ELF KIND
     local file name seen=0 adrift
     : >"$work/$2.seen"

@@ -6,22 +6,8 @@
 # shellcheck source=../openocd.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../openocd.sh"
 
-# Commands that copy the object, and what the firmware says of it (C expressions, NAME=EXPRESSION),
-# to $work/NAME.ring and $work/NAME.says.
-copy() { # NAME WORD...
-    local word words=()
-    echo "dump binary value $work/$1.ring ringside_posix"
-    [ $# -gt 1 ] || return 0
-    for word in "${@:2}"; do
-        words+=("printf \"${word%%=*}=%u\\n\", (unsigned)(${word#*=})")
-    done
-    into_file "$work/$1.says" "${words[@]}"
-}
+object=ringside_posix
 said() { sed -n "s/^$2=//p" "$work/$1.says"; }
-# The copy as an input: it lies where the ELF has it.
-ring_of() { # ELF NAME
-    echo "$work/$2.ring@$(address_of "$1" ringside_posix)"
-}
 
 # A report in posixcheck's form, without the marks of what is damaged.
 as_lines() {
@@ -48,16 +34,6 @@ same_as_checker() { # ELF NAME INPUT...
 stream=
 # A number of posixcheck's last line.
 checked() { sed -n "s/^=.* $1=\([0-9]*\).*/\1/p" "$work/checked"; }
-
-info_says() { # ELF JQ-CONDITION INPUT...
-    local elf=$1 condition=$2
-    shift 2
-    tell "$work/info.json" info --json --elf "$elf" "$@" || return 1
-    jq -e "$condition" "$work/info.json" >/dev/null && return 0
-    echo "not so: $condition"
-    cat "$work/info.json"
-    return 1
-}
 
 # Events of a report, and losses said in a log, in posixcheck's form (see there).
 proof_lines() { # a report --json on standard input

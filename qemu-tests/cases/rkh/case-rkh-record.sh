@@ -5,10 +5,9 @@
 # log holds is judged by them.
 # shellcheck source=../openocd.sh
 . "$(dirname "$0")/../openocd.sh"
+# shellcheck source=rkhlib.sh
+. "$(dirname "$0")/rkhlib.sh"
 
-elf=$firmware/rkhstorm-cortex-m3.elf
-# User events alone do not tell the settings.
-firm=(--elf "$elf" --rkh chk=1,nseq=1,ts=4,ptr=4,sig=1)
 live() { "$ringside" "$1" --openocd "$tcl_port" --target chip.mem "${firm[@]}" "${@:2}"; }
 symbol() { arm-none-eabi-nm "${2-$elf}" | awk -v n="$1" '$3 == n {print "0x" $1}'; }
 peek() { echo $(($(ask peek "$(printf '0x%x' $(($1)))"))); }
@@ -33,47 +32,6 @@ board() {
     start_openocd -s openocd-tcl -c 'poll_period 10' -f "$work/ring.cfg"
 }
 
-# numbers LOG: "SOURCE NUMBER" of each proof; fails for one that does not prove itself.
-numbers() {
-    "$ringside" report --json "${firm[@]}" "$1" 2>/dev/null |
-        jq -r 'select(.id >= 192 and .id < 195) | "\(.id) \(.data)"' | awk '
-        function byte(text, at) {
-            text = substr(text, 2 * at + 1, 2)
-            return 16 * index(digits, substr(text, 1, 1)) + index(digits, substr(text, 2)) - 17
-        }
-        BEGIN { digits = "0123456789abcdef" }
-        {
-            number = 0
-            for (i = 3; i >= 0; i--) {
-                number = 256 * number + byte($2, 1 + i)
-                bad += byte($2, 1 + i) + byte($2, 6 + i) != 255
-            }
-            for (i = 0; i < number % 20; i++)
-                bad += byte($2, 12 + i) != (number + i) % 256
-            print $1, number
-        }
-        END { exit bad > 0 }'
-}
-# What numbers are missing in each source, between its first and its last.
-missing() {
-    awk '$1 in last { if ($2 <= last[$1]) bad++; sum += $2 - last[$1] - 1 }
-        { last[$1] = $2 } END { print sum + 0; exit bad > 0 }'
-}
-facts() { "$ringside" info --json "${firm[@]}" "$1" >"$work/facts" 2>"$work/err"; }
-fact() { jq -e "$1" "$work/facts" >/dev/null || { cat "$work/facts"; return 1; }; }
-
-# balanced LOG: what is missing is what is said to be lost, modulo 256, or it is said that nobody
-# knows how much that is.
-balanced() {
-    local gap lost
-    numbers "$1" >"$work/numbers" || { echo "a proof is wrong"; return 1; }
-    gap=$(missing <"$work/numbers") || { echo "twice, or back"; return 1; }
-    facts "$1"
-    fact '.entries_damaged == 0' || return 1
-    lost=$(jq '.events_lost // -1' "$work/facts")
-    echo "missing $gap, lost $lost"
-    [ "$lost" = -1 ] || [ $(((gap - lost) % 256)) = 0 ]
-}
 # recorded LOG: it has many, and is balanced. That all of them come through is a question of time,
 # which a busy host does not leave to who reads.
 recorded() {

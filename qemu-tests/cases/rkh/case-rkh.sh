@@ -57,15 +57,6 @@ stream_of() { # NAME
 
 # ---- what Ringside says ----
 
-info_says() { # JQ-CONDITION INPUT...
-    local condition=$1
-    shift
-    tell "$work/info.json" info --json "$@" || return 1
-    jq -e "$condition" "$work/info.json" >/dev/null && return 0
-    echo "not so: $condition"
-    cat "$work/info.json"
-    return 1
-}
 same_lines() { # FILE FILE
     cmp -s "$1" "$2" && return 0
     echo "they differ:"
@@ -79,7 +70,7 @@ counts_agree() { # NAME INPUT...
     tell "$work/events" report --json "$@" || return 1
     jq -r .id "$work/events" | sort -n | uniq -c | awk '{print $2, $1}' >"$work/counts"
     same_lines "$work/$name.emitted" "$work/counts" &&
-        info_says ".format == \"rkh\" and .entries_valid == $(sum "$work/$name.emitted")
+        info_says '' ".format == \"rkh\" and .entries_valid == $(sum "$work/$name.emitted")
             and .entries_damaged == 0 and (.events_lost // 0) == 0 and .partial == false" "$@"
 }
 plain_events() { jq -c '[.id, .raw_stamp, .data]' "$1"; }
@@ -173,7 +164,7 @@ ring_agrees() { # NAME INPUT...
     local name=$1 flags partial
     shift
     read -r flags partial < <(history_of "$name")
-    info_says ".format == \"rkh\" and .entries_valid == $flags - 1 and .entries_damaged == 0
+    info_says '' ".format == \"rkh\" and .entries_valid == $flags - 1 and .entries_damaged == 0
         and .partial == $partial" "$@"
 }
 is_not_begun() { # NAME INPUT...
@@ -300,7 +291,7 @@ step_agrees() { # NAME INPUT...
     local name=$1 flags
     shift
     read -r flags _ < <(history_of "$name")
-    info_says ".entries_valid <= $flags - 1 and .entries_valid >= $flags - 2
+    info_says '' ".entries_valid <= $flags - 1 and .entries_valid >= $flags - 2
         and .entries_damaged <= 1" "$@"
 }
 # As full as it is, what is pending is the whole of it.

@@ -59,21 +59,6 @@ static void sensor_entry(ULONG unused)
     }
 }
 
-// "sample 7 done": its length differs with the number.
-static uint32_t message_of(ULONG sample, char *text)
-{
-    static const char before[] = "sample ", behind[] = " done";
-    uint32_t length = 0;
-    for (const char *c = before; *c; c++)
-        text[length++] = *c;
-    if (sample >= 10)
-        text[length++] = (char)('0' + sample / 10);
-    text[length++] = (char)('0' + sample % 10);
-    for (const char *c = behind; *c; c++)
-        text[length++] = *c;
-    return length;
-}
-
 static void filter_entry(ULONG unused)
 {
     (void)unused;
@@ -81,7 +66,7 @@ static void filter_entry(ULONG unused)
         ULONG sample;
         char text[20];
         bout_queue_receive(&sample_queue, &sample, BOUT_WAIT_FOREVER);
-        TRCGENT(0, HOOK_MESSAGE, sample, message_of(sample, text), text);
+        TRCGENT(0, HOOK_MESSAGE, sample, image_message(sample, text), text);
         hooks_made.messages++;
         bout_semaphore_put(&log_semaphore);
     }

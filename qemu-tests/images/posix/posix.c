@@ -45,21 +45,6 @@ static void sensor_entry(ULONG unused)
     }
 }
 
-// "sample 7 done": its length differs with the number.
-static size_t message_of(ULONG sample, char *text)
-{
-    static const char before[] = "sample ", behind[] = " done";
-    size_t length = 0;
-    for (const char *c = before; *c; c++)
-        text[length++] = *c;
-    if (sample >= 10)
-        text[length++] = (char)('0' + sample / 10);
-    text[length++] = (char)('0' + sample % 10);
-    for (const char *c = behind; *c; c++)
-        text[length++] = *c;
-    return length;
-}
-
 static void filter_entry(ULONG unused)
 {
     (void)unused;
@@ -67,7 +52,7 @@ static void filter_entry(ULONG unused)
         ULONG sample;
         char text[20];
         bout_queue_receive(&sample_queue, &sample, BOUT_WAIT_FOREVER);
-        posix_trace_event(message_type, text, message_of(sample, text));
+        posix_trace_event(message_type, text, image_message(sample, text));
         posix_made.messages++;
         bout_semaphore_put(&log_semaphore);
     }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// qemu-tests/checkers/attach: what the assertions share. In: the image posixcalls (images/posix)
+// behind a debugger. Out: a line for each assertion.
+#ifndef CHECKERS_ATTACH_H
+#define CHECKERS_ATTACH_H
+
+#include <errno.h>
+#include <extract/memory.h>
+#include <extract/posix/attach.h>
+#include <extract/symbols.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <trace.h>
+
+enum { PID = 700001, CORE_PID = 1, RING_WORDS = 512, OVERFULL = 200 };
+
+// ---- verdicts: attach.c ----
+
+// "ok NAME", or "not ok NAME: why"; NAME begins with the assertion's letter and number, which are
+// those of libextract/tests/unit.
+void check(const char *name, bool good);
+void returns(const char *name, int expected, int got);
+
+// ---- the target: orders.c ----
+
+extern struct extract_memory *memory;
+extern struct extract_symbols *symbols;
+extern trace_event_id_t told; // a type that the firmware has registered
+
+// As in images/posix/posixcalls.c.
+enum verb { NOTHING, RECORD, LATE, HALF, WHOLE, STORM, NAME, RENEW };
+struct order {
+    enum verb verb;
+    trace_event_id_t type;
+    uint32_t count, bytes, ticks;
+    const char *name;
+};
+
+// Finds the words that orders are written to.
+bool orders_find(void);
+// Gives an order; then it is on its way. And waits until it is carried out: the target runs so
+// long.
+void post(const struct order *order);
+void obey(const struct order *order);
+// The firmware carries out what it is asked for.
+void settle(void);
+// `count` events of the type `told`: byte k of event i is i + k.
+void record(uint32_t count, uint32_t bytes);
+// What the firmware calls a type of that name.
+trace_event_id_t named_there(const char *name);
+
+uint64_t address_of(const char *symbol); // 0: there is none
+uint32_t peek(uint64_t address);
+// Ticks of the target's clock between two events of the last order: at least, at most.
+struct span {
+    uint32_t least, most;
+};
+struct span ticks_between(uint32_t event, uint32_t later);
+double target_hz(void);
+
+// ---- streams: reading.c ----
+
+struct event {
+    struct posix_trace_event_info info;
+    uint8_t data[128];
+    size_t length;
+    int unavailable;
+};
+
+trace_attr_t attributes(int policy, size_t max_data); // 0: as they are
+trace_id_t create(const char *name, const trace_attr_t *attr);
+// A stream that is started, and its START read.
+trace_id_t create_started(const char *name, const trace_attr_t *attr);
+void end(const char *name, trace_id_t trid);
+
+struct event take(trace_id_t trid);
+// Whether the next event is of that type; what it is.
+bool comes(trace_id_t trid, trace_event_id_t type, struct event *event);
+bool none(trace_id_t trid);
+// Whether events of the last order come, from the number `from` to that below `to`.
+bool events_come(trace_id_t trid, uint32_t from, uint32_t to);
+// Whether `event` is of that order and has that number, and so many bytes.
+bool is_told(const struct event *event, uint32_t number, size_t bytes);
+int number_in(const struct event *event); // of the system's data
+bool status_is(trace_id_t trid, int running, int full, int overrun);
+double seconds(const struct timespec *time);
+
+// ---- the assertions, by their letters ----
+void test_attributes(void);   // A
+void test_create(void);       // B
+void test_start(void);        // C
+void test_policies(void);     // D
+void test_reads(void);        // E
+void test_names(void);        // F
+void test_full_table(void);   // F4
+void test_filter(void);       // G
+void test_logs(void);         // H
+void test_probe(void);        // I
+void test_refused_word(void); // I8
+
+#endif

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+// qemu-tests/checkers/attach: H: streams of a target with a log, and the log read back.
+// In: a target that records what it is told. Out: a line for each assertion.
+#include "attach.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/posix-attach-XXXXXX";
+
+// A new file without a name.
+static int new_file(void)
+{
+    char name[sizeof path];
+    memcpy(name, path, sizeof path);
+    int fd = mkstemp(name);
+    if (fd >= 0)
+        unlink(name);
+    return fd;
+}
+
+static trace_attr_t log_attributes(int stream_policy, int log_policy, size_t log_size)
+{
+    trace_attr_t attr = attributes(stream_policy, 0);
+    posix_trace_attr_setlogfullpolicy(&attr, log_policy);
+    posix_trace_attr_setlogsize(&attr, log_size);
+    posix_trace_attr_setname(&attr, "logged");
+    return attr;
+}
+
+static trace_id_t create_log(const char *name, int fd, const trace_attr_t *attr)
+{
+    trace_id_t trid = 0;
+    returns(name, 0, posix_trace_create_withlog(PID, attr, fd, &trid));
+    settle();
+    posix_trace_start(trid);
+    settle();
+    return trid;
+}
+
+static trace_id_t open_log(const char *name, int fd)
+{
+    trace_id_t trid = 0;
+    returns(name, 0, posix_trace_open(fd, &trid));
+    return trid;
+}
+
+// The next event of a log; with those of flushing, or without.
+static struct event next(trace_id_t trid)
+{
+    struct event event = {.unavailable = 1};
+    if (posix_trace_getnext_event(trid, &event.info, event.data, sizeof event.data, &event.length,
+                                  &event.unavailable))
+        event.unavailable = 1;
+    return event;
+}
+static struct event next_logged(trace_id_t trid)
+{
+    struct event event = next(trid);
+    while (!event.unavailable && (event.info.posix_event_id == POSIX_TRACE_FLUSH_START ||
+                                  event.info.posix_event_id == POSIX_TRACE_FLUSH_STOP))
+        event = next(trid);
+    return event;
+}
+static bool is(const struct event *event, trace_event_id_t type)
+{
+    bool good = !event->unavailable && event->info.posix_event_id == type;
+    if (!good)
+        printf("# %s of type %u, not %u\n", event->unavailable ? "none" : "one",
+               (unsigned)event->info.posix_event_id, (unsigned)type);
+    return good;
+}
+static bool logged(trace_id_t trid, trace_event_id_t type)
+{
+    struct event event = next_logged(trid);
+    return is(&event, type);
+}
+static bool are_logged(trace_id_t trid, uint32_t count, size_t bytes)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct event event = next_logged(trid);
+        if (event.unavailable || !is_told(&event, i, bytes))
+            return false;
+    }
+    return true;
+}
+static bool ends(trace_id_t trid)
+{
+    return next(trid).unavailable;
+}
+
+static bool log_status_is(trace_id_t trid, int overrun, int log_full, int log_overrun)
+{
+    struct posix_trace_status_info s;
+    return !posix_trace_get_status(trid, &s) && s.posix_stream_overrun_status == overrun &&
+           s.posix_log_full_status == log_full && s.posix_log_overrun_status == log_overrun &&
+           s.posix_stream_flush_error == 0 &&
+           s.posix_stream_flush_status == POSIX_TRACE_NOT_FLUSHING;
+}
+
+// ---- a whole one ----
+
+static void test_attributes_of(trace_id_t trid)
+{
+    trace_attr_t attr;
+    char name[TRACE_NAME_MAX] = "";
+    size_t size = 0, most = 0;
+    int stream_policy = 0, log_policy = 0;
+    memset(&attr, 0x5A, sizeof attr);
+    returns("H1 reopened: get_attr", 0, posix_trace_get_attr(trid, &attr));
+    posix_trace_attr_getname(&attr, name);
+    posix_trace_attr_getlogsize(&attr, &size);
+    posix_trace_attr_getmaxdatasize(&attr, &most);
+    posix_trace_attr_getstreamfullpolicy(&attr, &stream_policy);
+    posix_trace_attr_getlogfullpolicy(&attr, &log_policy);
+    check("H1 reopened: name", !strcmp(name, "logged"));
+    check("H1 reopened: sizes", size == 100000 && most == 64);
+    check("H1 reopened: policies",
+          stream_policy == POSIX_TRACE_UNTIL_FULL && log_policy == POSIX_TRACE_LOOP);
+}
+
+static void test_names_of(trace_id_t trid)
+{
+    char name[TRACE_EVENT_NAME_MAX] = "";
+    trace_event_id_t id = 0;
+    int unavailable = 0, seen = 0;
+    check("H2 names: the firmware's",
+          !posix_trace_eventid_get_name(trid, told, name) && !strcmp(name, "told"));
+    returns("H2 names: none", EINVAL, posix_trace_eventid_get_name(trid, told + 5, name));
+    while (!posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) && !unavailable)
+        seen += id == told || id == POSIX_TRACE_UNNAMED_USEREVENT || id == POSIX_TRACE_START;
+    check("H2 names: the list", seen == 3);
+}
+
+static void test_foreign_calls(trace_id_t trid)
+{
+    struct event event;
+    trace_event_set_t set;
+    trace_event_id_t id;
+    posix_trace_eventset_empty(&set);
+    returns("H5 on a log: try", EINVAL,
+            posix_trace_trygetnext_event(trid, &event.info, event.data, sizeof event.data,
+                                         &event.length, &event.unavailable));
+    returns("H5 on a log: start", EINVAL, posix_trace_start(trid));
+    returns("H5 on a log: stop", EINVAL, posix_trace_stop(trid));
+    returns("H5 on a log: clear", EINVAL, posix_trace_clear(trid));
+    returns("H5 on a log: flush", EINVAL, posix_trace_flush(trid));
+    returns("H5 on a log: shutdown", EINVAL, posix_trace_shutdown(trid));
+    returns("H5 on a log: get_filter", EINVAL, posix_trace_get_filter(trid, &set));
+    returns("H5 on a log: set_filter", EINVAL,
+            posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+    returns("H5 on a log: open a name", EINVAL, posix_trace_trid_eventid_open(trid, "h5", &id));
+}
+
+static void test_reopened(void)
+{
+    trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP, 100000);
+    int fd = new_file();
+    trace_id_t trid = create_log("H1 create_withlog", fd, &attr);
+    record(20, 4);
+    record(OVERFULL, 5); // more than there is room for
+    end("H1 shutdown", trid);
+    trid = open_log("H1 reopened", fd);
+    test_attributes_of(trid);
+    test_names_of(trid);
+    bool good = true;
+    for (int i = 0; i < 3; i++)
+        good = good && log_status_is(trid, POSIX_TRACE_OVERRUN, POSIX_TRACE_NOT_FULL,
+                                     POSIX_TRACE_NO_OVERRUN);
+    check("H3 status: that of the end, however often it is asked for", good);
+    for (int i = 0; i < 2; i++) {
+        check("H4 rewind: the same again", logged(trid, POSIX_TRACE_START) &&
+                                               are_logged(trid, 20, 4) && are_logged(trid, 10, 5));
+        returns("H4 rewind", 0, posix_trace_rewind(trid));
+    }
+    test_foreign_calls(trid);
+    returns("H1 close", 0, posix_trace_close(trid));
+    close(fd);
+}
+
+// ---- flushing ----
+
+// The target's clock stands while its memory is read, so that its events and the host's flushes
+// have no order of time between them.
+static void test_flush_events(void)
+{
+    trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, 100000);
+    struct event event;
+    int starts = 0, stops = 0, fd = new_file();
+    bool good = true;
+    trace_id_t trid = create_log("H12 flush events: create", fd, &attr);
+    returns("H8 an active one: rewind", EINVAL, posix_trace_rewind(trid));
+    returns("H8 an active one: try", EINVAL,
+            posix_trace_trygetnext_event(trid, &event.info, event.data, sizeof event.data,
+                                         &event.length, &event.unavailable));
+    record(2, 4);
+    returns("H12 flush", 0, posix_trace_flush(trid));
+    record(1, 5);
+    returns("H12 flush again", 0, posix_trace_flush(trid));
+    posix_trace_stop(trid);
+    settle();
+    end("H12 shutdown", trid);
+    trid = open_log("H12 reopened", fd);
+    while (!(event = next(trid)).unavailable) {
+        starts += event.info.posix_event_id == POSIX_TRACE_FLUSH_START;
+        stops += event.info.posix_event_id == POSIX_TRACE_FLUSH_STOP;
+        good = good && (starts == stops || starts == stops + 1);
+    }
+    check("H12 flush events: two for each flush", good && starts == 2 && stops == 2);
+    returns("H12 rewind", 0, posix_trace_rewind(trid));
+    check("H12 flush events: what lies beside them",
+          logged(trid, POSIX_TRACE_START) && are_logged(trid, 2, 4) && are_logged(trid, 1, 5) &&
+              logged(trid, POSIX_TRACE_STOP) && ends(trid));
+    returns("H12 close", 0, posix_trace_close(trid));
+    close(fd);
+}
+
+static void test_flush_frees(void)
+{
+    trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 0);
+    struct event event;
+    uint32_t count = 0;
+    int fd = new_file();
+    trace_id_t trid = create_log("H14 flush frees: create", fd, &attr);
+    record(OVERFULL, 4);
+    check("H14 flush frees: suspended, full, overrun",
+          status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
+    returns("H14 flush", 0, posix_trace_flush(trid));
+    check("H14 flush frees: it runs",
+          status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
+    record(1, 6);
+    posix_trace_stop(trid);
+    settle();
+    end("H14 shutdown", trid);
+    trid = open_log("H14 reopened", fd);
+    bool good = logged(trid, POSIX_TRACE_START);
+    while ((event = next_logged(trid)).info.posix_event_id == told && is_told(&event, count, 4))
+        count++;
+    check("H14 flush frees: the oldest, in order",
+          good && count > RING_WORDS / 16 && count < OVERFULL);
+    check("H14 flush frees: STOP behind, by itself",
+          is(&event, POSIX_TRACE_STOP) && number_in(&event) != 0);
+    check("H14 flush frees: and started by the next event", logged(trid, POSIX_TRACE_START) &&
+                                                                are_logged(trid, 1, 6) &&
+                                                                logged(trid, POSIX_TRACE_STOP));
+    returns("H14 close", 0, posix_trace_close(trid));
+    close(fd);
+}
+
+// ---- policies of the log ----
+
+static void test_log_full(void)
+{
+    enum { SIZE = 6000 };
+    trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, SIZE);
+    struct event event, last = {0};
+    uint32_t count = 0;
+    int fd = new_file();
+    trace_id_t trid = create_log("H9 log until full: create", fd, &attr);
+    for (int i = 0; i < 10; i++) {
+        record(30, 4);
+        posix_trace_flush(trid);
+    }
+    check("H9 log until full: full, overrun",
+          log_status_is(trid, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
+    check("H9 log until full: overrun is told once",
+          log_status_is(trid, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN));
+    end("H9 shutdown", trid);
+    trid = open_log("H9 reopened", fd);
+    bool good = logged(trid, POSIX_TRACE_START);
+    for (; !(event = next_logged(trid)).unavailable; last = event)
+        if (event.info.posix_event_id == told)
+            good = good && is_told(&event, count++ % 30, 4);
+    check("H9 log until full: the oldest, in order", good && count > 60 && count < 300);
+    check("H9 log until full: STOP is the last", is(&last, POSIX_TRACE_STOP));
+    returns("H9 close", 0, posix_trace_close(trid));
+    close(fd);
+}
+
+// A log that is there is continued.
+static void test_append(void)
+{
+    trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_APPEND, 0);
+    int fd = new_file();
+    for (uint32_t run = 0; run < 2; run++) {
+        trace_id_t trid = create_log("H11 append: create", fd, &attr);
+        record(10 + run, 3);
+        posix_trace_stop(trid);
+        settle();
+        end("H11 shutdown", trid);
+    }
+    trace_id_t trid = open_log("H11 reopened", fd);
+    for (uint32_t run = 0; run < 2; run++)
+        check("H11 append: one run behind the other", logged(trid, POSIX_TRACE_START) &&
+                                                          are_logged(trid, 10 + run, 3) &&
+                                                          logged(trid, POSIX_TRACE_STOP));
+    check("H11 append: nothing more", ends(trid));
+    returns("H11 close", 0, posix_trace_close(trid));
+    close(fd);
+}
+
+// ---- files ----
+
+static void test_files(void)
+{
+    trace_id_t trid;
+    int fd = open("/dev/null", O_WRONLY), text = new_file();
+    returns("H7 descriptors: not open", EBADF, posix_trace_create_withlog(PID, NULL, -1, &trid));
+    returns("H7 descriptors: no file", EINVAL, posix_trace_create_withlog(PID, NULL, fd, &trid));
+    close(fd);
+    fd = open("/dev/null", O_RDONLY);
+    returns("H7 descriptors: for reading", EBADF, posix_trace_create_withlog(PID, NULL, fd, &trid));
+    close(fd);
+    check("H6 no log: a text", write(text, "a text and no log\n", 18) == 18);
+    returns("H6 no log", EINVAL, posix_trace_open(text, &trid));
+    returns("H7 descriptors: what is no log", EINVAL,
+            posix_trace_create_withlog(PID, NULL, text, &trid));
+    close(text);
+}
+
+void test_logs(void)
+{
+    test_reopened();
+    test_flush_events();
+    test_flush_frees();
+    test_log_full();
+    test_append();
+    test_files();
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// qemu-tests/checkers/attach: orders to the firmware. In: what it is to record. Out: words in its
+// memory, and what it says there itself.
+#include "attach.h"
+#include <stdlib.h>
+#include <time.h>
+
+enum { PATIENCE = 60, PAUSE = 5000000 }; // seconds, nanoseconds
+// Words of calls_order.
+enum {
+    READY = 0,
+    CLOCK_HZ = 1,
+    DONE = 2,
+    NUMBER = 3,
+    VERB = 4,
+    TYPE = 5,
+    NAME_AT = 9,
+    NAME_BYTES = 32
+};
+
+struct extract_memory *memory;
+struct extract_symbols *symbols;
+trace_event_id_t told;
+static uint64_t words_at, before_at, behind_at;
+static uint32_t number;
+
+uint64_t address_of(const char *symbol)
+{
+    struct extract_symbol found;
+    return extract_symbols_by_name(symbols, symbol, &found) ? found.address : 0;
+}
+
+// A memory that is read only while its target stands: whether it ran.
+static bool stand(void)
+{
+    bool ran = !extract_live_halts(memory).now;
+    (void)extract_live_halt(memory, NULL);
+    return ran;
+}
+
+static void go_on(bool ran)
+{
+    if (ran)
+        (void)extract_live_resume(memory, NULL);
+}
+
+// The target's order of bytes, which is its own inverse.
+static uint32_t in_order(uint32_t word)
+{
+    bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    bool is_big = extract_symbols_byte_order(symbols) == EXTRACT_BIG;
+    return is_big == host_is_big ? word : __builtin_bswap32(word);
+}
+
+uint32_t peek(uint64_t address)
+{
+    uint32_t word = 0;
+    size_t got;
+    bool ran = stand();
+    if (extract_memory_read(memory, address, &word, sizeof word, &got, NULL))
+        printf("# 0x%llx cannot be read\n", (unsigned long long)address);
+    go_on(ran);
+    return in_order(word);
+}
+
+static void poke(uint32_t index, const void *bytes, size_t length)
+{
+    bool ran = stand();
+    if (extract_memory_write(memory, words_at + (uint64_t)index * 4, bytes, length, NULL))
+        puts("# an order cannot be written");
+    go_on(ran);
+}
+
+static uint32_t order_word(uint32_t index)
+{
+    return peek(words_at + (uint64_t)index * 4);
+}
+
+void post(const struct order *order)
+{
+    const uint32_t words[] = {in_order(order->verb), in_order(order->type), in_order(order->count),
+                              in_order(order->bytes), in_order(order->ticks)};
+    char name[NAME_BYTES] = "";
+    if (order->name)
+        memcpy(name, order->name, strnlen(order->name, sizeof name - 1));
+    uint32_t next = in_order(++number);
+    poke(VERB, words, sizeof words);
+    poke(NAME_AT, name, sizeof name);
+    poke(NUMBER, &next, sizeof next);
+}
+
+// Lets the target run for a moment; whether the word is `value` then.
+static bool becomes(uint32_t index, uint32_t value)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE};
+    (void)extract_live_resume(memory, NULL);
+    nanosleep(&pause, NULL);
+    (void)extract_live_halt(memory, NULL);
+    return order_word(index) == value;
+}
+
+static bool await(uint32_t index, uint32_t value)
+{
+    time_t over = time(NULL) + PATIENCE;
+    bool ran = stand(), good = false;
+    while (!good && time(NULL) < over)
+        good = becomes(index, value);
+    go_on(ran);
+    return good;
+}
+
+bool orders_find(void)
+{
+    words_at = address_of("calls_order");
+    before_at = address_of("calls_before");
+    behind_at = address_of("calls_behind");
+    bool found = words_at && before_at && behind_at && await(READY, 1);
+    if (!found)
+        puts("not ok attach: the image takes no orders");
+    number = order_word(NUMBER);
+    return found;
+}
+
+void obey(const struct order *order)
+{
+    post(order);
+    if (!await(DONE, number)) {
+        puts("not ok attach: the firmware does not do as it is told");
+        exit(1);
+    }
+}
+
+void settle(void)
+{
+    obey(&(struct order){.verb = NOTHING});
+}
+
+void record(uint32_t count, uint32_t bytes)
+{
+    obey(&(struct order){.verb = RECORD, .type = told, .count = count, .bytes = bytes});
+}
+
+trace_event_id_t named_there(const char *name)
+{
+    obey(&(struct order){.verb = NAME, .name = name});
+    return order_word(TYPE);
+}
+
+struct span ticks_between(uint32_t event, uint32_t later)
+{
+    uint64_t from = (uint64_t)event * 4, to = (uint64_t)later * 4;
+    return (struct span){peek(before_at + to) - peek(behind_at + from),
+                         peek(behind_at + to) - peek(before_at + from)};
+}
+
+double target_hz(void)
+{
+    return order_word(CLOCK_HZ);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// qemu-tests/checkers/attach: streams of the target, and their events one by one. In: trace ids.
+// Out: whether they are what the firmware was told to record.
+#include "attach.h"
+
+trace_attr_t attributes(int policy, size_t max_data)
+{
+    trace_attr_t attr;
+    posix_trace_attr_init(&attr);
+    if (policy)
+        posix_trace_attr_setstreamfullpolicy(&attr, policy);
+    if (max_data)
+        posix_trace_attr_setmaxdatasize(&attr, max_data);
+    return attr;
+}
+
+trace_id_t create(const char *name, const trace_attr_t *attr)
+{
+    trace_id_t trid = 0;
+    returns(name, 0, posix_trace_create(PID, attr, &trid));
+    settle();
+    return trid;
+}
+
+trace_id_t create_started(const char *name, const trace_attr_t *attr)
+{
+    struct event event;
+    trace_id_t trid = create(name, attr);
+    int error = posix_trace_start(trid);
+    settle();
+    if (error || !comes(trid, POSIX_TRACE_START, &event))
+        check(name, false);
+    return trid;
+}
+
+void end(const char *name, trace_id_t trid)
+{
+    returns(name, 0, posix_trace_shutdown(trid));
+    settle();
+}
+
+struct event take(trace_id_t trid)
+{
+    struct event event = {.unavailable = 1};
+    int error = posix_trace_trygetnext_event(trid, &event.info, event.data, sizeof event.data,
+                                             &event.length, &event.unavailable);
+    if (error)
+        printf("# no event: %s\n", strerror(error));
+    return event;
+}
+
+bool comes(trace_id_t trid, trace_event_id_t type, struct event *event)
+{
+    *event = take(trid);
+    bool good = !event->unavailable && event->info.posix_event_id == type;
+    if (event->unavailable)
+        printf("# no event, not one of type %u\n", (unsigned)type);
+    else if (!good)
+        printf("# an event of type %u, not %u\n", (unsigned)event->info.posix_event_id,
+               (unsigned)type);
+    return good;
+}
+
+bool none(trace_id_t trid)
+{
+    struct event event = take(trid);
+    if (!event.unavailable)
+        printf("# an event of type %u\n", (unsigned)event.info.posix_event_id);
+    return event.unavailable;
+}
+
+bool is_told(const struct event *event, uint32_t number, size_t bytes)
+{
+    bool good = event->info.posix_event_id == told && event->length == bytes;
+    for (size_t k = 0; k < bytes && good; k++)
+        good = event->data[k] == (uint8_t)(number + k);
+    if (!good)
+        printf("# type %u, %zu bytes, the first %u: not event %u\n",
+               (unsigned)event->info.posix_event_id, event->length, event->data[0],
+               (unsigned)number);
+    return good;
+}
+
+bool events_come(trace_id_t trid, uint32_t from, uint32_t to)
+{
+    struct event event;
+    for (; from < to; from++)
+        if (!comes(trid, told, &event) || !is_told(&event, from, event.length) || !event.length)
+            return false;
+    return true;
+}
+
+int number_in(const struct event *event)
+{
+    int value = -1;
+    if (event->length == sizeof value)
+        memcpy(&value, event->data, sizeof value);
+    return value;
+}
+
+bool status_is(trace_id_t trid, int running, int full, int overrun)
+{
+    struct posix_trace_status_info s;
+    int error = posix_trace_get_status(trid, &s);
+    bool good = !error && s.posix_stream_status == running && s.posix_stream_full_status == full &&
+                s.posix_stream_overrun_status == overrun;
+    if (!good)
+        printf("# status: error %d, running %d, full %d, overrun %d\n", error,
+               s.posix_stream_status, s.posix_stream_full_status, s.posix_stream_overrun_status);
+    return good;
+}
+
+double seconds(const struct timespec *time)
+{
+    return (double)time->tv_sec + (double)time->tv_nsec / 1e9;
+}

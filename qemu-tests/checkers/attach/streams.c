@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+// qemu-tests/checkers/attach: A to D: attributes, streams, starting and stopping, policies.
+// In: a target that records what it is told. Out: a line for each assertion.
+#include "attach.h"
+
+// ---- A ----
+
+// As many events of the greatest size as the sizes promise are there, none lost.
+static void test_size_contract(int policy)
+{
+    trace_attr_t attr = attributes(policy, 0);
+    size_t stream = 0, most = 0, size = 1;
+    struct event event;
+    trace_id_t trid = create("A7 size contract: create", &attr);
+    posix_trace_get_attr(trid, &attr);
+    posix_trace_attr_getstreamsize(&attr, &stream);
+    posix_trace_attr_getmaxdatasize(&attr, &most);
+    posix_trace_attr_getmaxusereventsize(&attr, most, &size);
+    posix_trace_start(trid);
+    record((uint32_t)(stream / size), (uint32_t)most);
+    check("A7 size contract: nothing is lost",
+          stream / size > 10 &&
+              status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
+    check("A7 size contract: all are there", comes(trid, POSIX_TRACE_START, &event) &&
+                                                 events_come(trid, 0, (uint32_t)(stream / size)) &&
+                                                 none(trid));
+    end("A7 size contract: shutdown", trid);
+}
+
+static void test_copied(void)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, 32);
+    char name[TRACE_NAME_MAX] = "";
+    int policy = 0;
+    size_t most = 0;
+    struct timespec resolution = {0};
+    posix_trace_attr_setname(&attr, "first");
+    trace_id_t trid = create("A8 attributes: create", &attr);
+    posix_trace_attr_setname(&attr, "second");
+    posix_trace_attr_destroy(&attr);
+    memset(&attr, 0x5A, sizeof attr);
+    returns("A8 attributes: get_attr", 0, posix_trace_get_attr(trid, &attr));
+    posix_trace_attr_getname(&attr, name);
+    check("A8 attributes: the name of creation", !strcmp(name, "first"));
+    posix_trace_attr_getstreamfullpolicy(&attr, &policy);
+    posix_trace_attr_getmaxdatasize(&attr, &most);
+    check("A8 attributes: policy and size of data", policy == POSIX_TRACE_UNTIL_FULL && most == 32);
+    posix_trace_attr_getclockres(&attr, &resolution);
+    double ticks = seconds(&resolution) * target_hz();
+    check("A8 attributes: the target's clock", ticks >= 1 && ticks < 1.01);
+    posix_trace_attr_setstreamsize(&attr, (size_t)RING_WORDS * 4);
+    end("A8 attributes: shutdown", trid);
+    returns("A8 attributes: more than the ring has", ENOMEM, posix_trace_create(PID, &attr, &trid));
+}
+
+void test_attributes(void)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_FLUSH, 0);
+    trace_id_t trid;
+    returns("A9 flush without a log", EINVAL, posix_trace_create(PID, &attr, &trid));
+    test_size_contract(POSIX_TRACE_LOOP);
+    test_size_contract(POSIX_TRACE_UNTIL_FULL);
+    test_copied();
+}
+
+// ---- B ----
+
+static void test_kinds(void)
+{
+    struct posix_trace_status_info status;
+    trace_id_t trid = create("B4 kinds: create", NULL), stale = trid;
+    returns("B4 kinds: rewind", EINVAL, posix_trace_rewind(trid));
+    returns("B4 kinds: close", EINVAL, posix_trace_close(trid));
+    returns("B4 kinds: flush", EINVAL, posix_trace_flush(trid));
+    returns("B4 kinds: no such id", EINVAL, posix_trace_get_status(trid + 1, &status));
+    end("B4 kinds: shutdown", trid);
+    returns("B4 kinds: shut down", EINVAL, posix_trace_shutdown(stale));
+    trid = create("B4 kinds: create in its place", NULL);
+    returns("B4 kinds: of the stream before", EINVAL, posix_trace_start(stale));
+    end("B4 kinds: shutdown of the second", trid);
+}
+
+// The firmware has bound the first stream, whose positions begin at 0 again: the second one is
+// taken before it.
+void test_create(void)
+{
+    enum { STREAMS_AT = 32, HEAD = 48 };
+    uint64_t block = address_of("ringside_posix");
+    uint64_t head = block + peek(block + STREAMS_AT) + HEAD;
+    trace_event_set_t set, empty;
+    trace_id_t other, more;
+    posix_trace_eventset_empty(&empty);
+    memset(&set, 0xA5, sizeof set);
+    returns("B3 create: another process", ESRCH, posix_trace_create(PID + 1, NULL, &other));
+    trace_id_t trid = create("B1 create", NULL);
+    check("B1 create: suspended, not full, not overrun",
+          status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
+    check("B1 create: no filter",
+          !posix_trace_get_filter(trid, &set) && !memcmp(&set, &empty, sizeof set));
+    record(1, 1);
+    check("B1 create: nothing is recorded", none(trid));
+    other = create_started("I9 create: of the stream that the firmware has bound", NULL);
+    returns("B2 create: one more than there are", EAGAIN, posix_trace_create(PID, NULL, &more));
+    check("I6 positions: in front of their end", peek(head) > UINT32_MAX - 1000);
+    bool good = true;
+    for (int i = 0; i < 5; i++) {
+        record(40, 4);
+        good = good && events_come(other, 0, 40);
+    }
+    check("I6 positions: the events over their end", good && none(other));
+    check("I6 positions: behind it", peek(head) < 10000);
+    check("B1 create: the other one has none of it", none(trid));
+    end("B1 shutdown", trid);
+    end("I9 shutdown", other);
+    test_kinds();
+}
+
+// ---- C ----
+
+static void test_once_each(void)
+{
+    struct event event;
+    trace_id_t trid = create("C1 start: create", NULL);
+    for (int i = 0; i < 2; i++) {
+        returns("C1 start", 0, posix_trace_start(trid));
+        settle();
+    }
+    check("C1 start: running",
+          status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
+    record(2, 4);
+    for (int i = 0; i < 2; i++) {
+        returns("C1 stop", 0, posix_trace_stop(trid));
+        settle();
+    }
+    check("C1 stop: suspended",
+          status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
+    record(3, 4);
+    returns("C1 start again", 0, posix_trace_start(trid));
+    record(1, 9);
+    check("C1 start: once", comes(trid, POSIX_TRACE_START, &event) && events_come(trid, 0, 2));
+    check("C1 stop: once, by request",
+          comes(trid, POSIX_TRACE_STOP, &event) && number_in(&event) == 0);
+    check("C1 nothing in between", comes(trid, POSIX_TRACE_START, &event) &&
+                                       comes(trid, told, &event) && event.length == 9 &&
+                                       none(trid));
+    end("C1 shutdown", trid);
+}
+
+static void test_start_filter(void)
+{
+    trace_event_set_t set, got;
+    struct event event;
+    trace_id_t trid = create("C2 start has the filter: create", NULL);
+    posix_trace_eventset_empty(&set);
+    posix_trace_eventset_add(POSIX_TRACE_ERROR, &set);
+    posix_trace_eventset_add(POSIX_TRACE_UNNAMED_USEREVENT, &set);
+    returns("C2 start has the filter: set", 0,
+            posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+    posix_trace_start(trid);
+    settle();
+    check("C2 start has the filter", comes(trid, POSIX_TRACE_START, &event) &&
+                                         event.length == sizeof got &&
+                                         !memcmp(event.data, &set, sizeof set));
+    end("C2 shutdown", trid);
+}
+
+static void test_origin(void)
+{
+    struct extract_symbol function;
+    struct event event;
+    uint64_t offset;
+    trace_id_t trid = create_started("C3 origin: create", NULL);
+    record(1, 1);
+    check("C3 origin: an event", comes(trid, told, &event));
+    check("C3 origin: process", event.info.posix_pid == CORE_PID);
+    check("C3 origin: thread",
+          (uint64_t)(uintptr_t)event.info.posix_thread_id == address_of("calls_thread"));
+    check("C3 origin: place",
+          extract_symbols_by_address(symbols, (uint64_t)(uintptr_t)event.info.posix_prog_address,
+                                     &function, &offset, NULL) &&
+              !strcmp(function.name, "calls_record"));
+    end("C3 shutdown", trid);
+}
+
+void test_start(void)
+{
+    test_once_each();
+    test_start_filter();
+    test_origin();
+}
+
+// ---- D ----
+
+// OVERFLOW has the stamp of the first event that was lost, which the firmware's own clock tells.
+static bool is_first_lost(const struct event *overflow, const struct event *first)
+{
+    struct span span = ticks_between(0, first->data[0]);
+    double ticks =
+        (seconds(&first->info.posix_timestamp) - seconds(&overflow->info.posix_timestamp)) *
+        target_hz();
+    const double rounding = 1e-6 * target_hz() + 2; // of a double that has the time of day
+    bool good = ticks >= span.least - rounding && ticks <= span.most + rounding;
+    if (!good)
+        printf("# %.1f ticks, not %u to %u\n", ticks, (unsigned)span.least, (unsigned)span.most);
+    return good;
+}
+
+static void test_loop(void)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_LOOP, 0);
+    struct event overflow, resume, event;
+    trace_id_t trid = create_started("D1 loop: create", &attr);
+    record(OVERFULL, 4);
+    check("D1 loop: running, full, overrun",
+          status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
+    check("D1 loop: overrun is told once",
+          status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN));
+    bool good = comes(trid, POSIX_TRACE_OVERFLOW, &overflow) &&
+                comes(trid, POSIX_TRACE_RESUME, &resume) && comes(trid, told, &event);
+    check("D1 loop: overflow, resume, the rest", good);
+    check("D1 loop: overflow at the first lost", good && is_first_lost(&overflow, &event));
+    check("D1 loop: resume at the first that is there",
+          good && !memcmp(&resume.info.posix_timestamp, &event.info.posix_timestamp,
+                          sizeof event.info.posix_timestamp));
+    check("D1 loop: the newest, in order", good && event.data[0] > OVERFULL / 2 &&
+                                               events_come(trid, event.data[0] + 1U, OVERFULL) &&
+                                               none(trid));
+    check("D1 loop: read, it is not full",
+          status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
+    end("D1 shutdown", trid);
+}
+
+static void test_loop_stops(void)
+{
+    struct event event, last = {0};
+    trace_id_t trid = create_started("D2 loop stops: create", NULL);
+    record(OVERFULL, 4);
+    posix_trace_stop(trid);
+    settle();
+    check("D2 loop stops: suspended, full, overrun",
+          status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
+    while (!(event = take(trid)).unavailable)
+        last = event;
+    check("D2 loop stops: STOP is the last",
+          last.info.posix_event_id == POSIX_TRACE_STOP && number_in(&last) == 0);
+    end("D2 shutdown", trid);
+}
+
+// One turn of a stream until it is full, up to its being read.
+static void fill_and_drain(trace_id_t trid)
+{
+    struct event event;
+    uint32_t count = 0;
+    record(OVERFULL, 4);
+    check("D3 until full: suspended, full, overrun",
+          status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
+    check("D3 until full: overrun is told once",
+          status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN));
+    record(1, 4);
+    check("D3 until full: an event is refused",
+          status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
+    returns("D3 until full: start", 0, posix_trace_start(trid));
+    settle();
+    check("D3 until full: START in front", comes(trid, POSIX_TRACE_START, &event));
+    while ((event = take(trid)).info.posix_event_id == told && is_told(&event, count, 4))
+        count++;
+    check("D3 until full: the oldest, in order", count > RING_WORDS / 16 && count < OVERFULL);
+    check("D3 until full: STOP behind, by itself",
+          event.info.posix_event_id == POSIX_TRACE_STOP && number_in(&event) != 0 && none(trid));
+    check("D3 until full: read, it runs",
+          status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
+}
+
+static void test_until_full(void)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, 0);
+    trace_id_t trid = create("D3 until full: create", &attr);
+    struct event event;
+    posix_trace_start(trid);
+    for (int i = 0; i < 2; i++)
+        fill_and_drain(trid);
+    record(1, 4);
+    check("D3 until full: the next event starts it",
+          comes(trid, POSIX_TRACE_START, &event) && events_come(trid, 0, 1) && none(trid));
+    end("D3 shutdown", trid);
+}
+
+static void test_partly_read(void)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, 0);
+    trace_id_t trid = create_started("D4 partly read: create", &attr);
+    record(OVERFULL, 4);
+    check("D4 partly read: the first", events_come(trid, 0, 1));
+    check("D4 partly read: still full",
+          status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
+    check("D4 partly read: the second", events_come(trid, 1, 2));
+    end("D4 shutdown", trid);
+}
+
+static void test_clear(int policy)
+{
+    trace_attr_t attr = attributes(policy, 0);
+    char name[TRACE_EVENT_NAME_MAX] = "";
+    trace_id_t trid = create_started("D5 clear: create", &attr);
+    record(OVERFULL, 4);
+    returns("D5 clear", 0, posix_trace_clear(trid));
+    settle();
+    check("D5 clear: running, neither full nor overrun",
+          status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
+    record(2, 7);
+    struct event event = take(trid);
+    if (event.info.posix_event_id == POSIX_TRACE_START) // what was full starts again
+        event = take(trid);
+    check("D5 clear: what follows, and nothing else",
+          is_told(&event, 0, 7) && events_come(trid, 1, 2) && none(trid));
+    check("D5 clear: the names stay",
+          !posix_trace_eventid_get_name(trid, told, name) && !strcmp(name, "told"));
+    end("D5 shutdown", trid);
+}
+
+void test_policies(void)
+{
+    test_loop();
+    test_loop_stops();
+    test_until_full();
+    test_partly_read();
+    test_clear(POSIX_TRACE_LOOP);
+    test_clear(POSIX_TRACE_UNTIL_FULL);
+}
