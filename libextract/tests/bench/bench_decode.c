@@ -4,11 +4,11 @@
 // In: how many events (default 1,000,000) and an ELF for its symbols (default: this program).
 // Out: a table of events a second with ratios, and PASS or FAIL for each figure that must be met.
 #include "tests/bench/ctf_writer.h"
+#include "tests/bench/measure.h"
 #include "tests/bench/ring_maker.h"
 #include <errno.h>
 #include <extract/session.h>
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { RUNS = 5, THREADS = 8, OBJECTS = 15, BATCH = 128, LOOKUPS = 1 << 20, BASE = 0x20000000 };
@@ -27,20 +27,6 @@ struct bench {
     int null;
     uint64_t sum; // keeps the compiler from leaving work out
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static uint32_t random_word(uint32_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    return *state ^= *state << 5;
-}
 
 static void make_objects(struct maker *ring)
 {

@@ -4,12 +4,12 @@
 //
 // In: a folder (default: the current one's build/). Out: MB/s and ratios, and PASS or FAIL: the log
 // must take 200 MB/s, or 80 % of what dd does.
+#include "tests/bench/measure.h"
 #include <extract/log.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MEGABYTE = 1000000, TOTAL = 256 * MEGABYTE, RUNS = 3, SLOT = 32 };
@@ -19,13 +19,6 @@ struct bench {
     char log[300], plain[300];
     uint8_t *payload;
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static _Noreturn void fail(const char *what)
 {

@@ -6,10 +6,10 @@
 // babeltrace2's text sink on as many events; the price of the templates as a ratio; PASS or FAIL.
 #include "base/pen.h"
 #include "tests/bench/ctf_writer.h"
+#include "tests/bench/measure.h"
 #include "tests/bench/ring_maker.h"
 #include <errno.h>
 #include <extract/session.h>
-#include <time.h>
 
 enum { RUNS = 5, BATCH = 128, BASE = 0x20000000, THREADS = 8, OBJECTS = 15, LINE_ROOM = 512 };
 enum { WHO_COLUMNS = sizeof "interrupt/thread 0" - 1 };
@@ -25,21 +25,7 @@ struct bench {
     int null;
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 // ---- the events: a mix as busy systems show it ----
-
-static uint32_t random_word(uint32_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    return *state ^= *state << 5;
-}
 
 static uint32_t thread_at(uint32_t i)
 {

@@ -5,11 +5,11 @@
 // In: how many events (default 1,000,000). Out: a table for blocks of several sizes, and PASS or
 // FAIL for the report of blocks of 256 entries and more, which must have 65 % of the ring's rate
 // and aims at 80 %.
+#include "tests/bench/measure.h"
 #include "tests/bench/ring_maker.h"
 #include <extract/session.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -33,13 +33,6 @@ struct bench {
     int null;
     uint64_t sum; // keeps the compiler from leaving work out
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void make_events(struct bench *b)
 {

@@ -8,11 +8,8 @@
 // text controls a terminal, and what was saved shows the same events.
 #define _GNU_SOURCE // memfd_create
 #include "formats/format.h"
-#include "tests/fuzz/trace_checks.h"
+#include "tests/fuzz/ring_bytes.h"
 #include <extract/filter.h>
-#include <stdlib.h>
-
-enum { ADDRESS = 0x20000100 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,19 +25,6 @@ static void check_entry(const struct extract_ring *ring, const struct extract_ev
         address |= (uint64_t)entry.bytes[16 + i] << 8 * i;
     check(address == event->field[1]);
     check(event->id < 32 || !memcmp(entry.bytes + 32, event->data, event->data_bytes));
-}
-
-static void check_entries(const struct extract_trace *trace)
-{
-    const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
-    struct extract_event events[BATCH];
-    struct extract_reader reader;
-    size_t count;
-    extract_reader_init(&reader, trace);
-    while ((count = extract_reader_next(&reader, events, BATCH)))
-        for (size_t i = 0; i < count; i++)
-            if (!extract_event_is_mark(&events[i]))
-                check_entry(ring, &events[i]);
 }
 
 // `request` comes behind what is wanted, and `active` last.
@@ -98,13 +82,7 @@ static void check_file(const struct extract_trace *trace)
 
 static void check_session(struct extract_memory *memory, bool at, bool json)
 {
-    struct extract_session_options options = {
-        .size = sizeof options, .format = "posix", .ring_known = at, .ring = ADDRESS, .json = json};
-    struct extract_session *session;
-    struct extract_error error = {0};
-    enum extract_code code = extract_session_open(&session, memory, NULL, &options, &error);
-    check(!code == !!session);
-    check(!code || (error.code == code && error.what[0] && error.why[0]));
+    struct extract_session *session = open_ring(memory, "posix", at, json);
     if (session) {
         struct extract_text text;
         extract_text_init(&text, NULL, NULL);
@@ -112,7 +90,7 @@ static void check_session(struct extract_memory *memory, bool at, bool json)
         extract_text_free(&text);
         run_verbs(session);
         check_trace(extract_session_trace(session));
-        check_entries(extract_session_trace(session));
+        check_entries(extract_session_trace(session), check_entry);
         check_requests(extract_session_trace(session), memory);
         check_file(extract_session_trace(session));
     }
@@ -124,10 +102,7 @@ static void check_session(struct extract_memory *memory, bool at, bool json)
 
 static void as_memory(const uint8_t *data, size_t size, bool at)
 {
-    struct extract_memory *memory;
-    check(!extract_memory_new_images(&memory, NULL));
-    check(!extract_memory_add_bytes(memory, "fuzz", data, size, ADDRESS, NULL));
-    check_session(memory, at, size & 1);
+    check_session(stopped_target(data, size), at, size & 1);
 }
 
 static void as_file(const uint8_t *data, size_t size)
@@ -137,33 +112,10 @@ static void as_file(const uint8_t *data, size_t size)
         check_session(memory, false, false);
 }
 
-// Between any two reads of a target that runs, a byte of it changes.
-struct target {
-    uint8_t *bytes;
-    size_t size;
-    unsigned reads;
-};
-
-static size_t target_read(void *context, uint64_t address, void *buffer, size_t length)
-{
-    struct target *target = context;
-    uint64_t offset = address - ADDRESS;
-    if (address < ADDRESS || offset >= target->size)
-        return 0;
-    size_t got = length < target->size - offset ? length : target->size - (size_t)offset;
-    memcpy(buffer, target->bytes + offset, got);
-    target->bytes[(target->reads++ * 4 + target->bytes[target->size - 1]) % target->size]++;
-    return got;
-}
-
 static void as_target(const uint8_t *data, size_t size)
 {
-    struct target target = {malloc(size), size, 0};
-    struct extract_memory_source source = {
-        .read = target_read, .context = &target, .running = true};
-    struct extract_memory *memory = NULL;
-    check(target.bytes && !extract_memory_new(&memory, &source, NULL));
-    memcpy(target.bytes, data, size);
+    struct target target;
+    struct extract_memory *memory = running_target(&target, data, size, 4);
     check_session(memory, true, false);
     free(target.bytes);
 }

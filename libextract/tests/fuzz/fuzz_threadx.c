@@ -5,25 +5,9 @@
 // What is checked, besides that nothing crashes, leaks or hangs: every entry is accounted for, no
 // text controls a terminal, times and sums agree, and what was saved shows the same events.
 #define _GNU_SOURCE // memfd_create
-#include "tests/fuzz/trace_checks.h"
-#include <stdlib.h>
-#include <string.h>
-
-enum { ADDRESS = 0x20000100 };
+#include "tests/fuzz/ring_bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct extract_session *open_session(struct extract_memory *memory, bool at, bool json)
-{
-    struct extract_session_options options = {
-        .size = sizeof options, .ring_known = at, .ring = ADDRESS, .json = json};
-    struct extract_session *session;
-    struct extract_error error = {0};
-    enum extract_code code = extract_session_open(&session, memory, NULL, &options, &error);
-    check(!code == !!session);
-    check(!code || (error.code == code && error.what[0] && error.why[0]));
-    return session;
-}
 
 // Takes the session.
 static void check_session(struct extract_session *session)
@@ -40,10 +24,8 @@ static void check_session(struct extract_session *session)
 
 static void as_memory(const uint8_t *data, size_t size)
 {
-    struct extract_memory *memory;
-    check(!extract_memory_new_images(&memory, NULL));
-    check(!extract_memory_add_bytes(memory, "fuzz", data, size, ADDRESS, NULL));
-    struct extract_session *session = open_session(memory, true, size & 1);
+    struct extract_memory *memory = stopped_target(data, size);
+    struct extract_session *session = open_ring(memory, NULL, true, size & 1);
     if (session)
         run_verbs(session);
     check_session(session);
@@ -55,38 +37,15 @@ static void as_file(const uint8_t *data, size_t size)
     struct extract_memory *memory;
     if (extract_memory_open_trx(&memory, file_of(data, size), NULL))
         return;
-    check_session(open_session(memory, false, false));
+    check_session(open_ring(memory, NULL, false, false));
     extract_memory_close(memory);
-}
-
-// Between any two reads of a target that runs, a byte of it changes.
-struct target {
-    uint8_t *bytes;
-    size_t size;
-    unsigned reads;
-};
-
-static size_t target_read(void *context, uint64_t address, void *buffer, size_t length)
-{
-    struct target *target = context;
-    uint64_t offset = address - ADDRESS;
-    if (address < ADDRESS || offset >= target->size)
-        return 0;
-    size_t got = length < target->size - offset ? length : target->size - (size_t)offset;
-    memcpy(buffer, target->bytes + offset, got);
-    target->bytes[(target->reads++ * 37 + target->bytes[target->size - 1]) % target->size]++;
-    return got;
 }
 
 static void as_target(const uint8_t *data, size_t size)
 {
-    struct target target = {malloc(size), size, 0};
-    struct extract_memory_source source = {
-        .read = target_read, .context = &target, .running = true};
-    struct extract_memory *memory = NULL;
-    check(target.bytes && !extract_memory_new(&memory, &source, NULL));
-    memcpy(target.bytes, data, size);
-    check_session(open_session(memory, true, false));
+    struct target target;
+    struct extract_memory *memory = running_target(&target, data, size, 37);
+    check_session(open_ring(memory, NULL, true, false));
     extract_memory_close(memory);
     free(target.bytes);
 }
