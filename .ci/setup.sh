@@ -31,6 +31,7 @@ test             ctags                       universal-ctags
 test             jq                          jq
 test             babeltrace2                 babeltrace2
 test             valgrind                    valgrind
+test             strace                      strace
 test             tmux                        tmux
 LIST
 }

@@ -3,7 +3,8 @@
 //
 // Functions return 0 or the number of the error. The traced process is a program on this host, or
 // firmware that <extract/posix/attach.h> gave a process id. posix_trace_event may be called from
-// signal handlers; every function from any thread.
+// signal handlers, and a handler that interrupted it may leave it by siglongjmp; every function may
+// be called from any thread.
 //
 // Source: IEEE Std 1003.1-2008 (Issue 7), 2.11, <trace.h> and the pages of its functions.
 #ifndef RINGSIDE_POSIX_TRACE_H
@@ -193,6 +194,17 @@ int posix_trace_eventset_ismember(trace_event_id_t event_id,
 
 // ---- trace points ----
 void posix_trace_event(trace_event_id_t event_id, const void *__restrict data_ptr, size_t data_len);
+
+// A trace point tests one word before it calls anything: 0 where no stream of this process records.
+extern const volatile uint32_t *volatile posix_trace_active_word;
+
+static inline void ringside_no_event(trace_event_id_t event_id, const void *data_ptr,
+                                     size_t data_len)
+{
+    (void)event_id, (void)data_ptr, (void)data_len;
+}
+#define posix_trace_event(...)                                                                     \
+    (*posix_trace_active_word ? (posix_trace_event)(__VA_ARGS__) : ringside_no_event(__VA_ARGS__))
 
 // ---- event types and their names ----
 int posix_trace_eventid_open(const char *__restrict event_name,

@@ -35,9 +35,11 @@ struct ringside_stream {
     char name[16];
     uint32_t filter[RINGSIDE_IDS / 32], wanted_filter[RINGSIDE_IDS / 32];
     // Behind what the format tells: the recorder's own.
-    uint32_t limit; // words that may be in use after an event was recorded
+    uint32_t limit;    // words that may be in use after an event was recorded
+    uint32_t data_end; // while it runs, more bytes than an event's data have; else 0
     uint32_t controller_file, controller_checked;
-    uint32_t unused[5];
+    uint32_t bound_at;                // by the clock that `birth` is of
+    uint32_t missed, missed_stamp[2]; // not in refused yet; of the first of these
 };
 
 // What a port adds to the memory.

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 enum {
-    PATIENCE = 20000,         // of some 50 us: a second
     CHECK_NS = 100 * 1000000, // between two looks at whether a controller is there
     STUCK = 64,               // refused events between two looks at what they wait for
+    NEAREST = 16,             // records that are looked at then
     ATTEMPTS = 1000
 };
 
@@ -25,16 +25,23 @@ struct ringside_trace_object {
 int ringside_trace_object_open(pid_t pid, bool create, struct ringside_trace_object **object)
 {
     struct ringside_trace_object *o = calloc(1, sizeof *o);
+    struct ringside_mapping mapping;
     if (!o)
         return ENOMEM;
     ringside_linux_know_thread();
     if (create)
         ringside_objects_sweep();
     o->pid = pid ? pid : getpid();
-    int error = ringside_object_map(o->pid, create, true, &o->memory, &o->file);
+    int error = ringside_object_map(o->pid, create, create, &mapping);
     if (error) {
         free(o);
         return error;
+    }
+    o->memory = mapping.memory;
+    o->file = mapping.file;
+    if (mapping.owner != o->pid && !ringside_object_join(&mapping, o->pid)) {
+        ringside_trace_object_close(o);
+        return ENOMEM;
     }
     *object = o;
     return 0;
@@ -59,23 +66,27 @@ uint8_t *ringside_trace_object_bytes(struct ringside_trace_object *object, size_
 static bool enter(struct ringside_memory *m)
 {
     ringside_linux_know_thread();
-    ringside_thread.inside = 1;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (ringside_linux_lock(m) || ringside_linux_wait(m, PATIENCE))
-        return true;
-    ringside_thread.inside = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (ringside_thread.queued)
-        ringside_linux_drain();
-    return false;
+    return ringside_linux_lock(m) || ringside_linux_wait(m, false);
 }
 
 // ---- streams ----
 
 static void disown(struct ringside_memory *m, unsigned stream)
 {
-    for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
-        m->entries[k].streams &= ~(UINT32_C(1) << stream);
+    for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++) {
+        uint32_t streams = RINGSIDE_LOAD(m->entries[k].streams);
+        if (streams >> stream & 1)
+            RINGSIDE_STORE(m->entries[k].streams, streams - (UINT32_C(1) << stream));
+    }
+}
+
+// As ringside_life_read tells when processes began.
+static uint32_t ticks_now(void)
+{
+    struct timespec now;
+    uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint32_t)((uint64_t)now.tv_sec * hz + (uint64_t)now.tv_nsec * hz / 1000000000);
 }
 
 // In the critical section.
@@ -103,12 +114,15 @@ void ringside_port_lap(struct ringside_memory *m, unsigned stream)
     errno = saved;
 }
 
+// A stream that is full waits for its controller only.
 void ringside_port_stuck(struct ringside_memory *m, unsigned stream)
 {
+    const struct ringside_stream *s = &m->streams[stream];
     int saved = errno;
-    if (m->streams[stream].refused % STUCK != 1)
+    if (s->refused % STUCK != 1)
         return;
-    ringside_core_mend(m, stream);
+    if (!(s->state & RINGSIDE_FULL))
+        ringside_core_mend(m, stream, NEAREST);
     ringside_port_lap(m, stream);
     errno = saved;
 }
@@ -125,10 +139,10 @@ static bool reserve(struct ringside_trace_object *o, unsigned *stream)
                 continue;
             release(m, i);
         }
-        ringside_core_mend(m, i);
+        ringside_core_mend(m, i, UINT32_MAX);
         if (ringside_core_open(m, i))
             continue;
-        s->controller = ringside_traced.pid;
+        s->controller = ringside_port_process();
         s->controller_file = (uint32_t)o->file;
         *stream = i;
         return true;
@@ -161,9 +175,10 @@ static void ask_for(struct ringside_trace_object *o, unsigned stream,
     if (ringside_life_read(o->pid, &life))
         e = ringside_entry_take(m, o->pid, life.birth);
     if (e)
-        e->streams |= UINT32_C(1) << stream;
+        RINGSIDE_STORE(e->streams, e->streams | UINT32_C(1) << stream);
     s->tail = s->head; // the ring may change its size
     s->ring_words = bind->ring_words;
+    s->bound_at = ticks_now();
     s->pid = (uint32_t)o->pid;
     s->flags = bind->inherit ? RINGSIDE_INHERIT : 0;
     memset(s->name, 0, sizeof s->name);
@@ -223,7 +238,7 @@ static bool attend(struct ringside_memory *m)
         return true;
     for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
         if (m->streams[i].state)
-            ringside_core_mend(m, i);
+            ringside_core_mend(m, i, UINT32_MAX);
     ringside_core_attend(m);
     for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
         done = done && m->streams[i].request == m->streams[i].request_done;

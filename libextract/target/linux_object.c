@@ -90,8 +90,8 @@ static bool alive(pid_t pid, struct ringside_life *life)
 
 static bool entry_is(const struct ringside_entry *e, pid_t pid, uint64_t birth)
 {
-    return e->pid == (uint32_t)pid && e->birth[0] == (uint32_t)birth &&
-           e->birth[1] == (uint32_t)(birth >> 32);
+    return __atomic_load_n(&e->pid, __ATOMIC_ACQUIRE) == (uint32_t)pid &&
+           e->birth[0] == (uint32_t)birth && e->birth[1] == (uint32_t)(birth >> 32);
 }
 
 struct ringside_entry *ringside_entry_find(struct ringside_memory *m, pid_t pid, uint64_t birth)
@@ -108,22 +108,26 @@ static bool entry_dead(const struct ringside_entry *e)
     return !alive((pid_t)e->pid, &life) || !entry_is(e, (pid_t)e->pid, life.birth);
 }
 
-// A free entry, else one of a process that is gone.
-static struct ringside_entry *spare_entry(struct ringside_memory *m)
+// A free entry, else one of a process that is gone, of those that are looked at: as the search
+// begins with another one for each process, some other finds those that this one does not.
+static struct ringside_entry *spare_entry(struct ringside_memory *m, pid_t pid)
 {
+    enum { LOOKS = 64 };
     for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
-        if (!m->entries[k].pid)
+        if (!RINGSIDE_LOAD(m->entries[k].pid))
             return &m->entries[k];
-    for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
-        if (entry_dead(&m->entries[k]))
-            return &m->entries[k];
+    for (unsigned k = 0; k < LOOKS; k++) {
+        struct ringside_entry *e = &m->entries[((unsigned)pid * LOOKS + k) % RINGSIDE_ENTRIES];
+        if (entry_dead(e))
+            return e;
+    }
     return NULL;
 }
 
 struct ringside_entry *ringside_entry_take(struct ringside_memory *m, pid_t pid, uint64_t birth)
 {
     struct ringside_entry *e = ringside_entry_find(m, pid, birth);
-    if (e || !(e = spare_entry(m)))
+    if (e || !(e = spare_entry(m, pid)))
         return e;
     *e = (struct ringside_entry){0, {(uint32_t)birth, (uint32_t)(birth >> 32)}, 0};
     __atomic_store_n(&e->pid, (uint32_t)pid, __ATOMIC_RELEASE);
@@ -134,7 +138,7 @@ bool ringside_process_dead(struct ringside_memory *m, uint32_t pid)
 {
     struct ringside_life life;
     for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
-        if (m->entries[k].pid == pid)
+        if (RINGSIDE_LOAD(m->entries[k].pid) == pid)
             return entry_dead(&m->entries[k]);
     return !alive((pid_t)pid, &life);
 }
@@ -164,6 +168,17 @@ void ringside_object_unlink(pid_t pid)
     unlink(object_path(pid).text);
 }
 
+// Whether the file is locked now. Who is stopped while it has the lock is not waited for.
+static bool lock_file(int file)
+{
+    enum { ATTEMPTS = 100 };
+    static const struct timespec nap = {0, 1000000};
+    for (int n = 0; flock(file, LOCK_EX | LOCK_NB); n++)
+        if (n == ATTEMPTS || nanosleep(&nap, NULL))
+            return false;
+    return true;
+}
+
 // Removes the name of an object whose process is gone, unless somebody else did and made a new one,
 // or it is another user's.
 static void replace(int file, pid_t pid)
@@ -172,9 +187,19 @@ static void replace(int file, pid_t pid)
     struct stat here, there;
     if (fstat(file, &here) || here.st_uid != geteuid()) // who may keep it locked
         return;
-    if (!flock(file, LOCK_EX) && !stat(path.text, &there) && here.st_ino == there.st_ino &&
+    if (lock_file(file) && !stat(path.text, &there) && here.st_ino == there.st_ino &&
         here.st_dev == there.st_dev)
         unlink(path.text);
+}
+
+// The object that has the process' name, if it is none of its own.
+static void remove_stale(pid_t pid)
+{
+    int file = open(object_path(pid).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0)
+        return;
+    replace(file, pid);
+    close(file);
 }
 
 static bool is_ours(const struct ringside_memory *m)
@@ -256,7 +281,8 @@ static int map_existing(int file, pid_t pid, uint64_t birth, struct ringside_mem
     return ESRCH;
 }
 
-bool ringside_object_link(pid_t from, pid_t to)
+// A second name for an object.
+static bool link_object(pid_t from, pid_t to)
 {
     if (!link(object_path(from).text, object_path(to).text))
         return true;
@@ -273,26 +299,70 @@ bool ringside_object_link(pid_t from, pid_t to)
     return same || !link(object_path(from).text, object_path(to).text);
 }
 
-// The parent's object as the child's.
-static bool share_parents(pid_t pid, const struct ringside_life *child)
+uint32_t ringside_inherited(const struct ringside_memory *m, uint32_t streams, uint64_t birth)
 {
-    struct ringside_life parent;
-    struct ringside_memory *m;
-    if (child->parent <= 1 || !ringside_life_read(child->parent, &parent))
+    for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
+        if (!(m->streams[i].flags & RINGSIDE_INHERIT) || birth < m->streams[i].bound_at)
+            streams &= ~(UINT32_C(1) << i);
+    return streams;
+}
+
+bool ringside_object_join(const struct ringside_mapping *mapping, pid_t pid)
+{
+    struct ringside_memory *m = mapping->memory;
+    struct ringside_entry *e = NULL;
+    struct ringside_life life;
+    ringside_port_state inside = ringside_life_read(pid, &life) && ringside_port_enter(m);
+    if (!inside)
         return false;
-    int file = open(object_path(child->parent).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0)
+    e = ringside_entry_take(m, pid, life.birth);
+    if (e)
+        RINGSIDE_STORE(e->streams, e->streams | mapping->streams);
+    ringside_port_leave(m, inside);
+    return e && link_object(mapping->owner, pid);
+}
+
+bool ringside_object_exists(pid_t pid)
+{
+    return !access(object_path(pid).text, F_OK);
+}
+
+// The object that has the name of a process that runs; nothing is made.
+static int map_named(pid_t pid, uint64_t birth, struct ringside_mapping *mapping)
+{
+    mapping->file = open(object_path(pid).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (mapping->file < 0)
+        return errno == ENOENT ? ENOENT : errno == EACCES ? EPERM : EINVAL;
+    int error = map_existing(mapping->file, pid, birth, &mapping->memory);
+    if (error)
+        close(mapping->file);
+    return error;
+}
+
+// Looks for an ancestor that has an object. What of its streams is inherited, is told by when its
+// own child began.
+static bool map_ancestors(const struct ringside_life *child, bool share,
+                          struct ringside_mapping *mapping)
+{
+    enum { GENERATIONS = 64 };
+    struct ringside_life life = *child, parent;
+    for (unsigned n = 0; n < GENERATIONS && life.parent > 0; n++, life = parent) {
+        if (!ringside_life_read(life.parent, &parent))
+            return false;
+        if (map_named(life.parent, parent.birth, mapping))
+            continue;
+        const struct ringside_entry *e =
+            ringside_entry_find(mapping->memory, life.parent, parent.birth);
+        mapping->owner = life.parent;
+        mapping->streams =
+            e ? ringside_inherited(mapping->memory, RINGSIDE_LOAD(e->streams), life.birth) : 0;
+        if (mapping->streams || (share && !n))
+            return true;
+        close(mapping->file);
+        ringside_object_unmap(mapping->memory);
         return false;
-    bool shared = !map_existing(file, child->parent, parent.birth, &m);
-    if (shared) {
-        ringside_port_state inside = ringside_port_enter(m);
-        shared = ringside_entry_take(m, pid, child->birth);
-        ringside_port_leave(m, inside);
-        shared = shared && ringside_object_link(child->parent, pid);
-        ringside_object_unmap(m);
     }
-    close(file);
-    return shared;
+    return false;
 }
 
 static bool another_users(pid_t pid)
@@ -301,33 +371,30 @@ static bool another_users(pid_t pid)
     return !stat(path_of("/proc/", (uint32_t)pid, "").text, &status) && status.st_uid != geteuid();
 }
 
-int ringside_object_map(pid_t pid, bool create, bool share, struct ringside_memory **m, int *file)
+int ringside_object_map(pid_t pid, bool create, bool share, struct ringside_mapping *mapping)
 {
     struct ringside_life life;
-    int error = 0;
+    int error = ENOENT;
     if (pid <= 0 || !alive(pid, &life))
         return pid < 0 ? EINVAL : ESRCH;
     if (another_users(pid))
         return EPERM;
-    for (int n = 0; n < TRIES && !error; n++) {
-        *file = open(object_path(pid).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        if (*file >= 0) {
-            error = map_existing(*file, pid, life.birth, m);
-            if (!error)
-                return 0;
-            if (error == ESRCH)
-                replace(*file, pid);
-            close(*file);
-            error = error == ESRCH && create ? 0 : error;
-        } else if (errno != ENOENT) {
-            error = errno == EACCES ? EPERM : EINVAL;
-        } else if (!create) {
-            error = ESRCH;
-        } else if (!share || !share_parents(pid, &life)) {
-            error = make(pid, life.birth);
-        }
+    for (int n = 0; n < TRIES; n++) {
+        *mapping = (struct ringside_mapping){.owner = pid};
+        error = map_named(pid, life.birth, mapping);
+        if (error == ESRCH)
+            remove_stale(pid);
+        else if (error != ENOENT)
+            return error;
+        if (map_ancestors(&life, share, mapping))
+            return 0;
+        if (!create)
+            return ESRCH;
+        error = make(pid, life.birth);
+        if (error)
+            return error;
     }
-    return error ? error : EINVAL;
+    return EINVAL;
 }
 
 // Names of processes that died without an exit, or are of children that had none.
@@ -340,12 +407,8 @@ void ringside_objects_sweep(void)
         if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
             continue;
         pid_t pid = (pid_t)strtol(entry->d_name + strlen(PREFIX), NULL, 10);
-        int file = open(object_path(pid).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        if (file < 0)
-            continue;
         if (!ringside_life_read(pid, &life))
-            replace(file, pid);
-        close(file);
+            remove_stale(pid);
     }
     if (directory)
         closedir(directory);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// target: a traced process on Linux. In: its trace points. Out: records in its object's streams.
+// target: a traced process on Linux. In: its first trace point, its forks and its end. Out: its
+// object, attached; the lock that those share who write there.
 //
 // posix_trace_event works on the process as a whole, so this file holds the room's global state:
-// where the object is, and for each thread whether it is in the critical section.
+// where the object is, and for each thread what it does in there.
 #include "ports/linux.h"
+#include "trace.h"
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -11,10 +13,10 @@
 
 static const uint32_t unknown = 1, none; // in place of the word `active`
 
-static const uint32_t *active_word = &unknown;
+const volatile uint32_t *volatile posix_trace_active_word = &unknown;
 static uint32_t attaching;
-static struct ringside_entry nobody;
-struct ringside_traced ringside_traced = {NULL, &nobody, 0};
+static struct ringside_entry nobody; // of a process that has no place: the streams that it misses
+struct ringside_traced ringside_traced = {.self = &nobody};
 _Thread_local struct ringside_thread ringside_thread;
 
 void ringside_linux_know_thread(void)
@@ -25,172 +27,216 @@ void ringside_linux_know_thread(void)
 
 // ---- the lock ----
 
-static bool thread_dead(uint32_t id)
+enum holder { BUSY, STOPPED, GONE };
+
+// This thread does not wait for itself: what it holds is of a call that it left.
+static enum holder look_at(uint32_t holder)
 {
     struct ringside_life life;
-    return !ringside_life_read((pid_t)id, &life) || life.state == 'Z' || life.state == 'X';
+    if (holder == ringside_thread.id || !ringside_life_read((pid_t)holder, &life) ||
+        life.state == 'Z' || life.state == 'X')
+        return GONE;
+    return life.state == 'T' || life.state == 't' ? STOPPED : BUSY;
 }
 
 // Takes the lock from a thread that died with it. What it left is sound: each step of a critical
-// section is, and a record that is open is closed when it is in the way.
-static bool rob(struct ringside_memory *m)
+// section is, and a record that is open is closed when it is in the way. `stopped` counts the looks
+// at holders that were found stopped.
+static bool rob(struct ringside_memory *m, uint32_t *stopped)
 {
-    uint32_t holder = __atomic_load_n(&m->process.lock, __ATOMIC_RELAXED);
-    return holder && thread_dead(holder) &&
-           __atomic_compare_exchange_n(&m->process.lock, &holder, ringside_thread.id, false,
-                                       __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    uint32_t holder = RINGSIDE_LOAD(m->process.lock);
+    enum holder is = holder ? look_at(holder) : BUSY;
+    *stopped = is == STOPPED ? *stopped + 1 : 0;
+    return is == GONE && __atomic_compare_exchange_n(&m->process.lock, &holder, ringside_thread.id,
+                                                     false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+// Who keeps the lock is not waited for again, until somebody got it.
+static bool given_up(const struct ringside_memory *m)
+{
+    uint32_t kept_by = RINGSIDE_LOAD(m->kept_by);
+    return kept_by && kept_by == RINGSIDE_LOAD(m->process.lock);
 }
 
 // Spins, then gives way, then sleeps, so that a holder of lower priority gets on.
-bool ringside_linux_wait(struct ringside_memory *m, uint32_t patience)
+bool ringside_linux_wait(struct ringside_memory *m, bool traces)
 {
-    enum { SPINS = 200, YIELDS = 300, ASK = 64 };
+    enum { SPINS = 200, YIELDS = 300, NAPS = 20000, ASK = 64, STOPPED_LOOKS = 16 };
     static const struct timespec nap = {0, 50000};
     int saved = errno;
     bool got = false;
-    for (uint32_t n = 0; !got && (!patience || n < YIELDS + patience); n++) {
+    uint32_t stopped = 0;
+    for (uint32_t n = 0; !got && n < YIELDS + NAPS; n++) {
+        if (traces && n >= SPINS && (stopped >= STOPPED_LOOKS || given_up(m)))
+            break;
         if (n >= YIELDS)
             nanosleep(&nap, NULL);
         else if (n >= SPINS)
             sched_yield();
-        got = ringside_linux_lock(m) || (n >= YIELDS && n % ASK == 0 && rob(m));
+        got = ringside_linux_lock(m) || (n >= YIELDS && n % ASK == 0 && rob(m, &stopped));
     }
+    if (traces)
+        RINGSIDE_STORE(m->kept_by, got ? 0 : RINGSIDE_LOAD(m->process.lock));
     errno = saved;
     return got;
 }
 
-// ---- events of signal handlers ----
-
-static void queue(uint32_t event, const void *data, size_t bytes, uintptr_t caller)
+void ringside_port_miss(struct ringside_memory *m, unsigned stream)
 {
-    if (event - POSIX_TRACE_UNNAMED_USEREVENT >= RINGSIDE_TRACE_USER_EVENTS)
-        return; // no event: takes no place
-    uint32_t place = __atomic_fetch_add(&ringside_thread.queued, 1, __ATOMIC_RELAXED);
-    if (place >= RINGSIDE_QUEUE)
-        return;
-    struct ringside_queued *q = &ringside_thread.queue[place];
-    *q = (struct ringside_queued){.caller = caller, .event = event, .bytes = UINT32_MAX};
-    if (bytes > sizeof q->data)
-        return;
-    q->bytes = (uint32_t)bytes;
-    if (bytes)
-        memcpy(q->data, data, bytes);
-}
-
-static void write_queued(uint32_t place)
-{
-    struct ringside_memory *m = ringside_traced.memory;
-    const struct ringside_queued *q = &ringside_thread.queue[place < RINGSIDE_QUEUE ? place : 0];
-    if (place < RINGSIDE_QUEUE && q->bytes <= sizeof q->data) {
-        ringside_core_event(m, m->process.active, q->event, q->data, q->bytes, q->caller);
-        return;
+    struct ringside_stream *s = &m->streams[stream];
+    uint32_t now[2];
+    if (!RINGSIDE_LOAD(s->missed)) {
+        ringside_port_stamp(now);
+        RINGSIDE_STORE(s->missed_stamp[0], now[0]);
+        RINGSIDE_STORE(s->missed_stamp[1], now[1]);
     }
-    ringside_port_state inside = ringside_port_enter(m);
-    ringside_core_refuse(m, q->event);
-    ringside_port_leave(m, inside);
+    __atomic_fetch_add(&s->missed, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&m->process.active, UINT32_MAX, __ATOMIC_SEQ_CST);
 }
 
-// What handlers queued while it works is written as well; the queue is empty at the end.
-void ringside_linux_drain(void)
+uint32_t ringside_port_take_missed(struct ringside_memory *m, unsigned stream, uint32_t *stamp)
 {
-    struct ringside_thread *t = &ringside_thread;
-    uint32_t written = 0, queued = t->queued;
-    if (t->draining)
-        return;
-    t->draining = 1;
-    do {
-        for (; written < queued; written++)
-            if (ringside_traced.memory)
-                write_queued(written);
-    } while (!__atomic_compare_exchange_n(&t->queued, &queued, 0, false, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
-    t->draining = 0;
+    struct ringside_stream *s = &m->streams[stream];
+    if (!RINGSIDE_LOAD(s->missed))
+        return 0;
+    RINGSIDE_STORE(m->kept_by, 0);
+    stamp[0] = RINGSIDE_LOAD(s->missed_stamp[0]);
+    stamp[1] = RINGSIDE_LOAD(s->missed_stamp[1]);
+    return __atomic_exchange_n(&s->missed, 0, __ATOMIC_SEQ_CST);
 }
 
 // ---- the process' object ----
 
-static struct ringside_entry *own_entry(struct ringside_memory *m)
-{
-    struct ringside_life life;
-    if (!ringside_life_read(getpid(), &life))
-        return NULL;
-    ringside_port_state inside = ringside_port_enter(m);
-    struct ringside_entry *e = ringside_entry_find(m, getpid(), life.birth);
-    ringside_port_leave(m, inside);
-    return e;
-}
-
 static void publish(struct ringside_memory *m, struct ringside_entry *self)
 {
     ringside_traced.self = self;
-    ringside_traced.memory = m;
-    __atomic_store_n(&active_word, m ? &m->process.active : &none, __ATOMIC_RELEASE);
+    __atomic_store_n(&ringside_traced.memory, m, __ATOMIC_RELEASE);
+    ringside_traced.outside = NULL;
+    __atomic_store_n(&posix_trace_active_word, m ? &m->process.active : &none, __ATOMIC_RELEASE);
 }
 
-static void look_for_object(void)
+// The process is to be traced into `streams`, and there is no place for it: it counts what it
+// loses.
+static void publish_outside(struct ringside_memory *m, uint32_t streams)
 {
-    struct ringside_memory *m;
-    struct ringside_entry *self = NULL;
-    int file, saved = errno;
-    if (!ringside_object_map(getpid(), true, false, &m, &file)) {
-        close(file);
-        self = own_entry(m);
-        if (!self)
-            ringside_object_unmap(m);
-    }
-    publish(self ? m : NULL, self ? self : &nobody);
-    errno = saved;
+    uint32_t now[2];
+    ringside_port_stamp(now);
+    RINGSIDE_STORE(nobody.streams, streams);
+    RINGSIDE_STORE(ringside_traced.tried, now[0]);
+    ringside_traced.self = &nobody;
+    ringside_traced.memory = NULL;
+    ringside_traced.outside = m;
+    __atomic_store_n(&posix_trace_active_word, &m->process.active, __ATOMIC_RELEASE);
 }
 
-// Once in a process; other threads wait. A handler that interrupts it queues its events.
+static void publish_unknown(void)
+{
+    __atomic_store_n(&attaching, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&posix_trace_active_word, &unknown, __ATOMIC_RELEASE);
+}
+
+// Takes this process into the object, as one that has the mapping's streams, if it has no place
+// there yet.
+static void enter_object(const struct ringside_mapping *mapping)
+{
+    struct ringside_memory *m = mapping->memory, *outside = ringside_traced.outside;
+    struct ringside_life life;
+    struct ringside_entry *self = NULL;
+    if (mapping->owner != getpid())
+        (void)ringside_object_join(mapping, getpid());
+    if (ringside_life_read(getpid(), &life))
+        self = ringside_entry_find(m, getpid(), life.birth);
+    if (self)
+        publish(m, self);
+    else if (mapping->streams)
+        publish_outside(outside ? outside : m, mapping->streams);
+    else
+        publish(NULL, &nobody);
+    if (!self && (outside || !mapping->streams))
+        ringside_object_unmap(m);
+}
+
+// Returns whether there is one.
+static bool look_for_object(bool create)
+{
+    struct ringside_mapping mapping;
+    int saved = errno, error = ringside_object_map(getpid(), create, false, &mapping);
+    if (!error) {
+        close(mapping.file);
+        enter_object(&mapping);
+    }
+    errno = saved;
+    return !error;
+}
+
+static bool is_known(void)
+{
+    return __atomic_load_n(&posix_trace_active_word, __ATOMIC_ACQUIRE) != &unknown;
+}
+
+void ringside_linux_attach_later(void)
+{
+    ringside_thread.attaching = 0;
+    __atomic_store_n(&attaching, 0, __ATOMIC_RELEASE);
+}
+
+// One thread does it, others wait. A handler that interrupts it queues its events.
 static void attach(void)
 {
-    uint32_t free_ = 0;
     ringside_linux_know_thread();
     ringside_thread.inside = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (__atomic_compare_exchange_n(&attaching, &free_, 1, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED))
-        look_for_object();
-    while (__atomic_load_n(&active_word, __ATOMIC_ACQUIRE) == &unknown)
-        sched_yield();
+    while (!is_known()) {
+        ringside_thread.attaching = !__atomic_exchange_n(&attaching, 1, __ATOMIC_ACQ_REL);
+        if (!ringside_thread.attaching)
+            sched_yield();
+        else if (!look_for_object(true))
+            publish(NULL, &nobody);
+    }
+    ringside_thread.attaching = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     ringside_thread.inside = 0;
     if (ringside_thread.queued)
         ringside_linux_drain();
 }
 
-static bool attached(void)
+bool ringside_linux_attached(void)
 {
-    if (__atomic_load_n(&active_word, __ATOMIC_ACQUIRE) == &unknown)
+    if (!is_known())
         attach();
     if (!ringside_thread.id)
         ringside_linux_know_thread();
     return ringside_traced.memory;
 }
 
-static __attribute__((noinline)) void trace(uint32_t event, const void *data, size_t bytes,
-                                            uintptr_t caller)
+// An event of a process that has no object, or no place in it: looks for one again after a second.
+void ringside_linux_outside(uint32_t event)
 {
-    if (ringside_thread.inside)
-        queue(event, data, bytes, caller);
-    else if (attached())
-        ringside_core_event(ringside_traced.memory, ringside_traced.memory->process.active, event,
-                            data, bytes, caller);
+    enum { SECOND = 1000000000 };
+    struct ringside_memory *m = ringside_traced.outside;
+    uint32_t now[2], tried = RINGSIDE_LOAD(ringside_traced.tried);
+    if (!m)
+        return;
+    ringside_core_lose(m, 0, event, false);
+    ringside_port_stamp(now);
+    if (now[0] - tried >= SECOND &&
+        __atomic_compare_exchange_n(&ringside_traced.tried, &tried, now[0], false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED))
+        publish_unknown();
 }
 
 // Not inlined: its return address tells the call.
-__attribute__((noinline)) void posix_trace_event(trace_event_id_t event, const void *data,
-                                                 size_t bytes)
+__attribute__((noinline)) void(posix_trace_event)(trace_event_id_t event, const void *data,
+                                                  size_t bytes)
 {
-    const volatile uint32_t *active = __atomic_load_n(&active_word, __ATOMIC_RELAXED);
-    if (*active)
-        trace(event, data, bytes, RINGSIDE_PORT_CALLER(__builtin_return_address(0)));
+    const volatile uint32_t *active = __atomic_load_n(&posix_trace_active_word, __ATOMIC_RELAXED);
+    if (RINGSIDE_LOAD(*active))
+        ringside_linux_trace(event, data, bytes, RINGSIDE_PORT_CALLER(__builtin_return_address(0)));
 }
 
 int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
 {
-    if (attached())
+    if (ringside_linux_attached())
         return ringside_core_name(ringside_traced.memory, name, event);
     *event = POSIX_TRACE_UNNAMED_USEREVENT;
     return strlen(name) < RINGSIDE_TRACE_NAME_BYTES ? 0 : ENAMETOOLONG;
@@ -198,39 +244,27 @@ int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
 
 // ---- fork and exit ----
 
-static uint32_t inherited(const struct ringside_memory *m, uint32_t streams)
-{
-    for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
-        if (!(m->streams[i].flags & RINGSIDE_INHERIT))
-            streams &= ~(UINT32_C(1) << i);
-    return streams;
-}
-
-// The child shares the object and its names, and goes on in the streams that are inherited.
+// The child shares the object and its names, and goes on in the streams that are inherited. Where
+// the parent has not looked for its object, but has one, the child does that now, since the parent
+// may be gone later.
 static void in_child(void)
 {
-    struct ringside_memory *m = ringside_traced.memory;
-    pid_t parent = (pid_t)ringside_traced.pid;
+    struct ringside_mapping mapping = {.memory = ringside_traced.memory,
+                                       .owner = (pid_t)ringside_traced.pid};
     uint32_t streams = ringside_traced_streams();
-    struct ringside_life life;
     int saved = errno;
     ringside_linux_know_thread();
-    if (!m) {
-        attaching = 0;
-        active_word = &unknown;
-        return;
+    ringside_linux_forget();
+    if (mapping.memory) {
+        mapping.streams = ringside_inherited(mapping.memory, streams, UINT64_MAX);
+        enter_object(&mapping);
+        if (!ringside_traced.memory && !ringside_traced.outside)
+            publish_unknown();
+    } else {
+        publish_unknown();
+        if (ringside_object_exists(getppid()))
+            (void)look_for_object(false);
     }
-    struct ringside_entry *self = NULL;
-    if (ringside_life_read(getpid(), &life)) {
-        ringside_port_state inside = ringside_port_enter(m);
-        self = ringside_entry_take(m, getpid(), life.birth);
-        if (self)
-            self->streams |= inherited(m, streams);
-        ringside_port_leave(m, inside);
-    }
-    publish(self ? m : NULL, self ? self : &nobody);
-    if (self)
-        ringside_object_link(parent, getpid());
     errno = saved;
 }
 
@@ -243,8 +277,8 @@ static __attribute__((destructor)) void at_exit(void)
 {
     if (!ringside_traced.memory || ringside_traced.pid != (uint32_t)getpid())
         return;
-    ringside_traced.self->streams = 0;
-    ringside_traced.self->pid = 0;
+    RINGSIDE_STORE(ringside_traced.self->streams, 0);
+    RINGSIDE_STORE(ringside_traced.self->pid, 0);
     ringside_object_unlink(getpid());
     ringside_objects_sweep(); // of children that had no exit of their own
 }

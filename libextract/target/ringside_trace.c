@@ -87,14 +87,21 @@ static SLOW void begin_episode(struct ringside_stream *s, const uint32_t *stamp)
     ADD(s->episodes, 1);
 }
 
+// `count` events, the first at `stamp`.
+static SLOW void refuse_many(struct ringside_stream *s, uint32_t count, const uint32_t *stamp)
+{
+    ADD(s->refused, count);
+    if (!same_episode(s, RINGSIDE_LOAD(s->read_pos)))
+        begin_episode(s, stamp);
+}
+
 static SLOW void refuse(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
     uint32_t stamp[STAMP_WORDS];
     ringside_port_stamp(stamp);
-    ADD(s->refused, 1);
-    if (!same_episode(s, RINGSIDE_LOAD(s->read_pos)))
-        begin_episode(s, stamp);
+    ringside_port_note(s, i, RINGSIDE_REFUSES);
+    refuse_many(s, 1, stamp);
     ringside_port_stuck(m, i);
 }
 
@@ -119,6 +126,8 @@ static bool pass_oldest(struct ringside_memory *m, unsigned i, uint32_t tail, ui
     }
     if (STATE(first) == OPEN || (unread && RINGSIDE_LOAD(s->policy) != POSIX_TRACE_LOOP))
         return false;
+    if (unread)
+        ringside_port_note(s, i, RINGSIDE_PASSES);
     RINGSIDE_STORE(s->tail, tail + LENGTH(first));
     if (unread) {
         if (!same_episode(s, read))
@@ -148,15 +157,13 @@ INLINE bool overwrite(struct ringside_memory *m, unsigned i, uint32_t tail, uint
     if (RINGSIDE_LOAD(s->read_pos) != RINGSIDE_LOAD(s->episode_read))
         return false;
     do {
-        uint32_t first = word_of(m, i, tail), overwritten;
+        uint32_t first = word_of(m, i, tail);
         if (!sound(first, tail, head - tail) || !(first & DONE))
             return false;
-        overwritten = RINGSIDE_LOAD(s->overwritten);
-        if (!overwritten)
-            return false;
         tail += LENGTH(first);
+        ringside_port_note(s, i, RINGSIDE_PASSES);
         RINGSIDE_STORE(s->tail, tail);
-        RINGSIDE_STORE(s->overwritten, overwritten + 1);
+        ADD(s->overwritten, 1);
     } while (head - tail > room);
     ringside_port_barrier();
     return true;
@@ -204,8 +211,9 @@ struct unaligned {
     uint32_t word;
 } __attribute__((packed, may_alias));
 
-// The last data, fewer than 4 bytes, as they lie in memory.
-static __attribute__((noinline)) uint32_t last_word(uint32_t bytes, const uint8_t *data)
+// The last data, fewer than 4 bytes, as they lie in memory; then the record is done.
+static __attribute__((noinline)) void last_word(uint32_t *word, uint32_t *first,
+                                                const uint8_t *data, uint32_t bytes)
 {
     union {
         uint8_t bytes[4];
@@ -213,7 +221,9 @@ static __attribute__((noinline)) uint32_t last_word(uint32_t bytes, const uint8_
     } last = {.word = 0};
     for (uint32_t k = 0; k < bytes; k++)
         last.bytes[k] = data[k];
-    return last.word;
+    RINGSIDE_STORE(*word, last.word);
+    ringside_port_barrier();
+    ADD(*first, DONE - OPEN);
 }
 
 // The data, then the store that makes the record done.
@@ -225,8 +235,10 @@ INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, c
         RINGSIDE_STORE(ring[to++ & mask], ((const struct unaligned *)data)->word);
         HIDE(words);
     }
-    if (bytes % 4)
-        RINGSIDE_STORE(ring[(at + LENGTH(first) - 2) & mask], last_word(bytes % 4, data));
+    if (bytes % 4) {
+        last_word(&ring[(at + LENGTH(first) - 2) & mask], &ring[at & mask], data, bytes % 4);
+        return;
+    }
     ringside_port_barrier();
     RINGSIDE_STORE(ring[at & mask], first + (DONE - OPEN));
 }
@@ -237,16 +249,23 @@ INLINE bool is_wanted(const struct ringside_stream *s, uint32_t id)
     return !(RINGSIDE_LOAD(s->filter[0]) >> id & 1);
 }
 
-// An event of the system's, as a whole, in the caller's critical section; there is room.
+// An event of the system's, as a whole, in the caller's critical section; there is room. No call of
+// the program made it.
 static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
                             const uint32_t *data, uint32_t words)
 {
     struct ringside_stream *s = &m->streams[i];
     uint32_t mask = ring_words(s) - 1, head = RINGSIDE_LOAD(s->head);
-    uintptr_t caller = RINGSIDE_PORT_CALLER(__builtin_return_address(0));
     uint32_t first =
-        begin(s, head, m->rings[i], mask, head, OVERHEAD + words, id | words << 18, caller, OPEN);
+        begin(s, head, m->rings[i], mask, head, OVERHEAD + words, id | words << 18, 0, OPEN);
     finish(m->rings[i], mask, head, first, (const uint8_t *)data, words * 4);
+}
+
+static SLOW void set_state(struct ringside_stream *s, uint32_t state)
+{
+    bool runs = state & RINGSIDE_RUNNING;
+    RINGSIDE_STORE(s->state, state);
+    RINGSIDE_STORE(s->data_end, runs ? RINGSIDE_LOAD(s->max_data) + 1 : 0);
 }
 
 // The stream is full: it stops by itself, and says so.
@@ -257,7 +276,7 @@ static SLOW void stop_full(struct ringside_memory *m, unsigned i)
     if (RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING && is_wanted(s, POSIX_TRACE_STOP) &&
         make_room(m, i, STOP_WORDS, ring_words(s)))
         put_system(m, i, POSIX_TRACE_STOP, &by_itself, 1);
-    RINGSIDE_STORE(s->state, RINGSIDE_BOUND | RINGSIDE_FULL);
+    set_state(s, RINGSIDE_BOUND | RINGSIDE_FULL);
 }
 
 // Room for an event of `words` words, or the event is lost.
@@ -275,11 +294,11 @@ static SLOW bool have_room(struct ringside_memory *m, unsigned i, uint32_t words
 static SLOW void start(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
-    RINGSIDE_STORE(s->state, RINGSIDE_BOUND);
+    set_state(s, RINGSIDE_BOUND);
     if (is_wanted(s, POSIX_TRACE_START) && have_room(m, i, START_WORDS))
         put_system(m, i, POSIX_TRACE_START, s->filter, FILTER_WORDS);
     if (!(RINGSIDE_LOAD(s->state) & RINGSIDE_FULL))
-        RINGSIDE_STORE(s->state, RINGSIDE_BOUND | RINGSIDE_RUNNING);
+        set_state(s, RINGSIDE_BOUND | RINGSIDE_RUNNING);
 }
 
 static SLOW void stop(struct ringside_memory *m, unsigned i)
@@ -291,20 +310,23 @@ static SLOW void stop(struct ringside_memory *m, unsigned i)
         put_system(m, i, POSIX_TRACE_STOP, &by_request, 1);
     else if (wanted)
         refuse(m, i);
-    RINGSIDE_STORE(s->state, RINGSIDE_BOUND);
+    set_state(s, RINGSIDE_BOUND);
 }
 
-// Whether the stream runs. One that is full starts again when all of it was read; else the event is
-// lost.
+// Whether the stream runs. One that is full starts again when all of it was read, unless it is to
+// be stopped by now; as long as it is full, the event is lost.
 static SLOW bool is_running(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
-    if (RINGSIDE_LOAD(s->state) & RINGSIDE_FULL) {
-        if (RINGSIDE_LOAD(s->read_pos) == RINGSIDE_LOAD(s->head))
+    bool read = RINGSIDE_LOAD(s->read_pos) == RINGSIDE_LOAD(s->head);
+    if (RINGSIDE_LOAD(s->state) & RINGSIDE_FULL && read) {
+        if (RINGSIDE_LOAD(s->wanted) & RINGSIDE_RUNNING)
             start(m, i);
-        if (!(RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING))
-            refuse(m, i);
+        else
+            set_state(s, RINGSIDE_BOUND);
     }
+    if (RINGSIDE_LOAD(s->state) & RINGSIDE_FULL)
+        refuse(m, i);
     return RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING;
 }
 
@@ -315,11 +337,31 @@ INLINE bool filtered(const struct ringside_stream *s, uint32_t id)
     return RINGSIDE_LOAD(s->filter[1 + user / 32]) >> (user % 32) & 1;
 }
 
+// A user event that is not recorded is lost.
+INLINE bool loses(const struct ringside_stream *s, uint32_t id)
+{
+    return RINGSIDE_LOAD(s->state) & (RINGSIDE_RUNNING | RINGSIDE_FULL) && !filtered(s, id);
+}
+
+// The lock was kept from an event.
+static SLOW void miss(struct ringside_memory *m, unsigned i, uint32_t id)
+{
+    ringside_port_note(&m->streams[i], i, RINGSIDE_REFUSES);
+    if (loses(&m->streams[i], id))
+        ringside_port_miss(m, i);
+}
+
 // A record in the stream's critical section, after whatever has to be done before.
 static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, const uint8_t *data,
-                            size_t length, uintptr_t caller, ringside_port_state inside)
+                            size_t length, uintptr_t caller)
 {
     struct ringside_stream *s = &m->streams[i];
+    ringside_port_note(s, i, RINGSIDE_TURNS);
+    ringside_port_state inside = ringside_port_enter(m);
+    if (!ringside_port_entered(inside)) {
+        miss(m, i, id);
+        return;
+    }
     uint32_t mask = ring_words(s) - 1, max = RINGSIDE_LOAD(s->max_data);
     uint32_t bytes = length > max ? max : (uint32_t)length, words = OVERHEAD + (bytes + 3) / 4;
     if (filtered(s, id) || !is_running(m, i) || !have_room(m, i, words)) {
@@ -327,6 +369,7 @@ static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, 
         return;
     }
     uint32_t head = RINGSIDE_LOAD(s->head), flags = length > max ? OPEN | CUT : OPEN;
+    ringside_port_note(s, i, RINGSIDE_RECORDS);
     uint32_t first =
         begin(s, head, m->rings[i], mask, head, words, id | bytes << 16, caller, flags);
     if ((head ^ (head + words)) & ~mask)
@@ -341,23 +384,30 @@ INLINE void record(struct ringside_memory *m, unsigned i, uint32_t id, const uin
                    size_t length, uintptr_t caller)
 {
     struct ringside_stream *s = &m->streams[i];
+    ringside_port_note(s, i, RINGSIDE_TURNS);
     ringside_port_state inside = ringside_port_enter(m);
+    if (!ringside_port_entered(inside)) {
+        miss(m, i, id);
+        return;
+    }
     if (filtered(s, id)) {
         ringside_port_leave(m, inside);
         return;
     }
-    uint32_t bytes = (uint32_t)length, words = OVERHEAD + (bytes + 3) / 4;
+    uint32_t bytes = (uint32_t)length, words = (bytes + 4 * OVERHEAD + 3) / 4;
     HIDE(words);
     uint32_t head = RINGSIDE_LOAD(s->head), tail = RINGSIDE_LOAD(s->tail);
     uint32_t room = RINGSIDE_LOAD(s->limit) - words, size = ring_words(s);
-    if (!(RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING) || length > RINGSIDE_LOAD(s->max_data) ||
+    if (length >= RINGSIDE_LOAD(s->data_end) ||
         (head - tail > room && !overwrite(m, i, tail, head, room)) ||
         (head & (size - 1)) + words >= size) {
-        record_any(m, i, id, data, length, caller, inside);
+        ringside_port_leave(m, inside);
+        record_any(m, i, id, data, length, caller);
         return;
     }
     uint32_t *ring = m->rings[i] + (head & (size - 1));
     HIDE(ring);
+    ringside_port_note(s, i, RINGSIDE_RECORDS);
     uint32_t first = begin(s, head, ring, UINT32_MAX, 0, words, id | bytes << 16, caller, OPEN);
     ringside_port_leave(m, inside);
     finish(ring, UINT32_MAX, 0, first, data, bytes);
@@ -390,6 +440,7 @@ static void empty(struct ringside_stream *s)
     RINGSIDE_STORE(s->overwritten, 0);
     RINGSIDE_STORE(s->refused, 0);
     RINGSIDE_STORE(s->episodes, 0);
+    RINGSIDE_STORE(s->episode_read, ~RINGSIDE_LOAD(s->read_pos)); // no episode goes on
     RINGSIDE_STORE(s->clears_done, RINGSIDE_LOAD(s->wanted_clears));
 }
 
@@ -410,7 +461,7 @@ static void bind(struct ringside_stream *s)
     RINGSIDE_STORE(s->max_data, least(most, RINGSIDE_LOAD(s->wanted_max_data)));
     for (unsigned k = 0; k < FILTER_WORDS; k++)
         RINGSIDE_STORE(s->filter[k], RINGSIDE_LOAD(s->wanted_filter[k]));
-    RINGSIDE_STORE(s->state, RINGSIDE_BOUND);
+    set_state(s, RINGSIDE_BOUND);
 }
 
 static void set_filter(struct ringside_memory *m, unsigned i)
@@ -440,7 +491,7 @@ static void set_running(struct ringside_memory *m, unsigned i, bool wanted)
     if (state & RINGSIDE_FULL) {
         if (RINGSIDE_LOAD(s->read_pos) != RINGSIDE_LOAD(s->head))
             return;
-        RINGSIDE_STORE(s->state, RINGSIDE_BOUND);
+        set_state(s, RINGSIDE_BOUND);
     }
     if (wanted && !(state & RINGSIDE_RUNNING))
         start(m, i);
@@ -466,7 +517,7 @@ static void attend_stream(struct ringside_memory *m, unsigned i)
     else if (clears)
         empty(s);
     if (clears && state & RINGSIDE_FULL)
-        start(m, i);
+        set_state(s, RINGSIDE_BOUND);
     if (bound || binds) {
         set_filter(m, i);
         set_running(m, i,
@@ -474,9 +525,18 @@ static void attend_stream(struct ringside_memory *m, unsigned i)
                         (RINGSIDE_BOUND | RINGSIDE_RUNNING));
     }
     if (!(wanted & RINGSIDE_BOUND))
-        RINGSIDE_STORE(s->state, 0);
+        set_state(s, 0);
     ringside_port_barrier();
     RINGSIDE_STORE(s->request_done, request);
+}
+
+// Events that the lock was kept from are refused ones.
+static void count_missed(struct ringside_memory *m, unsigned i)
+{
+    struct ringside_stream *s = &m->streams[i];
+    uint32_t stamp[2], missed = ringside_port_take_missed(m, i, stamp);
+    if (missed && RINGSIDE_LOAD(s->state))
+        refuse_many(s, missed, stamp);
 }
 
 // In the critical section. A request that came meanwhile, or that has to wait, leaves all bits set.
@@ -484,6 +544,7 @@ RINGSIDE_CORE void ringside_core_attend(struct ringside_memory *m)
 {
     uint32_t active = 0;
     for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++) {
+        count_missed(m, i);
         attend_stream(m, i);
         if (RINGSIDE_LOAD(m->streams[i].state) & (RINGSIDE_RUNNING | RINGSIDE_FULL))
             active |= UINT32_C(1) << i;
@@ -491,15 +552,18 @@ RINGSIDE_CORE void ringside_core_attend(struct ringside_memory *m)
     RINGSIDE_STORE(m->process.active, active);
     ringside_port_fence();
     for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
-        if (RINGSIDE_LOAD(m->streams[i].request) != RINGSIDE_LOAD(m->streams[i].request_done))
+        if (RINGSIDE_LOAD(m->streams[i].request) != RINGSIDE_LOAD(m->streams[i].request_done) ||
+            ringside_port_missed(&m->streams[i]))
             RINGSIDE_STORE(m->process.active, (uint32_t)ALL);
 }
 
 static SLOW uint32_t attend_all(struct ringside_memory *m)
 {
     ringside_port_state inside = ringside_port_enter(m);
-    ringside_core_attend(m);
-    ringside_port_leave(m, inside);
+    if (ringside_port_entered(inside)) {
+        ringside_core_attend(m);
+        ringside_port_leave(m, inside);
+    }
     return RINGSIDE_LOAD(m->process.active);
 }
 
@@ -554,8 +618,11 @@ RINGSIDE_CORE int ringside_core_name(struct ringside_memory *m, const char *name
     slot = find_name(m, name, 0, used);
     if (slot == used) {
         ringside_port_state inside = ringside_port_enter(m);
-        slot = add_name(m, name, used);
-        ringside_port_leave(m, inside);
+        slot = 0;
+        if (ringside_port_entered(inside)) {
+            slot = add_name(m, name, used);
+            ringside_port_leave(m, inside);
+        }
     }
     *event = POSIX_TRACE_UNNAMED_USEREVENT + slot;
     return 0;
@@ -579,7 +646,7 @@ static void make_stream(struct ringside_memory *m, unsigned i)
     s->ring_words = RINGSIDE_TRACE_WORDS;
     s->layout = m->process.layout;
     s->clock_hz = m->process.clock_hz;
-    s->state = 0;
+    set_state(s, 0);
     s->request_done = s->request;
     empty(s);
 }
@@ -618,15 +685,16 @@ RINGSIDE_CORE void ringside_core_make(struct ringside_memory *m, uint32_t pid)
 // ---- what a program calls ----
 
 // When a controller wants something.
-static SLOW void event_any(struct ringside_memory *m, uint32_t active, uint32_t id,
-                           const void *data, size_t bytes, uintptr_t caller)
+static SLOW void event_any(struct ringside_memory *m, uint32_t id, const void *data, size_t bytes,
+                           uintptr_t caller)
 {
+    uint32_t active = RINGSIDE_LOAD(m->process.active);
     if (active == (uint32_t)ALL)
         active = attend_all(m);
     active &= RINGSIDE_PORT_STREAMS(m);
     for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
         if (active >> i & 1)
-            record_any(m, i, id, data, bytes, caller, ringside_port_enter(m));
+            record_any(m, i, id, data, bytes, caller);
 }
 
 RINGSIDE_CORE void ringside_core_event(struct ringside_memory *m, uint32_t active, uint32_t id,
@@ -635,7 +703,7 @@ RINGSIDE_CORE void ringside_core_event(struct ringside_memory *m, uint32_t activ
     if (id - POSIX_TRACE_UNNAMED_USEREVENT >= RINGSIDE_TRACE_USER_EVENTS)
         return;
     if (RINGSIDE_TRACE_STREAMS == 1 ? active != 1 : active == (uint32_t)ALL) {
-        event_any(m, active, id, data, bytes, caller);
+        event_any(m, id, data, bytes, caller);
         return;
     }
     active &= RINGSIDE_PORT_STREAMS(m);
@@ -692,37 +760,5 @@ void ringside_trace_poll(void)
         (void)attend_all(&ringside_posix);
 }
 #else
-// The event is lost in every stream that would have had it.
-RINGSIDE_CORE void ringside_core_refuse(struct ringside_memory *m, uint32_t id)
-{
-    uint32_t streams = RINGSIDE_PORT_STREAMS(m);
-    for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++) {
-        struct ringside_stream *s = &m->streams[i];
-        if (streams >> i & 1 && RINGSIDE_LOAD(s->state) & (RINGSIDE_RUNNING | RINGSIDE_FULL) &&
-            !filtered(s, id))
-            refuse(m, i);
-    }
-}
-
-RINGSIDE_CORE bool ringside_core_open(struct ringside_memory *m, unsigned i)
-{
-    return any_open(m, i);
-}
-
-// Closes the records whose writers died: they are cut, with no data.
-RINGSIDE_CORE void ringside_core_mend(struct ringside_memory *m, unsigned i)
-{
-    struct ringside_stream *s = &m->streams[i];
-    uint32_t head = RINGSIDE_LOAD(s->head), at = RINGSIDE_LOAD(s->tail), *ring = m->rings[i];
-    uint32_t mask = ring_words(s) - 1, first = word_of(m, i, at);
-    for (; at != head && sound(first, at, head - at);
-         at += LENGTH(first), first = word_of(m, i, at)) {
-        uint32_t pid = word_of(m, i, at + 2 + 2 * ADDRESS_WORDS);
-        if (STATE(first) != OPEN || !ringside_process_dead(m, pid))
-            continue;
-        RINGSIDE_STORE(ring[(at + 1) & mask], word_of(m, i, at + 1) & 0xFFFF);
-        ringside_port_barrier();
-        RINGSIDE_STORE(ring[at & mask], (first | CUT) + (DONE - OPEN));
-    }
-}
+#include "linux_core.h"
 #endif

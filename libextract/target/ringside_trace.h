@@ -61,7 +61,7 @@ int posix_trace_eventid_open(const char *name, trace_event_id_t *event);
 
 // Records an event with `bytes` bytes of data in every running stream that does not filter it. From
 // threads, interrupt handlers (nested ones, too), signal handlers.
-void posix_trace_event(trace_event_id_t event, const void *data, size_t bytes);
+void(posix_trace_event)(trace_event_id_t event, const void *data, size_t bytes);
 
 // ---- beside the standard ----
 
@@ -79,10 +79,16 @@ void ringside_trace_poll(void);
 
 // In firmware a trace point tests one word before it calls anything.
 #if !defined(__linux__) || !__STDC_HOSTED__
+#define _POSIX_TRACE_INHERIT (-1) // there is no fork
 extern struct ringside_memory ringside_posix;
 #define ringside_trace_active() (*(const volatile uint32_t *)((const char *)&ringside_posix + 20))
-#define posix_trace_event(event, data, bytes)                                                      \
-    (ringside_trace_active() ? (posix_trace_event)(event, data, bytes) : (void)0)
+static inline void ringside_trace_no_event(trace_event_id_t event, const void *data, size_t bytes)
+{
+    (void)event, (void)data, (void)bytes;
+}
+#define posix_trace_event(...)                                                                     \
+    (ringside_trace_active() ? (posix_trace_event)(__VA_ARGS__)                                    \
+                             : ringside_trace_no_event(__VA_ARGS__))
 #endif
 
 #pragma GCC visibility pop

@@ -55,6 +55,15 @@ static inline uintptr_t ringside_port_thread(uint32_t *flags)
     return interrupt;
 }
 
+// Nobody leaves a trace point but by its end.
+#define ringside_port_note(stream, number, what) ((void)(number))
+
+// Nobody is kept from the critical section.
+#define ringside_port_entered(state)                ((void)(state), true)
+#define ringside_port_miss(memory, stream)          ((void)(memory), (void)(stream))
+#define ringside_port_missed(stream)                false
+#define ringside_port_take_missed(m, number, stamp) ((void)(stamp), UINT32_C(0))
+
 static inline void ringside_port_lap(struct ringside_memory *m, unsigned stream)
 {
     (void)m, (void)stream;

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 // target: the port for programs on Linux: memory shared with other processes, one lock, no system
-// call and no change of the signal mask at a trace point. A signal handler that finds its own
-// thread in the critical section queues its event; the interrupted call writes it on leaving.
+// call and no change of the signal mask at a trace point (but, once in 100 ms at most, where a ring
+// begins anew or is full, a look at whether its controller is there; and where a record that is
+// open is in the way, each 64th time, one at whether its writer is). A signal handler that finds
+// its own thread in the critical section queues its event; the interrupted call writes it on
+// leaving. A handler may also leave the interrupted call for good (siglongjmp): what that left
+// undone is settled as the jump is made, or at the thread's next trace point. For a thread that
+// keeps the lock and is stopped, or is of another process and does not get on, it waits a while;
+// then events are refused.
 //
 // Standard: IEEE Std 1003.1-2017 (clock_gettime, pthread_self, signal concepts).
 #ifndef RINGSIDE_PORT_LINUX_H
@@ -25,9 +31,11 @@
 struct ringside_entry {
     uint32_t pid, birth[2], streams;
 };
-enum { RINGSIDE_ENTRIES = 256 };
+enum { RINGSIDE_ENTRIES = 4096 };
+// kept_by: the thread that a trace point has given up waiting for.
 #define RINGSIDE_PORT_MEMORY                                                                       \
     uint64_t device, inode;                                                                        \
+    uint32_t kept_by;                                                                              \
     struct ringside_entry entries[RINGSIDE_ENTRIES];
 
 #include "../layout.h"
@@ -39,30 +47,42 @@ enum { RINGSIDE_ENTRIES = 256 };
 #define RINGSIDE_PORT_LAYOUT        (7 << 16) // process ids, nanoseconds, a lock that is shared
 #define RINGSIDE_PORT_STREAMS(m)    ringside_traced_streams()
 #define RINGSIDE_PORT_CALLER(adr)   ((uintptr_t)(adr)-1)
+#define RINGSIDE_LOAD(word)         __atomic_load_n(&(word), __ATOMIC_RELAXED)
+#define RINGSIDE_STORE(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELAXED)
 #define RINGSIDE_PORT_RING_WORDS(s)                                                                \
-    (((*(const volatile uint32_t *)&(s)->ring_words - 1) & (RINGSIDE_TRACE_WORDS - 1)) + 1)
+    (((RINGSIDE_LOAD((s)->ring_words) - 1) & (RINGSIDE_TRACE_WORDS - 1)) + 1)
 #define RINGSIDE_CORE
 
 // ---- this process, as a traced one: what posix_trace_event forces to be global ----
 struct ringside_traced {
-    struct ringside_memory *memory; // NULL: not looked for yet, or there is none
-    struct ringside_entry *self;    // in memory
+    struct ringside_memory *memory;  // NULL: not looked for yet, or there is none
+    struct ringside_memory *outside; // where memory is NULL: would be it, but had no place left
+    struct ringside_entry *self;     // in memory
     uint32_t pid;
+    uint32_t tried; // to get into `outside`: when, in ns
 };
 extern struct ringside_traced ringside_traced;
 
-enum { RINGSIDE_QUEUE = 4, RINGSIDE_QUEUE_BYTES = 96 };
-struct ringside_queued {
-    uintptr_t caller;
-    uint32_t event, bytes;
-    uint8_t data[RINGSIDE_QUEUE_BYTES];
+// A call of posix_trace_event that is not over, so that it can be settled where it is left.
+struct ringside_call {
+    uintptr_t frame;          // where it lies on the stack
+    uint32_t event, draining; // `draining` as it was before
+    uint32_t step;            // number of the stream * 4 + what is done there
+    uint32_t position, count; // tail or head, and the counter, before
+    uint32_t place;           // of the queued event that it writes; RINGSIDE_QUEUE: none
 };
+enum { RINGSIDE_TURNS, RINGSIDE_PASSES, RINGSIDE_RECORDS, RINGSIDE_REFUSES, RINGSIDE_STEPS };
+
+enum { RINGSIDE_QUEUE = 64, RINGSIDE_CALLS = 8 };
 struct ringside_thread {
     uint32_t id;     // of the kernel's; 0: not asked for yet
-    uint32_t inside; // the critical section
+    uint32_t inside; // handlers queue their events, as they do where it holds the lock
     uint32_t draining;
-    uint32_t queued; // events of signal handlers, those without a place included
-    struct ringside_queued queue[RINGSIDE_QUEUE];
+    uint32_t attaching; // looks for the process' object
+    uint32_t queued;    // there are events of signal handlers
+    uint32_t turn;      // of the one that was queued last
+    uint32_t depth;     // calls that are not over: of handlers that interrupted each other
+    struct ringside_call calls[RINGSIDE_CALLS]; // the first is of nobody
 };
 extern _Thread_local struct ringside_thread ringside_thread
     __attribute__((tls_model("initial-exec")));
@@ -70,10 +90,16 @@ extern _Thread_local struct ringside_thread ringside_thread
 // ---- the lock ----
 typedef bool ringside_port_state;
 
-// Waits for the lock: `patience` in steps of some 50 us, 0: for ever. A holder that died is robbed.
-bool ringside_linux_wait(struct ringside_memory *m, uint32_t patience);
+// Waits for the lock, for some seconds; a trace point (`traces`) not for one who is stopped, nor
+// again for one whom it gave up. A holder that died is robbed.
+bool ringside_linux_wait(struct ringside_memory *m, bool traces);
 void ringside_linux_drain(void);
+void ringside_linux_forget(void); // in a child: queued events of threads that it has not
 void ringside_linux_know_thread(void);
+bool ringside_linux_attached(void); // looks for the process' object, the first time
+void ringside_linux_outside(uint32_t event);
+void ringside_linux_attach_later(void); // this thread does not go on with it
+void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintptr_t caller);
 
 static inline bool ringside_linux_lock(struct ringside_memory *m)
 {
@@ -82,11 +108,20 @@ static inline bool ringside_linux_lock(struct ringside_memory *m)
                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
+static inline bool ringside_linux_holds(const struct ringside_memory *m)
+{
+    uint32_t holder = RINGSIDE_LOAD(m->process.lock);
+    return holder && holder == ringside_thread.id;
+}
+
 static inline ringside_port_state ringside_port_enter(struct ringside_memory *m)
 {
-    ringside_thread.inside = 1;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return ringside_linux_lock(m) || ringside_linux_wait(m, 0);
+    return ringside_linux_lock(m) || ringside_linux_wait(m, true);
+}
+
+static inline bool ringside_port_entered(ringside_port_state state)
+{
+    return state;
 }
 
 static inline void ringside_port_leave(struct ringside_memory *m, ringside_port_state state)
@@ -94,10 +129,23 @@ static inline void ringside_port_leave(struct ringside_memory *m, ringside_port_
     (void)state;
     __atomic_store_n(&m->process.lock, 0, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    ringside_thread.inside = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (__builtin_expect(ringside_thread.queued != 0, 0))
         ringside_linux_drain();
+}
+
+static inline void ringside_port_note(const struct ringside_stream *s, unsigned stream,
+                                      uint32_t what)
+{
+    struct ringside_call *c = &ringside_thread.calls[ringside_thread.depth];
+    if (what == RINGSIDE_PASSES)
+        c->position = s->tail, c->count = s->overwritten;
+    if (what == RINGSIDE_RECORDS)
+        c->position = s->head, c->count = s->recorded;
+    if (what == RINGSIDE_REFUSES)
+        c->count = s->refused;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    c->step = stream * RINGSIDE_STEPS + what;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 static inline void ringside_port_barrier(void)
@@ -133,7 +181,16 @@ static inline uint32_t ringside_port_process(void)
 
 static inline uint32_t ringside_traced_streams(void)
 {
-    return *(volatile uint32_t *)&ringside_traced.self->streams;
+    return RINGSIDE_LOAD(ringside_traced.self->streams);
+}
+
+// An event that the lock was kept from. Counted outside of the critical section; who comes in next
+// takes the count, and the stamp of the first of them.
+void ringside_port_miss(struct ringside_memory *m, unsigned stream);
+uint32_t ringside_port_take_missed(struct ringside_memory *m, unsigned stream, uint32_t *stamp);
+static inline bool ringside_port_missed(const struct ringside_stream *s)
+{
+    return RINGSIDE_LOAD(s->missed);
 }
 
 // In the critical section, once a lap of the ring: is the controller still there?
@@ -141,11 +198,12 @@ void ringside_port_lap(struct ringside_memory *m, unsigned stream);
 // In the critical section, when an event was refused: is there somebody to wait for?
 void ringside_port_stuck(struct ringside_memory *m, unsigned stream);
 
-// ---- the recorder (ringside_trace.c); attend, refuse and mend in the critical section ----
+// ---- the recorder (ringside_trace.c); all but name and event in the critical section ----
 void ringside_core_make(struct ringside_memory *m, uint32_t pid);
 void ringside_core_attend(struct ringside_memory *m);
-void ringside_core_refuse(struct ringside_memory *m, uint32_t id);
-void ringside_core_mend(struct ringside_memory *m, unsigned stream);
+void ringside_core_lose(struct ringside_memory *m, unsigned from, uint32_t id, bool inside);
+void ringside_core_mend(struct ringside_memory *m, unsigned stream, uint32_t most);
+void ringside_core_close(struct ringside_memory *m, unsigned stream, uint32_t at);
 bool ringside_core_open(struct ringside_memory *m, unsigned stream); // a record is open
 int ringside_core_name(struct ringside_memory *m, const char *name, trace_event_id_t *event);
 void ringside_core_event(struct ringside_memory *m, uint32_t active, uint32_t id, const void *data,
@@ -162,15 +220,27 @@ bool ringside_life_read(pid_t pid, struct ringside_life *life);
 bool ringside_process_dead(struct ringside_memory *m, uint32_t pid);
 bool ringside_controller_gone(struct ringside_memory *m, unsigned stream);
 
-// The entry of a process, and one made for it, in the critical section; NULL: there is none.
+// The entry of a process; and one made for it, in the critical section. NULL: there is none.
 struct ringside_entry *ringside_entry_find(struct ringside_memory *m, pid_t pid, uint64_t birth);
 struct ringside_entry *ringside_entry_take(struct ringside_memory *m, pid_t pid, uint64_t birth);
 
-// Maps the object of process `pid`. `create`: makes it where there is none; `share`: before that,
-// tries the parent's. Returns 0, *m and *file (to be closed), or an error number.
-int ringside_object_map(pid_t pid, bool create, bool share, struct ringside_memory **m, int *file);
+// An object that is mapped.
+struct ringside_mapping {
+    struct ringside_memory *memory;
+    int file;         // to be closed
+    pid_t owner;      // by whose name it was found
+    uint32_t streams; // where that is an ancestor's: those that are inherited; else 0
+};
+// Maps the object of process `pid`; where it has none, the one of its nearest ancestor that has, if
+// a stream there is inherited, or (`share`) that is its parent; else one is made, if `create` is
+// set. Returns 0, or an error number.
+int ringside_object_map(pid_t pid, bool create, bool share, struct ringside_mapping *mapping);
+// Makes an ancestor's object that of process `pid`, too; false: no place, or the lock is kept.
+bool ringside_object_join(const struct ringside_mapping *mapping, pid_t pid);
+bool ringside_object_exists(pid_t pid);
+// Of an entry's streams, those that a child has that began at `birth`.
+uint32_t ringside_inherited(const struct ringside_memory *m, uint32_t streams, uint64_t birth);
 void ringside_object_unmap(struct ringside_memory *m);
-bool ringside_object_link(pid_t from, pid_t to); // a second name
 void ringside_object_unlink(pid_t pid);
 void ringside_objects_sweep(void); // removes names of processes that are gone
 

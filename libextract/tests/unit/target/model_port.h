@@ -2,9 +2,14 @@
 // unit: a port on which a test plays the core: it sees each access to what others read, calls
 // interrupts in between, and sets the clock. The test defines model_access(), which runs before
 // each access, model_stored(), and the sizes.
+//
+// A machine may make stores in another order than the program, but for barriers; so each thread and
+// interrupt has to pass one of its own between the tail and what is overwritten, between a record
+// and the head, between the data and what makes the record done.
 #ifndef MODEL_PORT_H
 #define MODEL_PORT_H
 
+#include <assert.h>
 #include <stdint.h>
 
 #define RINGSIDE_TRACE_CLOCK()     model_clock
@@ -18,10 +23,51 @@ static unsigned model_masked;    // critical sections that are entered
 
 #include "target/ports/firmware.h"
 
+#include "target/layout.h" // of this port
+
 #define RINGSIDE_PORT_CALLER(address) ((uintptr_t)(address)-1)
 
+extern struct ringside_memory ringside_posix;
 static void model_access(void);
 static void model_stored(uint32_t *word, uint32_t before);
+
+enum { MODEL_WRITERS = 32, MODEL_OPEN = 1 };
+
+// What each writer stored since its last barrier.
+static struct {
+    bool tail, ring;
+} model_unordered[MODEL_WRITERS];
+
+static inline unsigned model_writer(void)
+{
+    assert(model_interrupt < MODEL_WRITERS);
+    return model_interrupt;
+}
+
+static inline bool model_in_ring(const uint32_t *word)
+{
+    const uint32_t *rings = &ringside_posix.rings[0][0];
+    return word >= rings && word < rings + sizeof ringside_posix.rings / sizeof *rings;
+}
+
+// The store of `value` keeps the order.
+static inline void model_order(const uint32_t *word, uint32_t value)
+{
+    unsigned who = model_writer();
+    if (model_in_ring(word)) {
+        bool done = *word >> 30 == MODEL_OPEN && value == *word + (UINT32_C(1) << 30);
+        assert(!model_unordered[who].tail);
+        assert(!done || !model_unordered[who].ring);
+        model_unordered[who].ring = !done;
+        return;
+    }
+    for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++) {
+        if (word == &ringside_posix.streams[i].head)
+            assert(!model_unordered[who].ring);
+        if (word == &ringside_posix.streams[i].tail)
+            model_unordered[who].tail = true;
+    }
+}
 
 static inline uint32_t model_load(const uint32_t *word)
 {
@@ -33,6 +79,7 @@ static inline void model_store(uint32_t *word, uint32_t value)
 {
     model_access();
     uint32_t before = *word;
+    model_order(word, value);
     *word = value;
     model_stored(word, before);
 }
@@ -56,6 +103,8 @@ static inline void ringside_port_leave(struct ringside_memory *m, ringside_port_
 
 static inline void ringside_port_barrier(void)
 {
+    model_unordered[model_writer()].tail = false;
+    model_unordered[model_writer()].ring = false;
 }
 
 static inline void ringside_port_fence(void)

@@ -103,7 +103,8 @@ static inline bool ring_record(struct ring_stream s, uint32_t position, struct r
     uint32_t trailer = ring_word(s, position + r->words - 1);
     return (first >> 30 == 1 || first >> 30 == 2) && (first & 0xFFFF) == (position & 0xFFFF) &&
            trailer == ((first & 0x0FFFFFFF) | 0xA0000000) &&
-           r->words == at - position + (r->bytes + 3) / 4 + 1;
+           (r->words == at - position + (r->bytes + 3) / 4 + 1 ||
+            (r->cut && !r->bytes && r->words > at - position)); // its writer is gone
 }
 
 // Up to `room` records, oldest first; -1 where the ring is not sound.

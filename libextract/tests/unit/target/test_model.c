@@ -2,7 +2,7 @@
 // unit: the recorder's protocol, checked over every interleaving of memory accesses on a small
 // ring: a thread that records two events, two interrupts that come at any access, one in the other
 // or one after the other, and a reader on another bus master, which may pause before each of its
-// loads.
+// loads; positions that pass 2^32; and a controller that asks for something at any access.
 //
 // The reader follows docs/formats/posix-ring.md and is a machine of one load a step. Its states are
 // kept as a set: after each store, those that were about to load that word make one step more, and
@@ -32,12 +32,19 @@ enum {
 
 // ---- what happens when ----
 
+// What the controller asks for, in three stores, one at each access from `ask_at` on.
+enum ask { NOTHING, TO_STOP, TO_START, TO_FILTER, TO_CLEAR, ASKS };
+enum { ASK_STORES = 3, FILTERED = 41 };
+
 static struct {
     unsigned first, second; // unmasked accesses at which the interrupts come
     unsigned acknowledge;   // access at which read_pos is stored
     unsigned bytes;         // of data in an event
     unsigned burst;         // events of the first interrupt
     uint32_t read_pos;
+    uint32_t origin; // the first position
+    enum ask ask;
+    unsigned ask_at, asked;
     unsigned unmasked, accesses;
     bool recording;
 } plan;
@@ -52,12 +59,43 @@ static struct {
 } truths[TRUTHS];
 static unsigned truth_count, calls;
 
+// Of each call: whether it was over before the controller asked, and began when that was done.
+static struct {
+    uint32_t who;
+    bool before, after;
+} made[TRUTHS];
+static unsigned generations;
+static uint32_t cleared_at;
+
 static void user_event(uint32_t who)
 {
+    const struct ringside_stream *s = &ringside_posix.streams[0];
     const uint32_t data[2] = {calls | who << 16, ~(calls | who << 16)};
-    calls++;
+    unsigned call = calls++;
+    assert_true(call < TRUTHS);
+    made[call].who = who;
+    made[call].after = plan.asked == ASK_STORES && s->request == s->request_done;
     model_clock++;
     posix_trace_event(40 + who, data, plan.bytes);
+    made[call].before = plan.asked == 0;
+}
+
+static void controller_store(void)
+{
+    struct ringside_stream *s = &ringside_posix.streams[0];
+    switch (plan.asked++) {
+    case 0:
+        s->wanted = plan.ask == TO_STOP ? RINGSIDE_BOUND : RINGSIDE_BOUND | RINGSIDE_RUNNING;
+        s->wanted_clears += plan.ask == TO_CLEAR;
+        if (plan.ask == TO_FILTER)
+            s->wanted_filter[FILTERED / 32] |= UINT32_C(1) << FILTERED % 32;
+        break;
+    case 1:
+        s->request++;
+        break;
+    default:
+        ringside_posix.process.active = UINT32_MAX;
+    }
 }
 
 static void interrupt(uint32_t number)
@@ -75,6 +113,8 @@ static void model_access(void)
         return;
     if (plan.accesses++ == plan.acknowledge)
         ringside_posix.streams[0].read_pos = plan.read_pos;
+    if (plan.ask && plan.accesses > plan.ask_at && plan.asked < ASK_STORES)
+        controller_store();
     if (model_masked)
         return;
     unsigned now = plan.unmasked++;
@@ -106,6 +146,10 @@ static void model_stored(uint32_t *word, uint32_t before)
         stores.word[stores.count] = word;
         stores.value[stores.count++] = *word;
     }
+    if (word == &ringside_posix.streams[0].generation) {
+        generations++;
+        cleared_at = ringside_posix.streams[0].head;
+    }
     if (word >= ring && word < ring + RING && before >> 30 == 1 && *word == before + (1u << 30))
         remember_record((uint32_t)(word - ring));
 }
@@ -122,20 +166,24 @@ static void request(uint32_t wanted)
 }
 
 // A running stream with `filled` events in it, then two more with interrupts among them. `before`
-// gets the memory as it was at their start.
+// gets the memory as it was at their start. What the controller asks for is done at the end.
 static void run_writer(int policy, unsigned filled, struct ringside_memory *before)
 {
     struct ringside_stream *s = &ringside_posix.streams[0];
     memset(&ringside_posix, 0, sizeof ringside_posix);
     plan.recording = false;
-    truth_count = stores.count = calls = 0;
+    truth_count = stores.count = calls = plan.asked = 0;
     ringside_trace_init();
+    s->head = s->tail = s->read_pos = plan.origin;
     s->wanted_policy = (uint32_t)policy;
     s->wanted_max_data = 64;
     request(RINGSIDE_BOUND | RINGSIDE_RUNNING);
     for (unsigned k = 0; k < filled; k++)
         user_event(0);
+    if (plan.ask == TO_START)
+        request(RINGSIDE_BOUND);
     plan.read_pos = s->head;
+    generations = 0;
     if (before)
         *before = ringside_posix;
     plan.unmasked = plan.accesses = 0;
@@ -143,6 +191,9 @@ static void run_writer(int policy, unsigned filled, struct ringside_memory *befo
     user_event(0);
     user_event(0);
     plan.recording = false;
+    while (plan.asked && plan.asked < ASK_STORES)
+        controller_store();
+    ringside_trace_poll();
 }
 
 static const void *truth_of(uint32_t position, uint32_t *length)
@@ -331,7 +382,7 @@ static void step(struct reader *r)
         r->pc = GENERATION_AGAIN;
         break;
     default:
-        assert_int_equal(word, r->generation);
+        assert_true(word == r->generation || plan.ask == TO_CLEAR); // then it begins anew
         r->pc = END;
     }
 }
@@ -394,6 +445,46 @@ static void read_at_rest(uint32_t way)
 }
 
 // ---- all of them ----
+
+// What there is to be of a call, of which `is_recorded` tells whether it was recorded.
+static void check_call(unsigned call, bool is_recorded)
+{
+    bool before = made[call].before, after = made[call].after, must = true, may = true;
+    if (plan.ask == TO_STOP || (plan.ask == TO_FILTER && made[call].who == FILTERED - 40))
+        must = before, may = !after;
+    if (plan.ask == TO_START) // those that filled the ring are recorded before
+        must = after || is_recorded, may = !before || is_recorded;
+    assert_true(is_recorded ? may : !must || plan.burst > 1);
+}
+
+// The request was carried out, once, and in force for each call behind it; a call that was over
+// before knows nothing of it. Nothing is refused without a burst: there is room for what is open.
+static void check_asked(void)
+{
+    struct ringside_stream *s = &ringside_posix.streams[0];
+    bool recorded[TRUTHS] = {false};
+    static const uint32_t record_of[ASKS] = {0, POSIX_TRACE_STOP, POSIX_TRACE_START,
+                                             POSIX_TRACE_FILTER, 0};
+    unsigned kept = 0, of_request = 0;
+    bool asked = plan.asked;
+    for (unsigned k = 0; k < truth_count; k++) {
+        uint32_t id = truths[k].words[1] & 0xFFFF;
+        kept += (int32_t)(truths[k].position - (generations ? cleared_at : plan.origin)) >= 0;
+        if (id >= 40)
+            check_user_record(truths[k].words, recorded);
+        else
+            of_request += id == record_of[plan.ask];
+    }
+    for (unsigned call = 0; call < calls; call++)
+        check_call(call, recorded[call]);
+    assert_int_equal(s->request, s->request_done);
+    assert_int_equal(s->state, plan.ask == (asked ? TO_STOP : TO_START) ? 1 : 3);
+    assert_int_equal(ringside_posix.process.active, s->state >> 1);
+    assert_int_equal(s->recorded, kept);
+    assert_true(s->refused == 0 || plan.burst > 1);
+    assert_int_equal(generations, plan.ask == TO_CLEAR && asked);
+    assert_int_equal(of_request, plan.ask == TO_CLEAR ? 0 : asked + (plan.ask == TO_START));
+}
 
 // Plans until one whose interrupts come after everything.
 static void every_run(int policy, unsigned filled)
@@ -466,12 +557,60 @@ static void test_acknowledging(void **state)
                     }
 }
 
+// Positions pass 2^32 in the two events, wherever in them.
+static void test_positions_wrap(void **state)
+{
+    (void)state;
+    plan.acknowledge = NEVER;
+    plan.burst = 1;
+    plan.bytes = 8;
+    for (int policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++)
+        for (unsigned filled = 3; filled < 10; filled++) {
+            plan.first = plan.second = NEVER;
+            plan.origin = 0;
+            run_writer(policy, filled, NULL);
+            plan.origin = 0 - plan.read_pos - 7; // in the middle of the first one
+            every_run(policy, filled);
+        }
+    plan.origin = 0;
+}
+
+static void every_request(unsigned filled)
+{
+    struct ringside_memory before;
+    unsigned accesses = 1;
+    for (plan.ask_at = 0; plan.ask_at <= accesses; plan.ask_at++)
+        for (plan.first = 0; plan.first < 60; plan.first++) {
+            run_writer(POSIX_TRACE_LOOP, filled, &before);
+            accesses = plan.accesses > accesses ? plan.accesses : accesses;
+            check_asked();
+            read_every_way(&before, plan.first % WAYS);
+            read_at_rest(OLDEST_FIRST);
+        }
+}
+
+// A request whose stores come at any access, while an interrupt comes at any other.
+static void test_requests(void **state)
+{
+    (void)state;
+    plan.acknowledge = plan.second = NEVER;
+    plan.burst = 1;
+    plan.bytes = 8;
+    for (plan.ask = TO_STOP; plan.ask < ASKS; plan.ask++)
+        for (unsigned filled = 3; filled < 6; filled++)
+            every_request(filled);
+    plan.burst = 8; // that writes over what was cleared
+    plan.ask = TO_CLEAR;
+    every_request(3);
+    plan.ask = NOTHING;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_until_full),
-        cmocka_unit_test(test_acknowledging),
+        cmocka_unit_test(test_loop),          cmocka_unit_test(test_until_full),
+        cmocka_unit_test(test_acknowledging), cmocka_unit_test(test_positions_wrap),
+        cmocka_unit_test(test_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -254,6 +254,7 @@ static void test_loop(void **state)
     event(8);
     assert_int_equal(ring_of(stream(0), RING_OVERWRITTEN), 3);
     assert_int_equal(ring_of(stream(0), RING_EPISODES), 1);
+    assert_int_equal(ring_of(stream(0), RING_LOST_STAMP), 100); // still that of the first
     assert_int_equal(records(r), 7);
     for (uint32_t k = 0; k < 7; k++)
         assert_int_equal(data_word(&r[k], 0), 2 + k);

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// target: the calls of posix_trace_event on Linux, and the handlers that interrupt them. In: an
+// event, in a thread or a signal handler. Out: its record; or its place in a queue, where the
+// handler found its own thread in the critical section.
+//
+// A handler may leave the interrupted call by siglongjmp. What is to be settled then stands in the
+// thread's memory, not on the stack: the lock goes back, a record that was begun is closed, an
+// event that is in no stream yet is counted as refused.
+//
+// Source: Linux Standard Base 5.0, Core, _pthread_cleanup_push: glibc's siglongjmp, pthread_exit
+// and cancellation call what it registers where they leave the frame that it lies in.
+#include "ports/linux.h"
+#include "trace.h"
+#include <signal.h>
+#include <string.h>
+
+#ifdef __GLIBC__
+typedef struct _pthread_cleanup_buffer ringside_cleanup;
+extern __attribute__((weak)) void _pthread_cleanup_push(ringside_cleanup *buffer,
+                                                        void (*routine)(void *), void *argument);
+extern __attribute__((weak)) void _pthread_cleanup_pop(ringside_cleanup *buffer, int execute);
+
+static inline void register_cleanup(ringside_cleanup *here, void (*routine)(void *), void *argument)
+{
+    if (_pthread_cleanup_push)
+        _pthread_cleanup_push(here, routine, argument);
+}
+
+static inline void remove_cleanup(ringside_cleanup *here)
+{
+    if (_pthread_cleanup_pop)
+        _pthread_cleanup_pop(here, 0);
+}
+#else
+typedef char ringside_cleanup;
+#define register_cleanup(here, routine, argument) ((void)(routine), (void)(argument))
+#define remove_cleanup(here)                      ((void)(here))
+#endif
+
+// ---- places for events of signal handlers ----
+
+// The events of all threads that wait to be written; a thread is known by its struct. One whose
+// handler left before it was READY is lost.
+enum { CLAIMED, READY, WRITTEN };
+static struct queued {
+    struct ringside_thread *of; // NULL: the place is free
+    uintptr_t caller;
+    size_t bytes;
+    uint32_t event, turn, state;
+    uint8_t data[RINGSIDE_TRACE_MAX_DATA];
+} places[RINGSIDE_QUEUE];
+
+static struct queued *claim(void)
+{
+    for (unsigned k = 0; k < RINGSIDE_QUEUE; k++) {
+        struct ringside_thread *nobody = NULL;
+        if (!__atomic_load_n(&places[k].of, __ATOMIC_RELAXED) &&
+            __atomic_compare_exchange_n(&places[k].of, &nobody, &ringside_thread, false,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return &places[k];
+    }
+    return NULL;
+}
+
+static void release(struct queued *q)
+{
+    q->event = 0;
+    q->state = CLAIMED;
+    __atomic_store_n(&q->of, NULL, __ATOMIC_RELEASE);
+}
+
+// ---- calls that are left ----
+
+// (No pointer to ringside_thread here: GNU ld makes `lea` of the `add` that would have set the
+// flags for UndefinedBehaviorSanitizer's test of it.)
+
+// Whether the stream that the call was at last has the event in its counts. `held`: the call was in
+// the critical section.
+static bool is_counted(struct ringside_memory *m, const struct ringside_call *c, bool held)
+{
+    unsigned i = c->step / RINGSIDE_STEPS;
+    struct ringside_stream *s = &m->streams[i];
+    switch (c->step % RINGSIDE_STEPS) {
+    case RINGSIDE_PASSES:
+        if (held && s->tail != c->position && s->overwritten == c->count)
+            s->overwritten++;
+        return false;
+    case RINGSIDE_RECORDS:
+        if (held && s->head == c->position) {
+            s->recorded = c->count;
+            return false;
+        }
+        ringside_core_close(m, i, c->position);
+        return true;
+    case RINGSIDE_REFUSES:
+        return !held || s->refused != c->count;
+    default:
+        return false;
+    }
+}
+
+// The thread's innermost call is over. Handlers that come meanwhile queue their events.
+static void settle(void)
+{
+    struct ringside_memory *m = ringside_traced.memory;
+    const struct ringside_call c = ringside_thread.calls[ringside_thread.depth];
+    bool held = m && ringside_linux_holds(m);
+    ringside_thread.inside = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (ringside_thread.attaching)
+        ringside_linux_attach_later();
+    uint32_t from = c.step / RINGSIDE_STEPS + (m && is_counted(m, &c, held));
+    bool entered = m && (held || ringside_port_enter(m));
+    if (m)
+        ringside_core_lose(m, from, c.event, entered);
+    if (c.place < RINGSIDE_QUEUE)
+        release(&places[c.place]);
+    ringside_thread.draining = c.draining;
+    ringside_thread.queued = 1; // what it would have written is looked for
+    ringside_thread.depth--;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    ringside_thread.inside = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (entered)
+        ringside_port_leave(m, true);
+}
+
+// By siglongjmp; `depth` is the call's.
+static void left(void *depth)
+{
+    int saved = errno;
+    while (ringside_thread.depth >= (uintptr_t)depth)
+        settle();
+    errno = saved;
+}
+
+// Whether the innermost call is over since a new one lies where it lay, or above. A handler's own
+// stack may lie above those that it interrupts.
+static bool is_stale(uintptr_t here)
+{
+    uintptr_t frame = ringside_thread.calls[ringside_thread.depth].frame;
+    stack_t handlers;
+    if (here < frame || sigaltstack(NULL, &handlers))
+        return false;
+    return !(handlers.ss_flags & SS_ONSTACK) ||
+           frame - (uintptr_t)handlers.ss_sp < handlers.ss_size;
+}
+
+static __attribute__((noinline, cold)) void settle_stale(uintptr_t here)
+{
+    int saved = errno;
+    while (ringside_thread.depth && is_stale(here))
+        settle();
+    errno = saved;
+}
+
+// ---- calls ----
+
+static inline void describe(uint32_t depth, uintptr_t frame, uint32_t event, uint32_t place)
+{
+    struct ringside_call *c = &ringside_thread.calls[depth];
+    c->frame = frame;
+    c->event = event;
+    c->place = place;
+    c->draining = ringside_thread.draining;
+    c->step = RINGSIDE_TURNS;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+// Of an event that was queued at `place`; RINGSIDE_QUEUE: of none. A handler that comes before the
+// depth is stored has used the call's memory for one of its own.
+static inline void begin_call(ringside_cleanup *here, uint32_t event, uint32_t place)
+{
+    uint32_t depth = ringside_thread.depth + 1;
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    register_cleanup(here, left, (void *)(uintptr_t)depth);
+    describe(depth, frame, event, place);
+    ringside_thread.depth = depth;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    describe(depth, frame, event, place);
+}
+
+static inline void end_call(ringside_cleanup *here)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    ringside_thread.depth--;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    remove_cleanup(here);
+}
+
+// ---- events of signal handlers ----
+
+static void queue(uint32_t event, const void *data, size_t bytes, uintptr_t caller)
+{
+    struct ringside_memory *m = ringside_traced.memory;
+    if (event - POSIX_TRACE_UNNAMED_USEREVENT >= RINGSIDE_TRACE_USER_EVENTS)
+        return; // no event: takes no place
+    ringside_thread.queued = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    struct queued *q = claim();
+    if (!q) {
+        if (m)
+            ringside_core_lose(m, 0, event, false);
+        return;
+    }
+    q->turn = __atomic_add_fetch(&ringside_thread.turn, 1, __ATOMIC_RELAXED);
+    q->event = event;
+    q->caller = caller;
+    q->bytes = bytes;
+    if (bytes)
+        memcpy(q->data, data, bytes < sizeof q->data ? bytes : sizeof q->data);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    q->state = READY;
+}
+
+// The thread's event that was queued first; RINGSIDE_QUEUE: there is none.
+static uint32_t first_queued(void)
+{
+    uint32_t first = RINGSIDE_QUEUE;
+    for (uint32_t k = 0; k < RINGSIDE_QUEUE; k++)
+        if (__atomic_load_n(&places[k].of, __ATOMIC_RELAXED) == &ringside_thread &&
+            (first == RINGSIDE_QUEUE || (int32_t)(places[k].turn - places[first].turn) < 0))
+            first = k;
+    return first;
+}
+
+// Of data that are too long, a place has what a record can have.
+static void write_queued(uint32_t place)
+{
+    struct ringside_memory *m = ringside_traced.memory;
+    struct queued *q = &places[place];
+    uint32_t event = q->event ? q->event : POSIX_TRACE_UNNAMED_USEREVENT;
+    ringside_cleanup here;
+    begin_call(&here, event, place);
+    if (m && q->state == READY) {
+        ringside_core_event(m, RINGSIDE_LOAD(m->process.active), event, q->data, q->bytes,
+                            q->caller);
+    } else if (m && q->state == CLAIMED) {
+        ringside_port_state inside = ringside_port_enter(m);
+        ringside_core_lose(m, 0, event, inside);
+        if (inside)
+            ringside_port_leave(m, inside);
+    }
+    q->state = WRITTEN;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    end_call(&here);
+    release(q);
+}
+
+// What handlers queued while it works is written as well; the queue is empty at the end.
+void ringside_linux_drain(void)
+{
+    uint32_t place;
+    if (ringside_thread.draining || ringside_thread.depth + 1 >= RINGSIDE_CALLS)
+        return;
+    ringside_thread.draining = 1;
+    while (ringside_thread.queued) {
+        ringside_thread.queued = 0;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        while ((place = first_queued()) < RINGSIDE_QUEUE)
+            write_queued(place);
+    }
+    ringside_thread.draining = 0;
+}
+
+void ringside_linux_forget(void)
+{
+    for (unsigned k = 0; k < RINGSIDE_QUEUE; k++)
+        if (places[k].of && places[k].of != &ringside_thread)
+            release(&places[k]);
+}
+
+// ---- trace points ----
+
+// What a trace point tests: a process that has no streams waits for its first one; else, whether
+// one of the object's streams records.
+static inline void choose_word(const struct ringside_memory *m)
+{
+    const volatile uint32_t *word =
+        ringside_traced_streams() ? &m->process.active : &ringside_traced.self->streams;
+    if (__builtin_expect(__atomic_load_n(&posix_trace_active_word, __ATOMIC_RELAXED) != word, 0))
+        __atomic_store_n(&posix_trace_active_word, word, __ATOMIC_RELEASE);
+}
+
+void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintptr_t caller)
+{
+    ringside_cleanup here;
+    if (__builtin_expect(ringside_thread.depth != 0, 0))
+        settle_stale((uintptr_t)__builtin_frame_address(0));
+    struct ringside_memory *m = __atomic_load_n(&ringside_traced.memory, __ATOMIC_ACQUIRE);
+    if (ringside_thread.inside || (m && ringside_linux_holds(m)) ||
+        ringside_thread.depth + 1 >= RINGSIDE_CALLS) {
+        queue(event, data, bytes, caller);
+        return;
+    }
+    begin_call(&here, event, RINGSIDE_QUEUE);
+    if (ringside_linux_attached()) {
+        m = ringside_traced.memory;
+        choose_word(m);
+        ringside_core_event(m, RINGSIDE_LOAD(m->process.active), event, data, bytes, caller);
+    } else {
+        ringside_linux_outside(event);
+    }
+    end_call(&here);
+}
