@@ -12,7 +12,7 @@
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 
-compile "$tree"/docs/examples/posix/{online,p4_application}.c \
+compile "$tree"/docs/examples/posix/{roles/online,parts/p4_application}.c \
     "$tree/libextract/tests/cli/posix/hostile.c"
 cd "$work" || exit 1
 
@@ -72,6 +72,30 @@ run save "${live[@]}" -o saved.ptr
 check "a file" 0
 run report saved.ptr
 clean "a file" "${shown[@]}"
+
+# ---- Names in logs ----
+# What a verb says goes to its standard error, too.
+both() { run "$@" && cat err >>out && : >err; }
+both status "${live[@]}"
+clean "status" '^stream status: running$'
+both stop "${live[@]}"
+clean "stop"
+both start "${live[@]}"
+clean "start"
+both flush names.log "${live[@]}"
+clean "flush" 'events added'
+both record -o recorded.log --for 0.3 "${live[@]}"
+clean "record"
+for log in names.log recorded.log; do
+    run report "$log"
+    clean "$log: report" "${shown[@]}"
+    run info "$log"
+    clean "$log: info" '^stream name: \\x1b\]0;title\\x07\\x0a$'
+    for verb in objects stats status; do
+        run $verb "$log"
+        clean "$log: $verb"
+    done
+done
 end hostile
 check "the program ends" 0 no-err .
 

@@ -67,8 +67,25 @@ run stats all.log
 check "stats" 0 out '^ *500 .*APPL .*user event tick$'
 run stats --json all.log
 check "stats as JSON" 0 out '"name":"tick","class":"APPL","count":500'
-run save all.log -o all.ptr
-check "save of a log" 2 err 'or the log, instead'
+run info all.log
+check "the stream's name" 0 out '^stream name: log test$' out '^stream policy: until_full$'
+
+# A log saved as a stream gives the same report, by the same names, but for the log's own marks.
+saved() { # NAME LOG STATUS [CHECK...]
+    local name=$1 log=$2 want=$3
+    shift 3
+    "$ringside" report "$log" 2>/dev/null | grep -v ' recorder ' | sed 's/  \[gap\]$//' >expected
+    run save "$log" -o saved.ptr
+    check "save: $name" "$want" "$@"
+    run report saved.ptr
+    if cmp -s expected out; then ok "save: $name, the same report"; else
+        fail "save: $name, the same report" "$(diff expected out | head -n 3)"
+    fi
+}
+saved "a log" all.log 0 no-err .
+run info saved.ptr
+check "info of what was saved" 0 out '^format: posix$' out '^stream name: log test$' \
+    out '^entries damaged: 0$' out '^events lost: 0$' out '^streams: 1$' out '^state: suspended, '
 
 runs ./logging all.log 200 2 4
 check "it is continued" 0 no-err .
@@ -76,6 +93,10 @@ run info all.log
 check "info of both" 0 out '^recordings: 2$' out '^damaged: 0$' out '^closed: yes$'
 run report --event tick all.log
 ticks "both are there" 700
+run save all.log -o saved.ptr
+check "save of both" 0 no-err .
+run report --event tick saved.ptr
+ticks "both are saved" 700
 
 runs ./logging loop.log 20000 2 1 # until full, loop
 check "a log that goes round" 0 no-err .
@@ -83,17 +104,36 @@ run report loop.log
 check "the newest, with names" 0 out ' tick at=.* data=1F 4E 00 00$' no-out 'data=00 00 00 00$'
 run info loop.log
 check "info of the newest" 0 out '^wrapped: yes$' out '^damaged: 0$' out '^policy: loop$'
+saved "the newest" loop.log 0 no-err .
 
 runs ./logging full.log 5000 2 2 # until full, until full
 check "a log that is full" 0 no-err .
 run report full.log
-check "it ends with a stop" 0 out ' tick at=.* data=00 00 00 00$' out 'trace stop (full)' \
+check "it ends with a stop" 3 out ' tick at=.* data=00 00 00 00$' out 'trace stop (full)' \
     out 'log full'
 run status full.log
-check "status of a full log" 0 out '^log full status: full$'
+check "status of a full log" "0 3" out '^log full status: full$' out '^log overrun status: overrun$'
+run info full.log
+check "info of a full log: what did not go in is lost" 3 out '^events lost: unknown' \
+    out '^events lost exact: no$' no-out '^losses: none$' err 'the log had no room'
+# Its writer was killed when it had written that the log is full.
+head -c $(($(stat -c %s full.log) - 160 - 232)) full.log >killed.log
+run status killed.log
+check "status of a full log that was not closed" "0 3" out '^log overrun status: overrun$' \
+    out '^log full status: full$'
 
 runs ./logging lost.log 5000 1 4 # loop, append
 check "a stream that loops" 0 no-err .
 run report lost.log
 check "what was lost is told of" 3 out ' overflow' out ' resume' err 'were lost in'
+lost=$("$ringside" info lost.log 2>/dev/null | grep '^events lost: ')
+saved "a log with losses" lost.log 3 err "marks of losses, [1-9]"
+run info saved.ptr
+check "save: what was lost" 3 out "^$lost\$" out '^state: suspended, not_full, overrun$'
+
+# Cut off, as by a kill: what is whole is saved.
+head -c $(($(stat -c %s all.log) / 2 + 100)) all.log >cut.log
+saved "a log that is cut" cut.log "0 3"
+run info cut.log
+check "a log that is cut has the name" "0 3" out '^stream name: log test$' out '^cut: yes$'
 finish

@@ -73,6 +73,16 @@ run save --pid "$pid" -o "$work/live.ptr"
 check "saving" 0
 run report "$work/live.ptr"
 check "the file" 0 out ' tick at=.* data=06$' out 'trace filter at=.* old_new='
+run filter --pid "$pid"
+check "a filter without a word is shown" 0 out '^not recorded: nothing$'
+run filter on all --pid "$pid"
+check "a word of RKH" 1 err 'on: it is no change of the filter; write show, or set, add or sub'
+run filter add --pid "$pid"
+check "a change without names" 1 err 'add: it is no change of the filter'
+run filter add $'no\033[31m' --pid "$pid"
+check "no such name, which is escaped" 1 err 'no.x1b.31m: no event type has that name'
+run top --json --count 1 --delay 0.2 --pid "$pid"
+check "top" 0 out '"newest":\[.*"name":"tock"\|"event":"tock"'
 run clear --pid "$pid"
 check "clear" 0 out '^clear: done$'
 run info --pid "$pid"
@@ -82,6 +92,20 @@ run report --stream 1 --pid "$pid"
 check "a stream that nobody has bound" 0 no-out tick
 run start --stream 1 --pid "$pid"
 check "nor can be started" 2 err 'nobody has bound the stream, so it records nothing; create one'
+run status --stream 99 --pid "$pid"
+check "a stream that is not there" 1 err 'stream 99: the traced process has streams 0 to '
+for number in 4294967295 -1 x; do
+    run status --stream "$number" --pid "$pid"
+    check "stream \"$number\"" 1 err '--stream: .* is not allowed'
+done
+for number in 0 -1 x 99999999999999999999; do
+    run status --pid "$number"
+    check "process \"$number\"" 1 err '--pid: .* is not allowed; write the number of a process'
+done
+for number in $$ 1 999999999 $((pid + 4294967296)); do
+    run top --batch --count 1 --pid "$number"
+    check "process $number is not traced" 2 err "process $number: there is no such process, or noth"
+done
 exec {traced[1]}>&-
 wait "$pid"
 status=$?

@@ -187,7 +187,7 @@ echo rubbish >rubbish.log
 run flush rubbish.log --pid "${pids[traced]}"
 check "no log" 2 err 'rubbish.log: '
 run flush flushed.log
-check "no target" 1 err 'flush: no live target is given; write --pid N'
+check "no target" 1 err 'flush: no target is given; write LOG, and --pid N'
 run flush --pid "${pids[traced]}"
 check "no name" 1 err 'flush: one log must be named'
 end traced
