@@ -236,12 +236,12 @@ proc _ringside_posix_write {T words count} {
 
 proc _ringside_posix_describe {T layout} {
 	upvar #0 _ringside_ring_$T r
-	set header [_ringside_read $T $r(block) 32]
+	set header [_ringside_read $T $r(block) 36]
 	set bytes [expr {$layout & 0xff}]
 	set words [concat [_ringside_log_words posix] {0 0} [_ringside_wide $r(block)] {0 0 0 0} \
-		[list 128 [expr {$r(be) ? 2 : 1}] $bytes $bytes] \
+		[list 144 [expr {$r(be) ? 2 : 1}] $bytes $bytes] \
 		[expr {$r(be) ? [_ringside_swap $header] : $header}]]
-	_ringside_record_try $T $r(number) [list _ringside_log_describe $T ring $words 184]
+	_ringside_record_try $T $r(number) [list _ringside_log_describe $T ring $words 200]
 }
 
 proc _ringside_posix_describe_names {T} {

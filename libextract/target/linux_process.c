@@ -236,6 +236,8 @@ __attribute__((noinline)) void(posix_trace_event)(trace_event_id_t event, const 
 
 int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
 {
+    if (!name || !event)
+        return EINVAL;
     if (ringside_linux_attached())
         return ringside_core_name(ringside_traced.memory, name, event);
     *event = POSIX_TRACE_UNNAMED_USEREVENT;

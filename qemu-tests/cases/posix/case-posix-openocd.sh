@@ -8,12 +8,16 @@
 
 live() { "$ringside" "$1" --openocd "$tcl_port" --target chip.mem --elf "$elf" "${@:2}"; }
 peek() { echo $(($(ask peek "$(printf '0x%x' $(($1)))"))); }
+stream_at() { echo $(($(symbol ringside_posix) + $(peek "$(symbol ringside_posix) + 32"))); }
+# As a controller names its stream: word 32 of the block.
+call_it_tank() { ask poke $(($(stream_at) + 128)) 0x6b6e6174 >/dev/null; }
 pause() { ask poke "$(symbol storm_pause)" "$1" >/dev/null; }
 storm_goes_on() { [ "$(peek "$(symbol posix_produced)")" -gt 20 ]; }
 start_storm() {
     board posixstorm && wait_for 10 storm_goes_on || return 1
     ask poke 0x40001008 $((25000000 / 5 - 1)) >/dev/null # clocks between two interrupts
     pause 4000000
+    call_it_tank
 }
 asked() { # VERB...
     live "$@" >"$work/out" 2>"$work/err" && return 0
@@ -23,7 +27,7 @@ asked() { # VERB...
 # What the stream has recorded or refused since it was cleared: words 14 and 16 of its block.
 counted() {
     local at
-    at=$(($(symbol ringside_posix) + $(peek "$(symbol ringside_posix) + 32")))
+    at=$(stream_at)
     total=$(($(peek "$at + 56") + $(peek "$at + 64")))
 }
 balances() { # LOG
@@ -56,7 +60,8 @@ fast() {
 }
 named() {
     "$ringside" report --elf "$elf" "$work/slow.log" 2>"$work/err" | grep -q 'storm_' &&
-        "$ringside" status "$work/slow.log" | grep -qx 'flush error: 0'
+        "$ringside" status "$work/slow.log" | grep -qx 'flush error: 0' &&
+        "$ringside" info "$work/slow.log" | grep -qx 'stream name: tank'
 }
 anew() {
     asked clear && asked start || return 1

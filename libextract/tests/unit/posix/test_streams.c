@@ -307,6 +307,9 @@ static void test_f2_lengths(void **state)
     name[64] = '\0';
     assert_int_equal(posix_trace_eventid_open(name, &other), ENAMETOOLONG);
     assert_int_equal(posix_trace_trid_eventid_open(trid, name, &other), ENAMETOOLONG);
+    assert_int_equal(posix_trace_eventid_open(NULL, &other), EINVAL);
+    assert_int_equal(posix_trace_eventid_open("level", NULL), EINVAL);
+    assert_int_equal(posix_trace_trid_eventid_open(trid, NULL, &other), EINVAL);
     assert_int_equal(posix_trace_eventid_get_name(trid, 9, got), EINVAL);
     assert_int_equal(posix_trace_eventid_get_name(trid, 287, got), EINVAL);
     end(trid);
