@@ -131,12 +131,12 @@ static void recording_free(struct recording *r)
 
 void recording_leave(struct recording *recording)
 {
-    if (!recording)
+    // A child of GDB's has a copy, and ends with it; the log and its locks are the parent's.
+    if (!recording || recording->process != getpid())
         return;
     recording->target = NULL;
     recording->news = (struct news){.text = NULL};
-    if (recording->process == getpid()) // GDB's children have a copy of it
-        extract_recorder_leave(recording->recorder, NULL);
+    extract_recorder_leave(recording->recorder, NULL);
     recording_free(recording);
 }
 

@@ -224,7 +224,7 @@ static int begin(struct posix_trace *trace, trace_id_t *trid)
     return error;
 }
 
-int posix_make(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_id_t *trid)
+static int make(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_id_t *trid)
 {
     struct posix_trace *trace = posix_new(kind);
     if (!trace)
@@ -240,6 +240,15 @@ int posix_make(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_
     }
     if (error)
         posix_free(trace);
+    return error;
+}
+
+int posix_make(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_id_t *trid)
+{
+    int cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    int error = make(kind, pid, attr, trid);
+    pthread_setcancelstate(cancel, NULL);
     return error;
 }
 

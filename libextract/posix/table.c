@@ -24,11 +24,13 @@ static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 
 // ---- the process' end, and its children ----
 
-static void end_slot(unsigned slot)
+// Ends the trace in that slot; of a `target`, if it is given, else whatever it is.
+static void end_slot(unsigned slot, const struct posix_target *target)
 {
     struct posix_use use;
     pthread_mutex_lock(&table.lock);
-    trace_id_t id = table.slots[slot] ? table.slots[slot]->id : 0;
+    const struct posix_trace *trace = table.slots[slot];
+    trace_id_t id = trace && (!target || trace->target == target) ? trace->id : 0;
     pthread_mutex_unlock(&table.lock);
     if (id && !posix_enter(&use, id, POSIX_ALL))
         posix_end(&use);
@@ -37,7 +39,7 @@ static void end_slot(unsigned slot)
 static void at_exit(void)
 {
     for (unsigned i = 0; i < TABLE_SLOTS && getpid() == table.process; i++)
-        end_slot(i);
+        end_slot(i, NULL);
 }
 
 static void before_fork(void)
@@ -268,15 +270,6 @@ bool posix_table_uses(const struct posix_target *target, unsigned stream)
     return used;
 }
 
-// Whether the trace in that slot is one of the target's.
-static bool slot_uses(unsigned slot, const struct posix_target *target)
-{
-    pthread_mutex_lock(&table.lock);
-    bool uses = table.slots[slot] && table.slots[slot]->target == target;
-    pthread_mutex_unlock(&table.lock);
-    return uses;
-}
-
 // Calls that are under way have it, too, until they give it back.
 static void wait_for_target(struct posix_target *target)
 {
@@ -303,8 +296,7 @@ int posix_target_detach(pid_t pid)
     if (!target)
         return ESRCH;
     for (unsigned i = 0; i < TABLE_SLOTS; i++)
-        if (slot_uses(i, target))
-            end_slot(i);
+        end_slot(i, target);
     wait_for_target(target);
     posix_target_drop(target);
     return 0;

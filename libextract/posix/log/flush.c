@@ -52,7 +52,8 @@ static int follow(struct posix_trace *trace)
     log->followed = true;
     log->era = era;
     log->told_overwritten = log->told_refused = 0;
-    log->at = r->at;
+    log->gap_told = false;
+    log->at = log->end = r->at;
     return 0;
 }
 
@@ -64,16 +65,20 @@ static int put_gap(struct posix_trace *trace, uint64_t stamp)
     uint32_t lost = r->block.overwritten - log->told_overwritten;
     if (r->gap == POSIX_NO_GAP)
         return 0;
-    int error = posix_log_put_loss(trace, EXTRACT_LOSS_LAPPED, lost);
+    bool told = log->gap_told && !lost;
+    int error = told ? 0 : posix_log_put_loss(trace, EXTRACT_LOSS_LAPPED, lost);
+    log->gap_told = !error;
     if (!error)
         log->told_overwritten = r->block.overwritten;
     if (!error)
         error = posix_log_make(trace, POSIX_ID_OVERFLOW, r->block.lost_stamp, NULL);
     if (!error)
         error = posix_log_make(trace, POSIX_ID_RESUME, stamp, NULL);
-    if (!error)
-        r->gap = POSIX_NO_GAP;
-    return error;
+    if (error)
+        return error;
+    r->gap = POSIX_NO_GAP;
+    log->gap_told = false;
+    return 0;
 }
 
 static int put_refused(struct posix_trace *trace)
@@ -189,7 +194,7 @@ static int run(struct flush *flush)
     return error ? error : posix_log_put(trace);
 }
 
-// What is not in the log is come back to.
+// What is not in the log is come back to; so is a gap behind that, which is met again.
 static int fail(struct posix_trace *trace, int error)
 {
     struct posix_log *log = trace->log;
@@ -203,8 +208,10 @@ static int fail(struct posix_trace *trace, int error)
         log->trouble = error;
         log->trouble_stamp = stamp_now();
     }
-    if (log->followed && is_same(&log->era, &era))
-        r->at = log->at;
+    if (log->followed && is_same(&log->era, &era)) {
+        r->gap = log->end != log->at ? POSIX_NO_GAP : r->gap;
+        r->at = log->end = log->at;
+    }
     r->window = 0;
     if (!log->flush_error)
         log->flush_error = error;

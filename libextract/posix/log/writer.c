@@ -150,6 +150,24 @@ int posix_log_put_ring(struct posix_trace *trace)
     return error;
 }
 
+// What was put is free. Until a gap is told, what lies in front of it is not, since the ring keeps
+// when the gap began; unless nothing follows, for which the writer may wait.
+static void free_put(struct posix_trace *trace)
+{
+    struct posix_log *log = trace->log;
+    const struct posix_reader *r = &trace->reader;
+    bool gap = r->gap != POSIX_NO_GAP;
+    if (gap && r->at != r->block.head) {
+        log->at = log->end;
+        return;
+    }
+    log->at = log->end = r->at;
+    if (r->begun)
+        posix_ring_release(trace);
+    if (!gap && !posix_ring_lapped(r))
+        log->told_overwritten = r->block.overwritten; // all of those were had
+}
+
 int posix_log_put(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
@@ -168,13 +186,7 @@ int posix_log_put(struct posix_trace *trace)
     if (log->trouble_taken)
         log->trouble = 0;
     log->trouble_taken = false;
-    if (trace->reader.gap != POSIX_NO_GAP)
-        return 0; // until that is told, nothing is free: the ring keeps when it began
-    log->at = trace->reader.at;
-    if (trace->reader.begun)
-        posix_ring_release(trace);
-    if (!posix_ring_lapped(&trace->reader))
-        log->told_overwritten = trace->reader.block.overwritten; // all of those were had
+    free_put(trace);
     return 0;
 }
 
@@ -332,7 +344,7 @@ int posix_log_take(struct posix_trace *trace, const struct posix_record *record,
     if (!error)
         error = take(trace, bytes, length, record->id, record->stamp);
     if (!error)
-        trace->reader.at += record->words;
+        log->end = trace->reader.at += record->words;
     return error;
 }
 
