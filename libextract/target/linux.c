@@ -22,6 +22,19 @@ struct ringside_trace_object {
     pid_t pid;
 };
 
+// Maps the process' object. One that it gets meanwhile is found the second time.
+static int map_own(pid_t pid, bool create, struct ringside_mapping *mapping)
+{
+    for (int n = 0; n < 2; n++) {
+        int error = ringside_object_map(pid, create, create, mapping);
+        if (error || mapping->owner == pid || ringside_object_join(mapping, pid))
+            return error;
+        ringside_object_unmap(mapping->memory);
+        close(mapping->file);
+    }
+    return ENOMEM;
+}
+
 int ringside_trace_object_open(pid_t pid, bool create, struct ringside_trace_object **object)
 {
     struct ringside_trace_object *o = calloc(1, sizeof *o);
@@ -32,17 +45,13 @@ int ringside_trace_object_open(pid_t pid, bool create, struct ringside_trace_obj
     if (create)
         ringside_objects_sweep();
     o->pid = pid ? pid : getpid();
-    int error = ringside_object_map(o->pid, create, create, &mapping);
+    int error = map_own(o->pid, create, &mapping);
     if (error) {
         free(o);
         return error;
     }
     o->memory = mapping.memory;
     o->file = mapping.file;
-    if (mapping.owner != o->pid && !ringside_object_join(&mapping, o->pid)) {
-        ringside_trace_object_close(o);
-        return ENOMEM;
-    }
     *object = o;
     return 0;
 }

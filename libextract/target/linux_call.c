@@ -86,12 +86,13 @@ static bool is_counted(struct ringside_memory *m, const struct ringside_call *c,
             s->overwritten++;
         return false;
     case RINGSIDE_RECORDS:
+    case RINGSIDE_SYSTEM:
         if (held && s->head == c->position) {
             s->recorded = c->count;
             return false;
         }
         ringside_core_close(m, i, c->position);
-        return true;
+        return c->step % RINGSIDE_STEPS == RINGSIDE_RECORDS;
     case RINGSIDE_REFUSES:
         return !held || s->refused != c->count;
     default:
@@ -99,16 +100,31 @@ static bool is_counted(struct ringside_memory *m, const struct ringside_call *c,
     }
 }
 
+// A jump out of it leaves `inside`, and perhaps the lock.
+static void end_settling(void)
+{
+    struct ringside_memory *m = ringside_traced.memory;
+    ringside_thread.inside = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (m && ringside_linux_holds(m))
+        ringside_port_leave(m, true);
+    ringside_thread.settling = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (ringside_thread.queued)
+        ringside_linux_drain();
+}
+
 // The thread's innermost call is over. Handlers that come meanwhile queue their events.
 static void settle(void)
 {
+    ringside_thread.settling = (uintptr_t)__builtin_frame_address(0);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     struct ringside_memory *m = ringside_traced.memory;
     const struct ringside_call c = ringside_thread.calls[ringside_thread.depth];
     bool held = m && ringside_linux_holds(m);
     ringside_thread.inside = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (ringside_thread.attaching)
-        ringside_linux_attach_later();
+    ringside_linux_attach_later();
     uint32_t from = c.step / RINGSIDE_STEPS + (m && is_counted(m, &c, held));
     bool entered = m && (held || ringside_port_enter(m));
     if (m)
@@ -119,26 +135,25 @@ static void settle(void)
     ringside_thread.queued = 1; // what it would have written is looked for
     ringside_thread.depth--;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    ringside_thread.inside = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (entered)
-        ringside_port_leave(m, true);
+    end_settling();
 }
 
 // By siglongjmp; `depth` is the call's.
 static void left(void *depth)
 {
     int saved = errno;
+    bool again = ringside_thread.settling;
     while (ringside_thread.depth >= (uintptr_t)depth)
         settle();
+    if (again)
+        end_settling();
     errno = saved;
 }
 
-// Whether the innermost call is over since a new one lies where it lay, or above. A handler's own
-// stack may lie above those that it interrupts.
-static bool is_stale(uintptr_t here)
+// Whether what lay at `frame` is over since a new call lies there, or above. A handler's own stack
+// may lie above those that it interrupts.
+static bool is_stale(uintptr_t frame, uintptr_t here)
 {
-    uintptr_t frame = ringside_thread.calls[ringside_thread.depth].frame;
     stack_t handlers;
     if (here < frame || sigaltstack(NULL, &handlers))
         return false;
@@ -149,8 +164,13 @@ static bool is_stale(uintptr_t here)
 static __attribute__((noinline, cold)) void settle_stale(uintptr_t here)
 {
     int saved = errno;
-    while (ringside_thread.depth && is_stale(here))
+    uintptr_t settling = ringside_thread.settling;
+    bool over = !settling || is_stale(settling, here);
+    while (over && ringside_thread.depth &&
+           is_stale(ringside_thread.calls[ringside_thread.depth].frame, here))
         settle();
+    if (over && settling)
+        end_settling();
     errno = saved;
 }
 
@@ -253,14 +273,15 @@ void ringside_linux_drain(void)
     uint32_t place;
     if (ringside_thread.draining || ringside_thread.depth + 1 >= RINGSIDE_CALLS)
         return;
-    ringside_thread.draining = 1;
     while (ringside_thread.queued) {
+        ringside_thread.draining = 1;
         ringside_thread.queued = 0;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         while ((place = first_queued()) < RINGSIDE_QUEUE)
             write_queued(place);
+        ringside_thread.draining = 0;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
     }
-    ringside_thread.draining = 0;
 }
 
 void ringside_linux_forget(void)
@@ -285,10 +306,10 @@ static inline void choose_word(const struct ringside_memory *m)
 void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintptr_t caller)
 {
     ringside_cleanup here;
-    if (__builtin_expect(ringside_thread.depth != 0, 0))
+    if (__builtin_expect(ringside_thread.depth || ringside_thread.settling, 0))
         settle_stale((uintptr_t)__builtin_frame_address(0));
     struct ringside_memory *m = __atomic_load_n(&ringside_traced.memory, __ATOMIC_ACQUIRE);
-    if (ringside_thread.inside || (m && ringside_linux_holds(m)) ||
+    if (ringside_thread.inside || ringside_thread.settling || (m && ringside_linux_holds(m)) ||
         ringside_thread.depth + 1 >= RINGSIDE_CALLS) {
         queue(event, data, bytes, caller);
         return;

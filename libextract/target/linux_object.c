@@ -179,26 +179,28 @@ static bool lock_file(int file)
     return true;
 }
 
-// Removes the name of an object whose process is gone, unless somebody else did and made a new one,
-// or it is another user's.
-static void replace(int file, pid_t pid)
+// Removes the name of an open object, which is none of the process', unless somebody else did and
+// made a new one, or it is another user's; if `gone`, unless there is a process by now. One that
+// begins later has to take the lock, too.
+static void remove_name(int file, pid_t pid, bool gone)
 {
+    struct ringside_life life;
     struct path path = object_path(pid);
     struct stat here, there;
     if (fstat(file, &here) || here.st_uid != geteuid()) // who may keep it locked
         return;
     if (lock_file(file) && !stat(path.text, &there) && here.st_ino == there.st_ino &&
-        here.st_dev == there.st_dev)
+        here.st_dev == there.st_dev && !(gone && ringside_life_read(pid, &life)))
         unlink(path.text);
 }
 
-// The object that has the process' name, if it is none of its own.
-static void remove_stale(pid_t pid)
+// The same, of a process that is gone.
+static void remove_gone(pid_t pid)
 {
     int file = open(object_path(pid).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0)
         return;
-    replace(file, pid);
+    remove_name(file, pid, true);
     close(file);
 }
 
@@ -281,9 +283,10 @@ static int map_existing(int file, pid_t pid, uint64_t birth, struct ringside_mem
     return ESRCH;
 }
 
-// A second name for an object.
-static bool link_object(pid_t from, pid_t to)
+// A second name for an object, for a process that has none of its own.
+static bool link_object(pid_t from, pid_t to, uint64_t birth)
 {
+    struct ringside_memory *m;
     if (!link(object_path(from).text, object_path(to).text))
         return true;
     if (errno != EEXIST)
@@ -292,11 +295,14 @@ static bool link_object(pid_t from, pid_t to)
     struct stat old, new;
     bool same = !stat(object_path(from).text, &new) && !fstat(file, &old) &&
                 old.st_ino == new.st_ino &&old.st_dev == new.st_dev;
-    if (!same && file >= 0)
-        replace(file, to);
+    bool own = !same && file >= 0 && !map_existing(file, to, birth, &m);
+    if (own)
+        ringside_object_unmap(m);
+    else if (!same && file >= 0)
+        remove_name(file, to, false);
     if (file >= 0)
         close(file);
-    return same || !link(object_path(from).text, object_path(to).text);
+    return same || (!own && !link(object_path(from).text, object_path(to).text));
 }
 
 uint32_t ringside_inherited(const struct ringside_memory *m, uint32_t streams, uint64_t birth)
@@ -319,7 +325,7 @@ bool ringside_object_join(const struct ringside_mapping *mapping, pid_t pid)
     if (e)
         RINGSIDE_STORE(e->streams, e->streams | mapping->streams);
     ringside_port_leave(m, inside);
-    return e && link_object(mapping->owner, pid);
+    return e && link_object(mapping->owner, pid, life.birth);
 }
 
 bool ringside_object_exists(pid_t pid)
@@ -327,13 +333,16 @@ bool ringside_object_exists(pid_t pid)
     return !access(object_path(pid).text, F_OK);
 }
 
-// The object that has the name of a process that runs; nothing is made.
-static int map_named(pid_t pid, uint64_t birth, struct ringside_mapping *mapping)
+// The object that has the name of a process that runs; nothing is made. Where it is a former
+// process', `removes` ends that.
+static int map_named(pid_t pid, uint64_t birth, bool removes, struct ringside_mapping *mapping)
 {
     mapping->file = open(object_path(pid).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (mapping->file < 0)
         return errno == ENOENT ? ENOENT : errno == EACCES ? EPERM : EINVAL;
     int error = map_existing(mapping->file, pid, birth, &mapping->memory);
+    if (error == ESRCH && removes)
+        remove_name(mapping->file, pid, false);
     if (error)
         close(mapping->file);
     return error;
@@ -349,7 +358,7 @@ static bool map_ancestors(const struct ringside_life *child, bool share,
     for (unsigned n = 0; n < GENERATIONS && life.parent > 0; n++, life = parent) {
         if (!ringside_life_read(life.parent, &parent))
             return false;
-        if (map_named(life.parent, parent.birth, mapping))
+        if (map_named(life.parent, parent.birth, false, mapping))
             continue;
         const struct ringside_entry *e =
             ringside_entry_find(mapping->memory, life.parent, parent.birth);
@@ -381,10 +390,8 @@ int ringside_object_map(pid_t pid, bool create, bool share, struct ringside_mapp
         return EPERM;
     for (int n = 0; n < TRIES; n++) {
         *mapping = (struct ringside_mapping){.owner = pid};
-        error = map_named(pid, life.birth, mapping);
-        if (error == ESRCH)
-            remove_stale(pid);
-        else if (error != ENOENT)
+        error = map_named(pid, life.birth, true, mapping);
+        if (error != ESRCH && error != ENOENT)
             return error;
         if (map_ancestors(&life, share, mapping))
             return 0;
@@ -408,7 +415,7 @@ void ringside_objects_sweep(void)
             continue;
         pid_t pid = (pid_t)strtol(entry->d_name + strlen(PREFIX), NULL, 10);
         if (!ringside_life_read(pid, &life))
-            remove_stale(pid);
+            remove_gone(pid);
     }
     if (directory)
         closedir(directory);

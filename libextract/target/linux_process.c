@@ -14,7 +14,7 @@
 static const uint32_t unknown = 1, none; // in place of the word `active`
 
 const volatile uint32_t *volatile posix_trace_active_word = &unknown;
-static uint32_t attaching;
+static uint32_t attaching;           // the thread that looks for the object; 0: none
 static struct ringside_entry nobody; // of a process that has no place: the streams that it misses
 struct ringside_traced ringside_traced = {.self = &nobody};
 _Thread_local struct ringside_thread ringside_thread;
@@ -176,8 +176,10 @@ static bool is_known(void)
 
 void ringside_linux_attach_later(void)
 {
-    ringside_thread.attaching = 0;
-    __atomic_store_n(&attaching, 0, __ATOMIC_RELEASE);
+    uint32_t self = ringside_thread.id;
+    if (!is_known())
+        __atomic_compare_exchange_n(&attaching, &self, 0, false, __ATOMIC_RELEASE,
+                                    __ATOMIC_RELAXED);
 }
 
 // One thread does it, others wait. A handler that interrupts it queues its events.
@@ -187,13 +189,14 @@ static void attach(void)
     ringside_thread.inside = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     while (!is_known()) {
-        ringside_thread.attaching = !__atomic_exchange_n(&attaching, 1, __ATOMIC_ACQ_REL);
-        if (!ringside_thread.attaching)
+        uint32_t by = 0;
+        bool ours = __atomic_compare_exchange_n(&attaching, &by, ringside_thread.id, false,
+                                                __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+        if (!ours && by != ringside_thread.id)
             sched_yield();
         else if (!look_for_object(true))
             publish(NULL, &nobody);
     }
-    ringside_thread.attaching = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     ringside_thread.inside = 0;
     if (ringside_thread.queued)

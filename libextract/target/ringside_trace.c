@@ -154,7 +154,11 @@ INLINE bool overwrite(struct ringside_memory *m, unsigned i, uint32_t tail, uint
                       uint32_t room)
 {
     struct ringside_stream *s = &m->streams[i];
-    if (RINGSIDE_LOAD(s->read_pos) != RINGSIDE_LOAD(s->episode_read))
+    uint32_t read = RINGSIDE_LOAD(s->read_pos);
+    if (read != RINGSIDE_LOAD(s->episode_read))
+        return false;
+    if (RINGSIDE_PORT_PROCESS && // an episode may be of events that the lock was kept from
+        (RINGSIDE_LOAD(s->policy) != POSIX_TRACE_LOOP || read - tail - 1 < head - tail))
         return false;
     do {
         uint32_t first = word_of(m, i, tail);
@@ -256,9 +260,11 @@ static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
 {
     struct ringside_stream *s = &m->streams[i];
     uint32_t mask = ring_words(s) - 1, head = RINGSIDE_LOAD(s->head);
+    ringside_port_note(s, i, RINGSIDE_SYSTEM);
     uint32_t first =
         begin(s, head, m->rings[i], mask, head, OVERHEAD + words, id | words << 18, 0, OPEN);
     finish(m->rings[i], mask, head, first, (const uint8_t *)data, words * 4);
+    ringside_port_note(s, i, RINGSIDE_TURNS);
 }
 
 static SLOW void set_state(struct ringside_stream *s, uint32_t state)
@@ -562,6 +568,7 @@ static SLOW uint32_t attend_all(struct ringside_memory *m)
     ringside_port_state inside = ringside_port_enter(m);
     if (ringside_port_entered(inside)) {
         ringside_core_attend(m);
+        ringside_port_note(m->streams, 0, RINGSIDE_TURNS);
         ringside_port_leave(m, inside);
     }
     return RINGSIDE_LOAD(m->process.active);

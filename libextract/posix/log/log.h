@@ -50,9 +50,9 @@ struct posix_log {
     bool followed;                           // the three below hold
     struct posix_era era;                    // of the ring
     uint32_t told_overwritten, told_refused; // by it
-    bool gap_told;                      // the loss of the reader's gap is in the log
-    uint32_t at, end;                   // places in the ring up to which everything is in the log,
-                                        // and in the block on its way, too
+    bool gap_told;                           // the loss of the reader's gap is in the log
+    uint32_t at;                        // place in the ring up to which everything is in the log
+    uint32_t end;                       // likewise, or in the block on its way there
     bool named;                         // the two below hold
     uint32_t names_used, names_claimed; // when the names were written last
     uint64_t stamp, put_stamp;          // of the last record, and of the last that was written

@@ -67,21 +67,28 @@ extern struct ringside_traced ringside_traced;
 struct ringside_call {
     uintptr_t frame;          // where it lies on the stack
     uint32_t event, draining; // `draining` as it was before
-    uint32_t step;            // number of the stream * 4 + what is done there
+    uint32_t step;            // number of the stream * RINGSIDE_STEPS + what is done there
     uint32_t position, count; // tail or head, and the counter, before
     uint32_t place;           // of the queued event that it writes; RINGSIDE_QUEUE: none
 };
-enum { RINGSIDE_TURNS, RINGSIDE_PASSES, RINGSIDE_RECORDS, RINGSIDE_REFUSES, RINGSIDE_STEPS };
+enum {
+    RINGSIDE_TURNS,
+    RINGSIDE_PASSES,
+    RINGSIDE_RECORDS,
+    RINGSIDE_SYSTEM, // records an event of the system's
+    RINGSIDE_REFUSES,
+    RINGSIDE_STEPS
+};
 
 enum { RINGSIDE_QUEUE = 64, RINGSIDE_CALLS = 8 };
 struct ringside_thread {
     uint32_t id;     // of the kernel's; 0: not asked for yet
     uint32_t inside; // handlers queue their events, as they do where it holds the lock
     uint32_t draining;
-    uint32_t attaching; // looks for the process' object
     uint32_t queued;    // there are events of signal handlers
     uint32_t turn;      // of the one that was queued last
     uint32_t depth;     // calls that are not over: of handlers that interrupted each other
+    uintptr_t settling; // where what settles calls lies on the stack; 0: nothing does
     struct ringside_call calls[RINGSIDE_CALLS]; // the first is of nobody
 };
 extern _Thread_local struct ringside_thread ringside_thread
@@ -139,7 +146,7 @@ static inline void ringside_port_note(const struct ringside_stream *s, unsigned 
     struct ringside_call *c = &ringside_thread.calls[ringside_thread.depth];
     if (what == RINGSIDE_PASSES)
         c->position = s->tail, c->count = s->overwritten;
-    if (what == RINGSIDE_RECORDS)
+    if (what == RINGSIDE_RECORDS || what == RINGSIDE_SYSTEM)
         c->position = s->head, c->count = s->recorded;
     if (what == RINGSIDE_REFUSES)
         c->count = s->refused;

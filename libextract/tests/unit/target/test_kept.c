@@ -113,6 +113,46 @@ static void test_filtered_is_not_lost(void **state)
     let_go(&t);
 }
 
+// Events that were recorded, then one that the lock was kept from, then more.
+static struct traced miss_one(int policy, uint32_t before, bool read, uint32_t behind)
+{
+    struct traced t = bind_stream(0, policy, 1024, false);
+    pid_t holder = begin_holder();
+    write_events(before);
+    if (read)
+        ring_set(t.stream.block, RING_READ, ring_of(t.stream, RING_HEAD));
+    ring_set(t.bytes, LOCK, (uint32_t)holder);
+    write_events(1);
+    ring_set(t.bytes, LOCK, 0);
+    write_events(behind);
+    kill(holder, SIGKILL);
+    waitpid(holder, NULL, 0);
+    return t;
+}
+
+// A lost event does not make the stream a loop.
+static void test_full_behind_a_miss(void **state)
+{
+    (void)state;
+    struct traced t = miss_one(POSIX_TRACE_UNTIL_FULL, 50, false, 300);
+    assert_int_equal(ring_of(t.stream, RING_STATE), 5);
+    assert_int_equal(ring_of(t.stream, RING_OVERWRITTEN), 0);
+    assert_int_equal(ring_of(t.stream, RING_RECORDED) + ring_of(t.stream, RING_REFUSED),
+                     50 + 1 + 300 + 2); // START, STOP
+    let_go(&t);
+}
+
+// What was read is not lost where it is overwritten: the first 50 take 550 words, the others 660.
+static void test_read_before_a_miss(void **state)
+{
+    (void)state;
+    struct traced t = miss_one(POSIX_TRACE_LOOP, 50, true, 60);
+    assert_int_equal(ring_of(t.stream, RING_OVERWRITTEN), 0);
+    assert_int_equal(ring_of(t.stream, RING_REFUSED), 1);
+    assert_int_equal(ring_of(t.stream, RING_RECORDED), 50 + 60 + 1); // START
+    let_go(&t);
+}
+
 // ---- events that wait in a place ----
 
 enum { PLACES = 64, LONGEST = 16340 };
@@ -246,9 +286,14 @@ static void test_cleared_and_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lock_is_kept),     cmocka_unit_test(test_filtered_is_not_lost),
-        cmocka_unit_test(test_places),           cmocka_unit_test(test_timer),
-        cmocka_unit_test(test_full_and_stopped), cmocka_unit_test(test_cleared_and_stopped),
+        cmocka_unit_test(test_lock_is_kept),
+        cmocka_unit_test(test_filtered_is_not_lost),
+        cmocka_unit_test(test_full_behind_a_miss),
+        cmocka_unit_test(test_read_before_a_miss),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_timer),
+        cmocka_unit_test(test_full_and_stopped),
+        cmocka_unit_test(test_cleared_and_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
