@@ -135,13 +135,14 @@ bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bo
     struct walk walk = {.snapshot = snapshot,
                         .buffer = buffer,
                         .size = (uint32_t)(ring->entries.end - ring->entries.start),
-                        .to = to,
+                        .to = from + (to - from) / 4 * 4, // a log may end anywhere
                         .cpus = hook_cpus(ring),
                         .base = base,
                         .order = ring->byte_order};
     if (from % walk.size + (to - from) > walk.size)
         memcpy(buffer + walk.size, buffer, (size_t)hook_spill(ring));
-    bool fits = note_all(&walk, border ? from : search(&walk, from), border);
+    bool fits = note_all(&walk, border ? from : search(&walk, from), border) &&
+                (walk.to == to || note(&walk, walk.to, to - walk.to, EXTRACT_INVALID, NULL));
     hook_stamps(snapshot, first);
     if (walk.narrow)
         ring->timer_mask &= UINT32_MAX;
