@@ -1,16 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# fuzz.sh PROGRAM SECONDS: replays the corpus of a fuzz target, then fuzzes it for SECONDS.
-# New finds go to build/fuzz/corpus/NAME, inputs that break the target to build/fuzz/broken/.
+# fuzz.sh PROGRAM SECONDS [SEED]: replays the corpus of a fuzz target, then fuzzes it for SECONDS:
+# with a seed always in the same way, else (0) each time in another.
+# New finds go to build/fuzz/corpus/NAME, with a seed to build/fuzz/seeded/NAME; inputs that break
+# the target to build/fuzz/broken/.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-program=$1 seconds=$2
-name=$(basename "$program")
+program=("$1") seconds=$2 seed=${3:-0}
+name=$(basename "$1")
 name=${name#fuzz_}
 seeds=libextract/tests/fuzz/corpus/$name
 finds=build/fuzz/corpus/$name
-mkdir -p "$finds" build/fuzz/broken
 limits=(-timeout=10 -rss_limit_mb=1024 -max_len=65536 -artifact_prefix=build/fuzz/broken/"$name"-)
+
+if [ "$seed" != 0 ]; then
+    limits+=(-seed="$seed" -entropic=0)
+    finds=build/fuzz/seeded/$name
+    rm -rf "$finds"
+    setarch -R true 2>/dev/null && program=(setarch -R "$1") # where a container lets us
+fi
+mkdir -p "$finds" build/fuzz/broken
 
 verdict() { # NAME STATUS LOG
     if [ "$2" -eq 0 ]; then
@@ -25,9 +34,9 @@ if [ -z "$(ls "$seeds" 2>/dev/null)" ]; then
     echo "not ok $name: corpus: $seeds is empty"
     exit 1
 fi
-log=$("$program" -runs=0 "${limits[@]}" "$seeds" 2>&1)
+log=$("${program[@]}" -runs=0 "${limits[@]}" "$seeds" 2>&1)
 verdict "$name: corpus of $(ls "$seeds" | wc -l) files" $? "$log"
-log=$("$program" -max_total_time="$seconds" -print_final_stats=1 "${limits[@]}" \
+log=$("${program[@]}" -max_total_time="$seconds" -print_final_stats=1 "${limits[@]}" \
     "$finds" "$seeds" 2>&1)
 status=$?
 runs=$(sed -n 's/^stat::number_of_executed_units: *//p' <<<"$log")

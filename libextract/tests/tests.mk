@@ -92,12 +92,12 @@ soak:
 	@.ci/setup.sh test
 	@$(SUBMAKE) test-programs $(CHECKERS) firmware
 	@$(SUBMAKE) $(FUZZING) fuzz-programs
-	@FUZZ_SECONDS=$(or $(SECONDS),600) .ci/run-tests soak fuzz
+	@FUZZ_SECONDS=$(or $(SECONDS),600) FUZZ_SEED=0 .ci/run-tests soak fuzz
 
 fuzz:
 	@.ci/setup.sh test
 	@$(SUBMAKE) $(FUZZING) fuzz-programs
-	@FUZZ_SECONDS=$(SECONDS) .ci/run-tests fuzz
+	@FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=0 .ci/run-tests fuzz
 
 bench:
 	@.ci/setup.sh test
