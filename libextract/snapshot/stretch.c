@@ -158,7 +158,7 @@ static bool walk_runs(struct reading *r)
     for (size_t i = 0; i < r->run_count; i++) {
         uint32_t to = i + 1 < r->run_count ? r->runs[i + 1].from : r->used;
         memset(&all->ring.rkh.walked, 0, sizeof all->ring.rkh.walked);
-        if (!stream->walk(all, r->runs[i].from, to, r->runs[i].border))
+        if (to != r->runs[i].from && !stream->walk(all, r->runs[i].from, to, r->runs[i].border))
             return false;
     }
     return true;

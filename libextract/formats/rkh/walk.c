@@ -17,6 +17,7 @@ struct walk {
     uint8_t *bytes; // the one at place `from`
     uint32_t end;   // how many there are
     uint32_t from, size;
+    uint32_t first; // place in the index of what is found
     struct rkh_wire wire;
     uint8_t layout;           // its number
     uint16_t length[RKH_IDS]; // of the arguments, by the id on the wire
@@ -201,7 +202,7 @@ static void take_head(struct walk *walk, const uint8_t *bytes, struct extract_ex
     }
     walk->began = walk->id[bytes[0]] == RKH_FWK_TCFG;
     walk->stamp = stamp;
-    for (uint32_t i = 0; !walk->stamped && i < snapshot->ring.entries.count; i++)
+    for (uint32_t i = walk->first; !walk->stamped && i < snapshot->ring.entries.count; i++)
         snapshot->index[i].stamp = stamp;
     walk->stamped = true;
 }
@@ -331,7 +332,8 @@ bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, boo
                         .bytes = rkh_unroll(snapshot, from, to),
                         .end = to - from,
                         .from = from,
-                        .size = (uint32_t)(ring->entries.end - ring->entries.start)};
+                        .size = (uint32_t)(ring->entries.end - ring->entries.start),
+                        .first = ring->entries.count};
     use_layout(&walk, 0);
     resume(&walk);
     snapshot->lost_known = walk.wire.nseq;

@@ -277,6 +277,23 @@ static void test_stats_over_gaps(void **state)
     check_gap(0, 10, 30);
 }
 
+// Behind a reset, a thread's priority is not known until an entry tells it again; those that were
+// seen were seen.
+static void test_priorities_over_resets(void **state)
+{
+    (void)state;
+    make_gap();
+    log_entries(&file, &image, 2, 2);
+    for (unsigned i = 0; i < 2; i++)
+        log_mark(&file, EXTRACT_MARK_RESET, 0, "");
+    log_entries(&file, &image, 2, 2);
+    count_all();
+    assert_int_equal(stats->threads[0].last_priority, EXTRACT_NO_PRIORITY);
+    assert_int_equal(stats->threads[0].priority_low, 16);
+    assert_int_equal(stats->threads[1].last_priority, 16);
+    done();
+}
+
 // An interrupt that was left in a gap is not nested in the next one.
 static void test_interrupts_over_gaps(void **state)
 {
@@ -300,11 +317,17 @@ static void test_interrupts_over_gaps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns_in_a_gap),       cmocka_unit_test(test_turns_by_the_long_run),
-        cmocka_unit_test(test_turns_by_hz),          cmocka_unit_test(test_turns_unknown),
-        cmocka_unit_test(test_idle_for_turns),       cmocka_unit_test(test_late_polls),
-        cmocka_unit_test(test_down_clock),           cmocka_unit_test(test_reset),
-        cmocka_unit_test(test_damaged_walls),        cmocka_unit_test(test_stats_over_gaps),
+        cmocka_unit_test(test_turns_in_a_gap),
+        cmocka_unit_test(test_turns_by_the_long_run),
+        cmocka_unit_test(test_turns_by_hz),
+        cmocka_unit_test(test_turns_unknown),
+        cmocka_unit_test(test_idle_for_turns),
+        cmocka_unit_test(test_late_polls),
+        cmocka_unit_test(test_down_clock),
+        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_damaged_walls),
+        cmocka_unit_test(test_stats_over_gaps),
+        cmocka_unit_test(test_priorities_over_resets),
         cmocka_unit_test(test_interrupts_over_gaps),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
