@@ -2,12 +2,26 @@
 // events: a small hash map from addresses to indices.
 #include "events/room.h"
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+// The random bytes that the kernel gave the process; constants where it gave none.
+static void take_seed(uint64_t seed[2])
+{
+    const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    seed[0] = UINT64_C(0x9E3779B97F4A7C15);
+    seed[1] = UINT64_C(0xD1B54A32D192ED03);
+    if (random)
+        memcpy(seed, random, 2 * sizeof *seed);
+    seed[1] |= 1;
+}
 
 static bool allocate(struct extract_map *map, uint32_t size)
 {
     *map = (struct extract_map){.keys = calloc(size, sizeof *map->keys),
                                 .values = calloc(size, sizeof *map->values),
                                 .mask = size - 1};
+    take_seed(map->seed);
     if (map->keys && map->values)
         return true;
     extract_map_free(map);
@@ -32,7 +46,7 @@ void extract_map_free(struct extract_map *map)
 
 static uint32_t place_of(const struct extract_map *map, uint64_t key)
 {
-    uint32_t at = extract_map_hash(key) & map->mask;
+    uint32_t at = extract_map_home(map, key);
     while (map->values[at] && map->keys[at] != key)
         at = (at + 1) & map->mask;
     return at;

@@ -15,6 +15,7 @@ struct extract_map {
     uint32_t *values;
     uint32_t mask;
     uint32_t used;
+    uint64_t seed[2];
 };
 
 // How fast the target's clock runs by the host's; 0 nanoseconds: not known.
@@ -154,9 +155,12 @@ const struct extract_object *extract_names_find(const struct extract_trace *trac
 bool extract_trace_inner(const struct extract_trace *trace, const struct extract_event *event,
                          struct extract_event *inner);
 
-static inline uint32_t extract_map_hash(uint64_t key)
+// Where a key is looked for first. It depends on numbers that no trace can know: keys cannot be
+// chosen that all have one place.
+static inline uint32_t extract_map_home(const struct extract_map *map, uint64_t key)
 {
-    return (uint32_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32);
+    unsigned __int128 product = (unsigned __int128)(key ^ map->seed[0]) * map->seed[1];
+    return ((uint32_t)(product >> 64) ^ (uint32_t)product) & map->mask;
 }
 
 // map.c. A map with room for `count` keys, which grows beyond. False: out of memory.
@@ -168,7 +172,7 @@ uint32_t *extract_map_at(struct extract_map *map, uint64_t key);
 // The value of a key, or 0.
 static inline uint32_t extract_map_get(const struct extract_map *map, uint64_t key)
 {
-    uint32_t at = extract_map_hash(key) & map->mask;
+    uint32_t at = extract_map_home(map, key);
     while (map->values[at] && map->keys[at] != key)
         at = (at + 1) & map->mask;
     return map->values[at];

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The map from addresses to indices: what is found, and that no keys can be chosen that lie in one
+// place. Truth: the keys themselves; the inverse of a multiplier that a map could have.
+#include "events/room.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+enum { KEYS = 1 << 15, ROW_MOST = 1024 };
+
+// Whatever a key is multiplied with, these have products that differ in their low bits alone.
+static uint64_t chosen(uint64_t multiplier, uint64_t i)
+{
+    uint64_t inverse = multiplier; // each step makes twice as many bits right (J.-M. Muller)
+    for (unsigned step = 0; step < 6; step++)
+        inverse *= 2 - multiplier * inverse;
+    assert_true(multiplier * inverse == 1);
+    return inverse * i;
+}
+
+static uint32_t longest_row(const struct extract_map *map)
+{
+    uint32_t row = 0, longest = 0;
+    for (uint32_t at = 0; at <= map->mask; at++) {
+        row = map->values[at] ? row + 1 : 0;
+        longest = row > longest ? row : longest;
+    }
+    return longest;
+}
+
+static void check_keys(uint64_t multiplier)
+{
+    struct extract_map map;
+    assert_true(extract_map_init(&map, 0));
+    for (uint32_t i = 1; i <= KEYS; i++)
+        *extract_map_at(&map, chosen(multiplier, i)) = i;
+    for (uint32_t i = 1; i <= KEYS; i++)
+        assert_int_equal(extract_map_get(&map, chosen(multiplier, i)), i);
+    assert_int_equal(extract_map_get(&map, chosen(multiplier, KEYS + 1)), 0);
+    assert_int_equal(map.used, KEYS);
+    assert_true(longest_row(&map) < ROW_MOST);
+    extract_map_free(&map);
+}
+
+static void test_keys(void **state)
+{
+    (void)state;
+    check_keys(1);
+    check_keys(UINT64_C(0x9E3779B97F4A7C15)); // of the golden ratio, which many maps have
+    check_keys(UINT64_C(0xD1B54A32D192ED03));
+}
+
+// As the addresses of objects lie.
+static void test_rows_of_addresses(void **state)
+{
+    (void)state;
+    for (unsigned shift = 2; shift <= 40; shift++) {
+        struct extract_map map;
+        assert_true(extract_map_init(&map, KEYS));
+        for (uint32_t i = 1; i <= KEYS; i++)
+            *extract_map_at(&map, (uint64_t)i << shift) = i;
+        assert_int_equal(map.used, KEYS);
+        assert_true(longest_row(&map) < ROW_MOST);
+        extract_map_free(&map);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys),
+                                       cmocka_unit_test(test_rows_of_addresses)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
