@@ -54,17 +54,21 @@ static struct trazer_queue *find(struct trazer_queues *queues, uint64_t object)
 
 static void drop_oldest(struct trazer_queue *queue, uint32_t count)
 {
+    uint32_t gone = 0;
     queue->count -= count;
-    memmove(queue->posts, queue->posts + count, queue->count * sizeof *queue->posts);
+    while (count && queue->posts[gone].times <= count)
+        count -= queue->posts[gone++].times;
+    queue->used -= gone;
+    memmove(queue->posts, queue->posts + gone, queue->used * sizeof *queue->posts);
+    if (count)
+        queue->posts[0].times -= count;
 }
 
-static bool make_room(struct trazer_queue *queue, uint32_t count)
+static bool make_room(struct trazer_queue *queue)
 {
-    if (queue->count + count <= queue->room)
+    if (queue->used < queue->room)
         return true;
-    uint32_t room = queue->room ? queue->room * 2 : 8;
-    while (room < queue->count + count)
-        room *= 2;
+    uint32_t room = queue->room ? queue->room * 2 : 2;
     struct trazer_post *more = realloc(queue->posts, room * sizeof *more);
     if (!more)
         return false;
@@ -73,29 +77,35 @@ static bool make_room(struct trazer_queue *queue, uint32_t count)
     return true;
 }
 
-// Puts copies of a post in front of all others.
-static bool put_in_front(struct trazer_queue *queue, struct trazer_post post, uint32_t count)
+// Puts a post in front of all others, or so many that were not seen.
+static bool put_in_front(struct trazer_queue *queue, const struct trazer_post *post)
 {
-    if (!make_room(queue, count))
+    bool joins = !post->number && queue->used && !queue->posts[0].number;
+    if (!joins && !make_room(queue))
         return false;
-    memmove(queue->posts + count, queue->posts, queue->count * sizeof *queue->posts);
-    for (uint32_t i = 0; i < count; i++)
-        queue->posts[i] = post;
-    queue->count += count;
+    queue->count += post->times;
+    if (joins) {
+        queue->posts[0].times += post->times;
+        return true;
+    }
+    memmove(queue->posts + 1, queue->posts, queue->used * sizeof *queue->posts);
+    queue->posts[0] = *post;
+    queue->used++;
     return true;
 }
 
-static bool insert(struct trazer_queue *queue, struct trazer_post post, bool front)
+static bool insert(struct trazer_queue *queue, const struct trazer_post *post, bool front)
 {
     if (queue->count == QUEUE_MOST) {
         drop_oldest(queue, 1);
-        queue->doubt = post.step;
+        queue->doubt = post->step;
     }
     if (front)
-        return put_in_front(queue, post, 1);
-    if (!make_room(queue, 1))
+        return put_in_front(queue, post);
+    if (!make_room(queue))
         return false;
-    queue->posts[queue->count++] = post;
+    queue->posts[queue->used++] = *post;
+    queue->count++;
     return true;
 }
 
@@ -108,8 +118,8 @@ static bool settle(struct trazer_queue *queue, uint64_t length, uint64_t step)
         queue->doubt = step;
     if (queue->count > wanted)
         drop_oldest(queue, queue->count - wanted);
-    return queue->count == wanted ||
-           put_in_front(queue, (struct trazer_post){.number = 0}, wanted - queue->count);
+    const struct trazer_post unseen = {.times = wanted - queue->count};
+    return !unseen.times || put_in_front(queue, &unseen);
 }
 
 static bool post(struct trazer_queues *queues, struct trazer_queue *queue,
@@ -120,13 +130,14 @@ static bool post(struct trazer_queues *queues, struct trazer_queue *queue,
                                .number = ++queue->numbers,
                                .ticks = event->ticks,
                                .signal = step->signal,
-                               .step = queues->steps};
+                               .step = queues->steps,
+                               .times = 1};
     bool front = event->id == SMA_LIFO;
     derived->number = queues->lost ? -1 : (int64_t)post.number;
     if ((step->length_known && !settle(queue, step->length ? step->length - 1 : 0, post.step)) ||
-        !insert(queue, post, front))
+        !insert(queue, &post, front))
         return false;
-    derived->post = &queue->posts[front ? 0 : queue->count - 1];
+    derived->post = &queue->posts[front ? 0 : queue->used - 1];
     return true;
 }
 

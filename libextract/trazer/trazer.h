@@ -18,12 +18,14 @@ struct trazer_post {
     uint64_t step;  // of the model, at which it was put there
     uint64_t fired; // ticks of the timeout that it is of, where `timer` is not 0: for who uses the
     uint32_t timer; // model to set
+    uint32_t times; // posts that were not seen stand for so many
 };
 
 // The queue of an active object, as far as posts and gets tell.
 struct trazer_queue {
     struct trazer_post *posts; // the oldest first
-    uint32_t count, room;
+    uint32_t used, room;
+    uint32_t count;   // events
     uint64_t numbers; // posts so far
     uint64_t doubt;   // step at which its order was last seen not to be the one it was taken for
 };

@@ -64,8 +64,53 @@ static void test_marks(void **state)
     look_close(&look);
 }
 
+// The first record of an object says that 254 others lie in front: they take the room of one.
+static void test_unseen(void **state)
+{
+    struct trazer_queues queues;
+    struct trazer_derived derived;
+    struct extract_memory *memory;
+    struct extract_error error;
+    struct look look;
+    struct stream s;
+    size_t count;
+    (void)state;
+    stream_begin(&s);
+    stream_put(&s, 67, "3C010020 07 00000000 00 00 FF 01");
+    stream_put(&s, 68, "3C010020 08 00000000 00 00 00 01"); // 256, of which a byte tells 0
+    stream_put(&s, 66, "3C010020 07 00 00 FE 01");
+    stream_put(&s, 66, "3C010020 07 00 00 00 01");
+    const char *path = scratch_write("unseen.bin", s.bytes, s.used);
+    assert_int_equal(extract_rkh_stream_open(&memory, path, &error), EXTRACT_OK);
+    look_open_memory(&look, memory, 0, NULL);
+    const struct extract_event *events = look_events(&look, &count);
+    assert_int_equal(count, 5);
+    assert_true(trazer_queues_init(&queues));
+    assert_true(trazer_queues_take(&queues, &events[1], &derived));
+    assert_int_equal(queues.queues[0].count, 255);
+    assert_int_equal(queues.queues[0].used, 2);
+    assert_int_equal(derived.post->number, 1);
+    assert_true(trazer_queues_take(&queues, &events[3], &derived));
+    assert_int_equal(queues.queues[0].count, 254);
+    assert_null(derived.post);
+    assert_true(trazer_queues_take(&queues, &events[4], &derived));
+    assert_int_equal(queues.queues[0].count, 0);
+    assert_non_null(derived.post);
+    assert_int_equal(derived.post->number, 1);
+    // One in front of those that were not seen, of which more come behind it.
+    assert_true(trazer_queues_take(&queues, &events[1], &derived));
+    assert_true(trazer_queues_take(&queues, &events[2], &derived));
+    assert_int_equal(queues.queues[0].count, 1);
+    assert_int_equal(derived.post->signal, 8);
+    assert_true(trazer_queues_take(&queues, &events[3], &derived));
+    assert_int_equal(queues.queues[0].count, 254);
+    assert_int_equal(queues.queues[0].used, 2);
+    trazer_queues_free(&queues);
+    look_close(&look);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_marks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_marks), cmocka_unit_test(test_unseen)};
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
