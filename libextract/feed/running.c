@@ -13,7 +13,8 @@ enum {
     ROOM = 256 * 1024,        // more than a frame can have
     STRETCH_MOST = 64 * 1024, // bytes that are read in one step
     TCFG_MOST = 32,
-    SECONDS_FIRST = 2 // to wait for frames before their layout is inferred
+    SECONDS_FIRST = 2, // to wait for frames before their layout is inferred
+    GROWTH = 8         // a part of them that must come before it is tried again
 };
 
 struct extract_running {
@@ -28,6 +29,7 @@ struct extract_running {
     bool skipping;              // a frame is too long, its rest is passed
     uint64_t due;               // when the layout is inferred from what there is; 0: at no time
     uint64_t period;            // until it is tried again
+    size_t tried;               // bytes with which it was tried last
     struct extract_error doubt; // why nothing is settled
     uint8_t bytes[RKH_STREAM_HEADER + ROOM];
 };
@@ -221,7 +223,15 @@ static enum extract_code try_to_settle(struct extract_running *r, struct extract
     r->due = extract_now() + r->period;
     if (r->frame > ROOM / 2)
         make_room(r);
+    r->tried = r->frame;
     return EXTRACT_OK;
+}
+
+// Whether so much has come since the last try that trying takes no more than so many times as long
+// as reading, in pieces however small.
+static bool has_grown(const struct extract_running *r)
+{
+    return r->frame > r->tried + r->tried / GROWTH;
 }
 
 static enum extract_code settle(struct extract_running *r, struct extract_text *text,
@@ -233,8 +243,8 @@ static enum extract_code settle(struct extract_running *r, struct extract_text *
         r->period = SECONDS_FIRST * EXTRACT_SECOND;
         r->due = extract_now() + r->period;
     }
-    return r->told || r->frame > ROOM / 2 || extract_now() >= r->due ? try_to_settle(r, text, error)
-                                                                     : EXTRACT_OK;
+    bool now = (r->told && has_grown(r)) || r->frame > ROOM / 2 || extract_now() >= r->due;
+    return now ? try_to_settle(r, text, error) : EXTRACT_OK;
 }
 
 // ---- frames ----

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fuzz target: an RKH stream that comes in pieces. The first byte says how it is printed and where
-// the source breaks, the second how long pieces are; the rest is the stream.
+// the source breaks, the second how long pieces are, of which there are not too many for the time
+// that each takes; the rest is the stream.
 //
 // What is checked, besides that nothing crashes, leaks or hangs: no frame counts twice, each byte
 // is counted, and what is printed controls no terminal.
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JSON = 1, TRAZER = 2, BREAKS = 4, TOLD = 8, OPTIONS = 2 };
+enum { JSON = 1, TRAZER = 2, BREAKS = 4, TOLD = 8, OPTIONS = 2, PIECES_MOST = 512 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -66,6 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < OPTIONS || size > 1 << 20)
         return 0;
     unsigned how = data[0], piece = 1u + data[1] * data[1];
+    unsigned least = (unsigned)(size / PIECES_MOST);
+    piece = piece < least ? least : piece;
     extract_columns_init(&columns, false);
     columns.trazer = how & TRAZER;
     check(!extract_rkh_parse(&rkh, "chk=1,nseq=1,ts=1,ptr=4,sig=1", NULL));

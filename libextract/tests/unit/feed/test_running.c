@@ -313,6 +313,46 @@ static enum extract_code report_in_pieces(void)
     return code;
 }
 
+static unsigned inferred; // how often
+
+enum extract_code __real_rkh_infer(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t length,
+                                   struct extract_error *error);
+enum extract_code __wrap_rkh_infer(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t length,
+                                   struct extract_error *error);
+
+enum extract_code __wrap_rkh_infer(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t length,
+                                   struct extract_error *error)
+{
+    inferred++;
+    return __real_rkh_infer(rkh, bytes, length, error);
+}
+
+// Queues whose length and low-water mark have a byte each, or the length has two: no number of such
+// frames tells, and they are not all asked again for each that comes. A frame that does tell
+// counts.
+static void frames_that_never_tell(void **state)
+{
+    enum { FRAMES = 2048, PIECE = 4, TRIES = 100 };
+    struct report r;
+    (void)state;
+    inferred = 0;
+    report_open(&r, "chk=1,nseq=1,ts=1,ptr=4,sig=1");
+    for (unsigned i = 0; i < FRAMES; i += PIECE) {
+        struct stream s;
+        stream_init(&s, 1, 1, true);
+        s.used -= i != 0; // the flag in front of all
+        s.next = (uint8_t)i;
+        for (unsigned k = 0; k < PIECE; k++)
+            stream_put(&s, 34, "00000020 01 00");
+        report_take(&r, s.bytes, s.used);
+    }
+    assert_int_equal(extract_running_status(r.running).settled, false);
+    assert_in_range(inferred, 2, TRIES);
+    report_close(&r);
+    assert_int_equal(r.code, EXTRACT_BAD);
+    extract_text_free(&r.text);
+}
+
 static void memory_runs_out(void **state)
 {
     (void)state;
@@ -331,6 +371,7 @@ int main(void)
         cmocka_unit_test(the_layout_is_inferred),
         cmocka_unit_test(functions_are_as_long_as_they_come),
         cmocka_unit_test(frames_that_are_none),
+        cmocka_unit_test(frames_that_never_tell),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
