@@ -16,17 +16,28 @@ struct header {
     uint16_t count;
 };
 
-#define HINT_NOT_ELF "give the linked program (.elf, .axf, .out) that runs on the target"
+#define STRING_LONGEST ((size_t)16384)
+#define HINT_NOT_ELF   "give the linked program (.elf, .axf, .out) that runs on the target"
 
 const char *extract_elf_string(const void *bytes, size_t length, uint64_t offset)
 {
-    const size_t longest = 16384;
-
     if (!bytes || offset >= length)
         return NULL;
     const char *string = (const char *)bytes + offset;
     size_t left = length - (size_t)offset;
-    return memchr(string, 0, left < longest ? left : longest) ? string : NULL;
+    return memchr(string, 0, left < STRING_LONGEST ? left : STRING_LONGEST) ? string : NULL;
+}
+
+void extract_elf_cut(uint8_t *bytes, size_t length, size_t most)
+{
+    size_t run = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (++run > most)
+            bytes[i] = 0;
+        if (!bytes[i])
+            run = 0;
+    }
 }
 
 bool extract_elf_clean(const char *name)
@@ -125,6 +136,25 @@ static bool place_section(const struct elf_file *file, struct elf_section *secti
     return true;
 }
 
+// A table of names ends in a NUL (gABI, "String Table"). In one that does not, libelf and libdw
+// would look for the last NUL for each name anew, and for the end of each of a name that is far too
+// long.
+static void cut_names(struct elf_file *file, size_t names)
+{
+    struct elf_section table = {0};
+    GElf_Shdr header;
+
+    if (!gelf_getshdr(elf_getscn(file->elf, names), &header))
+        return;
+    table.type = header.sh_type;
+    table.size = header.sh_size;
+    if (table.type != SHT_STRTAB || !place_section(file, &table, header.sh_offset) || !table.length)
+        return;
+    uint8_t *bytes = file->bytes + header.sh_offset;
+    bytes[table.length - 1] = 0;
+    extract_elf_cut(bytes, table.length, STRING_LONGEST - 1);
+}
+
 static bool read_section(const struct elf_file *file, struct elf_section *section, uint32_t index,
                          size_t names)
 {
@@ -163,6 +193,7 @@ static enum extract_code read_sections(struct elf_file *file, uint64_t count, co
                                  "has an ELF version that is not known");
     if (elf_getshdrstrndx(file->elf, &names) != 0)
         names = 0;
+    cut_names(file, names);
     file->section_count = (uint32_t)count;
     for (uint32_t i = 0; i < count; i++)
         if (!read_section(file, &file->sections[i], i, names))

@@ -40,6 +40,9 @@ void extract_elf_close(struct elf_file *file);
 // longer than 16 KiB.
 const char *extract_elf_string(const void *bytes, size_t length, uint64_t offset);
 
+// Puts a NUL behind each `most` bytes of strings that go on for longer.
+void extract_elf_cut(uint8_t *bytes, size_t length, size_t most);
+
 // True when a name holds no control characters: what a compiler or linker wrote, not an attack on
 // the terminal.
 bool extract_elf_clean(const char *name);

@@ -29,15 +29,9 @@ struct walk {
 static void cut_strings(const struct elf_file *file, const char *section)
 {
     Elf_Data *data = extract_dwarf_data(file, section);
-    size_t run = 0;
 
-    for (size_t i = 0; data && data->d_buf && i < data->d_size; i++) {
-        char *at = (char *)data->d_buf + i;
-        if (++run > STRING_MOST)
-            *at = 0;
-        if (!*at)
-            run = 0;
-    }
+    if (data && data->d_buf)
+        extract_elf_cut(data->d_buf, data->d_size, STRING_MOST);
 }
 
 // An extended opcode (6.2.5.3).

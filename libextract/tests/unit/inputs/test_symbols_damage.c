@@ -3,6 +3,7 @@
 // runs short. In: the programs of symbols_programs.h, cut and changed. Nothing may crash, hang or
 // leak, and what is refused is refused with a reason.
 #include "symbols_programs.h"
+#include "symbols/image.h"
 
 // DWARF that leads in circles: a typedef of itself, a struct that holds itself without a name, a
 // sibling that points back, and an abbreviation that is not there. Both of the last end their unit.
@@ -53,6 +54,20 @@ static void test_circles(void **state)
     assert_true(extract_symbols_type_size(symbols, "good", &size));
     assert_int_equal(size, 12);
     extract_symbols_close(symbols);
+}
+
+// Tables of strings whose ends would be looked for again and again.
+static void test_long_strings(void **state)
+{
+    static const char cut[] = "abc\0aaaa\0aaaa\0a\0\0bbbb\0", whole[] = "abc\0aaaa\0b";
+    char bytes[] = "abc\0aaaaaaaaaaa\0\0bbbbb";
+
+    (void)state;
+    extract_elf_cut((uint8_t *)bytes, sizeof bytes - 1, 4);
+    assert_memory_equal(bytes, cut, sizeof bytes - 1);
+    memcpy(bytes, whole, sizeof whole);
+    extract_elf_cut((uint8_t *)bytes, sizeof whole, 4);
+    assert_memory_equal(bytes, whole, sizeof whole);
 }
 
 static void expect_error(const char *name, enum extract_code code, const char *why)
@@ -219,9 +234,9 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_circles),   cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_truncated), cmocka_unit_test(test_flipped),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_long_strings), cmocka_unit_test(test_circles),
+        cmocka_unit_test(test_errors),       cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_flipped),      cmocka_unit_test(test_no_memory),
     };
 
     return cmocka_run_group_tests_name("symbols_damage", tests, programs_make, scratch_remove);
