@@ -26,10 +26,22 @@ struct study {
     bool has_running;
     bool resumed;               // the context at hand has resumed a thread and not given up since
     uint32_t *thread_of_object; // index of its statistics + 1
+    uint64_t *resets_before;    // of a thread's last priority
+    uint64_t resets;            // of the target so far
     uint32_t *service_of_id;    // index of its statistics + 1
     size_t service_room;
     bool failed; // out of memory
 };
+
+// What was so before the target began anew is not known to be so any more.
+static struct extract_thread_stats *catch_up(struct study *study, size_t i)
+{
+    struct extract_thread_stats *thread = &study->stats->threads[i];
+    if (study->resets_before[i] != study->resets)
+        thread->last_priority = EXTRACT_NO_PRIORITY;
+    study->resets_before[i] = study->resets;
+    return thread;
+}
 
 static struct extract_thread_stats *thread_stats(struct study *study, uint64_t address)
 {
@@ -39,7 +51,7 @@ static struct extract_thread_stats *thread_stats(struct study *study, uint64_t a
         return NULL;
     extract_trace_objects(study->trace, &first);
     uint32_t i = study->thread_of_object[thread - first];
-    return i ? &study->stats->threads[i - 1] : NULL;
+    return i ? catch_up(study, i - 1) : NULL;
 }
 
 static void charge(struct study *study, struct extract_who who, uint64_t ticks)
@@ -255,10 +267,7 @@ static void take_break(struct study *study, const struct extract_event *mark)
     extract_inversions_end(&study->inversions);
     memset(&study->scheduler, 0, sizeof study->scheduler);
     study->has_running = study->resumed = false;
-    if (mark->id != EXTRACT_ID_MARK + EXTRACT_MARK_RESET)
-        return;
-    for (size_t i = 0; i < study->stats->thread_count; i++)
-        study->stats->threads[i].last_priority = EXTRACT_NO_PRIORITY;
+    study->resets += mark->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
 }
 
 static bool take_events(void *context, const struct extract_event *events, const bool *through,
@@ -302,9 +311,11 @@ static bool prepare_threads(struct study *study)
     const struct extract_object *objects;
     size_t count = extract_trace_objects(study->trace, &objects);
     struct extract_stats *stats = study->stats;
-    stats->threads = calloc(count_threads(study->trace) + 1, sizeof *stats->threads);
+    size_t threads = count_threads(study->trace);
+    stats->threads = calloc(threads + 1, sizeof *stats->threads);
+    study->resets_before = calloc(threads + 1, sizeof *study->resets_before);
     study->thread_of_object = calloc(count + 1, sizeof *study->thread_of_object);
-    if (!stats->threads || !study->thread_of_object)
+    if (!stats->threads || !study->resets_before || !study->thread_of_object)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (!extract_object_is_thread(&objects[i]))
@@ -335,6 +346,8 @@ static bool run(struct study *study, const struct extract_view *view)
     extract_view_run(view, &sink);
     pass_on(study, NULL);
     extract_inversions_end(&study->inversions);
+    for (size_t i = 0; i < study->stats->thread_count; i++)
+        catch_up(study, i);
     study->stats->inversions_deterministic = study->inversions.deterministic;
     study->stats->inversions_undeterministic = study->inversions.undeterministic;
     if (study->stats->service_count)
@@ -352,6 +365,7 @@ enum extract_code extract_stats_new(struct extract_stats **stats, const struct e
     bool done = study.stats && run(&study, view);
     free(study.service_of_id);
     free(study.thread_of_object);
+    free(study.resets_before);
     if (!done) {
         extract_stats_free(study.stats);
         return extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory");

@@ -29,6 +29,7 @@ const struct memo_piece *memo_keep(struct memo *memo, uint64_t key, uint32_t tag
     if (length)
         memcpy(piece->bytes, bytes, length);
     memset(piece->bytes + length, ' ', PEN_BLOCK);
+    memo->kept += !piece->tag;
     piece->key = key;
     piece->tag = tag;
     piece->length = (uint32_t)length;
@@ -38,7 +39,13 @@ const struct memo_piece *memo_keep(struct memo *memo, uint64_t key, uint32_t tag
 
 void memo_clear(struct memo *memo)
 {
-    for (size_t i = 0; i < MEMO_PLACES; i++)
-        free(memo->piece[i].bytes);
-    memset(memo, 0, sizeof *memo);
+    for (size_t i = 0; memo->kept; i++) {
+        struct memo_piece *piece = &memo->piece[i];
+        if (!piece->tag)
+            continue;
+        free(piece->bytes);
+        *piece = (struct memo_piece){0};
+        memo->kept--;
+    }
+    memo->next_victim = 0;
 }

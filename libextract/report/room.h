@@ -47,6 +47,7 @@ enum { MEMO_BITS = 11, MEMO_PLACES = 1 << MEMO_BITS, MEMO_PROBES = 8 };
 
 struct memo {
     struct memo_piece piece[MEMO_PLACES];
+    uint32_t kept; // pieces
     uint32_t next_victim;
 };
 

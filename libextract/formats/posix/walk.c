@@ -157,7 +157,8 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
     walk.offset = (uint32_t)posix_copy_ring(ring);
     uint8_t *buffer = snapshot->bytes + walk.offset;
     walk.buffer = buffer;
-    memcpy(buffer + walk.size, buffer, (size_t)posix_spill(ring));
+    if (from % walk.size + (to - from) > walk.size)
+        memcpy(buffer + walk.size, buffer, (size_t)posix_spill(ring));
     if (!border)
         from = walk.log ? search(&walk, from) : walk_back(&walk);
     return note_all(&walk, from) &&
