@@ -21,7 +21,7 @@ static int write_wants(struct posix_trace *trace, uint64_t address, bool bound)
 {
     const struct posix_wants *w = &trace->wants;
     struct posix_target *target = trace->target;
-    uint32_t state = (bound ? POSIX_STATE_BOUND : 0) | (w->running ? POSIX_STATE_RUNNING : 0);
+    uint32_t state = !bound ? 0 : POSIX_STATE_BOUND | (w->running ? POSIX_STATE_RUNNING : 0);
     int error = posix_poke(target, address + POSIX_STREAM_AT_WANTED, &state, 1);
     if (!error)
         error = posix_poke(target, address + POSIX_STREAM_AT_WANTED_CLEARS, &w->clears, 1);
@@ -29,6 +29,11 @@ static int write_wants(struct posix_trace *trace, uint64_t address, bool bound)
         error = posix_poke(target, address + posix_wanted_filter_at(target->block.ids),
                            w->filter.ringside_words, filter_words(target));
     return error;
+}
+
+bool posix_went_back(const struct posix_trace *trace, const struct posix_stream *block)
+{
+    return (int32_t)(block->request - trace->wants.last) < 0;
 }
 
 int posix_learn(struct posix_trace *trace)
@@ -40,6 +45,10 @@ int posix_learn(struct posix_trace *trace)
     int error = posix_stream_look(target, trace->stream, &block);
     if (error)
         return error == ENOENT ? 0 : error;
+    if (trace->anew || posix_went_back(trace, &block)) {
+        posix_bind_again(trace, &block);
+        return 0;
+    }
     if (!(block.wanted & POSIX_STATE_BOUND) || (int32_t)(block.request - wants.bind) < 0)
         return 0;
     wants.running = block.wanted & POSIX_STATE_RUNNING;
@@ -87,12 +96,13 @@ static int enter(struct posix_use *use, trace_id_t trid)
 }
 
 // Asks for something else; what was wanted before stands when that cannot be done, also in the
-// target, so that the next request does not bring it about.
+// target, so that the next request does not bring it about. Of a stream that is to be bound again,
+// it is asked for then.
 static int change(struct posix_trace *trace, const struct posix_wants *wants)
 {
     struct posix_wants before = trace->wants;
     trace->wants = *wants;
-    int error = posix_ask(trace, true);
+    int error = trace->anew ? 0 : posix_ask(trace, true);
     if (error) {
         trace->wants = before;
         write_wants(trace, posix_stream_address(trace->target, trace->stream), true);

@@ -131,21 +131,32 @@ static int bind_memory(struct posix_trace *trace)
 
 int posix_bind(struct posix_trace *trace)
 {
-    trace->generation = trace->target->block.generation;
+    trace->made = trace->target->block.generation;
     int error = trace->target->object ? bind_object(trace) : bind_memory(trace);
     return error == ENOENT ? EIO : error;
 }
 
-void posix_bind_again(struct posix_trace *trace)
+void posix_bind_again(struct posix_trace *trace, const struct posix_stream *block)
 {
     struct posix_target *target = trace->target;
-    if (target->object || posix_target_look(target) ||
-        target->block.generation == trace->generation || trace->stream >= target->block.streams)
+    if (target->object || posix_target_look(target) || trace->stream >= target->block.streams)
         return;
-    trace->wants.clears = trace->reader.block.wanted_clears;
+    trace->anew =
+        trace->anew || target->block.generation != trace->made || posix_went_back(trace, block);
+    if (!trace->anew)
+        return;
+    posix_reader_again(&trace->reader);
+    if (block->state & POSIX_STATE_BOUND) {
+        if (posix_asked_done(block))
+            posix_ask(trace, false);
+        return;
+    }
+    trace->wants.clears = block->wanted_clears;
     if (write_binding(trace) || posix_ask(trace, true))
         return;
-    trace->generation = target->block.generation;
+    trace->anew = false;
+    trace->generation++;
+    trace->made = target->block.generation;
     trace->wants.bind = trace->wants.last;
     trace->reader.clocked = false;
     trace->reader.overrun = true; // what was not read by then is lost

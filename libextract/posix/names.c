@@ -39,7 +39,7 @@ static bool is_used(const struct posix_block *block, uint32_t slot)
            (slot < block->names_used || block->names_room - slot <= block->names_claimed);
 }
 
-// A name longer than any may be is cut.
+// ENAMETOOLONG: it is longer than any may be here, and was cut.
 static int read_slot(struct posix_target *target, uint32_t slot, char name[TRACE_EVENT_NAME_MAX])
 {
     uint32_t bytes = target->block.name_bytes;
@@ -49,8 +49,9 @@ static int read_slot(struct posix_target *target, uint32_t slot, char name[TRACE
     memset(name, 0, TRACE_EVENT_NAME_MAX);
     if (extract_memory_read(target->memory, slot_address(target, slot), name, bytes, &got, NULL))
         return EIO;
+    bool cut = name[TRACE_EVENT_NAME_MAX - 1];
     name[TRACE_EVENT_NAME_MAX - 1] = '\0';
-    return 0;
+    return cut ? ENAMETOOLONG : 0;
 }
 
 int posix_ring_name(struct posix_trace *trace, trace_event_id_t id, char *name)
@@ -60,7 +61,8 @@ int posix_ring_name(struct posix_trace *trace, trace_event_id_t id, char *name)
         return error;
     if (id < POSIX_USER || !is_used(&trace->target->block, id - POSIX_USER))
         return EINVAL;
-    return read_slot(trace->target, id - POSIX_USER, name);
+    error = read_slot(trace->target, id - POSIX_USER, name);
+    return error == ENAMETOOLONG ? 0 : error;
 }
 
 trace_event_id_t posix_ring_named(struct posix_trace *trace, trace_event_id_t id)
@@ -81,7 +83,7 @@ static int find_name(struct posix_trace *trace, const char *name, trace_event_id
     while ((id = posix_ring_named(trace, id))) {
         int error = read_slot(trace->target, id - POSIX_USER, other);
         *event = id++;
-        if (error || !strcmp(name, other))
+        if (error != ENAMETOOLONG && (error || !strcmp(name, other)))
             return error;
     }
     return ENOENT;

@@ -43,7 +43,7 @@ static bool is_ours(const struct posix_trace *trace)
     const struct posix_stream *block = &trace->reader.block;
     if (trace->kind == POSIX_RECORDED)
         return true;
-    return block->state & POSIX_STATE_BOUND &&
+    return !trace->anew && block->state & POSIX_STATE_BOUND && !posix_went_back(trace, block) &&
            (int32_t)(block->clears_done - trace->wants.clears) >= 0 &&
            (int32_t)(block->request_done - trace->wants.bind) >= 0;
 }
@@ -72,7 +72,7 @@ int posix_ring_look(struct posix_trace *trace)
         return EAGAIN;
     if (!is_ours(trace)) {
         posix_reader_again(r);
-        posix_bind_again(trace);
+        posix_bind_again(trace, &r->block);
         return EAGAIN;
     }
     if (!r->begun || r->generation != r->block.generation)

@@ -141,7 +141,9 @@ struct posix_trace {
     int waker;                   // an eventfd that ends waits; -1: nobody waits
     struct posix_target *target; // its lock is the trace's
     unsigned stream;             // number of its block
-    uint32_t generation;         // of the process block when that was bound
+    uint32_t made;               // generation of the process block when that was bound
+    uint32_t generation;         // another one each time that it was bound
+    bool anew;                   // the target began anew, and the stream is not bound yet
     struct posix_attr attr;
     struct posix_wants wants;
     struct posix_reader reader;
@@ -187,6 +189,8 @@ int posix_target_detach(pid_t pid);
 struct posix_target *posix_target_new(pid_t pid, struct extract_memory *memory);
 int posix_target_open(struct posix_target **target, pid_t pid);
 void posix_target_free(struct posix_target *target);
+// Whether new traces may be made of it: its process has not ended.
+bool posix_target_lives(const struct posix_target *target);
 // Where memory is read only while the target stands, it stands while the lock is held, and runs
 // behind that if it ran before.
 void posix_target_lock(struct posix_target *target);
@@ -211,6 +215,8 @@ uint32_t posix_attr_system_bytes(const struct posix_attr *attr);
 // control.c: what the target is asked for by now, which others may have changed, becomes what the
 // trace wants. Of one that has started anew, that stays.
 int posix_learn(struct posix_trace *trace);
+// Whether fewer requests were made than there have been: the target's memory was cleared.
+bool posix_went_back(const struct posix_trace *trace, const struct posix_stream *block);
 // Asks a target for what the trace wants.
 int posix_ask(struct posix_trace *trace, bool bound);
 // Whether the target has carried out everything that it was asked for.
@@ -222,8 +228,9 @@ struct posix_trace *posix_new(enum posix_kind kind); // NULL: out of memory
 void posix_free(struct posix_trace *trace);
 int posix_make(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_id_t *trid);
 int posix_bind(struct posix_trace *trace);
-// Binds the stream again when its target has started anew since.
-void posix_bind_again(struct posix_trace *trace);
+// Binds the stream again when its target has started anew since; where the firmware has bound it
+// itself by now, that is let go of first. `block`: as the stream is.
+void posix_bind_again(struct posix_trace *trace, const struct posix_stream *block);
 int posix_unbind(struct posix_trace *trace);
 
 // ring.c: events out of a ring.

@@ -214,12 +214,13 @@ static void link_target(struct posix_target *target)
     table.targets = target;
 }
 
+// One whose process has ended stays for the traces that there are of it.
 int posix_target_take(struct posix_target **target, pid_t pid)
 {
     int error = 0;
     lock_table();
     *target = target_of(pid);
-    if (*target)
+    if (*target && posix_target_lives(*target))
         (*target)->users++;
     else if (!(error = posix_target_open(target, pid)))
         link_target(*target);

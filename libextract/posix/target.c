@@ -96,6 +96,11 @@ void posix_target_free(struct posix_target *target)
     free(target);
 }
 
+bool posix_target_lives(const struct posix_target *target)
+{
+    return !target->object || ringside_trace_object_lives(target->object);
+}
+
 int posix_target_look(struct posix_target *target)
 {
     uint8_t bytes[POSIX_HEADER];

@@ -26,8 +26,20 @@ struct ringside_process {
     uint32_t layout, clock_hz, ids, pid, birth[2], lock, unused[11];
 };
 
+// What a port adds to the memory, and to each stream's block.
+#ifndef RINGSIDE_PORT_MEMORY
+#define RINGSIDE_PORT_MEMORY
+#endif
+#ifndef RINGSIDE_PORT_STREAM
+#define RINGSIDE_PORT_STREAM
+#endif
+#ifndef RINGSIDE_PORT_RING_ALIGN
+#define RINGSIDE_PORT_RING_ALIGN 8
+#endif
+
 struct ringside_stream {
-    uint32_t magic, version, header_bytes, back, ring_at, ring_words, layout, clock_hz;
+    _Alignas(8) uint32_t magic;
+    uint32_t version, header_bytes, back, ring_at, ring_words, layout, clock_hz;
     uint32_t generation, state, policy, max_data, head, tail;
     uint32_t recorded, overwritten, refused, episodes, lost_stamp[2], episode_read;
     uint32_t request_done, read_pos, request, wanted, wanted_policy, wanted_max_data;
@@ -35,20 +47,11 @@ struct ringside_stream {
     char name[16];
     uint32_t filter[RINGSIDE_IDS / 32], wanted_filter[RINGSIDE_IDS / 32];
     // Behind what the format tells: the recorder's own.
-    uint32_t limit;    // words that may be in use after an event was recorded
-    uint32_t data_end; // while it runs, more bytes than an event's data have; else 0
-    uint32_t controller_file, controller_checked;
-    uint32_t bound_at;                // by the clock that `birth` is of
-    uint32_t missed, missed_stamp[2]; // not in refused yet; of the first of these
+    uint32_t limit;     // words that may be in use after an event was recorded
+    uint32_t data_end;  // while it runs, more bytes than an event's data have; else 0
+    uint32_t loop_read; // read_pos when a loop went over an unread record; else another value
+    RINGSIDE_PORT_STREAM
 };
-
-// What a port adds to the memory.
-#ifndef RINGSIDE_PORT_MEMORY
-#define RINGSIDE_PORT_MEMORY
-#endif
-#ifndef RINGSIDE_PORT_RING_ALIGN
-#define RINGSIDE_PORT_RING_ALIGN 8
-#endif
 
 struct ringside_memory {
     struct ringside_process process;

@@ -60,9 +60,15 @@ void ringside_trace_object_close(struct ringside_trace_object *object)
 {
     if (!object)
         return;
+    ringside_linux_unmaps(object->memory);
     ringside_object_unmap(object->memory);
     close(object->file);
     free(object);
+}
+
+bool ringside_trace_object_lives(const struct ringside_trace_object *object)
+{
+    return ringside_process_lives(object->memory, object->pid);
 }
 
 uint8_t *ringside_trace_object_bytes(struct ringside_trace_object *object, size_t *length)
@@ -71,11 +77,22 @@ uint8_t *ringside_trace_object_bytes(struct ringside_trace_object *object, size_
     return (uint8_t *)object->memory;
 }
 
-// The lock for a controller, which gives up where the holder is stopped.
-static bool enter(struct ringside_memory *m)
+// The lock for a controller, which gives up after some seconds. `here` lies on the
+// caller's stack.
+static bool enter(struct ringside_memory *m, ringside_cleanup *here)
 {
-    ringside_linux_know_thread();
-    return ringside_linux_lock(m) || ringside_linux_wait(m, false);
+    if (!ringside_linux_begin(here, m))
+        return false;
+    bool got = ringside_linux_lock(m) || ringside_linux_wait(m, false);
+    if (!got)
+        ringside_linux_end(here);
+    return got;
+}
+
+static void leave(struct ringside_memory *m, ringside_cleanup *here)
+{
+    ringside_port_leave(m, true);
+    ringside_linux_end(here);
 }
 
 // ---- streams ----
@@ -161,11 +178,12 @@ static bool reserve(struct ringside_trace_object *o, unsigned *stream)
 
 static int reserve_locked(struct ringside_trace_object *o, unsigned *stream)
 {
+    ringside_cleanup here;
     for (int n = 0; n < 100; n++) {
-        if (!enter(o->memory))
+        if (!enter(o->memory, &here))
             return EAGAIN;
         bool got = reserve(o, stream);
-        ringside_port_leave(o->memory, true);
+        leave(o->memory, &here);
         if (got)
             return 0;
         sched_yield();
@@ -211,6 +229,7 @@ int ringside_trace_object_bind(struct ringside_trace_object *object,
                                const struct ringside_trace_bind *bind, unsigned *stream)
 {
     struct ringside_memory *m = object->memory;
+    ringside_cleanup here;
     if (!valid(bind))
         return EINVAL;
     if (bind->ring_words > RINGSIDE_TRACE_WORDS)
@@ -220,30 +239,32 @@ int ringside_trace_object_bind(struct ringside_trace_object *object,
         return error;
     off_t at = (const char *)m->rings[*stream] - (const char *)m;
     bool pages = !posix_fallocate(object->file, at, (off_t)bind->ring_words * 4);
-    if (!enter(m))
+    if (!enter(m, &here))
         return EAGAIN;
     if (pages)
         ask_for(object, *stream, bind);
     else
         m->streams[*stream].controller = 0;
-    ringside_port_leave(m, true);
+    leave(m, &here);
     return pages ? 0 : ENOMEM;
 }
 
 void ringside_trace_object_release(struct ringside_trace_object *object, unsigned stream)
 {
-    if (stream >= RINGSIDE_TRACE_STREAMS || !enter(object->memory))
+    ringside_cleanup here;
+    if (stream >= RINGSIDE_TRACE_STREAMS || !enter(object->memory, &here))
         return;
     release(object->memory, stream);
-    ringside_port_leave(object->memory, true);
+    leave(object->memory, &here);
     ringside_objects_sweep(); // the process may have ended before
 }
 
 // One attempt; whether nothing is left to do.
 static bool attend(struct ringside_memory *m)
 {
+    ringside_cleanup here;
     bool done = true;
-    if (!enter(m))
+    if (!enter(m, &here))
         return true;
     for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
         if (m->streams[i].state)
@@ -251,7 +272,7 @@ static bool attend(struct ringside_memory *m)
     ringside_core_attend(m);
     for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
         done = done && m->streams[i].request == m->streams[i].request_done;
-    ringside_port_leave(m, true);
+    leave(m, &here);
     return done;
 }
 
@@ -265,6 +286,10 @@ void ringside_trace_object_attend(struct ringside_trace_object *object)
 int ringside_trace_object_name(struct ringside_trace_object *object, const char *name,
                                trace_event_id_t *event)
 {
-    ringside_linux_know_thread();
-    return ringside_core_name(object->memory, name, event);
+    ringside_cleanup here;
+    if (!ringside_linux_begin(&here, object->memory))
+        return ringside_core_known(object->memory, name, event);
+    int error = ringside_core_name(object->memory, name, event);
+    ringside_linux_end(&here);
+    return error;
 }

@@ -23,6 +23,9 @@ int ringside_trace_object_open(pid_t pid, bool create, struct ringside_trace_obj
 // Unmaps it. Streams that it bound are not released here, but count as left by their controller.
 void ringside_trace_object_close(struct ringside_trace_object *object);
 
+// Whether the process that it was opened for is still there; a new one may have its number.
+bool ringside_trace_object_lives(const struct ringside_trace_object *object);
+
 // The mapped bytes, valid until the object is closed; writable.
 uint8_t *ringside_trace_object_bytes(struct ringside_trace_object *object, size_t *length);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// target: the calls of posix_trace_event on Linux, and the handlers that interrupt them. In: an
-// event, in a thread or a signal handler. Out: its record; or its place in a queue, where the
-// handler found its own thread in the critical section.
+// target: the calls that take the lock on Linux, and the handlers that interrupt them. In: an
+// event, in a thread or a signal handler; a name; what a controller does. Out: the event's record;
+// or its place in a queue, where the handler found its own thread in the critical section.
 //
 // A handler may leave the interrupted call by siglongjmp. What is to be settled then stands in the
 // thread's memory, not on the stack: the lock goes back, a record that was begun is closed, an
-// event that is in no stream yet is counted as refused.
+// event that is in no stream yet is counted as refused, and what else was not done is asked for
+// again.
 //
 // Source: Linux Standard Base 5.0, Core, _pthread_cleanup_push: glibc's siglongjmp, pthread_exit
 // and cancellation call what it registers where they leave the frame that it lies in.
@@ -15,7 +16,6 @@
 #include <string.h>
 
 #ifdef __GLIBC__
-typedef struct _pthread_cleanup_buffer ringside_cleanup;
 extern __attribute__((weak)) void _pthread_cleanup_push(ringside_cleanup *buffer,
                                                         void (*routine)(void *), void *argument);
 extern __attribute__((weak)) void _pthread_cleanup_pop(ringside_cleanup *buffer, int execute);
@@ -32,7 +32,6 @@ static inline void remove_cleanup(ringside_cleanup *here)
         _pthread_cleanup_pop(here, 0);
 }
 #else
-typedef char ringside_cleanup;
 #define register_cleanup(here, routine, argument) ((void)(routine), (void)(argument))
 #define remove_cleanup(here)                      ((void)(here))
 #endif
@@ -62,6 +61,11 @@ static struct queued *claim(void)
     return NULL;
 }
 
+static bool is_event(uint32_t event)
+{
+    return event - POSIX_TRACE_UNNAMED_USEREVENT < RINGSIDE_TRACE_USER_EVENTS;
+}
+
 static void release(struct queued *q)
 {
     q->event = 0;
@@ -74,11 +78,11 @@ static void release(struct queued *q)
 // (No pointer to ringside_thread here: GNU ld makes `lea` of the `add` that would have set the
 // flags for UndefinedBehaviorSanitizer's test of it.)
 
-// Whether the stream that the call was at last has the event in its counts. `held`: the call was in
-// the critical section.
-static bool is_counted(struct ringside_memory *m, const struct ringside_call *c, bool held)
+// Brings what the call was at in stream `i` to an end. Returns whether the event is in the stream's
+// counts by that. `held`: the call was in the critical section.
+static bool end_step(struct ringside_memory *m, unsigned i, const struct ringside_call *c,
+                     bool held)
 {
-    unsigned i = c->step / RINGSIDE_STEPS;
     struct ringside_stream *s = &m->streams[i];
     switch (c->step % RINGSIDE_STEPS) {
     case RINGSIDE_PASSES:
@@ -95,15 +99,29 @@ static bool is_counted(struct ringside_memory *m, const struct ringside_call *c,
         return c->step % RINGSIDE_STEPS == RINGSIDE_RECORDS;
     case RINGSIDE_REFUSES:
         return !held || s->refused != c->count;
+    case RINGSIDE_COUNTS:
+        if (held && s->refused != c->count)
+            RINGSIDE_STORE(s->missed_counted, c->position);
+        return false;
     default:
         return false;
     }
 }
 
+// Returns the first of the streams that have the event not in their counts.
+static uint32_t end_steps(struct ringside_memory *m, const struct ringside_call *c, bool held)
+{
+    uint32_t i = c->step / RINGSIDE_STEPS;
+    bool counted = end_step(m, i, c, held);
+    if (held)
+        ringside_core_resume(m);
+    return c->next + (counted && i == c->next);
+}
+
 // A jump out of it leaves `inside`, and perhaps the lock.
 static void end_settling(void)
 {
-    struct ringside_memory *m = ringside_traced.memory;
+    struct ringside_memory *m = ringside_thread.settled;
     ringside_thread.inside = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (m && ringside_linux_holds(m))
@@ -117,18 +135,18 @@ static void end_settling(void)
 // The thread's innermost call is over. Handlers that come meanwhile queue their events.
 static void settle(void)
 {
+    const struct ringside_call c = ringside_thread.calls[ringside_thread.depth];
+    struct ringside_memory *m = c.memory ? c.memory : ringside_traced.memory;
+    ringside_thread.settled = m;
     ringside_thread.settling = (uintptr_t)__builtin_frame_address(0);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    struct ringside_memory *m = ringside_traced.memory;
-    const struct ringside_call c = ringside_thread.calls[ringside_thread.depth];
     bool held = m && ringside_linux_holds(m);
     ringside_thread.inside = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     ringside_linux_attach_later();
-    uint32_t from = c.step / RINGSIDE_STEPS + (m && is_counted(m, &c, held));
-    bool entered = m && (held || ringside_port_enter(m));
-    if (m)
-        ringside_core_lose(m, from, c.event, entered);
+    uint32_t from = m ? end_steps(m, &c, held) : 0;
+    if (m && is_event(c.event))
+        ringside_core_lose(m, from, c.event, held || ringside_port_enter(m));
     if (c.place < RINGSIDE_QUEUE)
         release(&places[c.place]);
     ringside_thread.draining = c.draining;
@@ -176,28 +194,31 @@ static __attribute__((noinline, cold)) void settle_stale(uintptr_t here)
 
 // ---- calls ----
 
-static inline void describe(uint32_t depth, uintptr_t frame, uint32_t event, uint32_t place)
+static inline void describe(uint32_t depth, uintptr_t frame, struct ringside_memory *m,
+                            uint32_t event, uint32_t place)
 {
     struct ringside_call *c = &ringside_thread.calls[depth];
     c->frame = frame;
+    c->memory = m;
     c->event = event;
     c->place = place;
     c->draining = ringside_thread.draining;
-    c->step = RINGSIDE_TURNS;
+    c->next = 0;
+    c->step = RINGSIDE_NOTHING;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-// Of an event that was queued at `place`; RINGSIDE_QUEUE: of none. A handler that comes before the
-// depth is stored has used the call's memory for one of its own.
-static inline void begin_call(ringside_cleanup *here, uint32_t event, uint32_t place)
+// Of an event that was queued at `place`; RINGSIDE_QUEUE: of none. `m`: of a controller. A handler
+// that comes before the depth is stored has used the call's memory for one of its own.
+static inline void begin_call(ringside_cleanup *here, struct ringside_memory *m, uint32_t event,
+                              uint32_t place)
 {
     uint32_t depth = ringside_thread.depth + 1;
-    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     register_cleanup(here, left, (void *)(uintptr_t)depth);
-    describe(depth, frame, event, place);
+    describe(depth, (uintptr_t)here, m, event, place);
     ringside_thread.depth = depth;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    describe(depth, frame, event, place);
+    describe(depth, (uintptr_t)here, m, event, place);
 }
 
 static inline void end_call(ringside_cleanup *here)
@@ -213,8 +234,8 @@ static inline void end_call(ringside_cleanup *here)
 static void queue(uint32_t event, const void *data, size_t bytes, uintptr_t caller)
 {
     struct ringside_memory *m = ringside_traced.memory;
-    if (event - POSIX_TRACE_UNNAMED_USEREVENT >= RINGSIDE_TRACE_USER_EVENTS)
-        return; // no event: takes no place
+    if (!is_event(event))
+        return; // takes no place
     ringside_thread.queued = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     struct queued *q = claim();
@@ -251,7 +272,7 @@ static void write_queued(uint32_t place)
     struct queued *q = &places[place];
     uint32_t event = q->event ? q->event : POSIX_TRACE_UNNAMED_USEREVENT;
     ringside_cleanup here;
-    begin_call(&here, event, place);
+    begin_call(&here, NULL, event, place);
     if (m && q->state == READY) {
         ringside_core_event(m, RINGSIDE_LOAD(m->process.active), event, q->data, q->bytes,
                             q->caller);
@@ -303,24 +324,81 @@ static inline void choose_word(const struct ringside_memory *m)
         __atomic_store_n(&posix_trace_active_word, word, __ATOMIC_RELEASE);
 }
 
+// Whether the thread is in the middle of something that a handler's call has to leave alone. What
+// was left by a jump is settled first.
+static inline bool is_busy(const ringside_cleanup *here)
+{
+    if (__builtin_expect(ringside_thread.depth || ringside_thread.settling, 0))
+        settle_stale((uintptr_t)here);
+    struct ringside_memory *m = __atomic_load_n(&ringside_traced.memory, __ATOMIC_ACQUIRE);
+    return ringside_thread.inside || ringside_thread.settling || (m && ringside_linux_holds(m)) ||
+           ringside_thread.depth + 1 >= RINGSIDE_CALLS;
+}
+
 void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintptr_t caller)
 {
     ringside_cleanup here;
-    if (__builtin_expect(ringside_thread.depth || ringside_thread.settling, 0))
-        settle_stale((uintptr_t)__builtin_frame_address(0));
-    struct ringside_memory *m = __atomic_load_n(&ringside_traced.memory, __ATOMIC_ACQUIRE);
-    if (ringside_thread.inside || ringside_thread.settling || (m && ringside_linux_holds(m)) ||
-        ringside_thread.depth + 1 >= RINGSIDE_CALLS) {
+    if (is_busy(&here)) {
         queue(event, data, bytes, caller);
         return;
     }
-    begin_call(&here, event, RINGSIDE_QUEUE);
+    begin_call(&here, NULL, event, RINGSIDE_QUEUE);
     if (ringside_linux_attached()) {
-        m = ringside_traced.memory;
+        struct ringside_memory *m = ringside_traced.memory;
         choose_word(m);
         ringside_core_event(m, RINGSIDE_LOAD(m->process.active), event, data, bytes, caller);
     } else {
         ringside_linux_outside(event);
     }
     end_call(&here);
+}
+
+// ---- names ----
+
+// In a handler that interrupted a call, and in a process that nobody traces, there are no new ones.
+int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
+{
+    ringside_cleanup here;
+    int error;
+    if (!name || !event)
+        return EINVAL;
+    if (is_busy(&here))
+        return ringside_core_known(ringside_traced.memory, name, event);
+    begin_call(&here, NULL, 0, RINGSIDE_QUEUE);
+    if (ringside_linux_attached())
+        error = ringside_core_name(ringside_traced.memory, name, event);
+    else
+        error = ringside_core_known(NULL, name, event);
+    end_call(&here);
+    return error;
+}
+
+// ---- controllers ----
+
+bool ringside_linux_begin(ringside_cleanup *here, struct ringside_memory *m)
+{
+    if (ringside_thread.depth || ringside_thread.settling)
+        settle_stale((uintptr_t)here);
+    if (ringside_thread.depth + 1 >= RINGSIDE_CALLS)
+        return false;
+    ringside_linux_know_thread();
+    begin_call(here, m, 0, RINGSIDE_QUEUE);
+    return true;
+}
+
+void ringside_linux_end(ringside_cleanup *here)
+{
+    end_call(here);
+}
+
+void ringside_linux_unmaps(const struct ringside_memory *m)
+{
+    for (uint32_t k = 1; k <= ringside_thread.depth; k++)
+        if (ringside_thread.calls[k].memory == m) {
+            ringside_thread.calls[k].step = RINGSIDE_NOTHING;
+            __atomic_signal_fence(__ATOMIC_SEQ_CST);
+            ringside_thread.calls[k].memory = NULL;
+        }
+    if (ringside_thread.settled == m)
+        ringside_thread.settled = NULL;
 }

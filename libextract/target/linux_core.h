@@ -14,10 +14,40 @@ RINGSIDE_CORE void ringside_core_lose(struct ringside_memory *m, unsigned from, 
         if (!(streams >> i & 1 && loses(&m->streams[i], id)))
             continue;
         if (inside)
-            refuse(m, i);
+            ringside_port_note(&m->streams[i], i, RINGSIDE_TURNS);
+        if (inside)
+            refuse_event(m, i);
         else
             ringside_port_miss(m, i);
     }
+}
+
+// In the critical section, after a holder of the lock who did not go on: a change of state that was
+// recorded is made whole. All else that he was at is asked for again: what is wanted is compared
+// with what is there.
+RINGSIDE_CORE void ringside_core_resume(struct ringside_memory *m)
+{
+    for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++) {
+        struct ringside_stream *s = &m->streams[i];
+        uint32_t state = RINGSIDE_LOAD(s->turn_state);
+        bool turns = state && RINGSIDE_LOAD(s->turn_head) != RINGSIDE_LOAD(s->head);
+        set_state(s, turns ? state : RINGSIDE_LOAD(s->state));
+        ringside_port_turn(s, 0);
+        if (RINGSIDE_LOAD(s->state) & RINGSIDE_BOUND)
+            RINGSIDE_STORE(s->request_done, RINGSIDE_LOAD(s->request) - 1);
+    }
+    RINGSIDE_STORE(m->process.active, (uint32_t)ALL);
+}
+
+RINGSIDE_CORE int ringside_core_known(struct ringside_memory *m, const char *name,
+                                      trace_event_id_t *event)
+{
+    if (is_too_long(name))
+        return RINGSIDE_TRACE_ENAMETOOLONG;
+    uint32_t used = m ? least(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS) : 0;
+    uint32_t slot = used ? find_name(m, name, 0, used) : 0;
+    *event = POSIX_TRACE_UNNAMED_USEREVENT + (slot < used ? slot : 0);
+    return 0;
 }
 
 RINGSIDE_CORE bool ringside_core_open(struct ringside_memory *m, unsigned i)

@@ -57,19 +57,35 @@ static const char *skip_fields(const char *text, unsigned count)
     return text ? text + 1 : "";
 }
 
+// After ringside_life_read has failed: that was since there is no such process.
+bool ringside_life_is_none(void)
+{
+    return errno == ENOENT || errno == ESRCH;
+}
+
+// The text of /proc/PID/stat, which trace points read as well: no cancellation point.
+static bool read_stat(pid_t pid, char *text, size_t room)
+{
+    int cancel, saved;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    int file = open(path_of("/proc/", (uint32_t)pid, "/stat").text, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? -1 : read(file, text, room - 1);
+    saved = errno;
+    if (file >= 0)
+        close(file);
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
 // Fields 3 (state), 4 (parent), 20 (threads) and 22 (start) of /proc/PID/stat; field 2 is a name in
 // parentheses, in which anything may stand.
 bool ringside_life_read(pid_t pid, struct ringside_life *life)
 {
     char text[1024];
-    int file = open(path_of("/proc/", (uint32_t)pid, "/stat").text, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
+    if (!read_stat(pid, text, sizeof text))
         return false;
-    ssize_t length = read(file, text, sizeof text - 1);
-    close(file);
-    if (length <= 0)
-        return false;
-    text[length] = '\0';
     const char *name_end = strrchr(text, ')');
     if (!name_end || !name_end[1] || !name_end[2])
         return false;
@@ -82,10 +98,17 @@ bool ringside_life_read(pid_t pid, struct ringside_life *life)
 }
 
 // A process of which only its parent's wait is left does nothing any more.
-static bool alive(pid_t pid, struct ringside_life *life)
+static bool over(const struct ringside_life *life)
 {
-    return ringside_life_read(pid, life) && life->state != 'X' &&
-           (life->state != 'Z' || life->threads > 1);
+    return life->state == 'X' || (life->state == 'Z' && life->threads <= 1);
+}
+
+// ENOMEM: it cannot be told, for want of a descriptor.
+static int read_alive(pid_t pid, struct ringside_life *life)
+{
+    if (!ringside_life_read(pid, life))
+        return ringside_life_is_none() ? ESRCH : ENOMEM;
+    return over(life) ? ESRCH : 0;
 }
 
 static bool entry_is(const struct ringside_entry *e, pid_t pid, uint64_t birth)
@@ -102,10 +125,12 @@ struct ringside_entry *ringside_entry_find(struct ringside_memory *m, pid_t pid,
     return NULL;
 }
 
+// Where that cannot be told, it is not.
 static bool entry_dead(const struct ringside_entry *e)
 {
     struct ringside_life life;
-    return !alive((pid_t)e->pid, &life) || !entry_is(e, (pid_t)e->pid, life.birth);
+    int error = read_alive((pid_t)e->pid, &life);
+    return error ? error == ESRCH : !entry_is(e, (pid_t)e->pid, life.birth);
 }
 
 // A free entry, else one of a process that is gone, of those that are looked at: as the search
@@ -140,7 +165,15 @@ bool ringside_process_dead(struct ringside_memory *m, uint32_t pid)
     for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
         if (RINGSIDE_LOAD(m->entries[k].pid) == pid)
             return entry_dead(&m->entries[k]);
-    return !alive((pid_t)pid, &life);
+    return read_alive((pid_t)pid, &life) == ESRCH;
+}
+
+bool ringside_process_lives(struct ringside_memory *m, pid_t pid)
+{
+    for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
+        if (RINGSIDE_LOAD(m->entries[k].pid) == (uint32_t)pid && !entry_dead(&m->entries[k]))
+            return true;
+    return false;
 }
 
 // A controller has the object open, under the number that it left; exit, exec and close end that.
@@ -190,7 +223,8 @@ static void remove_name(int file, pid_t pid, bool gone)
     if (fstat(file, &here) || here.st_uid != geteuid()) // who may keep it locked
         return;
     if (lock_file(file) && !stat(path.text, &there) && here.st_ino == there.st_ino &&
-        here.st_dev == there.st_dev && !(gone && ringside_life_read(pid, &life)))
+        here.st_dev == there.st_dev &&
+        !(gone && (ringside_life_read(pid, &life) || !ringside_life_is_none())))
         unlink(path.text);
 }
 
@@ -383,9 +417,11 @@ static bool another_users(pid_t pid)
 int ringside_object_map(pid_t pid, bool create, bool share, struct ringside_mapping *mapping)
 {
     struct ringside_life life;
-    int error = ENOENT;
-    if (pid <= 0 || !alive(pid, &life))
+    if (pid <= 0)
         return pid < 0 ? EINVAL : ESRCH;
+    int error = read_alive(pid, &life);
+    if (error)
+        return error;
     if (another_users(pid))
         return EPERM;
     for (int n = 0; n < TRIES; n++) {

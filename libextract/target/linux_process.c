@@ -33,22 +33,30 @@ enum holder { BUSY, STOPPED, GONE };
 static enum holder look_at(uint32_t holder)
 {
     struct ringside_life life;
-    if (holder == ringside_thread.id || !ringside_life_read((pid_t)holder, &life) ||
-        life.state == 'Z' || life.state == 'X')
+    if (holder == ringside_thread.id)
+        return GONE;
+    if (!ringside_life_read((pid_t)holder, &life))
+        return ringside_life_is_none() ? GONE : BUSY; // no descriptor is left to look with
+    if (life.state == 'Z' || life.state == 'X')
         return GONE;
     return life.state == 'T' || life.state == 't' ? STOPPED : BUSY;
 }
 
-// Takes the lock from a thread that died with it. What it left is sound: each step of a critical
-// section is, and a record that is open is closed when it is in the way. `stopped` counts the looks
+// Takes the lock from a thread that died with it. What it left is sound, as each step of a critical
+// section is; what it was at is resumed, and a record that is open is closed when it is in the way.
+// `stopped` counts the looks
 // at holders that were found stopped.
 static bool rob(struct ringside_memory *m, uint32_t *stopped)
 {
     uint32_t holder = RINGSIDE_LOAD(m->process.lock);
     enum holder is = holder ? look_at(holder) : BUSY;
     *stopped = is == STOPPED ? *stopped + 1 : 0;
-    return is == GONE && __atomic_compare_exchange_n(&m->process.lock, &holder, ringside_thread.id,
-                                                     false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    bool got =
+        is == GONE && __atomic_compare_exchange_n(&m->process.lock, &holder, ringside_thread.id,
+                                                  false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    if (got)
+        ringside_core_resume(m);
+    return got;
 }
 
 // Who keeps the lock is not waited for again, until somebody got it.
@@ -63,9 +71,10 @@ bool ringside_linux_wait(struct ringside_memory *m, bool traces)
 {
     enum { SPINS = 200, YIELDS = 300, NAPS = 20000, ASK = 64, STOPPED_LOOKS = 16 };
     static const struct timespec nap = {0, 50000};
-    int saved = errno;
+    int saved = errno, cancel;
     bool got = false;
     uint32_t stopped = 0;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); // a trace point is no place for it
     for (uint32_t n = 0; !got && n < YIELDS + NAPS; n++) {
         if (traces && n >= SPINS && (stopped >= STOPPED_LOOKS || given_up(m)))
             break;
@@ -77,6 +86,7 @@ bool ringside_linux_wait(struct ringside_memory *m, bool traces)
     }
     if (traces)
         RINGSIDE_STORE(m->kept_by, got ? 0 : RINGSIDE_LOAD(m->process.lock));
+    pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return got;
 }
@@ -85,7 +95,7 @@ void ringside_port_miss(struct ringside_memory *m, unsigned stream)
 {
     struct ringside_stream *s = &m->streams[stream];
     uint32_t now[2];
-    if (!RINGSIDE_LOAD(s->missed)) {
+    if (!ringside_port_missed(s)) {
         ringside_port_stamp(now);
         RINGSIDE_STORE(s->missed_stamp[0], now[0]);
         RINGSIDE_STORE(s->missed_stamp[1], now[1]);
@@ -97,12 +107,20 @@ void ringside_port_miss(struct ringside_memory *m, unsigned stream)
 uint32_t ringside_port_take_missed(struct ringside_memory *m, unsigned stream, uint32_t *stamp)
 {
     struct ringside_stream *s = &m->streams[stream];
-    if (!RINGSIDE_LOAD(s->missed))
+    if (!ringside_port_missed(s))
         return 0;
     RINGSIDE_STORE(m->kept_by, 0);
     stamp[0] = RINGSIDE_LOAD(s->missed_stamp[0]);
     stamp[1] = RINGSIDE_LOAD(s->missed_stamp[1]);
-    return __atomic_exchange_n(&s->missed, 0, __ATOMIC_SEQ_CST);
+    ringside_port_note(s, stream, RINGSIDE_COUNTS);
+    return ringside_thread.calls[ringside_thread.depth].position - s->missed_counted;
+}
+
+void ringside_port_counted_missed(struct ringside_memory *m, unsigned stream)
+{
+    struct ringside_stream *s = &m->streams[stream];
+    RINGSIDE_STORE(s->missed_counted, ringside_thread.calls[ringside_thread.depth].position);
+    ringside_port_note(s, stream, RINGSIDE_NOTHING);
 }
 
 // ---- the process' object ----
@@ -160,11 +178,14 @@ static void enter_object(const struct ringside_mapping *mapping)
 static bool look_for_object(bool create)
 {
     struct ringside_mapping mapping;
-    int saved = errno, error = ringside_object_map(getpid(), create, false, &mapping);
+    int saved = errno, cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    int error = ringside_object_map(getpid(), create, false, &mapping);
     if (!error) {
         close(mapping.file);
         enter_object(&mapping);
     }
+    pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return !error;
 }
@@ -235,16 +256,6 @@ __attribute__((noinline)) void(posix_trace_event)(trace_event_id_t event, const 
     const volatile uint32_t *active = __atomic_load_n(&posix_trace_active_word, __ATOMIC_RELAXED);
     if (RINGSIDE_LOAD(*active))
         ringside_linux_trace(event, data, bytes, RINGSIDE_PORT_CALLER(__builtin_return_address(0)));
-}
-
-int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
-{
-    if (!name || !event)
-        return EINVAL;
-    if (ringside_linux_attached())
-        return ringside_core_name(ringside_traced.memory, name, event);
-    *event = POSIX_TRACE_UNNAMED_USEREVENT;
-    return strlen(name) < RINGSIDE_TRACE_NAME_BYTES ? 0 : ENAMETOOLONG;
 }
 
 // ---- fork and exit ----

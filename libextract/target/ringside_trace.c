@@ -95,14 +95,20 @@ static SLOW void refuse_many(struct ringside_stream *s, uint32_t count, const ui
         begin_episode(s, stamp);
 }
 
+// An event, or one of the system's.
 static SLOW void refuse(struct ringside_memory *m, unsigned i)
 {
-    struct ringside_stream *s = &m->streams[i];
     uint32_t stamp[STAMP_WORDS];
     ringside_port_stamp(stamp);
-    ringside_port_note(s, i, RINGSIDE_REFUSES);
-    refuse_many(s, 1, stamp);
+    refuse_many(&m->streams[i], 1, stamp);
     ringside_port_stuck(m, i);
+}
+
+// The event that the call is of.
+static void refuse_event(struct ringside_memory *m, unsigned i)
+{
+    ringside_port_note(&m->streams[i], i, RINGSIDE_REFUSES);
+    refuse(m, i);
 }
 
 // Of the oldest record, which is overwritten next.
@@ -130,6 +136,7 @@ static bool pass_oldest(struct ringside_memory *m, unsigned i, uint32_t tail, ui
         ringside_port_note(s, i, RINGSIDE_PASSES);
     RINGSIDE_STORE(s->tail, tail + LENGTH(first));
     if (unread) {
+        RINGSIDE_STORE(s->loop_read, read);
         if (!same_episode(s, read))
             begin_episode_at(m, i, tail);
         ADD(s->overwritten, 1);
@@ -148,17 +155,13 @@ static SLOW bool make_room(struct ringside_memory *m, unsigned i, uint32_t words
     return true;
 }
 
-// The same, fast, where an episode of overwriting goes on: a loop that nobody reads. Moves the tail
-// until `room` words are in use at most; returns false where that ends otherwise.
+// The same, fast, where overwriting goes on: a loop that nobody reads. Moves the tail until `room`
+// words are in use at most; returns false where that ends otherwise.
 INLINE bool overwrite(struct ringside_memory *m, unsigned i, uint32_t tail, uint32_t head,
                       uint32_t room)
 {
     struct ringside_stream *s = &m->streams[i];
-    uint32_t read = RINGSIDE_LOAD(s->read_pos);
-    if (read != RINGSIDE_LOAD(s->episode_read))
-        return false;
-    if (RINGSIDE_PORT_PROCESS && // an episode may be of events that the lock was kept from
-        (RINGSIDE_LOAD(s->policy) != POSIX_TRACE_LOOP || read - tail - 1 < head - tail))
+    if (RINGSIDE_LOAD(s->read_pos) != RINGSIDE_LOAD(s->loop_read))
         return false;
     do {
         uint32_t first = word_of(m, i, tail);
@@ -239,8 +242,9 @@ INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, c
         RINGSIDE_STORE(ring[to++ & mask], ((const struct unaligned *)data)->word);
         HIDE(words);
     }
-    if (bytes % 4) {
-        last_word(&ring[(at + LENGTH(first) - 2) & mask], &ring[at & mask], data, bytes % 4);
+    if (bytes % 4) { // not by the length in `first`: of a damaged block it may be another one
+        HIDE(bytes);
+        last_word(&ring[(at + OVERHEAD - 1 + bytes / 4) & mask], &ring[at & mask], data, bytes % 4);
         return;
     }
     ringside_port_barrier();
@@ -253,25 +257,28 @@ INLINE bool is_wanted(const struct ringside_stream *s, uint32_t id)
     return !(RINGSIDE_LOAD(s->filter[0]) >> id & 1);
 }
 
-// An event of the system's, as a whole, in the caller's critical section; there is room. No call of
-// the program made it.
-static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
-                            const uint32_t *data, uint32_t words)
-{
-    struct ringside_stream *s = &m->streams[i];
-    uint32_t mask = ring_words(s) - 1, head = RINGSIDE_LOAD(s->head);
-    ringside_port_note(s, i, RINGSIDE_SYSTEM);
-    uint32_t first =
-        begin(s, head, m->rings[i], mask, head, OVERHEAD + words, id | words << 18, 0, OPEN);
-    finish(m->rings[i], mask, head, first, (const uint8_t *)data, words * 4);
-    ringside_port_note(s, i, RINGSIDE_TURNS);
-}
-
 static SLOW void set_state(struct ringside_stream *s, uint32_t state)
 {
     bool runs = state & RINGSIDE_RUNNING;
     RINGSIDE_STORE(s->state, state);
     RINGSIDE_STORE(s->data_end, runs ? RINGSIDE_LOAD(s->max_data) + 1 : 0);
+}
+
+// An event of the system's, as a whole, and the state that it tells of, in the caller's critical
+// section; there is room. No call of the program made it.
+static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
+                            const uint32_t *data, uint32_t words, uint32_t state)
+{
+    struct ringside_stream *s = &m->streams[i];
+    uint32_t mask = ring_words(s) - 1, head = RINGSIDE_LOAD(s->head);
+    ringside_port_turn(s, state);
+    ringside_port_note(s, i, RINGSIDE_SYSTEM);
+    uint32_t first =
+        begin(s, head, m->rings[i], mask, head, OVERHEAD + words, id | words << 18, 0, OPEN);
+    finish(m->rings[i], mask, head, first, (const uint8_t *)data, words * 4);
+    set_state(s, state);
+    ringside_port_note(s, i, RINGSIDE_NOTHING);
+    ringside_port_turn(s, 0);
 }
 
 // The stream is full: it stops by itself, and says so.
@@ -281,11 +288,12 @@ static SLOW void stop_full(struct ringside_memory *m, unsigned i)
     struct ringside_stream *s = &m->streams[i];
     if (RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING && is_wanted(s, POSIX_TRACE_STOP) &&
         make_room(m, i, STOP_WORDS, ring_words(s)))
-        put_system(m, i, POSIX_TRACE_STOP, &by_itself, 1);
-    set_state(s, RINGSIDE_BOUND | RINGSIDE_FULL);
+        put_system(m, i, POSIX_TRACE_STOP, &by_itself, 1, RINGSIDE_BOUND | RINGSIDE_FULL);
+    else
+        set_state(s, RINGSIDE_BOUND | RINGSIDE_FULL);
 }
 
-// Room for an event of `words` words, or the event is lost.
+// Room for an event of `words` words; without, a stream that is no loop stops.
 static SLOW bool have_room(struct ringside_memory *m, unsigned i, uint32_t words)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -293,30 +301,57 @@ static SLOW bool have_room(struct ringside_memory *m, unsigned i, uint32_t words
         return true;
     if (RINGSIDE_LOAD(s->policy) != POSIX_TRACE_LOOP)
         stop_full(m, i);
-    refuse(m, i);
     return false;
 }
 
 static SLOW void start(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
-    set_state(s, RINGSIDE_BOUND);
-    if (is_wanted(s, POSIX_TRACE_START) && have_room(m, i, START_WORDS))
-        put_system(m, i, POSIX_TRACE_START, s->filter, FILTER_WORDS);
-    if (!(RINGSIDE_LOAD(s->state) & RINGSIDE_FULL))
-        set_state(s, RINGSIDE_BOUND | RINGSIDE_RUNNING);
+    const uint32_t runs = RINGSIDE_BOUND | RINGSIDE_RUNNING;
+    bool tells = is_wanted(s, POSIX_TRACE_START), has_room = !tells || have_room(m, i, START_WORDS);
+    if (tells && has_room) {
+        put_system(m, i, POSIX_TRACE_START, s->filter, FILTER_WORDS, runs);
+        return;
+    }
+    if (tells)
+        refuse(m, i);
+    if (has_room || RINGSIDE_LOAD(s->policy) == POSIX_TRACE_LOOP)
+        set_state(s, runs);
 }
 
 static SLOW void stop(struct ringside_memory *m, unsigned i)
 {
     static const uint32_t by_request = 0;
     struct ringside_stream *s = &m->streams[i];
-    bool wanted = is_wanted(s, POSIX_TRACE_STOP);
-    if (wanted && make_room(m, i, STOP_WORDS, ring_words(s)))
-        put_system(m, i, POSIX_TRACE_STOP, &by_request, 1);
-    else if (wanted)
+    bool tells = is_wanted(s, POSIX_TRACE_STOP);
+    if (tells && make_room(m, i, STOP_WORDS, ring_words(s))) {
+        put_system(m, i, POSIX_TRACE_STOP, &by_request, 1, RINGSIDE_BOUND);
+        return;
+    }
+    if (tells)
         refuse(m, i);
     set_state(s, RINGSIDE_BOUND);
+}
+
+INLINE bool is_read(const struct ringside_stream *s)
+{
+    return RINGSIDE_LOAD(s->read_pos) == RINGSIDE_LOAD(s->head);
+}
+
+// Starts or stops. A stream that is full and unread does neither; one that was read is only
+// stopped.
+static SLOW void set_running(struct ringside_memory *m, unsigned i, bool wanted)
+{
+    struct ringside_stream *s = &m->streams[i];
+    uint32_t state = RINGSIDE_LOAD(s->state);
+    if (state & RINGSIDE_FULL && !is_read(s))
+        return;
+    if (wanted && !(state & RINGSIDE_RUNNING))
+        start(m, i);
+    else if (!wanted && state & RINGSIDE_RUNNING)
+        stop(m, i);
+    else if (state & RINGSIDE_FULL)
+        set_state(s, RINGSIDE_BOUND);
 }
 
 // Whether the stream runs. One that is full starts again when all of it was read, unless it is to
@@ -324,15 +359,10 @@ static SLOW void stop(struct ringside_memory *m, unsigned i)
 static SLOW bool is_running(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
-    bool read = RINGSIDE_LOAD(s->read_pos) == RINGSIDE_LOAD(s->head);
-    if (RINGSIDE_LOAD(s->state) & RINGSIDE_FULL && read) {
-        if (RINGSIDE_LOAD(s->wanted) & RINGSIDE_RUNNING)
-            start(m, i);
-        else
-            set_state(s, RINGSIDE_BOUND);
-    }
+    if (RINGSIDE_LOAD(s->state) & RINGSIDE_FULL && is_read(s))
+        set_running(m, i, RINGSIDE_LOAD(s->wanted) & RINGSIDE_RUNNING);
     if (RINGSIDE_LOAD(s->state) & RINGSIDE_FULL)
-        refuse(m, i);
+        refuse_event(m, i);
     return RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING;
 }
 
@@ -370,16 +400,19 @@ static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, 
     }
     uint32_t mask = ring_words(s) - 1, max = RINGSIDE_LOAD(s->max_data);
     uint32_t bytes = length > max ? max : (uint32_t)length, words = OVERHEAD + (bytes + 3) / 4;
-    if (filtered(s, id) || !is_running(m, i) || !have_room(m, i, words)) {
+    bool runs = !filtered(s, id) && is_running(m, i), has_room = runs && have_room(m, i, words);
+    if (runs && !has_room)
+        refuse_event(m, i);
+    uint32_t head = RINGSIDE_LOAD(s->head), flags = length > max ? OPEN | CUT : OPEN;
+    if (has_room && (head ^ (head + words)) & ~mask)
+        ringside_port_lap(m, i); // may release the stream
+    if (!has_room || !(RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING)) {
         ringside_port_leave(m, inside);
         return;
     }
-    uint32_t head = RINGSIDE_LOAD(s->head), flags = length > max ? OPEN | CUT : OPEN;
     ringside_port_note(s, i, RINGSIDE_RECORDS);
     uint32_t first =
         begin(s, head, m->rings[i], mask, head, words, id | bytes << 16, caller, flags);
-    if ((head ^ (head + words)) & ~mask)
-        ringside_port_lap(m, i);
     ringside_port_leave(m, inside);
     finish(m->rings[i], mask, head, first, data, bytes);
 }
@@ -447,6 +480,7 @@ static void empty(struct ringside_stream *s)
     RINGSIDE_STORE(s->refused, 0);
     RINGSIDE_STORE(s->episodes, 0);
     RINGSIDE_STORE(s->episode_read, ~RINGSIDE_LOAD(s->read_pos)); // no episode goes on
+    RINGSIDE_STORE(s->loop_read, ~RINGSIDE_LOAD(s->read_pos));
     RINGSIDE_STORE(s->clears_done, RINGSIDE_LOAD(s->wanted_clears));
 }
 
@@ -481,28 +515,14 @@ static void set_filter(struct ringside_memory *m, unsigned i)
     }
     if (!differ)
         return;
-    if (RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING && is_wanted(s, POSIX_TRACE_FILTER) &&
-        have_room(m, i, OVERHEAD + 2 * FILTER_WORDS))
-        put_system(m, i, POSIX_TRACE_FILTER, both, 2 * FILTER_WORDS);
+    uint32_t state = RINGSIDE_LOAD(s->state);
+    bool tells = state & RINGSIDE_RUNNING && is_wanted(s, POSIX_TRACE_FILTER);
+    if (tells && have_room(m, i, OVERHEAD + 2 * FILTER_WORDS))
+        put_system(m, i, POSIX_TRACE_FILTER, both, 2 * FILTER_WORDS, state);
+    else if (tells)
+        refuse(m, i);
     for (unsigned k = 0; k < FILTER_WORDS; k++)
         RINGSIDE_STORE(s->filter[k], both[FILTER_WORDS + k]);
-}
-
-// Starts or stops. A stream that is full and unread does neither; one that was read is only
-// stopped.
-static void set_running(struct ringside_memory *m, unsigned i, bool wanted)
-{
-    struct ringside_stream *s = &m->streams[i];
-    uint32_t state = RINGSIDE_LOAD(s->state);
-    if (state & RINGSIDE_FULL) {
-        if (RINGSIDE_LOAD(s->read_pos) != RINGSIDE_LOAD(s->head))
-            return;
-        set_state(s, RINGSIDE_BOUND);
-    }
-    if (wanted && !(state & RINGSIDE_RUNNING))
-        start(m, i);
-    else if (!wanted && state & RINGSIDE_RUNNING)
-        stop(m, i);
 }
 
 // Binding and clearing wait while a record is open: its writer still stores into the ring.
@@ -518,12 +538,12 @@ static void attend_stream(struct ringside_memory *m, unsigned i)
     bool clears = bound && RINGSIDE_LOAD(s->wanted_clears) != RINGSIDE_LOAD(s->clears_done);
     if ((binds || clears) && any_open(m, i))
         return;
+    if (clears && state & RINGSIDE_FULL)
+        set_state(s, RINGSIDE_BOUND);
     if (binds)
         bind(s);
     else if (clears)
         empty(s);
-    if (clears && state & RINGSIDE_FULL)
-        set_state(s, RINGSIDE_BOUND);
     if (bound || binds) {
         set_filter(m, i);
         set_running(m, i,
@@ -543,6 +563,8 @@ static void count_missed(struct ringside_memory *m, unsigned i)
     uint32_t stamp[2], missed = ringside_port_take_missed(m, i, stamp);
     if (missed && RINGSIDE_LOAD(s->state))
         refuse_many(s, missed, stamp);
+    if (missed)
+        ringside_port_counted_missed(m, i);
 }
 
 // In the critical section. A request that came meanwhile, or that has to wait, leaves all bits set.
@@ -568,7 +590,7 @@ static SLOW uint32_t attend_all(struct ringside_memory *m)
     ringside_port_state inside = ringside_port_enter(m);
     if (ringside_port_entered(inside)) {
         ringside_core_attend(m);
-        ringside_port_note(m->streams, 0, RINGSIDE_TURNS);
+        ringside_port_note(m->streams, 0, RINGSIDE_NOTHING);
         ringside_port_leave(m, inside);
     }
     return RINGSIDE_LOAD(m->process.active);
@@ -614,14 +636,21 @@ static uint32_t add_name(struct ringside_memory *m, const char *name, uint32_t s
     return used;
 }
 
+static bool is_too_long(const char *name)
+{
+    uint32_t length = 0;
+    while (length < RINGSIDE_TRACE_NAME_BYTES && name[length])
+        length++;
+    return length == RINGSIDE_TRACE_NAME_BYTES;
+}
+
 RINGSIDE_CORE int ringside_core_name(struct ringside_memory *m, const char *name,
                                      trace_event_id_t *event)
 {
-    uint32_t length = 0, slot;
+    uint32_t slot;
     uint32_t used = least(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS);
-    while (name[length])
-        if (++length >= RINGSIDE_TRACE_NAME_BYTES)
-            return RINGSIDE_TRACE_ENAMETOOLONG;
+    if (is_too_long(name))
+        return RINGSIDE_TRACE_ENAMETOOLONG;
     slot = find_name(m, name, 0, used);
     if (slot == used) {
         ringside_port_state inside = ringside_port_enter(m);

@@ -57,12 +57,14 @@ static inline uintptr_t ringside_port_thread(uint32_t *flags)
 
 // Nobody leaves a trace point but by its end.
 #define ringside_port_note(stream, number, what) ((void)(number))
+#define ringside_port_turn(stream, state)        ((void)(stream))
 
 // Nobody is kept from the critical section.
 #define ringside_port_entered(state)                ((void)(state), true)
 #define ringside_port_miss(memory, stream)          ((void)(memory), (void)(stream))
 #define ringside_port_missed(stream)                false
 #define ringside_port_take_missed(m, number, stamp) ((void)(stamp), UINT32_C(0))
+#define ringside_port_counted_missed(m, number)     ((void)0)
 
 static inline void ringside_port_lap(struct ringside_memory *m, unsigned stream)
 {

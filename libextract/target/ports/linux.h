@@ -38,6 +38,15 @@ enum { RINGSIDE_ENTRIES = 4096 };
     uint32_t kept_by;                                                                              \
     struct ringside_entry entries[RINGSIDE_ENTRIES];
 
+// turn_state: while the record of a change of state is put, the state that follows; turn_head: the
+// head before.
+#define RINGSIDE_PORT_STREAM                                                                       \
+    uint32_t controller_file, controller_checked;                                                  \
+    uint32_t bound_at;               /* by the clock that `birth` is of */                         \
+    uint32_t missed, missed_counted; /* events; of them, those that are in refused */              \
+    uint32_t missed_stamp[2];        /* of the first of the others */                              \
+    uint32_t turn_state, turn_head;
+
 #include "../layout.h"
 
 #define RINGSIDE_TRACE_CLOCK_HZ     1000000000
@@ -63,22 +72,34 @@ struct ringside_traced {
 };
 extern struct ringside_traced ringside_traced;
 
-// A call of posix_trace_event that is not over, so that it can be settled where it is left.
+// A call that may hold the lock and is not over, so that it can be settled where it is left.
 struct ringside_call {
-    uintptr_t frame;          // where it lies on the stack
-    uint32_t event, draining; // `draining` as it was before
-    uint32_t step;            // number of the stream * RINGSIDE_STEPS + what is done there
-    uint32_t position, count; // tail or head, and the counter, before
-    uint32_t place;           // of the queued event that it writes; RINGSIDE_QUEUE: none
+    uintptr_t frame;                // where it lies on the stack
+    struct ringside_memory *memory; // whose lock; NULL: the process' own
+    uint32_t event;                 // 0: the call is of no event
+    uint32_t draining;              // as it was before
+    uint32_t next;                  // stream: those before it have the event in their counts
+    uint32_t step;                  // number of the stream * RINGSIDE_STEPS + what is done there
+    uint32_t position, count;       // tail, head or missed, and the counter, before
+    uint32_t place;                 // of the queued event that it writes; RINGSIDE_QUEUE: none
 };
 enum {
-    RINGSIDE_TURNS,
+    RINGSIDE_NOTHING, // that would have to be settled
+    RINGSIDE_TURNS,   // the event comes to the stream
     RINGSIDE_PASSES,
     RINGSIDE_RECORDS,
     RINGSIDE_SYSTEM, // records an event of the system's
     RINGSIDE_REFUSES,
+    RINGSIDE_COUNTS, // missed events
     RINGSIDE_STEPS
 };
+
+// What a call has on its stack, for glibc to find where it is left.
+#ifdef __GLIBC__
+typedef struct _pthread_cleanup_buffer ringside_cleanup;
+#else
+typedef char ringside_cleanup;
+#endif
 
 enum { RINGSIDE_QUEUE = 64, RINGSIDE_CALLS = 8 };
 struct ringside_thread {
@@ -89,6 +110,7 @@ struct ringside_thread {
     uint32_t turn;      // of the one that was queued last
     uint32_t depth;     // calls that are not over: of handlers that interrupted each other
     uintptr_t settling; // where what settles calls lies on the stack; 0: nothing does
+    struct ringside_memory *settled;            // what it may have the lock of
     struct ringside_call calls[RINGSIDE_CALLS]; // the first is of nobody
 };
 extern _Thread_local struct ringside_thread ringside_thread
@@ -107,6 +129,12 @@ bool ringside_linux_attached(void); // looks for the process' object, the first 
 void ringside_linux_outside(uint32_t event);
 void ringside_linux_attach_later(void); // this thread does not go on with it
 void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintptr_t caller);
+
+// A controller's stretch that takes the lock of `m`, from here to there; `here` lies on the stack
+// of who calls. False: there are too many.
+bool ringside_linux_begin(ringside_cleanup *here, struct ringside_memory *m);
+void ringside_linux_end(ringside_cleanup *here);
+void ringside_linux_unmaps(const struct ringside_memory *m); // nothing of it is to be settled
 
 static inline bool ringside_linux_lock(struct ringside_memory *m)
 {
@@ -150,8 +178,20 @@ static inline void ringside_port_note(const struct ringside_stream *s, unsigned 
         c->position = s->head, c->count = s->recorded;
     if (what == RINGSIDE_REFUSES)
         c->count = s->refused;
+    if (what == RINGSIDE_COUNTS)
+        c->position = RINGSIDE_LOAD(s->missed), c->count = s->refused;
+    if (what == RINGSIDE_TURNS)
+        c->next = stream;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     c->step = stream * RINGSIDE_STEPS + what;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void ringside_port_turn(struct ringside_stream *s, uint32_t state)
+{
+    RINGSIDE_STORE(s->turn_head, s->head);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    RINGSIDE_STORE(s->turn_state, state);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -195,9 +235,10 @@ static inline uint32_t ringside_traced_streams(void)
 // takes the count, and the stamp of the first of them.
 void ringside_port_miss(struct ringside_memory *m, unsigned stream);
 uint32_t ringside_port_take_missed(struct ringside_memory *m, unsigned stream, uint32_t *stamp);
+void ringside_port_counted_missed(struct ringside_memory *m, unsigned stream); // what was taken
 static inline bool ringside_port_missed(const struct ringside_stream *s)
 {
-    return RINGSIDE_LOAD(s->missed);
+    return RINGSIDE_LOAD(s->missed) != RINGSIDE_LOAD(s->missed_counted);
 }
 
 // In the critical section, once a lap of the ring: is the controller still there?
@@ -205,14 +246,17 @@ void ringside_port_lap(struct ringside_memory *m, unsigned stream);
 // In the critical section, when an event was refused: is there somebody to wait for?
 void ringside_port_stuck(struct ringside_memory *m, unsigned stream);
 
-// ---- the recorder (ringside_trace.c); all but name and event in the critical section ----
+// ---- the recorder (ringside_trace.c); all but name, known and event in the critical section ----
 void ringside_core_make(struct ringside_memory *m, uint32_t pid);
 void ringside_core_attend(struct ringside_memory *m);
 void ringside_core_lose(struct ringside_memory *m, unsigned from, uint32_t id, bool inside);
+void ringside_core_resume(struct ringside_memory *m); // where a holder of the lock did not go on
 void ringside_core_mend(struct ringside_memory *m, unsigned stream, uint32_t most);
 void ringside_core_close(struct ringside_memory *m, unsigned stream, uint32_t at);
 bool ringside_core_open(struct ringside_memory *m, unsigned stream); // a record is open
 int ringside_core_name(struct ringside_memory *m, const char *name, trace_event_id_t *event);
+// The same, of a name that is there; else, and where `m` is NULL, the unnamed event.
+int ringside_core_known(struct ringside_memory *m, const char *name, trace_event_id_t *event);
 void ringside_core_event(struct ringside_memory *m, uint32_t active, uint32_t id, const void *data,
                          size_t bytes, uintptr_t caller);
 
@@ -224,7 +268,9 @@ struct ringside_life {
     uint64_t birth;
 };
 bool ringside_life_read(pid_t pid, struct ringside_life *life);
+bool ringside_life_is_none(void); // when that failed: there is no such process
 bool ringside_process_dead(struct ringside_memory *m, uint32_t pid);
+bool ringside_process_lives(struct ringside_memory *m, pid_t pid); // and is of this object
 bool ringside_controller_gone(struct ringside_memory *m, unsigned stream);
 
 // The entry of a process; and one made for it, in the critical section. NULL: there is none.

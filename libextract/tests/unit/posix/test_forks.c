@@ -67,7 +67,7 @@ static void check_log(int fd, uint32_t count)
 }
 
 // A flush in front of the child's end, and one while it ends.
-static void test_flushed_around(void **state)
+static void test_b12_flushed_around(void **state)
 {
     int fd = new_file();
     (void)state;
@@ -86,7 +86,7 @@ static void test_flushed_around(void **state)
 }
 
 // The thread that flushes may be anywhere.
-static void test_flushed_meanwhile(void **state)
+static void test_b12_flushed_meanwhile(void **state)
 {
     int fd = new_file();
     (void)state;
@@ -103,7 +103,7 @@ static void test_flushed_meanwhile(void **state)
 }
 
 // A log that is written is nobody else's, also when a child that had it, too, has gone.
-static void test_log_stays_held(void **state)
+static void test_b12_log_stays_held(void **state)
 {
     int fd = new_file();
     trace_id_t trid, other;
@@ -122,7 +122,7 @@ static void test_log_stays_held(void **state)
 }
 
 // The end of a child whose handlers of fork did not run.
-static void test_without_handlers(void **state)
+static void test_b12_without_handlers(void **state)
 {
     int fd = new_file();
     (void)state;
@@ -139,10 +139,10 @@ static void test_without_handlers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flushed_around),
-        cmocka_unit_test(test_flushed_meanwhile),
-        cmocka_unit_test(test_log_stays_held),
-        cmocka_unit_test(test_without_handlers),
+        cmocka_unit_test(test_b12_flushed_around),
+        cmocka_unit_test(test_b12_flushed_meanwhile),
+        cmocka_unit_test(test_b12_log_stays_held),
+        cmocka_unit_test(test_b12_without_handlers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

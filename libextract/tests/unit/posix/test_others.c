@@ -96,7 +96,7 @@ static void set_filter(trace_id_t trid, trace_event_id_t id, int how)
 
 // ---- programs ----
 
-static void test_cleared(void **state)
+static void test_d5_cleared(void **state)
 {
     (void)state;
     trace_id_t trid = create_shared(NULL);
@@ -140,14 +140,14 @@ static void check_cleared_log(int policy)
     close(fd);
 }
 
-static void test_cleared_log(void **state)
+static void test_h17_cleared_log(void **state)
 {
     (void)state;
     check_cleared_log(POSIX_TRACE_LOOP);
     check_cleared_log(POSIX_TRACE_FLUSH);
 }
 
-static void test_filtered(void **state)
+static void test_g3_filtered(void **state)
 {
     (void)state;
     trace_id_t trid = create_shared(NULL);
@@ -191,7 +191,7 @@ static void test_stopped(void **state)
 }
 
 // A loop tells of what it lost as the filter in force says, whoever has set it.
-static void test_unheard_overflow(void **state)
+static void test_g4_unheard_overflow(void **state)
 {
     const trace_attr_t attr = attributes(POSIX_TRACE_LOOP, 500, 64);
     (void)state;
@@ -204,7 +204,7 @@ static void test_unheard_overflow(void **state)
 }
 
 // Nor is the log told of its flushing.
-static void test_unheard_flush(void **state)
+static void test_h13_unheard_flush(void **state)
 {
     int fd = new_file();
     trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_APPEND, 1000, 1);
@@ -264,12 +264,12 @@ static void test_board(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cleared),
-        cmocka_unit_test(test_cleared_log),
-        cmocka_unit_test(test_filtered),
+        cmocka_unit_test(test_d5_cleared),
+        cmocka_unit_test(test_h17_cleared_log),
+        cmocka_unit_test(test_g3_filtered),
         cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_unheard_overflow),
-        cmocka_unit_test(test_unheard_flush),
+        cmocka_unit_test(test_g4_unheard_overflow),
+        cmocka_unit_test(test_h13_unheard_flush),
         cmocka_unit_test(test_board),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

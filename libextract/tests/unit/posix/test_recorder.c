@@ -78,7 +78,7 @@ static trace_id_t create(const trace_attr_t *attr)
     return trid;
 }
 
-static void test_requests(void **state)
+static void test_c1_requests(void **state)
 {
     trace_event_set_t set;
     (void)state;
@@ -145,7 +145,7 @@ static void check_policy(int policy, trace_event_id_t last)
     ringside_trace_poll();
 }
 
-static void test_policies(void **state)
+static void test_d1_d3_policies(void **state)
 {
     (void)state;
     check_policy(POSIX_TRACE_LOOP, 32);
@@ -153,7 +153,7 @@ static void test_policies(void **state)
 }
 
 // The same name from both sides is the same type.
-static void test_names(void **state)
+static void test_f1_names(void **state)
 {
     trace_event_id_t first, second;
     char name[TRACE_EVENT_NAME_MAX];
@@ -174,9 +174,9 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_policies),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_c1_requests),
+        cmocka_unit_test(test_d1_d3_policies),
+        cmocka_unit_test(test_f1_names),
     };
     return cmocka_run_group_tests(tests, attach, detach);
 }

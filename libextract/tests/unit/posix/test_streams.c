@@ -3,6 +3,7 @@
 // IEEE Std 1003.1-2008.
 #include "tests/unit/posix/streams.h"
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,6 +114,50 @@ static void test_b3_no_process(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_int_equal(posix_trace_create(child, NULL, &trid), ESRCH);
     assert_int_equal(posix_trace_create(-5, NULL, &trid), ESRCH);
+}
+
+// A stream outlives its process, of which no other is made then.
+static void test_b3_no_process_any_more(void **state)
+{
+    trace_id_t trid, more;
+    int gate[2];
+    char byte;
+    (void)state;
+    assert_int_equal(pipe(gate), 0);
+    pid_t child = fork();
+    if (!child) {
+        close(gate[1]);
+        _exit(read(gate[0], &byte, 1) != 0); // waits for the parent to close it
+    }
+    close(gate[0]);
+    assert_int_equal(posix_trace_create(child, NULL, &trid), 0);
+    assert_int_equal(posix_trace_create(child, NULL, &more), 0);
+    end(more);
+    close(gate[1]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(posix_trace_create(child, NULL, &more), ESRCH);
+    assert_int_equal(posix_trace_start(trid), 0);
+    expect(trid, POSIX_TRACE_START);
+    end(trid);
+}
+
+// A process that cannot be looked at is not one that is not there.
+static void test_b3_no_descriptor(void **state)
+{
+    struct rlimit limit, none;
+    trace_id_t trid, more;
+    (void)state;
+    trid = create(NULL);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int own = posix_trace_create(0, NULL, &more),
+        other = posix_trace_create(getppid(), NULL, &more);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(own, ENOMEM);
+    assert_int_equal(other, ENOMEM);
+    end(trid);
 }
 
 // What an active stream without a log does not do.
@@ -508,6 +553,8 @@ int main(void)
         cmocka_unit_test(test_b1_new),
         cmocka_unit_test(test_b2_sys_max),
         cmocka_unit_test(test_b3_no_process),
+        cmocka_unit_test(test_b3_no_process_any_more),
+        cmocka_unit_test(test_b3_no_descriptor),
         cmocka_unit_test(test_b4_kinds),
         cmocka_unit_test(test_c1_once_each),
         cmocka_unit_test(test_c2_start_has_the_filter),

@@ -3,10 +3,12 @@
 // trace point step by step under ptrace, and then gets the signal; each test begins with another
 // instruction, and goes on in strides, so that together they meet all of them. Whatever
 // was left is settled: nobody hangs, records are whole, and the event is recorded or counted as
-// refused once, from one instruction on.
+// refused once, from one instruction on. A stream that was to start or to change has done so with
+// the next trace points. The same for calls that register a name, or carry out a request.
 //
 // The jump is siglongjmp, of which the recorder is told, or the compiler's own, of which it is not:
 // that is found by the thread's next trace point.
+#include "target/ports/linux.h"
 #include "target/linux.h"
 #include "tests/unit/target/ring_reader.h"
 #include <errno.h>
@@ -29,12 +31,16 @@ enum { ROUNDS = 110, WORDS = 256, MANY = 1000000 };
 
 struct variant {
     int policy;
-    bool told;      // the jump is siglongjmp
-    bool traces;    // the handler passes a trace point of its own before
-    bool apart;     // it runs on a stack of its own
-    bool two;       // another signal comes before, and its handler traces
-    unsigned most;  // events that a round makes
-    unsigned begin; // steps in its first round
+    void (*prepare)(void); // before each call; NULL: nothing
+    void (*call)(void);    // that is left; NULL: a trace point
+    bool misses;           // another event has to be counted, too
+    bool full;             // it is full, and nobody reads
+    bool told;             // the jump is siglongjmp
+    bool traces;           // the handler passes a trace point of its own before
+    bool apart;            // it runs on a stack of its own
+    bool two;              // another signal comes before, and its handler traces
+    unsigned most;         // events that a round makes
+    unsigned begin;        // steps in its first round
 };
 
 // What the child tells of its last round.
@@ -49,12 +55,27 @@ static struct report *report;
 
 static sigjmp_buf back;
 static void *plain_back[5];
-static struct ring_stream stream;
+static struct ring_stream stream, other;
+static struct ringside_trace_object *object;
 static volatile uint32_t asked, answered;
+static uint32_t head_before, refused_before;
 
+static void begin_count(void)
+{
+    head_before = ring_of(stream, RING_HEAD);
+    refused_before = ring_of(stream, RING_REFUSED);
+}
+
+// User events since then, of which the ring holds all.
 static uint32_t counted(void)
 {
-    return ring_of(stream, RING_RECORDED) + ring_of(stream, RING_REFUSED);
+    struct ring_record r[WORDS / 8];
+    uint32_t count = ring_of(stream, RING_REFUSED) - refused_before;
+    int there = ring_records(stream, r, WORDS / 8);
+    for (int k = 0; k < there; k++)
+        count +=
+            r[k].id >= POSIX_TRACE_UNNAMED_USEREVENT && (int32_t)(r[k].position - head_before) >= 0;
+    return count;
 }
 
 static void event(uint32_t id)
@@ -100,61 +121,148 @@ static void ask(void)
         sched_yield();
 }
 
-// What is in the ring: whole records, none open, as many as the counts say.
-static bool is_sound(void)
+// What is in the ring: whole records, none open, as many as the counts say, which do not tell those
+// that were read before they were overwritten.
+static bool is_sound(struct ring_stream s)
 {
     struct ring_record r[WORDS / 8];
-    int there = ring_records(stream, r, WORDS / 8);
+    int there = ring_records(s, r, WORDS / 8);
     for (int k = 0; k < there; k++)
         if (r[k].open)
             return false;
-    return there >= 0 &&
-           ring_of(stream, RING_RECORDED) == (uint32_t)there + ring_of(stream, RING_OVERWRITTEN);
+    uint32_t gone = ring_of(s, RING_RECORDED) - (uint32_t)there - ring_of(s, RING_OVERWRITTEN);
+    return there >= 0 && (ring_of(s, RING_READ) ? gone <= INT32_MAX : !gone);
 }
 
-// The trace point. Returns whether it was left.
+// What was asked for is done.
+static bool is_done(struct ring_stream s, uint32_t state)
+{
+    uint32_t ids = ring_get(s.object, 64);
+    return ring_of(s, RING_REQUEST) == ring_of(s, RING_DONE) && ring_of(s, RING_STATE) == state &&
+           !memcmp(s.block + RING_FILTER, s.block + RING_FILTER + ids / 8, ids / 8);
+}
+
+// Asks for another filter, of a type that nobody records.
+static void ask_filter(struct ring_stream s)
+{
+    uint32_t at = RING_FILTER + ring_get(s.object, 64) / 8 + 2 * 4;
+    ring_set(s.block, at, ring_of(s, at) ^ 1);
+    ring_set(s.block, RING_REQUEST, ring_of(s, RING_REQUEST) + 1);
+    ring_set((uint8_t *)(uintptr_t)s.object, 20, UINT32_MAX);
+}
+
+// ---- what is prepared, what is called ----
+
+static void read_all_of_full(void)
+{
+    while (ring_of(stream, RING_STATE) == 3)
+        event(40);
+    ring_set(stream.block, RING_READ, ring_of(stream, RING_HEAD));
+}
+
+static void ask_other(void)
+{
+    ask_filter(other);
+}
+
+static void ask_this(void)
+{
+    ask_filter(stream);
+}
+
+// As if the lock had been kept from an event.
+static void miss_one(void)
+{
+    struct ringside_stream *s = (struct ringside_stream *)(void *)stream.block;
+    s->missed++;
+    ring_set((uint8_t *)(uintptr_t)stream.object, 20, UINT32_MAX);
+}
+
+static void attend(void)
+{
+    ringside_trace_object_attend(object);
+}
+
+static void open_name(void)
+{
+    trace_event_id_t id;
+    (void)posix_trace_eventid_open("a name", &id);
+}
+
+// So that all rounds are alike.
+static void forget_names(void)
+{
+    ring_set((uint8_t *)(uintptr_t)stream.object, 48, 1);
+}
+
+// Names are registered, too.
+static bool has_names(void)
+{
+    trace_event_id_t id, same;
+    return !posix_trace_eventid_open("a name", &id) && !posix_trace_eventid_open("a name", &same) &&
+           id == same && id == POSIX_TRACE_UNNAMED_USEREVENT + 1;
+}
+
+static void trace(void)
+{
+    event(40);
+}
+
+// The call. Returns whether it was left.
 static __attribute__((noinline)) bool pass(void)
 {
     if (variant.told ? sigsetjmp(back, 1) : __builtin_setjmp(plain_back))
         return true;
     report->armed = 1;
     raise(SIGSTOP); // from here on step by step
-    event(40);
+    variant.call();
     report->armed = 0;
     return false;
 }
 
 static void run_round(void)
 {
-    uint32_t before = counted();
+    if (variant.prepare)
+        variant.prepare();
+    begin_count();
     report->jumped = pass();
     if (!variant.told)
         event(44); // finds what was left
-    report->counted = counted() - before - !variant.told;
-    report->wrong = !is_sound() || ring_get(stream.object, 80);
-    before = counted();
+    report->counted = counted() - !variant.told;
+    report->wrong = !is_sound(stream) || ring_get(stream.object, 80);
+    uint32_t before = variant.misses && report->counted ? 2 : variant.misses;
+    if (!variant.misses)
+        begin_count();
     ask();
     event(44);
-    report->wrong |= counted() - before != 2 || !is_sound();
+    report->wrong |= counted() - before != 2 || !is_sound(stream) || !is_sound(other) ||
+                     !is_done(stream, variant.full ? 5 : 3) || !is_done(other, 3) || !has_names();
     report->round++;
 }
 
-static void bind_stream(void)
+static struct ring_stream bind_stream(int policy)
 {
-    const struct ringside_trace_bind bind = {variant.policy, WORDS, 64, false, "jumps"};
-    struct ringside_trace_object *object;
+    const struct ringside_trace_bind bind = {policy, WORDS, 64, false, "jumps"};
     size_t length;
     unsigned number;
-    event(40);
-    if (ringside_trace_object_open(0, true, &object) ||
-        ringside_trace_object_bind(object, &bind, &number))
+    if (ringside_trace_object_bind(object, &bind, &number))
         _exit(2);
     uint8_t *bytes = ringside_trace_object_bytes(object, &length);
-    stream = ring_stream(bytes, number);
-    ring_set(stream.block, RING_WANTED, 3);
-    ring_set(stream.block, RING_REQUEST, ring_of(stream, RING_REQUEST) + 1);
+    struct ring_stream s = ring_stream(bytes, number);
+    ring_set(s.block, RING_WANTED, 3);
+    ring_set(s.block, RING_REQUEST, ring_of(s, RING_REQUEST) + 1);
     ring_set(bytes, 20, UINT32_MAX);
     ringside_trace_object_attend(object);
+    return s;
+}
+
+static void bind_streams(void)
+{
+    event(40);
+    if (ringside_trace_object_open(0, true, &object))
+        _exit(2);
+    stream = bind_stream(variant.policy);
+    other = bind_stream(POSIX_TRACE_LOOP);
 }
 
 static void handle(int number, void (*handler)(int))
@@ -164,29 +272,52 @@ static void handle(int number, void (*handler)(int))
     sigaction(number, &action, NULL);
 }
 
-static void run_child(void)
+static void be_traced(void)
 {
-    stack_t own = {.ss_sp = malloc(1 << 17), .ss_size = 1 << 17};
-    pthread_t other;
-    alarm(100);
-    bind_stream();
-    if (variant.apart)
-        sigaltstack(&own, NULL);
-    handle(SIGUSR2, on_first);
-    handle(SIGUSR1, on_second);
-    pthread_create(&other, NULL, answer, NULL);
-    for (unsigned k = 0; k < 100; k++)
-        event(40); // the ring is full
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL)) {
         fprintf(stderr, "test_jumps: ptrace: not allowed here\n");
         _exit(3);
     }
-    while (!report->finish)
-        run_round();
+}
+
+static void end(int status)
+{
     char path[64];
     snprintf(path, sizeof path, "/dev/shm/ringside-posix.%d", (int)getpid());
     unlink(path);
-    _exit(0);
+    _exit(status);
+}
+
+static void run_child(void)
+{
+    stack_t own = {.ss_sp = malloc(1 << 17), .ss_size = 1 << 17};
+    pthread_t thread;
+    alarm(100);
+    bind_streams();
+    if (variant.apart)
+        sigaltstack(&own, NULL);
+    handle(SIGUSR2, on_first);
+    handle(SIGUSR1, on_second);
+    pthread_create(&thread, NULL, answer, NULL);
+    for (unsigned k = 0; k < 100; k++)
+        event(40); // the ring is full
+    be_traced();
+    while (!report->finish)
+        run_round();
+    end(0);
+}
+
+// Its first call, with no stream yet: it looks for its object.
+static void run_new_child(void)
+{
+    alarm(100);
+    handle(SIGUSR1, on_second);
+    be_traced();
+    report->jumped = pass();
+    bind_streams();
+    begin_count();
+    event(40);
+    end(counted() != 1 || !is_sound(stream) || !is_done(stream, 3) || !has_names());
 }
 
 // ---- the parent ----
@@ -210,23 +341,24 @@ static void go_on(pid_t child, long number)
     assert_int_equal(ptrace(PTRACE_CONT, child, NULL, (void *)number), 0);
 }
 
-static pid_t begin_child(void)
+static pid_t begin_child(void (*run)(void))
 {
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(report, MAP_FAILED);
     pid_t child = fork();
     if (!child)
-        run_child();
+        run();
     await_stop(child, SIGSTOP);
     assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)PTRACE_O_EXITKILL), 0);
     return child;
 }
 
-static void end_child(pid_t child)
+// A child that is to go on with `number`, and has no more to do.
+static void end_child(pid_t child, long number)
 {
     int status;
     report->finish = 1;
-    go_on(child, 0);
+    go_on(child, number);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
@@ -263,7 +395,9 @@ static void jump_after(pid_t child, unsigned steps, unsigned length)
 static void jump_from_everywhere(struct variant v)
 {
     variant = v;
-    pid_t child = begin_child();
+    if (!v.call)
+        variant.call = trace;
+    pid_t child = begin_child(run_child);
     unsigned length = length_of(child), least = 0, jumps = 0;
     for (unsigned steps = v.begin; steps < length; steps += 1 + length / ROUNDS) {
         jump_after(child, steps, length);
@@ -275,7 +409,7 @@ static void jump_from_everywhere(struct variant v)
             least = report->counted; // what has begun does not end otherwise
     }
     assert_true(jumps > 50 && (variant.two || least == variant.most));
-    end_child(child);
+    end_child(child, 0);
 }
 
 static void test_siglongjmp(void **state)
@@ -287,8 +421,8 @@ static void test_siglongjmp(void **state)
 static void test_own_stack(void **state)
 {
     (void)state;
-    jump_from_everywhere((struct variant){POSIX_TRACE_LOOP, true, .apart = true, .traces = true,
-                                          .most = 2, .begin = 1});
+    jump_from_everywhere((struct variant){POSIX_TRACE_LOOP, .told = true, .apart = true,
+                                          .traces = true, .most = 2, .begin = 1});
 }
 
 static void test_untold(void **state)
@@ -307,8 +441,8 @@ static void test_untold_own_stack(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-    jump_from_everywhere(
-        (struct variant){POSIX_TRACE_UNTIL_FULL, .told = true, .most = 1, .begin = 4});
+    jump_from_everywhere((struct variant){POSIX_TRACE_UNTIL_FULL, .full = true, .told = true,
+                                          .most = 1, .begin = 4});
 }
 
 // The jump is out of a handler that interrupted the trace point, its queue, or what writes that.
@@ -324,6 +458,67 @@ static void test_two_handlers_untold(void **state)
     jump_from_everywhere((struct variant){POSIX_TRACE_LOOP, .two = true, .most = 2, .begin = 1});
 }
 
+// A trace point starts the stream again, since all was read.
+static void test_starting(void **state)
+{
+    (void)state;
+    jump_from_everywhere((struct variant){POSIX_TRACE_UNTIL_FULL, .prepare = read_all_of_full,
+                                          .told = true, .most = 1});
+}
+
+// A trace point carries out a request to the next stream before it records in the first one.
+static void test_request_to_another(void **state)
+{
+    (void)state;
+    jump_from_everywhere((struct variant){POSIX_TRACE_LOOP, .prepare = ask_other, .told = true,
+                                          .most = 1, .begin = 5});
+}
+
+static void test_request(void **state)
+{
+    (void)state;
+    jump_from_everywhere((struct variant){POSIX_TRACE_LOOP, .prepare = ask_this, .told = true,
+                                          .most = 1, .begin = 6});
+}
+
+// The event that was missed is counted once, whenever.
+static void test_missed(void **state)
+{
+    (void)state;
+    jump_from_everywhere((struct variant){POSIX_TRACE_LOOP, .prepare = miss_one, .misses = true,
+                                          .told = true, .most = 2, .begin = 7});
+}
+
+static void test_controller(void **state)
+{
+    (void)state;
+    jump_from_everywhere(
+        (struct variant){POSIX_TRACE_LOOP, .prepare = ask_this, .call = attend, .told = true});
+}
+
+static void test_name(void **state)
+{
+    (void)state;
+    jump_from_everywhere((struct variant){POSIX_TRACE_LOOP, .prepare = forget_names,
+                                          .call = open_name, .told = true, .begin = 1});
+}
+
+static void test_first_call(void **state)
+{
+    static const unsigned after[] = {10, 100, 500, 2000, 5000, 10000, 20000, 40000};
+    unsigned jumps = 0;
+    (void)state;
+    variant = (struct variant){POSIX_TRACE_LOOP, .call = open_name, .told = true};
+    for (unsigned k = 0; k < sizeof after / sizeof *after; k++) {
+        pid_t child = begin_child(run_new_child);
+        for (unsigned n = 0; n < after[k] && (n < after[0] || report->armed); n++)
+            step(child, 0);
+        jumps += report->armed;
+        end_child(child, SIGUSR1);
+    }
+    assert_in_range(jumps, 4, sizeof after / sizeof *after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +529,13 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_two_handlers),
         cmocka_unit_test(test_two_handlers_untold),
+        cmocka_unit_test(test_starting),
+        cmocka_unit_test(test_request_to_another),
+        cmocka_unit_test(test_request),
+        cmocka_unit_test(test_missed),
+        cmocka_unit_test(test_controller),
+        cmocka_unit_test(test_name),
+        cmocka_unit_test(test_first_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

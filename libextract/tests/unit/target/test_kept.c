@@ -3,10 +3,12 @@
 // does not go on: it goes on itself, and its events are counted. It has interrupted its own thread
 // in the critical section: its events come later, whatever their size. The stream is full, and to
 // be stopped: it stays so.
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -91,6 +93,64 @@ static void test_lock_is_kept(void **state)
         ring_of(t.stream, RING_LOST_STAMP) | (uint64_t)ring_of(t.stream, RING_LOST_STAMP + 4) << 32;
     assert_int_equal(ring_of(t.stream, RING_EPISODES), 2);
     assert_true(before <= lost && lost <= now()); // of the first event, not of when it was counted
+    kill(holder, SIGKILL);
+    waitpid(holder, NULL, 0);
+    let_go(&t);
+}
+
+// ---- a thread that was cancelled ----
+
+// Ends by itself, where it does not end before.
+static void *pass_cancelled(void *passed)
+{
+    trace_event_id_t id;
+    pthread_cancel(pthread_self());
+    posix_trace_eventid_open("cancelled", &id);
+    write_events(1);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    *(bool *)passed = true;
+    return NULL;
+}
+
+static void check_cancelled(void)
+{
+    pthread_t thread;
+    bool passed = false;
+    assert_int_equal(pthread_create(&thread, NULL, pass_cancelled, &passed), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(passed);
+}
+
+// No cancellation points: where the process looks for its object, which comes first here, and where
+// it waits for the lock.
+static void test_cancelled(void **state)
+{
+    (void)state;
+    check_cancelled();
+    struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 256, false);
+    pid_t holder = begin_holder();
+    ring_set(t.bytes, LOCK, (uint32_t)holder);
+    check_cancelled();
+    ring_set(t.bytes, LOCK, 0);
+    kill(holder, SIGKILL);
+    waitpid(holder, NULL, 0);
+    let_go(&t);
+}
+
+// Who has no descriptor left to look at the holder with does not take the lock from it.
+static void test_no_descriptor(void **state)
+{
+    struct rlimit limit, none;
+    (void)state;
+    write_events(1);
+    struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 256, false);
+    pid_t holder = begin_holder();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    check_kept(&t, (uint32_t)holder, "third");
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     kill(holder, SIGKILL);
     waitpid(holder, NULL, 0);
     let_go(&t);
@@ -286,7 +346,9 @@ static void test_cleared_and_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cancelled), // with the first trace point
         cmocka_unit_test(test_lock_is_kept),
+        cmocka_unit_test(test_no_descriptor),
         cmocka_unit_test(test_filtered_is_not_lost),
         cmocka_unit_test(test_full_behind_a_miss),
         cmocka_unit_test(test_read_before_a_miss),

@@ -2,6 +2,7 @@
 // unit: the recorder in programs on Linux: threads, signals, children, death of each party. Read
 // from nothing but the bytes of the shared memory; what was produced is what the writers counted.
 #define _GNU_SOURCE // pipe2
+#include "target/ports/linux.h"
 #include "target/linux.h"
 #include "trace.h"
 #include <errno.h>
@@ -377,16 +378,22 @@ static uint8_t *word_at(struct traced *t, uint32_t position)
     return t->bytes + ring_of(t->stream, 16) + position % ring_of(t->stream, RING_WORDS) * 4;
 }
 
+static pid_t end_child(void)
+{
+    pid_t gone = fork();
+    if (!gone)
+        _exit(0);
+    wait_for(gone, 0);
+    return gone;
+}
+
 // A writer that died with the lock held, and one in the middle of a record, made by hand.
 static void test_left_behind(void **state)
 {
     struct ring_record r[8];
     (void)state;
     struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 256, false);
-    pid_t gone = fork();
-    if (!gone)
-        _exit(0);
-    wait_for(gone, 0);
+    pid_t gone = end_child();
     write_some(1);
     assert_int_equal(ring_records(t.stream, r, 8), 2);
     uint8_t *first = word_at(&t, r[1].position);
@@ -398,6 +405,56 @@ static void test_left_behind(void **state)
     assert_true(ring_get(first, 0) >> 30 == 2 && ring_get(first, 0) >> 28 & 1);
     assert_int_equal(ring_get(word_at(&t, r[1].position + 1), 0) >> 16, 0);
     write_some(1);
+    let_go(&t);
+}
+
+// A writer that died as it started the stream, or was about to say that it is full.
+static void test_left_between_states(void **state)
+{
+    (void)state;
+    struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 1024, false);
+    struct ringside_stream *s = (struct ringside_stream *)(void *)t.stream.block;
+    write_some(1);
+    uint32_t recorded = s->recorded;
+    s->state = RINGSIDE_BOUND; // and not what its record told of
+    s->turn_state = RINGSIDE_BOUND | RINGSIDE_RUNNING;
+    s->turn_head = s->head - 1;
+    ring_set(t.bytes, 80, (uint32_t)end_child());
+    ringside_trace_object_attend(t.object);
+    write_some(1);
+    assert_int_equal(s->state, RINGSIDE_BOUND | RINGSIDE_RUNNING);
+    assert_int_equal(s->recorded, recorded + 1);
+    s->state = RINGSIDE_BOUND; // and no record: START follows
+    ring_set(t.bytes, 80, (uint32_t)end_child());
+    ringside_trace_object_attend(t.object);
+    write_some(1);
+    assert_int_equal(s->state, RINGSIDE_BOUND | RINGSIDE_RUNNING);
+    assert_int_equal(s->recorded, recorded + 3);
+    s->turn_state = RINGSIDE_BOUND | RINGSIDE_FULL; // and no record: nothing follows
+    s->turn_head = s->head;
+    ring_set(t.bytes, 80, (uint32_t)end_child());
+    ringside_trace_object_attend(t.object);
+    assert_int_equal(s->state, RINGSIDE_BOUND | RINGSIDE_RUNNING);
+    assert_int_equal(s->request, s->request_done);
+    let_go(&t);
+}
+
+// What another process has written over the words of the block leads to no store elsewhere.
+static void test_damaged_block(void **state)
+{
+    static const uint8_t data[20000];
+    (void)state;
+    struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 1 << 14, false);
+    struct ringside_stream *s = (struct ringside_stream *)(void *)t.stream.block;
+    for (size_t length = 16330; length < 16360; length++) { // about what a length can tell
+        s->data_end = s->max_data = UINT32_MAX;
+        s->tail = s->head = 0;
+        posix_trace_event(42, data, length);
+        s->limit = (uint32_t)length * 1000;
+        s->head = s->tail - 5;
+        posix_trace_event(42, data, sizeof data);
+        write_some(3);
+    }
     let_go(&t);
 }
 
@@ -545,6 +602,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_exec),
         cmocka_unit_test(test_killed_writers),
         cmocka_unit_test(test_left_behind),
+        cmocka_unit_test(test_left_between_states),
+        cmocka_unit_test(test_damaged_block),
         cmocka_unit_test(test_controller_killed),
         cmocka_unit_test(test_controller_execs),
         cmocka_unit_test(test_stale_entry),

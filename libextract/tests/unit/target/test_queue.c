@@ -26,8 +26,9 @@ enum {
 static struct ring_stream stream;
 static struct ringside_trace_object *object;
 static unsigned number;
-static unsigned handled;  // events that the handler makes
-static uint32_t *guarded; // the ring, as trace points see it
+static unsigned handled;                             // events that the handler makes
+static trace_event_id_t known, unknown, still_known; // as the handler finds names
+static uint32_t *guarded;                            // the ring, as trace points see it
 
 static void guard(bool on)
 {
@@ -48,6 +49,8 @@ static void on_signal(int signal)
     (void)signal;
     for (unsigned k = 0; k < handled; k++)
         trace(QUEUED, k);
+    (void)posix_trace_eventid_open("known", &still_known);
+    (void)posix_trace_eventid_open("unknown", &unknown);
     guard(false);
 }
 
@@ -64,6 +67,7 @@ static int setup(void **state)
     ring_set(stream.block, RING_REQUEST, ring_of(stream, RING_REQUEST) + 1);
     ringside_trace_object_attend(object);
     trace(INTERRUPTED, 0); // the process has its object
+    (void)posix_trace_eventid_open("known", &known);
     guarded = ringside_traced.memory->rings[number];
     return 0;
 }
@@ -122,6 +126,19 @@ static void test_one_event(void **state)
     check(1, 0);
 }
 
+// A handler in the critical section registers none: it leaves the lock where it is.
+static void test_names(void **state)
+{
+    (void)state;
+    interrupt_by(1);
+    check(1, 0);
+    assert_int_not_equal(known, POSIX_TRACE_UNNAMED_USEREVENT);
+    assert_int_equal(still_known, known);
+    assert_int_equal(unknown, POSIX_TRACE_UNNAMED_USEREVENT);
+    assert_int_equal(posix_trace_eventid_open("unknown", &unknown), 0);
+    assert_int_not_equal(unknown, POSIX_TRACE_UNNAMED_USEREVENT);
+}
+
 static void test_all_places(void **state)
 {
     (void)state;
@@ -140,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_event, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_names, setup, teardown),
         cmocka_unit_test_setup_teardown(test_all_places, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_place, setup, teardown),
     };

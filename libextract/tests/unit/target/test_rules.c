@@ -364,6 +364,45 @@ static void test_stop_of_a_read_stream(void **state)
     assert_int_equal(ring_of(stream(0), RING_STATE), 3);
 }
 
+static void want_filter(uint32_t low, uint32_t high)
+{
+    struct ring_stream s = stream(0);
+    ring_set(s.block, RING_FILTER + 8, low);
+    ring_set(s.block, RING_FILTER + 12, high);
+}
+
+// A STOP finds no room, and START is not recorded: the stream runs, with 63 words of 64 in use by 5
+// events and two STOP that nobody has read. They stay.
+static void test_stop_without_room(void **state)
+{
+    struct ring_record r[RECORDS];
+    (void)state;
+    begin_test(POSIX_TRACE_UNTIL_FULL);
+    request(0, 0);
+    want_filter(1 << POSIX_TRACE_START, 0);
+    request(0, 3);
+    for (uint32_t k = 0; k < 5; k++)
+        event(k);
+    request(0, 1);
+    request(0, 3);
+    request(0, 1);
+    request(0, 3);
+    assert_int_equal(ring_of(stream(0), RING_REFUSED), 0);
+    request(0, 1);
+    request(0, 3);
+    assert_int_equal(ring_of(stream(0), RING_REFUSED), 1);
+    uint32_t tail = ring_of(stream(0), RING_TAIL);
+    event(5);
+    event(6);
+    assert_int_equal(ring_of(stream(0), RING_TAIL), tail);
+    assert_int_equal(ring_of(stream(0), RING_OVERWRITTEN), 0);
+    assert_int_equal(ring_of(stream(0), RING_REFUSED), 3);
+    assert_int_equal(ring_of(stream(0), RING_STATE), 5);
+    assert_int_equal(records(r), 7);
+    assert_int_equal(data_word(&r[0], 0), 0);
+    assert_int_equal(r[6].id, POSIX_TRACE_STOP);
+}
+
 // The stop record's room is kept for a stop by request as well; then START has none.
 static void test_stop_near_the_end(void **state)
 {
@@ -382,13 +421,6 @@ static void test_stop_near_the_end(void **state)
     acknowledge();
     event(5);
     assert_int_equal(ring_of(stream(0), RING_STATE), 3);
-}
-
-static void want_filter(uint32_t low, uint32_t high)
-{
-    struct ring_stream s = stream(0);
-    ring_set(s.block, RING_FILTER + 8, low);
-    ring_set(s.block, RING_FILTER + 12, high);
 }
 
 static void test_filter(void **state)
@@ -659,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_until_full),
         cmocka_unit_test(test_flush),
         cmocka_unit_test(test_stop_of_a_read_stream),
+        cmocka_unit_test(test_stop_without_room),
         cmocka_unit_test(test_stop_near_the_end),
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_filter_before_start),
