@@ -67,7 +67,7 @@ ATTACHED := build/posix_attach
 ATTACH_SOURCES := $(wildcard qemu-tests/checkers/attach/*.c)
 $(ATTACHED): $(ATTACH_SOURCES:%.c=build/obj/%.o) build/libextract.a
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -pie $^ -o $@ $(LIBS)
+	$(Q)$(LINK) -pie $^ $(wraps) -o $@ $(LIBS)
 CHECKERS += $(ATTACHED)
 
 test-programs: all $(UNIT_PROGRAMS)

@@ -22,18 +22,22 @@ enum { PID = 700001, CORE_PID = 1, RING_WORDS = 512, OVERFULL = 200 };
 void check(const char *name, bool good);
 void returns(const char *name, int expected, int got);
 
-// ---- the target: orders.c ----
+// ---- the target: attach.c, orders.c ----
+
+// Its ELF, the place of a server, and of OpenOCD the target's name.
+bool target_open(char **place);
 
 extern struct extract_memory *memory;
 extern struct extract_symbols *symbols;
 extern trace_event_id_t told; // a type that the firmware has registered
+extern pid_t process;         // that streams are made of
 
 // As in images/posix/posixcalls.c.
-enum verb { NOTHING, RECORD, LATE, HALF, WHOLE, STORM, NAME, RENEW };
+enum verb { NOTHING, RECORD, LATE, HALF, WHOLE, STORM, NAME, RENEW, BOOT };
 struct order {
     enum verb verb;
     trace_event_id_t type;
-    uint32_t count, bytes, ticks;
+    uint32_t count, bytes, ticks, first;
     const char *name;
 };
 
@@ -45,14 +49,20 @@ void post(const struct order *order);
 void obey(const struct order *order);
 // The firmware carries out what it is asked for.
 void settle(void);
-// `count` events of the type `told`: byte k of event i is i + k.
+// `count` events of the type `told`: byte k of event i is i + k. And those from the number `from`
+// to that below `to`, of four bytes.
 void record(uint32_t count, uint32_t bytes);
+void record_from(uint32_t from, uint32_t to);
+// Lets the target run, as it does where memory is read while it runs; whether it stood.
+bool let_run(void);
+void stand_again(bool stood);
+void pause_ms(long ms);
 // What the firmware calls a type of that name.
 trace_event_id_t named_there(const char *name);
 
 uint64_t address_of(const char *symbol); // 0: there is none
 uint32_t peek(uint64_t address);
-// Ticks of the target's clock between two events of the last order: at least, at most.
+// Ticks of the target's clock between the last two events of these numbers: at least, at most.
 struct span {
     uint32_t least, most;
 };
@@ -83,20 +93,57 @@ bool events_come(trace_id_t trid, uint32_t from, uint32_t to);
 // Whether `event` is of that order and has that number, and so many bytes.
 bool is_told(const struct event *event, uint32_t number, size_t bytes);
 int number_in(const struct event *event); // of the system's data
+struct posix_trace_status_info status_of(trace_id_t trid);
 bool status_is(trace_id_t trid, int running, int full, int overrun);
 double seconds(const struct timespec *time);
+// Whether the times of two events are as far from each other as the firmware's clock says of the
+// numbers that they had.
+bool are_apart(const struct event *event, uint32_t number, const struct event *later,
+               uint32_t later_number);
+
+// ---- logs: reading.c ----
+
+int new_file(void); // one without a name
+trace_attr_t log_attributes(int stream_policy, int log_policy, size_t log_size);
+// A stream that is started, with a log.
+trace_id_t create_log(const char *name, int fd, const trace_attr_t *attr);
+trace_id_t open_log(const char *name, int fd);
+// The next event; without those of flushing.
+struct event next(trace_id_t trid);
+struct event next_logged(trace_id_t trid);
+bool is_type(const struct event *event, trace_event_id_t type);
+bool logged(trace_id_t trid, trace_event_id_t type);
+// Whether the events of an order come.
+bool are_logged(trace_id_t trid, uint32_t count, size_t bytes);
+bool ends(trace_id_t trid);
+
+// ---- a memory that refuses words: passing.c ----
+
+// Attaches the target once more, behind a memory that takes words as long as `refused` is not among
+// them, and makes it the process that streams are made of; and PID again.
+extern uint64_t refused; // 0: none
+bool passing_attach(const char *name, bool writes);
+void passing_detach(const char *name);
+uint64_t stream_word(unsigned stream, uint32_t offset); // where it lies
 
 // ---- the assertions, by their letters ----
-void test_attributes(void);   // A
-void test_create(void);       // B
-void test_start(void);        // C
-void test_policies(void);     // D
-void test_reads(void);        // E
-void test_names(void);        // F
-void test_full_table(void);   // F4
-void test_filter(void);       // G
-void test_logs(void);         // H
-void test_probe(void);        // I
-void test_refused_word(void); // I8
+void test_attributes(void);     // A
+void test_create(void);         // B
+void test_kinds(void);          // B5 to B8
+void test_left(char **place);   // B14; opens the target
+void test_threads(void);        // B12, B13, E6, E10
+void test_start(void);          // C
+void test_full(void);           // C and D of streams that are full
+void test_policies(void);       // D
+void test_reads(void);          // E
+void test_names(void);          // F
+void test_full_table(void);     // F4
+void test_filter(void);         // G
+void test_refused_filter(void); // G7
+void test_logs(void);           // H
+void test_disk(void);           // H of a disk that fails; H15, C7
+void test_flushing(void);       // H of what is flushed
+void test_probe(void);          // I
+void test_refused_word(void);   // I8
 
 #endif

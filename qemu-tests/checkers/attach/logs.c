@@ -3,91 +3,7 @@
 // In: a target that records what it is told. Out: a line for each assertion.
 #include "attach.h"
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-static char path[] = "/tmp/posix-attach-XXXXXX";
-
-// A new file without a name.
-static int new_file(void)
-{
-    char name[sizeof path];
-    memcpy(name, path, sizeof path);
-    int fd = mkstemp(name);
-    if (fd >= 0)
-        unlink(name);
-    return fd;
-}
-
-static trace_attr_t log_attributes(int stream_policy, int log_policy, size_t log_size)
-{
-    trace_attr_t attr = attributes(stream_policy, 0);
-    posix_trace_attr_setlogfullpolicy(&attr, log_policy);
-    posix_trace_attr_setlogsize(&attr, log_size);
-    posix_trace_attr_setname(&attr, "logged");
-    return attr;
-}
-
-static trace_id_t create_log(const char *name, int fd, const trace_attr_t *attr)
-{
-    trace_id_t trid = 0;
-    returns(name, 0, posix_trace_create_withlog(PID, attr, fd, &trid));
-    settle();
-    posix_trace_start(trid);
-    settle();
-    return trid;
-}
-
-static trace_id_t open_log(const char *name, int fd)
-{
-    trace_id_t trid = 0;
-    returns(name, 0, posix_trace_open(fd, &trid));
-    return trid;
-}
-
-// The next event of a log; with those of flushing, or without.
-static struct event next(trace_id_t trid)
-{
-    struct event event = {.unavailable = 1};
-    if (posix_trace_getnext_event(trid, &event.info, event.data, sizeof event.data, &event.length,
-                                  &event.unavailable))
-        event.unavailable = 1;
-    return event;
-}
-static struct event next_logged(trace_id_t trid)
-{
-    struct event event = next(trid);
-    while (!event.unavailable && (event.info.posix_event_id == POSIX_TRACE_FLUSH_START ||
-                                  event.info.posix_event_id == POSIX_TRACE_FLUSH_STOP))
-        event = next(trid);
-    return event;
-}
-static bool is(const struct event *event, trace_event_id_t type)
-{
-    bool good = !event->unavailable && event->info.posix_event_id == type;
-    if (!good)
-        printf("# %s of type %u, not %u\n", event->unavailable ? "none" : "one",
-               (unsigned)event->info.posix_event_id, (unsigned)type);
-    return good;
-}
-static bool logged(trace_id_t trid, trace_event_id_t type)
-{
-    struct event event = next_logged(trid);
-    return is(&event, type);
-}
-static bool are_logged(trace_id_t trid, uint32_t count, size_t bytes)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        struct event event = next_logged(trid);
-        if (event.unavailable || !is_told(&event, i, bytes))
-            return false;
-    }
-    return true;
-}
-static bool ends(trace_id_t trid)
-{
-    return next(trid).unavailable;
-}
 
 static bool log_status_is(trace_id_t trid, int overrun, int log_full, int log_overrun)
 {
@@ -239,7 +155,7 @@ static void test_flush_frees(void)
     check("H14 flush frees: the oldest, in order",
           good && count > RING_WORDS / 16 && count < OVERFULL);
     check("H14 flush frees: STOP behind, by itself",
-          is(&event, POSIX_TRACE_STOP) && number_in(&event) != 0);
+          is_type(&event, POSIX_TRACE_STOP) && number_in(&event) != 0);
     check("H14 flush frees: and started by the next event", logged(trid, POSIX_TRACE_START) &&
                                                                 are_logged(trid, 1, 6) &&
                                                                 logged(trid, POSIX_TRACE_STOP));
@@ -272,7 +188,7 @@ static void test_log_full(void)
         if (event.info.posix_event_id == told)
             good = good && is_told(&event, count++ % 30, 4);
     check("H9 log until full: the oldest, in order", good && count > 60 && count < 300);
-    check("H9 log until full: STOP is the last", is(&last, POSIX_TRACE_STOP));
+    check("H9 log until full: STOP is the last", is_type(&last, POSIX_TRACE_STOP));
     returns("H9 close", 0, posix_trace_close(trid));
     close(fd);
 }

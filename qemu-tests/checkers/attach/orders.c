@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { PATIENCE = 60, PAUSE = 5000000 }; // seconds, nanoseconds
+enum { PATIENCE = 60, PAUSE = 5 }; // seconds, milliseconds
 // Words of calls_order.
 enum {
     READY = 0,
@@ -14,13 +14,14 @@ enum {
     NUMBER = 3,
     VERB = 4,
     TYPE = 5,
-    NAME_AT = 9,
+    NAME_AT = 10,
     NAME_BYTES = 32
 };
 
 struct extract_memory *memory;
 struct extract_symbols *symbols;
 trace_event_id_t told;
+pid_t process = PID;
 static uint64_t words_at, before_at, behind_at;
 static uint32_t number;
 
@@ -42,6 +43,19 @@ static void go_on(bool ran)
 {
     if (ran)
         (void)extract_live_resume(memory, NULL);
+}
+
+bool let_run(void)
+{
+    bool stood = extract_live_halts(memory).now;
+    (void)extract_live_resume(memory, NULL);
+    return stood;
+}
+
+void stand_again(bool stood)
+{
+    if (stood)
+        (void)extract_live_halt(memory, NULL);
 }
 
 // The target's order of bytes, which is its own inverse.
@@ -78,8 +92,9 @@ static uint32_t order_word(uint32_t index)
 
 void post(const struct order *order)
 {
-    const uint32_t words[] = {in_order(order->verb), in_order(order->type), in_order(order->count),
-                              in_order(order->bytes), in_order(order->ticks)};
+    const uint32_t words[] = {in_order(order->verb),  in_order(order->type),
+                              in_order(order->count), in_order(order->bytes),
+                              in_order(order->ticks), in_order(order->first)};
     char name[NAME_BYTES] = "";
     if (order->name)
         memcpy(name, order->name, strnlen(order->name, sizeof name - 1));
@@ -89,12 +104,17 @@ void post(const struct order *order)
     poke(NUMBER, &next, sizeof next);
 }
 
+void pause_ms(long ms)
+{
+    const struct timespec pause = {.tv_nsec = ms * 1000000};
+    nanosleep(&pause, NULL);
+}
+
 // Lets the target run for a moment; whether the word is `value` then.
 static bool becomes(uint32_t index, uint32_t value)
 {
-    const struct timespec pause = {.tv_nsec = PAUSE};
     (void)extract_live_resume(memory, NULL);
-    nanosleep(&pause, NULL);
+    pause_ms(PAUSE);
     (void)extract_live_halt(memory, NULL);
     return order_word(index) == value;
 }
@@ -138,6 +158,12 @@ void settle(void)
 void record(uint32_t count, uint32_t bytes)
 {
     obey(&(struct order){.verb = RECORD, .type = told, .count = count, .bytes = bytes});
+}
+
+void record_from(uint32_t from, uint32_t to)
+{
+    obey(&(struct order){
+        .verb = RECORD, .type = told, .count = to - from, .bytes = 4, .first = from});
 }
 
 trace_event_id_t named_there(const char *name)

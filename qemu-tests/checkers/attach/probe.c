@@ -118,6 +118,68 @@ static void test_reset(void)
     end("I4 shutdown", trid);
 }
 
+// The START that comes when the stream was asked for again: what was copied is read before, the
+// firmware's own stream is let go of, and ours is bound.
+static struct event last_start(trace_id_t trid)
+{
+    struct event event, start = {0};
+    for (int i = 0; i < 4; i++) {
+        while (!(event = take(trid)).unavailable)
+            if (event.info.posix_event_id == POSIX_TRACE_START)
+                start = event;
+        settle();
+    }
+    return start;
+}
+
+// The same where memory is cleared, as at a reset of a chip, so that all that was counted begins at
+// 0; and the firmware may start a stream itself. `ask`: what is asked for before anybody looks.
+static void check_boot(const char *name, uint32_t started, int (*ask)(trace_id_t trid))
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, 12);
+    trace_event_set_t set, got;
+    struct event event;
+    int policy = 0;
+    size_t most = 0;
+    trace_id_t trid = create_started(name, &attr);
+    posix_trace_eventset_empty(&set);
+    posix_trace_eventset_add(POSIX_TRACE_UNNAMED_USEREVENT, &set);
+    posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET);
+    record(20, 4);
+    check(name, comes(trid, POSIX_TRACE_FILTER, &event));
+    obey(&(struct order){.verb = BOOT, .count = started});
+    returns(name, 0, ask ? ask(trid) : 0);
+    if (ask == posix_trace_stop)
+        returns(name, 0, posix_trace_start(trid));
+    event = last_start(trid);
+    check(name, event.length == sizeof set && !memcmp(event.data, &set, sizeof set));
+    posix_trace_get_attr(trid, &attr);
+    posix_trace_attr_getstreamfullpolicy(&attr, &policy);
+    posix_trace_attr_getmaxdatasize(&attr, &most);
+    check(name, policy == POSIX_TRACE_UNTIL_FULL && most == 12 &&
+                    !posix_trace_get_filter(trid, &got) && !memcmp(&got, &set, sizeof set));
+    told = named_there("told");
+    record(3, 5);
+    struct posix_trace_status_info status = status_of(trid);
+    check(name, events_come(trid, 0, 3) && none(trid) &&
+                    status.posix_stream_status == POSIX_TRACE_RUNNING &&
+                    (status.posix_stream_overrun_status == POSIX_TRACE_OVERRUN ||
+                     ask == posix_trace_clear));
+    end(name, trid);
+}
+
+static void test_boot(void)
+{
+    check_boot("I4 boot", 0, NULL);
+    check_boot("I4 boot, the firmware starts a stream", 1, NULL);
+    check_boot("I4 boot, then start", 0, posix_trace_start);
+    check_boot("I4 boot, the firmware starts a stream, then start", 1, posix_trace_start);
+    check_boot("I4 boot, then stop", 0, posix_trace_stop);
+    check_boot("I4 boot, the firmware starts a stream, then stop", 1, posix_trace_stop);
+    check_boot("I4 boot, then clear", 0, posix_trace_clear);
+    check_boot("I4 boot, the firmware starts a stream, then clear", 1, posix_trace_clear);
+}
+
 // ---- I7: what lies there, as a trace that is over ----
 
 static bool image_comes(trace_id_t image, trace_event_id_t type, struct event *event)
@@ -157,6 +219,73 @@ static void test_lies_there(void)
     end("I7 shutdown", trid);
 }
 
+// What was overwritten before the image was taken, and a record that nobody goes on with.
+static void test_lapped_image(void)
+{
+    struct event overflow, resume, event;
+    trace_id_t trid = create_started("I16 lapped image: create", NULL), image = 0;
+    record(OVERFULL, 4);
+    returns("I16 lapped image: open", EXTRACT_OK,
+            (int)extract_posix_open_memory(memory, symbols, 0, 0, &image, NULL));
+    bool good = image_comes(image, POSIX_TRACE_OVERFLOW, &overflow) &&
+                image_comes(image, POSIX_TRACE_RESUME, &resume) && image_comes(image, told, &event);
+    uint32_t number = event.data[0];
+    check("I16 lapped image: overflow at the first lost, resume, the rest",
+          good && are_apart(&overflow, 0, &event, number) &&
+              !memcmp(&resume.info.posix_timestamp, &event.info.posix_timestamp,
+                      sizeof event.info.posix_timestamp));
+    while (good && ++number < OVERFULL)
+        good = image_comes(image, told, &event) && is_told(&event, number, 4);
+    check("I16 lapped image: the newest, in order", good && !image_comes(image, 0, &event));
+    returns("I16 close", 0, posix_trace_close(image));
+    end("I16 shutdown", trid);
+}
+
+static void test_open_image(void)
+{
+    struct event event;
+    trace_id_t trid = create_started("I17 open: create", NULL), image = 0;
+    record(2, 4);
+    obey(&(struct order){.verb = HALF, .type = told, .count = 1, .bytes = 5});
+    record(2, 6);
+    returns("I17 open: open", EXTRACT_OK,
+            (int)extract_posix_open_memory(memory, symbols, 0, 0, &image, NULL));
+    bool good = image_comes(image, POSIX_TRACE_START, &event);
+    for (uint32_t i = 0; i < 4 && good; i++)
+        good = image_comes(image, told, &event) && is_told(&event, i % 2, i < 2 ? 4 : 6);
+    check("I17 open: it is passed over", good && !image_comes(image, 0, &event));
+    returns("I17 close", 0, posix_trace_close(image));
+    obey(&(struct order){.verb = WHOLE});
+    check("I17 open: the stream has it", events_come(trid, 0, 2) && events_come(trid, 0, 1) &&
+                                             events_come(trid, 0, 2) && none(trid));
+    end("I17 shutdown", trid);
+}
+
+// By a stream block's address; where it is not; and by what a process id is taken for.
+static void test_found(void)
+{
+    enum { OTHER = PID + 1 };
+    uint64_t block = address_of("ringside_posix");
+    trace_id_t trid = 0;
+    returns("I12 found: by a stream's block", EXTRACT_OK,
+            (int)extract_posix_attach(OTHER, memory, NULL, stream_word(1, 0), NULL));
+    returns("I12 found: a stream of it", 0, posix_trace_create(OTHER, NULL, &trid));
+    settle();
+    returns("I12 found: it is shut down", 0, posix_trace_shutdown(trid));
+    settle();
+    returns("I12 found: attached already", EXTRACT_USAGE,
+            (int)extract_posix_attach(OTHER, memory, NULL, block, NULL));
+    returns("I12 found: detach", EXTRACT_OK, (int)extract_posix_detach(OTHER, NULL));
+    returns("I12 found: detached already", EXTRACT_NOTFOUND,
+            (int)extract_posix_detach(OTHER, NULL));
+    returns("I12 found: no process", EXTRACT_USAGE,
+            (int)extract_posix_attach(0, memory, NULL, block, NULL));
+    returns("I12 found: beside it", EXTRACT_BAD,
+            (int)extract_posix_attach(OTHER, memory, NULL, block + 8, NULL));
+    returns("I12 found: no such stream", EXTRACT_USAGE,
+            (int)extract_posix_open_memory(memory, NULL, block, 2, &trid, NULL));
+}
+
 void test_probe(void)
 {
     test_torn(1);
@@ -164,36 +293,14 @@ void test_probe(void)
     test_open();
     test_lapped();
     test_reset();
+    test_boot();
     test_lies_there();
+    test_lapped_image();
+    test_open_image();
+    test_found();
 }
 
 // ---- I8: a word that cannot be written ----
-
-static uint64_t refused;
-
-// The target's memory; it stands while it is read, where it has to.
-static size_t pass_read(void *context, uint64_t address, void *buffer, size_t length)
-{
-    size_t got = 0;
-    bool ran = !extract_live_halts(context).now;
-    (void)extract_live_halt(context, NULL);
-    (void)extract_memory_read(context, address, buffer, length, &got, NULL);
-    if (ran)
-        (void)extract_live_resume(context, NULL);
-    return got;
-}
-
-static size_t pass_write(void *context, uint64_t address, const void *bytes, size_t length)
-{
-    bool ran = !extract_live_halts(context).now;
-    if (refused >= address && refused - address < length)
-        return 0;
-    (void)extract_live_halt(context, NULL);
-    enum extract_code code = extract_memory_write(context, address, bytes, length, NULL);
-    if (ran)
-        (void)extract_live_resume(context, NULL);
-    return code ? 0 : length;
-}
 
 // Nothing that was read is freed: the target overwrites it as if it were lost, the reader knows.
 static void read_without_freeing(void)
@@ -220,22 +327,13 @@ static void read_without_freeing(void)
 
 void test_refused_word(void)
 {
-    enum { STREAMS_AT = 32, READ_POS = 88 };
-    uint64_t block = address_of("ringside_posix");
-    struct extract_memory *passing;
-    const struct extract_memory_source source = {.read = pass_read,
-                                                 .write = pass_write,
-                                                 .context = memory,
-                                                 .byte_order = extract_memory_byte_order(memory),
-                                                 .running = true,
-                                                 .name = "target"};
-    refused = block + peek(block + STREAMS_AT) + READ_POS;
-    if (extract_memory_new(&passing, &source, NULL) ||
-        extract_posix_attach(PID, passing, symbols, 0, NULL)) {
-        check("I8 refused: attach", false);
-        return;
-    }
-    read_without_freeing();
-    check("I8 refused: detach", extract_posix_detach(PID, NULL) == EXTRACT_OK);
-    extract_memory_close(passing);
+    enum { READ_POS = 88 };
+    refused = stream_word(0, READ_POS);
+    if (passing_attach("I8 refused: attach", true))
+        read_without_freeing();
+    passing_detach("I8 refused: detach");
+    if (passing_attach("I18 read only: attach", false))
+        returns("I18 read only: create", EPERM,
+                posix_trace_create(process, NULL, &(trace_id_t){0}));
+    passing_detach("I18 read only: detach");
 }

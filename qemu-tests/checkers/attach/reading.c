@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: streams of the target, and their events one by one. In: trace ids.
-// Out: whether they are what the firmware was told to record.
+// qemu-tests/checkers/attach: streams of the target, their logs, and their events one by one.
+// In: trace ids, files. Out: whether they are what the firmware was told to record.
 #include "attach.h"
+#include <stdlib.h>
+#include <unistd.h>
 
 trace_attr_t attributes(int policy, size_t max_data)
 {
@@ -17,7 +19,7 @@ trace_attr_t attributes(int policy, size_t max_data)
 trace_id_t create(const char *name, const trace_attr_t *attr)
 {
     trace_id_t trid = 0;
-    returns(name, 0, posix_trace_create(PID, attr, &trid));
+    returns(name, 0, posix_trace_create(process, attr, &trid));
     settle();
     return trid;
 }
@@ -98,6 +100,13 @@ int number_in(const struct event *event)
     return value;
 }
 
+struct posix_trace_status_info status_of(trace_id_t trid)
+{
+    struct posix_trace_status_info status = {.posix_stream_status = -1};
+    posix_trace_get_status(trid, &status);
+    return status;
+}
+
 bool status_is(trace_id_t trid, int running, int full, int overrun)
 {
     struct posix_trace_status_info s;
@@ -113,4 +122,102 @@ bool status_is(trace_id_t trid, int running, int full, int overrun)
 double seconds(const struct timespec *time)
 {
     return (double)time->tv_sec + (double)time->tv_nsec / 1e9;
+}
+
+bool are_apart(const struct event *event, uint32_t number, const struct event *later,
+               uint32_t later_number)
+{
+    struct span span = ticks_between(number, later_number);
+    double ticks = (seconds(&later->info.posix_timestamp) - seconds(&event->info.posix_timestamp)) *
+                   target_hz();
+    const double rounding = 1e-6 * target_hz() + 2; // of a double that has the time of day
+    bool good = ticks >= span.least - rounding && ticks <= span.most + rounding;
+    if (!good)
+        printf("# %.1f ticks, not %u to %u\n", ticks, (unsigned)span.least, (unsigned)span.most);
+    return good;
+}
+
+// ---- logs ----
+
+int new_file(void)
+{
+    char name[] = "/tmp/posix-attach-XXXXXX";
+    int fd = mkstemp(name);
+    if (fd >= 0)
+        unlink(name);
+    return fd;
+}
+
+trace_attr_t log_attributes(int stream_policy, int log_policy, size_t log_size)
+{
+    trace_attr_t attr = attributes(stream_policy, 0);
+    posix_trace_attr_setlogfullpolicy(&attr, log_policy);
+    posix_trace_attr_setlogsize(&attr, log_size);
+    posix_trace_attr_setname(&attr, "logged");
+    return attr;
+}
+
+trace_id_t create_log(const char *name, int fd, const trace_attr_t *attr)
+{
+    trace_id_t trid = 0;
+    returns(name, 0, posix_trace_create_withlog(process, attr, fd, &trid));
+    settle();
+    posix_trace_start(trid);
+    settle();
+    return trid;
+}
+
+trace_id_t open_log(const char *name, int fd)
+{
+    trace_id_t trid = 0;
+    returns(name, 0, posix_trace_open(fd, &trid));
+    return trid;
+}
+
+struct event next(trace_id_t trid)
+{
+    struct event event = {.unavailable = 1};
+    if (posix_trace_getnext_event(trid, &event.info, event.data, sizeof event.data, &event.length,
+                                  &event.unavailable))
+        event.unavailable = 1;
+    return event;
+}
+
+struct event next_logged(trace_id_t trid)
+{
+    struct event event = next(trid);
+    while (!event.unavailable && (event.info.posix_event_id == POSIX_TRACE_FLUSH_START ||
+                                  event.info.posix_event_id == POSIX_TRACE_FLUSH_STOP))
+        event = next(trid);
+    return event;
+}
+
+bool is_type(const struct event *event, trace_event_id_t type)
+{
+    bool good = !event->unavailable && event->info.posix_event_id == type;
+    if (!good)
+        printf("# %s of type %u, not %u\n", event->unavailable ? "none" : "one",
+               (unsigned)event->info.posix_event_id, (unsigned)type);
+    return good;
+}
+
+bool logged(trace_id_t trid, trace_event_id_t type)
+{
+    struct event event = next_logged(trid);
+    return is_type(&event, type);
+}
+
+bool are_logged(trace_id_t trid, uint32_t count, size_t bytes)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct event event = next_logged(trid);
+        if (event.unavailable || !is_told(&event, i, bytes))
+            return false;
+    }
+    return true;
+}
+
+bool ends(trace_id_t trid)
+{
+    return next_logged(trid).unavailable;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: E to G: reading, names, filters.
+// qemu-tests/checkers/attach: E and F: reading, names.
 // In: a target that records what it is told. Out: a line for each assertion.
 #include "attach.h"
 #include <pthread.h>
@@ -252,96 +252,4 @@ void test_full_table(void)
           !posix_trace_trid_eventid_open(trid, name, &id) && id == last &&
               named_there(name) == last);
     end("F4 shutdown", trid);
-}
-
-// ---- G ----
-
-static int change_filter(trace_id_t trid, trace_event_id_t type, int how)
-{
-    trace_event_set_t set;
-    posix_trace_eventset_empty(&set);
-    posix_trace_eventset_add(type, &set);
-    int error = posix_trace_set_filter(trid, &set, how);
-    settle();
-    return error;
-}
-
-// Whether an event FILTER comes, from what is in `old` to what is in `new`.
-static bool filter_comes(trace_id_t trid, const trace_event_set_t *old,
-                         const trace_event_set_t *new)
-{
-    struct event event;
-    return comes(trid, POSIX_TRACE_FILTER, &event) && event.length == 2 * sizeof *old &&
-           !memcmp(event.data, old, sizeof *old) &&
-           !memcmp(event.data + sizeof *old, new, sizeof *new);
-}
-
-static void test_filtered(void)
-{
-    enum { UNNAMED = POSIX_TRACE_UNNAMED_USEREVENT };
-    const struct order unnamed = {.verb = RECORD, .type = UNNAMED, .count = 1, .bytes = 1};
-    trace_event_set_t a, both, got;
-    struct event event;
-    trace_id_t trid = create("G3 filter: create", NULL);
-    posix_trace_eventset_empty(&a);
-    posix_trace_eventset_add(UNNAMED, &a);
-    both = a;
-    posix_trace_eventset_add(told, &both);
-    returns("G3 filter: set", 0, change_filter(trid, UNNAMED, POSIX_TRACE_SET_EVENTSET));
-    posix_trace_start(trid);
-    settle();
-    check("G3 filter: no FILTER while suspended",
-          comes(trid, POSIX_TRACE_START, &event) && none(trid));
-    obey(&unnamed);
-    record(1, 1);
-    check("G3 filter: what is in it is absent", events_come(trid, 0, 1) && none(trid));
-    returns("G3 filter: add", 0, change_filter(trid, told, POSIX_TRACE_ADD_EVENTSET));
-    record(1, 1);
-    obey(&unnamed);
-    check("G3 filter: FILTER, with the old one and the new one", filter_comes(trid, &a, &both));
-    check("G3 filter: both are absent", none(trid));
-    returns("G3 filter: take away", 0, change_filter(trid, told, POSIX_TRACE_SUB_EVENTSET));
-    check("G3 filter: FILTER, back", filter_comes(trid, &both, &a));
-    returns("G3 filter: take away once more", 0,
-            change_filter(trid, told, POSIX_TRACE_SUB_EVENTSET));
-    record(1, 1);
-    check("G3 filter: it comes again", events_come(trid, 0, 1) && none(trid));
-    check("G3 filter: get", !posix_trace_get_filter(trid, &got) && !memcmp(&got, &a, sizeof a));
-    returns("G3 filter: no way to", EINVAL, posix_trace_set_filter(trid, &a, 0));
-    end("G3 shutdown", trid);
-}
-
-static void test_system_types(void)
-{
-    trace_event_set_t set;
-    struct event event;
-    trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, 0);
-    trace_id_t trid = create("G4 system types: create", &attr);
-    posix_trace_eventset_fill(&set, POSIX_TRACE_ALL_EVENTS);
-    posix_trace_eventset_del(told, &set);
-    returns("G4 system types: set", 0,
-            posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
-    posix_trace_start(trid);
-    settle();
-    returns("G4 system types: take away", 0,
-            change_filter(trid, POSIX_TRACE_START, POSIX_TRACE_SUB_EVENTSET));
-    record(1, 1);
-    check("G4 system types: neither START nor FILTER", events_come(trid, 0, 1) && none(trid));
-    posix_trace_stop(trid);
-    settle();
-    check("G4 system types: no STOP", none(trid));
-    posix_trace_start(trid);
-    record(OVERFULL, 4);
-    check("G4 system types: START", comes(trid, POSIX_TRACE_START, &event));
-    bool others = false;
-    while (!(event = take(trid)).unavailable)
-        others = others || event.info.posix_event_id != told;
-    check("G4 system types: no STOP by itself", !others);
-    end("G4 shutdown", trid);
-}
-
-void test_filter(void)
-{
-    test_filtered();
-    test_system_types();
 }

@@ -8,13 +8,15 @@
 enum { MOST = 256, DATA_MOST = 96, BEFORE_WRAP = 799, RING_AT = 4, OPEN_OR_DONE = 3 };
 
 enum verb {
-    RECORD = 1, // `count` events of the type, of `bytes` bytes each: byte k of event i is i + k
+    RECORD = 1, // `count` events of the type, the first of the number `first`, of `bytes` bytes
+                // each: byte k of event i is i + k
     LATE,       // the same, `ticks` later
     HALF,       // the same, but the first record stays open,
     WHOLE,      // until this
     STORM,      // until the next order: `count` events each tick, numbered, as RECORD's are not
     NAME,       // registers the name, and gives the type
-    RENEW       // makes the recorder's block anew
+    RENEW,      // makes the recorder's block anew
+    BOOT        // the same in memory that was cleared, and starts `count` streams itself
 };
 
 // Words, and a name's bytes. A test writes `number` last.
@@ -23,7 +25,7 @@ volatile struct {
     uint32_t clock_hz;
     uint32_t done; // the number of the order that was carried out last
     uint32_t number;
-    uint32_t verb, type, count, bytes, ticks;
+    uint32_t verb, type, count, bytes, ticks, first;
     char name[RINGSIDE_TRACE_NAME_BYTES];
 } calls_order = {.clock_hz = BOUT_PORT_STAMP_HZ};
 volatile uint32_t calls_before[MOST], calls_behind[MOST];
@@ -47,7 +49,8 @@ static __attribute__((noinline)) void calls_record(void)
 {
     UCHAR data[DATA_MOST];
     uint32_t bytes = calls_order.bytes;
-    for (uint32_t i = 0; i < calls_order.count && i < MOST; i++) {
+    uint32_t first = calls_order.first, end = first + calls_order.count;
+    for (uint32_t i = first; i < end && i < MOST; i++) {
         for (uint32_t k = 0; k < bytes && k < DATA_MOST; k++)
             data[k] = (UCHAR)(i + k);
         calls_before[i] = now();
@@ -97,6 +100,17 @@ static void storm(uint32_t number)
     }
 }
 
+static void boot(void)
+{
+    enum { TOTAL_BYTES = 3 };
+    volatile uint32_t *words = (volatile uint32_t *)(void *)&ringside_posix;
+    for (uint32_t left = words[TOTAL_BYTES] / 4; left; left--)
+        words[left - 1] = 0;
+    ringside_trace_init();
+    if (calls_order.count)
+        ringside_trace_start(POSIX_TRACE_LOOP);
+}
+
 static void obey(uint32_t number)
 {
     char name[RINGSIDE_TRACE_NAME_BYTES];
@@ -124,6 +138,9 @@ static void obey(uint32_t number)
         break;
     case RENEW:
         ringside_trace_init();
+        break;
+    case BOOT:
+        boot();
         break;
     default:
         break;
