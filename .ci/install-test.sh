@@ -35,6 +35,21 @@ client_runs() {
         LD_LIBRARY_PATH=$root/dest/usr/lib "$client"
 }
 
+# Where the machine has what libdw and libelf need, which do not say all of it to dpkg.
+client_links_statically() {
+    local libs
+    libs=$(pkg-config --static --libs libdw libelf) || return 0
+    echo 'int main(void) { return 0; }' >"$client.c"
+    # What pkg-config prints is a list of words.
+    # shellcheck disable=SC2086
+    ${CC:-gcc} -static "$client.c" -o "$client" $libs 2>"$root/said" || return 0
+    printf '%s\n' '#include <extract/symbols.h>' '#include <stddef.h>' 'int main(void)' \
+        '{ struct extract_symbols *s; return !extract_symbols_open(&s, "/", NULL); }' >"$client.c"
+    # shellcheck disable=SC2046
+    ${CC:-gcc} -static "$client.c" -o "$client" \
+        $(package --static --cflags --libs libextract) 2>"$root/said" && "$client"
+}
+
 public_headers() {
     (cd "$root/dest/usr/include" && ls extract/*.h extract/posix/*.h trace.h)
 }
@@ -136,6 +151,7 @@ nothing_is_left() {
 check "make install" $make --no-print-directory install DESTDIR="$root/dest" PREFIX=/usr
 check "the installed program runs" "$root/dest/usr/bin/ringside" --help
 check "a client builds with pkg-config and runs" client_runs
+check "a client links statically" client_links_statically
 check "public headers stand alone" headers_stand_alone
 check "the library exports what its headers declare" exports_match
 check "the reader exports GDB's two names only" reader_exports

@@ -28,6 +28,9 @@ INSTALL_644 += qemu-tests/probe/probe.cfg:share/openocd/site/interface/ringside-
 INSTALL_644 += qemu-tests/probe/riscv.cfg:share/openocd/site/interface/ringside-probe-riscv.cfg
 # Functions that share a page with another one: NAME.3:PAGE.3, out of the pages' first sections.
 MAN_LINKS := $(if $(MANUALS),$(shell awk -f .ci/man-links.awk $(filter %.3.scd,$(MAN_PAGES))))
+# What a program that is linked statically needs beside the library.
+STATIC_LIBS = $(or $(shell pkg-config --static --libs $(if $(filter 1,$(HAVE_DW)),libdw) libelf \
+  2>/dev/null),$(LIBS))
 # Links and files that are made for the prefix.
 INSTALL_MADE := lib/$(SONAME) lib/libextract.so lib/pkgconfig/libextract.pc \
   share/ringside/ringside.gdb \
@@ -49,7 +52,7 @@ install: all
 	@$(foreach l,$(MAN_LINKS),echo '.so man3/$(call target_of,$(l))' \
 	  > "$(STAGE)/share/man/man3/$(firstword $(subst :, ,$(l)))" &&) :
 	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
-	  -e 's|@LIBS@|$(LIBS)|' \
+	  -e 's|@LIBS@|$(strip $(STATIC_LIBS))|' \
 	  libextract/libextract.pc.in > "$(STAGE)/lib/pkgconfig/libextract.pc"
 	@sed 's|@READER@|$(PREFIX)/lib/ringside/ringside-reader.so|g' gdb-reader/ringside.gdb.in \
 	  > "$(STAGE)/share/ringside/ringside.gdb"

@@ -97,7 +97,9 @@ static int run(const struct cli_options *options)
     if (cli_filter_is_request(options))
         return cli_filter_request(options);
     if (!cli_is_live(options) || (!options->elf && !options->pid))
-        return cli_refuse("filter", "write --openocd PORT or --remote PORT, and --elf FIRMWARE.elf",
+        return cli_refuse("filter",
+                          "write --pid N, or --openocd PORT or --remote PORT and --elf "
+                          "FIRMWARE.elf; filter show INPUT shows that of a file",
                           cli_is_live(options) ? "no ELF is given" : "no live target is given");
     live.input_count = 0; // the words are no inputs
     enum extract_code code = cli_symbols_open(&symbols, options, &error);
