@@ -7,6 +7,7 @@
 #include "base/now.h"
 #include "templates.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // The file in `info files`: Symbols from "PATH".
@@ -21,6 +22,17 @@ static void symbol_file(const char *files, char *path, size_t size)
         return;
     start += strlen(head);
     snprintf(path, size, "%.*s", (int)(end - start), start);
+}
+
+// Where the program's entry point lies now, as `info files` tells.
+void look_move(struct extract_symbols *symbols, const struct request *request)
+{
+    static const char head[] = "\n\tEntry point: 0x";
+    const char *start = strstr(request->files, head);
+    uint64_t entry = start ? strtoull(start + sizeof head - 1, NULL, 16) : 0;
+
+    if (symbols && entry)
+        extract_symbols_move(symbols, entry);
 }
 
 size_t choice_conditions(const struct choice *choice,
@@ -127,9 +139,10 @@ enum extract_code look_begin(struct look *look, struct state *state, const struc
     enum extract_code code = state_rkh(&look->rkh, choice->rkh, choice->view, error);
     if (!code)
         code = state_symbols(state, state->options.elf ? state->options.elf : path, error);
-    if (!code)
-        code = target_memory(target, byte_order(state), &look->memory, error);
-    return code;
+    if (code)
+        return code;
+    look_move(state->symbols, request);
+    return target_memory(target, byte_order(state), &look->memory, error);
 }
 
 enum extract_code look_open(struct look *look, struct state *state, const struct request *request,

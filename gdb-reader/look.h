@@ -74,6 +74,9 @@ enum extract_code look_news(struct look *look, const struct choice *choice, uint
                             struct extract_text *text, uint64_t *shown,
                             struct extract_error *error);
 
+// Moves symbols to where GDB says that the program's entry point lies. NULL is allowed.
+void look_move(struct extract_symbols *symbols, const struct request *request);
+
 // The conditions that a choice makes. Returns how many.
 size_t choice_conditions(const struct choice *choice,
                          struct extract_condition conditions[CHOICE_CONDITIONS]);

@@ -71,6 +71,7 @@ static enum extract_code note(void *context, const struct extract_log_block *blo
 static void hear(struct recording *r, struct call *call)
 {
     r->target = call->target;
+    look_move(r->symbols, call->request);
     r->news = (struct news){.text = &call->answer->text};
 }
 
@@ -155,6 +156,8 @@ static enum extract_code open_target(struct recording *r, const struct call *cal
 
     if (symbols)
         code = extract_symbols_open(&r->symbols, extract_symbols_path(symbols), error);
+    if (!code)
+        look_move(r->symbols, call->request);
     return code ? code : extract_memory_new(&r->memory, &source, error);
 }
 

@@ -17,7 +17,7 @@ record_on_board() {
     kill -9 "$board" 2>/dev/null || true
 }
 build_program() { # [COMPILER OPTION...]
-    cc -std=gnu11 -g -O1 -no-pie -I"$target" -I"$here/native" "$@" \
+    cc -std=gnu11 -g -O1 -fno-pie -no-pie -I"$target" -I"$here/native" "$@" \
         -DRINGSIDE_TRACE_PORT='"port.h"' \
         "$here/native/program.c" "$target/ringside_trace.c" -o "$work/program"
 }
@@ -235,7 +235,22 @@ test_program_that_ends() {
     has '^\$1 = 3$'
     read_log
     steps_are $(seq 0 9)
-    marks_are 'RINGSIDE_GONE 1' 'RINGSIDE_START 1' 'RINGSIDE_STOP 1'
+    marks_are 'RINGSIDE_GONE 1' 'RINGSIDE_LOST 1' 'RINGSIDE_START 1' 'RINGSIDE_STOP 1'
+    log_is '.events_lost == null'
+}
+
+# A program that may be loaded anywhere: its ring is found, and its functions have names, there and
+# in the log.
+test_program_loaded_anywhere() {
+    build_program -fPIE -pie
+    record_program 'ringside last 1' "ringside record $log" continue 'ringside record off'
+    has ' step at=main\+0x[0-9a-f]+ \(.*program\.c:[0-9]+\) data=04 00 00 00$'
+    read_log
+    steps_are $(seq 0 9)
+    "$BUILD/ringside" report --event step --elf "$work/program" "$log" >"$out"
+    [ "$(grep -cE ' step at=main\+0x[0-9a-f]+ \(.*program\.c:[0-9]+\) ' "$out")" -eq 10 ]
+    "$BUILD/ringside" report --event step "$log" >"$out"
+    lacks 'at=main'
 }
 
 # Begun anew, the program has another ring at the same place.

@@ -12,6 +12,7 @@ enum {
     LOG_SECTION_PAYLOAD = 112,
     LOG_RING_PAYLOAD = 56, // and the header
     LOG_OBJECTS_PAYLOAD = 8,
+    LOG_PROGRAM_PAYLOAD = 8,
     LOG_STATUS_PAYLOAD = 64,
     LOG_CREATOR = 64,
     LOG_FORMAT_NAME = 16,
@@ -38,7 +39,8 @@ static inline void extract_log_store(uint8_t *to, uint64_t value, unsigned bytes
 
 // Types of blocks that stand again at the head of every section, in this order.
 static const uint16_t log_repeated[] = {EXTRACT_LOG_RING, EXTRACT_LOG_OBJECTS,
-                                        EXTRACT_LOG_ATTRIBUTES, EXTRACT_LOG_NAMES};
+                                        EXTRACT_LOG_ATTRIBUTES, EXTRACT_LOG_NAMES,
+                                        EXTRACT_LOG_PROGRAM};
 
 enum { LOG_REPEATED = sizeof log_repeated / sizeof *log_repeated };
 

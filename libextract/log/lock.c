@@ -12,11 +12,13 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOCK ".lock"
 
 enum { LINE = 256, STAT = 1024, START_FIELD = 22, TRIES = 16 };
+enum { PAUSES = 20, PAUSE = 1000000 }; // for those who ask whether a file is held; nanoseconds
 
 // Who holds a lock.
 struct holder {
@@ -232,6 +234,30 @@ void extract_log_unlock(struct log_lock *lock)
     drop(lock);
     free(lock->path);
     lock->path = NULL;
+}
+
+bool extract_log_hold_file(int fd)
+{
+    const struct timespec pause = {0, PAUSE};
+    for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+        if (errno != EWOULDBLOCK || i == PAUSES)
+            return false;
+        nanosleep(&pause, NULL);
+        errno = EWOULDBLOCK;
+    }
+    return true;
+}
+
+// Asked through a descriptor of its own: a lock that this one's copies have would be changed.
+bool extract_log_file_is_held(int fd)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int own = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool held = own >= 0 && flock(own, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (own >= 0)
+        close(own);
+    return held;
 }
 
 enum extract_code extract_log_is_locked(bool *locked, const char *path, struct extract_error *error)

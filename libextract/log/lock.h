@@ -28,4 +28,10 @@ void extract_log_unlock(struct log_lock *lock);
 enum extract_code extract_log_is_locked(bool *locked, const char *path,
                                         struct extract_error *error);
 
+// The lock on the file itself, which is all that a writer has who was given a descriptor. False,
+// with errno EWOULDBLOCK: another writer holds it.
+bool extract_log_hold_file(int fd);
+// Whether a writer holds it. Who asks holds it for a moment, too, and is no writer's obstacle.
+bool extract_log_file_is_held(int fd);
+
 #endif

@@ -94,7 +94,7 @@ static enum extract_code continue_log(struct log_place *place, struct log_facts 
 // system gives the lock back when its holder is no more. Not every file system knows such locks.
 static enum extract_code hold_file(struct log_place *place, struct extract_error *error)
 {
-    place->held = flock(place->fd, LOCK_EX | LOCK_NB) == 0;
+    place->held = extract_log_hold_file(place->fd);
     if (place->held || errno != EWOULDBLOCK)
         return EXTRACT_OK;
     return extract_error_set(error, EXTRACT_LIMIT, place->path,

@@ -47,6 +47,7 @@ static enum extract_code read_index(struct extract_log *log, int fd, struct extr
     enum extract_code code = open_file(log, fd, error);
     if (!code && !log->given)
         code = extract_log_is_locked(&log->status.writing, log->path, error);
+    log->status.writing = log->status.writing || (!code && extract_log_file_is_held(log->fd));
     if (!code)
         code = extract_log_find_sections(log, error);
     if (!code)
@@ -117,6 +118,12 @@ void extract_log_free(struct extract_log *log)
     free_index(log);
     free(log->path);
     free(log);
+}
+
+bool extract_log_program(const struct extract_log *log, uint64_t *entry)
+{
+    *entry = log->entry;
+    return log->program && !log->moves;
 }
 
 const struct extract_log_status *extract_log_status(const struct extract_log *log)

@@ -46,6 +46,8 @@ struct extract_log {
     uint64_t next_number; // of the block that follows the last
     uint64_t end;         // of the section that holds the farthest block
     struct log_print prints[LOG_REPEATED];
+    bool program, moves; // where it was loaded is told; as different places
+    uint64_t entry;      // the last of them
     struct log_window window;
 };
 

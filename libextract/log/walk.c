@@ -57,6 +57,19 @@ static void note_order(struct extract_log *log, const struct extract_log_block *
         log->status.byte_order = (enum extract_byte_order)order;
 }
 
+static void note_program(struct extract_log *log, const struct extract_log_block *block)
+{
+    const size_t length = block->length < LOG_PROGRAM_PAYLOAD ? 0 : LOG_PROGRAM_PAYLOAD;
+    const uint8_t *bytes = extract_log_peek(log, block->offset + LOG_HEAD, length);
+    struct extract_cursor c = extract_cursor_make(bytes, bytes ? length : 0, EXTRACT_LITTLE);
+    uint64_t entry = extract_cursor_u64(&c);
+    if (c.failed)
+        return;
+    log->moves |= log->program && log->entry != entry;
+    log->program = true;
+    log->entry = entry;
+}
+
 // Whether a block repeats the one of its type before it, at the head of its section.
 static bool repeats(struct walk *walk, const struct extract_log_block *block)
 {
@@ -73,6 +86,8 @@ static bool repeats(struct walk *walk, const struct extract_log_block *block)
     *last = now;
     if (block->type == EXTRACT_LOG_RING)
         note_order(log, block);
+    if (block->type == EXTRACT_LOG_PROGRAM)
+        note_program(log, block);
     return same;
 }
 

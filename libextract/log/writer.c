@@ -384,7 +384,7 @@ static enum extract_code put_block(struct extract_log_writer *w,
 // Why a block makes no sense; NULL when it does.
 static const char *nonsense(const struct extract_log_block *b, const void *payload)
 {
-    if (b->type < EXTRACT_LOG_ENTRIES || b->type > EXTRACT_LOG_BYTES ||
+    if (b->type < EXTRACT_LOG_ENTRIES || b->type > EXTRACT_LOG_PROGRAM ||
         b->type == EXTRACT_LOG_STATUS)
         return "blocks of that type are the log's own";
     if (b->length && !payload)
@@ -475,12 +475,21 @@ enum extract_code extract_log_put(struct extract_log_writer *writer,
     const char *why = nonsense(block, payload);
     if (why)
         return extract_error_set(error, EXTRACT_USAGE, "log block", NULL, "%s", why);
-    if (block->type == EXTRACT_LOG_ATTRIBUTES || block->type == EXTRACT_LOG_NAMES)
+    if (extract_log_repeated(block->type) < LOG_REPEATED)
         return put_repeat(writer, block->type, payload, block->length, error);
     enum extract_code code = put_block(writer, block, payload, error);
     if (!code)
         writer->split_done = 0;
     return code;
+}
+
+enum extract_code extract_log_put_program(struct extract_log_writer *writer, uint64_t entry,
+                                          struct extract_error *error)
+{
+    uint8_t payload[LOG_PROGRAM_PAYLOAD];
+    const struct extract_log_block block = {.type = EXTRACT_LOG_PROGRAM, .length = sizeof payload};
+    extract_log_store(payload, entry, sizeof payload);
+    return extract_log_put(writer, &block, payload, error);
 }
 
 // ---- Creating and closing ----

@@ -383,7 +383,12 @@ enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *
 
 enum extract_code bytes_end(struct extract_recorder *r, struct extract_error *error)
 {
+    enum extract_code code = EXTRACT_OK;
+    bool gone = r->found && r->status.gone && !r->drained;
     if (r->bytes.counted && r->found)
-        return counted_end(r, error);
-    return r->behind ? out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error) : EXTRACT_OK;
+        code = counted_end(r, error);
+    else if (r->behind)
+        code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error);
+    // What it wrote since the last look, nobody will ever know.
+    return code || !gone ? code : out_loss(&r->out, EXTRACT_LOSS_UNREADABLE, 0, 1, error);
 }

@@ -322,6 +322,7 @@ static enum extract_code write_all(const struct flush *f, struct extract_log_wri
 }
 
 static enum extract_code go_on(struct flush *f, const char *path,
+                               const struct extract_symbols *symbols,
                                struct extract_record_status *status, struct extract_error *error)
 {
     struct extract_log_options options = {.size = sizeof options, .policy = EXTRACT_LOG_APPEND};
@@ -338,7 +339,8 @@ static enum extract_code go_on(struct flush *f, const char *path,
     enum extract_code code = extract_log_create(&log, path, &options, error);
     if (code)
         return code;
-    code = write_all(f, log, gap, error);
+    code = record_put_program(log, symbols, error);
+    code = code ? code : write_all(f, log, gap, error);
     extract_log_note_cost(log, status->polls, &status->cost);
     enum extract_code closed = extract_log_close(log, code ? NULL : error);
     return code ? code : closed;
@@ -389,7 +391,7 @@ enum extract_code extract_record_flush(const char *path, struct extract_memory *
         code = extract_error_set(error, EXTRACT_ABSENT, "trace ring", "start the trace first",
                                  "its trace was never enabled");
     code = code ? code : check_kind(&f, path, error);
-    code = code ? code : go_on(&f, path, status, error);
+    code = code ? code : go_on(&f, path, symbols, status, error);
     for (size_t i = 0; i < f.count; i++)
         free(f.list[i].payload);
     free(f.list);

@@ -97,6 +97,15 @@ enum extract_code out_ring(struct out *out, const struct extract_ring *ring,
     return code;
 }
 
+enum extract_code record_put_program(struct extract_log_writer *log,
+                                     const struct extract_symbols *symbols,
+                                     struct extract_error *error)
+{
+    uint64_t entry;
+    bool known = log && symbols && extract_symbols_entry(symbols, &entry);
+    return known ? extract_log_put_program(log, entry, error) : EXTRACT_OK;
+}
+
 // Of a registry of names, those in use.
 static enum extract_code put_names(struct out *out, const struct extract_ring *ring,
                                    const uint8_t *bytes, size_t length, struct extract_error *error)

@@ -160,6 +160,7 @@ static enum extract_code start_ring(struct extract_recorder *r, struct extract_e
     bool bytes = bytes_can_follow(&r->ring);
     enum extract_code code = (bytes ? bytes_start : start_slots)(r, error);
     r->bytes.follows = bytes;
+    code = code ? code : record_put_program(r->out.log, r->symbols, error);
     snprintf(text, sizeof text, "%s ring at 0x%llx, %u %s", r->ring.format->name,
              (unsigned long long)r->ring.address, r->measure.entries.count,
              bytes ? "bytes" : "entries");

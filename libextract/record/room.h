@@ -96,6 +96,11 @@ uint64_t gauge_distance(struct gauge *gauge, const struct extract_ring *ring,
 
 #define RECORD_ABOUT UINT64_MAX
 
+// Says in a log where the program was loaded, if that is known.
+enum extract_code record_put_program(struct extract_log_writer *log,
+                                     const struct extract_symbols *symbols,
+                                     struct extract_error *error);
+
 // out.c: blocks to the log and to the sink.
 struct out {
     struct extract_log_writer *log;

@@ -132,6 +132,9 @@ static enum extract_code read_log(struct extract_session *session, struct extrac
                                   struct extract_error *error)
 {
     struct extract_trace_options meaning = meaning_of(symbols, options);
+    uint64_t entry;
+    if (symbols && extract_log_program(log, &entry))
+        extract_symbols_move(symbols, entry);
     enum extract_code code = extract_trace_open_log(&session->trace, log, &meaning, error);
     if (code)
         return code;

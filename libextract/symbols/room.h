@@ -52,6 +52,8 @@ struct type_index {
 struct extract_symbols {
     char *path;
     uint64_t moved; // how far above the addresses of its file the program was loaded
+    bool placed;    // that was told, by the place of its entry point:
+    uint64_t entry;
     struct elf_file file;
     struct symbol_table table;
     struct line_table lines;

@@ -168,8 +168,19 @@ bool extract_symbols_at(const struct extract_symbols *symbols, size_t i,
 void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry)
 {
     GElf_Ehdr header;
-    if (gelf_getehdr(symbols->file.elf, &header) && header.e_entry)
-        symbols->moved = entry - header.e_entry;
+    if (!gelf_getehdr(symbols->file.elf, &header) || header.e_type != ET_DYN || !header.e_entry)
+        return;
+    // Of Thumb code bit 0 is set, or not, by who tells.
+    uint64_t bits = symbols->file.machine == EM_ARM ? ~UINT64_C(1) : UINT64_MAX;
+    symbols->moved = (entry & bits) - (header.e_entry & bits);
+    symbols->entry = entry;
+    symbols->placed = true;
+}
+
+bool extract_symbols_entry(const struct extract_symbols *symbols, uint64_t *entry)
+{
+    *entry = symbols->entry;
+    return symbols->placed;
 }
 
 const char *extract_symbols_path(const struct extract_symbols *symbols)

@@ -37,7 +37,8 @@ enum extract_log_type {
     EXTRACT_LOG_STATUS,      // the last block of a log that was closed in order
     EXTRACT_LOG_ATTRIBUTES,  // stream and log attributes (POSIX trace)
     EXTRACT_LOG_NAMES,       // event type names (POSIX trace)
-    EXTRACT_LOG_BYTES        // a stretch of a byte stream (RKH)
+    EXTRACT_LOG_BYTES,       // a stretch of a byte stream (RKH)
+    EXTRACT_LOG_PROGRAM      // where the traced program was loaded
 };
 
 enum extract_log_loss {      // why entries are missing
@@ -168,18 +169,24 @@ enum extract_code extract_log_put_objects(struct extract_log_writer *writer, uin
                                           const void *bytes, size_t length,
                                           struct extract_error *error);
 
-// Adds a block of type ENTRIES, LOSS, MARK, ATTRIBUTES, NAMES or BYTES. `block` says type, kind,
-// flags, count, provisional, first, stamps, lost, modulo, value and wall (0: now); length is that
-// of the payload. ENTRIES that do not fit into a section are split at slot borders (the parts have
-// no stamps). After a return of OK the block survives the end of this process at any instant.
+// Adds a block of type ENTRIES, LOSS, MARK, ATTRIBUTES, NAMES, BYTES or PROGRAM. `block` says type,
+// kind, flags, count, provisional, first, stamps, lost, modulo, value and wall (0: now); length is
+// that of the payload. ENTRIES that do not fit into a section are split at slot borders (the parts
+// have no stamps). After a return of OK the block survives the end of this process at any instant.
 // Errors: USAGE; LIMIT (UNTIL_FULL: the log is full; the FULL mark has been written, and the log
 // can be closed; of ENTRIES that are larger than a section, those from number `first` of the FULL
 // mark on are not there); IO (the disk is full: the text, and errno, say so). After IO the log is
-// whole up to the block before, and the same put may be tried again. ATTRIBUTES and NAMES stand
-// again at the head of every section from now on; nothing is written when they did not change.
+// whole up to the block before, and the same put may be tried again. ATTRIBUTES, NAMES and
+// PROGRAM stand again at the head of every section from now on; nothing is written when they did
+// not change.
 enum extract_code extract_log_put(struct extract_log_writer *writer,
                                   const struct extract_log_block *block, const void *payload,
                                   struct extract_error *error);
+
+// Where the entry point of the traced program lies, which an ELF file of it may have elsewhere;
+// again at the head of every section from now on. Errors: those of extract_log_put.
+enum extract_code extract_log_put_program(struct extract_log_writer *writer, uint64_t entry,
+                                          struct extract_error *error);
 
 // What STATUS will say of the work beside the entries, losses and resets, which the writer counts.
 void extract_log_note_cost(struct extract_log_writer *writer, uint64_t polls,
@@ -240,7 +247,7 @@ struct extract_log_status {
 enum extract_code extract_log_open(struct extract_log **log, const char *path,
                                    struct extract_error *error);
 // The same of the file that `fd` is open for reading in; the descriptor is the caller's, and is not
-// moved. Whether a writer has it is not known.
+// moved.
 enum extract_code extract_log_open_fd(struct extract_log **log, int fd,
                                       struct extract_error *error);
 void extract_log_free(struct extract_log *log);
@@ -253,6 +260,10 @@ enum extract_code extract_log_again(struct extract_log *log, struct extract_erro
 bool extract_log_is(const uint8_t *bytes, size_t length);
 
 const struct extract_log_status *extract_log_status(const struct extract_log *log);
+
+// Where the entry point of the traced program lay. False: the log does not say, or it lay in one
+// place in one recording and elsewhere in another.
+bool extract_log_program(const struct extract_log *log, uint64_t *entry);
 
 // The head of the i-th block in the order of writing; false behind the last. Repeats at the heads
 // of sections are left out. Heads are read again from the file (one after the

@@ -200,6 +200,10 @@ enum extract_code extract_memory_open_remote(struct extract_memory **memory, con
 enum extract_code extract_memory_open_process(struct extract_memory **memory, uint64_t pid,
                                               struct extract_error *error);
 
+// Where the entry point of the program that process `pid` on this host runs was loaded;
+// `pointer_bytes` (4 or 8) are those of its pointers. False: it cannot be seen.
+bool extract_process_entry(uint64_t pid, unsigned pointer_bytes, uint64_t *entry);
+
 // How long the target stood for our sake. From the connection, or from the request to halt, to the
 // server's leave to run: an upper bound of the time that the core itself stood.
 struct extract_live_halts {

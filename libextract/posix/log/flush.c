@@ -15,6 +15,7 @@ enum {
     PAUSE_MOST = 50,
     FLUSH_EVERY = 1000, // ms; what is there by then is flushed, be it ever so little
     FILL_SHARE = 4,     // a ring that is full to this part is flushed
+    TRIES = 8,          // to count what a fast writer has overwritten
     STACK = 256 * 1024
 };
 
@@ -22,10 +23,11 @@ enum {
 struct flush {
     struct posix_trace *trace;
     struct posix_use *use;
-    bool day;       // stamps are of a clock that the host knows, too
-    uint64_t start; // stamp of its start, by that
-    bool tells;     // its start and end are events of the stream
-    bool told;      // its start was
+    bool day;               // stamps are of a clock that the host knows, too
+    uint64_t start;         // stamp of its start, by that
+    bool tells;             // its start and end are events of the stream
+    bool told;              // its start was
+    struct posix_lost lost; // in the gap in front of the record that was found
 };
 
 // ---- what follows the ring ----
@@ -45,40 +47,48 @@ static int follow(struct posix_trace *trace)
     if (anew && is_same(&log->era, &era))
         return 0;
     int error = anew ? posix_log_put_mark(trace, EXTRACT_MARK_RESET) : 0;
+    log->followed = log->followed && error; // what is behind the mark is told again, if need be
     if (!error && !is_same(&log->told, &era))
         error = posix_log_put_ring(trace);
+    if (!error)
+        error = posix_log_put_program(trace);
     if (error)
         return error;
     log->followed = true;
     log->era = era;
-    log->told_overwritten = log->told_refused = 0;
+    log->told_refused = 0;
     log->gap_told = false;
+    posix_log_count_start(trace);
     log->at = log->end = r->at;
     return 0;
 }
 
+static int put_lost(struct posix_trace *trace, const struct posix_lost *lost)
+{
+    if (trace->log->gap_told && !lost->least)
+        return 0;
+    int error = lost->least ? posix_log_put_loss(trace, EXTRACT_LOSS_LAPPED, lost->least) : 0;
+    if (error)
+        return error;
+    posix_log_count_told(trace, lost);
+    return lost->exact ? 0 : posix_log_put_loss(trace, EXTRACT_LOSS_LAPPED, 0);
+}
+
 // What the writer overwrote before it was flushed.
-static int put_gap(struct posix_trace *trace, uint64_t stamp)
+static int put_gap(struct posix_trace *trace, const struct posix_lost *lost, uint64_t stamp)
 {
     struct posix_log *log = trace->log;
     struct posix_reader *r = &trace->reader;
-    uint32_t lost = r->block.overwritten - log->told_overwritten;
     if (r->gap == POSIX_NO_GAP)
         return 0;
-    bool told = log->gap_told && !lost;
-    int error = told ? 0 : posix_log_put_loss(trace, EXTRACT_LOSS_LAPPED, lost);
-    log->gap_told = !error;
-    if (!error)
-        log->told_overwritten = r->block.overwritten;
+    int error = put_lost(trace, lost);
+    log->gap_told |= !error;
     if (!error)
         error = posix_log_make(trace, POSIX_ID_OVERFLOW, r->block.lost_stamp, NULL);
     if (!error)
         error = posix_log_make(trace, POSIX_ID_RESUME, stamp, NULL);
-    if (error)
-        return error;
-    r->gap = POSIX_NO_GAP;
-    log->gap_told = false;
-    return 0;
+    r->gap = error ? r->gap : POSIX_NO_GAP;
+    return error;
 }
 
 static int put_refused(struct posix_trace *trace)
@@ -131,9 +141,7 @@ static int take_record(struct flush *flush, const struct posix_record *record, c
                        bool *put)
 {
     struct posix_trace *trace = flush->trace;
-    int error = follow(trace);
-    if (!error)
-        error = put_gap(trace, record->stamp);
+    int error = put_gap(trace, &flush->lost, record->stamp);
     if (!error)
         error = tell_trouble(flush, record->stamp);
     if (!error)
@@ -154,6 +162,27 @@ static int breathe(struct flush *flush)
     return log->begun == begun ? 0 : ECANCELED;
 }
 
+// The next record, and what is lost in front of it. Where the writer has passed all that was
+// copied, the newest is taken; as often as it is that fast, no number is known.
+static int find(struct flush *flush, struct posix_record *record, const uint8_t **bytes)
+{
+    struct posix_trace *trace = flush->trace;
+    struct posix_reader *r = &trace->reader;
+    int error = 0;
+    for (unsigned i = 0; i < TRIES && !error; i++) {
+        error = posix_ring_find(trace, record, bytes);
+        if (!error)
+            error = follow(trace);
+        if (error || r->gap == POSIX_NO_GAP)
+            break;
+        flush->lost = posix_log_count_lost(trace);
+        if (!flush->lost.passed)
+            break;
+        r->window = i + 1 < TRIES ? 0 : r->window;
+    }
+    return error;
+}
+
 static int take_all(struct flush *flush)
 {
     struct posix_trace *trace = flush->trace;
@@ -162,7 +191,7 @@ static int take_all(struct flush *flush)
     int error = 0;
     while (!error && (int32_t)(trace->log->flush_end - trace->reader.at) > 0) {
         bool put = false;
-        error = posix_ring_find(trace, &record, &bytes);
+        error = find(flush, &record, &bytes);
         if (!error)
             error = take_record(flush, &record, bytes, &put);
         if (!error && put)
@@ -200,7 +229,7 @@ static int fail(struct posix_trace *trace, int error)
     struct posix_log *log = trace->log;
     struct posix_reader *r = &trace->reader;
     const struct posix_era era = {trace->generation, r->generation};
-    log->used = log->count = 0;
+    log->used = log->count = log->taken = 0;
     log->last = 0;
     log->stamp = log->put_stamp;
     log->trouble_taken = false;
@@ -236,7 +265,7 @@ static int flush_more(struct posix_trace *trace)
 int posix_log_flush(struct posix_trace *trace, struct posix_use *use, bool always)
 {
     struct posix_log *log = trace->log;
-    struct flush flush = {.trace = trace, .use = use};
+    struct flush flush = {.trace = trace, .use = use, .start = stamp_now()};
     if (log->flushing)
         return always ? flush_more(trace) : 0;
     int error = posix_ring_look(trace);
@@ -253,7 +282,7 @@ int posix_log_flush(struct posix_trace *trace, struct posix_use *use, bool alway
     log->flush_end = trace->reader.block.head;
     flush.day = trace->reader.block.layout.realtime;
     flush.tells = trace->reader.block.state & POSIX_STATE_RUNNING;
-    flush.start = flush.day ? stamp_now() : 0;
+    flush.start = flush.day ? flush.start : 0;
     if (!error)
         error = run(&flush);
     if (error == ECANCELED)

@@ -38,27 +38,33 @@ struct posix_log {
     bool full;
     bool finished; // nothing follows
     bool flushing;
-    uint32_t flush_end;                      // place in the ring up to which that takes records
-    int flush_error;                         // the first since it was asked for
-    bool overrun;                            // events of the log were lost since that was asked for
-    uint64_t overwritten;                    // sections, by then
-    uint64_t number;                         // of the next record
-    struct posix_era told;                   // of the ring, when the log was told of it
-    int trouble;                             // of the first flush that failed, to be told; 0: none
-    uint64_t trouble_stamp;                  // when that was
-    bool trouble_taken;                      // its event is in hand
-    bool followed;                           // the three below hold
-    struct posix_era era;                    // of the ring
-    uint32_t told_overwritten, told_refused; // by it
-    bool gap_told;                           // the loss of the reader's gap is in the log
+    uint32_t flush_end;                 // place in the ring up to which that takes records
+    int flush_error;                    // the first since it was asked for
+    bool overrun;                       // events of the log were lost since that was asked for
+    uint64_t overwritten;               // sections, by then
+    uint64_t number;                    // of the next record
+    struct posix_era told;              // of the ring, when the log was told of it
+    int trouble;                        // of the first flush that failed, to be told; 0: none
+    uint64_t trouble_stamp;             // when that was
+    bool trouble_taken;                 // its event is in hand
+    bool followed;                      // the three below hold
+    struct posix_era era;               // of the ring
+    uint32_t told_refused;              // by it
+    uint32_t base, had, taken;          // count.c: its count of what was overwritten when all
+                                        // of that was had or told of; records had since then,
+                                        // and those in the block on its way
+    bool based, sure;                   // there is one; it is exact
+    bool gap_told;                      // the loss of the reader's gap is in the log
     uint32_t at;                        // place in the ring up to which everything is in the log
     uint32_t end;                       // likewise, or in the block on its way there
     bool named;                         // the two below hold
     uint32_t names_used, names_claimed; // when the names were written last
-    uint64_t stamp, put_stamp;          // of the last record, and of the last that was written
-    trace_event_id_t last;              // its type
-    uint32_t used, count;               // of the block: bytes, and records
-    uint8_t block[LOG_BLOCK_ROOM];      // on its way to the log
+    bool placed;                        // `entry` is where the program was loaded
+    uint64_t entry;
+    uint64_t stamp, put_stamp;     // of the last record, and of the last that was written
+    trace_event_id_t last;         // its type
+    uint32_t used, count;          // of the block: bytes, and records
+    uint8_t block[LOG_BLOCK_ROOM]; // on its way to the log
     uint8_t names[8 + LOG_NAMES_MOST];
     pthread_t thread; // that flushes, where `threaded`; it knows the trace by its id
     bool threaded;
@@ -84,6 +90,8 @@ int posix_log_errno(enum extract_code code);
 int posix_log_begin(struct posix_trace *trace);
 // Says of the ring that is followed from here on.
 int posix_log_put_ring(struct posix_trace *trace);
+// Says where the traced program was loaded, if that can be seen.
+int posix_log_put_program(struct posix_trace *trace);
 // Writes names that are new.
 int posix_log_put_names(struct posix_trace *trace);
 // Takes a record; the block in hand is written first when it is full. *put: it was.
@@ -94,6 +102,7 @@ int posix_log_make(struct posix_trace *trace, trace_event_id_t id, uint64_t stam
                    const uint32_t *number);
 // Writes the block in hand. What is in front of the reader's place is in the log then, and free.
 int posix_log_put(struct posix_trace *trace);
+// `lost` 0: nobody knows how many.
 int posix_log_put_loss(struct posix_trace *trace, enum extract_log_loss kind, uint32_t lost);
 // A mark, in front of which everything in hand is written.
 int posix_log_put_mark(struct posix_trace *trace, enum extract_log_mark kind);
@@ -102,6 +111,23 @@ int posix_log_put_facts(struct posix_trace *trace, const struct posix_trace_stat
                         bool final);
 // Whether the log has come to its limit, as posix_log_full_status says.
 bool posix_log_is_full(const struct posix_trace *trace);
+
+// count.c: records that were overwritten before they were read.
+struct posix_lost {
+    uint32_t least;
+    bool exact;  // no more than that
+    bool passed; // by the writer: nobody knows
+    bool based;  // `base` is one for what follows
+    uint32_t base;
+};
+
+// The ring is followed from its start on.
+void posix_log_count_start(struct posix_trace *trace);
+// Those in front of the reader's place, which have not been told of.
+struct posix_lost posix_log_count_lost(const struct posix_trace *trace);
+void posix_log_count_told(struct posix_trace *trace, const struct posix_lost *lost);
+// What lies in front of the reader's place is in the log, and free.
+void posix_log_release(struct posix_trace *trace);
 
 // logged.c: the stream was cleared.
 int posix_log_clear(struct posix_trace *trace);

@@ -31,8 +31,8 @@ static uint64_t section_room(const struct posix_attr *attr)
 // What stands at the head of a section, and the most that is left free at its end.
 static uint64_t section_waste(void)
 {
-    return 5 * LOG_HEAD + LOG_SECTION_PAYLOAD + LOG_RING_MOST + LOG_ATTRIBUTES + NAMES_HEAD +
-           LOG_NAMES_MOST + LOG_HEAD + LOG_BLOCK_ROOM;
+    return 6 * LOG_HEAD + LOG_SECTION_PAYLOAD + LOG_RING_MOST + LOG_ATTRIBUTES + NAMES_HEAD +
+           LOG_NAMES_MOST + LOG_PROGRAM_PAYLOAD + LOG_HEAD + LOG_BLOCK_ROOM;
 }
 
 static struct extract_log_options options_of(const struct posix_attr *attr)
@@ -54,6 +54,19 @@ static struct extract_log_options options_of(const struct posix_attr *attr)
     return options;
 }
 
+// Where the program of a process on this host was loaded. A child that is traced may run another
+// one by the time that it records, and may be gone when that is flushed.
+static void see_program(struct posix_trace *trace)
+{
+    struct posix_log *log = trace->log;
+    const struct posix_target *target = trace->target;
+    uint64_t entry;
+    bool seen = target->object && extract_process_entry((uint64_t)target->pid,
+                                                        target->block.layout.address_bytes, &entry);
+    log->placed |= seen;
+    log->entry = seen ? entry : log->entry;
+}
+
 int posix_log_begin(struct posix_trace *trace)
 {
     static const struct posix_trace_status_info none;
@@ -63,15 +76,17 @@ int posix_log_begin(struct posix_trace *trace)
         extract_log_close(log->writer, NULL);
     log->writer = NULL;
     log->begun++;
+    see_program(trace);
     log->full = log->named = false;
-    log->used = log->count = 0;
+    log->used = log->count = log->taken = 0;
     log->number = log->overwritten = 0;
     log->room = trace->attr.log_size;
     log->section_used = 0;
     log->section_most = trace->attr.log_policy == POSIX_TRACE_LOOP
                             ? trace->attr.log_size / (options.limit / options.section_bytes)
                             : UINT64_MAX;
-    log->budget = SECTIONS * section_room(&trace->attr);
+    uint64_t room = section_room(&trace->attr);
+    log->budget = room < UINT64_MAX / SECTIONS ? SECTIONS * room : UINT64_MAX;
     int error = posix_log_errno(extract_log_create_fd(&log->writer, log->fd, &options, NULL));
     if (!error)
         error = posix_log_put_facts(trace, &none, false);
@@ -163,9 +178,17 @@ static void free_put(struct posix_trace *trace)
     }
     log->at = log->end = r->at;
     if (r->begun)
-        posix_ring_release(trace);
-    if (!gap && !posix_ring_lapped(r))
-        log->told_overwritten = r->block.overwritten; // all of those were had
+        posix_log_release(trace);
+}
+
+int posix_log_put_program(struct posix_trace *trace)
+{
+    struct posix_log *log = trace->log;
+    see_program(trace);
+    if (!log->placed || log->full)
+        return 0;
+    return note_put(log, extract_log_put_program(log->writer, log->entry, NULL),
+                    LOG_PROGRAM_PAYLOAD);
 }
 
 int posix_log_put(struct posix_trace *trace)
@@ -179,9 +202,11 @@ int posix_log_put(struct posix_trace *trace)
     if (error)
         return error;
     log->number += log->count;
+    log->had += log->taken;
     log->section_used += log->used;
+    log->gap_told &= !log->used; // what lies behind it is, too
     log->room -= log->used < log->room ? log->used : log->room;
-    log->used = log->count = 0;
+    log->used = log->count = log->taken = 0;
     log->put_stamp = log->stamp;
     if (log->trouble_taken)
         log->trouble = 0;
@@ -202,15 +227,11 @@ int posix_log_put_mark(struct posix_trace *trace, enum extract_log_mark kind)
 int posix_log_put_loss(struct posix_trace *trace, enum extract_log_loss kind, uint32_t lost)
 {
     struct posix_log *log = trace->log;
-    bool about = lost && kind == EXTRACT_LOSS_LAPPED; // some may have been had, and not freed yet
     int error = posix_log_put(trace);
     const struct extract_log_block block = {.type = EXTRACT_LOG_LOSS,
                                             .kind = (uint16_t)kind,
-                                            .flags = !lost   ? 0u
-                                                     : about ? EXTRACT_LOG_LOSS_MODULO
-                                                             : EXTRACT_LOG_LOSS_EXACT,
+                                            .flags = lost ? EXTRACT_LOG_LOSS_EXACT : 0u,
                                             .lost = lost,
-                                            .modulo = about,
                                             .first = log->number + lost};
     if (error || log->full)
         return error;
@@ -343,9 +364,11 @@ int posix_log_take(struct posix_trace *trace, const struct posix_record *record,
     int error = *put ? posix_log_put(trace) : 0;
     if (!error)
         error = take(trace, bytes, length, record->id, record->stamp);
-    if (!error)
-        log->end = trace->reader.at += record->words;
-    return error;
+    if (error)
+        return error;
+    log->end = trace->reader.at += record->words;
+    log->taken++;
+    return 0;
 }
 
 int posix_log_make(struct posix_trace *trace, trace_event_id_t id, uint64_t stamp,

@@ -87,6 +87,8 @@ run info saved.ptr
 check "info of what was saved" 0 out '^format: posix$' out '^stream name: log test$' \
     out '^entries damaged: 0$' out '^events lost: 0$' out '^streams: 1$' out '^state: suspended, '
 
+run report --elf logging --event tick all.log
+check "names of functions" 0 out ' tick at=main+0x' no-out 'at=0x'
 runs ./logging all.log 200 2 4
 check "it is continued" 0 no-err .
 run info all.log
@@ -136,4 +138,31 @@ head -c $(($(stat -c %s all.log) / 2 + 100)) all.log >cut.log
 saved "a log that is cut" cut.log "0 3"
 run info cut.log
 check "a log that is cut has the name" "0 3" out '^stream name: log test$' out '^cut: yes$'
+
+# A log is being written until the stream is shut down.
+cat >writing.c <<'C'
+#include <fcntl.h>
+#include <stdio.h>
+#include <trace.h>
+int main(int count, char **words)
+{
+    trace_id_t stream;
+    int file = count == 2 ? open(words[1], O_RDWR | O_CREAT, 0600) : -1;
+    if (posix_trace_create_withlog(0, NULL, file, &stream))
+        return 1;
+    puts("ready");
+    fflush(stdout);
+    getchar();
+    return posix_trace_shutdown(stream);
+}
+C
+compile writing.c
+begin writing ./writing open.log
+await writing '^ready$'
+check "a log that is written to" 0
+run info open.log
+check "info: it is being written" '0 3' out '^writing: yes$' out '^cut: no$'
+end writing
+run info open.log
+check "info: it is not" 0 out '^writing: no$' out '^closed: yes$'
 finish

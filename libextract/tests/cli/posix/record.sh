@@ -191,6 +191,26 @@ check "no target" 1 err 'flush: no target is given; write LOG, and --pid N'
 run flush --pid "${pids[traced]}"
 check "no name" 1 err 'flush: one log must be named'
 end traced
+
+# ---- A program that was loaded anywhere has names in its logs, and one that ended is read out ----
+"${compiler[@]}" -fPIE -pie traced.c -o traced "$library" -ldw -lelf
+start
+record moved.log --every 60000
+ask 300
+run flush moved-too.log --pid "${pids[traced]}"
+end traced
+rest
+check "a program that has ended: nothing is lost" 0 out '"lost":0' out '"exact":true'
+for log in moved.log moved-too.log; do
+    run report --elf traced --event tick "$log"
+    check "names in $log" 0 out ' tick at=main+0x[0-9a-f]*' no-out 'at=0x'
+    read -r ticks bad < <(numbers out)
+    status=$((ticks == 300 && bad == 0 ? 0 : 1))
+    check "all events are in $log" 0
+    run report --event tick "$log"
+    check "no names without the program ($log)" 0 out ' tick at=0x' no-out 'at=main'
+done
+
 run record --pid "${pids[traced]}" -o none.log
 check "no such process" 2 err 'there is no such process'
 [ ! -e none.log ]

@@ -383,6 +383,28 @@ static void test_gone(void **state)
     close_replay(&p);
 }
 
+// One that does not answer any more: nobody knows what it wrote since.
+static void test_gone_for_good(void **state)
+{
+    struct recording r;
+    struct replay p;
+    (void)state;
+    start(0, 700, 6);
+    begin(&r, true);
+    go_on(100);
+    poll_once(&r);
+    dead = true;
+    poll_once(&r);
+    struct extract_record_status status = end(&r);
+    assert_true(status.gone && !status.lost_known && !status.lost);
+    dead = false;
+    play(&p);
+    assert_int_equal(p.losses, 1);
+    assert_int_equal(p.exact, 0);
+    assert_int_equal(p.lost, 0);
+    close_replay(&p);
+}
+
 // Each allocation fails in turn: an error, no leak.
 static void test_memory_is_short(void **state)
 {
@@ -521,7 +543,8 @@ int main(void)
         cmocka_unit_test(test_races),           cmocka_unit_test(test_resets),
         cmocka_unit_test(test_states),          cmocka_unit_test(test_saved),
         cmocka_unit_test(test_odd_lengths),     cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_memory_is_short), cmocka_unit_test(test_passed_by_words),
+        cmocka_unit_test(test_gone_for_good),   cmocka_unit_test(test_memory_is_short),
+        cmocka_unit_test(test_passed_by_words),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

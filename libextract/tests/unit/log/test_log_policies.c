@@ -4,6 +4,7 @@
 #include "tests/unit/log/log_bytes.h"
 #include "tests/unit/ring_builder.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -349,7 +350,7 @@ static void test_nonsense(void **state)
         {.type = EXTRACT_LOG_SECTION},
         {.type = EXTRACT_LOG_RING},
         {.type = EXTRACT_LOG_STATUS},
-        {.type = EXTRACT_LOG_BYTES + 1},
+        {.type = EXTRACT_LOG_PROGRAM + 1},
         {.type = EXTRACT_LOG_ENTRIES, .count = 0, .length = 8},
         {.type = EXTRACT_LOG_ENTRIES, .count = 3, .length = 8},
         {.type = EXTRACT_LOG_ENTRIES, .count = 1, .length = 0},
@@ -469,6 +470,69 @@ static void test_lock(void **state)
     extract_log_free(log);
 }
 
+// A writer that was given a descriptor: the lock is the file's own.
+static void test_lock_of_a_descriptor(void **state)
+{
+    const char *path = scratch_puts("given", "");
+    struct extract_log_options options = {.size = sizeof options, .policy = EXTRACT_LOG_APPEND};
+    struct extract_log_writer *writer;
+    (void)state;
+    int fd = open(path, O_RDWR);
+    assert_int_equal(extract_log_create_fd(&writer, fd, &options, NULL), EXTRACT_OK);
+    struct extract_log *log = open_log(path), *given;
+    assert_true(extract_log_status(log)->writing);
+    assert_int_equal(extract_log_open_fd(&given, fd, NULL), EXTRACT_OK);
+    assert_true(extract_log_status(given)->writing);
+    assert_int_equal(extract_log_close(writer, NULL), EXTRACT_OK);
+    assert_int_equal(extract_log_again(log, NULL), EXTRACT_OK);
+    assert_int_equal(extract_log_again(given, NULL), EXTRACT_OK);
+    assert_true(!extract_log_status(log)->writing && !extract_log_status(given)->writing);
+    extract_log_free(given);
+    extract_log_free(log);
+    close(fd);
+}
+
+// Where a program lay: in every section, and only where there is one such place.
+static void test_program(void **state)
+{
+    enum { PLACE = 0x5040 };
+    const char *path = scratch_path("program");
+    uint64_t entry;
+    (void)state;
+    struct extract_log_writer *writer = create_log(path, EXTRACT_LOG_APPEND, 0);
+    extract_log_close(writer, NULL);
+    struct extract_log *log = open_log(path);
+    assert_false(extract_log_program(log, &entry));
+    extract_log_free(log);
+    for (int i = 0; i < 2; i++) {
+        writer = create_log(path, EXTRACT_LOG_APPEND, 0);
+        assert_int_equal(extract_log_put_program(writer, PLACE, NULL), EXTRACT_OK);
+        extract_log_close(writer, NULL);
+        log = open_log(path);
+        assert_true(extract_log_program(log, &entry));
+        assert_int_equal(entry, PLACE);
+        extract_log_free(log);
+    }
+    writer = create_log(path, EXTRACT_LOG_APPEND, 0);
+    assert_int_equal(extract_log_put_program(writer, PLACE + 4096, NULL), EXTRACT_OK);
+    extract_log_close(writer, NULL);
+    log = open_log(path);
+    assert_false(extract_log_program(log, &entry));
+    extract_log_free(log);
+    path = scratch_path("program.loop");
+    writer = create_log(path, EXTRACT_LOG_LOOP, LIMIT);
+    assert_int_equal(extract_log_put_program(writer, PLACE, NULL), EXTRACT_OK);
+    for (; extract_log_overwritten(writer) < 2; extract_log_turn(writer)) {
+        const struct extract_log_block mark = {.type = EXTRACT_LOG_MARK};
+        assert_int_equal(extract_log_put(writer, &mark, NULL, NULL), EXTRACT_OK);
+    }
+    extract_log_close(writer, NULL);
+    log = open_log(path);
+    assert_true(extract_log_program(log, &entry));
+    assert_int_equal(entry, PLACE);
+    extract_log_free(log);
+}
+
 // The lock of a process that is not there any more, or of another with its number.
 static void test_stale_lock(void **state)
 {
@@ -508,13 +572,22 @@ static void test_odd_lock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loop),     cmocka_unit_test(test_until_full),
-        cmocka_unit_test(test_append),   cmocka_unit_test(test_append_after_cut),
-        cmocka_unit_test(test_heads),    cmocka_unit_test(test_change_at_border),
-        cmocka_unit_test(test_split),    cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_nonsense), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_options),  cmocka_unit_test(test_empty_and_umask),
-        cmocka_unit_test(test_lock),     cmocka_unit_test(test_stale_lock),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_until_full),
+        cmocka_unit_test(test_append),
+        cmocka_unit_test(test_append_after_cut),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_change_at_border),
+        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_empty_and_umask),
+        cmocka_unit_test(test_lock),
+        cmocka_unit_test(test_stale_lock),
+        cmocka_unit_test(test_lock_of_a_descriptor),
+        cmocka_unit_test(test_program),
         cmocka_unit_test(test_odd_lock),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

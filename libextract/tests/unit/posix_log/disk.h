@@ -8,15 +8,17 @@
 
 // Writing fails with it while it is set.
 static int reason;
+// The write that fails with ENOSPC, counted from the next one on; 0: none.
+static unsigned failing;
 
 ssize_t __real_pwritev(int fd, const struct iovec *spans, int count, off_t offset);
 ssize_t __wrap_pwritev(int fd, const struct iovec *spans, int count, off_t offset);
 
 ssize_t __wrap_pwritev(int fd, const struct iovec *spans, int count, off_t offset)
 {
-    if (!reason)
+    if (!reason && (!failing || --failing))
         return __real_pwritev(fd, spans, count, offset);
-    errno = reason;
+    errno = reason ? reason : ENOSPC;
     return -1;
 }
 

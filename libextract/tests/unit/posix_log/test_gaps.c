@@ -2,27 +2,12 @@
 // Logs of streams in which a record is damaged: the gap is told once, what lies around it is there
 // once, whichever write of the flush fails, and a stream that is full goes on. Truth: the numbers
 // that were recorded.
+#include "tests/unit/posix_log/disk.h"
 #include "tests/unit/posix_log/logging.h"
-#include <errno.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 
 enum { EVENTS = 20, DAMAGED = 10 };
-
-// The write that fails, counted from the next one on; 0: none.
-static unsigned failing;
-
-ssize_t __real_pwritev(int fd, const struct iovec *spans, int count, off_t offset);
-ssize_t __wrap_pwritev(int fd, const struct iovec *spans, int count, off_t offset);
-
-ssize_t __wrap_pwritev(int fd, const struct iovec *spans, int count, off_t offset)
-{
-    if (!failing || --failing)
-        return __real_pwritev(fd, spans, count, offset);
-    errno = ENOSPC;
-    return -1;
-}
 
 // This process' object, as docs/formats/posix-ring.md has it.
 struct object {

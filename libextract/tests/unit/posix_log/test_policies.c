@@ -97,6 +97,25 @@ static void test_h9_until_full(void **state)
     close_both(trid, fd);
 }
 
+// Sizes that are as good as none: every event has room.
+static void test_h9_no_limit(void **state)
+{
+    static const size_t sizes[] = {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4};
+    (void)state;
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int fd = new_file();
+        uint32_t first = 1;
+        trace_event_id_t last = 0;
+        trace_id_t trid = create_started(fd, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, sizes[i]);
+        event_numbers(USER, 0, 100);
+        shut_down(trid);
+        trid = open_log(fd);
+        assert_int_equal(count_numbers(trid, &first, &last), 100);
+        assert_int_equal(status_of(trid).posix_log_full_status, POSIX_TRACE_NOT_FULL);
+        close_both(trid, fd);
+    }
+}
+
 // The newest stay, those that were flushed before go; names and attributes stay in any case.
 static void test_h10_loop(void **state)
 {
@@ -621,6 +640,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_h9_until_full),
+        cmocka_unit_test(test_h9_no_limit),
         cmocka_unit_test(test_h10_loop),
         cmocka_unit_test(test_h11_append),
         cmocka_unit_test(test_h12_flush_events),

@@ -127,11 +127,13 @@ static void test_h22_target(void **state)
 }
 
 // Four events 10 us apart, and four behind a reset, 10 ms apart. Returns when the first was.
-static uint64_t check_times(trace_id_t trid, trace_event_id_t id)
+static uint64_t check_times(trace_id_t trid, trace_event_id_t id, bool failed)
 {
     uint64_t first = 0, before = 0;
     expect_logged(trid, POSIX_TRACE_START);
     for (uint8_t i = 0; i < 8; i++) {
+        if (i == 4 && failed)
+            expect_logged(trid, POSIX_TRACE_ERROR);
         if (i == 4)
             expect_logged(trid, POSIX_TRACE_START);
         struct got got = expect_logged(trid, id);
@@ -147,9 +149,21 @@ static uint64_t check_times(trace_id_t trid, trace_event_id_t id)
     return first;
 }
 
+static unsigned count_resets(int fd)
+{
+    struct extract_log *log;
+    struct extract_log_block block;
+    unsigned count = 0;
+    assert_int_equal(extract_log_open_fd(&log, fd, NULL), EXTRACT_OK);
+    for (size_t i = 0; extract_log_block_at(log, i, &block); i++)
+        count += block.type == EXTRACT_LOG_MARK && block.kind == EXTRACT_MARK_RESET;
+    extract_log_free(log);
+    return count;
+}
+
 // The target is reset, with a clock of another rate: stamps begin again, and what the log says of
-// its ring is said again, so that the times are right.
-static void check_reset(bool big, bool wide)
+// its ring is said again, so that the times are right; once, though a `write` fails.
+static void check_reset(bool big, bool wide, unsigned write)
 {
     const uint32_t start = 4000000000;
     struct image made;
@@ -176,12 +190,16 @@ static void check_reset(bool big, bool wide)
         image.clock = 100 + 10U * i;
         put_records(id, i, i + 1);
     }
+    failing = write;
+    assert_int_equal(posix_trace_flush(trid), write ? ENOSPC : 0);
+    assert_int_equal(failing, 0);
     assert_int_equal(posix_trace_shutdown(trid), 0);
     detach();
+    assert_int_equal(count_resets(fd), 1);
     trid = open_log(fd);
-    uint64_t first = check_times(trid, id);
+    uint64_t first = check_times(trid, id, write);
     assert_int_equal(posix_trace_rewind(trid), 0);
-    assert_int_equal(check_times(trid, id), first);
+    assert_int_equal(check_times(trid, id, write), first);
     assert_int_equal(posix_trace_eventid_get_name(trid, id, name), 0);
     assert_string_equal(name, "sample");
     assert_int_equal(posix_trace_close(trid), 0);
@@ -191,8 +209,9 @@ static void check_reset(bool big, bool wide)
 static void test_h37_reset(void **state)
 {
     (void)state;
-    check_reset(false, false);
-    check_reset(true, true);
+    check_reset(true, true, 0);
+    for (unsigned write = 0; write < 4; write++) // the mark, the ring, the records
+        check_reset(false, false, write);
 }
 
 // A clock that does not tell the time of day has that of the first record when it was read,

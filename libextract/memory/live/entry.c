@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// memory/live: where a process on this host was loaded. In: its process id. Out: the address of its
+// program's entry point.
+//
+// Source: Linux proc(5), /proc/PID/auxv; getauxval(3), AT_ENTRY.
+#include "base/cursor.h"
+#include "base/now.h"
+#include <elf.h>
+#include <extract/memory.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { AUXV_MOST = 4096, PATH_ROOM = 48 };
+
+static size_t read_auxv(uint64_t pid, uint8_t bytes[AUXV_MOST])
+{
+    char path[PATH_ROOM];
+    size_t used = 0;
+    ssize_t got = 1;
+    snprintf(path, sizeof path, "/proc/%llu/auxv", (unsigned long long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && got > 0 && used < AUXV_MOST) {
+        got = read(fd, bytes + used, AUXV_MOST - used);
+        used += got > 0 ? (size_t)got : 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    return used;
+}
+
+bool extract_process_entry(uint64_t pid, unsigned pointer_bytes, uint64_t *entry)
+{
+    uint8_t bytes[AUXV_MOST];
+    enum extract_byte_order order = EXTRACT_HOST_BIG ? EXTRACT_BIG : EXTRACT_LITTLE;
+    struct extract_cursor c = extract_cursor_make(bytes, read_auxv(pid, bytes), order);
+    while (!c.failed) {
+        uint64_t type = extract_cursor_word(&c, pointer_bytes);
+        *entry = extract_cursor_word(&c, pointer_bytes);
+        if (!c.failed && type == AT_ENTRY)
+            return true;
+    }
+    return false;
+}
