@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LAST_WAITS = 500, LAST_WAIT = 1000000 }; // times, nanoseconds
+enum { LAST_WAITS = 500, STOP_WAITS = 100, LAST_WAIT = 1000000 }; // times, nanoseconds
 
 // Events of such a stream are in the log.
 static int next(struct posix_trace *trace, struct posix_event *event)
@@ -62,14 +62,22 @@ static int close_log(struct posix_trace *trace)
     return error ? error : closed;
 }
 
-// Flushes all that is there. A record that is being written is waited for, but not for ever.
+// A record that is being written is waited for, and the event of the stop, but not for ever:
+// firmware stops at its next trace point.
+static bool is_due(const struct posix_reader *r, unsigned waits)
+{
+    return waits < (r->at != r->block.head ? LAST_WAITS : STOP_WAITS) &&
+           (r->at != r->block.head || !posix_asked_done(&r->block));
+}
+
+// Flushes all that is there.
 static int flush_all(struct posix_trace *trace)
 {
     const struct timespec pause = {0, LAST_WAIT};
     const struct posix_reader *r = &trace->reader;
     bool moves = extract_memory_is_running(trace->target->memory);
     int error = posix_log_flush(trace, NULL, false);
-    for (unsigned i = 0; moves && !error && r->at != r->block.head && i < LAST_WAITS; i++) {
+    for (unsigned i = 0; moves && !error && is_due(r, i); i++) {
         posix_target_nap(trace->target, &pause);
         if (trace->target->object)
             ringside_trace_object_attend(trace->target->object);

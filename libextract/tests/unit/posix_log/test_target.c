@@ -126,6 +126,38 @@ static void test_h22_target(void **state)
     check_target(true, true);
 }
 
+static unsigned looks; // at the request, behind which the firmware comes to a trace point
+
+static void come_to_trace_point(struct image *target, uint32_t offset)
+{
+    if (offset == image_block(0) + IMAGE_REQUEST && looks && !--looks)
+        image_serve(target);
+}
+
+// A target that runs is given time to stop: that is the last event.
+static void test_h74_stop(void **state)
+{
+    int fd = new_file();
+    trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_APPEND, 1000, 0);
+    (void)state;
+    attach((struct image){.hz = 1000000, .ring_words = 1024});
+    trace_event_id_t id = image_name(&image, "sample");
+    trace_id_t trid = create_started(fd, &attr);
+    put_records(id, 0, RECORDS);
+    looks = 12;
+    image.before = come_to_trace_point;
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+    assert_int_equal(looks, 0);
+    detach();
+    trid = open_log(fd);
+    expect_logged(trid, POSIX_TRACE_START);
+    for (unsigned i = 0; i < RECORDS; i++)
+        expect_logged(trid, id);
+    expect_logged(trid, POSIX_TRACE_STOP);
+    assert_int_equal(posix_trace_close(trid), 0);
+    close(fd);
+}
+
 // Four events 10 us apart, and four behind a reset, 10 ms apart. Returns when the first was.
 static uint64_t check_times(trace_id_t trid, trace_event_id_t id, bool failed)
 {
@@ -594,12 +626,17 @@ static void test_h45_saved(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_h22_target),     cmocka_unit_test(test_h23_recorded),
-        cmocka_unit_test(test_h37_reset),      cmocka_unit_test(test_h38_time_of_day),
-        cmocka_unit_test(test_h39_clear),      cmocka_unit_test(test_h41_failed_flush),
-        cmocka_unit_test(test_h44_flushed),    cmocka_unit_test(test_h45_saved),
-        cmocka_unit_test(test_h55_attributes), cmocka_unit_test(test_h56_rewound_in_a_gap),
-        cmocka_unit_test(test_h57_full)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_h22_target),
+                                       cmocka_unit_test(test_h74_stop),
+                                       cmocka_unit_test(test_h23_recorded),
+                                       cmocka_unit_test(test_h37_reset),
+                                       cmocka_unit_test(test_h38_time_of_day),
+                                       cmocka_unit_test(test_h39_clear),
+                                       cmocka_unit_test(test_h41_failed_flush),
+                                       cmocka_unit_test(test_h44_flushed),
+                                       cmocka_unit_test(test_h45_saved),
+                                       cmocka_unit_test(test_h55_attributes),
+                                       cmocka_unit_test(test_h56_rewound_in_a_gap),
+                                       cmocka_unit_test(test_h57_full)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
