@@ -4,11 +4,20 @@
 #include "base/now.h"
 #include "cli/cli.h"
 #include "cli/control/control.h"
+#include "report/sheet.h"
 #include <extract/filter.h>
 #include <string.h>
 #include <time.h>
 
 enum { WAIT = 2000000000, NAP = 10 * 1000 * 1000 }; // ns
+
+struct outcome {
+    const char *verb;
+    const struct extract_request *request;
+    bool filter;
+    bool changes; // else it is only shown
+    bool done;
+};
 
 // Waits until the target says that it is done. A target that is only read while it stands runs
 // between the looks.
@@ -31,45 +40,76 @@ static enum extract_code await(const struct extract_request *request, struct ext
     return code;
 }
 
-static void put_change(const struct extract_request *request, bool changes,
-                       struct extract_text *text)
+static void put_filter(struct facts *facts, const char *key, const struct extract_request *request,
+                       bool changed)
 {
-    if (changes)
+    struct extract_text shown;
+    extract_text_init(&shown, NULL, NULL);
+    extract_request_show(request, changed, &shown);
+    if (!shown.code && shown.used)
+        shown.data[shown.used - 1] = '\0'; // the end of its line
+    facts_word(facts, key, shown.code || !shown.used ? "" : shown.data);
+    if (shown.code)
+        facts->text->code = shown.code;
+    extract_text_free(&shown);
+}
+
+// The outcome in JSON: of a filter what it was and is, of a request whether the target has acted.
+static void put_json(const struct outcome *o, struct extract_text *text)
+{
+    struct facts facts;
+    facts_open(&facts, text, true);
+    facts_word(&facts, "verb", o->verb);
+    if (o->filter)
+        put_filter(&facts, o->changes ? "before" : "filter", o->request, false);
+    if (o->filter && o->changes)
+        put_filter(&facts, "after", o->request, true);
+    if (o->changes)
+        facts_bool(&facts, "done", o->done);
+    facts_close(&facts);
+}
+
+static void put_change(const struct outcome *o, struct extract_text *text)
+{
+    if (o->changes)
         extract_text_puts(text, "before: ");
-    extract_request_show(request, false, text);
-    if (!changes)
+    extract_request_show(o->request, false, text);
+    if (!o->changes)
         return;
     extract_text_puts(text, "after: ");
-    extract_request_show(request, true, text);
+    extract_request_show(o->request, true, text);
 }
 
-static void put_outcome(const char *verb, bool done, struct extract_text *text)
+static void put_text(const struct outcome *o, struct extract_text *text)
 {
-    if (done)
-        extract_text_printf(text, "%s: done\n", verb);
+    if (o->filter)
+        put_change(o, text);
+    if (!o->changes)
+        return;
+    if (o->done)
+        extract_text_printf(text, "%s: done\n", o->verb);
     else
         extract_text_printf(
-            text, "%s: requested; done when the target passes its next trace point\n", verb);
+            text, "%s: requested; done when the target passes its next trace point\n", o->verb);
 }
 
-static enum extract_code work(const char *verb, const char *const *words, size_t count,
+static enum extract_code work(const char *verb, const char *const *words, size_t count, bool json,
                               struct cli_look *look, struct extract_text *text,
                               struct extract_error *error)
 {
+    struct outcome o = {.verb = verb, .filter = !strcmp(verb, "filter")};
     struct extract_request *request = NULL;
     struct extract_word word;
-    bool filter = !strcmp(verb, "filter"), done = false;
     enum extract_code code = extract_request_new(&request, extract_session_trace(look->session),
                                                  look->memory, verb, words, count, error);
-    bool changes = !code && extract_request_word(request, 0, &word);
-    if (!code && changes)
+    o.request = request;
+    o.changes = !code && extract_request_word(request, 0, &word);
+    if (!code && o.changes)
         code = extract_request_send(request, look->memory, error);
-    if (!code && changes)
-        code = await(request, look->memory, &done, error);
-    if (!code && filter)
-        put_change(request, changes, text);
-    if (!code && changes)
-        put_outcome(verb, done, text);
+    if (!code && o.changes)
+        code = await(request, look->memory, &o.done, error);
+    if (!code)
+        (json ? put_json : put_text)(&o, text);
     extract_request_free(request);
     return code;
 }
@@ -89,7 +129,8 @@ int cli_request_run(const struct cli_options *options, const char *verb, const c
         status = cli_refuse(verb, "name a target or a ring", "a log has no recorder to ask");
     if (!status) {
         cli_output_open(&output);
-        enum extract_code code = work(verb, words, count, &look, &output.text, &error);
+        enum extract_code code =
+            work(verb, words, count, options->session.json, &look, &output.text, &error);
         status = code ? cli_complain(&error) : status;
         status = code == EXTRACT_NOTFOUND ? CLI_USAGE : status;
         status = cli_output_close(&output, status);

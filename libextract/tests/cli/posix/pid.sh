@@ -88,6 +88,13 @@ check "clear" 0 out '^clear: done$'
 run info --pid "$pid"
 check "it is empty" 0 out '^entries valid: 0$' out '^found by: address$' \
     out "^traced process: $pid\$" out '^stream policy: loop$' out '^objects: 3$'
+run filter set tock --json --pid "$pid"
+check "a filter in JSON" 0 out \
+    '^{"verb":"filter","before":"not recorded: nothing","after":"not recorded: tock","done":true}$'
+run filter show --json --pid "$pid"
+check "a filter that is shown in JSON" 0 out '^{"verb":"filter","filter":"not recorded: tock"}$'
+run clear --json --pid "$pid"
+check "clear in JSON" 0 out '^{"verb":"clear","done":true}$'
 run report --stream 1 --pid "$pid"
 check "a stream that nobody has bound" 0 no-out tick
 run start --stream 1 --pid "$pid"
