@@ -6,6 +6,7 @@
 // so that whatever failed can be tried again.
 #include "base/file.h"
 #include "base/cursor.h"
+#include "base/now.h"
 #include "log/place.h"
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LIMIT_DEFAULT (UINT64_C(64) << 20)
@@ -50,13 +50,6 @@ struct extract_log_writer {
     uint32_t split_done; // slots of them that are there
     struct extract_log_totals totals;
 };
-
-static uint64_t wall_now(void)
-{
-    struct timespec t = {0, 0};
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 // ---- One write ----
 
@@ -120,7 +113,7 @@ static enum extract_code write_block(struct extract_log_writer *w, struct extrac
     block->number = w->place.number;
     block->section = w->place.section;
     if (!block->wall)
-        block->wall = wall_now();
+        block->wall = extract_wall();
     if (rest)
         memcpy(tail, (const uint8_t *)payload + whole, rest);
     extract_log_encode(head, block);
@@ -519,7 +512,7 @@ static enum extract_code plan(struct log_facts *facts, const struct extract_log_
     facts->section_bytes = options->section_bytes ? options->section_bytes
                            : append               ? SECTION_APPEND
                                                   : section_for(facts->limit);
-    facts->created = wall_now();
+    facts->created = extract_wall();
     memcpy(facts->creator, creator, strnlen(creator, LOG_CREATOR));
     if (options->section_bytes % LOG_SECTION_STEP || options->section_bytes > LOG_SECTION_MOST)
         return extract_error_set(error, EXTRACT_USAGE, path, NULL,

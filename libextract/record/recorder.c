@@ -52,9 +52,7 @@ void record_note_look(struct extract_recorder *r)
 
 void record_note_wall(struct extract_recorder *r)
 {
-    struct timespec t = {0, 0};
-    clock_gettime(CLOCK_REALTIME, &t);
-    r->out.wall = (uint64_t)t.tv_sec * EXTRACT_SECOND + (uint64_t)t.tv_nsec;
+    r->out.wall = extract_wall();
 }
 
 static enum extract_delta_result look(struct extract_recorder *r)

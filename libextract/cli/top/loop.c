@@ -24,13 +24,6 @@ struct loop {
     bool redraw, quit; // what the last wait has brought
 };
 
-uint64_t top_wall(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * EXTRACT_SECOND + (uint64_t)now.tv_nsec;
-}
-
 enum extract_code top_signals(int *descriptor, bool batch, struct extract_error *error)
 {
     static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};

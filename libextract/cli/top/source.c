@@ -58,7 +58,7 @@ void top_source_facts(struct top_source *source, struct top_facts *facts)
 {
     struct top_window *window = &source->window;
     bool ended = top_source_ended(source);
-    uint64_t newest = top_window_newest(window), now = ended ? newest : top_wall();
+    uint64_t newest = top_window_newest(window), now = ended ? newest : extract_wall();
 
     memset(facts, 0, sizeof *facts);
     top_window_age(window, now);

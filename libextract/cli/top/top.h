@@ -178,8 +178,6 @@ void top_live_facts(struct top_source *source, struct top_facts *facts);
 enum extract_code top_live_close(struct top_source *source, struct extract_error *error);
 enum extract_code top_follow(struct top_source *source, struct extract_error *error);
 
-uint64_t top_wall(void); // ns since 1970
-
 // ---- look.c: the meaning of a window ----
 
 // The newest event in the context of a thread.

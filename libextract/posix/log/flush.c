@@ -103,13 +103,6 @@ static int put_refused(struct posix_trace *trace)
 
 // ---- one flush ----
 
-static uint64_t stamp_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * EXTRACT_SECOND + (uint64_t)now.tv_nsec;
-}
-
 static int tell(struct flush *flush, trace_event_id_t id, uint64_t stamp, const uint32_t *number)
 {
     return flush->tells ? posix_log_make(flush->trace, id, stamp, number) : 0;
@@ -235,7 +228,7 @@ static int fail(struct posix_trace *trace, int error)
     log->trouble_taken = false;
     if (!log->trouble) {
         log->trouble = error;
-        log->trouble_stamp = stamp_now();
+        log->trouble_stamp = extract_wall();
     }
     if (log->followed && is_same(&log->era, &era)) {
         r->gap = log->end != log->at ? POSIX_NO_GAP : r->gap;
@@ -265,7 +258,7 @@ static int flush_more(struct posix_trace *trace)
 int posix_log_flush(struct posix_trace *trace, struct posix_use *use, bool always)
 {
     struct posix_log *log = trace->log;
-    struct flush flush = {.trace = trace, .use = use, .start = stamp_now()};
+    struct flush flush = {.trace = trace, .use = use, .start = extract_wall()};
     if (log->flushing)
         return always ? flush_more(trace) : 0;
     int error = posix_ring_look(trace);
