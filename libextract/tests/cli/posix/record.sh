@@ -57,8 +57,8 @@ ask() { # WORD
     said=$((said + 1))
     await traced '^done$' "$said"
 }
-# Records in the background until `rest`; waits until the log is there. (Without the program's input,
-# which would not end while somebody has it open.)
+# Records in the background until `rest`; waits until the log is there. (Without the program's
+# input, which would not end while somebody has it open.)
 record() { # LOG OPTION...
     local log=$1 fd=${inputs[traced]} i
     shift
