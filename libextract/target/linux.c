@@ -77,9 +77,8 @@ uint8_t *ringside_trace_object_bytes(struct ringside_trace_object *object, size_
     return (uint8_t *)object->memory;
 }
 
-// The lock for a controller, which gives up after some seconds. `here` lies on the
-// caller's stack.
-static bool enter(struct ringside_memory *m, ringside_cleanup *here)
+// The lock for a controller, which gives up after some seconds. `here` lies on the caller's stack.
+static bool enter(struct ringside_memory *m, struct ringside_begun *here)
 {
     if (!ringside_linux_begin(here, m))
         return false;
@@ -89,7 +88,7 @@ static bool enter(struct ringside_memory *m, ringside_cleanup *here)
     return got;
 }
 
-static void leave(struct ringside_memory *m, ringside_cleanup *here)
+static void leave(struct ringside_memory *m, struct ringside_begun *here)
 {
     ringside_port_leave(m, true);
     ringside_linux_end(here);
@@ -178,7 +177,7 @@ static bool reserve(struct ringside_trace_object *o, unsigned *stream)
 
 static int reserve_locked(struct ringside_trace_object *o, unsigned *stream)
 {
-    ringside_cleanup here;
+    struct ringside_begun here;
     for (int n = 0; n < 100; n++) {
         if (!enter(o->memory, &here))
             return EAGAIN;
@@ -229,7 +228,7 @@ int ringside_trace_object_bind(struct ringside_trace_object *object,
                                const struct ringside_trace_bind *bind, unsigned *stream)
 {
     struct ringside_memory *m = object->memory;
-    ringside_cleanup here;
+    struct ringside_begun here;
     if (!valid(bind))
         return EINVAL;
     if (bind->ring_words > RINGSIDE_TRACE_WORDS)
@@ -237,8 +236,8 @@ int ringside_trace_object_bind(struct ringside_trace_object *object,
     int error = reserve_locked(object, stream);
     if (error)
         return error;
-    off_t at = (const char *)m->rings[*stream] - (const char *)m;
-    bool pages = !posix_fallocate(object->file, at, (off_t)bind->ring_words * 4);
+    size_t at = (size_t)((const char *)m->rings[*stream] - (const char *)m);
+    bool pages = ringside_object_allocate(object->file, at, (size_t)bind->ring_words * 4);
     if (!enter(m, &here))
         return EAGAIN;
     if (pages)
@@ -251,7 +250,7 @@ int ringside_trace_object_bind(struct ringside_trace_object *object,
 
 void ringside_trace_object_release(struct ringside_trace_object *object, unsigned stream)
 {
-    ringside_cleanup here;
+    struct ringside_begun here;
     if (stream >= RINGSIDE_TRACE_STREAMS || !enter(object->memory, &here))
         return;
     release(object->memory, stream);
@@ -262,7 +261,7 @@ void ringside_trace_object_release(struct ringside_trace_object *object, unsigne
 // One attempt; whether nothing is left to do.
 static bool attend(struct ringside_memory *m)
 {
-    ringside_cleanup here;
+    struct ringside_begun here;
     bool done = true;
     if (!enter(m, &here))
         return true;
@@ -286,7 +285,7 @@ void ringside_trace_object_attend(struct ringside_trace_object *object)
 int ringside_trace_object_name(struct ringside_trace_object *object, const char *name,
                                trace_event_id_t *event)
 {
-    ringside_cleanup here;
+    struct ringside_begun here;
     if (!ringside_linux_begin(&here, object->memory))
         return ringside_core_known(object->memory, name, event);
     int error = ringside_core_name(object->memory, name, event);

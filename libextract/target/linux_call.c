@@ -31,9 +31,32 @@ static inline void remove_cleanup(ringside_cleanup *here)
     if (_pthread_cleanup_pop)
         _pthread_cleanup_pop(here, 0);
 }
+
+static inline void *next_cleanup(const ringside_cleanup *here)
+{
+    return _pthread_cleanup_push ? here->__prev : NULL;
+}
+
+static void nothing(void *unused)
+{
+    (void)unused;
+}
+
+// Of the innermost call, whose stack is not there any more.
+static void forget_cleanup(void)
+{
+    const struct ringside_call c = ringside_thread.calls[ringside_thread.depth];
+    ringside_cleanup here = {0};
+    register_cleanup(&here, nothing, NULL);
+    if (here.__prev == c.cleanup)
+        here.__prev = c.outer;
+    remove_cleanup(&here);
+}
 #else
 #define register_cleanup(here, routine, argument) ((void)(routine), (void)(argument))
 #define remove_cleanup(here)                      ((void)(here))
+#define next_cleanup(here)                        ((void)(here), NULL)
+#define forget_cleanup()                          ((void)0)
 #endif
 
 // ---- places for events of signal handlers ----
@@ -156,13 +179,22 @@ static void settle(void)
     end_settling();
 }
 
-// By siglongjmp; `depth` is the call's.
-static void left(void *depth)
+static inline void put_back(const struct ringside_begun *begun)
 {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    ringside_thread.calls[begun->depth] = begun->before;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+// By siglongjmp.
+static void left(void *context)
+{
+    const struct ringside_begun *begun = context;
     int saved = errno;
     bool again = ringside_thread.settling;
-    while (ringside_thread.depth >= (uintptr_t)depth)
+    while (ringside_thread.depth >= begun->depth)
         settle();
+    put_back(begun);
     if (again)
         end_settling();
     errno = saved;
@@ -185,8 +217,10 @@ static __attribute__((noinline, cold)) void settle_stale(uintptr_t here)
     uintptr_t settling = ringside_thread.settling;
     bool over = !settling || is_stale(settling, here);
     while (over && ringside_thread.depth &&
-           is_stale(ringside_thread.calls[ringside_thread.depth].frame, here))
+           is_stale(ringside_thread.calls[ringside_thread.depth].frame, here)) {
+        forget_cleanup();
         settle();
+    }
     if (over && settling)
         end_settling();
     errno = saved;
@@ -194,39 +228,39 @@ static __attribute__((noinline, cold)) void settle_stale(uintptr_t here)
 
 // ---- calls ----
 
-static inline void describe(uint32_t depth, uintptr_t frame, struct ringside_memory *m,
-                            uint32_t event, uint32_t place)
+// Of an event that was queued at `place`; RINGSIDE_QUEUE: of none. `m`: of a controller.
+static inline void begin_call(struct ringside_begun *begun, struct ringside_memory *m,
+                              uint32_t event, uint32_t place)
 {
-    struct ringside_call *c = &ringside_thread.calls[depth];
-    c->frame = frame;
+    begun->depth = ringside_thread.depth + 1;
+    struct ringside_call *c = &ringside_thread.calls[begun->depth];
+    begun->before = *c;
+    register_cleanup(&begun->cleanup, left, begun);
+    c->frame = (uintptr_t)begun;
     c->memory = m;
     c->event = event;
     c->place = place;
     c->draining = ringside_thread.draining;
     c->next = 0;
     c->step = RINGSIDE_NOTHING;
+    c->cleanup = &begun->cleanup;
+    c->outer = next_cleanup(&begun->cleanup);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    ringside_thread.depth = begun->depth;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-// Of an event that was queued at `place`; RINGSIDE_QUEUE: of none. `m`: of a controller. A handler
-// that comes before the depth is stored has used the call's memory for one of its own.
-static inline void begin_call(ringside_cleanup *here, struct ringside_memory *m, uint32_t event,
-                              uint32_t place)
-{
-    uint32_t depth = ringside_thread.depth + 1;
-    register_cleanup(here, left, (void *)(uintptr_t)depth);
-    describe(depth, (uintptr_t)here, m, event, place);
-    ringside_thread.depth = depth;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    describe(depth, (uintptr_t)here, m, event, place);
-}
-
-static inline void end_call(ringside_cleanup *here)
+// Events that found too many calls under way are written here.
+static inline void end_call(struct ringside_begun *begun)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    ringside_thread.depth--;
+    if (__builtin_expect(ringside_thread.queued != 0, 0))
+        ringside_linux_drain();
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    remove_cleanup(here);
+    remove_cleanup(&begun->cleanup);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    ringside_thread.depth = begun->depth - 1;
+    put_back(begun);
 }
 
 // ---- events of signal handlers ----
@@ -242,6 +276,8 @@ static void queue(uint32_t event, const void *data, size_t bytes, uintptr_t call
     if (!q) {
         if (m)
             ringside_core_lose(m, 0, event, false);
+        else
+            __atomic_add_fetch(&ringside_thread.unplaced, 1, __ATOMIC_RELAXED);
         return;
     }
     q->turn = __atomic_add_fetch(&ringside_thread.turn, 1, __ATOMIC_RELAXED);
@@ -271,7 +307,7 @@ static void write_queued(uint32_t place)
     struct ringside_memory *m = ringside_traced.memory;
     struct queued *q = &places[place];
     uint32_t event = q->event ? q->event : POSIX_TRACE_UNNAMED_USEREVENT;
-    ringside_cleanup here;
+    struct ringside_begun here;
     begin_call(&here, NULL, event, place);
     if (m && q->state == READY) {
         ringside_core_event(m, RINGSIDE_LOAD(m->process.active), event, q->data, q->bytes,
@@ -291,9 +327,13 @@ static void write_queued(uint32_t place)
 // What handlers queued while it works is written as well; the queue is empty at the end.
 void ringside_linux_drain(void)
 {
+    struct ringside_memory *m = ringside_traced.memory;
     uint32_t place;
     if (ringside_thread.draining || ringside_thread.depth + 1 >= RINGSIDE_CALLS)
         return;
+    for (; ringside_thread.unplaced; ringside_thread.unplaced--)
+        if (m)
+            ringside_core_lose(m, 0, POSIX_TRACE_UNNAMED_USEREVENT, false);
     while (ringside_thread.queued) {
         ringside_thread.draining = 1;
         ringside_thread.queued = 0;
@@ -305,11 +345,33 @@ void ringside_linux_drain(void)
     }
 }
 
+// What a controller was at goes on in memory that is nobody's.
+static void forget_call(struct ringside_call *c)
+{
+    struct ringside_memory *again = c->memory ? ringside_object_leave(c->memory) : NULL;
+    if (again)
+        ringside_object_unmap(again);
+    c->event = 0;
+    c->step = RINGSIDE_NOTHING;
+}
+
+// Whether a call of this thread has the place in hand.
+static bool is_in_hand(uint32_t place)
+{
+    bool in_hand = places[place].state != READY;
+    for (uint32_t depth = ringside_thread.depth; depth && !in_hand; depth--)
+        in_hand = ringside_thread.calls[depth].place == place;
+    return in_hand;
+}
+
 void ringside_linux_forget(void)
 {
-    for (unsigned k = 0; k < RINGSIDE_QUEUE; k++)
-        if (places[k].of && places[k].of != &ringside_thread)
+    for (uint32_t k = 1; k <= ringside_thread.depth; k++)
+        forget_call(&ringside_thread.calls[k]);
+    for (uint32_t k = 0; k < RINGSIDE_QUEUE; k++)
+        if (places[k].of && (places[k].of != &ringside_thread || !is_in_hand(k)))
             release(&places[k]);
+    ringside_thread.unplaced = 0;
 }
 
 // ---- trace points ----
@@ -326,7 +388,7 @@ static inline void choose_word(const struct ringside_memory *m)
 
 // Whether the thread is in the middle of something that a handler's call has to leave alone. What
 // was left by a jump is settled first.
-static inline bool is_busy(const ringside_cleanup *here)
+static inline bool is_busy(const struct ringside_begun *here)
 {
     if (__builtin_expect(ringside_thread.depth || ringside_thread.settling, 0))
         settle_stale((uintptr_t)here);
@@ -337,7 +399,7 @@ static inline bool is_busy(const ringside_cleanup *here)
 
 void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintptr_t caller)
 {
-    ringside_cleanup here;
+    struct ringside_begun here;
     if (is_busy(&here)) {
         queue(event, data, bytes, caller);
         return;
@@ -358,7 +420,7 @@ void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintpt
 // In a handler that interrupted a call, and in a process that nobody traces, there are no new ones.
 int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
 {
-    ringside_cleanup here;
+    struct ringside_begun here;
     int error;
     if (!name || !event)
         return EINVAL;
@@ -375,7 +437,7 @@ int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
 
 // ---- controllers ----
 
-bool ringside_linux_begin(ringside_cleanup *here, struct ringside_memory *m)
+bool ringside_linux_begin(struct ringside_begun *here, struct ringside_memory *m)
 {
     if (ringside_thread.depth || ringside_thread.settling)
         settle_stale((uintptr_t)here);
@@ -386,7 +448,7 @@ bool ringside_linux_begin(ringside_cleanup *here, struct ringside_memory *m)
     return true;
 }
 
-void ringside_linux_end(ringside_cleanup *here)
+void ringside_linux_end(struct ringside_begun *here)
 {
     end_call(here);
 }

@@ -5,10 +5,11 @@
 //
 // Standard: IEEE Std 1003.1-2017 (open, link, mmap, posix_fallocate); Linux proc(5),
 // shm_overview(7).
-#define _GNU_SOURCE // O_TMPFILE
+#define _GNU_SOURCE // O_TMPFILE, mremap, fallocate
 #include "ports/linux.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -57,24 +58,21 @@ static const char *skip_fields(const char *text, unsigned count)
     return text ? text + 1 : "";
 }
 
-// After ringside_life_read has failed: that was since there is no such process.
-bool ringside_life_is_none(void)
+bool ringside_life_over(pid_t pid)
 {
-    return errno == ENOENT || errno == ESRCH;
+    return pid <= 0 || (kill(pid, 0) && errno == ESRCH);
 }
 
 // The text of /proc/PID/stat, which trace points read as well: no cancellation point.
 static bool read_stat(pid_t pid, char *text, size_t room)
 {
-    int cancel, saved;
+    int cancel;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     int file = open(path_of("/proc/", (uint32_t)pid, "/stat").text, O_RDONLY | O_CLOEXEC);
     ssize_t length = file < 0 ? -1 : read(file, text, room - 1);
-    saved = errno;
     if (file >= 0)
         close(file);
     pthread_setcancelstate(cancel, NULL);
-    errno = saved;
     text[length > 0 ? length : 0] = '\0';
     return length > 0;
 }
@@ -107,7 +105,7 @@ static bool over(const struct ringside_life *life)
 static int read_alive(pid_t pid, struct ringside_life *life)
 {
     if (!ringside_life_read(pid, life))
-        return ringside_life_is_none() ? ESRCH : ENOMEM;
+        return ringside_life_over(pid) ? ESRCH : ENOMEM;
     return over(life) ? ESRCH : 0;
 }
 
@@ -196,6 +194,14 @@ void ringside_object_unmap(struct ringside_memory *m)
     munmap(m, sizeof *m);
 }
 
+struct ringside_memory *ringside_object_leave(struct ringside_memory *m)
+{
+    void *again = mremap(m, 0, sizeof *m, MREMAP_MAYMOVE);
+    (void)mmap(m, sizeof *m, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    return again == MAP_FAILED ? NULL : again;
+}
+
 void ringside_object_unlink(pid_t pid)
 {
     unlink(object_path(pid).text);
@@ -206,10 +212,10 @@ static bool lock_file(int file)
 {
     enum { ATTEMPTS = 100 };
     static const struct timespec nap = {0, 1000000};
-    for (int n = 0; flock(file, LOCK_EX | LOCK_NB); n++)
-        if (n == ATTEMPTS || nanosleep(&nap, NULL))
-            return false;
-    return true;
+    int n = 0;
+    for (; n < ATTEMPTS && flock(file, LOCK_EX | LOCK_NB); n++)
+        nanosleep(&nap, NULL);
+    return n < ATTEMPTS;
 }
 
 // Removes the name of an open object, which is none of the process', unless somebody else did and
@@ -217,14 +223,12 @@ static bool lock_file(int file)
 // begins later has to take the lock, too.
 static void remove_name(int file, pid_t pid, bool gone)
 {
-    struct ringside_life life;
     struct path path = object_path(pid);
     struct stat here, there;
     if (fstat(file, &here) || here.st_uid != geteuid()) // who may keep it locked
         return;
     if (lock_file(file) && !stat(path.text, &there) && here.st_ino == there.st_ino &&
-        here.st_dev == there.st_dev &&
-        !(gone && (ringside_life_read(pid, &life) || !ringside_life_is_none())))
+        here.st_dev == there.st_dev && (!gone || ringside_life_over(pid)))
         unlink(path.text);
 }
 
@@ -275,6 +279,21 @@ static void describe(struct ringside_memory *m, int file, pid_t pid, uint64_t bi
     ringside_entry_take(m, pid, birth);
 }
 
+// A signal ends the call, and takes back what it had: a piece is soon done.
+bool ringside_object_allocate(int file, size_t at, size_t bytes)
+{
+    enum { PIECE = 65536 };
+    int error = 0;
+    for (size_t had = 0; had < bytes && !error; had += PIECE)
+        do
+            error = posix_fallocate(file, (off_t)(at + had),
+                                    (off_t)(bytes - had < PIECE ? bytes - had : PIECE));
+        while (error == EINTR);
+    if (error)
+        (void)fallocate(file, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, (off_t)at, (off_t)bytes);
+    return !error;
+}
+
 // A file that is made longer than a process may have them ends the process (SIGXFSZ).
 static bool may_have(uint64_t bytes)
 {
@@ -292,7 +311,7 @@ static int make(pid_t pid, uint64_t birth)
     if (file < 0)
         return errno == EACCES ? EPERM : ENOMEM;
     if (may_have(sizeof *m) && !ftruncate(file, sizeof *m) &&
-        !posix_fallocate(file, 0, offsetof(struct ringside_memory, rings)) &&
+        ringside_object_allocate(file, 0, offsetof(struct ringside_memory, rings)) &&
         !(error = map_file(file, &m))) {
         describe(m, file, pid, birth);
         ringside_object_unmap(m);
@@ -445,12 +464,11 @@ void ringside_objects_sweep(void)
 {
     DIR *directory = opendir(DIRECTORY);
     struct dirent *entry;
-    struct ringside_life life;
     while (directory && (entry = readdir(directory))) {
         if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
             continue;
         pid_t pid = (pid_t)strtol(entry->d_name + strlen(PREFIX), NULL, 10);
-        if (!ringside_life_read(pid, &life))
+        if (ringside_life_over(pid))
             remove_gone(pid);
     }
     if (directory)

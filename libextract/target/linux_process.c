@@ -28,6 +28,23 @@ void ringside_linux_know_thread(void)
 // ---- the lock ----
 
 enum holder { BUSY, STOPPED, GONE };
+enum { SPINS = 200, YIELDS = 210 };
+
+// Spins, then gives way, then sleeps, so that who is waited for gets on, also where its priority is
+// lower. `n` counts the looks. A trace point is no place for a cancellation.
+static void wait_a_while(uint32_t n)
+{
+    static const struct timespec nap = {0, 50000};
+    int saved = errno, cancel;
+    if (n >= YIELDS) {
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+        nanosleep(&nap, NULL);
+        pthread_setcancelstate(cancel, NULL);
+    } else if (n >= SPINS) {
+        sched_yield();
+    }
+    errno = saved;
+}
 
 // This thread does not wait for itself: what it holds is of a call that it left.
 static enum holder look_at(uint32_t holder)
@@ -36,7 +53,7 @@ static enum holder look_at(uint32_t holder)
     if (holder == ringside_thread.id)
         return GONE;
     if (!ringside_life_read((pid_t)holder, &life))
-        return ringside_life_is_none() ? GONE : BUSY; // no descriptor is left to look with
+        return ringside_life_over((pid_t)holder) ? GONE : BUSY;
     if (life.state == 'Z' || life.state == 'X')
         return GONE;
     return life.state == 'T' || life.state == 't' ? STOPPED : BUSY;
@@ -44,8 +61,7 @@ static enum holder look_at(uint32_t holder)
 
 // Takes the lock from a thread that died with it. What it left is sound, as each step of a critical
 // section is; what it was at is resumed, and a record that is open is closed when it is in the way.
-// `stopped` counts the looks
-// at holders that were found stopped.
+// `stopped` counts the looks at holders that were found stopped.
 static bool rob(struct ringside_memory *m, uint32_t *stopped)
 {
     uint32_t holder = RINGSIDE_LOAD(m->process.lock);
@@ -66,27 +82,20 @@ static bool given_up(const struct ringside_memory *m)
     return kept_by && kept_by == RINGSIDE_LOAD(m->process.lock);
 }
 
-// Spins, then gives way, then sleeps, so that a holder of lower priority gets on.
 bool ringside_linux_wait(struct ringside_memory *m, bool traces)
 {
-    enum { SPINS = 200, YIELDS = 300, NAPS = 20000, ASK = 64, STOPPED_LOOKS = 16 };
-    static const struct timespec nap = {0, 50000};
-    int saved = errno, cancel;
+    enum { NAPS = 20000, ASK = 64, STOPPED_LOOKS = 16 };
+    int saved = errno;
     bool got = false;
     uint32_t stopped = 0;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); // a trace point is no place for it
     for (uint32_t n = 0; !got && n < YIELDS + NAPS; n++) {
         if (traces && n >= SPINS && (stopped >= STOPPED_LOOKS || given_up(m)))
             break;
-        if (n >= YIELDS)
-            nanosleep(&nap, NULL);
-        else if (n >= SPINS)
-            sched_yield();
+        wait_a_while(n);
         got = ringside_linux_lock(m) || (n >= YIELDS && n % ASK == 0 && rob(m, &stopped));
     }
     if (traces)
         RINGSIDE_STORE(m->kept_by, got ? 0 : RINGSIDE_LOAD(m->process.lock));
-    pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return got;
 }
@@ -209,12 +218,12 @@ static void attach(void)
     ringside_linux_know_thread();
     ringside_thread.inside = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    while (!is_known()) {
+    for (uint32_t n = 0; !is_known(); n += n < YIELDS) {
         uint32_t by = 0;
         bool ours = __atomic_compare_exchange_n(&attaching, &by, ringside_thread.id, false,
                                                 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
         if (!ours && by != ringside_thread.id)
-            sched_yield();
+            wait_a_while(n);
         else if (!look_for_object(true))
             publish(NULL, &nobody);
     }
@@ -262,13 +271,16 @@ __attribute__((noinline)) void(posix_trace_event)(trace_event_id_t event, const 
 
 // The child shares the object and its names, and goes on in the streams that are inherited. Where
 // the parent has not looked for its object, but has one, the child does that now, since the parent
-// may be gone later.
+// may be gone later. A call that the fork interrupted, in a signal handler, is the parent's: what
+// it still writes here is for nobody.
 static void in_child(void)
 {
     struct ringside_mapping mapping = {.memory = ringside_traced.memory,
                                        .owner = (pid_t)ringside_traced.pid};
     uint32_t streams = ringside_traced_streams();
     int saved = errno;
+    if (mapping.memory && (ringside_thread.depth || ringside_thread.settling))
+        mapping.memory = ringside_object_leave(mapping.memory);
     ringside_linux_know_thread();
     ringside_linux_forget();
     if (mapping.memory) {

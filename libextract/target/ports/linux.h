@@ -82,6 +82,7 @@ struct ringside_call {
     uint32_t step;                  // number of the stream * RINGSIDE_STEPS + what is done there
     uint32_t position, count;       // tail, head or missed, and the counter, before
     uint32_t place;                 // of the queued event that it writes; RINGSIDE_QUEUE: none
+    void *cleanup, *outer;          // its clean-up, and the thread's next one
 };
 enum {
     RINGSIDE_NOTHING, // that would have to be settled
@@ -101,6 +102,14 @@ typedef struct _pthread_cleanup_buffer ringside_cleanup;
 typedef char ringside_cleanup;
 #endif
 
+// A call, as it lies on the stack. Where it interrupts one that is about to begin, that has
+// described itself in the same place: this is put back.
+struct ringside_begun {
+    ringside_cleanup cleanup;
+    uint32_t depth;
+    struct ringside_call before;
+};
+
 enum { RINGSIDE_QUEUE = 64, RINGSIDE_CALLS = 8 };
 struct ringside_thread {
     uint32_t id;     // of the kernel's; 0: not asked for yet
@@ -108,6 +117,7 @@ struct ringside_thread {
     uint32_t draining;
     uint32_t queued;    // there are events of signal handlers
     uint32_t turn;      // of the one that was queued last
+    uint32_t unplaced;  // that had no place, nor was there an object yet to count them in
     uint32_t depth;     // calls that are not over: of handlers that interrupted each other
     uintptr_t settling; // where what settles calls lies on the stack; 0: nothing does
     struct ringside_memory *settled;            // what it may have the lock of
@@ -123,7 +133,7 @@ typedef bool ringside_port_state;
 // again for one whom it gave up. A holder that died is robbed.
 bool ringside_linux_wait(struct ringside_memory *m, bool traces);
 void ringside_linux_drain(void);
-void ringside_linux_forget(void); // in a child: queued events of threads that it has not
+void ringside_linux_forget(void); // in a child: calls and queued events, which are its parent's
 void ringside_linux_know_thread(void);
 bool ringside_linux_attached(void); // looks for the process' object, the first time
 void ringside_linux_outside(uint32_t event);
@@ -132,8 +142,8 @@ void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintpt
 
 // A controller's stretch that takes the lock of `m`, from here to there; `here` lies on the stack
 // of who calls. False: there are too many.
-bool ringside_linux_begin(ringside_cleanup *here, struct ringside_memory *m);
-void ringside_linux_end(ringside_cleanup *here);
+bool ringside_linux_begin(struct ringside_begun *here, struct ringside_memory *m);
+void ringside_linux_end(struct ringside_begun *here);
 void ringside_linux_unmaps(const struct ringside_memory *m); // nothing of it is to be settled
 
 static inline bool ringside_linux_lock(struct ringside_memory *m)
@@ -267,8 +277,9 @@ struct ringside_life {
     long threads;
     uint64_t birth;
 };
+// False: it is over, or that cannot be told, since no file can be opened.
 bool ringside_life_read(pid_t pid, struct ringside_life *life);
-bool ringside_life_is_none(void); // when that failed: there is no such process
+bool ringside_life_over(pid_t pid); // there is no such process or thread
 bool ringside_process_dead(struct ringside_memory *m, uint32_t pid);
 bool ringside_process_lives(struct ringside_memory *m, pid_t pid); // and is of this object
 bool ringside_controller_gone(struct ringside_memory *m, unsigned stream);
@@ -291,9 +302,13 @@ int ringside_object_map(pid_t pid, bool create, bool share, struct ringside_mapp
 // Makes an ancestor's object that of process `pid`, too; false: no place, or the lock is kept.
 bool ringside_object_join(const struct ringside_mapping *mapping, pid_t pid);
 bool ringside_object_exists(pid_t pid);
+// Gives a stretch of the object its pages; false: there are none left, and it has none.
+bool ringside_object_allocate(int file, size_t at, size_t bytes);
 // Of an entry's streams, those that a child has that began at `birth`.
 uint32_t ringside_inherited(const struct ringside_memory *m, uint32_t streams, uint64_t birth);
 void ringside_object_unmap(struct ringside_memory *m);
+// Maps an object at another address, NULL: it cannot. At this one, memory that is nobody's follows.
+struct ringside_memory *ringside_object_leave(struct ringside_memory *m);
 void ringside_object_unlink(pid_t pid);
 void ringside_objects_sweep(void); // removes names of processes that are gone
 

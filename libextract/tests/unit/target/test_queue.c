@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 // unit: a signal handler's events while its thread is in the critical section. The ring cannot be
 // written there, so the trace point itself meets the signal, with the lock held; the handler traces
-// and lets it go on. Nothing is lost that had a place, and the rest is counted.
+// and lets it go on. Nothing is lost that had a place, and the rest is counted. The same with a
+// handler that forks; and with handlers that interrupt each other as their data are copied.
 #include "target/ports/linux.h"
 #include "target/linux.h"
 #include "tests/unit/target/ring_reader.h"
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 // clang-format off
 #include <cmocka.h>
 // clang-format on
@@ -18,6 +22,7 @@ enum {
     WORDS = 1 << 16,
     DATA_WORDS = 200,
     MAX_DATA = 4 * DATA_WORDS,
+    LOCK = 80,   // in the object
     DATA_AT = 9, // of a record: the first word of its data
     INTERRUPTED = 40,
     QUEUED = 41
@@ -153,6 +158,202 @@ static void test_no_place(void **state)
     check(RINGSIDE_QUEUE, 3);
 }
 
+// ---- a handler that forks ----
+
+static pid_t child;
+static int child_status;
+static uint32_t lock; // after the child's end
+
+// The child has come to its end before the parent goes on.
+static void fork_here(void)
+{
+    child = fork();
+    if (child) {
+        waitpid(child, &child_status, 0);
+        lock = ring_get(stream.object, LOCK);
+    }
+}
+
+static void on_signal_fork(int signal)
+{
+    (void)signal;
+    trace(QUEUED, 0);
+    fork_here();
+    guard(false);
+}
+
+static void trace_one(void)
+{
+    trace(INTERRUPTED, 1);
+}
+
+static void attend(void)
+{
+    ringside_trace_object_attend(object);
+}
+
+static void fork_in(void (*call)(void))
+{
+    void (*before)(int) = signal(SIGSEGV, on_signal_fork);
+    lock = 0;
+    guard(true);
+    call();
+    if (!child) {
+        trace(INTERRUPTED, 3); // not inherited
+        _exit(0);
+    }
+    signal(SIGSEGV, before);
+    assert_true(child > 0);
+    assert_int_equal(child_status, 0);
+    assert_int_equal(lock, ringside_thread.id);
+}
+
+// The interrupted call, and what is queued, are the parent's.
+static void test_fork(void **state)
+{
+    (void)state;
+    fork_in(trace_one);
+    trace(INTERRUPTED, 2);
+    check(1, 0);
+}
+
+// So is what it does as a controller.
+static void test_fork_of_controller(void **state)
+{
+    (void)state;
+    guarded = (uint32_t *)(void *)(stream.object + ring_of(stream, 16));
+    ring_set(stream.block, RING_WANTED, 1);
+    ring_set(stream.block, RING_REQUEST, ring_of(stream, RING_REQUEST) + 1);
+    fork_in(attend);
+    assert_int_equal(ring_get(stream.object, LOCK), 0);
+    assert_int_equal(ring_of(stream, RING_DONE), ring_of(stream, RING_REQUEST));
+    assert_int_equal(ring_of(stream, RING_STATE), 1);
+    assert_int_equal(ring_of(stream, RING_RECORDED), 3); // START, the first event, STOP
+    assert_int_equal(ring_of(stream, RING_REFUSED), 0);
+}
+
+// ---- data that cannot be read yet ----
+
+static uint8_t *pages; // one for each event
+static size_t page;
+
+static void map_pages(unsigned count)
+{
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    pages = mmap(NULL, count * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+}
+
+static sigjmp_buf away;
+
+static void on_unreadable_fork(int signal)
+{
+    (void)signal;
+    fork_here();
+    if (!child)
+        siglongjmp(away, 1);
+    assert_int_equal(mprotect(pages, page, PROT_READ), 0);
+}
+
+// A child that leaves the call leaves the parent's record alone.
+static void test_fork_and_jump(void **state)
+{
+    void (*before)(int) = signal(SIGSEGV, on_unreadable_fork);
+    struct ring_record r;
+    (void)state;
+    map_pages(1);
+    uint32_t at = ring_of(stream, RING_HEAD);
+    if (!sigsetjmp(away, 1))
+        posix_trace_event(INTERRUPTED, pages, 4);
+    if (!child)
+        _exit(0);
+    signal(SIGSEGV, before);
+    assert_int_equal(child_status, 0);
+    assert_true(ring_record(stream, at, &r));
+    assert_false(r.open || r.cut);
+    assert_int_equal(r.bytes, 4);
+    munmap(pages, page);
+}
+
+// ---- handlers that interrupt each other ----
+
+enum { NESTED = RINGSIDE_CALLS + 2 };
+static unsigned depth;
+
+static void on_unreadable(int signal)
+{
+    (void)signal;
+    unsigned here = ++depth;
+    if (here < NESTED)
+        posix_trace_event(QUEUED, pages + here * page, 4);
+    assert_int_equal(mprotect(pages + (here - 1) * page, page, PROT_READ), 0);
+}
+
+// All are recorded by when the outermost one is, though too many for all to be begun.
+static void test_nested(void **state)
+{
+    struct sigaction before, action = {.sa_handler = on_unreadable, .sa_flags = SA_NODEFER};
+    (void)state;
+    map_pages(NESTED);
+    depth = 0;
+    uint32_t recorded = ring_of(stream, RING_RECORDED);
+    sigaction(SIGSEGV, &action, &before);
+    posix_trace_event(INTERRUPTED, pages, 4);
+    sigaction(SIGSEGV, &before, NULL);
+    assert_int_equal(depth, NESTED);
+    assert_int_equal(ring_of(stream, RING_RECORDED) - recorded, NESTED);
+    assert_int_equal(ring_of(stream, RING_REFUSED), 0);
+    munmap(pages, NESTED * page);
+}
+
+// ---- a thread that was left by a jump that nobody was told of ends ----
+
+static void *back[5];
+
+static void on_signal_jump(int which)
+{
+    signal(which, SIG_DFL);
+    __builtin_longjmp(back, 1);
+}
+
+// Deeper in the stack than the next trace point.
+static __attribute__((noinline)) void leave(void)
+{
+    posix_trace_event(INTERRUPTED, pages, 4);
+}
+
+static __attribute__((noinline)) void spoil_stack(void)
+{
+    volatile uint8_t bytes[8192];
+    for (unsigned k = 0; k < sizeof bytes; k++)
+        bytes[k] = 0xA5;
+}
+
+static void *leave_and_end(void *unused)
+{
+    sigset_t set;
+    if (!__builtin_setjmp(back))
+        leave();
+    sigemptyset(&set);
+    sigaddset(&set, SIGSEGV);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    posix_trace_event(INTERRUPTED, NULL, 0); // finds what was left
+    spoil_stack();
+    pthread_exit(unused);
+}
+
+static void test_left_and_ended(void **state)
+{
+    pthread_t thread;
+    void (*before)(int) = signal(SIGSEGV, on_signal_jump);
+    (void)state;
+    map_pages(1);
+    assert_int_equal(pthread_create(&thread, NULL, leave_and_end, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    signal(SIGSEGV, before);
+    munmap(pages, page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +361,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_names, setup, teardown),
         cmocka_unit_test_setup_teardown(test_all_places, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_place, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_fork, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_fork_of_controller, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_fork_and_jump, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nested, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_left_and_ended, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// unit: signal handlers that trace, and return or jump, in a trace point of their own thread: a
+// child makes the trace point step by step under ptrace, gets a signal, and another one some steps
+// behind the first one's handler. Each pair of steps is tried from the trace point's begin on;
+// whatever was interrupted, each event is recorded or counted as refused once.
+#include "target/linux.h"
+#include "tests/unit/target/ring_reader.h"
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+// Steps before the first signal, and from where its handler has returned to the second one.
+enum { FIRST = 400, SECOND = 3, RETURN = 400, WORDS = 256 };
+
+// What the child tells of its last round: also where the handlers lay on the stack, which is the
+// same place when the first one has returned by the second.
+struct report {
+    volatile uint32_t counted, wrong, finish;
+    volatile uint32_t jumps; // the second handler does not return
+    volatile uintptr_t first, second;
+};
+
+static struct report *report;
+
+// ---- the child ----
+
+static struct ring_stream stream;
+static sigjmp_buf back;
+
+static void event(uint32_t id)
+{
+    const uint32_t data[2] = {id, ~id};
+    posix_trace_event(id, data, sizeof data);
+}
+
+static void stop_here(void)
+{
+    syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP);
+}
+
+static void on_first(int number)
+{
+    (void)number;
+    report->first = (uintptr_t)__builtin_frame_address(0);
+    event(41);
+    stop_here();
+}
+
+static void on_second(int number)
+{
+    (void)number;
+    report->second = (uintptr_t)__builtin_frame_address(0);
+    event(42);
+    if (report->jumps)
+        siglongjmp(back, 1);
+}
+
+static uint32_t counted(void)
+{
+    return ring_of(stream, RING_RECORDED) + ring_of(stream, RING_REFUSED);
+}
+
+static bool is_sound(void)
+{
+    struct ring_record r[WORDS / 8];
+    int there = ring_records(stream, r, WORDS / 8);
+    for (int k = 0; k < there; k++)
+        if (r[k].open)
+            return false;
+    return there >= 0 &&
+           ring_of(stream, RING_RECORDED) == (uint32_t)there + ring_of(stream, RING_OVERWRITTEN);
+}
+
+static void run_round(void)
+{
+    uint32_t before = counted();
+    if (!sigsetjmp(back, 1)) {
+        stop_here(); // from here on step by step
+        event(40);
+    }
+    report->counted = counted() - before;
+    report->wrong = !is_sound() || ring_get(stream.object, 80);
+    stop_here();
+}
+
+static void bind_stream(void)
+{
+    const struct ringside_trace_bind bind = {POSIX_TRACE_LOOP, WORDS, 64, false, "interrupts"};
+    struct ringside_trace_object *object;
+    size_t length;
+    unsigned number;
+    event(40);
+    if (ringside_trace_object_open(0, true, &object) ||
+        ringside_trace_object_bind(object, &bind, &number))
+        _exit(2);
+    uint8_t *bytes = ringside_trace_object_bytes(object, &length);
+    stream = ring_stream(bytes, number);
+    ring_set(stream.block, RING_WANTED, 3);
+    ring_set(stream.block, RING_REQUEST, ring_of(stream, RING_REQUEST) + 1);
+    ring_set(bytes, 20, UINT32_MAX);
+    ringside_trace_object_attend(object);
+}
+
+static void run_child(void)
+{
+    alarm(300);
+    bind_stream();
+    signal(SIGUSR1, on_first);
+    signal(SIGUSR2, on_second);
+    for (unsigned k = 0; k < 100; k++)
+        event(40); // the ring is full
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL)) {
+        fprintf(stderr, "test_interrupts: ptrace: not allowed here\n");
+        _exit(3);
+    }
+    while (!report->finish)
+        run_round();
+    char path[64];
+    snprintf(path, sizeof path, "/dev/shm/ringside-posix.%d", (int)getpid());
+    unlink(path);
+    _exit(0);
+}
+
+// ---- the parent ----
+
+static void await_stop(pid_t child, int number)
+{
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSTOPPED(status));
+    assert_int_equal(WSTOPSIG(status), number);
+}
+
+static void step(pid_t child, unsigned times)
+{
+    for (unsigned k = 0; k < times; k++) {
+        assert_int_equal(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL), 0);
+        await_stop(child, SIGTRAP);
+    }
+}
+
+// Goes on with a signal, to the next stop.
+static void go_on(pid_t child, long number)
+{
+    assert_int_equal(ptrace(PTRACE_CONT, child, NULL, (void *)number), 0);
+    await_stop(child, SIGSTOP);
+}
+
+static pid_t begin_child(void)
+{
+    report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(report, MAP_FAILED);
+    pid_t child = fork();
+    if (!child)
+        run_child();
+    await_stop(child, SIGSTOP);
+    assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)PTRACE_O_EXITKILL), 0);
+    return child;
+}
+
+static void end_child(pid_t child)
+{
+    int status;
+    report->finish = 1;
+    go_on(child, 0);
+    assert_int_equal(ptrace(PTRACE_CONT, child, NULL, NULL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    munmap(report, sizeof *report);
+}
+
+// Returns the number of events that were counted.
+static uint32_t interrupt(pid_t child, unsigned first, unsigned second)
+{
+    step(child, first);
+    go_on(child, SIGUSR1);
+    step(child, second);
+    go_on(child, SIGUSR2);
+    uint32_t events = report->counted;
+    assert_false(report->wrong);
+    go_on(child, 0); // to the next round
+    return events;
+}
+
+static void interrupt_twice(pid_t child, unsigned first, unsigned second)
+{
+    assert_int_equal(interrupt(child, first, second), 3);
+}
+
+// Steps that the first handler makes behind its stop.
+static unsigned steps_to_return(pid_t child)
+{
+    unsigned steps = 0;
+    do
+        interrupt_twice(child, 0, ++steps);
+    while (report->second != report->first && steps < RETURN);
+    assert_int_equal(report->second, report->first);
+    return steps;
+}
+
+static void test_two_that_return(void **state)
+{
+    (void)state;
+    pid_t child = begin_child();
+    unsigned to_return = steps_to_return(child);
+    for (unsigned first = 0; first < FIRST; first++)
+        for (unsigned second = 0; second < SECOND; second++)
+            interrupt_twice(child, first, to_return + second);
+    end_child(child);
+}
+
+// The call that is left is the one that the first handler came back to, from where it has begun.
+static void test_one_that_jumps(void **state)
+{
+    enum { STEPS = 16, MOST = 4000, TRIES = 100 };
+    (void)state;
+    pid_t child = begin_child();
+    unsigned to_return = steps_to_return(child), begun = 0;
+    report->jumps = 1;
+    while (interrupt(child, 0, to_return + begun) == 2)
+        assert_true((begun += STEPS) < MOST);
+    for (unsigned first = 0; first < begun; first += 1 + begun / TRIES)
+        interrupt_twice(child, first, to_return + begun - first + STEPS);
+    report->jumps = 0;
+    end_child(child);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_that_return),
+        cmocka_unit_test(test_one_that_jumps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
