@@ -255,8 +255,10 @@ bool extract_log_file_is_held(int fd)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int own = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     bool held = own >= 0 && flock(own, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (own >= 0)
+    if (own >= 0) {
+        flock(own, LOCK_UN); // also for a copy that a child has by now
         close(own);
+    }
     return held;
 }
 

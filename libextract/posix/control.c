@@ -33,7 +33,11 @@ static int write_wants(struct posix_trace *trace, uint64_t address, bool bound)
 
 bool posix_went_back(const struct posix_trace *trace, const struct posix_stream *block)
 {
-    return (int32_t)(block->request - trace->wants.last) < 0;
+    const struct posix_reader *r = &trace->reader;
+    bool unbound = (int32_t)(block->request - trace->wants.bind) < 0;
+    bool emptied = r->begun && (int32_t)(block->head - r->at) < 0;
+    return !trace->target->object && (int32_t)(block->request - trace->wants.last) < 0 &&
+           (unbound || emptied);
 }
 
 int posix_learn(struct posix_trace *trace)

@@ -215,7 +215,9 @@ uint32_t posix_attr_system_bytes(const struct posix_attr *attr);
 // control.c: what the target is asked for by now, which others may have changed, becomes what the
 // trace wants. Of one that has started anew, that stays.
 int posix_learn(struct posix_trace *trace);
-// Whether fewer requests were made than there have been: the target's memory was cleared.
+// Whether the target's memory was cleared: fewer requests were made than there have been. Two
+// controllers whose requests cross make that so, too, but not fewer than the stream was bound with,
+// nor fewer events than were read. That of a process on this host never is.
 bool posix_went_back(const struct posix_trace *trace, const struct posix_stream *block);
 // Asks a target for what the trace wants.
 int posix_ask(struct posix_trace *trace, bool bound);

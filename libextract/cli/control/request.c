@@ -93,6 +93,12 @@ static void put_text(const struct outcome *o, struct extract_text *text)
             text, "%s: requested; done when the target passes its next trace point\n", o->verb);
 }
 
+void cli_request_show(const struct extract_request *request, bool json, struct extract_text *text)
+{
+    const struct outcome o = {.verb = "filter", .request = request, .filter = true};
+    (json ? put_json : put_text)(&o, text);
+}
+
 static enum extract_code work(const char *verb, const char *const *words, size_t count, bool json,
                               struct cli_look *look, struct extract_text *text,
                               struct extract_error *error)

@@ -50,7 +50,7 @@ static enum extract_code ask_other(const struct cli_options *options, struct ext
     if (code)
         return code;
     cli_output_open(&output);
-    extract_request_show(request, false, &output.text);
+    cli_request_show(request, options->session.json, &output.text);
     cli_output_close(&output, CLI_WHOLE);
     extract_request_free(request);
     return code;

@@ -17,8 +17,9 @@ enum {
     LOOKS = 4,
     PATIENCE = 50,
     PAUSE = 1000000, // nanoseconds
-    COUNTS = 64,
-    CHECK = 16, // records between two looks at the tail
+    COUNTS = 64,     // looks at a gap
+    COUNTS_AFAR = 8, // where each of them costs
+    CHECK = 16,      // records between two looks at the tail
     AT_LOCK = 80,
     RECORD_LEAST = 3 // words
 };
@@ -161,7 +162,8 @@ struct posix_lost posix_log_count_lost(const struct posix_trace *trace)
 {
     struct posix_lost lost = {0};
     struct count count;
-    for (unsigned i = 0; i < COUNTS && look(trace, &count); i++)
+    unsigned looks = trace->reader.block.layout.shared ? COUNTS : COUNTS_AFAR;
+    for (unsigned i = 0; i < looks && look(trace, &count); i++)
         if (count_by(trace, &count, &lost))
             break;
     return lost;

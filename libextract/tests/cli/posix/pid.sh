@@ -93,6 +93,8 @@ check "a filter in JSON" 0 out \
     '^{"verb":"filter","before":"not recorded: nothing","after":"not recorded: tock","done":true}$'
 run filter show --json --pid "$pid"
 check "a filter that is shown in JSON" 0 out '^{"verb":"filter","filter":"not recorded: tock"}$'
+run filter --json --pid "$pid"
+check "also without a word" 0 out '^{"verb":"filter","filter":"not recorded: tock"}$'
 run clear --json --pid "$pid"
 check "clear in JSON" 0 out '^{"verb":"clear","done":true}$'
 run report --stream 1 --pid "$pid"

@@ -5,7 +5,9 @@
 #include "tests/unit/ring_builder.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum { LIMIT = 16384, SECTION = 4096, PAYLOAD = 65536 };
@@ -492,6 +494,42 @@ static void test_lock_of_a_descriptor(void **state)
     close(fd);
 }
 
+// A process that forks while a thread asks whether a log is being written: its child has a copy of
+// the descriptor that the question went through, and keeps no writer out.
+static struct {
+    bool forks;
+    pid_t child;
+} fork_within;
+
+int flock(int fd, int how)
+{
+    int result = (int)syscall(SYS_flock, fd, how);
+    if (!fork_within.forks || !(how & LOCK_SH))
+        return result;
+    fork_within.child = fork();
+    while (!fork_within.child)
+        pause();
+    return result;
+}
+
+static void test_lock_and_fork(void **state)
+{
+    const char *path = scratch_path("fork");
+    struct extract_error error = {.what = ""};
+    (void)state;
+    extract_log_close(create_log(path, EXTRACT_LOG_APPEND, 0), NULL);
+    fork_within.forks = true;
+    extract_log_free(open_log(path));
+    fork_within.forks = false;
+    struct extract_log_options options = {.size = sizeof options, .policy = EXTRACT_LOG_APPEND};
+    struct extract_log_writer *writer = NULL;
+    enum extract_code code = extract_log_create(&writer, path, &options, &error);
+    kill(fork_within.child, SIGKILL);
+    waitpid(fork_within.child, NULL, 0);
+    assert_int_equal(code, EXTRACT_OK);
+    extract_log_close(writer, NULL);
+}
+
 // Where a program lay: in every section, and only where there is one such place.
 static void test_program(void **state)
 {
@@ -587,6 +625,7 @@ int main(void)
         cmocka_unit_test(test_lock),
         cmocka_unit_test(test_stale_lock),
         cmocka_unit_test(test_lock_of_a_descriptor),
+        cmocka_unit_test(test_lock_and_fork),
         cmocka_unit_test(test_program),
         cmocka_unit_test(test_odd_lock),
     };

@@ -169,6 +169,26 @@ static void test_g3_filtered(void **state)
     end_shared(trid);
 }
 
+// One who read the number of the last request before we made two gives his own a lower one. The
+// stream is still ours.
+static void test_crossed(void **state)
+{
+    (void)state;
+    trace_id_t trid = create_shared(NULL);
+    uint32_t at = word_at(AT_STREAMS) + IMAGE_REQUEST, request = word_at(at);
+    assert_int_equal(posix_trace_stop(trid), 0);
+    assert_int_equal(posix_trace_start(trid), 0);
+    assert_true(word_at(at) > request + 1);
+    put_at(at, request + 1);
+    put_at(IMAGE_ACTIVE, UINT32_MAX);
+    posix_trace_event(USER, NULL, 0);
+    expect(trid, POSIX_TRACE_STOP);
+    expect(trid, POSIX_TRACE_START);
+    expect(trid, USER);
+    expect_none(trid);
+    end_shared(trid);
+}
+
 // A change of the filter starts nothing that another has stopped, and a clearing neither.
 static void test_stopped(void **state)
 {
@@ -264,13 +284,10 @@ static void test_board(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_d5_cleared),
-        cmocka_unit_test(test_h17_cleared_log),
-        cmocka_unit_test(test_g3_filtered),
-        cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_g4_unheard_overflow),
-        cmocka_unit_test(test_h13_unheard_flush),
-        cmocka_unit_test(test_board),
+        cmocka_unit_test(test_d5_cleared),        cmocka_unit_test(test_h17_cleared_log),
+        cmocka_unit_test(test_g3_filtered),       cmocka_unit_test(test_crossed),
+        cmocka_unit_test(test_stopped),           cmocka_unit_test(test_g4_unheard_overflow),
+        cmocka_unit_test(test_h13_unheard_flush), cmocka_unit_test(test_board),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
