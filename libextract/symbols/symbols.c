@@ -165,6 +165,22 @@ bool extract_symbols_at(const struct extract_symbols *symbols, size_t i,
     return true;
 }
 
+// What a loader moves a program by has no bits below it: the pages that its segments ask for,
+// though no more than those of the host (gABI, "Program Loading").
+static uint64_t page_of(Elf *elf)
+{
+    uint64_t page = 4096;
+    size_t count = 0;
+    GElf_Phdr segment;
+    if (elf_getphdrnum(elf, &count) != 0)
+        return 1;
+    for (size_t i = 0; i < count && i < INT32_MAX; i++)
+        if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+            segment.p_align < page)
+            page = segment.p_align ? segment.p_align : 1;
+    return page;
+}
+
 void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry)
 {
     GElf_Ehdr header;
@@ -172,7 +188,10 @@ void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry)
         return;
     // Of Thumb code bit 0 is set, or not, by who tells.
     uint64_t bits = symbols->file.machine == EM_ARM ? ~UINT64_C(1) : UINT64_MAX;
-    symbols->moved = (entry & bits) - (header.e_entry & bits);
+    uint64_t moved = (entry & bits) - (header.e_entry & bits);
+    if (moved % page_of(symbols->file.elf))
+        return;
+    symbols->moved = moved;
     symbols->entry = entry;
     symbols->placed = true;
 }

@@ -48,7 +48,8 @@ size_t extract_symbols_count(const struct extract_symbols *symbols);
 const char *extract_symbols_path(const struct extract_symbols *symbols);
 
 // Says where the program was loaded: so that its entry point lies at `entry`. From then on, all
-// addresses are those of the process. A program of fixed addresses lies where its file says.
+// addresses are those of the process. A program of fixed addresses lies where its file says; so
+// does one whose entry point cannot have come there, as it is another program's.
 void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry);
 
 // Where that was, as it was told. False: it was not, or the program has fixed addresses.

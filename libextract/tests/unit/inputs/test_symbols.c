@@ -535,6 +535,36 @@ static void test_preferences(void **state)
     extract_symbols_close(symbols);
 }
 
+// Where a program was loaded: whole pages away from where its file says, and only one that may be.
+static void test_moved(void **state)
+{
+    static const char text[] = ".globl _start\n.type _start, @function\n_start: nop\n"
+                               ".size _start, . - _start\n";
+    static const struct {
+        const char *flags;
+        uint64_t by, expected;
+    } rows[] = {{"-static-pie", 0x7000, 0x7000},
+                {"-static-pie", UINT64_C(0x555555554000), UINT64_C(0x555555554000)},
+                {"-static-pie", 0x7010, 0}, // another program's entry point
+                {"-static", 0x7000, 0}};
+    (void)state;
+    scratch_puts("moved.s", text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct extract_symbol was, is, found;
+        uint64_t offset;
+        assert_true(run("gcc -nostdlib %s -o moved.elf moved.s", rows[i].flags));
+        struct extract_symbols *symbols = must_open("moved.elf");
+        assert_true(extract_symbols_by_name(symbols, "_start", &was));
+        extract_symbols_move(symbols, was.address + rows[i].by);
+        assert_true(extract_symbols_by_name(symbols, "_start", &is));
+        assert_int_equal(is.address - was.address, rows[i].expected);
+        assert_true(extract_symbols_by_address(symbols, is.address, &found, &offset, NULL));
+        assert_string_equal(found.name, "_start");
+        assert_int_equal(offset, 0);
+        extract_symbols_close(symbols);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -542,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_types),         cmocka_unit_test(test_dropped_functions),
         cmocka_unit_test(test_stripped),      cmocka_unit_test(test_preferences),
         cmocka_unit_test(test_without_libdw), cmocka_unit_test(test_padding),
+        cmocka_unit_test(test_moved),
     };
 
     return cmocka_run_group_tests_name("symbols", tests, programs_make, scratch_remove);
