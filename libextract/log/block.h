@@ -111,4 +111,8 @@ uint32_t extract_log_ring_encode(uint8_t payload[LOG_RING_MOST], const struct ex
 // of it changes. NULL is allowed.
 void extract_log_leave(struct extract_log_writer *writer);
 
+// Takes notice of the limit of the size of files that the process has by now (RLIMIT_FSIZE); a
+// write beyond it, which is an error, would send a signal that ends the process.
+void extract_log_note_limit(struct extract_log_writer *writer);
+
 #endif

@@ -529,12 +529,12 @@ static enum extract_code plan(struct log_facts *facts, const struct extract_log_
     return EXTRACT_OK;
 }
 
-static uint64_t file_limit(void)
+void extract_log_note_limit(struct extract_log_writer *writer)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return INT64_MAX;
-    return limit.rlim_cur;
+        limit.rlim_cur = INT64_MAX;
+    writer->most = limit.rlim_cur;
 }
 
 static void free_writer(struct extract_log_writer *w)
@@ -591,7 +591,7 @@ static enum extract_code begin(struct extract_log_writer **writer, const char *p
     }
     w->facts = facts;
     w->sync = options->sync;
-    w->most = file_limit();
+    extract_log_note_limit(w);
     w->totals.lost_exact = true;
     code = write_head(w, error);
     if (code)

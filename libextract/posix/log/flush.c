@@ -6,6 +6,7 @@
 // they belong by time: behind the events that were there before it, and behind the last that it
 // took.
 #include "base/now.h"
+#include "log/block.h"
 #include "posix/log/log.h"
 #include <poll.h>
 #include <signal.h>
@@ -268,6 +269,7 @@ int posix_log_flush(struct posix_trace *trace, struct posix_use *use, bool alway
         error = posix_log_begin(trace);
     if (error)
         return fail(trace, error);
+    extract_log_note_limit(log->writer);
     error = follow(trace);
     if (!error && !always && !is_worth_it(trace))
         return 0;

@@ -585,28 +585,40 @@ static void test_h19_full_disk_at_the_end(void **state)
     each_policy(check_full_disk_at_the_end, true);
 }
 
-// The limit of the size of files: no signal comes, and what fits is there.
-static void test_h20_file_limit(void **state)
+static void set_limit(const struct rlimit *limit)
+{
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, limit), 0);
+}
+
+static void check_file_limit(bool later)
 {
     struct rlimit before, small;
     uint32_t first = 1;
     trace_event_id_t last = 0;
     int fd = new_file();
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     small = before;
     small.rlim_cur = 50000;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    set_limit(later ? &before : &small);
     trace_id_t trid = create_started(fd, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 0);
+    set_limit(&small);
     event_numbers(USER, 0, 2000);
     int error = posix_trace_flush(trid);
     assert_int_equal(posix_trace_shutdown(trid), EFBIG);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    set_limit(&before);
     assert_int_equal(error, EFBIG);
     trid = open_log(fd);
     assert_true(count_numbers(trid, &first, &last) > 100);
     assert_int_equal(first, 0);
     close_both(trid, fd);
+}
+
+// The limit of the size of files, whenever it is set: no signal comes, and what fits is there.
+static void test_h20_file_limit(void **state)
+{
+    (void)state;
+    check_file_limit(false);
+    check_file_limit(true);
 }
 
 // ---- two at once ----
