@@ -159,8 +159,11 @@ bool extract_trace_inner(const struct extract_trace *trace, const struct extract
 // chosen that all have one place.
 static inline uint32_t extract_map_home(const struct extract_map *map, uint64_t key)
 {
-    unsigned __int128 product = (unsigned __int128)(key ^ map->seed[0]) * map->seed[1];
-    return ((uint32_t)(product >> 64) ^ (uint32_t)product) & map->mask;
+    const uint64_t odd = UINT64_C(0xD6E8FEB86659FD93); // which spreads bits well
+    uint64_t mix = (key ^ map->seed[0]) * map->seed[1];
+    mix = (mix ^ mix >> 32) * odd;
+    mix = (mix ^ mix >> 32) * odd;
+    return (uint32_t)(mix >> 32) & map->mask;
 }
 
 // map.c. A map with room for `count` keys, which grows beyond. False: out of memory.

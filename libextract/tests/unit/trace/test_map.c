@@ -50,18 +50,37 @@ static void test_keys(void **state)
     check_keys(UINT64_C(0xD1B54A32D192ED03));
 }
 
-// As the addresses of objects lie.
+static void check_row(unsigned shift, const uint64_t seed[2])
+{
+    struct extract_map map;
+    assert_true(extract_map_init(&map, KEYS));
+    if (seed) {
+        map.seed[0] = seed[0];
+        map.seed[1] = seed[1] | 1;
+    }
+    for (uint32_t i = 1; i <= KEYS; i++)
+        *extract_map_at(&map, (uint64_t)i << shift) = i;
+    assert_int_equal(map.used, KEYS);
+    assert_true(longest_row(&map) < ROW_MOST);
+    extract_map_free(&map);
+}
+
+// As the addresses of objects lie: with the process's numbers, with some that were bad for a hash
+// of one product, and with a row of others.
 static void test_rows_of_addresses(void **state)
 {
+    uint64_t seed[2] = {0, 1};
     (void)state;
-    for (unsigned shift = 2; shift <= 40; shift++) {
-        struct extract_map map;
-        assert_true(extract_map_init(&map, KEYS));
-        for (uint32_t i = 1; i <= KEYS; i++)
-            *extract_map_at(&map, (uint64_t)i << shift) = i;
-        assert_int_equal(map.used, KEYS);
-        assert_true(longest_row(&map) < ROW_MOST);
-        extract_map_free(&map);
+    for (unsigned shift = 0; shift <= 48; shift++) {
+        check_row(shift, NULL);
+        check_row(shift, (const uint64_t[]){0, 1});
+        check_row(shift, (const uint64_t[]){UINT64_MAX, UINT64_MAX});
+        check_row(shift, (const uint64_t[]){1, UINT64_C(1) << 63});
+    }
+    for (unsigned i = 0; i < 200; i++) {
+        seed[0] = seed[0] * UINT64_C(6364136223846793005) + 1442695040888963407;
+        seed[1] = seed[0] ^ seed[0] >> 29;
+        check_row(i % 48, seed);
     }
 }
 
