@@ -25,6 +25,7 @@ enum posix_block_word {
     POSIX_BLOCK_AT_NAMES_ROOM = 44,
     POSIX_BLOCK_AT_NAMES_USED = 48,
     POSIX_BLOCK_AT_NAMES_CLAIMED = 52,
+    POSIX_BLOCK_AT_LOCK = 80,    // of a process: its thread in the critical section, or 0
     POSIX_BLOCK_AT_ADDRESS = 88, // in files only: two words, low first
     POSIX_BLOCK_AT_STREAM = 96   // likewise: the stream's number
 };
@@ -151,6 +152,8 @@ bool posix_record_read(struct posix_record *record, const uint8_t *bytes, uint32
 // The length in words of the record whose last word this is and that ends at `position`; 0: it is
 // none.
 uint32_t posix_trailer_words(uint32_t last, uint32_t position);
+// Words of the record whose first word at a position is `first`; 0: it is none.
+uint32_t posix_record_words(uint32_t first, uint32_t position);
 // Bytes of a record in front of its data.
 uint32_t posix_record_head(const struct posix_layout *layout);
 

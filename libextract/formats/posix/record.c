@@ -10,6 +10,7 @@ enum {
     STATE_OPEN = 1,
     STATE_DONE = 2,
     TRAILER = 0xA,
+    LEAST = 3,        // words
     TIED = 0x0FFFFFFF // bits that the first word and the last have in common: position and length
 };
 
@@ -35,6 +36,14 @@ uint32_t posix_trailer_words(uint32_t last, uint32_t position)
     return fits ? words : 0;
 }
 
+uint32_t posix_record_words(uint32_t first, uint32_t position)
+{
+    uint32_t words = words_of(first), state = first >> 30;
+    bool fits = (state == STATE_OPEN || state == STATE_DONE) && words >= LEAST &&
+                (first & 0xFFFF) == (position & 0xFFFF);
+    return fits ? words : 0;
+}
+
 // A number of one word or two, the lower one first in either byte order.
 static uint64_t read_number(struct extract_cursor *c, uint32_t words)
 {
@@ -45,9 +54,8 @@ static uint64_t read_number(struct extract_cursor *c, uint32_t words)
 // Whether the first word and the last say the same, and of this place.
 static bool is_tied(uint32_t first, struct extract_cursor *c, uint32_t position)
 {
-    uint32_t words = words_of(first), state = first >> 30;
-    if ((state != STATE_OPEN && state != STATE_DONE) || (first & 0xFFFF) != (position & 0xFFFF) ||
-        words < 3 || !extract_cursor_seek(c, (uint64_t)(words - 1) * 4))
+    uint32_t words = posix_record_words(first, position);
+    if (!words || !extract_cursor_seek(c, (uint64_t)(words - 1) * 4))
         return false;
     uint32_t last = extract_cursor_u32(c);
     return !c->failed && last == ((first & TIED) | (uint32_t)TRAILER << 28);

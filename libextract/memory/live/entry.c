@@ -4,7 +4,6 @@
 //
 // Source: Linux proc(5), /proc/PID/auxv; getauxval(3), AT_ENTRY.
 #include "base/cursor.h"
-#include "base/now.h"
 #include <elf.h>
 #include <extract/memory.h>
 #include <fcntl.h>

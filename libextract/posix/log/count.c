@@ -19,9 +19,7 @@ enum {
     PAUSE = 1000000, // nanoseconds
     COUNTS = 64,     // looks at a gap
     COUNTS_AFAR = 8, // where each of them costs
-    CHECK = 16,      // records between two looks at the tail
-    AT_LOCK = 80,
-    RECORD_LEAST = 3 // words
+    CHECK = 16       // records between two looks at the tail
 };
 
 // Words of a stream block from its generation on.
@@ -45,7 +43,7 @@ static bool is_open(const struct posix_trace *trace)
     uint32_t lock = 1;
     if (!trace->reader.block.layout.shared)
         return true;
-    return !posix_peek(trace->target, target->address + AT_LOCK, &lock, 1) && !lock;
+    return !posix_peek(trace->target, target->address + POSIX_BLOCK_AT_LOCK, &lock, 1) && !lock;
 }
 
 static bool is_alike(const uint32_t a[WORDS], const uint32_t b[WORDS])
@@ -112,8 +110,7 @@ static uint32_t words_at(const struct posix_trace *trace, uint32_t place)
     if (posix_peek(trace->target, ring + (uint64_t)(place & (block->ring_words - 1)) * 4, &first,
                    1))
         return 0;
-    uint32_t words = first >> 16 & 0xFFF;
-    return (first & 0xFFFF) == (place & 0xFFFF) && words >= RECORD_LEAST ? words : 0;
+    return posix_record_words(first, place);
 }
 
 // How many records the reader has left out between the tail and its place, which the tail has not

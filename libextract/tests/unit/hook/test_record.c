@@ -355,18 +355,24 @@ static void test_states(void **state)
     close_replay(&p);
 }
 
+// A target that is recorded, and does not answer then.
+static void begin_gone(struct recording *r)
+{
+    start(0, 700, 6);
+    begin(r, true);
+    go_on(100);
+    poll_once(r);
+    dead = true;
+    poll_once(r);
+}
+
 // A target that does not answer, and answers again: what it has overwritten meanwhile is told.
 static void test_gone(void **state)
 {
     struct recording r;
     struct replay p;
     (void)state;
-    start(0, 700, 6);
-    begin(&r, true);
-    go_on(100);
-    poll_once(&r);
-    dead = true;
-    poll_once(&r);
+    begin_gone(&r);
     assert_true(extract_recorder_status(r.recorder)->gone);
     go_on(3000);
     leave_moment();
@@ -389,12 +395,7 @@ static void test_gone_for_good(void **state)
     struct recording r;
     struct replay p;
     (void)state;
-    start(0, 700, 6);
-    begin(&r, true);
-    go_on(100);
-    poll_once(&r);
-    dead = true;
-    poll_once(&r);
+    begin_gone(&r);
     struct extract_record_status status = end(&r);
     assert_true(status.gone && !status.lost_known && !status.lost);
     dead = false;

@@ -57,16 +57,23 @@ static void expect_numbers(trace_id_t trid, uint32_t from, uint32_t to)
     }
 }
 
+// A logged stream with numbers from 0 on.
+static trace_id_t begin_numbers(int fd, size_t size, uint32_t count, trace_event_id_t *id)
+{
+    trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, size, 65536);
+    trace_id_t trid = create_log(fd, &attr);
+    assert_int_equal(posix_trace_eventid_open("number", id), 0);
+    assert_int_equal(posix_trace_start(trid), 0);
+    event_numbers(*id, 0, count);
+    return trid;
+}
+
 // What was done goes wrong at the `write`th write, and is done again.
 static bool check_failing(unsigned write)
 {
     int fd = new_file();
-    trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 65536, 65536);
-    trace_id_t trid = create_log(fd, &attr);
     trace_event_id_t id;
-    assert_int_equal(posix_trace_eventid_open("number", &id), 0);
-    assert_int_equal(posix_trace_start(trid), 0);
-    event_numbers(id, 0, EVENTS);
+    trace_id_t trid = begin_numbers(fd, 65536, EVENTS, &id);
     damage(EVENTS - 1 - DAMAGED);
     failing = write;
     int error = posix_trace_flush(trid);
@@ -98,12 +105,8 @@ static void test_h59_damage_at_the_end_of_a_full_stream(void **state)
 {
     (void)state;
     int fd = new_file();
-    trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 4096, 65536);
-    trace_id_t trid = create_log(fd, &attr);
     trace_event_id_t id;
-    assert_int_equal(posix_trace_eventid_open("number", &id), 0);
-    assert_int_equal(posix_trace_start(trid), 0);
-    event_numbers(id, 0, 1000);
+    trace_id_t trid = begin_numbers(fd, 4096, 1000, &id);
     assert_int_equal(status_of(trid).posix_stream_full_status, POSIX_TRACE_FULL);
     damage(0);
     assert_int_equal(posix_trace_flush(trid), 0);

@@ -5,6 +5,7 @@
 // whatever was interrupted, each event is recorded or counted as refused once.
 #include "target/linux.h"
 #include "tests/unit/target/ring_reader.h"
+#include "tests/unit/target/stepping.h"
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -133,59 +134,33 @@ static void run_child(void)
 
 // ---- the parent ----
 
-static void await_stop(pid_t child, int number)
+static void step_on(pid_t child, unsigned times)
 {
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSTOPPED(status));
-    assert_int_equal(WSTOPSIG(status), number);
-}
-
-static void step(pid_t child, unsigned times)
-{
-    for (unsigned k = 0; k < times; k++) {
-        assert_int_equal(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL), 0);
-        await_stop(child, SIGTRAP);
-    }
-}
-
-// Goes on with a signal, to the next stop.
-static void go_on(pid_t child, long number)
-{
-    assert_int_equal(ptrace(PTRACE_CONT, child, NULL, (void *)number), 0);
-    await_stop(child, SIGSTOP);
+    for (unsigned k = 0; k < times; k++)
+        step(child, 0);
 }
 
 static pid_t begin_child(void)
 {
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(report, MAP_FAILED);
-    pid_t child = fork();
-    if (!child)
-        run_child();
-    await_stop(child, SIGSTOP);
-    assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)PTRACE_O_EXITKILL), 0);
-    return child;
+    return begin_stepping(run_child);
 }
 
 static void end_child(pid_t child)
 {
-    int status;
     report->finish = 1;
     go_on(child, 0);
-    assert_int_equal(ptrace(PTRACE_CONT, child, NULL, NULL), 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    end_stepping(child, 0);
     munmap(report, sizeof *report);
 }
 
 // Returns the number of events that were counted.
 static uint32_t interrupt(pid_t child, unsigned first, unsigned second)
 {
-    step(child, first);
+    step_on(child, first);
     go_on(child, SIGUSR1);
-    step(child, second);
+    step_on(child, second);
     go_on(child, SIGUSR2);
     uint32_t events = report->counted;
     assert_false(report->wrong);

@@ -11,6 +11,7 @@
 #include "target/ports/linux.h"
 #include "target/linux.h"
 #include "tests/unit/target/ring_reader.h"
+#include "tests/unit/target/stepping.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -322,46 +323,18 @@ static void run_new_child(void)
 
 // ---- the parent ----
 
-static void await_stop(pid_t child, int number)
-{
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSTOPPED(status));
-    assert_int_equal(WSTOPSIG(status), number);
-}
-
-static void step(pid_t child, long number)
-{
-    assert_int_equal(ptrace(PTRACE_SINGLESTEP, child, NULL, (void *)number), 0);
-    await_stop(child, SIGTRAP);
-}
-
-static void go_on(pid_t child, long number)
-{
-    assert_int_equal(ptrace(PTRACE_CONT, child, NULL, (void *)number), 0);
-}
-
 static pid_t begin_child(void (*run)(void))
 {
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(report, MAP_FAILED);
-    pid_t child = fork();
-    if (!child)
-        run();
-    await_stop(child, SIGSTOP);
-    assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)PTRACE_O_EXITKILL), 0);
-    return child;
+    return begin_stepping(run);
 }
 
 // A child that is to go on with `number`, and has no more to do.
 static void end_child(pid_t child, long number)
 {
-    int status;
     report->finish = 1;
-    go_on(child, number);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    end_stepping(child, number);
     munmap(report, sizeof *report);
 }
 
@@ -373,7 +346,6 @@ static unsigned length_of(pid_t child)
         step(child, 0);
     assert_in_range(steps, 50, MANY);
     go_on(child, 0);
-    await_stop(child, SIGSTOP);
     assert_false(report->jumped || report->wrong);
     return steps;
 }
@@ -388,7 +360,6 @@ static void jump_after(pid_t child, unsigned steps, unsigned length)
             step(child, 0);
     }
     go_on(child, SIGUSR1);
-    await_stop(child, SIGSTOP);
     assert_false(report->wrong);
 }
 
