@@ -264,7 +264,7 @@ static enum extract_code flush_to(struct call *call, const char *path)
                                 &answer->error);
     if (!code)
         extract_record_flushed(&status, false, &answer->text);
-    if (!code && (status.lost || !status.lost_known))
+    if (!code && status.gaps)
         answer->status = ANSWER_LOSSES;
     look_close(&look);
     return code;

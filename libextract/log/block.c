@@ -23,6 +23,15 @@ static bool has_value(const struct extract_log_block *b)
     return b->type == EXTRACT_LOG_MARK || b->type == EXTRACT_LOG_SECTION;
 }
 
+// Of a LOSS, the flags say what `modulo` says.
+static uint32_t flags_of(const struct extract_log_block *b)
+{
+    if (b->type != EXTRACT_LOG_LOSS)
+        return b->flags;
+    return (b->flags & EXTRACT_LOG_LOSS_HELD) |
+           (b->modulo ? EXTRACT_LOG_LOSS_AT_LEAST : EXTRACT_LOG_LOSS_EXACT);
+}
+
 // The two numbers whose meaning is the type's.
 static void store_numbers(uint8_t *to, const struct extract_log_block *b)
 {
@@ -37,7 +46,7 @@ void extract_log_encode(uint8_t head[LOG_HEAD], const struct extract_log_block *
     memcpy(head, LOG_MAGIC, 4);
     extract_log_store(head + 4, b->type, 2);
     extract_log_store(head + 6, b->kind, 2);
-    extract_log_store(head + 8, b->flags, 4);
+    extract_log_store(head + 8, flags_of(b), 4);
     extract_log_store(head + 12, b->length, 4);
     extract_log_store(head + 16, b->count, 4);
     extract_log_store(head + 20, b->provisional, 4);
@@ -61,11 +70,22 @@ void extract_log_seal(uint8_t head[LOG_HEAD], const void *payload, const uint8_t
     extract_log_store(head + AT_SUMS + 8, sums.two, 8);
 }
 
+// Version 1 stored an estimate, whose rest modulo `second` is certain; or nothing that is certain.
+static void load_loss(struct extract_log_block *b, uint64_t first, uint64_t second)
+{
+    b->numbers = first;
+    b->lost = first;
+    b->modulo = second ? second : EXTRACT_LOG_ANY_MORE;
+    if (b->flags & EXTRACT_LOG_LOSS_EXACT)
+        b->modulo = 0;
+    else if (!(b->flags & EXTRACT_LOG_LOSS_AT_LEAST))
+        b->lost = b->flags & EXTRACT_LOG_LOSS_ABOUT ? first % b->modulo : 0;
+}
+
 static void load_numbers(struct extract_log_block *b, uint64_t first, uint64_t second)
 {
     if (b->type == EXTRACT_LOG_LOSS) {
-        b->lost = first;
-        b->modulo = second;
+        load_loss(b, first, second);
     } else if (has_value(b)) {
         b->value = first;
     } else {

@@ -265,7 +265,7 @@ static void count(struct extract_log_writer *w, const struct extract_log_block *
         w->next = block->first + block->count;
     } else if (block->type == EXTRACT_LOG_LOSS) {
         t->lost += block->lost;
-        t->lost_exact = t->lost_exact && (block->flags & EXTRACT_LOG_LOSS_EXACT);
+        t->lost_exact = t->lost_exact && !block->modulo;
         w->next = block->first;
     } else if (block->type == EXTRACT_LOG_MARK) {
         t->resets += block->kind == EXTRACT_MARK_RESET;

@@ -176,7 +176,7 @@ static void finish(struct recording *r, struct extract_record_status *status)
 // How a recording that ended in order went.
 static int judge_whole(const struct recording *r, const struct extract_record_status *status)
 {
-    if (!status->entries && !status->lost && !status->advice.slots) {
+    if (!status->entries && !status->gaps && !status->advice.slots) {
         progress_say(&r->progress, "its trace was never enabled: the log is empty");
         return CLI_UNREADABLE;
     }
@@ -185,7 +185,7 @@ static int judge_whole(const struct recording *r, const struct extract_record_st
                      "the ELF file does not fit this trace; it may be another firmware's");
     if (status->gone)
         progress_say(&r->progress, "the target does not answer any more");
-    bool whole = !status->lost && status->lost_known && !status->gone && !r->doubtful;
+    bool whole = !status->gaps && !status->gone && !r->doubtful;
     return whole ? CLI_WHOLE : CLI_LOSSES;
 }
 

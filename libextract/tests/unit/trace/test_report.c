@@ -245,20 +245,25 @@ static void info_has_the_keys_of_the_design(void **state)
                   "\"time_direction\":\"up\",\"clock_modulus\":4294967296,"
                   "\"counts_events\":false,\"entries_total\":12,\"entries_valid\":8,"
                   "\"entries_damaged\":0,\"entries_unused\":4,\"events_lost\":0,"
+                  "\"events_lost_at_least\":0,\"events_lost_at_most\":0,"
+                  "\"events_lost_exact\":true,\"events_lost_low\":null,"
+                  "\"events_lost_high\":null,\"gaps\":0,\"gaps_not_exact\":0,"
                   "\"wrapped\":false,\"objects\":4,\"registry_slots\":4,\"span_ticks\":1120,"
                   "\"state\":[\"unknown\",\"not_full\",\"no_overrun\"],\"filter\":null}\n");
     options.json = false;
     options.hz = 1000;
     options.ring_known = true;
     options.ring = image.spec.address;
-    assert_answer("info", &options,
-                  "format: threadx\naddress: 0x20000100\nfound by: address\n"
-                  "byte order: little\nword bytes: 4\ntimer mask: 0xffffffff\n"
-                  "time direction: up\nclock modulus: 4294967296\ncounts events: no\n"
-                  "entries total: 12\nentries valid: 8\nentries damaged: 0\n"
-                  "entries unused: 4\nevents lost: 0\nwrapped: no\nobjects: 4\n"
-                  "registry slots: 4\nspan ticks: 1120 (1.120000000 s)\n"
-                  "state: unknown, not_full, no_overrun\nfilter: unknown\n");
+    assert_answer(
+        "info", &options,
+        "format: threadx\naddress: 0x20000100\nfound by: address\n"
+        "byte order: little\nword bytes: 4\ntimer mask: 0xffffffff\n"
+        "time direction: up\nclock modulus: 4294967296\ncounts events: no\n"
+        "entries total: 12\nentries valid: 8\nentries damaged: 0\n"
+        "entries unused: 4\nevents lost: 0\nevents lost at least: 0\nevents lost at most: 0\n"
+        "events lost exact: yes\ngaps: 0\ngaps not exact: 0\nwrapped: no\nobjects: 4\n"
+        "registry slots: 4\nspan ticks: 1120 (1.120000000 s)\n"
+        "state: unknown, not_full, no_overrun\nfilter: unknown\n");
 }
 
 // Events and their counts; the percentages are of the 1120 ticks and the 8 events.
