@@ -54,9 +54,10 @@ void record_note_look(struct extract_recorder *r)
     r->looked = r->options.held ? HELD_CLOCK : record_now(r);
 }
 
+// A caller's own clock is the wall clock, too: times of reading must fit to each other.
 void record_note_wall(struct extract_recorder *r)
 {
-    r->out.wall = extract_wall();
+    r->out.wall = r->options.now ? r->opened_wall + (record_now(r) - r->opened) : extract_wall();
 }
 
 static enum extract_delta_result look(struct extract_recorder *r)
@@ -508,7 +509,8 @@ enum extract_code extract_recorder_open(struct extract_recorder **recorder,
     struct extract_recorder *r = *recorder;
     if (code)
         return code;
-    r->start = record_now(r);
+    r->start = r->opened = record_now(r);
+    r->opened_wall = extract_wall();
     code = extract_live_halt(memory, &told);
     code = code ? code : find_ring(r, &told);
     if (!code)

@@ -182,11 +182,13 @@ struct extract_recorder {
     uint8_t *buffer;
     uint32_t buffer_slots;
     uint8_t held[RECORD_HELD * EXTRACT_ENTRY_MOST];
-    uint32_t held_count; // entries [next - held_count, next)
-    uint64_t next;       // number of the first entry that was not read
-    uint64_t due;        // of the next entry for the log
-    uint64_t passed;     // number of an anchor that the writer came round
-    uint64_t start;      // time of this poll, and of its look
+    uint32_t held_count;  // entries [next - held_count, next)
+    uint64_t next;        // number of the first entry that was not read
+    uint64_t due;         // of the next entry for the log
+    uint64_t passed;      // number of an anchor that the writer came round
+    uint64_t opened;      // time when the recorder was opened, and the host's wall clock then
+    uint64_t opened_wall; // (ns since 1970)
+    uint64_t start;       // time of this poll, and of its look
     uint64_t looked;
     uint64_t asked;       // when the last read of it began
     uint64_t rest;        // ns between polls, at least: the target was halted for the last

@@ -22,6 +22,8 @@ enum {
     SIM_TRACKED = 1 << 16  // events whose patches are remembered
 };
 
+#define SIM_TICKS_PER_NS 0.025 // of the clock when events have times: 25 MHz
+
 struct sim {
     uint32_t slots, mask;
     uint32_t *words; // header, one object, entries
@@ -33,11 +35,17 @@ struct sim {
     uint32_t step;   // ticks from one to the next; 0: the clock stands
     bool patches;    // odd events are filled in when the event behind them is half-written
     // Virtual time and the link.
-    uint64_t now;         // ns
-    double per_ns;        // events
-    double owed;          // stores
-    uint64_t latency;     // ns of a read
-    double word_ns;       // ns of a word
+    uint64_t now;     // ns
+    double per_ns;    // events
+    double owed;      // stores
+    uint64_t latency; // ns of a read
+    double word_ns;   // ns of a word
+    // When it is set, events come at times of their own instead, and their stamps are these times:
+    // returns the ns from one event to the next.
+    double (*next)(struct sim *sim);
+    double due; // time of the next event, ns
+    uint64_t random;
+    double load[4];       // of `next`'s own
     bool dead;            // nothing can be read
     bool off;             // the trace is off, as the live place says
     uint32_t hole, holes; // entries [hole, hole + holes) cannot be read
@@ -150,9 +158,20 @@ static inline void sim_run(struct sim *sim, uint64_t events)
         sim_store(sim);
 }
 
+static inline double sim_random(struct sim *sim) // [0, 1)
+{
+    sim->random = sim->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(sim->random >> 11) * 0x1p-53;
+}
+
 static inline void sim_pass(struct sim *sim, double ns)
 {
     sim->now += (uint64_t)ns;
+    while (sim->next && sim->due <= (double)sim->now) {
+        sim->stamp = (uint32_t)(uint64_t)(sim->due * SIM_TICKS_PER_NS);
+        sim_run(sim, 1);
+        sim->due += sim->next(sim);
+    }
     sim->owed += ns * sim->per_ns * SIM_STORES;
     for (; sim->owed >= 1; sim->owed -= 1)
         sim_store(sim);
