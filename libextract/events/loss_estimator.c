@@ -201,8 +201,9 @@ static bool find_most(const struct loss_estimator *e, struct loss_estimate *gap)
 {
     double load = e->fastest * gap->ticks * headroom + e->lap / 2, laps = 0;
 
-    if (e->fastest <= 0 || e->all.entries < MIN_ENTRIES || load >= 0x1p60 ||
-        gap->modulo <= EXTRACT_LOG_ANY_MORE)
+    // Beyond 2^50, neighboring integers are too near to each other for a double.
+    if (e->fastest <= 0 || e->all.entries < MIN_ENTRIES || load >= 0x1p50 ||
+        gap->at_least >= UINT64_C(1) << 50 || gap->modulo <= EXTRACT_LOG_ANY_MORE)
         return false;
     if (load > (double)gap->at_least)
         laps = (load - (double)gap->at_least) / (double)gap->modulo;
@@ -263,11 +264,9 @@ void loss_estimator_free(struct loss_estimator *e)
 // What came after the newest gap is enough, or nothing more will come.
 static void end_after_gap(struct loss_estimator *e)
 {
-    struct loss_estimate *gap = &e->gaps[e->count - 1];
-
     if (e->state != LOSS_AFTER_GAP)
         return;
-    add_load(&gap->around, e->after.entries, e->after.ticks);
+    add_load(&e->gaps[e->count - 1].around, e->after.entries, e->after.ticks);
     if (e->after.entries >= e->lap / BRIEF_WINDOWS)
         note_fastest(e, &e->after);
     e->before = e->window = (struct load){0, 0};
@@ -279,13 +278,12 @@ static void end_after_gap(struct loss_estimator *e)
 // The first entry after a gap.
 static void end_gap(struct loss_estimator *e, double ticks)
 {
-    struct loss_estimate *gap = &e->gaps[e->count - 1];
-
     e->state = LOSS_IN_ROW;
     if (e->is_counted) {
         add_known(e, (double)e->counted + 1, ticks);
         return;
     }
+    struct loss_estimate *gap = &e->gaps[e->count - 1];
     gap->ticks = ticks;
     gap->around = e->before;
     add_load(&gap->around, e->window.entries, e->window.ticks);
