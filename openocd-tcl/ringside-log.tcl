@@ -17,7 +17,7 @@ set _ringside_log_types {
 	section 1 ring 2 objects 3 entries 4 loss 5 mark 6 status 7 names 9 bytes 10
 }
 set _ringside_log_marks {
-	START 1 STOP 2 FULL 3 RESET 4 GONE 5 BACK 6 DISABLED 7 ENABLED 8 FILTER 9 ERROR 10
+	START 1 STOP 2 FULL 3 RESET 4 GONE 5 BACK 6 DISABLED 7 ENABLED 8 FILTER 9 ERROR 10 CLOCK 11
 }
 set _ringside_log_head 96
 # Room for the last words of a log that may not grow: MARK of kind FULL and STATUS.

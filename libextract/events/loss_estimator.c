@@ -92,6 +92,7 @@ static void add_known(struct loss_estimator *e, double entries, double ticks)
     if (e->window.entries < e->lap / WINDOWS_PER_LAP)
         return;
     note_fastest(e, &e->window);
+    e->has_window = true;
     e->before = e->window;
     e->window = (struct load){0, 0};
 }
@@ -202,7 +203,7 @@ static bool find_most(const struct loss_estimator *e, struct loss_estimate *gap)
     double load = e->fastest * gap->ticks * headroom + e->lap / 2, laps = 0;
 
     // Beyond 2^50, neighboring integers are too near to each other for a double.
-    if (e->fastest <= 0 || e->all.entries < MIN_ENTRIES || load >= 0x1p50 ||
+    if (!e->has_window || e->fastest <= 0 || e->all.entries < MIN_ENTRIES || load >= 0x1p50 ||
         gap->at_least >= UINT64_C(1) << 50 || gap->modulo <= EXTRACT_LOG_ANY_MORE)
         return false;
     if (load > (double)gap->at_least)
@@ -267,8 +268,10 @@ static void end_after_gap(struct loss_estimator *e)
     if (e->state != LOSS_AFTER_GAP)
         return;
     add_load(&e->gaps[e->count - 1].around, e->after.entries, e->after.ticks);
-    if (e->after.entries >= e->lap / BRIEF_WINDOWS)
+    if (e->after.entries >= e->lap / BRIEF_WINDOWS) {
         note_fastest(e, &e->after);
+        e->has_window = true;
+    }
     e->before = e->window = (struct load){0, 0};
     add_known(e, e->after.entries, e->after.ticks);
     e->after = (struct load){0, 0};

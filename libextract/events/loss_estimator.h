@@ -64,6 +64,7 @@ struct loss_estimator {
     struct load lately; // the newest laps; old ones count less
     struct load all;    // the whole recording
     double fastest;     // entries per tick: the fastest window
+    bool has_window;    // of entries that were counted one by one, or are a gap that is exact
     double weight[LOSS_HYPOTHESES];
     double (*share)[LOSS_CANDIDATES]; // of each hypothesis, for the gap in hand
     struct loss_estimate *gaps;       // by rising id
