@@ -42,7 +42,7 @@ void progress_advise(const struct progress *progress, const struct extract_recor
                      const struct extract_live_halts *halts)
 {
     const struct extract_record_advice *advice = &status->advice;
-    char line[320], most[64];
+    char line[320], most[80];
     if (progress->quiet)
         return;
     if (advice->events)
