@@ -383,7 +383,10 @@ void extract_tape_end(struct extract_trace *trace, const struct extract_reader *
 uint64_t extract_tape_lacking(const struct extract_trace *trace)
 {
     uint64_t lacking = trace->log.missing;
-    for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++)
-        lacking = add(lacking, trace->log.losses[i].at_least);
+    for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
+        const struct extract_loss_info *loss = &trace->log.losses[i];
+        // A gap of which nothing is known lacks one event, or it would not be reported.
+        lacking = add(lacking, loss->at_least ? loss->at_least : loss->not_exact);
+    }
     return lacking;
 }

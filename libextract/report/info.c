@@ -120,31 +120,36 @@ static const char *why_unknown(const struct extract_info *info, const struct ext
                   : "the ring keeps no count of what it overwrites";
 }
 
-// Certain numbers first. An interval belongs to a single gap, so that there is none of the sum.
+// In JSON every number, in text those that say more than the one before. An interval belongs to a
+// single gap, so that there is none of the sum.
 static void put_losses(struct facts *facts, const struct extract_info *info,
                        const struct extract_ring *ring)
 {
+    bool says_more = facts->json || !info->lost_known;
     if (info->lost_known) {
         facts_number(facts, "events lost", info->events_lost);
     } else {
         facts_unknown(facts, "events lost");
         facts_note(facts, "%s", why_unknown(info, ring));
     }
-    facts_number(facts, "events lost at least", info->lost_at_least);
-    if (info->lost_at_most == UINT64_MAX) {
+    if (says_more)
+        facts_number(facts, "events lost at least", info->lost_at_least);
+    if (says_more && info->lost_at_most == UINT64_MAX) {
         facts_unknown(facts, "events lost at most");
-    } else {
+    } else if (says_more) {
         facts_number(facts, "events lost at most", info->lost_at_most);
         if (!info->lost_known)
             facts_note(facts, "if the target was never faster than this recording shows");
     }
-    facts_bool(facts, "events lost exact", info->lost_known);
     if (facts->json) {
+        facts_bool(facts, "events lost exact", info->lost_known);
         facts_unknown(facts, "events lost low");
         facts_unknown(facts, "events lost high");
     }
-    facts_number(facts, "gaps", info->gaps);
-    facts_number(facts, "gaps not exact", info->gaps_not_exact);
+    if (facts->json || info->gaps) {
+        facts_number(facts, "gaps", info->gaps);
+        facts_number(facts, "gaps not exact", info->gaps_not_exact);
+    }
     if (info->log)
         put_reasons(facts, info->log);
 }

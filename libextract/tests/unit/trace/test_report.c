@@ -254,16 +254,14 @@ static void info_has_the_keys_of_the_design(void **state)
     options.hz = 1000;
     options.ring_known = true;
     options.ring = image.spec.address;
-    assert_answer(
-        "info", &options,
-        "format: threadx\naddress: 0x20000100\nfound by: address\n"
-        "byte order: little\nword bytes: 4\ntimer mask: 0xffffffff\n"
-        "time direction: up\nclock modulus: 4294967296\ncounts events: no\n"
-        "entries total: 12\nentries valid: 8\nentries damaged: 0\n"
-        "entries unused: 4\nevents lost: 0\nevents lost at least: 0\nevents lost at most: 0\n"
-        "events lost exact: yes\ngaps: 0\ngaps not exact: 0\nwrapped: no\nobjects: 4\n"
-        "registry slots: 4\nspan ticks: 1120 (1.120000000 s)\n"
-        "state: unknown, not_full, no_overrun\nfilter: unknown\n");
+    assert_answer("info", &options,
+                  "format: threadx\naddress: 0x20000100\nfound by: address\n"
+                  "byte order: little\nword bytes: 4\ntimer mask: 0xffffffff\n"
+                  "time direction: up\nclock modulus: 4294967296\ncounts events: no\n"
+                  "entries total: 12\nentries valid: 8\nentries damaged: 0\n"
+                  "entries unused: 4\nevents lost: 0\nwrapped: no\nobjects: 4\n"
+                  "registry slots: 4\nspan ticks: 1120 (1.120000000 s)\n"
+                  "state: unknown, not_full, no_overrun\nfilter: unknown\n");
 }
 
 // Events and their counts; the percentages are of the 1120 ticks and the 8 events.
