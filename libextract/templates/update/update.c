@@ -265,8 +265,12 @@ static enum extract_code read_and_apply(struct update *update, const char *path,
         code = extract_file_read(update_path, UPDATE_MOST, &edits, &update->edits_length, error);
     update->text = (const char *)text;
     update->edits = (char *)edits;
-    if (!code)
+    if (!code) {
+        size_t mark = template_mark_length(update->edits, update->edits_length);
+        update->edits += mark;
+        update->edits_length -= mark;
         code = parse_and_apply(update, extract_file_name(update_path), path, undo_path, error);
+    }
     free(text);
     free(edits);
     free(update->changes);

@@ -73,6 +73,20 @@ is "a pipe: the last line" "$(tail -n 1 "$work/out" | tr -s ' ')" \
     " 9 069 0x20000010 0.008000000 1.000000 event processed ao=0x20000010"
 says "a pipe: summary" '^ringside: standard input: 10 frames good, 0 torn, .* 0 lost$'
 
+printf '069 1.0 "processed" $cuont\n' >"$work/doubt.fmt"
+{
+    frames 0
+    sleep 0.2
+    more 9 3
+} | "$ringside" report --format rkh --no-header -t "$work/doubt.fmt" - >"$work/out" 2>"$work/err"
+is "a warning of templates: status" "$?" 0
+is "a warning of templates: once" "$(grep -c 'doubt.fmt:1:21: W-UNSET' "$work/err")" 1
+printf '069 1.0 "not closed\n' >"$work/bad.fmt"
+frames 0 | "$ringside" report --format rkh --no-header -t "$work/bad.fmt" - >"$work/out" \
+    2>"$work/err"
+is "an error in templates: status" "$?" 2
+is "an error in templates: once" "$(grep -c 'E-STRING' "$work/err")" 1
+
 {
     frames 0
     more 12 3

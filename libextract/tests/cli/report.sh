@@ -29,6 +29,13 @@ check "every fault has its place" 2 no-out . err "^$work/bad.fmt:1:15: E-STRING:
     err "^$work/bad.fmt:2:19: E-CODE-RANGE: "
 run report "$trx" -t "$work/bad.fmt" -q
 check "quiet: the first alone" 2 no-out . err 'E-STRING' no-err 'E-CODE-RANGE'
+printf '045 1.0 L=SVC "doubtful" $cuont\n' >"$work/doubt.fmt"
+run report "$trx" -t "$work/doubt.fmt"
+check "a warning does not change the status" 0 out ' doubtful 0000$' \
+    err "^$work/doubt.fmt:1:26: W-UNSET: .cuont is never set"
+is "and is printed once" "$(wc -l <"$work/err")" 1
+run report "$trx" -t "$work/doubt.fmt" -q
+check "quiet: no warnings" 0 out ' doubtful 0000$' no-err .
 run report "$trx" -t "$work/none.fmt"
 check "a file of templates that is not there" 2 err 'none.fmt: No such file' no-out .
 run report "$trx" -t "$work/short.fmt"
