@@ -192,6 +192,17 @@ static bool append(struct compiler *c, size_t length, bool *more)
     return true;
 }
 
+static bool fault_of_byte(struct compiler *c, size_t at)
+{
+    uint32_t character;
+    if (extract_utf8_decode(c->bytes + at, &character) > 1)
+        return compile_fault(c, at, "E-ESCAPE", "remove it",
+                             "the character U+%04X is invisible, or changes the text's direction",
+                             character);
+    return compile_fault(c, at, "E-ESCAPE", "write the file in UTF-8",
+                         "the byte \\x%02x is no text", (unsigned char)c->bytes[at]);
+}
+
 // Whether no byte of the line is one that could control a terminal.
 static bool is_clean(struct compiler *c)
 {
@@ -201,8 +212,7 @@ static bool is_clean(struct compiler *c)
                        ? 1
                        : extract_printable(c->bytes + i);
         if (!n)
-            return compile_fault(c, i, "E-ESCAPE", "write the file in UTF-8",
-                                 "the byte \\x%02x is no text", (unsigned char)byte);
+            return fault_of_byte(c, i);
         i += n;
     }
     return true;

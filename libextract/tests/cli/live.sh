@@ -65,6 +65,9 @@ traces() {
 }
 wait_until traces
 check "info of a running target" 0 out '^format: threadx' err 'the target stood for [0-9.]* ms'
+ln -s "$sock" "$work/"$'gdb\xe2\x80\xae'
+run info --remote "$work/"$'gdb\xe2\x80\xae' --elf "$elf"
+check "a server's name is escaped" 0 err 'gdb\\xe2\\x80\\xae: the target stood for [0-9.]* ms'
 run report --remote "$sock" --elf "$elf" --quiet --timeout 20
 check "report, quietly" 0 out 'thread suspend' no-err .
 run last 3 --remote "$sock" --elf "$elf" --cost

@@ -289,6 +289,61 @@ check "an event is named as it is shown" 0 out 'user event 4098'
 run report --user-events "$work/none.trxc" "$trx"
 check "a file of user events that is not there" 2 err 'none.trxc: '
 
+# ---- Characters that are invisible or turn the text, from the target, file names, arguments ----
+# U+202E, U+00AD, U+200B, U+E0041, U+FEFF, U+FFF9 and U+061C.
+evil=$'a\xe2\x80\xaeb\xc2\xad\xe2\x80\x8b\xf3\xa0\x81\x81\xef\xbb\xbf\xef\xbf\xb9\xd8\x9c'
+hidden='\xe2\x80[\x8b\xae]|\xc2\xad|\xf3\xa0\x81|\xef\xbb\xbf|\xef\xbf\xb9|\xd8\x9c'
+evil_bytes=$(LC_ALL=C; echo ${#evil})
+spoof=$work/$evil.trx
+{ # the name of the thread in the registry, at byte 64, has 32 bytes
+    head -c 64 "$trx"
+    printf '%s' "$evil"
+    zeros $((32 - evil_bytes))
+    tail -c +97 "$trx"
+} >"$spoof"
+escapes() { # NAME STATUSES: of the last run
+    if LC_ALL=C grep -qP "$hidden" "$work/out" "$work/err"; then
+        fail "$1" "$(LC_ALL=C grep -hP "$hidden" "$work/out" "$work/err" | head -n 1)"
+    else
+        check "$@"
+    fi
+}
+for words in info objects stats report 'last 2' 'report --json' 'objects --json' 'stats --json' \
+    'report --compat trcrpt' 'report -v -x'; do
+    # shellcheck disable=SC2086
+    run $words "$spoof"
+    escapes "hidden characters: $words" 0
+done
+run objects --json "$spoof"
+check "in JSON they are what they were" 0 \
+    out '"name":"a\\u202eb\\u00ad\\u200b\\udb40\\udc41\\ufeff\\ufff9\\u061c"'
+run objects "$spoof"
+check "in text they are bytes" 0 \
+    out 'a\\xe2\\x80\\xaeb\\xc2\\xad\\xe2\\x80\\x8b\\xf3\\xa0\\x81\\x81'
+for option in --thread --event --from --elf --templates --user-events --format --openocd --rkh \
+    --hook -O -k -s "--$evil"; do
+    run report "$option" "$evil" "$spoof"
+    escapes "hidden characters: ${option%"$evil"}" '0 1 2'
+done
+run save -o "$work/no/$evil" "$spoof"
+escapes "hidden characters: the name of an output" 2
+run "$evil"
+escapes "hidden characters: a command" 1
+run scan "$work/$evil@0"
+escapes "hidden characters: an image" 2
+shown=$'d\xc3\xa9j\xc3\xa0 \xe7\xb7\x9a\xe7\xa8\x8b \xf0\x9f\x94\xa7\xe2\x9d\xa4\xef\xb8\x8f'
+shown_bytes=$(LC_ALL=C; echo ${#shown})
+{
+    head -c 64 "$trx"
+    printf '%s' "$shown"
+    zeros $((32 - shown_bytes))
+    tail -c +97 "$trx"
+} >"$work/shown.trx"
+run objects "$work/shown.trx"
+check "letters, ideographs and emoji are shown" 0 out "$shown"
+run objects --json "$work/shown.trx"
+check "in JSON, too" 0 out "\"$shown\""
+
 # ---- Every truncation: a status, never a signal; a message whenever it is not whole ----
 every_cut "every truncation is said" "$trx" 1
 

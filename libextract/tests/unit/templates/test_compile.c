@@ -112,6 +112,9 @@ static const struct {
     {H "`\\q`", "1:13 E-ESCAPE"},
     {H "\"a\x1b[m\"", "1:14 E-ESCAPE"},
     {H "\xff", "1:12 E-ESCAPE"},
+    {H "\"a\xe2\x80\x8b\"", "1:14 E-ESCAPE"},
+    {H "a\n\xef\xbb\xbf# a second mark", "2:1 E-ESCAPE"},
+    {H "a\xef\xb8\x8f", "1:13 E-ESCAPE"},
     {H "a $", "1:14 E-MACRO"},
     {H "$%X2", "1:12 E-MACRO"},
     {H "$(date)", "1:12 E-MACRO"},
@@ -209,6 +212,7 @@ static const char *const sensible[] = {
     H "X2 # a comment on the same line",
     "  # indented\n\t#\n" H "x\n   # \"unclosed\n",
     "\xef\xbb\xbf" H "x",
+    H "d\xc3\xa9j\xc3\xa0 \xe7\xb7\x9a \xe2\x9d\xa4\xef\xb8\x8f",
     "\xef\xbb\xbf# a comment\n" H "x",
     "\xef\xbb\xbf",
 };
