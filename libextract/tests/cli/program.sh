@@ -139,6 +139,29 @@ run scan --json "$work/ram.bin@0x1fffff00"
 check "scan as JSON" 0 out '"address":536870912,.*"entries_total":6'
 run scan "$work/ram.bin@0x30000000"
 check "a ring at a wrong address is none" 2 err 'no trace ring lies there (1 words'
+# 8 GiB that are a hole everywhere but at a ring at 0x40000000, in less memory than that.
+{
+    head -c 8 "$trx"
+    words 0x40000000 0x40000030
+    printf '\0\0\x20\0'
+    words 0x40000090 0x40000090 0x40000150 0x40000110
+    tail -c +37 "$trx"
+} >"$work/moved.trx"
+truncate -s 8G "$work/huge.bin"
+dd if="$work/moved.trx" of="$work/huge.bin" bs=1M seek=512 conv=notrunc 2>/dev/null
+bounded() {
+    (
+        # AddressSanitizer needs more addresses than that for itself.
+        (ulimit -v 1000000 && "$ringside" version) >/dev/null 2>&1 && ulimit -v 1000000
+        timeout "$limit" "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
+    )
+    status=$?
+}
+bounded scan "$work/huge.bin@0x20000000"
+check "scan of a huge sparse image" 0 out '^0x0000000040000000  threadx .* 2 *6$'
+bounded last 1 "$work/huge.bin@0x20000000"
+check "which gives a report, too" 0 out 'semaphore put'
+rm "$work/huge.bin"
 run info --ring 0x20000000 "$work/ram.bin@0x1fffff00"
 check "the ring by its address" 0 out '^found by: address$'
 run info "$work/ram.bin@0x1fffff00"
