@@ -22,6 +22,14 @@
 enum extract_code extract_file_read(const char *path, uint64_t limit, uint8_t **bytes,
                                     size_t *length, struct extract_error *error);
 
+// Does the same for a file that goes with a trace and should be there: from a FIFO or device,
+// something must come every EXTRACT_SILENCE_SECONDS, and the end within EXTRACT_PATIENCE_SECONDS.
+// Nobody writes to a FIFO that was forgotten, and a command that waits for it shows nothing. "-" is
+// read without a limit. Errors also: IO (nothing came in time).
+enum { EXTRACT_SILENCE_SECONDS = 10, EXTRACT_PATIENCE_SECONDS = 60 };
+enum extract_code extract_file_read_in_time(const char *path, uint64_t limit, uint8_t **bytes,
+                                            size_t *length, struct extract_error *error);
+
 // Reads up to `size` bytes from the start of the regular file `path`; *got says how many.
 // Errors: IO, USAGE (not a regular file: what is read from a pipe is gone for the next reader).
 enum extract_code extract_file_peek(const char *path, void *buffer, size_t size, size_t *got,

@@ -224,9 +224,12 @@ static enum extract_code take(struct feeding *f, enum feed_news news, size_t got
         *error = f->feed.error;
         return error->code;
     } else if (news != FEED_END) {
+        uint64_t good = extract_running_status(f->running).good;
         code = save(f, got, error);
         code =
             code ? code : extract_running_take(f->running, f->bytes, got, &f->output.text, error);
+        if (extract_running_status(f->running).good > good)
+            feed_note_frame(&f->feed);
     }
     tell_templates(f);
     return code;

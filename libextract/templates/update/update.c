@@ -262,7 +262,8 @@ static enum extract_code read_and_apply(struct update *update, const char *path,
     uint8_t *text = NULL, *edits = NULL;
     enum extract_code code = extract_file_read(path, UPDATE_MOST, &text, &update->length, error);
     if (!code)
-        code = extract_file_read(update_path, UPDATE_MOST, &edits, &update->edits_length, error);
+        code = extract_file_read_in_time(update_path, UPDATE_MOST, &edits, &update->edits_length,
+                                         error);
     update->text = (const char *)text;
     update->edits = (char *)edits;
     if (!code) {

@@ -229,6 +229,41 @@ is "a port that is taken: status" "$?" 2
 end INT
 is "nobody came: status" "$status" 0
 
+# A client that drips bytes of which no frame comes gives way, and so does one that floods them.
+start --listen=0
+wait_until has_said 'waiting for a connection' || fail "a listener: message" "$(cat "$work/err")"
+read -r address port < <(place_of)
+has_events() { [ "$(grep -c ' event processed ' "$work/out")" -ge "$1" ]; }
+exec 5<>"/dev/tcp/127.0.0.1/$port"
+frames 0 >&5
+wait_until has_events 9 || fail "a client before drops" "$(wc -l <"$work/out") lines"
+exec 5>&-
+events=9
+for pause in 0.2 0; do
+    (
+        trap '' PIPE
+        exec 5<>"/dev/tcp/127.0.0.1/$port"
+        while printf 'UU\x7eU' >&5; do [ $pause = 0 ] || sleep $pause; done
+    ) 2>/dev/null &
+    drops=$!
+    connected=$((events / 9 * 2))
+    has_met() { [ "$(grep -c 'is connected' "$work/err")" -ge "$connected" ]; }
+    wait_until has_met || fail "drops every $pause s: a client" "$(cat "$work/err")"
+    exec 5<>"/dev/tcp/127.0.0.1/$port"
+    frames 0 >&5
+    events=$((events + 9))
+    if wait_until has_events $events; then
+        ok "drops every $pause s keep nobody out"
+    else
+        fail "drops every $pause s keep nobody out" "$(tail -n 1 "$work/err")"
+    fi
+    says "drops every $pause s: message" 'is connected; the one before sent no whole frame'
+    kill $drops 2>/dev/null
+    wait $drops 2>/dev/null
+    exec 5>&-
+done
+end TERM
+
 # ---- real streams ----
 
 if [ -e "$data/cm3_all_on.bin" ]; then
