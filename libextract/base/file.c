@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,7 +45,16 @@ enum extract_code extract_file_error(const char *name, const char *hint,
         snprintf(buffer, sizeof buffer, "system error %d", reason);
     if (reason == ENOSPC || reason == EDQUOT)
         hint = "make room, or name a file on another disk";
+    if (reason == EFBIG && !hint)
+        hint = "raise the limit of file sizes (ulimit -f)";
     return extract_error_set(error, EXTRACT_IO, name, hint, "%s", buffer);
+}
+
+uint64_t extract_file_most(void)
+{
+    struct rlimit limit;
+    bool has_limit = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < INT64_MAX;
+    return has_limit ? limit.rlim_cur : INT64_MAX;
 }
 
 static enum extract_code no_memory(const char *name, size_t size, struct extract_error *error)

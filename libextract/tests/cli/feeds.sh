@@ -87,6 +87,20 @@ frames 0 | "$ringside" report --format rkh --no-header -t "$work/bad.fmt" - >"$w
 is "an error in templates: status" "$?" 2
 is "an error in templates: once" "$(grep -c 'E-STRING' "$work/err")" 1
 
+# The limit of file sizes, of what is printed and of what is saved.
+(
+    ulimit -f 0
+    frames 0 | "$ringside" report --format rkh - 2>&1 >"$work/limited"
+) | cat >"$work/err"
+says "a limit of file sizes" '^ringside: standard output: File too large; .*ulimit'
+(
+    ulimit -f 0
+    frames 0 | "$ringside" report --format rkh --save "$work/limited.rkh" - 2>&1 >/dev/null
+    echo "status $?"
+) | cat >"$work/err"
+says "a limit of file sizes: --save" '^ringside: .*/limited.rkh: File too large; .*ulimit'
+says "a limit of file sizes: status" '^status 2$'
+
 {
     frames 0
     more 12 3

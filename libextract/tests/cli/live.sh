@@ -73,6 +73,13 @@ check "report, quietly" 0 out 'thread suspend' no-err .
 run last 3 --remote "$sock" --elf "$elf" --cost
 check "last takes its number alone" 0 out 'SEQ' err 'read [0-9]* times'
 
+run filter --remote "$sock" --elf "$elf"
+check "filter" 0 out .
+timeout "$limit" "$ringside" filter --remote "$sock" --elf "$elf" >/dev/full 2>"$work/err" \
+    </dev/null
+status=$?
+check "filter, and no room for what it prints" 2 err '^ringside: standard output: No space left'
+
 # With `disconnect`, GDB leaves the target halted: the same bytes are there for all.
 gdb-multiarch -nx -batch -ex "target remote $sock" \
     -ex "dump binary memory $work/ram.bin 0x20000000 0x20010000" -ex disconnect "$elf" \

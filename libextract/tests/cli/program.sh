@@ -205,6 +205,55 @@ check "a closed output" 2 err 'standard output: '
 status=$(cat "$work/status")
 check "a reader that has gone" 2 no-err .
 
+# ---- The limit of file sizes: a message and status 2, and no half of a file ----
+limited() { # BLOCKS TO ARGUMENT...: writes standard output to a file under the limit
+    local blocks=$1 to=$2
+    shift 2
+    : >"$work/out"
+    {
+        (
+            ulimit -f "$blocks"
+            exec timeout "$limit" "$ringside" "$@" </dev/null 2>&1 >"$to"
+        )
+        echo "status $?"
+    } | cat >"$work/err"
+    status=$(sed -n 's/^status //p' "$work/err")
+}
+printf '010 1.0 "x"\n' >"$work/limit.fmt"
+printf '* /etc/trcfmt\n+ 011 1.0 "x"\n' >"$work/limit.trc"
+too_large='File too large; raise the limit of file sizes (ulimit -f)$'
+for words in info objects report 'report --json' 'report -r' 'last 1' stats 'save -o -' scan \
+    'templates list' 'report -j' help version; do
+    case $words in
+    scan) input=$work/ram.bin@0x1fffff00 ;;
+    templates* | *-j | help | version) input= ;;
+    *) input=$trx ;;
+    esac
+    # shellcheck disable=SC2086
+    limited 0 "$work/limited.out" $words $input
+    check "limit of file sizes: $words" 2 err "^ringside: standard output: $too_large"
+done
+mkdir "$work/limits"
+echo old >"$work/limits/old.txt"
+limited 0 /dev/null save "$trx" -o "$work/limits/a.trx"
+check "limit of file sizes: a dump" 2 err "^ringside: $work/limits/a.trx: $too_large"
+limited 0 /dev/null report "$trx" -o "$work/limits/old.txt"
+check "limit of file sizes: a report" 2 err "^ringside: $work/limits/old.txt: $too_large"
+limited 0 /dev/null flush "$work/limits/a.log" "$work/ram.bin@0x1fffff00"
+check "limit of file sizes: a log" 2 err "^ringside: $work/limits/a.log.lock: $too_large"
+limited 1 /dev/null flush "$work/limits/b.log" "$work/ram.bin@0x1fffff00"
+check "limit of file sizes: in a log" 2 \
+    err "^ringside: $work/limits/b.log: File too large; .*ulimit"
+rm -f "$work/limits/b.log"
+cp "$work/limit.fmt" "$work/limits"
+limited 0 /dev/null templates update "$work/limits/limit.fmt" "$work/limit.trc" \
+    --undo "$work/limits/undo.trc"
+check "limit of file sizes: templates" 2 err "^ringside: $work/limits/undo.trc: $too_large"
+is "limit of file sizes: nothing is left" "$(ls "$work/limits" | tr '\n' ' ')" 'limit.fmt old.txt '
+is "limit of file sizes: nothing is lost" "$(cat "$work/limits/old.txt")" old
+cmp -s "$work/limit.fmt" "$work/limits/limit.fmt"
+is "limit of file sizes: no half of templates" "$?" 0
+
 # ---- JSON: the keys of the documentation, numbers in full ----
 "$ringside" info --json "$trx" | jq -e '[.format, .byte_order, .word_bytes, .timer_mask,
     .time_direction, .entries_total, .entries_valid, .entries_damaged, .events_lost, .wrapped,
