@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 // The longest result of extract_printable: a character of four bytes and its variation selector.
-// Who has text without a NUL copies so many bytes of it, and ends them with one.
+// A caller whose text does not end in a NUL copies this many bytes of it, and adds one.
 enum { EXTRACT_PRINTABLE_BYTES = 8 };
 
 // Bytes of the character at `string` (NUL-ended, not at its end), with the variation selector that

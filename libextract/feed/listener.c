@@ -3,8 +3,8 @@
 // the bytes that one client after the other sends. Standard: IEEE Std 1003.1-2017 (listen, accept).
 //
 // A target that lost its power does not close its connection. So a connection that is silent is
-// asked for a sign of life, and gives way to another client. One that drips bytes of which no frame
-// comes is not better than a silent one.
+// asked for a sign of life, and gives way to another client. Nor may one stay that drips bytes
+// without a frame that can be read.
 #include "base/now.h"
 #include "feed/feed.h"
 #include "memory/live/peer.h"
@@ -54,9 +54,10 @@ static enum feed_news take_client(struct feed *feed)
         close(feed->fd);
     ask_for_life(fd);
     name_address((struct sockaddr *)&from, length, name, sizeof name);
-    const char *what = !other           ? "%s is connected"
-                       : feed->has_rest ? "%s is connected; the one before sent no whole frame"
-                                        : "%s is connected; the one before was silent";
+    const char *what = !other ? "%s is connected"
+                       : feed->has_rest
+                           ? "%s is connected; the one before sent no frame that could be read"
+                           : "%s is connected; the one before was silent";
     feed->fd = fd;
     feed_note_frame(feed);
     return feed_say(feed, FEED_CAME, what, name);

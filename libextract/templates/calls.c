@@ -5,7 +5,7 @@
 //
 // Templates are the nodes of a graph, and calls its edges. The templates of one event share their
 // macros by number. What one of them reads may therefore be set by any template that it calls, by
-// its callers, and by whatever those call; only a macro that none of them sets is told.
+// its callers, and by whatever those call. A macro is reported if none of them sets it.
 #include "templates/compiler/keep.h"
 #include "templates/compiler/macro_set.h"
 #include <ctype.h>
@@ -16,12 +16,12 @@ enum { NAME_SHOWN = 48 }; // bytes of a macro's name in a warning
 
 #define NO_NODE UINT32_MAX
 
-// How far the search for calls in a circle has come.
+// How far the search for calls in a cycle has come.
 //
 //       the search enters                 every call was followed
 //   NEW ─────────────────► OPEN ─────────────────────────────────► DONE
 //
-// A certain call of a template that is OPEN closes a circle.
+// A certain call of a template that is OPEN closes a cycle.
 enum node_state { NODE_NEW, NODE_OPEN, NODE_DONE };
 
 struct node {
@@ -46,7 +46,7 @@ struct graph {
     uint32_t call_count, call_room;
 };
 
-// A call goes behind the label of its template where the dialect mutes labels.
+// If the dialect mutes labels, a call enters the copy without a label that follows a template.
 static uint32_t called_node(const struct extract_templates *t, const struct template_op *call)
 {
     return call->arg - template_is_muted(t, &t->list[call->arg]);
@@ -86,8 +86,9 @@ static bool read_programs(struct graph *graph)
     return true;
 }
 
-// Calls deeper than TEMPLATE_DEPTH are never made, so that many rounds reach everything.
-static void spread(struct graph *graph)
+// Propagates along calls what templates set, and whether they may end the event. Calls nest no
+// deeper than TEMPLATE_DEPTH, and each round goes one call further.
+static void propagate(struct graph *graph)
 {
     bool has_changed = true;
     for (unsigned round = 0; round < TEMPLATE_DEPTH && has_changed; round++) {
@@ -159,7 +160,7 @@ static bool tell_unset(struct extract_templates *t, uint32_t at, const struct no
 
 // ---- templates that call themselves ----
 
-static bool tell_circle(struct extract_templates *t, const struct call *call)
+static bool tell_cycle(struct extract_templates *t, const struct call *call)
 {
     static const char hint[] = "remove the call, or put it in a case that depends on data";
     const struct extract_template *from = &t->list[call->from], *to = &t->list[call->to];
@@ -172,7 +173,7 @@ static bool tell_circle(struct extract_templates *t, const struct call *call)
 }
 
 // Follows certain calls from a template on, depth first.
-static bool find_circles(struct graph *graph, uint32_t start)
+static bool find_cycles(struct graph *graph, uint32_t start)
 {
     uint32_t at = start;
     if (graph->nodes[at].state != NODE_NEW)
@@ -191,7 +192,7 @@ static bool find_circles(struct graph *graph, uint32_t start)
         if (!call->is_certain || to->state == NODE_DONE)
             continue;
         if (to->state == NODE_OPEN) {
-            if (!tell_circle(graph->templates, call))
+            if (!tell_cycle(graph->templates, call))
                 return false;
             continue;
         }
@@ -208,10 +209,10 @@ bool template_warn_of_calls(struct extract_templates *templates)
     graph.nodes = calloc(templates->count + 1u, sizeof *graph.nodes);
     bool good = graph.nodes && read_programs(&graph);
     if (good)
-        spread(&graph);
+        propagate(&graph);
     for (uint32_t i = 0; i < templates->order_count && good; i++) {
         uint32_t at = templates->order[i];
-        good = tell_unset(templates, at, &graph.nodes[at]) && find_circles(&graph, at);
+        good = tell_unset(templates, at, &graph.nodes[at]) && find_cycles(&graph, at);
     }
     free(graph.nodes);
     free(graph.calls);

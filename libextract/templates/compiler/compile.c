@@ -167,7 +167,7 @@ static bool enter(struct compiler *c, const struct extract_template *t)
 }
 
 // Whoever calls the template sets the macros that it declares. Reading them is never warned of.
-static void leave_declared(struct compiler *c, uint32_t program)
+static void exempt_declared(struct compiler *c, uint32_t program)
 {
     struct extract_templates *all = c->templates;
     for (uint32_t i = program; i < all->op_count; i++)
@@ -195,7 +195,7 @@ static void compile_line(struct compiler *c)
         all->string_bytes = strings;
         return;
     }
-    leave_declared(c, ops);
+    exempt_declared(c, ops);
 }
 
 enum extract_code template_compile(struct extract_templates *templates, const char *file,

@@ -157,7 +157,7 @@ bool item_is_switch(const struct compiler *c);
 struct operand {
     unsigned base;           // 0: text
     struct template_op show; // prints it
-    bool is_fixed;           // its value is the same wherever an event's template stands
+    bool is_fixed;           // it has one value throughout an event
 };
 
 bool operand_code(struct compiler *c, size_t at, const struct template_op *code,

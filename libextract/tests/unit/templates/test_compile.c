@@ -233,7 +233,7 @@ static void says_nothing_of_what_is_sensible(void **state)
     assert_int_equal(wrong, 0);
 }
 
-// What only a set of templates tells: macros that nothing sets, calls in a circle.
+// What only a set of templates tells: macros that nothing sets, calls in a cycle.
 static const struct {
     const char *text, *told;
 } sets[] = {
