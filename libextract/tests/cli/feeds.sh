@@ -271,7 +271,7 @@ for pause in 0.2 0; do
     else
         fail "drops every $pause s keep nobody out" "$(tail -n 1 "$work/err")"
     fi
-    says "drops every $pause s: message" 'is connected; the one before sent no frame that could be read'
+    says "drops every $pause s: message" 'the one before sent no frame that could be read'
     kill $drops 2>/dev/null
     wait $drops 2>/dev/null
     exec 5>&-
