@@ -149,10 +149,11 @@ check "a ring at a wrong address is none" 2 err 'no trace ring lies there (1 wor
 } >"$work/moved.trx"
 truncate -s 8G "$work/huge.bin"
 dd if="$work/moved.trx" of="$work/huge.bin" bs=1M seek=512 conv=notrunc 2>/dev/null
+# AddressSanitizer needs more addresses than that for itself.
+kilobytes=$({ (ulimit -v 1000000 && "$ringside" version) && echo 1000000; } 2>/dev/null | tail -n 1)
 bounded() {
     (
-        # AddressSanitizer needs more addresses than that for itself.
-        (ulimit -v 1000000 && "$ringside" version) >/dev/null 2>&1 && ulimit -v 1000000
+        ulimit -v "${kilobytes:-unlimited}"
         timeout "$limit" "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
     )
     status=$?
