@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -531,10 +530,7 @@ static enum extract_code plan(struct log_facts *facts, const struct extract_log_
 
 void extract_log_note_limit(struct extract_log_writer *writer)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        limit.rlim_cur = INT64_MAX;
-    writer->most = limit.rlim_cur;
+    writer->most = extract_file_most();
 }
 
 static void free_writer(struct extract_log_writer *w)
