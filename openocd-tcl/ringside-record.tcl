@@ -384,7 +384,8 @@ proc _ringside_record_off {T slot} {
 		set r(rec,state) off
 		return
 	}
-	_ringside_record_reset $T [expr {$found ? "the target was reset, or its trace enabled again" : "the target was reset: the ring is gone"}]
+	_ringside_record_reset $T [expr {$found ? "the target was reset, or its trace enabled again" :
+		"the target was reset: the ring is gone"}]
 }
 
 # Takes the last entries of a ring that was switched off: nobody writes to it, and its header holds

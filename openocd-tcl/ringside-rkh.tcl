@@ -385,9 +385,9 @@ proc _ringside_rkh_begin {T lapped} {
 	_ringside_rkh_put $T $bytes
 }
 
-# The bytes that were the newest are gone: the writer has lapped the reader, or the ring was emptied.
-# An emptied array is zero from the write position to its end, which a full one is not, but for a
-# short rest: the end of every frame is a byte that is not zero.
+# The bytes that were the newest are gone: the writer has lapped the reader, or the ring was
+# emptied. An emptied array is zero from the write position to its end, which a full one is not,
+# but for a short rest: the end of every frame is a byte that is not zero.
 proc _ringside_rkh_lap {T place} {
 	upvar #0 _ringside_ring_$T r
 	set left [expr {$r(n) - $place}]

@@ -22,9 +22,11 @@ for look in "0 461 events added" "1 461 events added, at least 20 lost" \
     check "flush of image $number" '0 3' out "^flush: $says\$"
 done
 run flush --json flushed.log ram.bin@0x20000000
-check "an image once more" 0 out '^{"added":0,"lost":0,"lost_at_least":0,"lost_exact":true,"gaps":0,'
+check "an image once more" 0 \
+    out '^{"added":0,"lost":0,"lost_at_least":0,"lost_exact":true,"gaps":0,'
 run info --json flushed.log
-check "all flushes" 3 out '"events_lost":null,"events_lost_at_least":570,"events_lost_at_most":null' \
+check "all flushes" 3 \
+    out '"events_lost":null,"events_lost_at_least":570,"events_lost_at_most":null' \
     out '"events_lost_low":null,"events_lost_high":null,"gaps":3,"gaps_not_exact":3,' \
     out '"resets":0'
 
@@ -55,7 +57,8 @@ judged=$(awk '
     $3 != "null" && $1 > $3 { print "more than at most: " $0 }
     $5 != "null" && $4 != "true" { intervals++; held += $1 >= $5 && $1 <= $6 }
     END {
-        if (count < 200 || exact < 150 || intervals < 15) print count, exact, intervals " are too few"
+        if (count < 200 || exact < 150 || intervals < 15)
+            print count, exact, intervals " are too few"
         if (held < 0.9 * intervals) print held " of " intervals " intervals hold"
     }' gaps)
 if [ -z "$judged" ]; then

@@ -36,7 +36,8 @@ processed() { frame "$1" 69 "$2" "$3" 00 00 00 00 10 00 20; }
 text='reason=bad checksum entries=2 bytes=24$'
 run report "$stream"
 check text 3 out "$text" out 'reason=torn entries=1 bytes=4$' out 'reason=unknown id entries=1' \
-    out 'reason=numbers lost_at_least=2 lost_exact=no modulo=256' err '2 entries have wrong checksums' err '1 entry is torn' \
+    out 'reason=numbers lost_at_least=2 lost_exact=no modulo=256' \
+    err '2 entries have wrong checksums' err '1 entry is torn' \
     err '1 entry has an id of no event'
 
 run report --json "$stream"

@@ -89,7 +89,8 @@ hook() {
     build/hookcheck gaps "$work/hookstorm.ring" >"$work/own" || { tail -n 1 "$work/own"; return 1; }
     jq -e --argjson own "$(wc -l <"$work/own")" --argjson made "$(cat "$work/hookstorm.says")" '
         .entries_damaged == 0 and .entries_valid == $own and
-        .entries_valid + ([.losses[].lost_at_least] | add) == $made' "$work/facts" >/dev/null && return 0
+        .entries_valid + ([.losses[].lost_at_least] | add) == $made' "$work/facts" >/dev/null &&
+        return 0
     cat "$work/hookstorm.says" "$work/facts"
     return 1
 }

@@ -42,7 +42,9 @@ board=(record --remote "$work/board" --elf "$elf")
 field() { jq -r "$1" "$work/out"; }
 
 run "${board[@]}" -o "$log" --for 1.5 --json
-check "for a time" "0 3" err 'events/s can be recorded without loss; ring of [0-9]* entries' err 'halts the target for each poll' \
+check "for a time" "0 3" \
+    err 'events/s can be recorded without loss; ring of [0-9]* entries' \
+    err 'halts the target for each poll' \
     err 'halted [0-9]* times' out '"reason":"time"'
 entries=$(field .entries)
 run info --json "$log"

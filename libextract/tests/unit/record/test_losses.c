@@ -193,8 +193,8 @@ static void record(size_t load, size_t link, unsigned run)
     unlink(scratch_path("sim.log"));
     assert_int_equal(extract_memory_new(&session.memory, &source, NULL), EXTRACT_OK);
     assert_int_equal(extract_log_create(&options.log, scratch_path("sim.log"), &log, NULL), 0);
-    assert_int_equal(
-        extract_recorder_open(&session.recorder, session.memory, NULL, &options, NULL), EXTRACT_OK);
+    assert_int_equal(extract_recorder_open(&session.recorder, session.memory, NULL, &options, NULL),
+                     EXTRACT_OK);
     for (uint64_t end = sim->now + RUN_SECONDS * UINT64_C(1000000000); sim->now < end;) {
         uint64_t due = extract_recorder_due(session.recorder);
         sim_pass(sim, due ? (double)due : 1000);
@@ -218,14 +218,14 @@ static void judge(size_t load, size_t link)
     }
     unsigned n = verdict.estimated;
     qsort(verdict.widths, n, sizeof *verdict.widths, compare);
-    print_message("# %-8s %s: %u gaps, %u not exact, %llu lost, %llu certain; of %u intervals %.1f %% "
-                  "hold, width %.1f and %.1f rings (median, 90 %%); at most: %.1f %% hold\n",
-                  loads[load].name, links[link].name, verdict.gaps, verdict.not_exact,
-                  (unsigned long long)verdict.lost, (unsigned long long)verdict.certain, n,
-                  n ? 100.0 * verdict.covered / n : 100,
-                  n ? (double)verdict.widths[n / 2] / SLOTS : 0,
-                  n ? (double)verdict.widths[n * 9 / 10] / SLOTS : 0,
-                  n ? 100.0 * verdict.most_right / n : 100);
+    print_message(
+        "# %-8s %s: %u gaps, %u not exact, %llu lost, %llu certain; of %u intervals %.1f %% "
+        "hold, width %.1f and %.1f rings (median, 90 %%); at most: %.1f %% hold\n",
+        loads[load].name, links[link].name, verdict.gaps, verdict.not_exact,
+        (unsigned long long)verdict.lost, (unsigned long long)verdict.certain, n,
+        n ? 100.0 * verdict.covered / n : 100, n ? (double)verdict.widths[n / 2] / SLOTS : 0,
+        n ? (double)verdict.widths[n * 9 / 10] / SLOTS : 0,
+        n ? 100.0 * verdict.most_right / n : 100);
     // Of few gaps, chance decides.
     if (n >= 50) {
         assert_true(verdict.covered * 100 >= n * 88);
