@@ -135,6 +135,9 @@ bool extract_request_word(const struct extract_request *request, size_t i,
 // Writes all of them. Errors: those of extract_memory_write.
 enum extract_code extract_request_send(const struct extract_request *request,
                                        struct extract_memory *memory, struct extract_error *error);
+// Whether a request is carried out by being written (ThreadX's filter word). False: the target's
+// recorder carries it out when it passes its next trace point.
+bool extract_request_takes_effect_at_once(const struct extract_request *request);
 // Whether the target has carried it out. Errors: UNREADABLE, BAD.
 enum extract_code extract_request_is_done(const struct extract_request *request,
                                           struct extract_memory *memory, bool *done,
