@@ -187,8 +187,10 @@ struct extract_ring_options {
 
 // Finds the ring: by address when given, else where the memory says, else by the firmware's
 // symbols, else by scanning the memory's regions (which must then give exactly one). `symbols` may
-// be NULL. Errors: NOTFOUND (hint says what is missing), ABSENT (tracing was never enabled), BAD (a
-// header that contradicts itself), UNREADABLE, USAGE (unknown format name).
+// be NULL; those of a position-independent program are moved to where a core says that it was
+// loaded. Errors: NOTFOUND (hint says what is missing), ABSENT (tracing was never enabled), BAD (a
+// header that contradicts itself; symbols of another program), UNSUPPORTED (a core that does not
+// say it, and symbols that lead nowhere as they are), UNREADABLE, USAGE (unknown format name).
 enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_memory *memory,
                                     struct extract_symbols *symbols,
                                     const struct extract_ring_options *options,
