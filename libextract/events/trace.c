@@ -59,6 +59,7 @@ static enum extract_code new_trace(struct extract_trace **trace,
         return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
     t->symbols = options ? options->symbols : NULL;
     t->user_types = options ? options->user_types : NULL;
+    t->cores_seen = options ? options->cores_seen : 0;
     return EXTRACT_OK;
 }
 

@@ -21,6 +21,14 @@ enum extract_ring_origin {
     EXTRACT_FROM_SCAN     // the memory's regions were searched for a header
 };
 
+// What tells how many cores write to a ring.
+enum extract_cores_from {
+    EXTRACT_CORES_UNKNOWN = 0, // nothing does: its entries do not say which core made them
+    EXTRACT_CORES_SEEN,        // the highest core that made an event: there may be more
+    EXTRACT_CORES_HEADER,      // the ring's header
+    EXTRACT_CORES_KERNEL       // what the kernel in the firmware's ELF is built for
+};
+
 // A half-open span of equal slots in target memory; of entries that differ in length, the buffer
 // that holds them.
 struct extract_slots {
@@ -157,6 +165,8 @@ struct extract_ring {
     bool enabled_known;  // false: no symbol tells
     uint64_t timer_mask; // bits of a stamp that count
     uint64_t hz;         // stamps in a second, where the ring says it; else 0
+    uint16_t cores;      // that header or kernel tells; 0: neither does
+    uint8_t cores_from;  // enum extract_cores_from
     uint32_t name_bytes; // of a registry name, with its NUL
     struct extract_slots registry;
     struct extract_slots entries;
