@@ -224,7 +224,8 @@ void threadx_join(struct extract_ring *ring, struct extract_symbols *symbols)
     ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
     ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols) ||
                       (word && word != ring->word_bytes) || !members_fit(ring, symbols);
-    note_cores(ring, symbols);
+    if (!ring->doubtful)
+        note_cores(ring, symbols);
     if (ring->word_bytes != 4 || ring->pointer_bytes != 8)
         return;
     // A dump does not tell the upper half; then the globals' is the likeliest.
