@@ -53,19 +53,24 @@ static bool put_words(const struct extract_request *request, struct extract_text
     return i > 0;
 }
 
-static void put_answer(const char *verb, const struct extract_request *request, bool changes,
+static void put_filter(const struct extract_request *request, bool changes,
                        struct extract_text *text)
 {
-    if (!strcmp(verb, "filter")) {
-        extract_text_puts(text, changes ? "before: " : "");
-        extract_request_show(request, false, text);
-        extract_text_puts(text, changes ? "after: " : "");
-        if (changes)
-            extract_request_show(request, true, text);
-    }
+    extract_text_puts(text, changes ? "before: " : "");
+    extract_request_show(request, false, text);
+    extract_text_puts(text, changes ? "after: " : "");
     if (changes)
-        extract_text_printf(
-            text, "%s: requested; done when the target passes its next trace point\n", verb);
+        extract_request_show(request, true, text);
+}
+
+// Says what has come of a change. GDB gets there only if it could write every word.
+static void put_outcome(const char *verb, const struct extract_request *request,
+                        struct extract_text *script)
+{
+    extract_text_printf(script, "printf \"%s: %s\\n\"\n", verb,
+                        extract_request_takes_effect_at_once(request)
+                            ? "written"
+                            : "requested; done when the target passes its next trace point");
 }
 
 static enum extract_code work_on_request(struct call *call, const struct look *look)
@@ -79,8 +84,11 @@ static enum extract_code work_on_request(struct call *call, const struct look *l
     enum extract_code code =
         extract_request_new(&request, extract_session_trace(look->session), look->memory,
                             asked->verb, words, asked->arguments, &answer->error);
-    if (!code)
-        put_answer(asked->verb, request, put_words(request, &answer->script), &answer->text);
+    bool changes = !code && put_words(request, &answer->script);
+    if (changes)
+        put_outcome(asked->verb, request, &answer->script);
+    if (!code && !strcmp(asked->verb, "filter"))
+        put_filter(request, changes, &answer->text);
     extract_request_free(request);
     return code == EXTRACT_NOTFOUND ? EXTRACT_USAGE : code;
 }

@@ -35,6 +35,21 @@ void look_move(struct extract_symbols *symbols, const struct request *request)
         extract_symbols_move(symbols, entry);
 }
 
+// Symbols of a program that may be loaded anywhere mean nothing while GDB, which has not loaded the
+// program itself, does not know where that was.
+static enum extract_code check_place(const struct extract_symbols *symbols,
+                                     const struct request *request, struct extract_error *error)
+{
+    uint64_t entry;
+
+    if (!symbols || strstr(request->files, "\n\tEntry point: 0x") ||
+        !extract_symbols_is_position_independent(symbols) || extract_symbols_entry(symbols, &entry))
+        return EXTRACT_OK;
+    return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_symbols_path(symbols),
+                             "start GDB with the program itself: `gdb PROGRAM CORE`",
+                             "position-independent, and GDB does not know where it was loaded");
+}
+
 size_t choice_conditions(const struct choice *choice,
                          struct extract_condition conditions[CHOICE_CONDITIONS])
 {
@@ -142,6 +157,9 @@ enum extract_code look_begin(struct look *look, struct state *state, const struc
     if (code)
         return code;
     look_move(state->symbols, request);
+    code = check_place(state->symbols, request, error);
+    if (code)
+        return code;
     return target_memory(target, byte_order(state), &look->memory, error);
 }
 

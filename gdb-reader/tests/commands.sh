@@ -65,6 +65,29 @@ test_stats() {
     has '^span ticks: 390$'
 }
 
+# Loads are those of all events, whatever is counted.
+test_stats_of_a_part() {
+    at_checkpoint 'ringside stats --thread beta'
+    has '^events: 20$'
+    has '^span ticks: 390 \(times and percentages are those of all 40 events\)$'
+    has '^alpha +- +0 +200 +51\.282 '
+    has '^beta +16 +20 +190 +48\.717 '
+}
+
+# Event 38, the last one of thread alpha, is made one of core 3: its number's top byte.
+test_cores() {
+    at_checkpoint 'set {unsigned char}((char *)&ring.entry[38].id + 3) = 3' 'ringside info' \
+        'ringside stats' 'echo >>>last\n' 'ringside last 1' 'ringside last 1 -O cpuid=off' \
+        'echo >>>diff\n' 'tbreak checkpoint' continue 'ringside diff --thread beta'
+    has '^cores: 4 \(at least: no event is of a higher core\)$'
+    has '^Loads of several cores are not computed\.$'
+    has '^alpha .* 20 +- +- '
+    has '^SEQ  ID    THREAD  CPU  ELAPSED_TICKS'
+    has '^SEQ  ID    THREAD  ELAPSED_TICKS'
+    sed -i '1,/^>>>diff/d' "$out"
+    has '^SEQ  ID    THREAD  CPU  ELAPSED_TICKS'
+}
+
 test_diff() {
     at_checkpoint 'ringside last 1' 'ringside diff' 'tbreak checkpoint' continue 'ringside diff' \
         'print $ringside_events' 'ringside diff' 'tbreak checkpoint' continue 'ringside diff'

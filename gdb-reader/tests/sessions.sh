@@ -234,6 +234,19 @@ test_no_wrong_file() {
     cmp "$elf" "$work/before.elf"
 }
 
+# A core of a program that may be loaded anywhere: GDB knows where that was if it has the program.
+test_core_loaded_anywhere() {
+    cc -std=gnu11 -g -O1 -fPIE -pie "$here/native/threadx.c" -o "$work/moving"
+    session "$work/moving" 'set debuginfod enabled off' 'break checkpoint' run 'ringside last 1' \
+        "generate-core-file $work/moving.core"
+    has ' 4  1000  worker  '
+    session "$work/moving" "core-file $work/moving.core" 'ringside info' 'ringside last 1'
+    has '^found by: symbol$'
+    has ' 4  1000  worker  '
+    session '' "core-file $work/moving.core" "ringside set elf $work/moving" 'ringside info'
+    has 'position-independent, and GDB does not know where it was loaded; start GDB with the prog'
+}
+
 # A second copy of the script leaves the reader of the first in place.
 test_two_copies() {
     sed "s|$BUILD/ringside-reader.so|$work/reader.so|" "$loader" >"$work/copy.gdb"

@@ -10,18 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IDS = 65536 };
+enum { IDS = 65536, CORES = 256 };
 
 struct study {
     struct extract_stats *stats;
     const struct extract_trace *trace;
     const struct extract_format *format;
-    struct extract_scheduler scheduler;
+    struct extract_scheduler schedulers[CORES]; // of each core
+    unsigned cores;                             // that events can be of
     struct extract_inversions inversions;
     struct extract_event held; // waits for the event behind it
-    bool has_held, held_counts;
-    uint64_t seq;  // of the event at hand: threads go by the names of its time
-    bool counting; // the event at hand is wanted; others only keep the scheduler's state
+    bool has_held;
+    uint8_t held_standing;
+    uint64_t seq;     // of the event at hand: threads go by the names of its time
+    bool is_counted;  // the event at hand is let through
+    bool is_timed;    // it lies in the stretch, whose time is charged whatever is let through
+    bool has_loads;   // of one core: who ran when can be told
+    uint64_t highest; // ticks up to here: cores that share a ring may store out of order
     struct extract_who running; // the last thread or idle that had the processor
     bool has_running;
     bool resumed;               // the context at hand has resumed a thread and not given up since
@@ -58,6 +63,8 @@ static void charge(struct study *study, struct extract_who who, uint64_t ticks)
 {
     struct extract_thread_stats *thread;
     study->stats->span_ticks += ticks;
+    if (!study->has_loads)
+        return;
     switch (who.what) {
     case EXTRACT_RUNS_THREAD:
         if ((thread = thread_stats(study, who.thread)))
@@ -82,7 +89,7 @@ static void note_running(struct study *study, struct extract_who who)
         return;
     if (study->has_running &&
         (who.what != study->running.what || who.thread != study->running.thread))
-        study->stats->context_switches += study->counting;
+        study->stats->context_switches += study->is_counted;
     study->running = who;
     study->has_running = true;
 }
@@ -91,6 +98,7 @@ static void count_role(struct study *study, const struct extract_role_fields *ro
                        const struct extract_event *event)
 {
     struct extract_stats *stats = study->stats;
+    unsigned depth = study->schedulers[event->core].depth;
     bool isr = event->context == EXTRACT_ISR;
     switch (role->role) {
     case EXTRACT_ROLE_SUSPEND:
@@ -104,14 +112,14 @@ static void count_role(struct study *study, const struct extract_role_fields *ro
         break;
     case EXTRACT_ROLE_ISR_ENTER:
         stats->interrupts++;
-        stats->nested_interrupts += study->scheduler.depth > 0;
+        stats->nested_interrupts += depth > 0;
         return;
     case EXTRACT_ROLE_ISR_EXIT:
         return;
     default:
         break;
     }
-    if (isr && !study->scheduler.depth) // its entry was not recorded
+    if (isr && !depth) // its entry was not recorded
         stats->interrupts++;
 }
 
@@ -131,10 +139,10 @@ static void count_preemption(struct study *study, const struct extract_role_fiel
         study->resumed = false;
     else if (role->role == EXTRACT_ROLE_TIME_SLICE && event->thread &&
              event->field[role->next] != event->thread)
-        study->stats->preemptions += study->counting;
+        study->stats->preemptions += study->is_counted;
     if (!study->resumed || !behind || same_context(event, behind))
         return;
-    study->stats->preemptions += study->counting;
+    study->stats->preemptions += study->is_counted;
     study->resumed = false;
 }
 
@@ -178,7 +186,7 @@ static void note_thread(struct study *study, const struct extract_role_fields *r
     struct extract_thread_stats *thread = thread_stats(study, event->thread);
     if (!thread)
         return;
-    if (study->counting) {
+    if (study->is_counted) {
         thread->events++;
         thread->suspends += role->role == EXTRACT_ROLE_SUSPEND;
         thread->resumes += role->role == EXTRACT_ROLE_RESUME;
@@ -187,10 +195,12 @@ static void note_thread(struct study *study, const struct extract_role_fields *r
     }
     if (event->priority != EXTRACT_NO_PRIORITY)
         thread->last_priority = event->priority;
+    if (!study->has_loads) // another core may run the third thread while the owner goes on
+        return;
     uint16_t owner = EXTRACT_NO_PRIORITY;
     if (role->role == EXTRACT_ROLE_MUTEX_GET)
         owner = priority_of(study, event->field[role->owner]);
-    extract_inversions_step(&study->inversions, role, event, owner, study->counting);
+    extract_inversions_step(&study->inversions, role, event, owner, study->is_counted);
 }
 
 static const struct extract_object *name_of(const struct study *study,
@@ -229,34 +239,48 @@ static void count_service(struct study *study, const struct extract_event *event
         study->failed = true;
 }
 
-static void study_event(struct study *study, const struct extract_event *event,
+// Who has the core from this event on, and what that says of switches.
+static struct extract_who follow_core(struct study *study, const struct extract_role_fields *role,
+                                      const struct extract_event *event,
+                                      const struct extract_event *behind)
+{
+    struct extract_scheduler *scheduler = &study->schedulers[event->core];
+    if (!study->has_loads)
+        return extract_scheduler_step(scheduler, role, event, behind);
+    if (event->context == EXTRACT_THREAD)
+        note_running(study, (struct extract_who){EXTRACT_RUNS_THREAD, event->thread});
+    count_preemption(study, role, event, behind);
+    struct extract_who next = extract_scheduler_step(scheduler, role, event, behind);
+    note_running(study, next);
+    return next;
+}
+
+static void study_event(struct study *study, const struct extract_event *event, uint8_t standing,
                         const struct extract_event *behind)
 {
     const struct extract_role_fields *role = extract_format_role(study->format, event->id);
-    struct extract_who here = {EXTRACT_RUNS_THREAD, event->thread};
     study->seq = event->seq;
-    if (study->counting) {
+    study->is_counted = standing == EXTRACT_LET_THROUGH;
+    study->is_timed = standing != EXTRACT_OUTSIDE;
+    study->stats->stretch_events += study->is_timed;
+    if (study->is_counted) {
         study->stats->events++;
         count_service(study, event);
         count_role(study, role, event);
     }
-    if (event->context == EXTRACT_THREAD) {
-        note_running(study, here);
+    if (event->context == EXTRACT_THREAD)
         note_thread(study, role, event);
-    }
-    count_preemption(study, role, event, behind);
-    struct extract_who next = extract_scheduler_step(&study->scheduler, role, event, behind);
-    note_running(study, next);
-    if (study->counting && behind && behind->ticks > event->ticks)
-        charge(study, next, behind->ticks - event->ticks);
+    struct extract_who next = follow_core(study, role, event, behind);
+    study->highest = event->ticks > study->highest ? event->ticks : study->highest;
+    if (study->is_timed && behind && behind->ticks > study->highest)
+        charge(study, next, behind->ticks - study->highest);
 }
 
 // Studies the event that was held back, now that the one behind it is known (NULL: there is none).
 static void pass_on(struct study *study, const struct extract_event *behind)
 {
-    study->counting = study->held_counts;
     if (study->has_held)
-        study_event(study, &study->held, behind);
+        study_event(study, &study->held, study->held_standing, behind);
     study->has_held = false;
 }
 
@@ -265,12 +289,12 @@ static void pass_on(struct study *study, const struct extract_event *behind)
 static void take_break(struct study *study, const struct extract_event *mark)
 {
     extract_inversions_end(&study->inversions);
-    memset(&study->scheduler, 0, sizeof study->scheduler);
+    memset(study->schedulers, 0, study->cores * sizeof *study->schedulers);
     study->has_running = study->resumed = false;
     study->resets += mark->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
 }
 
-static bool take_events(void *context, const struct extract_event *events, const bool *through,
+static bool take_events(void *context, const struct extract_event *events, const uint8_t *standing,
                         size_t count)
 {
     struct study *study = context;
@@ -282,8 +306,7 @@ static bool take_events(void *context, const struct extract_event *events, const
         if (held == SIZE_MAX) {
             pass_on(study, mark ? NULL : &events[i]);
         } else {
-            study->counting = through[held];
-            study_event(study, &events[held], mark ? NULL : &events[i]);
+            study_event(study, &events[held], standing[held], mark ? NULL : &events[i]);
         }
         held = mark ? SIZE_MAX : i;
         if (mark)
@@ -292,7 +315,7 @@ static bool take_events(void *context, const struct extract_event *events, const
     if (held == SIZE_MAX)
         return true;
     study->held = events[held];
-    study->held_counts = through[held];
+    study->held_standing = standing[held];
     study->has_held = true;
     return true;
 }
@@ -359,13 +382,19 @@ static bool run(struct study *study, const struct extract_view *view)
 enum extract_code extract_stats_new(struct extract_stats **stats, const struct extract_view *view,
                                     const struct extract_trace *trace, struct extract_error *error)
 {
-    struct study study = {.trace = trace, .format = extract_trace_snapshot(trace)->ring.format};
+    unsigned cores = extract_trace_info(trace)->cores;
+    struct study study = {.trace = trace,
+                          .format = extract_trace_snapshot(trace)->ring.format,
+                          .cores = cores ? cores : 1,
+                          .has_loads = cores <= 1};
     *stats = NULL;
     study.stats = calloc(1, sizeof *study.stats);
     bool done = study.stats && run(&study, view);
     free(study.service_of_id);
     free(study.thread_of_object);
     free(study.resets_before);
+    if (done)
+        study.stats->has_loads = study.has_loads;
     if (!done) {
         extract_stats_free(study.stats);
         return extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory");

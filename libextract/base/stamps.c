@@ -5,6 +5,8 @@
 
 enum { NANOSECONDS = 1000000000, COUNTER_MIN = 8 };
 
+#define FALL_MIN (((uint64_t)UINT32_MAX + 1) / EXTRACT_BACKWARDS_SHARE) // ticks
+
 void extract_tally_begin(struct extract_tally *tally, uint64_t mask, unsigned word_bytes)
 {
     uint64_t all = word_bytes == 8 ? UINT64_MAX : UINT32_MAX;
@@ -19,7 +21,7 @@ void extract_tally_add(struct extract_tally *tally, uint64_t raw_stamp)
     tally->down += to < from;
     tally->by_one_up += ((to - from) & tally->mask) == 1;
     tally->by_one_down += ((from - to) & tally->mask) == 1;
-    tally->falls_far |= from > to && from - to > NANOSECONDS / 2;
+    tally->has_fallen |= from > to && from - to >= FALL_MIN;
     tally->largest = to > tally->largest ? to : tally->largest;
     tally->last = to;
 }
@@ -44,8 +46,11 @@ void extract_tally_clock(const struct extract_tally *tally, struct extract_clock
         clock->direction = clock->direction ? tally->direction : EXTRACT_CLOCK_NONE;
         return;
     }
-    // The Linux port stamps with the nanoseconds of a second, whatever the mask says.
+    // The Linux port stamps with the nanoseconds of a second, whatever the mask says. A pause in a
+    // debugger may end at any place in a second, so that a fall may be a small one. A clock of 32
+    // bits that falls without ever reaching 10^9 would have been silent for three quarters of its
+    // turn.
     if (clock->direction == EXTRACT_CLOCK_UP && tally->mask == UINT32_MAX &&
-        tally->largest < NANOSECONDS && tally->falls_far)
+        tally->largest < NANOSECONDS && tally->has_fallen)
         clock->modulus = NANOSECONDS;
 }

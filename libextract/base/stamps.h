@@ -6,12 +6,16 @@
 
 #include <extract/trace.h>
 
+// Cores that share a ring may store out of order. A step of a whole turn, less this part of it or
+// less, is a step back.
+enum { EXTRACT_BACKWARDS_SHARE = 1024 };
+
 // A running tally over a series of stamps, oldest first.
 struct extract_tally {
     uint64_t mask; // bits that count
     uint64_t last, largest;
     uint64_t count, up, down, by_one_up, by_one_down;
-    bool falls_far;                   // a drop by more than half of 10^9
+    bool has_fallen;                  // by more than a clock of 32 bits ever steps back
     enum extract_direction direction; // that is known beforehand; else NONE
 };
 

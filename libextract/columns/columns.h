@@ -24,7 +24,7 @@ struct layout {
 struct layout_needs {
     unsigned seq, exec, pid, tid, prio; // columns
     uint64_t ticks, delta;              // the most of them
-    bool cores;                         // there are several
+    bool cores;                         // the trace is of several, whatever the view shows
 };
 
 // survey.c: looks at the events of a view.

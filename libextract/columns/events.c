@@ -367,12 +367,14 @@ static bool print_events(void *context, const struct extract_event *events, size
 static void fix_widths(struct paper *paper, struct extract_report_part *part)
 {
     uint64_t hz = paper->options->hz;
-    unsigned address = 2 + 2 * extract_trace_info(paper->trace)->word_bytes;
+    const struct extract_info *info = extract_trace_info(paper->trace);
+    unsigned address = 2 + 2 * info->word_bytes;
     struct extract_columns columns = paper->layout.columns;
     struct layout_needs needs = {.seq = SEQ_WIDTH,
                                  .exec = EXEC_WIDTH,
                                  .pid = address,
                                  .tid = address,
+                                 .cores = info->cores > 1,
                                  .ticks = hz * SECONDS_MOST,
                                  .delta = hz * DELTA_MOST};
     layout_open(&paper->layout, &columns, hz, &needs);

@@ -11,6 +11,7 @@ enum {
     SVC_WIDTH = 16,
     FILE_WIDTH = 16,
     ID_WIDTH = 4,
+    CPU_WIDTH = 3,
     TIME_COMPAT = 14,
     NANO_TAIL = 10, // ".123456789"
     MICRO_TAIL = 7,
@@ -115,6 +116,13 @@ static void set_times(struct layout *layout, const struct layout_needs *needs)
                                : at_least(delta_columns(layout, needs->delta), delta_head(layout));
 }
 
+static bool has_cpu(const struct extract_columns *columns, const struct layout_needs *needs)
+{
+    if (columns->cpuid == EXTRACT_COLUMN_AUTO)
+        return needs->cores && !columns->compat;
+    return columns->cpuid == EXTRACT_COLUMN_ON;
+}
+
 static unsigned exec_columns(const struct layout *layout, const struct layout_needs *needs)
 {
     if (layout->columns.compat)
@@ -131,7 +139,7 @@ void layout_open(struct layout *layout, const struct extract_columns *columns, u
     layout->id = columns->ids ? ID_WIDTH : 0;
     layout->exec = columns->exec ? exec_columns(layout, needs) : 0;
     layout->filename = columns->filename ? FILE_WIDTH : 0;
-    layout->cpu = columns->cpuid || (needs->cores && !columns->compat) ? 3 : 0;
+    layout->cpu = has_cpu(columns, needs) ? CPU_WIDTH : 0;
     layout->pid = columns->pid ? at_least(needs->pid, "PID") : 0;
     layout->tid = columns->tid ? at_least(needs->tid, "TID") : 0;
     layout->prio = columns->prio ? at_least(needs->prio, "PRIO") : 0;

@@ -12,6 +12,7 @@ enum {
     MAGIC = 0x4B4F4F48,
     VERSION = 1,
     STAMP_BITS = 64,
+    CPUS_SEEN = 1 << 2, // flag: there may be more processors
     FRAME_WIDE = 1 << 16,
     FRAME_THREAD = 1 << 17,
     FRAME_STAMP = 1 << 18,
@@ -25,7 +26,7 @@ enum {
 struct ream {
     struct adaptor *adaptor;
     struct extract_text records;
-    uint32_t count, cpus, lost;
+    uint32_t count, cpus, flags, lost;
     bool little;
     bool too_long;
 };
@@ -84,7 +85,6 @@ static bool put_record(struct ream *ream, const struct extract_event *event)
     put_number(ream, &ream->records, entry->tid, thread);
     put_number(ream, &ream->records, event->ticks, 8);
     ream->count++;
-    ream->cpus = entry->cpu >= ream->cpus ? entry->cpu + 1u : ream->cpus;
     return !ream->records.code && !ream->adaptor->failed;
 }
 
@@ -112,7 +112,7 @@ static void put_control(struct ream *ream, struct extract_text *text, uint32_t b
         VERSION,
         CONTROL_WORDS * 4,
         buffer,
-        0,
+        ream->flags,
         hz <= UINT32_MAX ? (uint32_t)hz : 0,
         STAMP_BITS,
         (uint32_t)ream->records.used,
@@ -151,7 +151,10 @@ enum extract_code extract_export_hooks(struct extract_text *text, const struct e
                                        struct extract_error *error)
 {
     const struct extract_info *info = extract_trace_info(trace);
-    struct ream ream = {.cpus = 1, .little = info->byte_order == EXTRACT_LITTLE};
+    bool told = info->cores_from > EXTRACT_CORES_SEEN; // by what knows of all cores
+    struct ream ream = {.cpus = info->cores ? info->cores : 1,
+                        .flags = told ? 0 : CPUS_SEEN,
+                        .little = info->byte_order == EXTRACT_LITTLE};
     struct extract_sink sink = {.events = put_records, .context = &ream};
     enum extract_code code = adaptor_open(&ream.adaptor, trace, NULL, error);
 

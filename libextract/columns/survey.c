@@ -62,7 +62,6 @@ static bool look_at(void *context, const struct extract_event *events, size_t co
             look_at_maker(survey, &events[i]);
         if (survey->columns->prio)
             widen(&needs->prio, priority_columns(&events[i]));
-        needs->cores |= events[i].core != 0;
         survey->started = true;
     }
     widen(&needs->seq, pen_digits(events[count - 1].seq));
@@ -86,13 +85,15 @@ static void assume_all(struct layout_needs *needs, const struct extract_trace *t
 void layout_survey(struct layout_needs *needs, const struct extract_columns *columns,
                    const struct extract_view *view, struct adaptor *adaptor)
 {
-    unsigned bytes = extract_trace_info(adaptor->trace)->word_bytes;
+    const struct extract_info *info = extract_trace_info(adaptor->trace);
+    unsigned bytes = info->word_bytes;
     struct survey survey = {
         .adaptor = adaptor, .columns = columns, .needs = needs, .left = SURVEY_MOST};
     struct extract_sink sink = {.events = look_at, .context = &survey};
 
     *needs = (struct layout_needs){.pid = columns->compat ? bytes * 5 / 2 : 2 + 2 * bytes};
     needs->tid = needs->pid;
+    needs->cores = info->cores > 1;
     extract_view_run(view, &sink);
     if (!survey.left)
         assume_all(needs, adaptor->trace);

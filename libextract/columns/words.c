@@ -14,7 +14,6 @@ static bool *flag_of(struct extract_columns *columns, const char *word)
         bool *flag;
     } flags[] = {
         {"2line", &columns->two_lines},
-        {"cpuid", &columns->cpuid},
         {"exec", &columns->exec},
         {"filename", &columns->filename},
         {"hist", &columns->histogram},
@@ -49,6 +48,16 @@ static enum extract_code set_flag(bool *flag, const char *word, const char *valu
     return EXTRACT_OK;
 }
 
+static enum extract_code set_cpuid(struct extract_columns *columns, const char *word,
+                                   const char *value, struct extract_error *error)
+{
+    bool on = false;
+    enum extract_code code = set_flag(&on, word, value, error);
+    if (!code)
+        columns->cpuid = on ? EXTRACT_COLUMN_ON : EXTRACT_COLUMN_OFF;
+    return code;
+}
+
 static enum extract_code set_number(unsigned *number, uint64_t most, const char *word,
                                     const char *value, struct extract_error *error)
 {
@@ -81,6 +90,8 @@ static enum extract_code set_word(struct extract_columns *columns, char *word,
     bool *flag = flag_of(columns, word);
     if (flag)
         return set_flag(flag, word, value, error);
+    if (strcmp(word, "cpuid") == 0)
+        return set_cpuid(columns, word, value, error);
     if (strcmp(word, "pagesize") == 0)
         return set_number(&columns->page_lines, EXTRACT_PAGE_MOST, word, value, error);
     if (strcmp(word, "timestamp") == 0)

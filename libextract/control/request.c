@@ -167,6 +167,11 @@ bool extract_request_word(const struct extract_request *request, size_t i,
     return true;
 }
 
+bool extract_request_takes_effect_at_once(const struct extract_request *request)
+{
+    return request->takes_effect_at_once;
+}
+
 enum extract_code extract_request_send(const struct extract_request *request,
                                        struct extract_memory *memory, struct extract_error *error)
 {

@@ -14,8 +14,9 @@ struct extract_request {
     enum request_verb verb;
     struct extract_word *words; // owned
     size_t count, room;
-    struct extract_word done; // the word that says that it is done, and what it then holds
-    uint8_t *before, *after;  // of a filter: bit id % 8 of byte id / 8; owned, both in one piece
+    struct extract_word done;  // the word that says that it is done, and what it then holds
+    bool takes_effect_at_once; // what is written is what the kernel goes by
+    uint8_t *before, *after;   // of a filter: bit id % 8 of byte id / 8; owned, both in one piece
     uint32_t filter_bytes;
     void (*show)(const struct extract_request *request, bool changed, struct extract_text *text);
 };

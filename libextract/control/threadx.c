@@ -161,6 +161,7 @@ enum extract_code request_threadx(struct extract_request *request, struct extrac
     code = shows ? EXTRACT_OK : change(words, count, &bits, error);
     extract_store(request->after, bits, BYTES, EXTRACT_LITTLE);
     request->done = (struct extract_word){word_at(request->ring), bits};
+    request->takes_effect_at_once = true;
     if (!code && !shows && !request_put(request, request->done.address, bits))
         code = extract_error_set(error, EXTRACT_NOMEM, "filter", NULL, "out of memory");
     return code;

@@ -110,7 +110,7 @@ static void tally_log(const struct extract_trace *trace, const struct extract_ep
             tally_add(&rest, block->last_stamp, &rest_broken);
         }
     }
-    tally->falls_far |= rest.falls_far;
+    tally->has_fallen |= rest.has_fallen;
     tally->largest = rest.largest > tally->largest ? rest.largest : tally->largest;
 }
 

@@ -5,9 +5,11 @@
 
 enum {
     BATCH = 128,
+    TIME_CHECKS = 1 << EXTRACT_FILTER_FROM | 1 << EXTRACT_FILTER_TO,
+    LAST_CHECK = 1 << EXTRACT_FILTER_LAST,
     // Losses and damage concern whatever is asked for: only their ids and their time may rule them
     // out.
-    LOSS_CHECKS = 1 << EXTRACT_FILTER_EVENT | 1 << EXTRACT_FILTER_FROM | 1 << EXTRACT_FILTER_TO
+    LOSS_CHECKS = 1 << EXTRACT_FILTER_EVENT | TIME_CHECKS
 };
 
 static bool type_passes(const struct extract_view *view, const struct extract_event *event)
@@ -64,6 +66,13 @@ static bool objects_pass(const struct extract_trace *trace, const struct filter_
     return in && !out;
 }
 
+static bool is_in_time(const struct extract_view *view, const struct extract_event *event)
+{
+    return (!(view->checks & 1u << EXTRACT_FILTER_FROM) || event->ticks >= view->from) &&
+           (!(view->checks & 1u << EXTRACT_FILTER_TO) || event->ticks <= view->to);
+}
+
+// Whether an event is one that is asked for, whenever it happened.
 static bool passes(const struct extract_view *view, const struct extract_event *event)
 {
     unsigned checks = view->checks;
@@ -71,41 +80,44 @@ static bool passes(const struct extract_view *view, const struct extract_event *
         checks &= LOSS_CHECKS;
     return (!(checks & 1u << EXTRACT_FILTER_EVENT) || type_passes(view, event)) &&
            (!(checks & 1u << EXTRACT_FILTER_CLASS) || view->classes >> event->type->class_ & 1) &&
-           (!(checks & 1u << EXTRACT_FILTER_FROM) || event->ticks >= view->from) &&
-           (!(checks & 1u << EXTRACT_FILTER_TO) || event->ticks <= view->to) &&
            (!(checks & 1u << EXTRACT_FILTER_THREAD) ||
             thread_passes(view->trace, &view->threads, event)) &&
            (!(checks & 1u << EXTRACT_FILTER_OBJECT) ||
             objects_pass(view->trace, &view->objects, event));
 }
 
-// Says of each event of a batch whether it is wanted; the first *skip of them are not, and are
-// taken off it. Returns how many are.
+// Says of each event of a batch how it stands to the view. The first *skip of those that it would
+// let through are older than the newest few that are wanted, and are taken off it. Returns how many
+// are let through.
 static size_t sift(const struct extract_view *view, const struct extract_event *events,
-                   size_t count, uint64_t *skip, bool *through)
+                   size_t count, uint64_t *skip, uint8_t *standing)
 {
-    bool any = view->checks & ~(1u << EXTRACT_FILTER_LAST);
+    bool chooses = view->checks & ~(unsigned)(TIME_CHECKS | LAST_CHECK);
+    const uint8_t too_old = chooses ? EXTRACT_LEFT_OUT : EXTRACT_OUTSIDE;
     size_t kept = 0;
-    if (!any && !*skip) {
-        memset(through, true, count);
+    if (!(view->checks & ~(unsigned)LAST_CHECK) && !*skip) {
+        memset(standing, EXTRACT_LET_THROUGH, count);
         return count;
     }
     for (size_t i = 0; i < count; i++) {
-        through[i] = !any || passes(view, &events[i]);
-        if (through[i] && *skip) {
-            through[i] = false;
+        standing[i] = EXTRACT_OUTSIDE;
+        if (is_in_time(view, &events[i]))
+            standing[i] =
+                !chooses || passes(view, &events[i]) ? EXTRACT_LET_THROUGH : EXTRACT_LEFT_OUT;
+        if (standing[i] == EXTRACT_LET_THROUGH && *skip) {
+            standing[i] = too_old;
             --*skip;
         }
-        kept += through[i];
+        kept += standing[i] == EXTRACT_LET_THROUGH;
     }
     return kept;
 }
 
 // Moves the wanted events to the front.
-static void gather(struct extract_event *events, size_t count, const bool *through)
+static void gather(struct extract_event *events, size_t count, const uint8_t *standing)
 {
     for (size_t i = 0, to = 0; i < count; i++) {
-        if (!through[i])
+        if (standing[i] != EXTRACT_LET_THROUGH)
             continue;
         if (to != i)
             events[to] = events[i];
@@ -114,12 +126,12 @@ static void gather(struct extract_event *events, size_t count, const bool *throu
 }
 
 static bool deliver(const struct extract_sink *sink, struct extract_event *events, size_t count,
-                    const bool *through, size_t kept)
+                    const uint8_t *standing, size_t kept)
 {
     if (sink->all)
-        return sink->all(sink->context, events, through, count);
+        return sink->all(sink->context, events, standing, count);
     if (kept && kept < count)
-        gather(events, count, through);
+        gather(events, count, standing);
     return !kept || sink->events(sink->context, events, kept);
 }
 
@@ -130,7 +142,7 @@ static bool has_check(const struct extract_view *view, enum extract_filter_word 
 
 static bool is_last_alone(const struct extract_view *view)
 {
-    return view->checks == 1u << EXTRACT_FILTER_LAST;
+    return view->checks == LAST_CHECK;
 }
 
 // Where events can be wanted: from the reader's place on, and `most` events from the start of all
@@ -163,7 +175,7 @@ static uint64_t walk(const struct extract_view *view, uint64_t skip,
                      const struct extract_sink *sink)
 {
     struct extract_event events[BATCH];
-    bool through[BATCH];
+    uint8_t standing[BATCH];
     struct extract_reader reader;
     uint64_t sent = 0, passed = 0, most = UINT64_MAX;
     size_t count;
@@ -172,10 +184,10 @@ static uint64_t walk(const struct extract_view *view, uint64_t skip,
     if (!sink || !sink->all)
         passed = seek(view, &reader, &skip, &most);
     while (passed < most && (count = extract_reader_next(&reader, events, BATCH))) {
-        size_t kept = sift(view, events, count, &skip, through);
+        size_t kept = sift(view, events, count, &skip, standing);
         sent += kept;
         passed += count;
-        if (sink && !deliver(sink, events, count, through, kept))
+        if (sink && !deliver(sink, events, count, standing, kept))
             break;
     }
     return sent;

@@ -463,6 +463,22 @@ static void count_told(struct build *build)
         trace->info.objects += trace->objects[i].registered;
 }
 
+// How many cores there are, by the ring or by the events, whichever proves more.
+static void count_cores(struct extract_trace *trace)
+{
+    const struct extract_ring *ring = &trace->snapshot->ring;
+    struct extract_info *info = &trace->info;
+    if (!ring->format->has_cores)
+        return;
+    if (ring->cores && ring->cores >= trace->cores_seen) {
+        info->cores = ring->cores;
+        info->cores_from = (enum extract_cores_from)ring->cores_from;
+    } else if (trace->cores_seen) {
+        info->cores = trace->cores_seen;
+        info->cores_from = EXTRACT_CORES_SEEN;
+    }
+}
+
 // Threads whose registration found the registry full; and what else the first walk over all events
 // finds.
 static bool walk(struct build *build)
@@ -479,6 +495,8 @@ static bool walk(struct build *build)
             uint32_t id = events[i].id;
             if (id < EXTRACT_COMMON_IDS)
                 trace->seen[id / 8] |= (uint8_t)(1u << id % 8);
+            if (!extract_event_is_mark(&events[i]) && events[i].core >= trace->cores_seen)
+                trace->cores_seen = events[i].core + 1u;
             if (!add_threads(build, &events[i]) || !take_told(build, &events[i]))
                 return false;
         }
@@ -489,6 +507,7 @@ static bool walk(struct build *build)
     if (build->trace->snapshot->ring.format->tell)
         count_told(build);
     trace->info.span_ticks = reader.ticks; // the walk ended at the newest event
+    count_cores(trace);
     trace->end = reader;
     trace->end.started &= trace->snapshot->ring.rkh.walked.stamped;
     if (trace->pieces)

@@ -81,6 +81,7 @@ struct extract_trace {
     size_t version_count, version_room;
     struct extract_text names;            // storage of every name string
     uint64_t events;                      // that a reader gives: entries that are shown, and marks
+    unsigned cores_seen;                  // one more than the highest core of an event
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit an id: occurs
     struct extract_reader start, end;     // of a walk over all of them
     // Of a log only:

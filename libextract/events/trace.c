@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BACKWARDS_SHARE = 1024, WIDE_CLOCK_BITS = 24 };
+enum { WIDE_CLOCK_BITS = 24 };
 
 static bool is_shown(const struct extract_snapshot *snapshot, uint32_t slot)
 {
@@ -65,6 +65,7 @@ static enum extract_code new_trace(struct extract_trace **trace,
         return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
     t->symbols = options ? options->symbols : NULL;
     t->user_types = options ? options->user_types : NULL;
+    t->cores_seen = options ? options->cores_seen : 0;
     return EXTRACT_OK;
 }
 
@@ -329,7 +330,7 @@ inline struct extract_step extract_clock_advance(const struct extract_clock *clo
 {
     uint64_t step = extract_clock_step(clock, from, to);
     uint64_t back = clock->modulus - step; // modulus 0 is 2^64
-    uint64_t share = (clock->modulus ? clock->modulus : UINT64_MAX) / BACKWARDS_SHARE;
+    uint64_t share = (clock->modulus ? clock->modulus : UINT64_MAX) / EXTRACT_BACKWARDS_SHARE;
     if (step && back < share && share >= UINT64_C(1) << (WIDE_CLOCK_BITS - 10))
         return (struct extract_step){back, true};
     return (struct extract_step){step, false};

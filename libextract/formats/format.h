@@ -266,7 +266,8 @@ struct extract_format {
     // Where not NULL: what such a header does not tell is read. False: it is none, or is found by
     // another one.
     bool (*complete)(struct extract_ring *ring, struct extract_memory *memory);
-    bool streams; // one header leads to several rings; extract_ring_options may say which
+    bool streams;   // one header leads to several rings; extract_ring_options may say which
+    bool has_cores; // an entry says which core made it
 
     // Entries of different lengths; NULL: all have the same. With it, the judges and `same` are
     // NULL.

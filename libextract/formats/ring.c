@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // formats: finding the ring of any format, by address, by symbols or by scanning.
 #include "formats/format.h"
+#include "memory/core.h"
 #include "memory/images.h"
 #include <stdlib.h>
 #include <stdio.h>
@@ -274,6 +275,50 @@ static enum extract_code locate(struct extract_ring *ring, struct extract_memory
     return EXTRACT_OK;
 }
 
+// What a core says of where its program was loaded. Without a core, others have said it.
+struct load {
+    bool is_unknown;  // the symbols may have addresses that are those of no process
+    bool entry_known; // the core tells an entry point, which cannot be that of this program
+    uint64_t entry;
+};
+
+static struct load place_symbols(struct extract_symbols *symbols,
+                                 const struct extract_memory *memory)
+{
+    const struct extract_core *core = extract_core_of(memory);
+    struct load load = {0};
+    uint64_t placed;
+    if (!core || !symbols || !extract_symbols_is_position_independent(symbols))
+        return load;
+    load.entry_known = extract_core_entry(core, &load.entry);
+    if (load.entry_known)
+        extract_symbols_move(symbols, load.entry);
+    load.is_unknown = !extract_symbols_entry(symbols, &placed);
+    return load;
+}
+
+// Refuses symbols that would give wrong names. Those that lead to a ring's header are right:
+// firmware may well lie where its file says.
+static enum extract_code check_load(const struct load *load, const struct extract_ring *ring,
+                                    const struct extract_symbols *symbols, enum extract_code code,
+                                    struct extract_error *error)
+{
+    const char *path = extract_symbols_path(symbols);
+    bool proven = !code && ring->origin == EXTRACT_FROM_SYMBOL;
+    if (proven || code == EXTRACT_NOMEM || code == EXTRACT_USAGE)
+        return code;
+    if (load->entry_known)
+        return extract_error_set(error, EXTRACT_BAD, path,
+                                 "pass the program that the core is of with --elf",
+                                 "its entry point cannot have been loaded to 0x%llx, where the "
+                                 "core has that of its program",
+                                 (unsigned long long)load->entry);
+    return extract_error_set(error, EXTRACT_UNSUPPORTED, path,
+                             "leave the ELF out, to search for the ring and go without its names",
+                             "position-independent, and the core does not say where it was loaded "
+                             "(it has no note NT_AUXV)");
+}
+
 enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_memory *memory,
                                     struct extract_symbols *symbols,
                                     const struct extract_ring_options *options,
@@ -294,7 +339,10 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
         return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory),
                                  "load the firmware's ELF, or give the header's address",
                                  "nothing says where the trace ring lies");
+    struct load load = place_symbols(symbols, memory);
     enum extract_code code = locate(ring, memory, symbols, options, wanted, error);
+    if (load.is_unknown)
+        code = check_load(&load, ring, symbols, code, error);
     if (!code && options && options->stream && !ring->format->streams)
         return extract_error_set(error, EXTRACT_USAGE, "--stream", "leave it out",
                                  "a %s trace has one ring only", ring->format->title);

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
 // memory: ELF cores, as debuggers (generate-core-file, gcore) and kernels write them. In: a file.
 // Out: the bytes of its PT_LOAD segments, and where its notes are. Standard: System V ABI (gABI)
-// 4.1, chapter 4 "ELF Header" and chapter 5 "Program Header" with e_phnum = PN_XNUM.
+// 4.1, chapter 4 "ELF Header" and chapter 5 "Program Header" with e_phnum = PN_XNUM, "Note
+// Section"; Linux's NT_AUXV in core(5) and elf(5).
 //
 // A core is often cut off (a full disk, ulimit -c): what is there is read, what is missing is a
 // hole and counted.
 #include "memory/core.h"
 #include "base/cursor.h"
+#include "memory/auxv.h"
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SEGMENT_LIMIT = 1 << 24 };
+// Segments of notes may lie over each other, so that they hold more notes than the file has bytes.
+enum { SEGMENT_LIMIT = 1 << 24, NOTES_MAX = 1 << 20 };
 
 // A program header, and what of its segment the file holds.
 struct program {
@@ -242,6 +246,44 @@ const struct extract_core *extract_core_of(const struct extract_memory *memory)
 {
     const struct extract_images *images = extract_images_of(memory);
     return images ? images->core : NULL;
+}
+
+// Reads the note at the cursor: its type and, of those that Linux writes, its bytes. False: the
+// notes end here.
+static bool read_note(struct extract_cursor *c, uint32_t *type, const uint8_t **bytes,
+                      uint32_t *length)
+{
+    static const char linux_name[] = "CORE";
+    uint32_t name_bytes = extract_cursor_u32(c);
+    *length = extract_cursor_u32(c);
+    *type = extract_cursor_u32(c);
+    const uint8_t *name = extract_cursor_span(c, name_bytes);
+    extract_cursor_span(c, -name_bytes & 3); // name and bytes are each filled up to a word
+    *bytes = extract_cursor_span(c, *length);
+    if (c->failed)
+        return false;
+    extract_cursor_span(c, -*length & 3);
+    if (name_bytes != sizeof linux_name || memcmp(name, linux_name, sizeof linux_name) != 0)
+        *type = 0;
+    return true;
+}
+
+bool extract_core_entry(const struct extract_core *core, uint64_t *entry)
+{
+    size_t notes = 0;
+    for (size_t i = 0; i < core->note_count; i++) {
+        const struct extract_note_span *span = &core->notes[i];
+        struct extract_cursor c =
+            extract_cursor_make(span->bytes, (size_t)span->length, core->elf.byte_order);
+        const uint8_t *bytes;
+        uint32_t type, length;
+        while (extract_cursor_left(&c) && notes++ < NOTES_MAX &&
+               read_note(&c, &type, &bytes, &length))
+            if (type == NT_AUXV)
+                return extract_auxv_entry(bytes, length, core->elf.byte_order,
+                                          core->elf.wide ? 8 : 4, entry);
+    }
+    return false;
 }
 
 void extract_core_free(struct extract_core *core)

@@ -38,6 +38,10 @@ const struct extract_core *extract_core_of(const struct extract_memory *memory);
 
 void extract_core_free(struct extract_core *core);
 
+// Finds where the entry point of the core's program was loaded, by the auxiliary vector that Linux
+// gave to the process. False: the core has no such note, or it was cut off.
+bool extract_core_entry(const struct extract_core *core, uint64_t *entry);
+
 // A segment as the file gives it: bytes for a span of addresses. Spans may overlap.
 struct extract_segment {
     uint64_t address;

@@ -29,6 +29,31 @@ static void put_clock(struct facts *facts, const struct extract_ring *ring,
         facts_note(facts, "the clock steps by one an event: an order, not a time");
 }
 
+// How many cores there are, and how that is known; as text in a note, in JSON by a key of its own.
+static void put_cores(struct facts *facts, const struct extract_info *info)
+{
+    static const struct {
+        const char *word, *note;
+    } sources[] = {
+        [EXTRACT_CORES_UNKNOWN] = {NULL, "no entry says which core made it"},
+        [EXTRACT_CORES_SEEN] = {"events", "at least: no event is of a higher core"},
+        [EXTRACT_CORES_HEADER] = {"header", "by the ring's header"},
+        [EXTRACT_CORES_KERNEL] = {"kernel", "as many as the kernel is built for"},
+    };
+    const char *word = sources[info->cores_from].word;
+    if (info->cores)
+        facts_number(facts, "cores", info->cores);
+    else
+        facts_unknown(facts, "cores");
+    facts_note(facts, "%s", sources[info->cores_from].note);
+    if (!facts->json)
+        return;
+    if (word)
+        facts_word(facts, "cores from", word);
+    else
+        facts_unknown(facts, "cores from");
+}
+
 static void put_loss(struct facts *facts, const char *reason, const struct extract_loss_info *loss,
                      bool first)
 {
@@ -200,6 +225,7 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     put_place(&facts, ring, info);
     facts_word(&facts, "byte order", orders[(unsigned)info->byte_order % 3]);
     facts_number(&facts, "word bytes", info->word_bytes);
+    put_cores(&facts, info);
     put_clock(&facts, ring, &info->clock);
     put_entries(&facts, info, ring);
     facts_number(&facts, "objects", info->objects);

@@ -62,6 +62,8 @@ void sheet_print(struct sheet *sheet, struct extract_text *text,
 // stats.c: how often each event came.
 void stats_put_services(struct extract_text *text, const struct extract_stats *stats,
                         const struct extract_report_options *options);
+// " (…)" behind a time, in text only: it is that of more events than are counted.
+void stats_note_stretch(struct facts *facts, const struct extract_stats *stats);
 void stats_put_services_json(struct facts *facts, const struct extract_stats *stats);
 
 #endif

@@ -3,36 +3,6 @@
 #include "report/room.h"
 #include "report/sheet.h"
 
-static void put_inversions(struct facts *facts, const struct extract_stats *stats)
-{
-    const char *format = facts->json ? "{\"deterministic\":%llu,\"undeterministic\":%llu}"
-                                     : "%llu deterministic, %llu undeterministic";
-    facts_key(facts, "priority inversions");
-    extract_text_printf(facts->text, format, (unsigned long long)stats->inversions_deterministic,
-                        (unsigned long long)stats->inversions_undeterministic);
-}
-
-static void put_totals(struct facts *facts, const struct extract_stats *stats, uint64_t hz)
-{
-    facts_number(facts, "events", stats->events);
-    facts_number(facts, "context switches", stats->context_switches);
-    facts_number(facts, "preemptions", stats->preemptions);
-    facts_number(facts, "time slices", stats->time_slices);
-    facts_number(facts, "suspends", stats->suspends);
-    facts_number(facts, "resumes", stats->resumes);
-    facts_number(facts, "interrupts", stats->interrupts);
-    facts_number(facts, "nested interrupts", stats->nested_interrupts);
-    put_inversions(facts, stats);
-    facts_number(facts, "idle ticks", stats->idle_ticks);
-    facts_seconds(facts, stats->idle_ticks, hz);
-    facts_number(facts, "interrupt ticks", stats->interrupt_ticks);
-    facts_seconds(facts, stats->interrupt_ticks, hz);
-    facts_number(facts, "init ticks", stats->init_ticks);
-    facts_seconds(facts, stats->init_ticks, hz);
-    facts_number(facts, "span ticks", stats->span_ticks);
-    facts_seconds(facts, stats->span_ticks, hz);
-}
-
 static void optional_number(struct facts *facts, const char *key, bool known, uint64_t value)
 {
     if (known)
@@ -41,8 +11,58 @@ static void optional_number(struct facts *facts, const char *key, bool known, ui
         facts_unknown(facts, key);
 }
 
+static void put_inversions(struct facts *facts, const struct extract_stats *stats)
+{
+    const char *format = facts->json ? "{\"deterministic\":%llu,\"undeterministic\":%llu}"
+                                     : "%llu deterministic, %llu undeterministic";
+    if (!stats->has_loads && !facts->json) {
+        facts_unknown(facts, "priority inversions");
+        return;
+    }
+    facts_key(facts, "priority inversions");
+    if (!stats->has_loads)
+        format = "{\"deterministic\":null,\"undeterministic\":null}";
+    extract_text_printf(facts->text, format, (unsigned long long)stats->inversions_deterministic,
+                        (unsigned long long)stats->inversions_undeterministic);
+}
+
+void stats_note_stretch(struct facts *facts, const struct extract_stats *stats)
+{
+    if (stats->events != stats->stretch_events)
+        facts_note(facts, "times and percentages are those of all %llu events",
+                   (unsigned long long)stats->stretch_events);
+}
+
+static void put_ticks(struct facts *facts, const char *key, const struct extract_stats *stats,
+                      uint64_t ticks, uint64_t hz)
+{
+    optional_number(facts, key, stats->has_loads, ticks);
+    if (stats->has_loads)
+        facts_seconds(facts, ticks, hz);
+}
+
+static void put_totals(struct facts *facts, const struct extract_stats *stats, uint64_t hz)
+{
+    bool loads = stats->has_loads;
+    facts_number(facts, "events", stats->events);
+    optional_number(facts, "context switches", loads, stats->context_switches);
+    optional_number(facts, "preemptions", loads, stats->preemptions);
+    facts_number(facts, "time slices", stats->time_slices);
+    facts_number(facts, "suspends", stats->suspends);
+    facts_number(facts, "resumes", stats->resumes);
+    facts_number(facts, "interrupts", stats->interrupts);
+    facts_number(facts, "nested interrupts", stats->nested_interrupts);
+    put_inversions(facts, stats);
+    put_ticks(facts, "idle ticks", stats, stats->idle_ticks, hz);
+    put_ticks(facts, "interrupt ticks", stats, stats->interrupt_ticks, hz);
+    put_ticks(facts, "init ticks", stats, stats->init_ticks, hz);
+    facts_number(facts, "span ticks", stats->span_ticks);
+    facts_seconds(facts, stats->span_ticks, hz);
+    stats_note_stretch(facts, stats);
+}
+
 static void json_thread(struct extract_text *text, const struct extract_thread_stats *thread,
-                        uint64_t span)
+                        const struct extract_stats *stats)
 {
     const char *name = naming_of(thread->thread);
     bool prio = thread->priority_low != EXTRACT_NO_PRIORITY;
@@ -55,9 +75,13 @@ static void json_thread(struct extract_text *text, const struct extract_thread_s
         facts_unknown(&facts, "name");
     facts_number(&facts, "address", thread->thread->address);
     facts_number(&facts, "events", thread->events);
-    facts_number(&facts, "ticks", thread->ticks);
-    facts_key(&facts, "percent");
-    sheet_put_percent(text, thread->ticks, span);
+    optional_number(&facts, "ticks", stats->has_loads, thread->ticks);
+    if (stats->has_loads) {
+        facts_key(&facts, "percent");
+        sheet_put_percent(text, thread->ticks, stats->span_ticks);
+    } else {
+        facts_unknown(&facts, "percent");
+    }
     optional_number(&facts, "stack size", thread->stack_size != 0, thread->stack_size);
     optional_number(&facts, "stack min free", thread->stack_known, thread->stack_free);
     optional_number(&facts, "stack min seq", thread->stack_known, thread->stack_seq);
@@ -100,7 +124,7 @@ static void put_json(struct extract_text *text, const struct extract_stats *stat
     facts_key(&facts, "threads");
     for (size_t i = 0; i < stats->thread_count && !text->code; i++) {
         extract_text_putc(text, i ? ',' : '[');
-        json_thread(text, &stats->threads[i], stats->span_ticks);
+        json_thread(text, &stats->threads[i], stats);
     }
     extract_text_puts(text, stats->thread_count ? "]" : "[]");
     stats_put_services_json(&facts, stats);
@@ -145,8 +169,11 @@ static void put_threads(struct extract_text *text, const struct extract_stats *s
         sheet_cell(&sheet, thread->thread->shown);
         priority_cell(&sheet, thread);
         sheet_number(&sheet, thread->events);
-        sheet_number(&sheet, thread->ticks);
-        sheet_put_percent(&sheet.cells, thread->ticks, stats->span_ticks);
+        optional_cell(&sheet, stats->has_loads, thread->ticks);
+        if (stats->has_loads)
+            sheet_put_percent(&sheet.cells, thread->ticks, stats->span_ticks);
+        else
+            extract_text_putc(&sheet.cells, '-');
         sheet_close_cell(&sheet);
         optional_cell(&sheet, thread->stack_size != 0, thread->stack_size);
         optional_cell(&sheet, thread->stack_known, thread->stack_free);
@@ -180,7 +207,7 @@ void stats_put_services(struct extract_text *text, const struct extract_stats *s
     for (size_t i = 0; i < stats->service_count && !sheet.cells.code; i++) {
         const struct extract_service_stats *service = &stats->services[i];
         sheet_number(&sheet, service->count);
-        sheet_put_percent(&sheet.cells, service->count, stats->events);
+        sheet_put_percent(&sheet.cells, service->count, stats->stretch_events);
         sheet_close_cell(&sheet);
         sheet_cell(&sheet, extract_class_name(service->type->class_));
         service_cell(&sheet, service);
@@ -199,6 +226,8 @@ enum extract_code extract_report_stats(struct extract_text *text, const struct e
     facts_open(&facts, text, false);
     put_totals(&facts, stats, options->hz);
     facts_close(&facts);
+    if (!stats->has_loads)
+        extract_text_puts(text, "Loads of several cores are not computed.\n");
     extract_text_putc(text, '\n');
     put_threads(text, stats, options);
     extract_text_putc(text, '\n');

@@ -181,10 +181,17 @@ static uint64_t page_of(Elf *elf)
     return page;
 }
 
+bool extract_symbols_is_position_independent(const struct extract_symbols *symbols)
+{
+    GElf_Ehdr header;
+    return gelf_getehdr(symbols->file.elf, &header) && header.e_type == ET_DYN;
+}
+
 void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry)
 {
     GElf_Ehdr header;
-    if (!gelf_getehdr(symbols->file.elf, &header) || header.e_type != ET_DYN || !header.e_entry)
+    if (!extract_symbols_is_position_independent(symbols) ||
+        !gelf_getehdr(symbols->file.elf, &header) || !header.e_entry)
         return;
     // Of Thumb code bit 0 is set, or not, by who tells.
     uint64_t bits = symbols->file.machine == EM_ARM ? ~UINT64_C(1) : UINT64_MAX;

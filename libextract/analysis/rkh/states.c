@@ -19,7 +19,7 @@ static void add_turn(struct rkh_study *study, const struct rkh_object *object,
     study->turns = turns;
     study->turns[study->turn_count++] =
         (struct rkh_turn){rkh_table_index(&study->objects, object), object->state, at->ticks,
-                          object->state_known, at->counts};
+                          object->state_known, at->is_timed};
 }
 
 static struct rkh_state *state_at(struct rkh_study *study, const struct rkh_object *object,
@@ -143,7 +143,7 @@ void rkh_states_catch_up(struct rkh_study *study, struct rkh_object *object)
 
 void rkh_states_end(struct rkh_study *study)
 {
-    study->now.counts = false;
+    study->now.counts = study->now.is_timed = false;
     rkh_states_break(study, true);
     for (size_t i = 0; i < study->objects.count && !study->failed; i++)
         rkh_states_catch_up(study, rkh_table_row(&study->objects, i));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // analysis/rkh: the walk over a trace. In: a view. Out: struct rkh_study.
 //
-// Every event is followed, since what came before says what an event of the view means; those of
-// the view are counted, and the time from each of them to the next event.
+// Every event is followed, since what came before says what an event of the view means. Those of
+// the view are counted; times are those of its whole stretch.
 #include "analysis/rkh/study.h"
 #include <stdlib.h>
 
@@ -106,7 +106,8 @@ static void take_event(struct rkh_study *study, const struct extract_event *even
     if (study->flowing && event->ticks > now->ticks)
         now->span += event->ticks - now->ticks;
     now->ticks = event->ticks;
-    if (now->counts && !study->events++)
+    study->events += now->counts;
+    if (now->is_timed && !study->stretch_events++)
         study->first = event->ticks;
     if (event->id >= RKH_SM_EVT_PROC && event->id <= RKH_SM_EX_TSEG)
         take_error(study, event);
@@ -117,7 +118,7 @@ static void take_event(struct rkh_study *study, const struct extract_event *even
     else if (event->id >= RKH_FWK_EPREG && event->id < RKH_USER)
         take_framework(study, event);
     rkh_messages_take(study, event);
-    study->flowing = study->now.counts;
+    study->flowing = study->now.is_timed;
 }
 
 static void take_mark(struct rkh_study *study, const struct extract_event *mark)
@@ -131,12 +132,13 @@ static void take_mark(struct rkh_study *study, const struct extract_event *mark)
     rkh_messages_take(study, mark);
 }
 
-static bool take_events(void *context, const struct extract_event *events, const bool *through,
+static bool take_events(void *context, const struct extract_event *events, const uint8_t *standing,
                         size_t count)
 {
     struct rkh_study *study = context;
     for (size_t i = 0; i < count && !study->failed; i++) {
-        study->now.counts = through[i];
+        study->now.counts = standing[i] == EXTRACT_LET_THROUGH;
+        study->now.is_timed = standing[i] != EXTRACT_OUTSIDE;
         if (extract_event_is_mark(&events[i]))
             take_mark(study, &events[i]);
         else
@@ -174,7 +176,7 @@ static bool sort_rows(char *rows, size_t row_bytes, size_t count)
     return done;
 }
 
-// Leaves the turns of the view, in front of them the state that an object is in when it begins.
+// Leaves the turns of the stretch, in front of them the state that an object is in when it begins.
 static void keep_turns(struct rkh_study *study)
 {
     size_t kept = 0;
@@ -182,9 +184,9 @@ static void keep_turns(struct rkh_study *study)
         struct rkh_turn turn = study->turns[i];
         const struct rkh_turn *next = &study->turns[i + 1];
         bool last = i + 1 == study->turn_count || next->of != turn.of;
-        bool holds = study->events && turn.known && turn.ticks <= study->first &&
+        bool holds = study->stretch_events && turn.known && turn.ticks <= study->first &&
                      (last || next->ticks > study->first);
-        if (turn.counts || holds)
+        if (turn.is_timed || holds)
             study->turns[kept++] = turn;
     }
     study->turn_count = kept;

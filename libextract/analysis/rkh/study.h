@@ -64,10 +64,11 @@ struct rkh_range {
     bool known;
 };
 
-// Where a walk is: the time of the trace, and of that what belongs to the view so far.
+// Where a walk is: the time of the trace, and of that what belongs to the view's stretch so far.
 struct rkh_moment {
     uint64_t ticks, span;
-    bool counts; // the event is one of the view
+    bool is_timed; // the event lies in the stretch
+    bool counts;   // and the view lets it through
 };
 
 // Where nothing that was known before holds any more.
@@ -139,7 +140,7 @@ struct rkh_timer {
 struct rkh_turn {
     size_t of; // index of its object
     uint64_t state, ticks;
-    bool known, counts; // it belongs to the view
+    bool known, is_timed; // it lies in the view's stretch
 };
 
 struct rkh_assertion {
@@ -159,7 +160,8 @@ struct rkh_samples {
 
 struct rkh_study {
     uint64_t events, losses, restarts;
-    uint64_t first; // ticks of the first event, where there is one
+    uint64_t stretch_events; // let through or left out
+    uint64_t first;          // ticks of the first of these, where there is one
     uint64_t posts, gets, uncertain, state_changes, synchronous;
     bool timed;   // stamps tell times
     bool senders; // posts name who sent them
@@ -178,7 +180,7 @@ struct rkh_study {
     size_t break_count, break_room;
     bool broken;  // nothing came since the last break
     bool lacking; // nor since a loss that is counted
-    bool flowing; // time goes on to the event at hand from the one in front, which was of the view
+    bool flowing; // time goes on to the event at hand from the one in front, in the stretch
     struct {
         uint32_t timer; // row + 1; 0: no timeout waits for its post
         uint64_t object, signal, ticks;

@@ -88,6 +88,9 @@ static void put_text(const struct outcome *o, struct extract_text *text)
         return;
     if (o->done)
         extract_text_printf(text, "%s: done\n", o->verb);
+    else if (extract_request_takes_effect_at_once(o->request))
+        extract_text_printf(text, "%s: written, but the target has changed the word since\n",
+                            o->verb);
     else
         extract_text_printf(
             text, "%s: requested; done when the target passes its next trace point\n", o->verb);

@@ -113,13 +113,18 @@ static void put_load(struct extract_text *text, const struct top_look *look, uin
     uint64_t span = stats->span_ticks, others = stats->idle_ticks + stats->interrupt_ticks;
     struct facts facts = {.text = text, .json = false, .first = true};
 
-    extract_text_puts(text, "load: threads ");
-    put_share(text, span - others - stats->init_ticks, span);
-    extract_text_puts(text, " %, interrupts ");
-    put_share(text, stats->interrupt_ticks, span);
-    extract_text_puts(text, " %, idle ");
-    put_share(text, stats->idle_ticks, span);
-    extract_text_printf(text, " %%  window: %llu events, %llu ticks",
+    if (stats->has_loads) {
+        extract_text_puts(text, "load: threads ");
+        put_share(text, span - others - stats->init_ticks, span);
+        extract_text_puts(text, " %, interrupts ");
+        put_share(text, stats->interrupt_ticks, span);
+        extract_text_puts(text, " %, idle ");
+        put_share(text, stats->idle_ticks, span);
+        extract_text_puts(text, " %");
+    } else {
+        extract_text_puts(text, "Loads of several cores are not computed.");
+    }
+    extract_text_printf(text, "  window: %llu events, %llu ticks",
                         (unsigned long long)stats->events, (unsigned long long)span);
     facts_seconds(&facts, span, hz);
     if (extract_trace_info(look->trace)->clock.counts_events)
@@ -223,12 +228,13 @@ static void put_row(struct sheet *sheet, const struct top_look *look, const stru
 {
     const struct extract_thread_stats *thread = row->thread;
     uint16_t priority = priority_of(thread);
+    uint64_t loaded = look->stats->has_loads ? look->stats->span_ticks : 0; // 0: shares are unknown
     top_cut(&sheet->cells, thread->thread->shown, screen ? NAME_COLUMNS : NO_LIMIT);
     sheet_close_cell(sheet);
     optional_cell(sheet, priority != EXTRACT_NO_PRIORITY, priority);
-    put_share(&sheet->cells, thread->ticks, look->stats->span_ticks);
+    put_share(&sheet->cells, thread->ticks, loaded);
     sheet_close_cell(sheet);
-    bar_cell(sheet, thread->ticks, look->stats->span_ticks);
+    bar_cell(sheet, thread->ticks, loaded);
     put_rate(&sheet->cells, look, thread->events);
     sheet_close_cell(sheet);
     optional_cell(sheet, thread->stack_size != 0, thread->stack_size);

@@ -2,6 +2,7 @@
 // cli/top: a log that is being written. In: its blocks, those that are new since the last look.
 // Out: the same blocks into the window; of entries, only those that it can hold.
 #include "cli/top/top.h"
+#include "formats/format.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -69,6 +70,8 @@ static enum extract_code take_payload(struct top_source *source,
     switch (block->type) {
     case EXTRACT_LOG_RING:
         code = extract_log_ring(&ring, payload, block->length, error);
+        if (!code && source->symbols)
+            ring.format->join(&ring, source->symbols);
         return code ? code : top_window_ring(&source->window, &ring, error);
     case EXTRACT_LOG_OBJECTS:
         code = extract_log_objects(&address, &objects, &length, payload, block->length, error);

@@ -22,7 +22,8 @@ static enum extract_code open_trace(struct top_look *look, const struct top_sour
                                             .symbols = source->symbols,
                                             .user_types = types,
                                             .modulus = source->options->session.modulus,
-                                            .rkh = source->options->session.rkh};
+                                            .rkh = source->options->session.rkh,
+                                            .cores_seen = source->window.cores};
     if (source->window.streams)
         return open_log(look, &source->window, &options, error);
     enum extract_code code = top_window_snapshot(&source->window, &look->snapshot, error);
@@ -84,6 +85,9 @@ enum extract_code top_look_open(struct top_look *look, struct top_source *source
         else
             code = code ? code : study(look, error);
     }
+    // A window may hold entries of one core only. There are several all the same.
+    if (look->trace)
+        source->window.cores = extract_trace_info(look->trace)->cores;
     code = look->fault.code ? EXTRACT_OK : code;
     if (code)
         top_look_close(look);

@@ -66,6 +66,7 @@ struct top_window {
     struct top_step step[TOP_STEPS];
     unsigned step_oldest, steps;
     uint64_t step_entries; // of all steps; more than `count` behind a gap
+    unsigned cores;        // that the ring's entries have shown so far; 0: none
     struct top_state state;
 };
 

@@ -129,6 +129,7 @@ enum extract_code top_window_ring(struct top_window *window, const struct extrac
     window->slots = slots;
     window->ring = *ring;
     window->has_ring = true;
+    window->cores = 0;
     window->streams = streams;
     top_window_clear(window);
     return EXTRACT_OK;

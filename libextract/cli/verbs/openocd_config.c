@@ -223,6 +223,16 @@ static int print_config(struct extract_symbols *symbols)
     return cli_complain(&error);
 }
 
+// OpenOCD is told addresses once and for all.
+static int refuse_moving(const struct extract_symbols *symbols)
+{
+    struct extract_error error;
+    extract_error_set(&error, EXTRACT_UNSUPPORTED, extract_symbols_path(symbols),
+                      "link the firmware at fixed addresses (-no-pie)",
+                      "position-independent: only its loader knows the addresses of its symbols");
+    return cli_complain(&error);
+}
+
 static int run(const struct cli_options *options)
 {
     struct extract_symbols *symbols;
@@ -234,7 +244,8 @@ static int run(const struct cli_options *options)
         return cli_refuse("openocd-config", "name the firmware with --elf FILE", "no ELF is given");
     if (extract_symbols_open(&symbols, options->elf, &error))
         return cli_complain(&error);
-    int status = print_config(symbols);
+    int status = extract_symbols_is_position_independent(symbols) ? refuse_moving(symbols)
+                                                                  : print_config(symbols);
     extract_symbols_close(symbols);
     return status;
 }

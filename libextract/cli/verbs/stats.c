@@ -12,8 +12,10 @@ const struct cli_command cli_stats = {
     .arguments = "[FILTER...] INPUT...",
     .summary = "load, switches, interrupts, inversions, stacks, services",
     .help =
-        "Counts the events that the filters leave; with --json one object. Of RKH: latencies from\n"
-        "post to get, queues, pools, timers, and the time in each state.\n",
+        "Count the events that the filters let through. Loads are those of all events, whatever\n"
+        "the filters leave out; those of several cores are not computed. With --json, print one\n"
+        "object. For RKH, print latencies from post to get, queues, pools, timers, and the time\n"
+        "in each state.\n",
     .takes = CLI_FILTERS,
     .run = run,
 };

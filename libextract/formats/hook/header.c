@@ -113,6 +113,8 @@ static enum extract_code fill(struct extract_ring *ring, uint64_t address,
     ring->word_bytes = (uint8_t)h.word_bytes;
     ring->enabled = h.flags & HOOK_FLAG_RUNS;
     ring->enabled_known = true;
+    ring->cores = (uint16_t)h.cpus;
+    ring->cores_from = h.flags & HOOK_FLAG_CPUS_SEEN ? EXTRACT_CORES_SEEN : EXTRACT_CORES_HEADER;
     take_clock(ring, &h);
     ring->registry = (struct extract_slots){start, start, 0, 0};
     ring->entries = (struct extract_slots){start, end, 0, 0};

@@ -156,6 +156,7 @@ const struct extract_format extract_format_hook = {
     .join = hook_join,
     .looks = hook_looks,
     .is = hook_is,
+    .has_cores = true,
     .stream = &hook_stream,
     .type = hook_type,
     .decode = hook_decode,

@@ -13,6 +13,7 @@
 enum {
     HOOK_FLAG_RUNS = 1, // of the control block
     HOOK_FLAG_KEEPS_OLDEST = 2,
+    HOOK_FLAG_CPUS_SEEN = 4, // there may be more than `cpus`
     HOOK_BUFFER_LEAST = 64,
     HOOK_WORDS_MOST = 5,     // data words of an entry
     HOOK_FIELDS_MOST = 8,    // of one of 64 bits: reports keep events of all formats in such

@@ -238,7 +238,7 @@ static void put_header(struct builder *builder, uint32_t buffer_bytes)
         {EXTRACT_HOOKS_AT_VERSION, EXTRACT_HOOKS_VERSION},
         {EXTRACT_HOOKS_AT_HEADER_BYTES, EXTRACT_HOOKS_HEADER},
         {EXTRACT_HOOKS_AT_BUFFER_BYTES, buffer_bytes},
-        {EXTRACT_HOOKS_AT_FLAGS, HOOK_FLAG_KEEPS_OLDEST},
+        {EXTRACT_HOOKS_AT_FLAGS, HOOK_FLAG_KEEPS_OLDEST | HOOK_FLAG_CPUS_SEEN},
         {EXTRACT_HOOKS_AT_CLOCK_HZ, (uint32_t)layout->hz},
         {EXTRACT_HOOKS_AT_CLOCK_BITS, layout->stamp ? 8 * layout->stamp : 64},
         {EXTRACT_HOOKS_AT_HEAD, (uint32_t)builder->used - EXTRACT_HOOKS_HEADER},

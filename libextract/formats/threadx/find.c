@@ -8,7 +8,8 @@
 enum {
     SCAN_BACK_BYTES = 1024 * 1024, // how far a header may lie before its entries
     SCAN_BACK_CHUNK = 4096,
-    SCAN_BACK_STEP = 4 // alignment of a header
+    SCAN_BACK_STEP = 4, // alignment of a header
+    CORES_MAX = 256     // that the top byte of an event id tells apart
 };
 
 static const char hint_enable[] =
@@ -203,6 +204,19 @@ static bool members_fit(const struct extract_ring *ring, struct extract_symbols 
            size == 0 || size == ring->name_bytes;
 }
 
+// An SMP kernel has the running thread of each core in an array, which is as long as the kernel was
+// built for; one for a single core has one pointer.
+static void note_cores(struct extract_ring *ring, const struct extract_symbols *symbols)
+{
+    struct extract_symbol running;
+    unsigned pointer = extract_symbols_pointer_bytes(symbols);
+    if (!extract_symbols_by_name(symbols, "_tx_thread_current_ptr", &running) || !running.size ||
+        running.size % pointer || running.size / pointer > CORES_MAX)
+        return;
+    ring->cores = (uint16_t)(running.size / pointer);
+    ring->cores_from = EXTRACT_CORES_KERNEL;
+}
+
 void threadx_join(struct extract_ring *ring, struct extract_symbols *symbols)
 {
     struct extract_symbol symbol;
@@ -210,6 +224,8 @@ void threadx_join(struct extract_ring *ring, struct extract_symbols *symbols)
     ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
     ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols) ||
                       (word && word != ring->word_bytes) || !members_fit(ring, symbols);
+    if (!ring->doubtful)
+        note_cores(ring, symbols);
     if (ring->word_bytes != 4 || ring->pointer_bytes != 8)
         return;
     // A dump does not tell the upper half; then the globals' is the likeliest.

@@ -198,6 +198,7 @@ const struct extract_format extract_format_threadx = {
     .same = threadx_same,
     .type = threadx_type,
     .role = threadx_role,
+    .has_cores = true,
     .object = threadx_object,
     .stamp = threadx_stamp,
     .decode = threadx_decode,

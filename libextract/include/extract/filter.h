@@ -51,13 +51,23 @@ enum extract_code extract_view_new(struct extract_view **view, const struct extr
                                    struct extract_error *error);
 void extract_view_free(struct extract_view *view);
 
+// What a view makes of an event. The stretch of a view is the part of the trace between its times
+// FROM and TO; where a view has no conditions but times and LAST, it begins with the first of the
+// newest N.
+enum extract_standing {
+    EXTRACT_OUTSIDE = 0, // before or after the stretch
+    EXTRACT_LEFT_OUT,    // in the stretch, where another condition does not hold
+    EXTRACT_LET_THROUGH
+};
+
 // What takes events. With `events`, it gets those that the view lets through, 1 or more at a time,
-// in order of time. With `all` instead, it gets every event of the trace, and whether the view lets
-// it through: for what must know the whole to judge a part. False stops.
+// in order of time. With `all` instead, it gets every event of the trace, and how each of them
+// stands to the view (enum extract_standing): for what must know the whole to judge a part. False
+// stops.
 struct extract_sink {
     bool (*events)(void *context, const struct extract_event *events, size_t count);
     void *context;
-    bool (*all)(void *context, const struct extract_event *events, const bool *through,
+    bool (*all)(void *context, const struct extract_event *events, const uint8_t *standing,
                 size_t count);
 };
 
@@ -135,6 +145,9 @@ bool extract_request_word(const struct extract_request *request, size_t i,
 // Writes all of them. Errors: those of extract_memory_write.
 enum extract_code extract_request_send(const struct extract_request *request,
                                        struct extract_memory *memory, struct extract_error *error);
+// Whether a request is carried out by being written (ThreadX's filter word). False: the target's
+// recorder carries it out when it passes its next trace point.
+bool extract_request_takes_effect_at_once(const struct extract_request *request);
 // Whether the target has carried it out. Errors: UNREADABLE, BAD.
 enum extract_code extract_request_is_done(const struct extract_request *request,
                                           struct extract_memory *memory, bool *done,

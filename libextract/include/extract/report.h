@@ -24,17 +24,21 @@ enum extract_times {
 
 enum { EXTRACT_PAGE_MOST = 500 };
 
+// Whether a report has a column: where it says something, or as a user asked.
+enum extract_column { EXTRACT_COLUMN_AUTO = 0, EXTRACT_COLUMN_ON, EXTRACT_COLUMN_OFF };
+
 // The columns of a text report of events, in the order in which they stand, and the layout.
 struct extract_columns {
-    size_t size;                     // sizeof the struct
-    bool compat;                     // byte for byte as trcrpt has it
-    bool trazer;                     // no columns: the lines of Trazer 3.2, of an RKH trace
-    bool seq, ids, exec, filename;   // exec: the thread, by its name
-    bool cpuid, pid, tid, prio, svc; // prio: priority/preemption threshold
-    bool two_lines;                  // the columns on one line, the text on a second
-    bool duplicates;                 // events that merely repeat the one in front are shown, too
-    bool histogram;                  // how often each hook id occurs instead of the events
-    unsigned page_lines;             // the heads come again after so many lines; 0: never
+    size_t size;                   // sizeof the struct
+    bool compat;                   // byte for byte as trcrpt has it
+    bool trazer;                   // no columns: the lines of Trazer 3.2, of an RKH trace
+    bool seq, ids, exec, filename; // exec: the thread, by its name
+    enum extract_column cpuid;     // AUTO: there are several cores, and the layout is not trcrpt's
+    bool pid, tid, prio, svc;      // prio: priority/preemption threshold
+    bool two_lines;                // the columns on one line, the text on a second
+    bool duplicates;               // events that merely repeat the one in front are shown, too
+    bool histogram;                // how often each hook id occurs instead of the events
+    unsigned page_lines;           // the heads come again after so many lines; 0: never
     enum extract_times times;
     const char *source; // what the trace is called, in the heading and by `filename`; NULL: ""
 };

@@ -21,6 +21,14 @@ enum extract_ring_origin {
     EXTRACT_FROM_SCAN     // the memory's regions were searched for a header
 };
 
+// What tells how many cores write to a ring.
+enum extract_cores_from {
+    EXTRACT_CORES_UNKNOWN = 0, // nothing does: its entries do not say which core made them
+    EXTRACT_CORES_SEEN,        // the highest core that made an event: there may be more
+    EXTRACT_CORES_HEADER,      // the ring's header
+    EXTRACT_CORES_KERNEL       // what the kernel in the firmware's ELF is built for
+};
+
 // A half-open span of equal slots in target memory; of entries that differ in length, the buffer
 // that holds them.
 struct extract_slots {
@@ -157,6 +165,8 @@ struct extract_ring {
     bool enabled_known;  // false: no symbol tells
     uint64_t timer_mask; // bits of a stamp that count
     uint64_t hz;         // stamps in a second, where the ring says it; else 0
+    uint16_t cores;      // that header or kernel tells; 0: neither does
+    uint8_t cores_from;  // enum extract_cores_from
     uint32_t name_bytes; // of a registry name, with its NUL
     struct extract_slots registry;
     struct extract_slots entries;
@@ -187,8 +197,10 @@ struct extract_ring_options {
 
 // Finds the ring: by address when given, else where the memory says, else by the firmware's
 // symbols, else by scanning the memory's regions (which must then give exactly one). `symbols` may
-// be NULL. Errors: NOTFOUND (hint says what is missing), ABSENT (tracing was never enabled), BAD (a
-// header that contradicts itself), UNREADABLE, USAGE (unknown format name).
+// be NULL; those of a position-independent program are moved to where a core says that it was
+// loaded. Errors: NOTFOUND (hint says what is missing), ABSENT (tracing was never enabled), BAD (a
+// header that contradicts itself; symbols of another program), UNSUPPORTED (a core that does not
+// say it, and symbols that lead nowhere as they are), UNREADABLE, USAGE (unknown format name).
 enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_memory *memory,
                                     struct extract_symbols *symbols,
                                     const struct extract_ring_options *options,

@@ -47,6 +47,10 @@ unsigned extract_symbols_pointer_bytes(const struct extract_symbols *symbols); /
 size_t extract_symbols_count(const struct extract_symbols *symbols);
 const char *extract_symbols_path(const struct extract_symbols *symbols);
 
+// Whether the program may be loaded anywhere (ELF type DYN), so that the addresses in its file are
+// not yet those of a process.
+bool extract_symbols_is_position_independent(const struct extract_symbols *symbols);
+
 // Says where the program was loaded: so that its entry point lies at `entry`. From then on, all
 // addresses are those of the process. A program of fixed addresses lies where its file says; so
 // does one whose entry point cannot have come there, as it is another program's.

@@ -35,6 +35,7 @@ struct extract_trace_options {
     enum extract_direction direction;            // NONE: found out
     uint64_t hz;                   // ticks a second, of use across the gaps of a log; 0: found out
     const struct extract_rkh *rkh; // what a user says of the RKH stream in a log; may be NULL
+    unsigned cores_seen;           // by earlier events of the same target; 0: none
 };
 
 // The clock that was found in the stamps.
@@ -71,10 +72,12 @@ struct extract_info {
     enum extract_byte_order byte_order;
     unsigned word_bytes;
     struct extract_clock clock;
-    uint64_t entries_total;   // what the ring can hold; of a log: that were recorded
-    uint64_t entries_valid;   // events shown
-    uint64_t entries_damaged; // torn, overwritten, unreadable or invalid
-    uint64_t entries_unused;  // total = valid + damaged + unused
+    unsigned cores;                     // 0: unknown
+    enum extract_cores_from cores_from; // SEEN: there may be more
+    uint64_t entries_total;             // what the ring can hold; of a log: that were recorded
+    uint64_t entries_valid;             // events shown
+    uint64_t entries_damaged;           // torn, overwritten, unreadable or invalid
+    uint64_t entries_unused;            // total = valid + damaged + unused
     // What is missing. Exact only where `lost_known`; otherwise the ring has wrapped and keeps no
     // count, or a gap is not exact. At most: if the target was never faster than it was seen to be;
     // UINT64_MAX: not known.

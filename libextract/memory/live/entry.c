@@ -2,10 +2,8 @@
 // memory/live: where a process on this host was loaded. In: its process id. Out: the address of its
 // program's entry point.
 //
-// Source: Linux proc(5), /proc/PID/auxv; getauxval(3), AT_ENTRY.
-#include "base/cursor.h"
-#include <elf.h>
-#include <extract/memory.h>
+// Source: Linux proc(5), /proc/PID/auxv.
+#include "memory/auxv.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -32,12 +30,5 @@ bool extract_process_entry(uint64_t pid, unsigned pointer_bytes, uint64_t *entry
 {
     uint8_t bytes[AUXV_MOST];
     enum extract_byte_order order = EXTRACT_HOST_BIG ? EXTRACT_BIG : EXTRACT_LITTLE;
-    struct extract_cursor c = extract_cursor_make(bytes, read_auxv(pid, bytes), order);
-    while (!c.failed) {
-        uint64_t type = extract_cursor_word(&c, pointer_bytes);
-        *entry = extract_cursor_word(&c, pointer_bytes);
-        if (!c.failed && type == AT_ENTRY)
-            return true;
-    }
-    return false;
+    return extract_auxv_entry(bytes, read_auxv(pid, bytes), order, pointer_bytes, entry);
 }

@@ -251,12 +251,12 @@ static void take_event(struct collector *c, const struct extract_event *event, b
         take_shown(c, event);
 }
 
-static bool take_events(void *context, const struct extract_event *events, const bool *through,
+static bool take_events(void *context, const struct extract_event *events, const uint8_t *standing,
                         size_t count)
 {
     struct collector *c = context;
     for (size_t i = 0; i < count && !c->failed; i++)
-        take_event(c, &events[i], through[i]);
+        take_event(c, &events[i], standing[i] == EXTRACT_LET_THROUGH);
     return !c->failed;
 }
 

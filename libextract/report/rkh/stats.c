@@ -21,6 +21,7 @@ static void put_facts(struct rkh_figures *figures)
         facts_seconds(&facts, study->now.span, figures->options->hz);
     else
         facts_note(&facts, "no stamp tells a time");
+    stats_note_stretch(&facts, figures->stats);
     facts_number(&facts, "losses", study->losses);
     if (study->losses)
         facts_note(&facts, "places where frames are missing or damaged");

@@ -69,7 +69,7 @@ static void put_row(struct rkh_figures *figures, struct sheet *sheet, const stru
     sheet_close_cell(sheet);
 }
 
-// From the first event of the view on, as long as its time goes, and as its turns do.
+// From the first event of the stretch on, as long as its time goes, and as its turns do.
 static struct scale scale_of(const struct rkh_study *study)
 {
     uint64_t span = study->now.span;

@@ -117,6 +117,21 @@ jq -c '.active_objects[0].timeline | map([.ticks, .name]) |
 jq -c '.active_objects[0].timeline[] | [.ticks, .name]' "$work/part" >"$work/mine"
 same "a part knows the state that it begins with"
 
+# A filter chooses what is counted. Times are those of all events, and so are their shares.
+times='[.span_ticks, (.active_objects | map([.name, .state_unknown_ticks, .timeline,
+    (.states | map([.name, .ticks, .percent]))]))]'
+for filter in '--thread server' '--event RKH_TE_SMA_GET' '--class KERN'; do
+    # shellcheck disable=SC2086
+    "$ringside" stats --json $filter "$stream" >"$work/part" 2>"$work/err" </dev/null
+    is "times under $filter" "$(jq -c "$times" "$work/part")" "$(jq -c "$times" "$work/stats")"
+    is "counts under $filter" "$(jq ".events > 0 and .events < 5370" "$work/part")" true
+done
+"$ringside" stats --event RKH_TE_SMA_GET "$stream" >"$work/part" 2>"$work/err" </dev/null
+is "times under a filter, as text" "$(sed -n '/^active object .*percent/,/^$/p; /timeline,/,/^$/p' \
+    "$work/part" | sed 's/  */ /g' | cut -d ' ' -f 1,2,4- | cksum)" \
+    "$("$ringside" stats "$stream" 2>"$work/err" | sed -n '/^active object .*percent/,/^$/p
+        /timeline,/,/^$/p' | sed 's/  */ /g' | cut -d ' ' -f 1,2,4- | cksum)"
+
 # ---- the chart ----
 
 "$ringside" chart "$stream" -o "$work/all.signalling" 2>"$work/err" </dev/null

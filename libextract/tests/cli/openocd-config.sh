@@ -86,6 +86,14 @@ strip -o "$work/stripped.elf" "$work/fw.elf"
 run openocd-config --elf "$work/stripped.elf"
 fails 2 'no symbol _tx_trace_header_ptr; is the kernel built with TX_ENABLE_EVENT_TRACE'
 verdict "an ELF without the trace"
+# Its symbols have addresses, which are not those that it will run at.
+for kind in -pie -static-pie -shared; do
+    gcc -O0 -fPIC $kind -nostdlib -Wl,-e,HardFault_Handler -o "$work/moving.elf" "$work/fw.c" \
+        2>"$work/out" || { echo "not ok builds: $(head -n 3 "$work/out")"; exit 1; }
+    run openocd-config --elf "$work/moving.elf"
+    fails 2 '/moving.elf: position-independent: .*; link the firmware at fixed addresses (-no-pie)'
+    verdict "an ELF that may be loaded anywhere ($kind)"
+done
 run openocd-config --elf "$work/none.elf"
 fails 2 'none.elf'
 verdict "an ELF that is not there"

@@ -53,6 +53,9 @@ static void ask_core(const struct extract_core *core, size_t size)
             sum += core->notes[i].bytes[n];
     }
     check(sum <= size * 255 * 64);
+    uint64_t entry;
+    if (core)
+        extract_core_entry(core, &entry);
 }
 
 static void ask(struct extract_memory *memory, size_t size)

@@ -74,6 +74,8 @@ static inline bool check_events(const struct extract_trace *trace)
                 continue;
             check_event(&events[i], total++ ? &last : NULL);
             last = events[i];
+            check(!extract_trace_info(trace)->cores ||
+                  last.core < extract_trace_info(trace)->cores);
             forward = forward && !(last.flags & EXTRACT_FLAG_BACKWARDS);
         }
     check(total == extract_trace_info(trace)->entries_valid);
@@ -95,7 +97,10 @@ static inline void check_stats(const struct extract_trace *trace, bool forward)
     for (size_t i = 0; i < stats->service_count; i++)
         services += stats->services[i].count;
     check(stats->events == extract_trace_info(trace)->entries_valid && services == stats->events);
-    check(!forward || ticks <= stats->span_ticks);
+    check(stats->stretch_events == stats->events);
+    check(ticks <= stats->span_ticks);
+    check(!forward || stats->span_ticks <= extract_trace_info(trace)->span_ticks);
+    check(stats->has_loads || !ticks);
     extract_stats_free(stats);
     extract_view_free(view);
     extract_filter_free(filter);

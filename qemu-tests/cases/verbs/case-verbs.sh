@@ -156,6 +156,8 @@ check "$title: filter sub: the word" word_is $bits $((0xffffff9f))
 check "$title: filter in GDB" asks_in_gdb '^after: 0xffffffbf (not recorded: queue)$' \
     'ringside filter add mutex'
 check "$title: filter in GDB: the word" word_is $bits $((0xffffffbf))
+check "$title: filter in GDB: nothing is left to be done" asks_in_gdb '^filter: written$' \
+    'ringside filter add mutex'
 check "$title: filter in GDB, shown" asks_in_gdb '^0xffffffbf (not recorded: queue)$' \
     'ringside filter'
 check "$title: filter set" does '^after: 0x80000001 ' filter set user 1

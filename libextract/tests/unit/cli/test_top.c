@@ -488,6 +488,53 @@ static void loads_are_drawn(void **state)
     extract_text_free(&text);
 }
 
+static void assert_no_loads(struct extract_text *text)
+{
+    struct top_view view = {.sort = TOP_LOAD, .report = {.size = sizeof view.report}};
+    const char *drawing = drawing_of(text, &view, (struct top_size){0, 0});
+    assert_non_null(strstr(drawing, "\nLoads of several cores are not computed.  window: 3 events, "
+                                    "40 ticks\n"));
+    assert_null(strstr(drawing, "load: "));
+    assert_null(strchr(drawing, '|')); // no bars
+    assert_non_null(strstr(drawing, "  CPU  "));
+    view.report.json = true;
+    const char *json = drawing_of(text, &view, (struct top_size){0, 0});
+    assert_non_null(strstr(json, "\"idle_ticks\":null"));
+    assert_non_null(strstr(json, "\"ticks\":null,\"percent\":null"));
+}
+
+// Of several cores no load is drawn: not as a sum of them, and not either while the window holds
+// entries of one core only, since another one is there all the same.
+static void loads_of_several_cores_are_not_drawn(void **state)
+{
+    struct extract_text text;
+    struct top_view view = {.report = {.size = sizeof view.report, .json = true}};
+    struct extract_ring other = ring.ring;
+    (void)state;
+    extract_text_init(&text, NULL, NULL);
+    entry(0, A, 100, USER);
+    entry(1, B, 130, USER | 1 << 24);
+    entry(2, A, 140, USER);
+    struct extract_log_block block = entries_block(3);
+    take(&block, slots);
+    produced += 3;
+    assert_no_loads(&text);
+    lose(1, 0); // the window begins anew
+    share_load();
+    assert_no_loads(&text);
+    // Nothing is known of the cores of another ring.
+    other.address += 16;
+    other.registry.start += 16;
+    other.registry.end += 16;
+    other.entries.start += 16;
+    other.entries.end += 16;
+    assert_int_equal(top_window_ring(window, &other, NULL), EXTRACT_OK);
+    share_load();
+    assert_non_null(
+        strstr(drawing_of(&text, &view, (struct top_size){0, 0}), "\"percent\":75.000"));
+    extract_text_free(&text);
+}
+
 static void filters_do_not_change_loads(void **state)
 {
     struct extract_text text;
@@ -499,6 +546,13 @@ static void filters_do_not_change_loads(void **state)
     assert_non_null(strstr(drawing, " 25.0  |||   "));
     assert_non_null(strstr(drawing, " 66.6  APPL   user event 4096\n")); // 2 of 3
     assert_null(strstr(drawing, "APPL   user event 4097"));
+    view.report.json = true; // what the filter leaves is counted; the loads are the same there
+    const char *json = drawing_of(&text, &view, (struct top_size){0, 0});
+    const char *filtered = strstr(json, "\"filtered\":{\"events\":2,");
+    assert_non_null(filtered);
+    assert_non_null(strstr(filtered, "\"span_ticks\":40,"));
+    assert_non_null(strstr(filtered, "\"percent\":75.000"));
+    assert_non_null(strstr(filtered, "\"percent\":25.000"));
     view = (struct top_view){.report = {.size = sizeof view.report}, .line = "thread=nobody"};
     drawing = drawing_of(&text, &view, (struct top_size){0, 0});
     assert_non_null(strstr(drawing, "thread: \"nobody\": nothing of this trace has that name"));
@@ -591,6 +645,7 @@ int main(void)
         cmocka_unit_test(a_filter_is_typed),
         cmocka_unit_test(lines_are_cut),
         CASE(loads_are_drawn),
+        CASE(loads_of_several_cores_are_not_drawn),
         CASE(filters_do_not_change_loads),
         CASE(json_is_one_line),
         CASE(a_window_is_a_ring),

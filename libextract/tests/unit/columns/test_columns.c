@@ -372,11 +372,12 @@ static void reports_can_be_ended(void **state)
 }
 
 // docs/formats/hook.md: a control block, and a record of 40 bytes: frame, hook word, five words,
-// thread, stamp of 64 bits. The ring has little-endian words.
+// thread, stamp of 64 bits. The ring has little-endian words. Flags bit 2: there may be more cores
+// than one, of which no event is.
 static void raw_entries_are_a_file(void **state)
 {
     static const uint32_t expected[] = {
-        0x4B4F4F48, 1, 64, 64,         0,          1000000, 64, 40, 0, 1,          0,    0, 4,
+        0x4B4F4F48, 1, 64, 64,         4,          1000000, 64, 40, 0, 1,          0,    0, 4,
         1,          0, 0,  0x00160028, 0x045E0045, 7,       2,  3,  4, 0x80080010, MAIN, 0, 0};
     static const struct extract_condition first[] = {{EXTRACT_FILTER_EVENT, "69"}};
     struct extract_text text;

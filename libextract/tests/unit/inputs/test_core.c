@@ -389,6 +389,127 @@ static void number_of_segments_may_be_in_a_section(void **state)
     }
 }
 
+// ---- where the program was loaded ----
+
+// Appends a note: name and bytes are each filled up to a word.
+static size_t put_note(struct builder *b, const char *name, uint32_t type, uint32_t length)
+{
+    size_t size = strlen(name) + 1, at = b->length;
+    put_at(b, at, size, 4);
+    put_at(b, at + 4, length, 4);
+    put_at(b, at + 8, type, 4);
+    memcpy(b->bytes + at + 12, name, size);
+    at += 12 + (size + 3) / 4 * 4;
+    b->length = at + (length + 3) / 4 * 4;
+    return at;
+}
+
+// Appends an auxiliary vector of pairs, the last of which is not counted by its type.
+static void put_vector(struct builder *b, const char *name, uint32_t type,
+                       const uint64_t (*pairs)[2], unsigned count)
+{
+    unsigned w = b->wide ? 8 : 4;
+    size_t at = put_note(b, name, type, 2 * w * count);
+    for (unsigned i = 0; i < count; i++) {
+        put_at(b, at + 2 * w * i, pairs[i][0], w);
+        put_at(b, at + 2 * w * i + w, pairs[i][1], w);
+    }
+}
+
+static const uint64_t vector[][2] = {{AT_PHDR, 0x1040}, {AT_ENTRY, 0x12345678}, {AT_NULL, 0}};
+
+// A core with one segment of notes, which the caller puts behind what stands there, and memory.
+static void begin_notes(struct builder *b, bool wide, bool big)
+{
+    begin(b, wide, big, 2);
+    segment(b, PT_LOAD, 0x1000, "memory", 6, 6);
+    phdr(b, PT_NOTE, b->length, 0, 0, 0);
+}
+
+// The notes end here.
+static struct extract_memory *end_notes(struct builder *b)
+{
+    unsigned w = b->wide ? 8 : 4;
+    size_t at = phdr_at(b, 1) + w,
+           start = (size_t)(b->wide ? EHDR64 + 2 * PHDR64 : EHDR32 + 2 * PHDR32) + 6;
+    put_at(b, at + 3 * w, b->length - start, w);
+    return open_core(b);
+}
+
+static void check_entry(struct builder *b, bool found, uint64_t expected)
+{
+    struct extract_memory *memory = end_notes(b);
+    uint64_t entry = 0;
+    assert_int_equal(extract_core_entry(extract_core_of(memory), &entry), found);
+    assert_int_equal(entry, expected);
+    extract_memory_close(memory);
+}
+
+static void entry_is_that_of_the_auxiliary_vector(void **state)
+{
+    static struct builder b;
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        begin_notes(&b, i & 1, i & 2);
+        put_note(&b, "CORE", NT_PRSTATUS, 7);
+        put_note(&b, "GDB", 0xff000000, 1);
+        put_vector(&b, "CORE", NT_AUXV, vector, 3);
+        put_note(&b, "CORE", NT_FPREGSET, 0);
+        check_entry(&b, true, 0x12345678);
+    }
+    begin_notes(&b, true, false);
+    put_vector(&b, "CORE", NT_AUXV, (const uint64_t[][2]){{AT_ENTRY, UINT64_MAX}}, 1);
+    check_entry(&b, true, UINT64_MAX);
+}
+
+static void entry_is_not_guessed(void **state)
+{
+    static const uint64_t behind_the_end[][2] = {{AT_NULL, 0}, {AT_ENTRY, 1}};
+    static struct builder b;
+    (void)state;
+    begin_notes(&b, true, false); // no note
+    check_entry(&b, false, 0);
+    begin_notes(&b, true, false); // another one's
+    put_vector(&b, "QEMU", NT_AUXV, vector, 3);
+    put_vector(&b, "CORE", NT_PRPSINFO, vector, 3);
+    check_entry(&b, false, 0);
+    begin_notes(&b, true, false); // a vector that does not say it
+    put_vector(&b, "CORE", NT_AUXV, vector, 1);
+    check_entry(&b, false, 0);
+    begin_notes(&b, true, false);
+    put_vector(&b, "CORE", NT_AUXV, behind_the_end, 2);
+    check_entry(&b, false, 0);
+}
+
+// Cut off anywhere, and with every length that a note may announce.
+static void entry_in_damaged_notes(void **state)
+{
+    static const uint32_t lengths[] = {0, 1, 4, 16, 100, 0x7fffffff, 0xfffffff0, 0xffffffff};
+    static struct builder b;
+    (void)state;
+    begin_notes(&b, false, true);
+    put_note(&b, "CORE", NT_PRSTATUS, 5);
+    size_t first = b.length;
+    put_vector(&b, "CORE", NT_AUXV, vector, 3);
+    struct builder whole = b;
+    for (size_t length = first; length <= whole.length; length++) {
+        b = whole;
+        b.length = length;
+        bool found = length == whole.length;
+        check_entry(&b, found, found ? 0x12345678 : 0);
+    }
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (unsigned part = 0; part < 2; part++) {
+            uint64_t entry;
+            b = whole;
+            put_at(&b, first + 4 * part, lengths[i], 4);
+            struct extract_memory *memory = end_notes(&b);
+            bool found = extract_core_entry(extract_core_of(memory), &entry);
+            assert_int_equal(found, part == 1 && lengths[i] >= 16 && lengths[i] < 25);
+            extract_memory_close(memory);
+        }
+}
+
 static bool has_gdb(void)
 {
     return scratch_run("command -v gdb && command -v readelf");
@@ -471,6 +592,9 @@ int main(void)
         cmocka_unit_test(what_is_no_core_is_refused),
         cmocka_unit_test(larger_program_headers_are_stepped_over),
         cmocka_unit_test(number_of_segments_may_be_in_a_section),
+        cmocka_unit_test(entry_is_that_of_the_auxiliary_vector),
+        cmocka_unit_test(entry_is_not_guessed),
+        cmocka_unit_test(entry_in_damaged_notes),
         cmocka_unit_test(core_of_gdb_is_what_gdb_reads),
         cmocka_unit_test(allocations_may_fail),
     };

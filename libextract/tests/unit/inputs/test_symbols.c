@@ -555,6 +555,8 @@ static void test_moved(void **state)
         assert_true(run("gcc -nostdlib %s -o moved.elf moved.s", rows[i].flags));
         struct extract_symbols *symbols = must_open("moved.elf");
         assert_true(extract_symbols_by_name(symbols, "_start", &was));
+        assert_int_equal(extract_symbols_is_position_independent(symbols),
+                         strcmp(rows[i].flags, "-static-pie") == 0);
         extract_symbols_move(symbols, was.address + rows[i].by);
         assert_true(extract_symbols_by_name(symbols, "_start", &is));
         assert_int_equal(is.address - was.address, rows[i].expected);

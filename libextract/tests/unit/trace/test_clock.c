@@ -88,6 +88,31 @@ static const struct clock_case cases[] = {
      1000000000,
      {400000000, 700000000, 900000000, 100000000, 500000000, 950000000, 50000000},
      {0, 300000000, 500000000, 700000000, 1100000000, 1550000000, 1650000000}},
+    // The same after a pause in a debugger, which ends anywhere in a second: a fall by less than
+    // half of one is a wrap, too. (As a wrap at 2^32 it would make 4498057269 ticks.)
+    {4,
+     4,
+     0xFFFFFFFF,
+     UP,
+     1000000000,
+     {500000000, 900000000, 500000500, 703089973},
+     {0, 400000000, 1000000500, 1203089973}},
+    // The smallest fall that is no step back of a clock of 32 bits.
+    {4,
+     4,
+     0xFFFFFFFF,
+     UP,
+     1000000000,
+     {100000000, 500000000, 500000000 - 4194304, 600000000},
+     {0, 400000000, 1400000000 - 4194304, 1500000000}},
+    // So small a fall of a clock of 32 bits that has been higher is a wrap of it.
+    {4,
+     4,
+     0xFFFFFFFF,
+     UP,
+     TURN_32,
+     {3000000000, 3400000000, 3100000000, 3150000000},
+     {0, 400000000, 100000000 + TURN_32, 150000000 + TURN_32}},
     // One stamp of 10^9 or more: it is a counter of 32 bits that wrapped.
     {4,
      4,
@@ -187,6 +212,19 @@ static void test_backwards(void **state)
     }
 }
 
+// A clock of 32 bits that steps back as far as it can says nothing about where it wraps.
+static void test_backwards_is_no_wrap(void **state)
+{
+    static const uint64_t stamps[] = {100000000, 500000000, 500000000 - 4194303, 600000000};
+    (void)state;
+    const struct extract_event *events = events_of(4, 0xFFFFFFFF, stamps, 4);
+    assert_int_equal(extract_trace_info(look.trace)->clock.modulus, TURN_32);
+    assert_int_equal(events[2].ticks, 400000000 - 4194303);
+    assert_int_equal(events[2].flags, EXTRACT_FLAG_BACKWARDS);
+    assert_int_equal(events[3].ticks, 500000000);
+    look_close(&look);
+}
+
 // Time never goes below 0, where the oldest event stands.
 static void test_backwards_at_the_start(void **state)
 {
@@ -263,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_many_wraps),
         cmocka_unit_test(test_counters),
         cmocka_unit_test(test_backwards),
+        cmocka_unit_test(test_backwards_is_no_wrap),
         cmocka_unit_test(test_backwards_at_the_start),
         cmocka_unit_test(test_narrow_is_never_backwards),
         cmocka_unit_test(test_options),

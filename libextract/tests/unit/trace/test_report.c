@@ -241,7 +241,8 @@ static void info_has_the_keys_of_the_design(void **state)
     (void)state;
     assert_answer("info", &options,
                   "{\"format\":\"threadx\",\"address\":536871168,\"found_by\":\"scan\","
-                  "\"byte_order\":\"little\",\"word_bytes\":4,\"timer_mask\":4294967295,"
+                  "\"byte_order\":\"little\",\"word_bytes\":4,"
+                  "\"cores\":1,\"cores_from\":\"events\",\"timer_mask\":4294967295,"
                   "\"time_direction\":\"up\",\"clock_modulus\":4294967296,"
                   "\"counts_events\":false,\"entries_total\":12,\"entries_valid\":8,"
                   "\"entries_damaged\":0,\"entries_unused\":4,\"events_lost\":0,"
@@ -256,7 +257,8 @@ static void info_has_the_keys_of_the_design(void **state)
     options.ring = image.spec.address;
     assert_answer("info", &options,
                   "format: threadx\naddress: 0x20000100\nfound by: address\n"
-                  "byte order: little\nword bytes: 4\ntimer mask: 0xffffffff\n"
+                  "byte order: little\nword bytes: 4\n"
+                  "cores: 1 (at least: no event is of a higher core)\ntimer mask: 0xffffffff\n"
                   "time direction: up\nclock modulus: 4294967296\ncounts events: no\n"
                   "entries total: 12\nentries valid: 8\nentries damaged: 0\n"
                   "entries unused: 4\nevents lost: 0\nwrapped: no\nobjects: 4\n"

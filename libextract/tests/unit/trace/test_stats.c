@@ -56,19 +56,25 @@ static void check_sum(void)
     assert_int_equal(sum, stats->span_ticks);
 }
 
+static void count_filtered(const struct extract_filter *filter)
+{
+    struct extract_view *view;
+    assert_int_equal(extract_view_new(&view, filter, look.trace, 0, NULL), EXTRACT_OK);
+    assert_int_equal(extract_stats_new(&stats, view, look.trace, NULL), EXTRACT_OK);
+    extract_view_free(view);
+    assert_true(stats->has_loads);
+    check_sum();
+}
+
 // The statistics of what one condition leaves; with NULL of the whole trace.
 static void count(enum extract_filter_word word, const char *value)
 {
     struct extract_filter *filter;
-    struct extract_view *view;
     assert_int_equal(extract_filter_new(&filter, NULL), EXTRACT_OK);
     if (value)
         assert_int_equal(extract_filter_add(filter, word, value, NULL), EXTRACT_OK);
-    assert_int_equal(extract_view_new(&view, filter, look.trace, 0, NULL), EXTRACT_OK);
-    assert_int_equal(extract_stats_new(&stats, view, look.trace, NULL), EXTRACT_OK);
+    count_filtered(filter);
     extract_filter_free(filter);
-    extract_view_free(view);
-    check_sum();
     if (!value)
         assert_int_equal(stats->span_ticks, extract_trace_info(look.trace)->span_ticks);
 }
@@ -289,10 +295,42 @@ static const struct window {
     {EXTRACT_FILTER_LAST, "0", 0, 0, 0, 0, 0, 0, 0, 0},
     {EXTRACT_FILTER_FROM, "100", 5, 0, 15, 5, 0, 1, 0, 1},
     {EXTRACT_FILTER_TO, "20", 3, 20, 5, 0, 0, 1, 0, 0},
-    {EXTRACT_FILTER_THREAD, "a", 4, 20, 5, 0, 40, 2, 1, 0}, // 0, 10, 20 and 60
-    {EXTRACT_FILTER_THREAD, "b", 4, 10, 25, 0, 0, 1, 1, 0}, // 25, 40, 110 and 120
-    {EXTRACT_FILTER_THREAD, "isr", 5, 7, 5, 8, 0, 1, 0, 2},
-    {EXTRACT_FILTER_EVENT, "2", 2, 10, 0, 0, 40, 2, 2, 0}, // 40 and 60
+    // These choose events, and no stretch of time: loads are those of the whole trace.
+    {EXTRACT_FILTER_THREAD, "a", 4, 37, 35, 8, 40, 2, 1, 0}, // 0, 10, 20 and 60
+    {EXTRACT_FILTER_THREAD, "b", 4, 37, 35, 8, 40, 1, 1, 0}, // 25, 40, 110 and 120
+    {EXTRACT_FILTER_THREAD, "isr", 5, 37, 35, 8, 40, 1, 0, 2},
+    {EXTRACT_FILTER_EVENT, "2", 2, 37, 35, 8, 40, 2, 2, 0}, // 40 and 60
+    {EXTRACT_FILTER_CLASS, "INT", 4, 37, 35, 8, 40, 1, 0, 2},
+    {EXTRACT_FILTER_OBJECT, "0x20004700", 4, 37, 35, 8, 40, 0, 0, 0},
+    {EXTRACT_FILTER_EVENT, "!2", 11, 37, 35, 8, 40, 2, 0, 2},
+};
+
+// Of several conditions, times alone say which stretch the loads are of; the newest N that others
+// leave are no stretch.
+static const struct combination {
+    struct {
+        enum extract_filter_word word;
+        const char *value;
+    } of[3];
+    uint64_t events, stretch, a, b, isr, idle;
+} combinations[] = {
+    {{{EXTRACT_FILTER_FROM, "100"}, {EXTRACT_FILTER_THREAD, "b"}}, 2, 5, 0, 15, 5, 0},
+    {{{EXTRACT_FILTER_FROM, "20"}, {EXTRACT_FILTER_TO, "50"}, {EXTRACT_FILTER_THREAD, "a"}},
+     1,
+     4,
+     10,
+     20,
+     3,
+     0}, // b from 20 and 25 on, a from 40, an interrupt from 50
+    {{{EXTRACT_FILTER_LAST, "1"}, {EXTRACT_FILTER_THREAD, "a"}}, 1, 13, 37, 35, 8, 40},
+    {{{EXTRACT_FILTER_LAST, "2"}, {EXTRACT_FILTER_TO, "53"}}, 2, 2, 7, 0, 3, 0},
+    {{{EXTRACT_FILTER_LAST, "3"}, {EXTRACT_FILTER_TO, "53"}, {EXTRACT_FILTER_EVENT, "88"}},
+     2,
+     7,
+     37,
+     20,
+     3,
+     0},
 };
 
 static void test_windows(void **state)
@@ -313,6 +351,33 @@ static void test_windows(void **state)
         assert_int_equal(stats->context_switches, w->switches);
         assert_int_equal(stats->suspends, w->suspends);
         assert_int_equal(stats->interrupts, w->interrupts);
+        extract_stats_free(stats);
+    }
+    look_close(&look);
+}
+
+static void test_combinations(void **state)
+{
+    (void)state;
+    begin();
+    add_profile();
+    look_open(&look, &image);
+    for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++) {
+        const struct combination *c = &combinations[i];
+        struct extract_filter *filter;
+        assert_int_equal(extract_filter_new(&filter, NULL), EXTRACT_OK);
+        for (size_t k = 0; k < 3 && c->of[k].value; k++)
+            assert_int_equal(extract_filter_add(filter, c->of[k].word, c->of[k].value, NULL),
+                             EXTRACT_OK);
+        count_filtered(filter);
+        extract_filter_free(filter);
+        assert_int_equal(stats->events, c->events);
+        assert_int_equal(stats->stretch_events, c->stretch);
+        assert_int_equal(stats->span_ticks, c->a + c->b + c->isr + c->idle);
+        assert_int_equal(thread(A)->ticks, c->a);
+        assert_int_equal(thread(B)->ticks, c->b);
+        assert_int_equal(stats->interrupt_ticks, c->isr);
+        assert_int_equal(stats->idle_ticks, c->idle);
         extract_stats_free(stats);
     }
     look_close(&look);
@@ -429,13 +494,21 @@ static void test_sums_of_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_profile),      cmocka_unit_test(test_stacks_and_priorities),
-        cmocka_unit_test(test_interrupts),   cmocka_unit_test(test_preemptions),
-        cmocka_unit_test(test_inversions),   cmocka_unit_test(test_no_inversions),
-        cmocka_unit_test(test_services),     cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_start_up),     cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_long_windows), cmocka_unit_test(test_threads_in_passing),
-        cmocka_unit_test(test_sums),         cmocka_unit_test(test_sums_of_samples),
+        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_stacks_and_priorities),
+        cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_preemptions),
+        cmocka_unit_test(test_inversions),
+        cmocka_unit_test(test_no_inversions),
+        cmocka_unit_test(test_services),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_start_up),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_combinations),
+        cmocka_unit_test(test_long_windows),
+        cmocka_unit_test(test_threads_in_passing),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_sums_of_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Loads: what `stats` and `top` say of traces of several cores, and under a filter; and the column
+# of the cores. The ring of two cores is put together here by docs/formats/threadx.md; the shared
+# data hold one of a real system (README there: four cores, two threads that never stop).
+. "$(dirname "$0")/lib.sh"
+real=${RINGSIDE_DATA:-../shared/data}/threadx/a35smp_spin.trx
+data=$(dirname "$0")/../data
+
+# json NAME FILTER: what the program prints has such members.
+json() {
+    jq -e "$2" "$work/out" >"$work/jq" 2>&1
+    status=$?
+    [ "$status" = 0 ] || cp "$work/out" "$work/err"
+    check "$1" 0
+}
+
+# ---- several cores ----
+
+# Two threads, each on a core of its own: 48 bytes of header, 2 objects, 6 entries of which the last
+# was not written. The core is in the top byte of an event's number.
+{
+    words 0x54585442 0xffffffff 0x20000000 0x20000030
+    printf '\0\0\x20\0'
+    words 0x20000090 0x20000090 0x20000150 0x20000130 0xaaaaaaaa 0xbbbbbbbb 0xcccccccc
+    printf '\0\001\x80\020' && words 0x20004000 0x20008000 1024 && printf 'left' && zeros 28
+    printf '\0\001\x80\020' && words 0x20004200 0x20009000 1024 && printf 'rght' && zeros 28
+    words 0x20004000 0x80100010 0x00001000 100 1 2 3 4
+    words 0x20004200 0x80100010 0x01001000 110 1 2 3 4
+    words 0x20004000 0x80100010 0x00001000 120 1 2 3 4
+    words 0x20004200 0x80100010 0x01001000 190 1 2 3 4
+    words 0x20004000 0x80100010 0x00001000 200 1 2 3 4
+    zeros 32
+} >"$work/two.trx"
+cp "$work/two.trx" "$work/two.bin"
+run flush "$work/two.log" "$work/two.bin@0x20000000"
+check "a log of two cores" 0 out '5 events added'
+
+several() { # NAME CORES THREAD INPUT...: THREAD's events are of one core
+    prefix="$1: "
+    run info "${@:4}"
+    check "info" 0 out "^cores: $2 (at least: no event is of a higher core)\$"
+    run info --json "${@:4}"
+    json "info as JSON" ".cores == $2 and .cores_from == \"events\""
+    run stats "${@:4}"
+    check "stats: counts" 0 out '^events: [0-9]*$' out '^interrupts: [0-9]*$' \
+        out "^$3  *[0-9]*  *[0-9]*  *-  *-  "
+    check "stats: no load" 0 out '^Loads of several cores are not computed.$' \
+        out '^idle ticks: unknown$' out '^context switches: unknown$' out '^preemptions: unknown$' \
+        out '^priority inversions: unknown$' no-out '^idle ticks: [0-9]'
+    run stats --thread "$3" "${@:4}"
+    check "stats: no load of what a filter leaves" 0 out '^interrupt ticks: unknown$' \
+        out "^$3  *[0-9]*  *[0-9]*  *-  *-  "
+    run stats --json "${@:4}"
+    json "stats as JSON" '.events > 0 and .span_ticks > 0 and all(.idle_ticks, .interrupt_ticks,
+        .init_ticks, .context_switches, .preemptions, .priority_inversions[]; . == null) and
+        all(.threads[]; .ticks == null and .percent == null)'
+    run last 1 --thread "$3" "${@:4}"
+    check "a column of the cores" 0 out '^SEQ .*  CPU  ELAPSED_TICKS'
+    run last 1 --thread "$3" -O cpuid=off "${@:4}"
+    check "that can be switched off" 0 out '^SEQ .*  ELAPSED_TICKS' no-out 'CPU'
+    run report --json --thread "$3" "${@:4}"
+    check "in JSON for each event" 0 out '"core":0,'
+    prefix=
+}
+several "two cores" 2 left "$work/two.trx"
+several "a log" 2 left "$work/two.log"
+if [ -e "$real" ]; then
+    several "a real system" 4 'spin A' "$real"
+else
+    echo "skip a real system of four cores: $real is not there"
+fi
+
+run top --batch "$work/two.log"
+check "top: no load" 0 out '^Loads of several cores are not computed.  window: 5 events' \
+    out '^ *SEQ .*  CPU  ' no-out '^load: '
+run top --json "$work/two.log"
+json "top as JSON" '.stats.idle_ticks == null and all(.stats.threads[]; .percent == null) and
+    (.newest | map(.core)) == [0, 1, 0, 1, 0]'
+
+# An SMP kernel's array of running threads is as long as the kernel was built for.
+kernel() { # DECLARATION
+    gcc -w -nostdlib -static -no-pie -Wl,-e,0 -o "$work/kernel.elf" -x c - <<<"$1"
+}
+kernel 'void *_tx_thread_current_ptr[4];'
+for input in "$work/two.trx" "$work/two.log"; do
+    run info --elf "$work/kernel.elf" "$input"
+    check "cores of the kernel (${input##*.})" 0 \
+        out '^cores: 4 (as many as the kernel is built for)$'
+done
+run info --elf "$work/kernel.elf" --json "$work/two.trx"
+json "cores of the kernel as JSON" '.cores == 4 and .cores_from == "kernel"'
+ring_files
+run stats --elf "$work/kernel.elf" "$trx"
+check "a kernel of four cores of which one made events" 0 out '^Loads of several cores are not comp'
+run stats "$trx"
+check "one core" 0 no-out 'several cores' out '^idle ticks: 0$'
+run last 1 "$trx"
+check "one core has no column" 0 no-out CPU
+run last 1 -O cpuid "$trx"
+check "unless it is asked for" 0 out '  CPU  '
+
+# ---- filters ----
+
+# What is a load: in JSON, and the lines and cells of the text.
+loads_json() {
+    "$ringside" stats -q --json "$@" | jq -cS '[.span_ticks, .idle_ticks, .interrupt_ticks,
+        .init_ticks, (.threads | map([.address, .ticks, .percent]))]'
+}
+loads_text() {
+    "$ringside" stats -q "$@" >"$work/stats"
+    sed -nE 's/ \(times and .*//; /^(idle|interrupt|init|span) ticks/p' "$work/stats"
+    sed -n '/^thread /,/^$/p' "$work/stats" | grep -oE ' [0-9]+ +[0-9]+\.[0-9]{3} '
+}
+# unchanged NAME FILTER... -- INPUT...
+unchanged() {
+    local name=$1 all
+    local filter=()
+    shift
+    while [ "$1" != -- ]; do
+        filter+=("$1")
+        shift
+    done
+    shift
+    all=$("$ringside" stats -q --json "$@" | jq .events)
+    is "loads under a filter: $name" "$(loads_json "${filter[@]}" "$@")" "$(loads_json "$@")"
+    is "loads under a filter, as text: $name" "$(loads_text "${filter[@]}" "$@")" \
+        "$(loads_text "$@")"
+    run stats -q --json "${filter[@]}" "$@"
+    json "counts under a filter: $name" ".events > 0 and .events < $all"
+    run stats -q "${filter[@]}" "$@"
+    check "said under a filter: $name" '0 3' out \
+        "^span ticks: [0-9]* .*(times and percentages are those of all $all events)\$"
+}
+address() { "$ringside" stats -q --json "$@" | jq '[.threads[] | select(.events > 0)][0].address'; }
+demo=$data/demo.trx
+unchanged ThreadX --thread comms -- "$demo"
+unchanged "ThreadX, events" --event 'mutex *' -- "$demo"
+unchanged "ThreadX, the newest of some events" --class KERN --last 3 -- "$demo"
+unchanged "hook words" --thread "$(address "$data/hooks.bin")" -- "$data/hooks.bin"
+gunzip -c "$data/posix/ram.bin.gz" >"$work/posix.bin"
+gunzip -c "$data/posix/firmware.elf.gz" >"$work/posix.elf"
+posix=(--elf "$work/posix.elf" "$work/posix.bin@0x20000000")
+unchanged POSIX --thread "$(address "${posix[@]}")" -- "${posix[@]}"
+cp "$demo" "$work/demo.bin"
+base=$("$ringside" info --json "$demo" | jq .address)
+run flush "$work/demo.log" "$work/demo.bin@$base"
+unchanged "a log" --event 'mutex *' -- "$work/demo.log"
+
+run stats -q --event 'mutex get' "$demo"
+share=$(awk '/mutex get$/ { print $1, $2 }' "$work/out")
+run stats -q "$demo"
+is "a filter leaves an event its percentage" "$share" \
+    "$(awk '/mutex get$/ { print $1, $2 }' "$work/out")"
+
+# Times choose a stretch, of which the loads then are, whatever else is chosen in it.
+run stats --json --from 5000000 "$demo"
+json "a stretch of time" '.span_ticks < 3490847 and .span_ticks > 3000000'
+span=$(jq .span_ticks "$work/out")
+run stats --json --from 5000000 --thread comms "$demo"
+json "and a filter in it" ".span_ticks == $span"
+finish

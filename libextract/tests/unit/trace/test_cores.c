@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+// Traces of several cores: how many there are and how that is known, what of statistics holds for
+// them, and the column of reports. Truth: hand computation; docs/formats/threadx.md, "SMP";
+// docs/formats/hook.md; and what a compiler lays out.
+#include "tests/unit/hook/hook_builder.h"
+#include "tests/unit/log_builder.h"
+#include "tests/unit/scratch.h"
+#include <extract/stats.h>
+#include <stdio.h>
+
+enum { A = 0x20004000, B = 0x20004200, MUTEX = 0x20004600, SEMAPHORE = 0x20004700 };
+enum {
+    RESUME = 1,
+    SUSPEND,
+    ISR_ENTER,
+    ISR_EXIT,
+    TIME_SLICE,
+    MUTEX_GET = 52,
+    SEMAPHORE_PUT = 88,
+    USER = 4096
+};
+
+static struct ring_image image;
+static struct look look;
+
+static void begin(unsigned entries)
+{
+    struct ring_spec spec = ring_plain;
+    spec.entries = entries;
+    ring_build(&image, &spec);
+    ring_register(&image, 0, &(struct ring_object){0, 1, 0, 0, A, 0x20005000, 1024, "a"});
+    ring_register(&image, 1, &(struct ring_object){0, 1, 0, 0, B, 0x20006000, 1024, "b"});
+}
+
+// An event of thread A or B, or of the interrupt that stopped one.
+static void add(unsigned core, uint64_t stamp, uint64_t thread, uint64_t id, uint64_t i1,
+                uint64_t i2)
+{
+    bool isr = id == ISR_ENTER || id == ISR_EXIT;
+    uint64_t word = isr ? thread : thread == A ? 0x80140014 : 0x80050005;
+    ring_insert(
+        &image,
+        &(struct ring_entry){
+            isr ? RING_IN_ISR : thread, word, id | (uint64_t)core << 24, stamp, {i1, i2, i1, 0}});
+}
+
+static void assert_cores(const struct extract_trace *trace, unsigned cores,
+                         enum extract_cores_from from)
+{
+    assert_int_equal(extract_trace_info(trace)->cores, cores);
+    assert_int_equal(extract_trace_info(trace)->cores_from, from);
+}
+
+// ---- how many ----
+
+static void test_seen(void **state)
+{
+    static const unsigned cores[] = {0, 1, 3, 255};
+    (void)state;
+    begin(16);
+    look_open(&look, &image);
+    assert_cores(look.trace, 0, EXTRACT_CORES_UNKNOWN); // no event has said anything
+    look_close(&look);
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
+        begin(16);
+        add(0, 1, A, USER, 0, 0);
+        add(cores[i], 2, A, USER, 0, 0);
+        add(0, 3, A, USER, 0, 0);
+        look_open(&look, &image);
+        assert_cores(look.trace, cores[i] + 1, EXTRACT_CORES_SEEN);
+        look_close(&look);
+    }
+}
+
+// Entries that are not shown prove nothing.
+static void test_damaged(void **state)
+{
+    (void)state;
+    begin(16);
+    add(0, 1, A, USER, 0, 0);
+    ring_put(&image, 9, &(struct ring_entry){A, 0, USER | 7 << 24, 2, {0}}); // behind the pointer
+    look_open(&look, &image);
+    assert_int_equal(extract_trace_info(look.trace)->entries_damaged, 1);
+    assert_cores(look.trace, 1, EXTRACT_CORES_SEEN);
+    look_close(&look);
+}
+
+// What was seen earlier, of a trace that does not show it any more.
+static void test_seen_earlier(void **state)
+{
+    const struct extract_trace_options options = {.size = sizeof options, .cores_seen = 3};
+    struct extract_trace *trace;
+    (void)state;
+    begin(16);
+    add(1, 1, A, USER, 0, 0);
+    look_open(&look, &image);
+    assert_int_equal(extract_trace_open(&trace, &look.snapshot, &options, NULL), EXTRACT_OK);
+    assert_cores(trace, 3, EXTRACT_CORES_SEEN);
+    extract_trace_close(trace);
+    look_close(&look);
+}
+
+// The kernel's array of running threads is as long as the kernel was built for.
+static void test_kernel(void **state)
+{
+    static const struct {
+        const char *variable;
+        unsigned seen, cores;
+        enum extract_cores_from from;
+    } rows[] = {
+        {"void *_tx_thread_current_ptr;", 1, 1, EXTRACT_CORES_KERNEL},
+        {"void *_tx_thread_current_ptr[4];", 1, 4, EXTRACT_CORES_KERNEL},
+        {"void *_tx_thread_current_ptr[4];", 4, 4, EXTRACT_CORES_KERNEL},
+        // An event of a core that the kernel does not have: the ELF is another one's.
+        {"void *_tx_thread_current_ptr[2];", 3, 3, EXTRACT_CORES_SEEN},
+        {"void *_tx_thread_current_ptr;", 2, 2, EXTRACT_CORES_SEEN},
+        // What cannot be such an array says nothing.
+        {"char _tx_thread_current_ptr[13];", 2, 2, EXTRACT_CORES_SEEN},
+        {"void *_tx_thread_current_ptr[257];", 2, 2, EXTRACT_CORES_SEEN},
+        {"int other;", 2, 2, EXTRACT_CORES_SEEN},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct extract_memory *memory = images_open();
+        struct extract_symbols *symbols;
+        scratch_puts("kernel.c", rows[i].variable);
+        assert_true(
+            scratch_run("gcc -w -nostdlib -static -no-pie -Wl,-e,0 -o kernel.elf kernel.c"));
+        assert_int_equal(extract_symbols_open(&symbols, scratch_path("kernel.elf"), NULL),
+                         EXTRACT_OK);
+        begin(16);
+        add(rows[i].seen - 1, 1, A, USER, 0, 0);
+        images_add(memory, &image, 0, image.length);
+        look_open_memory(&look, memory, image.spec.address, symbols);
+        assert_cores(look.trace, rows[i].cores, rows[i].from);
+        look_close(&look);
+        extract_symbols_close(symbols);
+    }
+}
+
+// A ring of hook words says it in its header; a file made of something else, what was seen.
+static void test_hooks(void **state)
+{
+    static struct hooks hooks;
+    (void)state;
+    hooks_build(&hooks, false, 1024, 0);
+    hooks_word(&hooks, HOOKS_CPUS, 3);
+    hooks_put_plain(&hooks, 1, 10);
+    hooks_look(&look, &hooks);
+    assert_cores(look.trace, 3, EXTRACT_CORES_HEADER);
+    look_close(&look);
+    hooks_word(&hooks, HOOKS_FLAGS, 1 | 4);
+    hooks_look(&look, &hooks);
+    assert_cores(look.trace, 3, EXTRACT_CORES_SEEN);
+    look_close(&look);
+}
+
+static void test_log(void **state)
+{
+    const struct extract_session_options options = {.size = sizeof options};
+    struct log_file log;
+    struct log_look seen;
+    (void)state;
+    begin(16);
+    add(0, 10, A, USER, 0, 0);
+    add(2, 20, B, USER, 0, 0);
+    add(0, 30, A, USER, 0, 0);
+    log_open(&log, scratch_path("cores.log"), &image);
+    for (unsigned slot = 0; slot < 3; slot++)
+        log_entries(&log, &image, slot, 1);
+    log_close(&log);
+    log_look_open(&seen, scratch_path("cores.log"), &options);
+    assert_cores(seen.trace, 3, EXTRACT_CORES_SEEN);
+    const char *text = log_verb(&seen, "stats");
+    assert_non_null(strstr(text, "\nLoads of several cores are not computed.\n"));
+    assert_non_null(
+        strstr(log_verb(&seen, "info"), "\ncores: 3 (at least: no event is of a higher core)\n"));
+    log_look_close(&seen);
+}
+
+// ---- statistics ----
+
+static struct extract_stats *stats_of(const struct extract_trace *trace)
+{
+    struct extract_stats *stats;
+    struct extract_view *view;
+    assert_int_equal(extract_view_new(&view, NULL, trace, 0, NULL), EXTRACT_OK);
+    assert_int_equal(extract_stats_new(&stats, view, trace, NULL), EXTRACT_OK);
+    extract_view_free(view);
+    return stats;
+}
+
+// Two cores, both of which are always busy; interrupts of both at the same time.
+static void add_both(unsigned other)
+{
+    add(0, 0, A, USER, 0, 0);
+    add(other, 10, B, USER, 0, 0);
+    add(0, 20, A, ISR_ENTER, 0, 0);
+    add(other, 21, B, ISR_ENTER, 0, 0); // not nested: it is another core's
+    add(0, 30, A, ISR_EXIT, 0, 0);
+    add(other, 31, B, ISR_EXIT, 0, 0);
+    ring_insert(&image, &(struct ring_entry){B, // more urgent than A, which owns the mutex
+                                             0x80050005,
+                                             MUTEX_GET | (uint64_t)other << 24,
+                                             40,
+                                             {MUTEX, 0xFFFFFFFF, A, 1}});
+    add(0, 45, A, RESUME, B, 6);
+    add(other, 50, B, TIME_SLICE, A, 0);
+    add(0, 60, A, SUSPEND, A, 6);
+}
+
+// What is no count is not computed, and nothing that was mixed from both cores is left.
+static void test_counts_only(void **state)
+{
+    (void)state;
+    begin(16);
+    add_both(1);
+    look_open(&look, &image);
+    struct extract_stats *stats = stats_of(look.trace);
+    assert_false(stats->has_loads);
+    assert_int_equal(stats->events, 10);
+    assert_int_equal(stats->interrupts, 2);
+    assert_int_equal(stats->nested_interrupts, 0);
+    assert_int_equal(stats->suspends, 1);
+    assert_int_equal(stats->resumes, 1);
+    assert_int_equal(stats->time_slices, 1);
+    assert_int_equal(stats->span_ticks, 60);
+    assert_int_equal(stats->context_switches, 0);
+    assert_int_equal(stats->preemptions, 0);
+    assert_int_equal(stats->inversions_deterministic + stats->inversions_undeterministic, 0);
+    assert_int_equal(stats->idle_ticks + stats->interrupt_ticks + stats->init_ticks, 0);
+    for (size_t i = 0; i < stats->thread_count; i++)
+        assert_int_equal(stats->threads[i].ticks, 0);
+    assert_int_equal(stats->threads[1].events, 3);
+    extract_stats_free(stats);
+    look_close(&look);
+    begin(16);
+    add_both(0); // the same on one core
+    look_open(&look, &image);
+    stats = stats_of(look.trace);
+    assert_true(stats->has_loads);
+    assert_int_equal(stats->nested_interrupts, 1);
+    assert_true(stats->context_switches > 0);
+    assert_int_equal(stats->inversions_deterministic + stats->inversions_undeterministic, 1);
+    extract_stats_free(stats);
+    look_close(&look);
+}
+
+// An interrupt whose entry was not recorded counts on its own core, whatever another one is in.
+static void test_interrupts_by_core(void **state)
+{
+    (void)state;
+    begin(16);
+    add(0, 0, A, ISR_ENTER, 0, 0);
+    ring_insert(&image,
+                &(struct ring_entry){RING_IN_ISR, B, SEMAPHORE_PUT | 1 << 24, 5, {SEMAPHORE}});
+    add(0, 9, A, ISR_EXIT, 0, 0);
+    look_open(&look, &image);
+    struct extract_stats *stats = stats_of(look.trace);
+    assert_int_equal(stats->interrupts, 2);
+    extract_stats_free(stats);
+    look_close(&look);
+}
+
+// Cores store out of order by a little: time that goes back is not counted twice.
+static void test_span(void **state)
+{
+    (void)state;
+    begin(16);
+    add(0, 1000, A, USER, 0, 0);
+    add(1, 2000, B, USER, 0, 0);
+    add(0, 1990, A, USER, 0, 0);
+    add(1, 3000, B, USER, 0, 0);
+    add(0, 2995, A, USER, 0, 0);
+    look_open(&look, &image);
+    struct extract_stats *stats = stats_of(look.trace);
+    assert_int_equal(stats->span_ticks, 2000);
+    extract_stats_free(stats);
+    look_close(&look);
+}
+
+// ---- text ----
+
+static const char *answer(const char *verb, const struct extract_session_options *options)
+{
+    static char buffer[8192];
+    struct extract_memory *memory = images_open();
+    struct extract_session *session;
+    struct extract_text text;
+    images_add(memory, &image, 0, image.length);
+    assert_int_equal(extract_session_open(&session, memory, NULL, options, NULL), EXTRACT_OK);
+    extract_text_init(&text, NULL, NULL);
+    assert_int_equal(extract_session_run(session, verb, &text, NULL), EXTRACT_OK);
+    assert_true(text.used < sizeof buffer);
+    memcpy(buffer, text.data, text.used);
+    buffer[text.used] = 0;
+    extract_text_free(&text);
+    extract_session_close(session);
+    extract_memory_close(memory);
+    return buffer;
+}
+
+static void test_texts(void **state)
+{
+    struct extract_session_options options = {.size = sizeof options};
+    (void)state;
+    begin(16);
+    add_both(1);
+    assert_string_equal(answer("stats", &options),
+                        "events: 10\ncontext switches: unknown\npreemptions: unknown\n"
+                        "time slices: 1\nsuspends: 1\nresumes: 1\ninterrupts: 2\n"
+                        "nested interrupts: 0\npriority inversions: unknown\n"
+                        "idle ticks: unknown\ninterrupt ticks: unknown\ninit ticks: unknown\n"
+                        "span ticks: 60\nLoads of several cores are not computed.\n\n"
+                        "thread  prio  events  ticks  percent  stack size  min free  at event  "
+                        "suspends  resumes\n"
+                        "a         20       3      -        -        1024         -         -  "
+                        "       1        1\n"
+                        "b          5       3      -        -        1024         -         -  "
+                        "       0        0\n\n"
+                        "count  percent  class  event\n"
+                        "    2   20.000  INT    isr enter\n    2   20.000  INT    isr exit\n"
+                        "    2   20.000  APPL   user event 4096\n"
+                        "    1   10.000  KERN   thread resume\n"
+                        "    1   10.000  KERN   thread suspend\n"
+                        "    1   10.000  KERN   time slice\n    1   10.000  SVC    mutex get\n");
+    assert_non_null(strstr(answer("info", &options),
+                           "\nword bytes: 4\ncores: 2 (at least: no event is of a higher core)\n"));
+    options.json = true;
+    const char *json = answer("stats", &options);
+    assert_non_null(strstr(json, "\"context_switches\":null,\"preemptions\":null,"));
+    assert_non_null(strstr(json, "{\"deterministic\":null,\"undeterministic\":null},"
+                                 "\"idle_ticks\":null,\"interrupt_ticks\":null,"
+                                 "\"init_ticks\":null,\"span_ticks\":60,"));
+    assert_non_null(strstr(json, "\"events\":3,\"ticks\":null,\"percent\":null,"));
+    assert_non_null(strstr(answer("info", &options), "\"cores\":2,\"cores_from\":\"events\","));
+}
+
+// The column is there for what the trace holds, not for what a filter leaves of it.
+static void test_column(void **state)
+{
+    static const struct extract_condition of_core_0[] = {{EXTRACT_FILTER_THREAD, "a"}};
+    struct extract_session_options options = {.size = sizeof options};
+    struct extract_columns columns;
+    (void)state;
+    begin(16);
+    add_both(1);
+    options.conditions = of_core_0;
+    options.condition_count = 1;
+    options.columns = &columns;
+    const struct {
+        const char *words;
+        bool compat, has_column;
+    } rows[] = {{"seq", false, true},       {"cpuid=off", false, false},
+                {"cpuid=on", false, true},  {"cpuid", false, true},
+                {"seq", true, false},       {"cpuid=on", true, true},
+                {"cpuid=off", true, false}, {"cpuid=off,cpuid=on", false, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        extract_columns_init(&columns, rows[i].compat);
+        assert_int_equal(extract_columns_set(&columns, rows[i].words, NULL, NULL, NULL),
+                         EXTRACT_OK);
+        bool found = strstr(answer("report", &options), " CPU ") != NULL;
+        assert_int_equal(found, rows[i].has_column);
+    }
+    begin(16);
+    add_both(0); // of one core there is none, unless it is asked for
+    extract_columns_init(&columns, false);
+    assert_null(strstr(answer("report", &options), " CPU "));
+    assert_int_equal(extract_columns_set(&columns, "cpuid", NULL, NULL, NULL), EXTRACT_OK);
+    assert_non_null(strstr(answer("report", &options), " CPU "));
+    assert_int_equal(extract_columns_set(&columns, "cpuid=2", NULL, NULL, NULL), EXTRACT_USAGE);
+}
+
+// Raw entries say of how many cores the trace is, not those that a filter leaves.
+static void test_raw(void **state)
+{
+    static const struct extract_condition of_core_0[] = {{EXTRACT_FILTER_THREAD, "a"}};
+    struct extract_session_options options = {.size = sizeof options};
+    (void)state;
+    begin(16);
+    add_both(2);
+    options.conditions = of_core_0;
+    options.condition_count = 1;
+    const char *file = answer("raw", &options);
+    assert_memory_equal(file + 52, "\3\0\0\0", 4);
+    assert_memory_equal(file + 16, "\4\0\0\0", 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_seen),         cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_seen_earlier), cmocka_unit_test(test_kernel),
+        cmocka_unit_test(test_hooks),        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_counts_only),  cmocka_unit_test(test_interrupts_by_core),
+        cmocka_unit_test(test_span),         cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_column),       cmocka_unit_test(test_raw),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
