@@ -36,7 +36,7 @@ for log in "$data"/*.log.gz; do
     if [ -s "$work/expected" ] && cmp -s "$work/expected" "$work/events"; then
         ok "$name: its events"
     else
-        fail "$name: its events" "$(diff "$work/expected" "$work/events" | sed -n '1,2p' | tr '\n' ' ')"
+X
     fi
 done
 
