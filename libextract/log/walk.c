@@ -127,18 +127,28 @@ static uint64_t shift(uint64_t bits, uint64_t by)
     return by < 64 ? bits << by : 0;
 }
 
+// Returns the number of the oldest section that the writer of a LOOP log has not written over.
+static uint64_t oldest_section(const struct extract_log *log)
+{
+    uint64_t newest = log->sections[log->section_count - 1].number;
+    return newest >= log->turn ? newest - log->turn + 1 : 0;
+}
+
 // Counts the blocks that must have been in front of the one with this number.
 static void count_gap(struct walk *walk, uint64_t number)
 {
-    struct extract_log_status *s = &walk->log->status;
+    struct extract_log *log = walk->log;
+    struct extract_log_status *s = &log->status;
     uint64_t gap = number - walk->number;
-    bool is_first = !walk->any;
     walk->missing = shift(walk->missing, gap + 1);
     walk->damaged = shift(walk->damaged, gap + 1);
     if (!gap)
         return;
-    if (is_first && s->policy == EXTRACT_LOG_LOOP && walk->log->sections[0].number) {
+    if (!walk->any && s->policy == EXTRACT_LOG_LOOP && oldest_section(log)) {
+        bool has_oldest = log->sections[0].number <= oldest_section(log);
         s->dropped = number;
+        s->damaged += !has_oldest;
+        s->damaged_of[0] += !has_oldest;
         return;
     }
     walk->missing |= gap < 63 ? (shift(1, gap) - 1) << 1 : ~UINT64_C(1);
@@ -186,8 +196,8 @@ static bool accept(struct walk *walk, const struct extract_log_block *block)
     } else if (is_repeated) { // what holds from here on is not known before it is said again
         walk->log->prints[extract_log_repeated(block->type)].known = false;
     }
-    walk->damaged |= walk->is_verified && !walk->is_whole &&
-                     !extract_log_is_overwritten(walk->log, block);
+    walk->damaged |=
+        walk->is_verified && !walk->is_whole && !extract_log_is_overwritten(walk->log, block);
     walk->in_head = block->type == EXTRACT_LOG_SECTION || (walk->in_head && is_repeated);
     walk->is_listed = !repeat;
     walk->last = *block;

@@ -150,7 +150,8 @@ static void put_log(struct extract_text *text, const struct extract_info *info)
         extract_text_puts(text, "the log is still being written; what was added meanwhile is not "
                                 "shown\n");
     else if (!status->closed && !status->cut)
-        extract_text_puts(text, "the log was not closed: its writer was killed\n");
+        extract_text_puts(text, "the log was not closed: its writer was killed, or its end is "
+                                "damaged\n");
 }
 
 // That a ring has overwritten its oldest entries is its nature; they count where others were lost.

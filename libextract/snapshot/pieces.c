@@ -426,9 +426,11 @@ static enum extract_code refuse(const struct extract_pieces *pieces,
             *error = *first;
         return first->code;
     }
-    if ((status->damaged || status->missing) && !pieces->passed)
+    if ((status->damaged || status->missing || status->cut) && !pieces->passed)
         return extract_error_set(error, EXTRACT_BAD, name, "restore the file from a copy",
-                                 "every block that tells what was recorded is damaged");
+                                 status->cut ? "no whole block tells what was recorded"
+                                             : "every block that tells what was recorded is "
+                                               "damaged");
     return extract_error_set(error, EXTRACT_ABSENT, name, "check that the target was ever reached",
                              "the log describes no trace ring: nothing was recorded");
 }
