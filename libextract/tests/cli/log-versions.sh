@@ -40,4 +40,16 @@ X
     fi
 done
 
+# Where a program was loaded: nothing reads that block but a reader that has its ELF file.
+gunzip -c "$data/posix-append.log.gz" >"$work/program.log"
+run info --json "$work/program.log"
+check "a whole log" 0
+program=$(grep -obUaP 'RLBK\x0b\x00' "$work/program.log" | head -n 1 | cut -d: -f1)
+for at in 12 100; do
+    gunzip -c "$data/posix-append.log.gz" >"$work/program.log"
+    printf '\125' | dd of="$work/program.log" bs=1 seek=$((program + at)) conv=notrunc 2>/dev/null
+    run report "$work/program.log"
+    check "byte $at of PROGRAM counts" 3 err 'the log is damaged in 1 place'
+done
+
 finish
