@@ -14,7 +14,7 @@
 #
 #	Each section begins with the blocks that it cannot be read without, and their copies. Those that
 #	are not written yet are in the list "due" of a log's state, each as its type and whether it is the
-#	copy; they go in front of whatever is put next.
+#	copy; they are written before whatever is put next.
 
 set _ringside_log_policies {loop 0 until_full 1 append 2}
 set _ringside_log_types {
@@ -27,7 +27,7 @@ set _ringside_log_marks {
 }
 set _ringside_log_head 96
 set _ringside_log_version 2
-# Bytes of SECTION: its payload, and as a block. The copy of the first one lies right behind it.
+# Bytes of SECTION: its payload, and the whole block. Its copy comes right after it.
 set _ringside_log_facts 120
 set _ringside_log_copy 216
 # Room for the last words of a log that may not grow: MARK of kind FULL and STATUS.
@@ -500,7 +500,7 @@ proc _ringside_log_look {T offset end} {
 		number [unpack $head -intle 192 64] section [unpack $head -intle 256 64] payload $payload]
 }
 
-# The SECTION block of the section that begins at an offset, or its copy; else an empty dictionary.
+# The SECTION block of the section that begins at an offset, or its copy; empty if neither is whole.
 proc _ringside_log_section {T offset end} {
 	global _ringside_log_copy
 	foreach at [list $offset [expr {$offset + $_ringside_log_copy}]] {
@@ -514,7 +514,7 @@ proc _ringside_log_section {T offset end} {
 }
 
 # Finds the end of an appended log: the last section whose first block, or the copy of it, is whole.
-# What was being written when its writer died lies behind, or in the section that is begun anew.
+# What was being written when its writer died is after that.
 proc _ringside_log_continue {T} {
 	global _ringside_log_version
 	upvar #0 _ringside_log_$T l
@@ -550,8 +550,8 @@ proc _ringside_log_continue {T} {
 	_ringside_log_last $T $place
 }
 
-# The next whole block of a section from an offset on, behind what may be damaged: its fields and
-# its offset; else an empty dictionary.
+# The next whole block of a section from an offset on, skipping what is damaged: its fields and its
+# offset. Empty if there is none.
 proc _ringside_log_search {T at end section} {
 	upvar #0 _ringside_log_$T l
 	while {$at < $end} {
@@ -574,8 +574,8 @@ proc _ringside_log_search {T at end section} {
 	return {}
 }
 
-# Where blocks and sections go on behind the last whole block of the section at `place`. Readers are
-# told where the log ended, and whether its last block was not finished.
+# Continues the numbers of blocks and sections after the last whole block of the section at `place`.
+# The next SECTION tells readers where the log ended, and whether its last block was not finished.
 proc _ringside_log_last {T place} {
 	upvar #0 _ringside_log_$T l
 	set start [expr {$place * $l(section)}]

@@ -211,7 +211,7 @@ void extract_log_count_unwhole(struct extract_log *log, const struct extract_log
     s->damaged_bytes += extract_log_size(block->length);
 }
 
-// Says why a block cannot be had: a writer that goes round has come to it, or it is damaged.
+// Says why a block is not available: the writer of a LOOP log has overwritten it, or it is damaged.
 static enum extract_code refuse(struct extract_log *log, const struct extract_log_block *block,
                                 struct extract_error *error)
 {

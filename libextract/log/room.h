@@ -21,7 +21,7 @@ struct log_section {
     uint64_t end;      // offset that its blocks lie in front of
     size_t first;      // index of its first block
     bool headless;     // its SECTION block is not whole; its copy may be
-    bool follows_torn; // a writer continued the log with it, and the block in front may be torn:
+    bool follows_torn; // a writer continued the log with it, and the block before may be torn:
                        // then that is not part of the log
 };
 
@@ -46,7 +46,7 @@ struct extract_log {
     size_t count, room;
     uint64_t next_number;                  // of the block that follows the last
     uint64_t end;                          // of the section that holds the farthest block
-    bool is_torn;                          // the last block in front of that was never finished
+    bool is_torn;                          // the last block before that was never finished
     struct log_print prints[LOG_REPEATED]; // of the newest whole block of each type
     bool program, moves;                   // where it was loaded is told; as different places
     uint64_t entry;                        // the last of them

@@ -24,8 +24,8 @@ static uint64_t next_data(const struct extract_log *log, uint64_t offset, uint64
     return (uint64_t)data > offset ? (uint64_t)data / step * step : offset;
 }
 
-// Reads the SECTION block at an offset, if it is whole and as many blocks behind the beginning of
-// its section as `distance` says.
+// Reads the SECTION block at an offset, if it is whole and a copy of the one `distance` blocks back
+// (0: not a copy).
 static bool read_section(struct extract_log *log, uint64_t offset, uint64_t distance,
                          struct extract_log_block *block, struct log_facts *facts)
 {

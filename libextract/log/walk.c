@@ -10,27 +10,28 @@ enum { DOUBTS = 16 }; // a hostile file could make each of them cost a section
 // the log ends: only then it is known whether it is damaged, or was never finished.
 struct walk {
     struct extract_log *log;
-    size_t sections; // that have been walked
-    uint64_t number; // the next block has it, if nothing is missing
-    uint64_t at;     // offset behind the last block
-    uint64_t reach;  // the farthest of these offsets
-    uint64_t end;    // offset behind the last block in the section that `reach` lies in
+    size_t sections;               // that have been walked
+    uint64_t number;               // the next block has it, if nothing is missing
+    uint64_t at;                   // offset after the last block
+    uint64_t reach;                // the farthest of these offsets
+    uint64_t end;                  // end of the section that `reach` is in
     struct extract_log_block last; // the newest block
     bool any;
     bool is_pending;
     bool is_listed;   // the last block is in the index
-    bool is_verified; // it was read in whole,
-    bool is_whole;    // and is as it was written
-    bool is_out;      // it was taken out of the log, since its writer did not finish it
+    bool is_verified; // the checksum of the last block was computed
+    bool is_whole;    // the checksum of the last block is right
+    bool is_out;      // the last block was taken out of the log, since its writer did not finish it
     bool in_head;     // only blocks of repeated types have followed the SECTION block
     bool is_counted;  // what was passed over since the last block is counted as damage
-    // The last 64 block numbers, of which bit 0 stands for that of the last block:
+    // One bit for each of the last 64 block numbers; bit 0 is that of the last block.
     uint64_t missing; // no block with that number was found
-    uint64_t damaged; // it was found, but is not whole
-    // The oldest section has lost its SECTION block, as it has while it is being written over:
+    uint64_t damaged; // the block was found, but is not whole
+    // Set if the oldest section has lost its SECTION block, as it has while it is being
+    // overwritten.
     bool is_overwriting;
-    uint64_t overwriting_bytes; // that were passed over
-    uint64_t overwriting_copy;  // distance of the copy that was found behind them; 0: none was
+    uint64_t overwriting_bytes; // bytes that were passed over there
+    uint64_t overwriting_copy;  // copy_distance of the SECTION block after them; 0: there is none
 };
 
 // ---- One block ----
@@ -134,7 +135,7 @@ static uint64_t oldest_section(const struct extract_log *log)
     return newest >= log->turn ? newest - log->turn + 1 : 0;
 }
 
-// Counts the blocks that must have been in front of the one with this number.
+// Counts the blocks that must have been between the last one and the one with this number.
 static void count_gap(struct walk *walk, uint64_t number)
 {
     struct extract_log *log = walk->log;
@@ -181,7 +182,8 @@ static void note_copy(struct walk *walk, const struct extract_log_block *copy)
     }
 }
 
-// Takes the next block of the walk. Entries are verified when they are read, everything else here.
+// Takes the next block of the walk. Blocks with entries are verified when they are read, all others
+// here.
 static bool accept(struct walk *walk, const struct extract_log_block *block)
 {
     bool is_repeated = extract_log_repeated(block->type) < LOG_REPEATED, repeat = false;
@@ -193,7 +195,7 @@ static bool accept(struct walk *walk, const struct extract_log_block *block)
     if (is_repeated && walk->is_whole) {
         note_copy(walk, block);
         repeat = repeats(walk, block, &print);
-    } else if (is_repeated) { // what holds from here on is not known before it is said again
+    } else if (is_repeated) { // what holds from here on is unknown until a block repeats it
         walk->log->prints[extract_log_repeated(block->type)].known = false;
     }
     walk->damaged |=
@@ -284,8 +286,8 @@ static bool find_block(struct walk *walk, struct extract_log_block *block, uint6
     return doubt;
 }
 
-// Counts what lies between the offsets `at` and `next` as damage, unless it is what a writer has
-// begun to write over.
+// Counts the bytes from `at` to the next block as damage, unless a writer has begun to overwrite
+// them.
 static void count_damage(struct walk *walk, const struct log_section *section, uint64_t at,
                          const struct extract_log_block *next, const struct bounds *b)
 {

@@ -6,8 +6,8 @@
 // so that whatever failed can be tried again.
 //
 // What a section cannot be read without is written twice, each time as a block of its own: SECTION
-// and its copy first, then the other repeated blocks, then their copies. Of a writer that is killed
-// between the two, the first stays.
+// and its copy first, then the other repeated blocks, then their copies. If the writer is killed
+// between the two, the original is there.
 #include "base/file.h"
 #include "base/cursor.h"
 #include "base/now.h"

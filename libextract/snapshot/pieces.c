@@ -152,9 +152,9 @@ static enum extract_code read_ring(struct extract_pieces *pieces, size_t i,
     return code;
 }
 
-// Finds the ring that was told last in front of a block, or, when none was, first behind it, among
-// those that can be read; SIZE_MAX: none. A block without a key belongs to the ring in front of it,
-// be that readable or not.
+// Finds the last readable ring before a block, or else the first one after it. A block without a
+// key belongs to the ring before it, even if that is not readable. Returns SIZE_MAX if there is
+// none.
 static size_t find_ring(const struct extract_pieces *pieces, const struct extract_log_block *block)
 {
     size_t before = places_before(&pieces->rings, block->index), n = before;
@@ -368,9 +368,8 @@ bool extract_pieces_text(struct extract_pieces *pieces, size_t i, struct extract
     return true;
 }
 
-// Notes a ring. One that cannot be read has its place all the same: what follows does not belong to
-// the ring in front of it. *first gets what is wrong with the first that is whole but makes no
-// sense.
+// Notes a ring, also one that cannot be read: what follows does not belong to the ring before it.
+// *first gets the error of the first ring that is whole but makes no sense.
 static enum extract_code scan_ring(struct extract_pieces *pieces, size_t i,
                                    struct extract_error *first)
 {

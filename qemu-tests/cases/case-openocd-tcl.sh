@@ -307,7 +307,7 @@ copies() {
 check "record: what a section cannot be read without is there twice" copies
 
 # What was damaged, and what a killed writer left half-written, costs no block of a later recording.
-behind_damage() {
+after_damage() {
     # The header of the first block of entries; and the end: STATUS and the last bytes of STOP.
     flip "$work/copies.log" $(($(offsets 4 | head -n 1) + 12))
     truncate -s -168 "$work/copies.log"
@@ -322,7 +322,7 @@ behind_damage() {
     jq -e '.log | .damaged == 1 and .blocks_missing == 1 and .closed and (.cut | not) and
         .damaged_types == ["unknown"]' "$work/facts" >/dev/null || { cat "$work/facts"; return 1; }
 }
-check "record: a log that is damaged and cut is continued behind its last whole block" behind_damage
+check "record: a log that is damaged and cut is continued after its last whole block" after_damage
 
 # Services fill in words of the newest entries later: what comes before they are final is recorded.
 patched() {

@@ -114,7 +114,7 @@ static void test_own_blocks(void **state)
     put_number(status + 16, 1, 8); // nothing lost: exact
     for (unsigned i = 0; i < 4; i++)
         put_number(status + 24 + 8 * i, 10 + i, 8);
-    for (unsigned copy = 0; copy < 2; copy++) // which lies one block behind what it is a copy of
+    for (unsigned copy = 0; copy < 2; copy++) // the copy is one block after its original
         bytes_block(
             &expected,
             &(struct extract_log_block){.type = EXTRACT_LOG_SECTION,

@@ -231,8 +231,8 @@ static void test_damaged_ring(void **state)
     log_look_close(&look);
 }
 
-// Where a ring and its copy are lost with their headers, blocks still tell that they do not belong
-// to the ring in front.
+// If a ring and its copy are lost with their headers, entries still tell that they do not belong to
+// the ring before.
 static void test_hidden_ring(void **state)
 {
     struct extract_log_options options = {
@@ -253,7 +253,7 @@ static void test_hidden_ring(void **state)
     log_look_close(&look);
 }
 
-// Blocks in front of the first ring that is whole may belong to it.
+// Blocks before the first ring that is whole may belong to it.
 static void test_late_ring(void **state)
 {
     struct extract_log_options options = {
