@@ -19,8 +19,8 @@ struct places {
 
 // What is known of the ring at each of the places of rings.
 struct told_ring {
-    bool is_readable;
-    uint16_t key; // by which blocks tell that they belong to it; 0: they do not
+    size_t readable; // number of the last readable ring up to this one; SIZE_MAX: none
+    uint16_t key;    // by which blocks tell that they belong to it; 0: they do not
 };
 
 enum { OPENINGS = 8 }; // of a log whose writer comes round faster than it is read
@@ -33,6 +33,7 @@ struct extract_pieces {
     struct places rings, registries;
     struct told_ring *told; // for each of the rings
     size_t told_room;
+    size_t first_readable;          // number of the first readable ring; SIZE_MAX: none
     uint64_t *passed_at;            // numbers of the events behind each of the registries
     struct extract_ring ring;       // of the blocks behind `ring_at`
     size_t ring_at;                 // SIZE_MAX: none
@@ -152,19 +153,16 @@ static enum extract_code read_ring(struct extract_pieces *pieces, size_t i,
     return code;
 }
 
-// Finds the last readable ring before a block, or else the first one after it. A block without a
-// key belongs to the ring before it, even if that is not readable. Returns SIZE_MAX if there is
-// none.
+// Returns the number of the last readable ring before a block, or else of the first one after it. A
+// block without a key belongs to the ring before it, even if that is not readable. Returns SIZE_MAX
+// if there is none.
 static size_t find_ring(const struct extract_pieces *pieces, const struct extract_log_block *block)
 {
-    size_t before = places_before(&pieces->rings, block->index), n = before;
-    while (n-- > 0)
-        if (pieces->told[n].is_readable || !block->kind)
-            return n;
-    for (n = before; block->kind && n < pieces->rings.count; n++)
-        if (pieces->told[n].is_readable)
-            return n;
-    return SIZE_MAX;
+    size_t before = places_before(&pieces->rings, block->index);
+    if (!block->kind)
+        return before && pieces->told[before - 1].readable == before - 1 ? before - 1 : SIZE_MAX;
+    size_t readable = before ? pieces->told[before - 1].readable : SIZE_MAX;
+    return readable != SIZE_MAX ? readable : pieces->first_readable;
 }
 
 // Takes the ring in hand that a block belongs to. False: it is not known.
@@ -246,16 +244,14 @@ enum extract_code extract_pieces_unroll(struct extract_pieces *pieces,
         return EXTRACT_OK;
     pieces->ring_at = SIZE_MAX;
     pieces->unrolled = true;
-    uint16_t *keys = malloc((pieces->rings.count + 1) * sizeof *keys);
-    if (!keys)
+    bool *known_keys = calloc(UINT16_MAX + 1, sizeof *known_keys);
+    if (!known_keys)
         return extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
-    size_t count = 0;
     for (size_t n = 0; n < pieces->rings.count; n++)
-        if (pieces->told[n].is_readable)
-            keys[count++] = pieces->told[n].key;
+        known_keys[pieces->told[n].key] |= pieces->told[n].readable == n;
     enum extract_code code = extract_stretches_read(&pieces->stretches, pieces->log,
-                                                    &pieces->head.ring, keys, count, rkh, error);
-    free(keys);
+                                                    &pieces->head.ring, known_keys, rkh, error);
+    free(known_keys);
     return code;
 }
 
@@ -391,8 +387,12 @@ static enum extract_code scan_ring(struct extract_pieces *pieces, size_t i,
         extract_grow(pieces->told, &pieces->told_room, pieces->rings.count, sizeof *told);
     if (!told)
         return EXTRACT_NOMEM;
+    size_t n = pieces->rings.count;
+    size_t readable = !code ? n : n ? told[n - 1].readable : SIZE_MAX;
     pieces->told = told;
-    told[pieces->rings.count] = (struct told_ring){!code, block.kind};
+    told[n] = (struct told_ring){readable, block.kind};
+    if (!code && pieces->first_readable == SIZE_MAX)
+        pieces->first_readable = n;
     return note_place(&pieces->rings, i) ? EXTRACT_OK : EXTRACT_NOMEM;
 }
 
@@ -443,7 +443,7 @@ static enum extract_code scan(struct extract_pieces *pieces, struct extract_erro
     pieces->rings.count = pieces->registries.count = 0;
     pieces->damaged = 0;
     pieces->passed = pieces->lapped = false;
-    pieces->ending = SIZE_MAX;
+    pieces->ending = pieces->first_readable = SIZE_MAX;
     pieces->head.ring.format = NULL;
     for (size_t i = 0; !code && (block = extract_pieces_block(pieces, i)); i++) {
         uint16_t type = block->type;
