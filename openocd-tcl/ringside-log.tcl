@@ -195,7 +195,7 @@ proc _ringside_log_settle_due {T} {
 		set fields [dict create first $l(next)]
 		if {$type eq "section_facts" && $l(ended)} {
 			dict set fields a $l(ended)
-			dict set fields flags [expr {$l(torn) ? 16 : 0}]
+			dict set fields flags [expr {$l(torn) ? 64 : 0}]
 		}
 		if {$is_copy} {
 			dict set fields b [expr {$l(number) - $l(original,$type)}]

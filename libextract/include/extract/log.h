@@ -70,7 +70,7 @@ enum {                           // extract_log_block.flags
     EXTRACT_LOG_LOSS_MODULO = 2, // the number is known modulo `modulo`; `lost` is an estimate
     EXTRACT_LOG_PROVISIONAL = 4, // ENTRIES: the last `provisional` may not be final
     EXTRACT_LOG_STAMPS = 8,      // first_stamp and last_stamp are given
-    EXTRACT_LOG_TORN = 16        // SECTION: the last block before it was never finished
+    EXTRACT_LOG_TORN = 64        // SECTION: the last block before it was never finished
 };
 
 // A block without its payload. Its meaning by type:

@@ -17,7 +17,7 @@ facts='{format, byte_order, word_bytes, timer_mask, entries_total, entries_valid
         blocks_dropped, blocks_missing, blocks_unreadable, damaged, damaged_bytes, recordings,
         resets})}'
 events='[.seq, .ticks, .raw_stamp, .event, .names.event, .thread_name, .data, .flags,
-    if .event | startswith("RINGSIDE_") then [.fields.lost, .names.text] else null end]'
+    if .event | startswith("RINGSIDE_") then .names.text else null end]'
 
 # options NAME: what a reader has to be told.
 options() { case $1 in rkh*) echo --rkh chk=1,nseq=1,ts=4,ptr=4,sig=1 ;; esac; }
