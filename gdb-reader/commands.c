@@ -214,8 +214,11 @@ static enum extract_code save(struct call *call, const struct look *look, const 
         extract_export_ring(&ring, extract_session_trace(look->session), &answer->error);
     if (!code)
         code = extract_file_replace(path, ring.data, ring.used, &answer->error);
-    if (!code)
-        extract_text_printf(&answer->text, "%zu bytes saved to %s\n", ring.used, path);
+    if (!code) {
+        extract_text_printf(&answer->text, "%zu bytes saved to ", ring.used);
+        extract_text_escaped(&answer->text, path);
+        extract_text_putc(&answer->text, '\n');
+    }
     extract_text_free(&ring);
     return code;
 }
@@ -264,7 +267,7 @@ static enum extract_code flush_to(struct call *call, const char *path)
                                 &answer->error);
     if (!code)
         extract_record_flushed(&status, false, &answer->text);
-    if (!code && (status.lost || !status.lost_known))
+    if (!code && status.gaps)
         answer->status = ANSWER_LOSSES;
     look_close(&look);
     return code;
@@ -326,8 +329,9 @@ static enum extract_code run_status(struct call *call)
 
     extract_text_printf(text, "reader: version %s, %s output\n", EXTRACT_VERSION,
                         state->bulk ? "fast" : "slow");
-    extract_text_printf(text, "symbols: %s\n",
-                        state->symbols ? extract_symbols_path(state->symbols) : "none read");
+    extract_text_puts(text, "symbols: ");
+    extract_text_escaped(text, state->symbols ? extract_symbols_path(state->symbols) : "none read");
+    extract_text_putc(text, '\n');
     if (state->looked)
         extract_text_printf(text, "last look: %llu reads, %llu bytes, %.3f ms\n",
                             (unsigned long long)state->cost.reads,

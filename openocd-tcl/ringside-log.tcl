@@ -23,7 +23,7 @@ set _ringside_log_types {
 # Types that belong to a ring, whose key their blocks tell.
 set _ringside_log_keyed {ring objects entries names bytes}
 set _ringside_log_marks {
-	START 1 STOP 2 FULL 3 RESET 4 GONE 5 BACK 6 DISABLED 7 ENABLED 8 FILTER 9 ERROR 10
+	START 1 STOP 2 FULL 3 RESET 4 GONE 5 BACK 6 DISABLED 7 ENABLED 8 FILTER 9 ERROR 10 CLOCK 11
 }
 set _ringside_log_head 96
 set _ringside_log_version 2

@@ -70,11 +70,11 @@ proc _ringside_posix_poll {T} {
 		if {![string match "*no stream block*" $s]} {
 			error $s
 		}
-		return [_ringside_record_reset $T "the stream is gone"]
+		return [_ringside_record_reset $T "the target was reset: the stream is gone"]
 	}
 	set k [_ringside_posix_apart [dict get $s head] $r(pos)]
 	if {[dict get $s generation] != $r(era) || $k < 0} {
-		return [_ringside_record_reset $T "the stream began anew"]
+		return [_ringside_record_reset $T "the target was reset, or the stream cleared"]
 	}
 	set r(rec,fill) $k
 	set r(rec,most) [_ringside_max $r(rec,most) [_ringside_min $k $r(n)]]
@@ -103,7 +103,7 @@ proc _ringside_posix_tend {T s} {
 	set refused [expr {([dict get $s refused] - $r(refused)) & 0xffffffff}]
 	if {$refused} {
 		set r(refused) [dict get $s refused]
-		_ringside_record_loss $T 5 $refused 1 0
+		_ringside_record_loss $T 5 $refused 0
 	}
 	if {$r(nameless) && [clock milliseconds] - $r(rec,objects) > 1000} {
 		_ringside_posix_describe_names $T
@@ -146,7 +146,7 @@ proc _ringside_posix_new {T s fresh} {
 		set words [_ringside_posix_fetch $T $r(at) $r(n) $from $k]
 		set after [_ringside_posix_look $T]
 		if {[dict get $after generation] != $r(era)} {
-			return [_ringside_record_reset $T "the stream began anew"]
+			return [_ringside_record_reset $T "the target was reset, or the stream cleared"]
 		}
 		set passed [_ringside_max 0 [_ringside_posix_apart [dict get $after tail] $from]]
 		if {$passed <= $k} {
@@ -171,7 +171,7 @@ proc _ringside_posix_new {T s fresh} {
 		incr r(rec,laps)
 		set lost [_ringside_max 0 [_ringside_posix_apart $told $r(told)]]
 		set r(told) [expr {($r(told) + $lost) & 0xffffffff}]
-		_ringside_record_loss $T 1 $lost [expr {$settled ? 1 : 2}] [expr {$settled ? 0 : 1}]
+		_ringside_record_loss $T 1 $lost [expr {$settled ? 0 : 1}]
 	}
 	set r(pos) $from
 	_ringside_posix_put $T $words
@@ -185,7 +185,7 @@ proc _ringside_posix_stop {T} {
 	}
 	set owed [_ringside_posix_apart [dict get $s recorded] $r(told)]
 	if {[dict get $s head] == $r(pos) && $owed > 0} {
-		_ringside_record_loss $T 1 $owed 2 1
+		_ringside_record_loss $T 1 $owed 1
 	}
 }
 

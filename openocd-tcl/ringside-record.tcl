@@ -11,17 +11,18 @@
 #	- They are the witness as well. The first half of an entry never changes: as long as the first
 #	  one that is read again is the one that was known, before and after, the writer has not come
 #	  round. It goes through the slots in order, so that nothing behind that one was written over.
-#	- When the writer has come round (a lap), the newest entries are taken, as many as can be
+#	- When the writer has lapped the reader, the newest entries are taken, as many as can be
 #	  proven (_ringside_newest); what lies between is lost. Nothing in the ring counts laps: the
-#	  number is known modulo the number of slots, and estimated from the stamps.
+#	  loss is at least a certain number, and the rest a multiple of the number of slots. If the
+#	  stamps count events, it is exact. Readers of the log estimate what is likely.
 #
 #	Fields of the ring's array, while a log is written: recording (its path), rec,every, rec,adapt
 #	(whether the period is chosen), rec,state (waiting, on, off), pos (slot behind the newest entry
 #	that was read), tail (the newest entries read, oldest first), held (how many of them are not
 #	written), number (of the next entry), over (laps are expected), share (entries that can be read
-#	safely then), stretch (the last entries that were read in a row), down (the clock's direction),
-#	wall, ticks, span (host's time of the last read; ticks and milliseconds without a lap), past
-#	(entries and ticks that tell the rate of entries), rec,restart (OpenOCD has reset the target),
+#	safely then), counting (whether the last entries that were read in a row have stamps that count
+#	them), down (the clock's direction), wall, ticks, span (host's time of the last read; ticks and
+#	milliseconds without a lap), rec,restart (OpenOCD has reset the target),
 #	unread (whether reads failed since), unsaid (marks that the log had no room for), and counters.
 
 # How many entries are held back when a poll brings k. They are read twice: where many are new there
@@ -74,7 +75,7 @@ proc _ringside_record_start {T words} {
 	_ringside_log_open $T $path $policy [_ringside_size -size [_ringside_option $options -size 0]] \
 		[expr {[$T cget -endian] eq "big" ? 2 : 1}]
 	foreach {field value} {number 0 held 0 tail {} gone 0 unsaid {} seen 0 rec,state waiting
-			rec,restart 0 rec,fill 0 rec,most 0 rec,entries 0 rec,lost 0 rec,exact 1 rec,laps 0
+			rec,restart 0 rec,fill 0 rec,most 0 rec,entries 0 rec,lost 0 rec,exact 1 rec,gaps 0 rec,laps 0
 			rec,resets 0 rec,polls 0 rec,objects 0 rec,retry 0 passing 0} {
 		set r($field) $value
 	}
@@ -182,16 +183,18 @@ proc _ringside_record_write {T first words provisional stamp} {
 	return [expr {$done == [llength $words] / $r(ew)}]
 }
 
-# flags: 1 exact, 2 modulo.
-proc _ringside_record_loss {T kind lost flags modulo} {
+# At least `lost` entries, and any multiple of `modulo` more; 0: exactly those.
+proc _ringside_record_loss {T kind lost modulo} {
 	upvar #0 _ringside_ring_$T r
 	upvar #0 _ringside_log_$T l
 	set first $r(number)
 	incr r(number) $lost
-	if {!($flags & 1)} {
+	incr r(rec,gaps)
+	if {$modulo} {
 		set r(rec,exact) 0
 	}
-	set fields [dict create kind $kind flags $flags first $r(number) a $lost b $modulo]
+	set fields [dict create kind $kind flags [expr {$modulo ? 16 : 1}] first $r(number) a $lost \
+		b $modulo]
 	if {[_ringside_record_try $T $first [list _ringside_log_put $T loss $fields {} 0]]} {
 		set l(next) $r(number)
 		incr r(rec,lost) $lost
@@ -338,7 +341,7 @@ proc _ringside_record_wait {T} {
 	set here [_ringside_locate $T]
 	if {$r(rec,state) eq "off"} {
 		if {!$here} {
-			return [_ringside_record_reset $T "the ring is gone"]
+			return [_ringside_record_reset $T "the target was reset: the ring is gone"]
 		}
 		if {[_ringside_pointer $T] < 0} {
 			return
@@ -354,8 +357,7 @@ proc _ringside_record_wait {T} {
 # Takes the content of a ring that was not known before.
 proc _ringside_record_begin {T} {
 	upvar #0 _ringside_ring_$T r
-	foreach {field value} {over 0 held 0 tail {} stretch {} down 0 wall 0 ticks 0 span 0 unread 0
-			past 0 past,ticks 0} {
+	foreach {field value} {over 0 held 0 tail {} counting 0 down 0 wall 0 ticks 0 span 0 unread 0} {
 		set r($field) $value
 	}
 	set r(share) [expr {$r(n) - 2}]
@@ -382,7 +384,8 @@ proc _ringside_record_off {T slot} {
 		set r(rec,state) off
 		return
 	}
-	_ringside_record_reset $T [expr {$found ? "the ring is another one" : "the ring is gone"}]
+	_ringside_record_reset $T [expr {$found ? "the target was reset, or its trace enabled again" :
+		"the target was reset: the ring is gone"}]
 }
 
 # Takes the last entries of a ring that was switched off: nobody writes to it, and its header holds
@@ -443,8 +446,9 @@ proc _ringside_record_take {T words written hold} {
 	set r(held) $hold
 	set r(wall) [clock milliseconds]
 	set r(unread) 0
-	if {$count >= 16 || [llength $r(stretch)] < 16 * $r(ew)} {
-		set r(stretch) $words
+	set steps [_ringside_record_steps $T $words]
+	if {[lindex $steps 0] >= 8 || ![lindex $steps 2]} {
+		set r(counting) [lindex $steps 2]
 	}
 	_ringside_record_put $T \
 		[lrange $words [expr {$written * $r(ew)}] [expr {($count - $hold) * $r(ew) - 1}]] 0
@@ -492,7 +496,7 @@ proc _ringside_record_new {T slot k} {
 	}
 	# Behind the known ones, a slot that was never written: the ring began anew and looks the same.
 	if {$k && [_ringside_ulong $words [expr {8 * $again}] $r(ws) $r(be)] == 0} {
-		return [_ringside_record_reset $T "the ring began anew"]
+		return [_ringside_record_reset $T "the target was reset, or its trace enabled again"]
 	}
 	_ringside_record_clock $T [lrange $words [expr {($again - 1) * $r(ew)}] end]
 	if {$again < $r(held)} {
@@ -517,10 +521,10 @@ proc _ringside_record_lap {T} {
 	# A ring that is not wrapped has not come round: it began anew.
 	set address [expr {$r(start) + $slot * $r(eb)}]
 	if {[_ringside_ulong [_ringside_read $T $address $r(ws)] 0 $r(ws) $r(be)] == 0} {
-		return [_ringside_record_reset $T "the ring began anew"]
+		return [_ringside_record_reset $T "the target was reset, or its trace enabled again"]
 	}
 	if {$r(rec,restart)} {
-		return [_ringside_record_reset $T "OpenOCD has reset the target"]
+		return [_ringside_record_reset $T "OpenOCD reset the target"]
 	}
 	set r(over) 1
 	_ringside_record_newest $T $r(share)
@@ -553,8 +557,8 @@ proc _ringside_record_newest {T want} {
 			set new $k
 			set words [lrange $words [expr {($count - $k - 1) * $r(ew)}] end]
 			_ringside_record_flush $T
-		} elseif {![_ringside_record_gap $T $k $count $words]} {
-			return
+		} else {
+			_ringside_record_gap $T $k $count $words
 		}
 	}
 	set r(pos) $slot
@@ -566,33 +570,33 @@ proc _ringside_record_newest {T want} {
 }
 
 # Says what is lost between the last known entry and the `count` entries in `words`. The writer has
-# moved by k slots, or by k and some turns of the ring. Returns 0 when the target was reset.
+# moved by k slots, or by k and some laps of the ring.
 proc _ringside_record_gap {T k count words} {
 	upvar #0 _ringside_ring_$T r
-	lassign [_ringside_record_estimate $T $words] guess exact restarted distance
-	if {$restarted} {
-		_ringside_record_reset $T "the stamps began anew"
-		return 0
+	_ringside_record_flush $T
+	incr r(rec,laps)
+	set kind [expr {$r(unread) ? 3 : 1}]
+	set known [expr {[llength $r(tail)] / $r(ew) - 1}]
+	set distance [_ringside_record_step $T [_ringside_stamp $T $r(tail) $known] \
+		[_ringside_stamp $T $words 0]]
+	if {[_ringside_record_went_back $T $distance]} {
+		_ringside_record_mark $T CLOCK "the clock of the target went back: reset or wrap"
+		# After a reset, the writer's place says nothing of the gap.
+		return [_ringside_record_loss $T $kind 0 1]
 	}
-	# Without a whole turn, the writer would have reached the last of the known entries only.
+	# Without a whole lap, the writer would have reached the last of the known entries only.
 	set least [expr {($k >= $r(n) - 3 ? $k : $k + $r(n)) - $count}]
-	set rest [expr {(($k - $count) % $r(n) + $r(n)) % $r(n)}]
-	set turns [expr {(2 * ($guess - $rest) + $r(n)) / (2 * $r(n))}]
-	set lost [expr {$rest + $r(n) * [_ringside_max $turns 0]}]
+	set lost [expr {(($k - $count) % $r(n) + $r(n)) % $r(n)}]
 	while {$lost < $least} {
 		incr lost $r(n)
 	}
-	set exact [expr {$exact && $guess == $lost}]
-	if {abs($guess - $lost) < $r(n) / 8 && $lost < 4 * $r(past)} {
-		# A gap whose size is beyond doubt tells the rate better than what was read.
-		incr r(past) [expr {$lost + 1}]
-		incr r(past,ticks) [expr {int($distance)}]
+	set counts [expr {$r(counting) && [lindex [_ringside_record_steps $T $words] 2]}]
+	set more [expr {$distance - 1 - $lost}]
+	if {$counts && $more >= 0 && $more % $r(n) == 0} {
+		_ringside_record_loss $T $kind [expr {$distance - 1}] 0
+	} else {
+		_ringside_record_loss $T $kind $lost $r(n)
 	}
-	_ringside_record_flush $T
-	incr r(rec,laps)
-	_ringside_record_loss $T [expr {$r(unread) ? 3 : 1}] $lost [expr {$exact ? 1 : 2}] \
-		[expr {$exact ? 0 : $r(n)}]
-	return 1
 }
 
 # ---- The clock ----
@@ -657,37 +661,16 @@ proc _ringside_record_clock {T words} {
 	}
 }
 
-# How many entries lie between the last known one and the first of the words, by the clock and the
-# rate of entries on both sides: {number, whether the stamps count entries, whether the clock began
-# anew, ticks between}. Where the clock does not run, -1.
-proc _ringside_record_estimate {T words} {
+# Whether the stamps stepped back, `distance` ticks onward modulo the clock's period, although the
+# clock had no time to wrap. That is a reset, or a wrap after all: which, nobody can tell.
+proc _ringside_record_went_back {T distance} {
 	upvar #0 _ringside_ring_$T r
-	lassign [_ringside_record_steps $T $r(stretch)] before before_ticks ones
-	lassign [_ringside_record_steps $T $words] behind behind_ticks more_ones
-	# What is far back counts less and less.
-	set steps [expr {$r(past) / 2 + $before + $behind}]
-	set ticks [expr {$r(past,ticks) / 2 + $before_ticks + $behind_ticks}]
-	set r(past) $steps
-	set r(past,ticks) $ticks
-	set known [expr {[llength $r(tail)] / $r(ew) - 1}]
-	set distance [_ringside_record_step $T [_ringside_stamp $T $r(tail) $known] \
-		[_ringside_stamp $T $words 0]]
-	set turns 0
 	set period [expr {$r(mask) + 1.0}]
-	if {$r(span) > 0 && $r(mask) > 0} {
-		# The host's clock tells how often the target's has turned meanwhile.
-		set passed [expr {double($r(ticks)) / $r(span) * ([clock milliseconds] - $r(wall))}]
-		set turns [expr {round(($passed - $distance) / $period)}]
-		if {$turns < 0 && $r(mask) >= 0xffffffff && $r(span) >= 100} {
-			return {0 0 1 0}
-		}
+	if {$r(mask) <= 0 || $r(span) < 100 || $r(ticks) == 0 || 2 * $distance <= $period} {
+		return 0
 	}
-	if {$ticks == 0} {
-		return {-1 0 0 0}
-	}
-	set distance [expr {$distance + [_ringside_max 0 $turns] * $period}]
-	set guess [expr {round($distance * $steps / double($ticks)) - 1}]
-	return [list $guess [expr {$ones && $more_ones && $before + $behind >= 8}] 0 $distance]
+	set rate [expr {double($r(ticks)) / $r(span)}]
+	return [expr {2 * $rate * ([clock milliseconds] - $r(wall)) + 1000 * $rate < $period / 2}]
 }
 
 # ---- The end ----
@@ -743,7 +726,7 @@ proc _ringside_record_close {T} {
 	set numbers [list $r(rec,entries) $r(rec,lost) $r(rec,exact) $r(rec,polls) \
 		[expr {$r(reads) - $r(rec,reads)}] [expr {$r(bytes) - $r(rec,bytes)}] \
 		[expr {$r(failed) - $r(rec,failed)}] $r(rec,resets)]
-	foreach field {recording tail stretch unsaid said,record} {
+	foreach field {recording tail unsaid said,record} {
 		unset -nocomplain r($field)
 	}
 	if {[catch {_ringside_log_close $T $numbers} why]} {
@@ -757,8 +740,8 @@ proc _ringside_record_text {T} {
 		return [expr {[info exists r(rec,last)] ? $r(rec,last) : "off"}]
 	}
 	set text "to $r(recording), every $r(rec,every) ms: $r(rec,entries) entries,\
-		[expr {$r(rec,exact) ? "" : "about "}]$r(rec,lost) lost,\
-		[_ringside_count $r(rec,laps) lap], [_ringside_count $r(rec,resets) reset]"
+		[expr {$r(rec,exact) ? "" : "at least "}]$r(rec,lost) lost in\
+		[_ringside_count $r(rec,gaps) gap], [_ringside_count $r(rec,resets) reset]"
 	if {$r(gone)} {
 		append text ", the target does not answer"
 	} elseif {$r(rec,state) ne "on"} {

@@ -280,10 +280,6 @@ proc _ringside_rkh_poll {T} {
 	set r(tail) [_ringside_rkh_end $bytes $_ringside_rkh_anchor]
 	set new [string byterange $bytes $known end]
 	set r(near) [_ringside_rkh_end $r(near)$new 256]
-	set now [clock milliseconds]
-	set r(rate) [expr {$now > $r(wall) ? ($r(rate) + double($k) / ($now - $r(wall))) / 2 : $r(rate)}]
-	set r(wall) $now
-	incr r(taken) $k
 	_ringside_rkh_put $T $new
 }
 
@@ -291,7 +287,7 @@ proc _ringside_rkh_poll {T} {
 proc _ringside_rkh_stop {T} {
 	upvar #0 _ringside_ring_$T r
 	if {[info exists r(behind)] && $r(behind)} {
-		_ringside_record_loss $T 1 0 0 0
+		_ringside_record_loss $T 1 0 1
 	}
 	set r(behind) 0
 }
@@ -348,8 +344,7 @@ proc _ringside_rkh_is_numbered {T numbers} {
 	return [expr {[llength $numbers] >= 16}]
 }
 
-# What is missing in front of the newest bytes: by the numbers on both sides, modulo 256, and about
-# as many turns of those as the bytes and the rate that they came at say.
+# Says what is missing before the newest bytes: by the numbers on both sides, modulo 256.
 proc _ringside_rkh_loss {T place bytes} {
 	upvar #0 _ringside_ring_$T r
 	set before [lindex [_ringside_rkh_numbers $T $r(near)] end]
@@ -358,17 +353,10 @@ proc _ringside_rkh_loss {T place bytes} {
 	set r(seq) $before
 	set numbers [_ringside_rkh_numbers $T [string byterange $bytes 0 4095]]
 	if {$before eq "" || ![llength $numbers] || ![_ringside_rkh_is_numbered $T $numbers]} {
-		return [_ringside_record_loss $T 1 0 0 0]
+		return [_ringside_record_loss $T 1 0 1]
 	}
 	set missing [expr {([lindex $numbers 0] - $before - 1) & 255}]
-	set apart [expr {($place - $r(pos) + $r(n)) % $r(n)}]
-	set written [expr {$r(rate) * ([clock milliseconds] - $r(wall))}]
-	set turns [expr {round(($written - $apart) / double($r(n)))}]
-	set written [expr {$apart + $r(n) * [_ringside_max 0 $turns]}]
-	set each [expr {$r(rec,entries) && $r(taken) ? double($r(taken)) / $r(rec,entries) : 16.0}]
-	set guess [expr {($written - [string bytelength $bytes]) / $each}]
-	set turns [_ringside_max 0 [expr {round(($guess - $missing) / 256)}]]
-	_ringside_record_loss $T 1 [expr {$missing + 256 * $turns}] 2 256
+	_ringside_record_loss $T 1 $missing 256
 }
 
 # The newest bytes, of a ring that was not known before or that the writer has gone round.
@@ -382,9 +370,7 @@ proc _ringside_rkh_begin {T lapped} {
 	}
 	if {!$lapped} {
 		_ringside_rkh_describe $T $place
-		foreach {field value} {rate 0 taken 0 seq ""} {
-			set r($field) $value
-		}
+		set r(seq) ""
 	} else {
 		incr r(rec,laps)
 		_ringside_rkh_loss $T $place $bytes
@@ -396,20 +382,18 @@ proc _ringside_rkh_begin {T lapped} {
 	set r(pos) $place
 	set r(tail) [_ringside_rkh_end $bytes $_ringside_rkh_anchor]
 	set r(near) [_ringside_rkh_end $bytes 256]
-	set r(wall) [clock milliseconds]
-	incr r(taken) [string bytelength $bytes]
 	_ringside_rkh_put $T $bytes
 }
 
-# The bytes that were the newest are gone: the writer came round, or began anew and has not filled
-# the array since.
+# The bytes that were the newest are gone: the writer has lapped the reader, or the ring was
+# emptied. An emptied array is zero from the write position to its end, which a full one is not,
+# but for a short rest: the end of every frame is a byte that is not zero.
 proc _ringside_rkh_lap {T place} {
-	global _ringside_rkh_anchor
 	upvar #0 _ringside_ring_$T r
-	set ahead [_ringside_rkh_fetch $T $place [_ringside_min $_ringside_rkh_anchor \
-		[expr {$r(n) - $place}]]]
-	if {$r(rec,restart) || $ahead eq [_ringside_rkh_zeros [string bytelength $ahead]]} {
-		return [_ringside_record_reset $T "the ring began anew"]
+	set left [expr {$r(n) - $place}]
+	if {$r(rec,restart) || ($left >= 128 &&
+			[_ringside_rkh_fetch $T $place $left] eq [_ringside_rkh_zeros $left])} {
+		return [_ringside_record_reset $T "the target was reset, or its trace opened again"]
 	}
 	_ringside_rkh_begin $T 1
 }

@@ -14,10 +14,9 @@
 
 // What the blocks of one stop tell.
 struct news {
-    struct extract_text *text; // where marks are told; NULL: nowhere
-    uint64_t lost;
-    bool about; // `lost` is an estimate
-    bool any;   // there was a loss
+    struct extract_text *text;     // where marks are told; NULL: nowhere
+    uint64_t lost;                 // at least
+    uint64_t gaps, gaps_not_exact; // of these, `lost` is not all
 };
 
 struct recording {
@@ -55,9 +54,9 @@ static enum extract_code note(void *context, const struct extract_log_block *blo
 
     (void)error;
     if (block->type == EXTRACT_LOG_LOSS) {
-        news->any = true;
         news->lost += block->lost;
-        news->about |= !(block->flags & EXTRACT_LOG_LOSS_EXACT);
+        news->gaps++;
+        news->gaps_not_exact += block->modulo != 0;
     }
     if (is_told(block) && news->text) {
         extract_text_puts(news->text, "record: ");
@@ -77,22 +76,22 @@ static void hear(struct recording *r, struct call *call)
 
 static void tell_losses(const struct news *news, struct answer *answer)
 {
-    if (!news->any)
+    if (!news->gaps)
         return;
     answer->status = ANSWER_LOSSES;
     if (news->lost)
         extract_text_printf(&answer->text, "record: %s%llu event%s lost\n",
-                            news->about ? "about " : "", (unsigned long long)news->lost,
+                            news->gaps_not_exact ? "at least " : "", (unsigned long long)news->lost,
                             news->lost == 1 ? "" : "s");
     else
-        extract_text_puts(&answer->text, "record: events lost, it is not known how many\n");
+        extract_text_puts(&answer->text, "record: an unknown number of events was lost\n");
 }
 
 static void count(const struct extract_record_status *status, struct answer *answer)
 {
     answer->counted = true;
     answer->events = status->entries;
-    answer->lost_known = status->lost_known;
+    answer->lost_known = !status->gaps_not_exact;
     answer->lost = status->lost;
 }
 
@@ -102,7 +101,7 @@ static void put_sum(const struct recording *r, const struct extract_record_statu
     extract_text_printf(text, "%llu events in ", (unsigned long long)status->entries);
     extract_text_escaped(text, r->path);
     extract_text_printf(text, ", %s%llu lost, %llu resets; %llu KB read in %llu reads\n",
-                        status->lost_known ? "" : "about ", (unsigned long long)status->lost,
+                        status->gaps_not_exact ? "at least " : "", (unsigned long long)status->lost,
                         (unsigned long long)status->resets,
                         (unsigned long long)status->cost.bytes / 1000,
                         (unsigned long long)status->cost.reads);
@@ -260,7 +259,7 @@ static enum extract_code end(struct call *call)
     extract_text_puts(&answer->text, "record: ");
     put_sum(r, &status, &answer->text);
     count(&status, answer);
-    if (status.lost || !status.lost_known || status.gone)
+    if (status.gaps || status.gone)
         answer->status = ANSWER_LOSSES;
     recording_free(r);
     return code ? code : closed;

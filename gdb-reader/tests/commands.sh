@@ -95,6 +95,18 @@ test_save() {
     done
 }
 
+# Invisible characters, and those that turn the text, are escaped in paths.
+test_paths_are_escaped() {
+    local spoof=$work/$'a\xe2\x80\xaeb'
+    cp "$elf" "$spoof.elf"
+    boot board
+    session "$spoof.elf" "target remote $work/board.sock" 'tbreak checkpoint' continue \
+        "ringside save $spoof.trx" 'ringside last 1' 'ringside status'
+    [ -s "$spoof.trx" ]
+    has 'bytes saved to .*/a\\xe2\\x80\\xaeb.trx$'
+    has '^symbols: .*/a\\xe2\\x80\\xaeb.elf$'
+}
+
 test_save_failure() {
     at_checkpoint 'ringside save /dev/full' 'echo not here\n'
     has 'near .ringside: /dev/full: '

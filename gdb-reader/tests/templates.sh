@@ -74,9 +74,11 @@ test_faults_leave_the_setting() {
 }
 
 test_warnings_do_not_refuse() {
-    printf '1000 1.0 L=APPL "first"\n1000 1.0 L=APPL "second"\n' >"$work/twice.fmt"
+    printf '1000 1.0 L=APPL "first"\n1000 1.0 L=APPL "second"\n1001 1.0 "x" $cuont\n' \
+        >"$work/twice.fmt"
     at_checkpoint "ringside set templates $work/twice.fmt" 'echo <1>\n' 'ringside last 1'
     sed '/<1>/,$d' "$out" | grep -qE 'twice.fmt:[12]:[0-9]+: W-DUP: '
+    sed '/<1>/,$d' "$out" | grep -qE 'twice.fmt:3:14: W-UNSET: '
     sed -n '/<1>/,$p' "$out" >"$work/shown"
     grep -qE ' second$' "$work/shown"
     [ "$(grep -c W-DUP "$work/shown")" -eq 0 ]

@@ -125,14 +125,22 @@ enum extract_code extract_draft_open(struct extract_draft *draft, const char *pa
 bool extract_draft_write(struct extract_draft *draft, const void *bytes, size_t length)
 {
     const uint8_t *at = bytes;
+    uint64_t most = draft->name ? extract_file_most() : UINT64_MAX;
     while (length) {
-        ssize_t n = write(draft->fd, at, length < SSIZE_MAX ? length : SSIZE_MAX);
+        uint64_t room = most > draft->bytes ? most - draft->bytes : 0;
+        size_t part = length < room ? length : (size_t)room;
+        if (!part) {
+            errno = EFBIG;
+            return false;
+        }
+        ssize_t n = write(draft->fd, at, part < SSIZE_MAX ? part : SSIZE_MAX);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return false;
         at += n;
         length -= (size_t)n;
+        draft->bytes += (uint64_t)n;
     }
     return true;
 }

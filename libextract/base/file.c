@@ -2,13 +2,16 @@
 // base: whole host files. In: a path. Out: its bytes, read once and bounded; or a file replaced in
 // one step. Standard: IEEE Std 1003.1-2017 (open, fstat, read, write, fsync, rename).
 #include "base/file.h"
+#include "base/now.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +25,7 @@ struct intake {
     size_t length;
     size_t size;
     size_t limit;
+    uint64_t end; // by extract_now: when everything must have come; 0: at any time
 };
 
 const char *extract_file_name(const char *path)
@@ -41,7 +45,16 @@ enum extract_code extract_file_error(const char *name, const char *hint,
         snprintf(buffer, sizeof buffer, "system error %d", reason);
     if (reason == ENOSPC || reason == EDQUOT)
         hint = "make room, or name a file on another disk";
+    if (reason == EFBIG && !hint)
+        hint = "raise the limit of file sizes (ulimit -f)";
     return extract_error_set(error, EXTRACT_IO, name, hint, "%s", buffer);
+}
+
+uint64_t extract_file_most(void)
+{
+    struct rlimit limit;
+    bool has_limit = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < INT64_MAX;
+    return has_limit ? limit.rlim_cur : INT64_MAX;
 }
 
 static enum extract_code no_memory(const char *name, size_t size, struct extract_error *error)
@@ -70,9 +83,30 @@ static bool intake_grow(struct intake *in, size_t size)
     return true;
 }
 
+// Waits for bytes, or for the end. A FIFO without a writer is silent; it is not at its end before
+// one came and went.
+static enum extract_code await_bytes(int fd, const struct intake *in, struct extract_error *error)
+{
+    static const char hint[] = "write to it first, or give a regular file";
+    uint64_t silence = extract_now() + EXTRACT_SILENCE_SECONDS * EXTRACT_SECOND;
+    uint64_t due = silence < in->end ? silence : in->end, now;
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    while ((now = extract_now()) < due)
+        if (poll(&one, 1, (int)((due - now) / (EXTRACT_SECOND / 1000)) + 1) > 0)
+            return EXTRACT_OK;
+    if (due == in->end)
+        return extract_error_set(error, EXTRACT_IO, in->name, hint,
+                                 "it did not end within %d seconds", EXTRACT_PATIENCE_SECONDS);
+    return extract_error_set(error, EXTRACT_IO, in->name, hint, "nothing came for %d seconds",
+                             EXTRACT_SILENCE_SECONDS);
+}
+
 static enum extract_code read_to_end(int fd, struct intake *in, struct extract_error *error)
 {
     for (;;) {
+        enum extract_code code = in->end ? await_bytes(fd, in, error) : EXTRACT_OK;
+        if (code)
+            return code;
         if (in->length > in->limit)
             return extract_error_set(error, EXTRACT_LIMIT, in->name,
                                      "cut out the part that matters",
@@ -83,6 +117,8 @@ static enum extract_code read_to_end(int fd, struct intake *in, struct extract_e
                 return no_memory(in->name, size, error);
         }
         ssize_t n = read_some(fd, in->bytes + in->length, in->size - in->length);
+        if (n < 0 && errno == EAGAIN && in->end) // another reader was faster
+            continue;
         if (n < 0)
             return extract_file_error(in->name, NULL, error);
         if (n == 0)
@@ -118,18 +154,18 @@ static enum extract_code intake_start(int fd, struct intake *in, uint64_t limit,
     return intake_grow(in, size) ? EXTRACT_OK : no_memory(in->name, size, error);
 }
 
-static int open_to_read(const char *path)
+static int open_to_read(const char *path, int flags)
 {
     if (strcmp(path, "-") == 0)
         return STDIN_FILENO;
-    return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
 }
 
-enum extract_code extract_file_read(const char *path, uint64_t limit, uint8_t **bytes,
+static enum extract_code read_whole(const char *path, uint64_t limit, uint64_t end, uint8_t **bytes,
                                     size_t *length, struct extract_error *error)
 {
-    struct intake in = {extract_file_name(path), NULL, 0, 0, 0};
-    int fd = open_to_read(path);
+    struct intake in = {.name = extract_file_name(path), .end = end};
+    int fd = open_to_read(path, end ? O_NONBLOCK : 0);
     if (fd < 0)
         return extract_file_error(in.name, NULL, error);
     enum extract_code code = intake_start(fd, &in, limit, error);
@@ -149,6 +185,26 @@ enum extract_code extract_file_read(const char *path, uint64_t limit, uint8_t **
     return EXTRACT_OK;
 }
 
+enum extract_code extract_file_read(const char *path, uint64_t limit, uint8_t **bytes,
+                                    size_t *length, struct extract_error *error)
+{
+    return read_whole(path, limit, 0, bytes, length, error);
+}
+
+enum extract_code extract_file_read_in_time(const char *path, uint64_t limit, uint8_t **bytes,
+                                            size_t *length, struct extract_error *error)
+{
+    bool is_standard = strcmp(path, "-") == 0;
+    uint64_t end = is_standard ? 0 : extract_now() + EXTRACT_PATIENCE_SECONDS * EXTRACT_SECOND;
+    return read_whole(path, limit, end, bytes, length, error);
+}
+
+static enum extract_code refuse_to_peek(const char *path, struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_USAGE, path, "say what kind of input it is",
+                             "what is read from it to look at is gone for the reader");
+}
+
 static enum extract_code peek_fd(int fd, const char *path, void *buffer, size_t size, size_t *got,
                                  struct extract_error *error)
 {
@@ -158,8 +214,7 @@ static enum extract_code peek_fd(int fd, const char *path, void *buffer, size_t 
     if (S_ISDIR(st.st_mode))
         return extract_error_set(error, EXTRACT_IO, path, "name a file in it", "it is a directory");
     if (!S_ISREG(st.st_mode))
-        return extract_error_set(error, EXTRACT_USAGE, path, "say what kind of input it is",
-                                 "what is read from it to look at is gone for the reader");
+        return refuse_to_peek(path, error);
     *got = 0;
     while (*got < size) {
         ssize_t n = read_some(fd, (uint8_t *)buffer + *got, size - *got);
@@ -175,7 +230,10 @@ static enum extract_code peek_fd(int fd, const char *path, void *buffer, size_t 
 enum extract_code extract_file_peek(const char *path, void *buffer, size_t size, size_t *got,
                                     struct extract_error *error)
 {
-    // A FIFO is opened without waiting for its writer: it is only asked what it is.
+    struct stat st;
+    // A FIFO is not opened: its writer would take that for its reader, and lose what it writes.
+    if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+        return refuse_to_peek(path, error);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return extract_file_error(path, NULL, error);

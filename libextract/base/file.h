@@ -22,6 +22,14 @@
 enum extract_code extract_file_read(const char *path, uint64_t limit, uint8_t **bytes,
                                     size_t *length, struct extract_error *error);
 
+// Does the same for a file that goes with a trace and should be there: from a FIFO or device,
+// something must come every EXTRACT_SILENCE_SECONDS, and the end within EXTRACT_PATIENCE_SECONDS.
+// Nobody writes to a FIFO that was forgotten, and a command that waits for it shows nothing. "-" is
+// read without a limit. Errors also: IO (nothing came in time).
+enum { EXTRACT_SILENCE_SECONDS = 10, EXTRACT_PATIENCE_SECONDS = 60 };
+enum extract_code extract_file_read_in_time(const char *path, uint64_t limit, uint8_t **bytes,
+                                            size_t *length, struct extract_error *error);
+
 // Reads up to `size` bytes from the start of the regular file `path`; *got says how many.
 // Errors: IO, USAGE (not a regular file: what is read from a pipe is gone for the next reader).
 enum extract_code extract_file_peek(const char *path, void *buffer, size_t size, size_t *got,
@@ -45,14 +53,19 @@ struct extract_draft {
     int fd;
     char *path;     // owned; of the file that it will be
     char *name;     // behind it: of the file that it is; NULL: `path` is no regular file
+    uint64_t bytes; // written so far
     bool exclusive; // the path must be free
 };
 enum extract_code extract_draft_open(struct extract_draft *draft, const char *path, bool exclusive,
                                      struct extract_error *error);
-// False, with errno: it could not be written.
+// False, with errno: it could not be written. At the limit of file sizes that is EFBIG; the limit
+// is looked at before it is met, since the system's signal would end the process (SIGXFSZ).
 bool extract_draft_write(struct extract_draft *draft, const void *bytes, size_t length);
 enum extract_code extract_draft_keep(struct extract_draft *draft, struct extract_error *error);
 void extract_draft_drop(struct extract_draft *draft);
+
+// Returns how many bytes the system lets a file of this process have now (RLIMIT_FSIZE).
+uint64_t extract_file_most(void);
 
 // What errno says, as an error IO about the file `name`. `hint` may be NULL.
 enum extract_code extract_file_error(const char *name, const char *hint,

@@ -153,6 +153,21 @@ size_t extract_text_columns(const char *string)
     return columns;
 }
 
+// Escapes the character at `string`, or a byte that begins none. Returns how many bytes are done.
+static size_t put_json_escape(struct extract_text *text, const char *string)
+{
+    uint32_t c;
+    size_t length = extract_utf8_decode(string, &c);
+    if (!length)
+        c = (unsigned char)*string;
+    if (c < 0x10000)
+        extract_text_printf(text, "\\u%04x", c);
+    else
+        extract_text_printf(text, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+                            0xdc00 + (c & 0x3ff));
+    return length ? length : 1;
+}
+
 void extract_text_json(struct extract_text *text, const char *string)
 {
     extract_text_putc(text, '"');
@@ -163,8 +178,8 @@ void extract_text_json(struct extract_text *text, const char *string)
         if (n)
             extract_text_put(text, string, n);
         else
-            extract_text_printf(text, "\\u%04x", (unsigned char)*string);
-        string += n ? n : 1;
+            n = put_json_escape(text, string);
+        string += n;
     }
     extract_text_putc(text, '"');
 }

@@ -4,6 +4,7 @@
 #include "feed/feed.h"
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/templates/verbs.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -36,7 +37,9 @@ struct feeding {
     struct feed feed;
     struct extract_running *running;
     struct cli_output output;
-    int save; // -1: none
+    int save;                // -1: none
+    bool has_told_templates; // what is to be said of the templates was printed
+    bool has_bad_templates;  // there was an error among it
     uint8_t bytes[PIECE];
 };
 
@@ -177,6 +180,16 @@ static void sum_up(const struct feeding *f, const struct extract_running_status 
     say(f, text);
 }
 
+// Prints once what there is to say of the templates, when the first events have been reported.
+static void tell_templates(struct feeding *f)
+{
+    const struct extract_templates *templates = extract_running_templates(f->running);
+    if (!templates || f->has_told_templates || f->options->quiet)
+        return;
+    f->has_told_templates = true;
+    f->has_bad_templates = templates_diagnose(templates, false);
+}
+
 // ---- bytes ----
 
 static enum extract_code open_save(struct feeding *f, struct extract_error *error)
@@ -211,10 +224,14 @@ static enum extract_code take(struct feeding *f, enum feed_news news, size_t got
         *error = f->feed.error;
         return error->code;
     } else if (news != FEED_END) {
+        uint64_t good = extract_running_status(f->running).good;
         code = save(f, got, error);
         code =
             code ? code : extract_running_take(f->running, f->bytes, got, &f->output.text, error);
+        if (extract_running_status(f->running).good > good)
+            feed_note_frame(&f->feed);
     }
+    tell_templates(f);
     return code;
 }
 
@@ -230,6 +247,7 @@ static enum extract_code follow(struct feeding *f, struct extract_error *error)
     }
     if (!code && (news == FEED_END || extract_running_status(f->running).bytes))
         code = extract_running_end(f->running, &f->output.text, error);
+    tell_templates(f);
     extract_text_flush(&f->output.text);
     return code;
 }
@@ -286,7 +304,9 @@ static int print_all(struct feeding *f)
     struct extract_running_status status = extract_running_status(f->running);
     int result = status.whole && !status.lost ? CLI_WHOLE : CLI_LOSSES;
     bool cut_off = stopped && f->output.text.code; // nobody reads the rest
-    if (code && !f->output.fault && !cut_off)
+    if (code == EXTRACT_BAD && f->has_bad_templates)
+        result = CLI_UNREADABLE;
+    else if (code && !f->output.fault && !cut_off)
         result = cli_complain(&error);
     if (cut_off)
         extract_text_free(&f->output.text);

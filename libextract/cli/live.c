@@ -124,8 +124,11 @@ void cli_live_release(struct extract_memory *memory, const struct cli_options *o
         cli_complain(&error);
     }
     struct extract_live_halts halts = extract_live_halts(memory);
-    if (halts.count && !options->quiet)
-        fprintf(stderr, "ringside: %s: the target stood for %.3g ms\n", extract_memory_name(memory),
-                (double)halts.nanoseconds / 1e6);
+    if (halts.count && !options->quiet) {
+        char line[sizeof error.what + sizeof error.why + 8];
+        extract_error_set(&error, EXTRACT_OK, extract_memory_name(memory), NULL,
+                          "the target stood for %.3g ms", (double)halts.nanoseconds / 1e6);
+        fprintf(stderr, "ringside: %s\n", extract_error_format(&error, line, sizeof line));
+    }
     release_signals();
 }

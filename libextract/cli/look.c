@@ -115,11 +115,7 @@ int cli_look_close(struct cli_look *look, const struct cli_options *options, int
 static bool tell_templates(const struct cli_look *look, bool quiet)
 {
     const struct extract_templates *templates = extract_session_templates(look->session);
-    const struct extract_diagnostic *list;
-    if (!templates || quiet)
-        return false;
-    templates_diagnose(templates, false);
-    return extract_templates_diagnostics(templates, &list) > 0;
+    return templates && !quiet && templates_diagnose(templates, false);
 }
 
 int cli_look_run(const struct cli_options *options, const char *verb)

@@ -66,6 +66,7 @@ int main(int argc, char **argv)
     struct cli_options options;
 
     signal(SIGPIPE, SIG_IGN); // a write then fails with EPIPE, which ends us in order
+    signal(SIGXFSZ, SIG_IGN); // or with EFBIG, at the limit of file sizes
     const struct cli_command *first = argc > 1 ? cli_command_find(argv[1]) : NULL;
     if (first && first->run_words)
         return first->run_words(argc - 1, argv + 1);

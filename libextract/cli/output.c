@@ -55,7 +55,8 @@ int cli_output_open_as(struct cli_output *output, const struct cli_options *opti
 static int complain_of(const char *name, int fault)
 {
     struct extract_error error;
-    extract_error_set(&error, EXTRACT_IO, name, NULL, "%s", strerror(fault));
+    errno = fault;
+    extract_file_error(name, NULL, &error);
     return cli_complain(&error);
 }
 

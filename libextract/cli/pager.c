@@ -20,6 +20,7 @@ static void run_pager(const int ends[2])
     close(ends[0]);
     close(ends[1]);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     setenv("LESS", "R", 0); // colors, unless the user has his own wishes
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     _exit(NOT_FOUND);

@@ -42,33 +42,50 @@ void progress_advise(const struct progress *progress, const struct extract_recor
                      const struct extract_live_halts *halts)
 {
     const struct extract_record_advice *advice = &status->advice;
-    char line[240];
+    char line[320], most[80];
     if (progress->quiet)
         return;
+    if (advice->events)
+        snprintf(most, sizeof most, "up to %llu events/s can be recorded without loss",
+                 (unsigned long long)advice->events);
+    else
+        snprintf(most, sizeof most, "recording");
     if (!advice->slots)
-        snprintf(line, sizeof line, "its trace was never enabled; waiting for it");
+        snprintf(line, sizeof line, "waiting for the target to enable its trace");
     else
         snprintf(line, sizeof line,
-                 "up to %llu events/s can be followed with this ring of %u entries "
-                 "(%.3g ms a read, %.4g KB/s); a poll every %.3g ms",
-                 (unsigned long long)advice->events, advice->slots, milliseconds(advice->latency),
-                 (double)advice->rate / 1e3, milliseconds(advice->period));
+                 "%s; ring of %u %s, %.3g ms per read, %.4g KB/s, one poll every %.3g ms", most,
+                 advice->slots, advice->in_bytes ? "bytes" : "entries",
+                 milliseconds(advice->latency), (double)advice->rate / 1e3,
+                 milliseconds(advice->period));
     say(progress, line);
     if (halts->count)
         say(progress, "this server halts the target for each poll");
 }
 
-// What the ring or the link lacks, behind a blank; "" when they do.
+// What the link or the ring lacks for the load, after a semicolon; "" when they suffice.
 static void lack(char *text, size_t size, const struct extract_record_status *status)
 {
     const struct extract_record_advice *advice = &status->advice;
     text[0] = 0;
-    if (!status->lost && status->lost_known)
-        return;
-    if (advice->slots_wanted == UINT32_MAX)
-        snprintf(text, size, "; too fast for this link");
-    else if (advice->slots_wanted)
-        snprintf(text, size, "; a ring of %u entries would do", advice->slots_wanted);
+    if (advice->link_is_too_slow)
+        snprintf(text, size, "; the link is too slow for this load");
+    else if (status->gaps && advice->slots_wanted == UINT32_MAX)
+        snprintf(text, size, "; bursts are faster than the link, use a larger ring");
+    else if (status->gaps && advice->slots_wanted)
+        snprintf(text, size, "; use a ring of %u %s", advice->slots_wanted,
+                 advice->in_bytes ? "bytes" : "entries");
+}
+
+// How many are lost: what is certain, and in how many gaps.
+static void put_lost(char *text, size_t size, const struct extract_record_status *status)
+{
+    if (status->gaps)
+        snprintf(text, size, "%s%llu lost in %llu gap%s", status->gaps_not_exact ? "at least " : "",
+                 (unsigned long long)status->lost, (unsigned long long)status->gaps,
+                 status->gaps == 1 ? "" : "s");
+    else
+        snprintf(text, size, "0 lost");
 }
 
 static const char *state_of(const struct extract_record_status *status)
@@ -90,16 +107,15 @@ static void draw(struct progress *progress, const struct extract_record_status *
     double seconds = (double)(now - progress->said) / 1e9;
     double bytes = (double)(status->cost.bytes - progress->bytes) / (seconds > 0 ? seconds : 1);
     unsigned fill = advice->slots ? (unsigned)(100.0 * status->fill / advice->slots) : 0;
-    char more[64], line[240];
+    char more[64], lost[80], line[280];
     lack(more, sizeof more, status);
+    put_lost(lost, sizeof lost, status);
     snprintf(line, sizeof line,
-             "%s%llu events, %llu/s, fill %u%%, %s%llu lost, %.4g of %.4g KB/s, "
-             "%llu/s possible, every %.3g ms%s",
+             "%s%llu events, %s%llu/s, fill %u%%, %s, %.4g of %.4g KB/s, every %.3g ms%s",
              state_of(status), (unsigned long long)status->entries,
-             (unsigned long long)status->events_per_second, fill,
-             status->lost_known ? "" : "about ", (unsigned long long)status->lost, bytes / 1e3,
-             (double)advice->rate / 1e3, (unsigned long long)advice->events,
-             milliseconds(advice->period), more);
+             status->rate_is_estimate ? "about " : "",
+             (unsigned long long)status->events_per_second, fill, lost, bytes / 1e3,
+             (double)advice->rate / 1e3, milliseconds(advice->period), more);
     if (progress->terminal)
         fprintf(stderr, "\r\033[K%.*s", columns() - 1, line);
     else
@@ -130,15 +146,15 @@ void progress_sum(struct progress *progress, const struct extract_record_status 
                   const struct extract_live_halts *halts, const char *path)
 {
     uint64_t ns = extract_now() - progress->start;
-    char more[64], line[240];
+    char more[64], lost[80], line[280];
     progress_clear(progress);
     if (progress->quiet)
         return;
     lack(more, sizeof more, status);
+    put_lost(lost, sizeof lost, status);
     snprintf(line, sizeof line,
-             "%s: %llu events in %.1f s, %s%llu lost, %llu resets; %llu polls, %llu KB read%s",
-             path, (unsigned long long)status->entries, (double)ns / 1e9,
-             status->lost_known ? "" : "about ", (unsigned long long)status->lost,
+             "%s: %llu events in %.1f s, %s, %llu resets; %llu polls, %llu KB read%s", path,
+             (unsigned long long)status->entries, (double)ns / 1e9, lost,
              (unsigned long long)status->resets, (unsigned long long)status->polls,
              (unsigned long long)status->cost.bytes / 1000, more);
     say(progress, line);
@@ -157,6 +173,14 @@ static void put_number(struct extract_text *text, const char *key, uint64_t valu
     extract_text_printf(text, "\"%s\":%llu,", key, (unsigned long long)value);
 }
 
+static void put_or_null(struct extract_text *text, const char *key, uint64_t value, bool is_known)
+{
+    if (is_known)
+        put_number(text, key, value);
+    else
+        extract_text_printf(text, "\"%s\":null,", key);
+}
+
 void progress_json(const struct progress *progress, struct extract_text *text,
                    const struct extract_record_status *status,
                    const struct extract_live_halts *halts, const char *path, const char *reason)
@@ -166,8 +190,14 @@ void progress_json(const struct progress *progress, struct extract_text *text,
     extract_text_json(text, path);
     extract_text_printf(text, ",\"reason\":\"%s\",\"seconds\":%.3f,", reason, (double)ns / 1e9);
     put_number(text, "entries", status->entries);
-    put_number(text, "lost", status->lost);
-    extract_text_printf(text, "\"lost_exact\":%s,", status->lost_known ? "true" : "false");
+    if (status->gaps_not_exact)
+        extract_text_puts(text, "\"lost\":null,");
+    else
+        put_number(text, "lost", status->lost);
+    put_number(text, "lost_at_least", status->lost);
+    extract_text_printf(text, "\"lost_exact\":%s,", status->gaps_not_exact ? "false" : "true");
+    put_number(text, "gaps", status->gaps);
+    put_number(text, "gaps_not_exact", status->gaps_not_exact);
     put_number(text, "laps", status->laps);
     put_number(text, "resets", status->resets);
     put_number(text, "polls", status->polls);
@@ -183,12 +213,13 @@ void progress_json(const struct progress *progress, struct extract_text *text,
                         (double)halts->nanoseconds / (double)(ns ? ns : 1));
     put_number(text, "latency_ns", status->advice.latency);
     put_number(text, "bytes_per_second", status->advice.rate);
-    put_number(text, "events_per_second", status->advice.events);
+    put_or_null(text, "events_per_second", status->advice.events, status->advice.events != 0);
     put_number(text, "period_ns", status->advice.period);
-    put_number(text, "slots", status->advice.slots);
-    bool none = status->advice.slots_wanted == UINT32_MAX;
-    if (none)
-        extract_text_puts(text, "\"slots_wanted\":null}}\n");
-    else
-        extract_text_printf(text, "\"slots_wanted\":%u}}\n", status->advice.slots_wanted);
+    bool in_bytes = status->advice.in_bytes, any = status->advice.slots_wanted != UINT32_MAX;
+    put_or_null(text, "slots", status->advice.slots, !in_bytes);
+    put_or_null(text, "slots_wanted", status->advice.slots_wanted, any && !in_bytes);
+    put_or_null(text, "ring_bytes", status->advice.slots, in_bytes);
+    put_or_null(text, "ring_bytes_wanted", status->advice.slots_wanted, any && in_bytes);
+    extract_text_printf(text, "\"too_slow\":%s}}\n",
+                        status->advice.link_is_too_slow ? "true" : "false");
 }

@@ -18,12 +18,15 @@ static const struct extract_event_type types[] = {
      "RINGSIDE_LOST",
      "events lost",
      EXTRACT_KERN,
-     4,
+     7,
      false,
      {{"reason", EXTRACT_KIND_LOSS},
-      {"lost", EXTRACT_KIND_DEC},
-      {"estimate", EXTRACT_KIND_BOOL},
-      {"modulo", EXTRACT_KIND_DEC}}},
+      {"lost_at_least", EXTRACT_KIND_DEC},
+      {"lost_exact", EXTRACT_KIND_BOOL},
+      {"modulo", EXTRACT_KIND_DEC},
+      {"lost_at_most", EXTRACT_KIND_DEC},
+      {"lost_low", EXTRACT_KIND_DEC},
+      {"lost_high", EXTRACT_KIND_DEC}}},
     {EXTRACT_ID_DAMAGED,
      "RINGSIDE_DAMAGED",
      "log damaged",
@@ -41,9 +44,15 @@ static const struct extract_event_type types[] = {
       {"entries", EXTRACT_KIND_DEC},
       {"bytes", EXTRACT_KIND_DEC}}},
     MARK(EXTRACT_MARK_START, "RINGSIDE_START", "recording started"),
-    MARK(EXTRACT_MARK_STOP, "RINGSIDE_STOP", "recording stopped"),
+    {EXTRACT_ID_MARK + EXTRACT_MARK_STOP,
+     "RINGSIDE_STOP",
+     "recording stopped",
+     EXTRACT_KERN,
+     1,
+     false,
+     {{"text", EXTRACT_KIND_TEXT}}},
     MARK(EXTRACT_MARK_FULL, "RINGSIDE_FULL", "log full"),
-    MARK(EXTRACT_MARK_RESET, "RINGSIDE_RESET", "target reset"),
+    MARK(EXTRACT_MARK_RESET, "RINGSIDE_RESET", "trace restarted"),
     MARK(EXTRACT_MARK_GONE, "RINGSIDE_GONE", "target gone"),
     MARK(EXTRACT_MARK_BACK, "RINGSIDE_BACK", "target back"),
     MARK(EXTRACT_MARK_DISABLED, "RINGSIDE_DISABLED", "trace disabled"),
@@ -56,6 +65,7 @@ static const struct extract_event_type types[] = {
      false,
      {{"filter", EXTRACT_KIND_HEX}, {"text", EXTRACT_KIND_TEXT}}},
     MARK(EXTRACT_MARK_ERROR, "RINGSIDE_ERROR", "recording error"),
+    MARK(EXTRACT_MARK_CLOCK, "RINGSIDE_CLOCK", "clock went back"),
     MARK(0, "RINGSIDE_MARK", "mark"), // of a kind that a later version writes
 };
 
@@ -89,29 +99,40 @@ static const struct extract_event_type *put_head(const struct extract_reader *re
     return type;
 }
 
+// A loss of `at_least` entries and any multiple of `modulo` more. Only what is known is a field.
+static void put_lost(const struct extract_reader *reader, uint32_t reason, uint64_t at_least,
+                     uint64_t modulo, struct extract_event *event)
+{
+    put_head(reader, EXTRACT_ID_LOST, event);
+    event->field[EXTRACT_LOST_REASON] = reason;
+    event->field[EXTRACT_LOST_AT_LEAST] = at_least;
+    event->field[EXTRACT_LOST_EXACT] = !modulo;
+    event->field[EXTRACT_LOST_MODULO] = modulo;
+    event->field[LOST_GAP] = LOST_NO_GAP;
+    event->fields =
+        modulo > EXTRACT_LOG_ANY_MORE ? EXTRACT_LOST_MODULO + 1 : EXTRACT_LOST_EXACT + 1;
+}
+
 void extract_mark_lost(const struct extract_reader *reader, const struct extract_log_block *block,
                        struct extract_event *event)
 {
-    bool exact = block->flags & EXTRACT_LOG_LOSS_EXACT;
-    bool modulo = block->flags & EXTRACT_LOG_LOSS_MODULO;
-    put_head(reader, EXTRACT_ID_LOST, event);
-    event->field[0] = block->kind;
-    event->field[1] = block->lost;
-    event->field[2] = !exact;
-    event->field[3] = block->modulo;
-    // A number that nobody knows is not shown.
-    event->fields = exact ? 3 : modulo ? 4 : 1;
+    const struct loss_estimate *likely =
+        loss_estimator_find(&reader->trace->estimator, block->index);
+    put_lost(reader, block->kind, block->lost, block->modulo, event);
+    if (!(block->flags & EXTRACT_LOG_LOSS_HELD))
+        event->field[LOST_GAP] = block->index;
+    if (!likely)
+        return;
+    event->field[EXTRACT_LOST_AT_MOST] = likely->at_most;
+    event->field[EXTRACT_LOST_LOW] = likely->low;
+    event->field[EXTRACT_LOST_HIGH] = likely->high;
+    event->fields = EXTRACT_LOST_HIGH + 1;
 }
 
 void extract_mark_missing(const struct extract_reader *reader, uint8_t count,
                           struct extract_event *event)
 {
-    put_head(reader, EXTRACT_ID_LOST, event);
-    event->field[0] = EXTRACT_LOSS_NUMBERS;
-    event->field[1] = count;
-    event->field[2] = true;
-    event->field[3] = UINT8_MAX + 1;
-    event->fields = 4;
+    put_lost(reader, EXTRACT_LOSS_NUMBERS, count, UINT8_MAX + 1, event);
 }
 
 void extract_mark_damaged(const struct extract_reader *reader, uint64_t entries,
@@ -135,7 +156,7 @@ void extract_mark_broken(const struct extract_reader *reader, enum extract_verdi
 void extract_mark_put(const struct extract_reader *reader, const struct extract_log_block *block,
                       struct extract_event *event)
 {
-    uint32_t kind = block->kind <= EXTRACT_MARK_ERROR ? block->kind : 0;
+    uint32_t kind = block->kind <= EXTRACT_MARK_CLOCK ? block->kind : 0;
     const struct extract_event_type *type = put_head(reader, EXTRACT_ID_MARK + kind, event);
     for (unsigned i = 0; i < type->fields; i++) {
         bool text = type->field[i].kind == EXTRACT_KIND_TEXT;
@@ -156,6 +177,7 @@ bool extract_event_is_break(const struct extract_event *event)
     case EXTRACT_ID_MARK + EXTRACT_MARK_RESET:
     case EXTRACT_ID_MARK + EXTRACT_MARK_DISABLED:
     case EXTRACT_ID_MARK + EXTRACT_MARK_ENABLED:
+    case EXTRACT_ID_MARK + EXTRACT_MARK_CLOCK:
         return true;
     default:
         return false;

@@ -472,6 +472,8 @@ static bool walk(struct build *build)
     struct extract_reader reader, before;
     size_t got;
     extract_reader_init(&reader, trace);
+    if (trace->pieces)
+        extract_tape_begin(trace);
     while (before = reader, (got = extract_reader_next(&reader, events, BATCH))) {
         for (size_t i = 0; i < got; i++) {
             uint32_t id = events[i].id;

@@ -4,6 +4,7 @@
 #define EXTRACT_EVENTS_ROOM_H
 
 #include "base/grow.h"
+#include "events/loss_estimator.h"
 #include "formats/format.h"
 #include "snapshot/pieces.h"
 #include <extract/text.h>
@@ -56,6 +57,11 @@ struct extract_milestone {
     uint64_t lowest;  // ticks of an event behind it
 };
 
+// A field of a loss that is not shown: the gap's number for the estimator.
+enum { LOST_GAP = EXTRACT_LOST_HIGH + 1 };
+
+#define LOST_NO_GAP UINT64_MAX // how long it took is not known, so that nothing can be estimated
+
 // Numbers of texts: those of marks are blocks of the log; others are the format's own.
 #define EXTRACT_TEXT_OF_LOG (UINT64_C(1) << 63)
 
@@ -80,6 +86,7 @@ struct extract_trace {
     // Of a log only:
     struct extract_pieces *pieces;
     struct extract_log_info log;
+    struct loss_estimator estimator;      // fed by the first walk
     struct extract_milestone *milestones; // in order
     size_t milestone_count;
     uint64_t milestone_step; // events between two of them, at least
@@ -112,6 +119,7 @@ uint64_t extract_piece_span(const struct extract_snapshot *piece, const struct e
                             uint64_t *first);
 // extract_reader_next for a log; and what the first walk over it finds.
 size_t extract_tape_next(struct extract_reader *reader, struct extract_event *events, size_t count);
+void extract_tape_begin(struct extract_trace *trace);
 bool extract_tape_note(struct extract_trace *trace, const struct extract_reader *before,
                        const struct extract_event *events, size_t count);
 void extract_tape_end(struct extract_trace *trace, const struct extract_reader *end);

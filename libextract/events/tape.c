@@ -101,7 +101,7 @@ static bool block_number(const struct extract_log_block *block, uint64_t *number
         *number = block->first;
         return true;
     case EXTRACT_LOG_LOSS:
-        *number = block->first - (block->lost < block->first ? block->lost : block->first);
+        *number = block->first - (block->numbers < block->first ? block->numbers : block->first);
         return true;
     default:
         return false;
@@ -170,7 +170,8 @@ static void read_mark(struct extract_reader *reader, const struct extract_log_bl
     else
         extract_mark_put(reader, block, event);
     bool starts = event->id == EXTRACT_ID_MARK + EXTRACT_MARK_START;
-    bool resets = event->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
+    bool resets = event->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET ||
+                  event->id == EXTRACT_ID_MARK + EXTRACT_MARK_CLOCK;
     if (!starts || reader->started) { // nothing is missing in front of the first entries of all
         reader->gap |= extract_event_is_break(event);
         reader->anew |= starts || resets;
@@ -210,28 +211,37 @@ size_t extract_tape_next(struct extract_reader *reader, struct extract_event *ev
 
 // ---- the first walk ----
 
+enum { NUMBERED_LAP = 256 }; // entries of a stream: their numbers have 8 bits
+
+void extract_tape_begin(struct extract_trace *trace)
+{
+    const struct extract_slots *entries = &extract_pieces_head(trace->pieces)->ring.entries;
+    loss_estimator_start(&trace->estimator, entries->slot_bytes ? entries->count : NUMBERED_LAP);
+}
+
 static void note_loss(struct extract_trace *trace, const struct extract_event *event)
 {
-    uint64_t reason = event->field[0] < EXTRACT_LOSS_REASONS ? event->field[0] : 0;
-    struct extract_loss_info *loss = &trace->log.losses[reason];
-    if (!loss->places++)
-        loss->exact = true;
-    if (event->fields == 1) {
-        loss->unknown++;
-        return;
-    }
-    loss->exact &= !event->field[2];
-    loss->entries = add(loss->entries, event->field[1]);
+    uint64_t reason = event->field[EXTRACT_LOST_REASON];
+    struct extract_loss_info *loss = &trace->log.losses[reason < EXTRACT_LOSS_REASONS ? reason : 0];
+    loss->gaps++;
+    loss->not_exact += !event->field[EXTRACT_LOST_EXACT];
+    loss->at_least = add(loss->at_least, event->field[EXTRACT_LOST_AT_LEAST]);
+    if (event->field[LOST_GAP] == LOST_NO_GAP && !event->field[EXTRACT_LOST_EXACT])
+        loss_estimator_break(&trace->estimator);
+    else
+        loss_estimator_gap(&trace->estimator, event->field[LOST_GAP],
+                           event->field[EXTRACT_LOST_AT_LEAST], event->field[EXTRACT_LOST_MODULO]);
 }
 
 static void note_mark(struct extract_trace *trace, const struct extract_event *event)
 {
     struct extract_log_info *log = &trace->log;
     struct extract_ring *ring = &extract_pieces_head(trace->pieces)->ring;
-    switch (event->id) {
-    case EXTRACT_ID_LOST:
+    if (event->id == EXTRACT_ID_LOST)
         note_loss(trace, event);
-        break;
+    else if (extract_event_is_break(event))
+        loss_estimator_break(&trace->estimator);
+    switch (event->id) {
     case EXTRACT_ID_DAMAGED:
         log->missing = add(log->missing, event->field[0]);
         break;
@@ -295,25 +305,39 @@ bool extract_tape_note(struct extract_trace *trace, const struct extract_reader 
         const struct extract_event *event = &events[i];
         highest = event->ticks > highest ? event->ticks : highest;
         place->lowest = event->ticks < place->lowest ? event->ticks : place->lowest;
-        if (extract_event_is_mark(event))
+        if (extract_event_is_mark(event)) {
             note_mark(trace, event);
-        else
+        } else {
+            loss_estimator_entry(&trace->estimator, event->ticks);
             trace->info.entries_valid++;
+        }
     }
     trace->info.span_ticks = highest;
     return true;
 }
 
-static void sum_losses(struct extract_info *info, struct extract_log_info *log)
+// The estimates are those of single gaps: of their sum, only what is certain is known. The largest
+// number is that of all gaps together, where each has one.
+static void sum_losses(struct extract_trace *trace)
 {
-    info->lost_known = log->lost_exact = true;
+    struct extract_info *info = &trace->info;
+    const struct loss_estimator *estimator = &trace->estimator;
+    uint64_t estimated = 0, more = 0;
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
-        const struct extract_loss_info *loss = &log->losses[i];
-        info->events_lost = add(info->events_lost, loss->entries);
-        info->lost_known &= !loss->unknown;
-        log->lost_exact &= !loss->places || (loss->exact && !loss->unknown);
-        info->overrun |= loss->places != 0;
+        const struct extract_loss_info *loss = &trace->log.losses[i];
+        info->lost_at_least = add(info->lost_at_least, loss->at_least);
+        info->gaps += loss->gaps;
+        info->gaps_not_exact += loss->not_exact;
     }
+    for (size_t i = 0; i < estimator->count; i++) {
+        estimated += estimator->gaps[i].is_known;
+        more = add(more, estimator->gaps[i].at_most - estimator->gaps[i].at_least);
+    }
+    bool is_bounded = estimated == info->gaps_not_exact;
+    info->lost_at_most = is_bounded ? add(info->lost_at_least, more) : UINT64_MAX;
+    info->lost_known = !info->gaps_not_exact;
+    info->events_lost = info->lost_known ? info->lost_at_least : 0;
+    info->overrun = info->gaps != 0;
 }
 
 // A log that is full, and was flushed to once more: what did not go in, no block tells.
@@ -321,10 +345,9 @@ static void note_refused(struct extract_log_info *log)
 {
     struct extract_loss_info *loss = &log->losses[EXTRACT_LOSS_LOG_FULL];
     bool full = log->status.policy == EXTRACT_LOG_UNTIL_FULL && log->status.full;
-    if (!full || !log->ended || !log->ending.log_overrun || loss->places)
+    if (!full || !log->ended || !log->ending.log_overrun || loss->gaps)
         return;
-    loss->places = loss->unknown = 1;
-    loss->exact = false;
+    loss->gaps = loss->not_exact = 1;
 }
 
 void extract_tape_end(struct extract_trace *trace, const struct extract_reader *end)
@@ -340,7 +363,8 @@ void extract_tape_end(struct extract_trace *trace, const struct extract_reader *
     log->unreadable = extract_pieces_damaged(trace->pieces);
     log->ended = extract_pieces_ending(trace->pieces, &log->ending);
     note_refused(log);
-    sum_losses(info, log);
+    loss_estimator_end(&trace->estimator);
+    sum_losses(trace);
     info->log = log;
     info->entries_damaged = add(end->skipped, log->missing);
     info->entries_total = add(info->entries_valid, info->entries_damaged);
@@ -359,7 +383,10 @@ void extract_tape_end(struct extract_trace *trace, const struct extract_reader *
 uint64_t extract_tape_lacking(const struct extract_trace *trace)
 {
     uint64_t lacking = trace->log.missing;
-    for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++)
-        lacking = add(lacking, add(trace->log.losses[i].entries, trace->log.losses[i].unknown));
+    for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
+        const struct extract_loss_info *loss = &trace->log.losses[i];
+        // A gap of which nothing is known lacks one event, or it would not be reported.
+        lacking = add(lacking, loss->at_least ? loss->at_least : loss->not_exact);
+    }
     return lacking;
 }

@@ -48,6 +48,12 @@ static void fill_info(struct extract_trace *trace)
         info->full = snapshot->full;
         info->overrun = snapshot->overrun;
     }
+    for (uint32_t i = 0; snapshot->index && i < info->entries_total; i++)
+        info->gaps += snapshot->index[i].lost != 0;
+    info->gaps_not_exact = info->gaps; // numbers of 8 bits do not show how often they wrapped
+    info->lost_at_least = info->lost_known ? info->events_lost : snapshot->lost;
+    info->lost_known &= !info->gaps_not_exact;
+    info->lost_at_most = info->lost_known ? info->events_lost : UINT64_MAX;
 }
 
 static enum extract_code new_trace(struct extract_trace **trace,
@@ -145,6 +151,7 @@ void extract_trace_close(struct extract_trace *trace)
         return;
     extract_names_free(trace);
     extract_pieces_close(trace->pieces);
+    loss_estimator_free(&trace->estimator);
     free(trace->milestones);
     free(trace);
 }

@@ -167,7 +167,7 @@ enum extract_code extract_user_types_open(struct extract_user_types **types, con
     *types = NULL;
     if (!t)
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
-    enum extract_code code = extract_file_read(path, FILE_LIMIT, &bytes, &length, error);
+    enum extract_code code = extract_file_read_in_time(path, FILE_LIMIT, &bytes, &length, error);
     if (!code)
         code = take_text(t, path, bytes, length, error);
     free(bytes);

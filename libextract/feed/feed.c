@@ -35,8 +35,7 @@ enum feed_news feed_say(struct feed *feed, enum feed_news news, const char *form
 int feed_read(struct feed *feed, uint8_t *bytes, size_t size)
 {
     ssize_t got = read(feed->fd, bytes, size < READ_MOST ? size : READ_MOST);
-    if (got > 0)
-        feed->heard = extract_now();
+    feed->has_rest |= got > 0;
     if (got >= 0)
         return (int)got;
     return errno == EAGAIN || errno == EINTR ? -1 : -2;
@@ -55,6 +54,12 @@ enum feed_news feed_take(struct feed *feed, uint8_t *bytes, size_t size, size_t 
     close(feed->fd);
     feed->fd = -1;
     return feed_say(feed, FEED_WENT, "%s", gone);
+}
+
+void feed_note_frame(struct feed *feed)
+{
+    feed->heard = extract_now();
+    feed->has_rest = false;
 }
 
 void feed_close(struct feed *feed)

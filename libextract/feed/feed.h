@@ -34,7 +34,8 @@ struct feed {
     struct extract_error error; // of FEED_FAULT
     int fd;                     // where bytes come from; -1: from nowhere now
     int listener;               // -1: none
-    uint64_t heard;             // when the last bytes came, or the source
+    uint64_t heard;             // when the last readable frame came, or the source
+    bool has_rest;              // bytes came after that, and no frame of them could be read
     uint64_t offset;            // of a file: bytes that were read
     uint64_t device, inode;     // of a file
     uint32_t baud;
@@ -52,9 +53,9 @@ enum extract_code feed_open_file(struct feed *feed, const char *path, struct ext
 // when it is closed. One that vanishes is waited for.
 enum extract_code feed_open_serial(struct feed *feed, const char *path, uint32_t baud,
                                    struct extract_error *error);
-// The clients of a TCP port, one after the other: others wait; one that is silent gives way to one
-// that waits. `place` is "[ADDRESS:]PORT" or "ADDRESS"; without an address it is 127.0.0.1.
-// Errors: USAGE (no such place).
+// The clients of a TCP port, one after the other: others wait. A client that has sent no
+// readable frame for three seconds (feed_note_frame) gives way to one that waits. `place` is
+// "[ADDRESS:]PORT" or "ADDRESS"; without an address it is 127.0.0.1. Errors: USAGE (no such place).
 enum extract_code feed_open_listener(struct feed *feed, const char *place,
                                      struct extract_error *error);
 
@@ -64,6 +65,9 @@ static inline enum feed_news feed_next(struct feed *feed, uint8_t *bytes, size_t
     *got = 0;
     return feed->next(feed, bytes, size, got, wait_ms);
 }
+
+// Notes that a frame was read from the bytes of the last feed_next.
+void feed_note_frame(struct feed *feed);
 
 void feed_close(struct feed *feed);
 

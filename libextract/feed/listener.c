@@ -3,7 +3,8 @@
 // the bytes that one client after the other sends. Standard: IEEE Std 1003.1-2017 (listen, accept).
 //
 // A target that lost its power does not close its connection. So a connection that is silent is
-// asked for a sign of life, and gives way to another client.
+// asked for a sign of life, and gives way to another client. Nor may one stay that drips bytes
+// without a frame that can be read.
 #include "base/now.h"
 #include "feed/feed.h"
 #include "memory/live/peer.h"
@@ -53,10 +54,13 @@ static enum feed_news take_client(struct feed *feed)
         close(feed->fd);
     ask_for_life(fd);
     name_address((struct sockaddr *)&from, length, name, sizeof name);
+    const char *what = !other ? "%s is connected"
+                       : feed->has_rest
+                           ? "%s is connected; the one before sent no frame that could be read"
+                           : "%s is connected; the one before was silent";
     feed->fd = fd;
-    feed->heard = extract_now();
-    return feed_say(feed, FEED_CAME,
-                    other ? "%s is connected; the one before was silent" : "%s is connected", name);
+    feed_note_frame(feed);
+    return feed_say(feed, FEED_CAME, what, name);
 }
 
 static enum feed_news next_of_clients(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
@@ -65,8 +69,11 @@ static enum feed_news next_of_clients(struct feed *feed, uint8_t *bytes, size_t 
     bool other, silent = extract_now() - feed->heard > SILENT_SECONDS * EXTRACT_SECOND;
     bool there =
         feed_await(feed->fd, feed->fd < 0 || silent ? feed->listener : -1, wait_ms, &other);
+    // What comes after a silence may be a frame: it is read before the client has to go.
+    if (other && (!there || feed->has_rest))
+        return take_client(feed);
     if (!there)
-        return other ? take_client(feed) : FEED_QUIET;
+        return FEED_QUIET;
     return feed_take(feed, bytes, size, got, "the connection has ended; waiting for the next");
 }
 

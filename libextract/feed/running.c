@@ -111,6 +111,11 @@ struct extract_running_status extract_running_status(const struct extract_runnin
     return status;
 }
 
+const struct extract_templates *extract_running_templates(const struct extract_running *running)
+{
+    return running->session ? extract_session_templates(running->session) : NULL;
+}
+
 // ---- a stretch ----
 
 static void count(struct extract_running *r)

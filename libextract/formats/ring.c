@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // formats: finding the ring of any format, by address, by symbols or by scanning.
 #include "formats/format.h"
+#include "memory/images.h"
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,16 +49,30 @@ static void scan_place(struct scan *scan, const uint8_t *bytes, size_t left, siz
     }
 }
 
+static bool is_zero(const uint8_t *bytes, size_t length)
+{
+    return !length || (!bytes[0] && !memcmp(bytes, bytes + 1, length - 1));
+}
+
+// No header begins with a word of zeros, but for the upper half of a big-endian word of 8 bytes,
+// which is looked at from its lower half. So zeros are passed over, and holes of files not even
+// read.
 static void scan_region(struct scan *scan, const struct extract_region *region)
 {
     uint64_t at = (SCAN_STEP - region->address % SCAN_STEP) % SCAN_STEP;
     size_t before = 0; // bytes in front of the chunk that were offered with the one before it
     while (at < region->length && !scan->stopped) {
+        uint64_t address = region->address + at;
+        uint64_t data =
+            extract_memory_skip_holes(scan->memory, address, address + (region->length - at));
+        at += (data - address) / SCAN_STEP * SCAN_STEP;
+        before = data - address >= SCAN_STEP ? SCAN_STEP : before;
         uint64_t start = at - before, want = region->length - start;
         size_t got, length = want < sizeof scan->bytes ? (size_t)want : sizeof scan->bytes;
         extract_memory_read(scan->memory, region->address + start, scan->bytes, length, &got, NULL);
         size_t end = got < sizeof scan->bytes ? got : SCAN_CHUNK;
-        for (size_t i = before; i + SCAN_STEP <= end && !scan->stopped; i += SCAN_STEP)
+        bool has_any = !is_zero(scan->bytes, got);
+        for (size_t i = before; has_any && i + SCAN_STEP <= end && !scan->stopped; i += SCAN_STEP)
             scan_place(scan, scan->bytes + i, got - i, i, region->address + start + i);
         if (got < length)
             return; // a hole: the rest of the region cannot be trusted to be there

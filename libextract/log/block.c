@@ -33,6 +33,15 @@ static void find_numbers(struct extract_log_block *b, uint64_t *numbers[2])
     numbers[1] = loss ? &b->modulo : repeated ? &b->copy_distance : &b->last_stamp;
 }
 
+// Of a LOSS, the flags say what `modulo` says.
+static uint32_t flags_of(const struct extract_log_block *b)
+{
+    if (b->type != EXTRACT_LOG_LOSS)
+        return b->flags;
+    return (b->flags & EXTRACT_LOG_LOSS_HELD) |
+           (b->modulo ? EXTRACT_LOG_LOSS_AT_LEAST : EXTRACT_LOG_LOSS_EXACT);
+}
+
 void extract_log_encode(uint8_t head[LOG_HEAD], const struct extract_log_block *block)
 {
     struct extract_log_block copy = *block, *b = &copy;
@@ -42,7 +51,7 @@ void extract_log_encode(uint8_t head[LOG_HEAD], const struct extract_log_block *
     memcpy(head, LOG_MAGIC, 4);
     extract_log_store(head + 4, b->type, 2);
     extract_log_store(head + 6, b->kind, 2);
-    extract_log_store(head + 8, b->flags, 4);
+    extract_log_store(head + 8, flags_of(b), 4);
     extract_log_store(head + 12, b->length, 4);
     extract_log_store(head + 16, b->count, 4);
     extract_log_store(head + 20, b->provisional, 4);
@@ -65,6 +74,17 @@ void extract_log_seal(uint8_t head[LOG_HEAD], const void *payload, const uint8_t
         extract_log_sum(&sums, tail, 8);
     extract_log_store(head + AT_SUMS, sums.one, 8);
     extract_log_store(head + AT_SUMS + 8, sums.two, 8);
+}
+
+// Version 1 stored an estimate, whose rest modulo `modulo` is certain; or nothing that is certain.
+static void adjust_loss(struct extract_log_block *b)
+{
+    b->numbers = b->lost;
+    b->modulo = b->modulo ? b->modulo : EXTRACT_LOG_ANY_MORE;
+    if (b->flags & EXTRACT_LOG_LOSS_EXACT)
+        b->modulo = 0;
+    else if (!(b->flags & EXTRACT_LOG_LOSS_AT_LEAST))
+        b->lost = b->flags & EXTRACT_LOG_LOSS_ABOUT ? b->lost % b->modulo : 0;
 }
 
 // Numbers are counted up from 0: none comes near their end.
@@ -100,6 +120,8 @@ bool extract_log_decode(struct extract_log_block *b, const uint8_t head[LOG_HEAD
     find_numbers(b, numbers);
     *numbers[0] = extract_cursor_u64(&c);
     *numbers[1] = extract_cursor_u64(&c);
+    if (b->type == EXTRACT_LOG_LOSS)
+        adjust_loss(b);
     uint64_t sum = extract_cursor_u64(&c);
     return (!sum || sum == head_sum(head)) && counts_fit(b);
 }

@@ -89,6 +89,10 @@ static bool write_line(int fd, const char *creator)
     start_of((long)getpid(), &start);
     int n =
         snprintf(line, sizeof line, "%ld %llu %.*s\n", (long)getpid(), start, LINE / 2, creator);
+    if ((uint64_t)n > extract_file_most()) { // the system's signal would end the process
+        errno = EFBIG;
+        return false;
+    }
     return pwrite(fd, line, (size_t)n, 0) == n && ftruncate(fd, n) == 0;
 }
 
@@ -170,7 +174,7 @@ static enum extract_code try_lock(struct log_lock *lock, const char *path, const
         return EXTRACT_OK;
     }
     if (errno != EEXIST)
-        return extract_file_error(lock->path, hint, error);
+        return extract_file_error(lock->path, errno == EFBIG ? NULL : hint, error);
     lock->fd = open(lock->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (lock->fd >= 0)
         return take_over(lock, path, again, error);
@@ -216,7 +220,8 @@ enum extract_code extract_log_lock(struct log_lock *lock, const char *path, cons
     if (!code && again)
         code = not_ours(lock, "it comes and goes", error);
     if (!code && !write_line(lock->fd, creator)) {
-        code = extract_file_error(lock->path, "free some space on that disk", error);
+        code = extract_file_error(lock->path,
+                                  errno == EFBIG ? NULL : "free some space on that disk", error);
         unlink(lock->path);
     }
     if (code) {

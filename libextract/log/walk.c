@@ -49,7 +49,7 @@ static void count(struct extract_log *log, const struct extract_log_block *block
         s->entries = add(s->entries, block->count);
     if (block->type == EXTRACT_LOG_LOSS) {
         s->lost = add(s->lost, block->lost);
-        s->lost_known = s->lost_known && (block->flags & EXTRACT_LOG_LOSS_EXACT);
+        s->lost_known = s->lost_known && !block->modulo;
     }
     if (block->type == EXTRACT_LOG_MARK)
         s->full = block->kind == EXTRACT_MARK_FULL;

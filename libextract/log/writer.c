@@ -16,7 +16,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -296,7 +295,7 @@ static void count(struct extract_log_writer *w, const struct extract_log_block *
         w->next = block->first + block->count;
     } else if (block->type == EXTRACT_LOG_LOSS) {
         t->lost += block->lost;
-        t->lost_exact = t->lost_exact && (block->flags & EXTRACT_LOG_LOSS_EXACT);
+        t->lost_exact = t->lost_exact && !block->modulo;
         w->next = block->first;
     } else if (block->type == EXTRACT_LOG_MARK) {
         t->resets += block->kind == EXTRACT_MARK_RESET;
@@ -567,10 +566,7 @@ static enum extract_code plan(struct log_facts *facts, const struct extract_log_
 
 void extract_log_note_limit(struct extract_log_writer *writer)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        limit.rlim_cur = INT64_MAX;
-    writer->most = limit.rlim_cur;
+    writer->most = extract_file_most();
 }
 
 static void free_writer(struct extract_log_writer *w)

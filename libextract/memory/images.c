@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
 // memory: several images in one address space. In: spans and their bytes, from raw files or from a
 // loader. Out: one sorted, disjoint table that is read by binary search.
+//
+// Of a raw image in a regular file only what is asked for is read, when it is asked for: such files
+// may be larger than the host's memory, and sparse.
+// Standard: IEEE Std 1003.1-2024 (open, fstat, pread; lseek with SEEK_DATA).
+#define _GNU_SOURCE // SEEK_DATA
 #include "memory/images.h"
 #include "base/file.h"
 #include "memory/core.h"
 #include <inttypes.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 // Where the image that holds `address`, or else the next one above it, stands in the table.
 static size_t find(const struct extract_images *images, uint64_t address)
@@ -37,6 +46,21 @@ size_t extract_images_extent(const struct extract_images *images, uint64_t addre
     return rest < length ? (size_t)rest : length;
 }
 
+// Reads up to the end of the file, which may have become shorter. Returns how many bytes came.
+static size_t read_file(int file, uint64_t offset, void *buffer, size_t length)
+{
+    size_t got = 0;
+    while (got < length) {
+        ssize_t n = pread(file, (uint8_t *)buffer + got, length - got, (off_t)(offset + got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        got += (size_t)n;
+    }
+    return got;
+}
+
 size_t extract_images_read(void *images, uint64_t address, void *buffer, size_t length)
 {
     const struct extract_image *image = image_at(images, address);
@@ -45,8 +69,26 @@ size_t extract_images_read(void *images, uint64_t address, void *buffer, size_t 
     uint64_t offset = address - image->address;
     if (length > image->length - offset)
         length = (size_t)(image->length - offset);
+    if (!image->bytes)
+        return read_file(image->blob->file, offset, buffer, length);
     memcpy(buffer, image->bytes + offset, length);
     return length;
+}
+
+uint64_t extract_memory_skip_holes(const struct extract_memory *memory, uint64_t address,
+                                   uint64_t end)
+{
+    const struct extract_images *images = extract_images_of(memory);
+    const struct extract_image *image = images ? image_at(images, address) : NULL;
+    if (!image || image->bytes)
+        return address;
+    uint64_t offset = address - image->address;
+    off_t data = lseek(image->blob->file, (off_t)offset, SEEK_DATA);
+    if (data < 0 && errno != ENXIO) // the file system does not tell
+        return address;
+    uint64_t past = data < 0 ? image->length : (uint64_t)data;
+    past = past < image->length ? past : image->length;
+    return past < end - image->address ? image->address + past : end;
 }
 
 static void images_close(void *context)
@@ -55,6 +97,8 @@ static void images_close(void *context)
     while (images->blobs) {
         struct extract_blob *blob = images->blobs;
         images->blobs = blob->next;
+        if (blob->file >= 0)
+            close(blob->file);
         free(blob->bytes);
         free(blob);
     }
@@ -87,12 +131,12 @@ static enum extract_code check_span(const struct extract_images *images, const c
     return extract_error_set(
         error, EXTRACT_BAD, name, "give each file an address of its own",
         "0x%" PRIx64 "-0x%" PRIx64 " lies over 0x%" PRIx64 "-0x%" PRIx64 " of %s", span->address,
-        last_of(span), other->address, last_of(other), other->name);
+        last_of(span), other->address, last_of(other), other->blob->name);
 }
 
-// One table out of two sorted, disjoint ones; the new spans get the name of their input.
+// One table out of two sorted, disjoint ones; the new spans get their blob.
 static void merge(struct extract_image *to, const struct extract_images *images,
-                  const struct extract_image *spans, size_t count, const char *name)
+                  const struct extract_image *spans, size_t count, const struct extract_blob *blob)
 {
     size_t old = 0, new = 0;
     while (old < images->count || new < count) {
@@ -100,7 +144,7 @@ static void merge(struct extract_image *to, const struct extract_images *images,
             new == count || (old < images->count && images->list[old].address < spans[new].address);
         *to = take_old ? images->list[old++] : spans[new ++];
         if (!take_old)
-            to->name = name;
+            to->blob = blob;
         to++;
     }
 }
@@ -110,35 +154,46 @@ static enum extract_code no_memory(const char *name, struct extract_error *error
     return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "no memory to keep it");
 }
 
-enum extract_code extract_images_add(struct extract_images *images, struct extract_input *input,
-                                     const struct extract_image *spans, size_t count,
-                                     struct extract_error *error)
+// Adds spans whose bytes are `bytes`, or lie in `file`; these are the table's when that succeeds.
+static enum extract_code add_spans(struct extract_images *images, const char *name, uint8_t *bytes,
+                                   int file, const struct extract_image *spans, size_t count,
+                                   struct extract_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        enum extract_code code = check_span(images, input->name, &spans[i], error);
+        enum extract_code code = check_span(images, name, &spans[i], error);
         if (code)
             return code;
     }
-    size_t name_size = strlen(input->name) + 1;
+    size_t name_size = strlen(name) + 1;
     struct extract_blob *blob = malloc(sizeof *blob + name_size);
     struct extract_image *list = calloc(images->count + count, sizeof *list);
     if (!blob || !list) {
         free(blob);
         free(list);
-        return no_memory(input->name, error);
+        return no_memory(name, error);
     }
-    memcpy(blob->name, input->name, name_size);
-    blob->bytes = input->bytes;
-    input->bytes = NULL;
+    memcpy(blob->name, name, name_size);
+    blob->bytes = bytes;
+    blob->file = file;
     blob->next = images->blobs;
     images->blobs = blob;
     if (!images->name)
         images->name = blob->name;
-    merge(list, images, spans, count, blob->name);
+    merge(list, images, spans, count, blob);
     free(images->list);
     images->list = list;
     images->count += count;
     return EXTRACT_OK;
+}
+
+enum extract_code extract_images_add(struct extract_images *images, struct extract_input *input,
+                                     const struct extract_image *spans, size_t count,
+                                     struct extract_error *error)
+{
+    enum extract_code code = add_spans(images, input->name, input->bytes, -1, spans, count, error);
+    if (!code)
+        input->bytes = NULL;
+    return code;
 }
 
 enum extract_code extract_raw_load(struct extract_images *images, struct extract_input *input,
@@ -202,10 +257,37 @@ enum extract_code extract_images_open(struct extract_memory **memory, const char
     return code;
 }
 
+// Opens a regular file that says its length. -1: it is none, or cannot be opened. Files of /proc
+// say 0 and hold more.
+static int open_regular(const char *path, uint64_t *length)
+{
+    struct stat status;
+    if (!strcmp(path, "-") || stat(path, &status) || !S_ISREG(status.st_mode))
+        return -1;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (file >= 0 && !fstat(file, &status) && S_ISREG(status.st_mode) && status.st_size > 0) {
+        *length = (uint64_t)status.st_size;
+        return file;
+    }
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
 enum extract_code extract_memory_add_image(struct extract_memory *memory, const char *path,
                                            uint64_t address, struct extract_error *error)
 {
-    return extract_images_add_file(memory, path, address, extract_raw_load, error);
+    struct extract_image span = {.address = address};
+    struct extract_images *images;
+    int file = open_regular(path, &span.length);
+    if (file < 0)
+        return extract_images_add_file(memory, path, address, extract_raw_load, error);
+    enum extract_code code = find_images(memory, path, &images, error);
+    if (!code)
+        code = add_spans(images, path, NULL, file, &span, 1, error);
+    if (code)
+        close(file);
+    return code;
 }
 
 enum extract_code extract_memory_add_bytes(struct extract_memory *memory, const char *name,

@@ -9,18 +9,21 @@
 
 struct extract_core;
 
-// A span of target addresses whose bytes are in hand.
+struct extract_blob;
+
+// A span of target addresses.
 struct extract_image {
     uint64_t address;
     uint64_t length;
-    const uint8_t *bytes; // inside the input's bytes
-    const char *name;     // of the input that it came from; filled by extract_images_add
+    const uint8_t *bytes; // inside the input's bytes; NULL: read from the blob's file when needed
+    const struct extract_blob *blob; // the input that it came from; filled by extract_images_add
 };
 
-// A file's bytes, as long as they are needed.
+// What an input is kept as. A file is read, never mapped: see base/file.h.
 struct extract_blob {
     struct extract_blob *next;
-    uint8_t *bytes;
+    uint8_t *bytes; // NULL: they stay in the file
+    int file;       // open for reading, the image begins at its start; -1: none
     char name[];
 };
 
@@ -69,6 +72,11 @@ enum extract_code extract_images_open(struct extract_memory **memory, const char
 
 // The source's read function: from one image, up to its end.
 size_t extract_images_read(void *images, uint64_t address, void *buffer, size_t length);
+
+// The first address from `address` on whose byte may be other than zero, `end` at most: where a
+// file has holes, they are passed over without being read.
+uint64_t extract_memory_skip_holes(const struct extract_memory *memory, uint64_t address,
+                                   uint64_t end);
 
 // How much of a span one read can give: up to the end of the image that holds `address`; all of
 // the span when none does.

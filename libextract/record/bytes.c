@@ -16,9 +16,8 @@ enum {
     ANCHOR = 32,       // bytes
     LEAST = 64,        // bytes of an array
     TRIES = 4,         // to take the newest, each of half as much as the one before, or less
-    NUMBERS = 256,     // that entries have
-    ENTRY_BYTES = 16,  // of one, before any was seen
     ENTRY_ROOM = 4096, // of one whose number is asked for
+    EMPTY_BYTES = 128, // zeros at the array's end that no entry is likely to hold
     PROBE_BYTES = 4096,
     PROBE_WORDS = 4,   // bytes of a word, or two
     BLOCK_BYTES = 2048 // of a log: they fit into the sections of any
@@ -113,7 +112,7 @@ static int walk(struct extract_recorder *r, const uint8_t *bytes, uint32_t lengt
             continue;
         int number = number_of(r, bytes, from, i);
         if (number >= 0 && b->number >= 0 && first < 0)
-            first = (int)((unsigned)(number - b->number - 1) - before) & (NUMBERS - 1);
+            first = (int)((unsigned)(number - b->number - 1) - before) & (BYTES_NUMBERS - 1);
         if (number >= 0)
             b->number = number;
         before += b->aligned && i > from;
@@ -164,8 +163,7 @@ struct newest {
     uint32_t at;          // the writer's place behind them
     const uint8_t *bytes; // in the recorder's buffer
     uint32_t length;
-    bool whole;  // the array has not gone round
-    double rate; // bytes a nanosecond that the writer made meanwhile
+    bool whole; // the array has not gone round
 };
 
 // What was never written is no part of it: zeros up to the array's start, where the flag stands
@@ -192,15 +190,12 @@ static enum extract_delta_result take_newest(struct extract_recorder *r, struct 
     for (unsigned i = 0; i < TRIES; i++) {
         uint32_t length = size >> i, at = newest->at, drop = 0;
         uint8_t anchor[ANCHOR];
-        uint64_t since = record_now(r);
         if (!bytes_fetch(r, (uint64_t)at + size - ANCHOR, ANCHOR, anchor) ||
             !bytes_fetch(r, (uint64_t)at + size - length, length, r->buffer))
             return EXTRACT_DELTA_MUTE;
         enum extract_delta_result result = look(r, &to);
         if (result)
             return result;
-        double ns = (double)(record_now(r) - since);
-        newest->rate = ns > 0 ? (double)((to - at + size) % size) / ns : 0;
         bool stood = stands(r, (uint64_t)at + size, anchor, ANCHOR);
         // The byte at the pointer is stored before the pointer moves on.
         uint32_t passed = (to - at + size) % size + extract_memory_is_running(r->memory);
@@ -216,36 +211,18 @@ static enum extract_delta_result take_newest(struct extract_recorder *r, struct 
     return EXTRACT_DELTA_OK;
 }
 
-// How many bytes the writer made since the last poll, when that is `apart` modulo the array and
-// more than can be had.
-static uint64_t guess_written(const struct extract_recorder *r, uint32_t apart,
-                              const struct newest *newest)
-{
-    double size = bytes_size(r), expected = newest->rate * (double)(r->looked - r->pace.last);
-    double turns = (expected - apart) / size + 0.5;
-    uint64_t written = apart + (turns >= 1 && turns < 0x1p32 ? (uint64_t)turns : 0) * bytes_size(r);
-    while (written < newest->length)
-        written += bytes_size(r);
-    return written;
-}
-
-// What is missing in front of `first`, numbers apart; the bytes say about how many those are.
-static enum extract_code put_loss(struct extract_recorder *r, uint64_t bytes, int first,
+// The numbers of the entries on both sides say how many are missing, modulo 256.
+static enum extract_code put_loss(struct extract_recorder *r, int first,
                                   struct extract_error *error)
 {
-    const struct bytes *b = &r->bytes;
-    uint64_t each = b->entries ? b->taken / b->entries : ENTRY_BYTES;
-    uint64_t guess = bytes / (each ? each : 1), turns;
     r->status.laps++;
-    if (first < 0)
-        return out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error);
-    turns = guess > (unsigned)first ? (guess - (unsigned)first + NUMBERS / 2) / NUMBERS : 0;
-    return out_loss(&r->out, EXTRACT_LOSS_LAPPED, (unsigned)first + turns * NUMBERS, NUMBERS,
-                    error);
+    return first < 0
+               ? out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE, error)
+               : out_loss(&r->out, EXTRACT_LOSS_LAPPED, (unsigned)first, BYTES_NUMBERS, error);
 }
 
-// Goes on at the newest bytes. *was: whether there is a way from those before, of which the writer
-// has made `apart` modulo the array since.
+// Continues at the newest bytes. Places stay right modulo the array's size; how often the writer
+// filled the array in between is not known.
 static enum extract_code jump(struct extract_recorder *r, uint32_t at, struct extract_error *error)
 {
     struct bytes *b = &r->bytes;
@@ -261,34 +238,34 @@ static enum extract_code jump(struct extract_recorder *r, uint32_t at, struct ex
     if (r->behind)
         return EXTRACT_OK;
     apart = (uint32_t)((newest.at + size - b->place % size) % size);
-    uint64_t written = before ? guess_written(r, apart, &newest) : newest.at;
     b->frame_bytes = b->anchored = 0;
-    pace_start(&r->pace); // what is guessed tells no load
+    pace_start(&r->pace); // a place that is known modulo the array's size says nothing of the load
     b->aligned = newest.whole;
-    b->place += before ? written : newest.at;
+    r->status.has_all = newest.whole;
+    b->place += before ? apart + size : newest.at;
     int first = walk(r, newest.bytes, newest.length);
     enum extract_code code = EXTRACT_OK;
     if (before)
-        code = put_loss(r, written - newest.length, first, error);
+        code = put_loss(r, first, error);
     else if (r->again && !newest.whole)
-        code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error);
+        code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE, error);
     r->fresh = false;
     return code ? code : deliver(r, newest.bytes, newest.length, error);
 }
 
-// The anchor is gone: the writer came round, or the target began anew, and has not filled the array
-// since.
+// The anchor is gone: the writer has lapped the reader, or the ring was emptied. An emptied array
+// is zero from the write position to its end, which a full one is not, but for a short rest: the
+// end of every entry is a byte that is not zero.
 static enum extract_code lapped(struct extract_recorder *r, uint32_t at,
                                 struct extract_error *error)
 {
-    uint8_t ahead[ANCHOR] = {0};
-    static const uint8_t zeros[ANCHOR];
-    uint32_t left = bytes_size(r) - at, count = left < ANCHOR ? left : ANCHOR;
-    if (!bytes_fetch(r, at, count, ahead))
+    uint32_t left = bytes_size(r) - at;
+    bool is_empty = left >= EMPTY_BYTES;
+    if (is_empty && !bytes_fetch(r, at, left, r->buffer))
         return record_lose_target(r, error);
-    if (!memcmp(ahead, zeros, count))
-        return record_reset(r, error);
-    return jump(r, at, error);
+    for (uint32_t i = 0; i < left && is_empty; i++)
+        is_empty = !r->buffer[i];
+    return is_empty ? record_reset(r, error) : jump(r, at, error);
 }
 
 // ---- polls ----
@@ -388,7 +365,9 @@ enum extract_code bytes_end(struct extract_recorder *r, struct extract_error *er
     if (r->bytes.counted && r->found)
         code = counted_end(r, error);
     else if (r->behind)
-        code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error);
+        code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE, error);
     // What it wrote since the last look, nobody will ever know.
-    return code || !gone ? code : out_loss(&r->out, EXTRACT_LOSS_UNREADABLE, 0, 1, error);
+    return code || !gone
+               ? code
+               : out_loss(&r->out, EXTRACT_LOSS_UNREADABLE, 0, EXTRACT_LOG_ANY_MORE, error);
 }

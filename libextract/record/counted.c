@@ -296,8 +296,7 @@ static enum extract_delta_result take_newest(struct extract_recorder *r, struct 
 static enum extract_code put_lapped(struct extract_recorder *r, uint32_t lost, bool exact,
                                     struct extract_error *error)
 {
-    uint64_t modulo = exact ? 0 : lost ? RECORD_ABOUT : 1;
-    return out_loss(&r->out, EXTRACT_LOSS_LAPPED, lost, modulo, error);
+    return out_loss(&r->out, EXTRACT_LOSS_LAPPED, lost, exact ? 0 : EXTRACT_LOG_ANY_MORE, error);
 }
 
 static enum extract_code put_loss(struct extract_recorder *r, const struct newest *newest,
@@ -341,6 +340,7 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
         if (r->again && (int32_t)b->told < 0)
             b->told = 0;
         b->sure = newest.exact;
+        r->status.has_all = newest.exact && !b->told;
         b->refused = r->again ? 0 : newest.reach.lost;
         if (r->again && (b->told || !b->sure)) // since it began anew
             code = put_lapped(r, b->told, b->sure, error);

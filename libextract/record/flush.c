@@ -28,6 +28,14 @@ struct tail {
     struct extract_ring ring; // of the entries; none: format is NULL
     uint8_t *bytes;
     uint32_t length;
+    uint64_t position; // of the next entry, as MARK STOP tells it
+};
+
+// What lies between the newest entry of the log and the oldest that the ring holds.
+enum gap {
+    GAP_NONE,
+    GAP_LOSS,   // entries are lost
+    GAP_RESTART // the ring was emptied, and holds everything since
 };
 
 struct flush {
@@ -36,7 +44,8 @@ struct flush {
     size_t count, room;
     uint8_t *run; // entries up to the first loss, as they lie behind each other
     uint32_t run_length;
-    bool broken; // there was one
+    bool broken;       // there was one
+    uint64_t position; // of the next entry, as MARK STOP tells it
     struct tail tail;
 };
 
@@ -82,6 +91,8 @@ static enum extract_code take(void *context, const struct extract_log_block *blo
     if (block->type == EXTRACT_LOG_RING)
         f->ring = *(const struct extract_ring *)payload;
     f->broken |= block->type == EXTRACT_LOG_LOSS;
+    if (block->type == EXTRACT_LOG_MARK && block->kind == EXTRACT_MARK_STOP)
+        f->position = block->value;
     if (extract_log_holds_entries(block) && !f->broken)
         fits = append(&f->run, &f->run_length, payload, block->length);
     return fits ? EXTRACT_OK : no_memory(error);
@@ -126,8 +137,12 @@ static enum extract_code read_tail(struct tail *tail, struct extract_log *log,
     enum extract_code code = EXTRACT_OK;
     for (size_t i = 0; !code && extract_log_block_at(log, i, &block); i++) {
         bool reset = block.type == EXTRACT_LOG_MARK && block.kind == EXTRACT_MARK_RESET;
+        bool stop = block.type == EXTRACT_LOG_MARK && block.kind == EXTRACT_MARK_STOP;
         if (block.type == EXTRACT_LOG_RING)
             code = read_ring(tail, log, &block, error);
+        // Only the position that the newest entries end at counts.
+        if (stop || extract_log_holds_entries(&block))
+            tail->position = stop ? block.value : 0;
         if (reset)
             count = 0;
         else if (extract_log_holds_entries(&block))
@@ -282,14 +297,59 @@ static bool is_news(const struct flush *f)
 
 // ---- the log goes on ----
 
-static enum extract_code put_break(struct extract_log_writer *log, bool anew, uint64_t wall,
-                                   struct extract_error *error)
+// Counts the entries of the run that take a position. Some entries of a stream have no number, and
+// what comes before the first end of one is a rest that no report shows.
+static uint64_t count_positions(const struct flush *f)
 {
-    struct extract_log_block block = {.type = EXTRACT_LOG_LOSS, .kind = EXTRACT_LOSS_LAPPED};
-    if (anew)
-        block = (struct extract_log_block){.type = EXTRACT_LOG_MARK, .kind = EXTRACT_MARK_RESET};
-    block.wall = wall;
-    return extract_log_put(log, &block, NULL, error);
+    const struct extract_stream *stream = f->ring.format->stream;
+    bool is_aligned = false;
+    uint64_t count = 0;
+    if (f->ring.entries.slot_bytes || stream->length)
+        return count_entries(&f->ring, f->run, f->run_length);
+    for (uint32_t at = 0, from = 0; at < f->run_length; at++) {
+        if (f->run[at] != stream->ending)
+            continue;
+        bool is_entry = is_aligned && at > from;
+        count += is_entry && stream->number(&f->ring, f->run + from, at - from) >= 0;
+        from = at + 1;
+        is_aligned = true;
+    }
+    return count;
+}
+
+// How many entries are certainly lost between the log and what the ring holds, and modulo what.
+// Both ends have a position in the ring, unless the recording before was not ended in order.
+static uint64_t count_lost(const struct flush *f, uint64_t *modulo)
+{
+    uint64_t lap = record_position_modulus(&f->ring);
+    uint64_t have = count_positions(f);
+    *modulo = EXTRACT_LOG_ANY_MORE;
+    if (!f->position || !f->tail.position || f->broken)
+        return 0;
+    *modulo = lap;
+    uint64_t lost = f->position - f->tail.position - have;
+    if (!lap) // counts of 32 bits
+        return (uint32_t)lost;
+    return (lost + (have / lap + 2) * lap) % lap;
+}
+
+static enum extract_code put_gap(struct extract_log_writer *log, enum gap gap, uint64_t lost,
+                                 uint64_t modulo, uint64_t wall, struct extract_error *error)
+{
+    static const char restart[] = "the target was reset, or its trace enabled again";
+    struct extract_log_block block = {.type = EXTRACT_LOG_LOSS,
+                                      .kind = EXTRACT_LOSS_LAPPED,
+                                      .flags = EXTRACT_LOG_LOSS_HELD,
+                                      .lost = lost,
+                                      .modulo = modulo,
+                                      .first = lost,
+                                      .wall = wall};
+    if (gap == GAP_RESTART)
+        block = (struct extract_log_block){.type = EXTRACT_LOG_MARK,
+                                           .kind = EXTRACT_MARK_RESET,
+                                           .length = sizeof restart - 1,
+                                           .wall = wall};
+    return extract_log_put(log, &block, gap == GAP_RESTART ? restart : NULL, error);
 }
 
 static enum extract_code put(struct extract_log_writer *log, const struct kept *kept,
@@ -305,20 +365,31 @@ static enum extract_code put(struct extract_log_writer *log, const struct kept *
     return extract_log_put(log, block, kept->payload, error);
 }
 
-// `gap`: what is new does not go on behind what the log has.
-static enum extract_code write_all(const struct flush *f, struct extract_log_writer *log, bool gap,
-                                   struct extract_error *error)
+static enum extract_code write_all(const struct flush *f, struct extract_log_writer *log,
+                                   enum gap gap, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    bool anew = gap && is_anew(f);
+    uint64_t modulo, lost = count_lost(f, &modulo);
     for (size_t i = 0; !code && i < f->count; i++) {
-        const struct extract_log_block *block = &f->list[i].block;
+        struct extract_log_block *block = &f->list[i].block;
+        // Numbers of entries continue after the gap.
+        block->first += gap == GAP_LOSS ? lost : 0;
         code = put(log, &f->list[i], error);
-        bool start = block->type == EXTRACT_LOG_MARK && block->kind == EXTRACT_MARK_START;
-        if (!code && gap && start)
-            code = put_break(log, anew, block->wall, error);
+        bool is_start = block->type == EXTRACT_LOG_MARK && block->kind == EXTRACT_MARK_START;
+        if (!code && gap && is_start)
+            code = put_gap(log, gap, lost, modulo, block->wall, error);
     }
     return code;
+}
+
+// Where the log's newest entries are not in the ring, something is missing between, unless the ring
+// holds everything that was written since it was emptied.
+static enum gap find_gap(const struct flush *f, uint32_t known,
+                         const struct extract_record_status *status)
+{
+    if (known || !f->tail.length || !f->run_length)
+        return GAP_NONE;
+    return is_anew(f) || status->has_all ? GAP_RESTART : GAP_LOSS;
 }
 
 static enum extract_code go_on(struct flush *f, const char *path,
@@ -328,12 +399,18 @@ static enum extract_code go_on(struct flush *f, const char *path,
     struct extract_log_options options = {.size = sizeof options, .policy = EXTRACT_LOG_APPEND};
     struct extract_log_writer *log;
     uint32_t known = is_anew(f) ? 0 : find_end(f);
-    bool gap = f->tail.length && !known && f->run_length;
+    enum gap gap = find_gap(f, known, status);
     uint64_t had = count_entries(&f->ring, f->run, known);
+    if (gap == GAP_LOSS) {
+        uint64_t modulo;
+        status->lost += count_lost(f, &modulo);
+        status->gaps++;
+        status->gaps_not_exact += modulo != 0;
+        status->laps++;
+    }
+    status->resets += gap == GAP_RESTART;
     drop(f, known);
     status->entries -= had < status->entries ? had : status->entries;
-    status->lost_known &= !gap || is_anew(f);
-    status->laps += gap;
     if (!is_news(f))
         return EXTRACT_OK;
     enum extract_code code = extract_log_create(&log, path, &options, error);
@@ -384,7 +461,7 @@ enum extract_code extract_record_flush(const char *path, struct extract_memory *
                                        struct extract_error *error)
 {
     struct flush f = {.list = NULL};
-    *status = (struct extract_record_status){.lost_known = true};
+    *status = (struct extract_record_status){.polls = 0};
     enum extract_code code = open_tail(&f.tail, path, error);
     code = code ? code : read_all(&f, memory, symbols, options, status, error);
     if (!code && !f.ring.format)
@@ -403,14 +480,23 @@ enum extract_code extract_record_flush(const char *path, struct extract_memory *
 void extract_record_flushed(const struct extract_record_status *status, bool json,
                             struct extract_text *text)
 {
-    bool exact = status->lost_known;
     unsigned long long added = status->entries, lost = status->lost;
-    if (json)
-        extract_text_printf(text, "{\"added\":%llu,\"lost\":%llu,\"lost_exact\":%s}\n", added, lost,
-                            exact ? "true" : "false");
-    else if (lost || !exact)
+    bool is_exact = !status->gaps_not_exact;
+    if (json) {
+        extract_text_printf(text, "{\"added\":%llu,\"lost\":", added);
+        if (is_exact)
+            extract_text_dec(text, lost);
+        else
+            extract_text_puts(text, "null");
+        extract_text_printf(text,
+                            ",\"lost_at_least\":%llu,\"lost_exact\":%s,\"gaps\":%llu,"
+                            "\"gaps_not_exact\":%llu}\n",
+                            lost, is_exact ? "true" : "false", (unsigned long long)status->gaps,
+                            (unsigned long long)status->gaps_not_exact);
+    } else if (status->gaps) {
         extract_text_printf(text, "flush: %llu events added, %s%llu lost\n", added,
-                            exact ? "" : "at least ", lost);
-    else
+                            is_exact ? "" : "at least ", lost);
+    } else {
         extract_text_printf(text, "flush: %llu events added\n", added);
+    }
 }

@@ -41,7 +41,6 @@ static uint32_t count_open(const struct extract_recorder *r, const struct extrac
     return open;
 }
 
-// `modulo` as for out_loss. Behind a lap, no loss is an estimate, too.
 static enum extract_code put_loss(struct extract_recorder *r, uint64_t lost, uint64_t modulo,
                                   struct extract_error *error)
 {
@@ -73,10 +72,11 @@ static enum extract_code begin(struct extract_recorder *r, struct extract_delta_
     if (!span->count)
         return EXTRACT_OK;
     whole |= r->whole;
+    r->status.has_all = whole;
     r->due = span->first;
     r->fresh = false;
     if (r->again && (r->cut || !whole))
-        return out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, 1, error);
+        return out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE, error);
     return EXTRACT_OK;
 }
 
@@ -93,9 +93,11 @@ enum extract_code record_deliver(struct extract_recorder *r, struct extract_delt
     uint64_t lost = span->first - r->due;
     bool known = !r->lapped || r->exact;
     // A log without room takes neither the loss nor the entries: each is accounted for.
-    if (gap)
+    if (r->clock_went_back) // the write position after a reset says nothing of the gap
+        code = put_loss(r, 0, EXTRACT_LOG_ANY_MORE, error);
+    else if (gap)
         code = put_loss(r, lost, known ? 0 : r->ring.entries.count, error);
-    r->lapped = r->exact = false;
+    r->lapped = r->exact = r->clock_went_back = false;
     uint64_t end = span->first + span->count;
     uint32_t open = count_open(r, span);
     struct extract_delta_span final = {span->first, span->count - open, span->entries};
@@ -108,9 +110,9 @@ enum extract_code record_deliver(struct extract_recorder *r, struct extract_delt
                                  span->entries + (size_t)(final.count - 1) * bytes);
     else if (r->delta.number >= r->due)
         extract_delta_set_anchor(&r->delta, r->due, r->held);
-    gauge_add(&r->gauge, &r->ring, &final, gap, known ? lost : 0, r->looked);
+    ring_clock_add(&r->clock, &r->ring, &final, gap);
     objects_note(&r->objects, &r->ring, &final);
-    r->delta.still = r->gauge.clock.direction == EXTRACT_CLOCK_NONE;
+    r->delta.still = r->clock.clock.direction == EXTRACT_CLOCK_NONE;
     enum extract_code put = out_entries(&r->out, &r->ring, &final, 0, code ? NULL : error);
     return code ? code : put;
 }
@@ -120,28 +122,29 @@ enum extract_code record_release(struct extract_recorder *r, struct extract_erro
     struct extract_delta_span span = {r->due, r->held_count, r->held};
     if (!r->held_count)
         return EXTRACT_OK;
-    gauge_add(&r->gauge, &r->ring, &span, false, 0, r->looked);
+    ring_clock_add(&r->clock, &r->ring, &span, false);
     r->due += span.count;
     r->held_count = 0;
     return out_entries(&r->out, &r->ring, &span, span.count, error);
 }
 
-// Behind a lap the entries' numbers are known modulo the ring; the stamps tell the rest. All
-// numbers of now rise by the turns that were missed. The old anchor has been overwritten, so that
-// what is there now lies behind it.
+// Numbers the entries after a lap. What is certain is the writer's position in the ring and the
+// laps that it was seen to complete, so that numbers are never too high, and right modulo the
+// ring's size. If the stamps count events, they are exact. The old anchor has been overwritten, so
+// every entry that is there now comes after it.
 static void settle_lap(struct extract_recorder *r, struct extract_delta_span *span, uint64_t top)
 {
-    uint64_t slots = r->ring.entries.count, turns = 0;
-    // The last read was that of the anchor, right behind the second look.
-    const struct gauge_gap gap = {span, r->delta.anchor, r->looked, (double)(r->delta.head - top),
-                                  (double)(r->asked - r->looked)};
+    uint64_t slots = r->ring.entries.count, laps = 0, distance;
+    // The last read was that of the anchor, right after the second look.
+    pace_note_burst(&r->pace, r->delta.head - top, r->asked - r->looked);
     if (span->first <= r->passed)
-        turns = (r->passed - span->first + slots) / slots;
-    uint64_t before = r->delta.number - (r->due - 1), least = before + turns * slots;
-    uint64_t distance = gauge_distance(&r->gauge, &r->ring, &gap, least, &r->exact);
+        laps = (r->passed - span->first + slots) / slots;
+    uint64_t before = r->delta.number - (r->due - 1), least = before + laps * slots;
+    r->exact = ring_clock_counts(&r->clock, &r->ring, r->delta.anchor, least, &distance);
+    distance = r->exact ? distance : least;
     span->first += distance - before;
     extract_delta_shift(&r->delta, distance - before);
-    pace_more(&r->pace, distance - before);
+    pace_shift(&r->pace, distance - before);
 }
 
 // What lies in front of the newest entry, part by part: entries [first, top - 1).
@@ -219,9 +222,14 @@ enum extract_code record_jump(struct extract_recorder *r, struct extract_error *
     r->behind = true;
     if (code || !anchor_newest(r))
         return code;
-    if (r->lapped && before.anchored &&
-        (record_is_reset(r) || gauge_went_back(&r->gauge, &r->ring, r->delta.anchor, r->looked)))
+    if (r->lapped && before.anchored && record_is_reset(r))
         return record_reset(r, error);
+    if (r->lapped && before.anchored &&
+        ring_clock_went_back(&r->clock, &r->ring, r->delta.anchor, r->looked, r->options.held)) {
+        r->clock_went_back = true;
+        code = out_mark(&r->out, EXTRACT_MARK_CLOCK, 0,
+                        "the clock of the target went back: reset or wrap", error);
+    }
     struct way way = {oldest_wanted(r), r->delta.head, EXTRACT_DELTA_OK};
     while (!way.result && !code && way.first < way.top)
         code = bring_part(r, &way, error);
@@ -248,17 +256,20 @@ enum extract_code record_jump(struct extract_recorder *r, struct extract_error *
     return code;
 }
 
-// How many entries are missing at the end; modulo the ring, as the stamps guess, when the writer
-// may have come round.
-static uint64_t count_missing(struct extract_recorder *r, bool exact)
+// Counts the entries that are missing at the end, at least and modulo the ring's size. When the
+// anchor has been overwritten, the writer has passed its slot once more.
+static uint64_t count_missing(struct extract_recorder *r, bool is_lapped, bool *exact)
 {
     uint8_t newest[EXTRACT_ENTRY_MOST];
-    const struct extract_delta_span none = {0};
-    const struct gauge_gap gap = {&none, newest, r->looked, 0, 0};
-    uint64_t least = r->delta.head - r->due;
-    if (exact || extract_delta_fetch(&r->delta, r->delta.head - 1, 1, newest) != 1)
-        return least;
-    return gauge_distance(&r->gauge, &r->ring, &gap, least, &exact);
+    uint64_t slots = r->ring.entries.count, head = r->delta.head, distance;
+    while (is_lapped && r->delta.anchored && head < r->delta.number + slots)
+        head += slots;
+    if (!*exact && extract_delta_fetch(&r->delta, r->delta.head - 1, 1, newest) == 1 &&
+        ring_clock_counts(&r->clock, &r->ring, newest, head - r->due, &distance)) {
+        *exact = true;
+        return distance;
+    }
+    return head - r->due;
 }
 
 enum extract_code record_forgo(struct extract_recorder *r, struct extract_error *error)
@@ -269,15 +280,17 @@ enum extract_code record_forgo(struct extract_recorder *r, struct extract_error 
     if (r->fresh) { // not a single entry of it came out
         bool lost = (r->again && r->cut) || r->behind || gone;
         r->cut = r->behind = false;
-        return code || !lost ? code : put_loss(r, 0, 1, error);
+        return code || !lost ? code : put_loss(r, 0, EXTRACT_LOG_ANY_MORE, error);
     }
     bool whole = !r->lapped && r->delta.anchored && !gone;
     if (code || (whole && r->delta.head == r->due))
         return code;
-    bool exact = whole && extract_delta_prove(&r->delta) == EXTRACT_DELTA_OK;
-    uint64_t missing = count_missing(r, exact);
+    enum extract_delta_result proof = whole ? extract_delta_prove(&r->delta) : EXTRACT_DELTA_UNREAD;
+    bool exact = proof == EXTRACT_DELTA_OK, is_known = exact;
+    uint64_t missing = count_missing(r, proof == EXTRACT_DELTA_CHANGED, &is_known);
     r->due = r->next = r->delta.head;
     r->lapped = r->exact = false;
     r->delta.anchored &= exact;
-    return put_loss(r, missing, exact ? 0 : gone ? 1 : r->ring.entries.count, error);
+    uint64_t modulo = gone ? EXTRACT_LOG_ANY_MORE : r->ring.entries.count;
+    return put_loss(r, missing, is_known && !gone ? 0 : modulo, error);
 }

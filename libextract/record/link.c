@@ -63,12 +63,17 @@ double link_poll(const struct link *link, const struct extract_ring *ring, doubl
 }
 
 // A poll may bring half of the ring: the writer fills the other half meanwhile.
-double link_followed(const struct link *link, const struct extract_ring *ring)
+double link_followed(const struct link *link, const struct extract_ring *ring, double late)
 {
     double half = ((double)ring->entries.count - 1 - RECORD_HELD) / 2;
     half = half < 1 ? 1 : half;
-    double ns = link_poll(link, ring, half);
+    double ns = link_poll(link, ring, half) + late;
     return half / (ns > 1 ? ns : 1);
+}
+
+double link_fastest(const struct link *link, const struct extract_ring *ring)
+{
+    return 1 / each(link, ring);
 }
 
 uint32_t link_ring_wanted(const struct link *link, const struct extract_ring *ring, double load)

@@ -8,22 +8,19 @@
 
 enum { NAMES_HEAD = 8 }; // bytes of NAMES in front of the names
 
-static struct extract_log_block loss_block(enum extract_log_loss kind, uint64_t lost,
-                                           uint64_t modulo)
+static struct extract_log_block loss_block(const struct out *out, enum extract_log_loss kind,
+                                           uint64_t at_least, uint64_t modulo)
 {
-    bool unknown = modulo == 1;
-    uint32_t known = modulo ? EXTRACT_LOG_LOSS_MODULO : EXTRACT_LOG_LOSS_EXACT;
     return (struct extract_log_block){.type = EXTRACT_LOG_LOSS,
                                       .kind = (uint16_t)kind,
-                                      .flags = unknown ? 0 : known,
-                                      .lost = lost,
-                                      .modulo = unknown                  ? 0
-                                                : modulo == RECORD_ABOUT ? 1
-                                                                         : modulo};
+                                      .flags = out->is_held ? EXTRACT_LOG_LOSS_HELD : 0u,
+                                      .lost = at_least,
+                                      .numbers = at_least,
+                                      .modulo = modulo};
 }
 
-// The sum of two numbers that are known modulo a and b is known modulo their common divisor; 0 and
-// 1 stand for exact and unknown numbers.
+// The sum of two numbers that are known modulo `a` and `b` is known modulo their greatest common
+// divisor. 0 stands for an exact number, 1 for one of which only the least is known.
 static uint64_t common(uint64_t a, uint64_t b)
 {
     while (b) {
@@ -37,7 +34,8 @@ static uint64_t common(uint64_t a, uint64_t b)
 static enum extract_code to_log(struct out *out, const struct extract_log_block *block,
                                 const void *payload, struct extract_error *error)
 {
-    struct extract_log_block loss = loss_block(EXTRACT_LOSS_LOG_FULL, out->unlogged, out->modulo);
+    struct extract_log_block loss =
+        loss_block(out, EXTRACT_LOSS_LOG_FULL, out->unlogged, out->modulo);
     loss.first = block->first - block->lost;
     loss.wall = out->wall;
     if (!out->log)
@@ -62,10 +60,9 @@ static uint32_t count_taken(const struct out *out, const struct extract_log_bloc
 static void note_missing(struct out *out, const struct extract_log_block *block, uint32_t entries,
                          enum extract_code code)
 {
-    bool loss = block->type == EXTRACT_LOG_LOSS, exact = block->flags & EXTRACT_LOG_LOSS_EXACT;
     out->unlogged += entries + block->lost;
-    if (loss && !exact)
-        out->modulo = common(out->modulo, block->modulo ? block->modulo : 1);
+    if (block->type == EXTRACT_LOG_LOSS)
+        out->modulo = common(out->modulo, block->modulo);
     if (code != EXTRACT_LIMIT)
         out->status->lost += entries;
 }
@@ -161,14 +158,15 @@ enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t
     return put(out, &block, text, error);
 }
 
-enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t lost,
+enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t at_least,
                            uint64_t modulo, struct extract_error *error)
 {
-    struct extract_log_block block = loss_block(kind, lost, modulo);
-    out->number += lost;
+    struct extract_log_block block = loss_block(out, kind, at_least, modulo);
+    out->number += at_least;
     block.first = out->number;
-    out->status->lost += lost;
-    out->status->lost_known &= modulo == 0;
+    out->status->lost += at_least;
+    out->status->gaps++;
+    out->status->gaps_not_exact += modulo != 0;
     return put(out, &block, NULL, error);
 }
 

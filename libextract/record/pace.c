@@ -17,22 +17,35 @@ void pace_start(struct pace *pace)
     pace->load = 0;
 }
 
-void pace_more(struct pace *pace, uint64_t entries)
+// They are in the writer's place from now on, and need not be estimated.
+void pace_shift(struct pace *pace, uint64_t entries)
 {
     pace->head += entries;
-    if (pace->interval >= 1)
-        pace->load += (double)entries / pace->interval / 4;
-    pace->peak = pace->load > pace->peak ? pace->load : pace->peak;
+    pace->window_more -= (double)entries < pace->window_more ? (double)entries : pace->window_more;
+}
+
+void pace_note_burst(struct pace *pace, uint64_t entries, uint64_t ns)
+{
+    double load = ns ? (double)entries / (double)ns : 0;
+    double more = load * (double)pace->interval - (double)pace->made;
+
+    pace->load = load > pace->load ? load : pace->load;
+    pace->peak = load > pace->peak ? load : pace->peak;
+    pace->window_more += more > 0 ? more : 0;
 }
 
 static void count_for_people(struct pace *pace, uint64_t now, uint64_t head)
 {
     uint64_t ns = now - pace->window_start;
+    double made = (double)(head - pace->window_head) + pace->window_more;
+
     if (ns < WINDOW)
         return;
-    pace->per_second = (uint64_t)((double)(head - pace->window_head) * 1e9 / (double)ns + 0.5);
+    pace->per_second = (uint64_t)(made * 1e9 / (double)ns + 0.5);
+    pace->is_estimate = pace->window_more > 0;
     pace->window_start = now;
     pace->window_head = head;
+    pace->window_more = 0;
 }
 
 void pace_look(struct pace *pace, uint64_t now, uint64_t head)
@@ -41,6 +54,7 @@ void pace_look(struct pace *pace, uint64_t now, uint64_t head)
     if (!pace->last) {
         pace->window_start = now;
         pace->window_head = head;
+        pace->window_more = 0;
     } else if (ns >= 1) {
         double load = (double)(head - pace->head) / ns;
         double fall = ns / PEAK_HALVES;
@@ -49,7 +63,8 @@ void pace_look(struct pace *pace, uint64_t now, uint64_t head)
         pace->peak -= pace->peak * (fall < 0.5 ? fall : 0.5);
         pace->peak = pace->load > pace->peak ? pace->load : pace->peak;
     }
-    pace->interval = pace->last ? ns : 0;
+    pace->interval = pace->last ? now - pace->last : 0;
+    pace->made = pace->last ? head - pace->head : 0;
     pace->last = now;
     pace->head = head;
     count_for_people(pace, now, head);
@@ -60,7 +75,7 @@ void pace_look(struct pace *pace, uint64_t now, uint64_t head)
 void pace_choose(struct pace *pace, const struct link *link, const struct extract_ring *ring)
 {
     double quarter = ring->entries.count / 4.0;
-    double idle = quarter / link_followed(link, ring);
+    double idle = quarter / link_followed(link, ring, 0);
     idle = idle < SHORTEST_IDLE ? SHORTEST_IDLE : idle > LONGEST_IDLE ? LONGEST_IDLE : idle;
     double loaded = pace->peak > 0 ? quarter / 2 / pace->peak : idle;
     pace->period = (uint64_t)(loaded < idle ? loaded : idle);

@@ -19,8 +19,12 @@ enum {
     HELD_CLOCK = 1, // the time at which a target that is held is always seen
     PROBE_BYTES = 4096, // of the long read that measures the link
     OBJECTS_PAUSE = 1000 * 1000 * 1000,
-    TROUBLE_MOST = 32 // polls in vain for what a trace that is off has left
+    WAKE_LATE = 100 * 1000, // ns that the host may be late to begin a poll that is due
+    TROUBLE_MOST = 32       // polls in vain for what a trace that is off has left
 };
+
+// What an emptied or moved ring proves, and no more.
+#define RESET_TEXT "the target was reset, or its trace enabled again"
 
 uint64_t record_now(const struct extract_recorder *r)
 {
@@ -50,9 +54,10 @@ void record_note_look(struct extract_recorder *r)
     r->looked = r->options.held ? HELD_CLOCK : record_now(r);
 }
 
+// A caller's own clock is the wall clock, too: times of reading must fit to each other.
 void record_note_wall(struct extract_recorder *r)
 {
-    r->out.wall = extract_wall();
+    r->out.wall = r->options.now ? r->opened_wall + (record_now(r) - r->opened) : extract_wall();
 }
 
 static enum extract_delta_result look(struct extract_recorder *r)
@@ -137,7 +142,7 @@ static enum extract_code start_slots(struct extract_recorder *r, struct extract_
         return code;
     r->measure = r->ring;
     extract_delta_start(&r->delta, &r->ring, r->next + 2 * (uint64_t)r->ring.entries.count);
-    gauge_start(&r->gauge, &r->ring);
+    ring_clock_start(&r->clock, &r->ring);
     pace_start(&r->pace);
     r->found = r->fresh = true;
     r->held_count = 0;
@@ -238,7 +243,7 @@ enum extract_code record_reset(struct extract_recorder *r, struct extract_error 
     r->found = false;
     r->again = r->cut = r->fresh = true;
     r->status.resets++;
-    code = code ? code : out_mark(&r->out, EXTRACT_MARK_RESET, 0, "the target started anew", error);
+    code = code ? code : out_mark(&r->out, EXTRACT_MARK_RESET, 0, RESET_TEXT, error);
     return code ? code : seek_ring(r, error);
 }
 
@@ -360,28 +365,32 @@ static enum extract_code poll_ring(struct extract_recorder *r, struct extract_er
     r->status.fill_most =
         r->status.fill > r->status.fill_most ? r->status.fill : r->status.fill_most;
     code = record_follow(r, error);
-    gauge_time(&r->gauge, &r->ring, r->looked);
+    ring_clock_note_poll(&r->clock, &r->ring, r->looked);
     return code ? code : tend(r, error);
 }
 
-// Of a ring of bytes, figures of bytes as those of entries, by their mean length.
+// Converts bytes of a byte ring to entries, by their mean length; 0: none was seen yet.
 static uint64_t in_entries(const struct extract_recorder *r, uint64_t number)
 {
     const struct bytes *b = &r->bytes;
-    if (!b->follows || !b->entries)
+    if (!b->follows)
         return number;
-    return (uint64_t)((double)number * (double)b->entries / (double)b->taken);
+    return b->taken ? (uint64_t)((double)number * (double)b->entries / (double)b->taken) : 0;
 }
 
 static void advise(struct extract_recorder *r)
 {
     struct extract_record_advice *advice = &r->status.advice;
     uint32_t wanted = link_ring_wanted(&r->link, &r->measure, r->pace.peak);
+    double followed = link_followed(&r->link, &r->measure, WAKE_LATE);
     advice->latency = (uint64_t)link_latency(&r->link);
     advice->rate = (uint64_t)(link_rate(&r->link) * 1e9);
-    advice->events = in_entries(r, (uint64_t)(link_followed(&r->link, &r->measure) * 1e9));
+    advice->events = in_entries(r, (uint64_t)(followed * 1e9));
+    advice->in_bytes = r->bytes.follows;
     advice->slots = r->measure.entries.count;
     advice->slots_wanted = wanted > advice->slots ? wanted : 0;
+    advice->link_is_too_slow =
+        (double)r->pace.per_second > link_fastest(&r->link, &r->measure) * 1e9;
     advice->period = r->options.period ? r->options.period : r->pace.period;
 }
 
@@ -397,6 +406,7 @@ static void finish_poll(struct extract_recorder *r)
     status->pending = r->held_count;
     status->enabled = r->found && !r->off;
     status->events_per_second = in_entries(r, r->pace.per_second);
+    status->rate_is_estimate = r->pace.is_estimate;
     status->cost = extract_memory_cost(r->memory);
     uint64_t halted = extract_live_halts(r->memory).nanoseconds;
     r->rest = (halted - status->halted) * (HALT_REST + 1);
@@ -482,7 +492,7 @@ static enum extract_code create(struct extract_recorder **recorder, struct extra
                           .sink = options->sink,
                           .context = options->context,
                           .status = &r->status};
-    r->status.lost_known = true;
+    r->out.is_held = options->held;
     r->share = 1;
     r->fresh = true;
     return EXTRACT_OK;
@@ -499,7 +509,8 @@ enum extract_code extract_recorder_open(struct extract_recorder **recorder,
     struct extract_recorder *r = *recorder;
     if (code)
         return code;
-    r->start = record_now(r);
+    r->start = r->opened = record_now(r);
+    r->opened_wall = extract_wall();
     code = extract_live_halt(memory, &told);
     code = code ? code : find_ring(r, &told);
     if (!code)
@@ -516,6 +527,25 @@ enum extract_code extract_recorder_open(struct extract_recorder **recorder,
     }
     finish_poll(r);
     return EXTRACT_OK;
+}
+
+uint64_t record_position_modulus(const struct extract_ring *ring)
+{
+    if (ring->entries.slot_bytes)
+        return ring->entries.count;
+    return ring->format->stream->length ? 0 : BYTES_NUMBERS;
+}
+
+uint64_t record_position(const struct extract_recorder *r)
+{
+    const struct bytes *b = &r->bytes;
+    if (!r->found || r->fresh || r->status.gone || r->behind)
+        return 0;
+    if (!b->follows)
+        return 1 + (r->due + r->delta.phase) % r->ring.entries.count;
+    if (b->counted)
+        return b->sure ? UINT64_C(1) + b->told : 0;
+    return b->number >= 0 ? UINT64_C(1) + (uint32_t)(b->number + 1) % BYTES_NUMBERS : 0;
 }
 
 // The last poll proves the anchor even when nothing is new: the writer may have come round exactly.
@@ -538,7 +568,7 @@ static enum extract_code last_words(struct extract_recorder *r, struct extract_e
         extract_live_resume(r->memory, NULL);
     }
     code = code ? code : (r->bytes.follows ? bytes_end : record_forgo)(r, error);
-    return code ? code : out_mark(&r->out, EXTRACT_MARK_STOP, 0, "", error);
+    return code ? code : out_mark(&r->out, EXTRACT_MARK_STOP, record_position(r), "", error);
 }
 
 enum extract_code extract_recorder_finish(struct extract_recorder *r,
@@ -571,7 +601,7 @@ enum extract_code extract_recorder_leave(struct extract_recorder *r, struct extr
         code = r->bytes.follows ? bytes_end(r, error)
                : missing        ? record_forgo(r, error)
                                 : record_release(r, error);
-        code = code ? code : out_mark(&r->out, EXTRACT_MARK_STOP, 0, "", error);
+        code = code ? code : out_mark(&r->out, EXTRACT_MARK_STOP, record_position(r), "", error);
     }
     finish_poll(r);
     recorder_free(r);

@@ -30,8 +30,11 @@ double link_latency(const struct link *link); // ns
 double link_rate(const struct link *link);    // bytes a nanosecond
 // ns that a poll takes with `entries` new entries.
 double link_poll(const struct link *link, const struct extract_ring *ring, double entries);
-// Entries a nanosecond that can be followed without a loss, with that ring.
-double link_followed(const struct link *link, const struct extract_ring *ring);
+// Entries a nanosecond that can be followed without a loss, with that ring, if `late` ns may pass
+// before a poll that is due begins.
+double link_followed(const struct link *link, const struct extract_ring *ring, double late);
+// Entries a nanosecond that the link transfers, whatever the ring.
+double link_fastest(const struct link *link, const struct extract_ring *ring);
 // Entries of a ring that is large enough for a load, in entries a nanosecond; UINT32_MAX: the link
 // is too slow for any.
 uint32_t link_ring_wanted(const struct link *link, const struct extract_ring *ring, double load);
@@ -41,60 +44,56 @@ struct pace {
     uint64_t period;       // ns; 0: back to back
     uint64_t last;         // time of the last look, 0: none
     uint64_t head;         // the writer's place then
-    double interval;       // ns from the look before to that one
     double load;           // entries a nanosecond, lately
     double peak;           // the same, falling slowly
+    uint64_t interval;     // ns from the look before the last one to the last one
+    uint64_t made;         // entries in it
     uint64_t window_start; // of the count for people
     uint64_t window_head;
+    double window_more; // entries in it beyond the writer's places, as bursts show
     uint64_t per_second;
+    bool is_estimate; // `per_second`
 };
 
 // The writer was seen at `head`.
 void pace_look(struct pace *pace, uint64_t now, uint64_t head);
-// It wrote so many more, as has come out since: whole turns of the ring.
-void pace_more(struct pace *pace, uint64_t entries);
+// Numbers of entries rise by `entries`: whole laps that were found out only now.
+void pace_shift(struct pace *pace, uint64_t entries);
+// The writer made `entries` in `ns`, less than a lap: the load between two reads of its position.
+void pace_note_burst(struct pace *pace, uint64_t entries, uint64_t ns);
 // What was before says nothing of what comes.
 void pace_start(struct pace *pace);
 void pace_choose(struct pace *pace, const struct link *link, const struct extract_ring *ring);
 
-// gauge.c: the stamps, and how many entries lie in a gap.
-struct gauge {
+// clock.c: what the timestamps say while a slot ring is recorded.
+struct ring_clock {
     struct extract_tally tally; // of the entries since the last gap
     struct extract_clock clock;
-    bool known;                    // an entry has been seen
-    uint64_t stamp;                // of the newest
-    uint64_t time;                 // the host's, when it was seen
-    double entries, ticks;         // of stretches without a gap, old ones counting less
-    double counted, beats, ns;     // entries, ticks and time between looks, likewise
-    double new_entries, new_ticks; // since the last look
-    bool broken;                   // by a gap since then
+    bool has_entry;       // `stamp` is that of the newest entry that was added
+    uint64_t stamp;       // raw, as stored
+    uint64_t time_ns;     // the host's clock at the poll that added it
+    double entries;       // in stretches without a gap, between polls; old ones count less
+    double ticks, ns;     // of the target's clock and of the host's, in the same stretches
+    uint64_t new_entries; // added since the last poll, over `new_ticks`
+    double new_ticks;
+    bool has_gap; // since the last poll
 };
 
-void gauge_start(struct gauge *gauge, const struct extract_ring *ring);
-// `span` follows what was added before, without a gap or behind one of `lost` entries (0: not
-// known). `now` is the time of the look.
-void gauge_add(struct gauge *gauge, const struct extract_ring *ring,
-               const struct extract_delta_span *span, bool gap, uint64_t lost, uint64_t now);
-// What was added since the last time was read at a look at this time.
-void gauge_time(struct gauge *gauge, const struct extract_ring *ring, uint64_t now);
-// Whether the entry `newest`, seen at `now`, has a stamp from before the last that was added: what
-// lies between by the host's clock is far less than the stamps' way round. The target started anew,
-// and its clock with it.
-bool gauge_went_back(const struct gauge *gauge, const struct extract_ring *ring,
-                     const uint8_t *newest, uint64_t now);
-struct gauge_gap {
-    const struct extract_delta_span *behind; // entries behind the gap, which lead to
-    const uint8_t *newest;                   // that one
-    uint64_t now;                            // when it was the newest
-    double seen, seen_ns; // entries that the writer made since, and in which time
-};
-
-// How far the newest entry lies above the last that was added, when that is `least` modulo the
-// ring's slots and not less. *exact: its stamp tells.
-uint64_t gauge_distance(struct gauge *gauge, const struct extract_ring *ring,
-                        const struct gauge_gap *gap, uint64_t least, bool *exact);
-
-#define RECORD_ABOUT UINT64_MAX
+void ring_clock_start(struct ring_clock *clock, const struct extract_ring *ring);
+// Adds entries that follow those added before, or come after a gap.
+void ring_clock_add(struct ring_clock *clock, const struct extract_ring *ring,
+                    const struct extract_delta_span *span, bool after_gap);
+// Says that everything added since the last call was found at a poll at `now`.
+void ring_clock_note_poll(struct ring_clock *clock, const struct extract_ring *ring, uint64_t now);
+// Returns whether the stamp of `newest`, found at `now` after a gap, lies before the last one that
+// was added although the clock had no time to wrap. That is a reset, or a clock that wrapped after
+// all: which, nobody can tell. `is_held`: the host's clock says nothing.
+bool ring_clock_went_back(const struct ring_clock *clock, const struct extract_ring *ring,
+                          const uint8_t *newest, uint64_t now, bool is_held);
+// Returns whether the clock counts events. Then *distance is how far `newest` lies above the last
+// entry that was added. `least` is known of it, with the ring's size as modulus.
+bool ring_clock_counts(const struct ring_clock *clock, const struct extract_ring *ring,
+                       const uint8_t *newest, uint64_t least, uint64_t *distance);
 
 // Says in a log where the program was loaded, if that is known.
 enum extract_code record_put_program(struct extract_log_writer *log,
@@ -108,8 +107,9 @@ struct out {
     void *context;
     uint64_t number;   // of the next entry
     uint64_t unlogged; // entries that the log had no room for, those of such losses too
-    uint64_t modulo;   // of that number, as for out_loss
+    uint64_t modulo;   // of that number (extract_log_block.modulo)
     uint64_t wall;     // of the last look at the target
+    bool is_held;      // a debugger holds the target between polls
     struct extract_record_status *status;
 };
 
@@ -119,9 +119,8 @@ enum extract_code out_objects(struct out *out, const struct extract_ring *ring,
                               const uint8_t *bytes, size_t length, struct extract_error *error);
 enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t value,
                            const char *text, struct extract_error *error);
-// `modulo` 0: `lost` is exact; 1: it is not known; RECORD_ABOUT: it is an estimate, and nothing of
-// it is exact.
-enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t lost,
+// States that `at_least` entries are lost, and any multiple of `modulo` more.
+enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t at_least,
                            uint64_t modulo, struct extract_error *error);
 enum extract_code out_bytes(struct out *out, const uint8_t *bytes, uint32_t length, uint32_t count,
                             struct extract_error *error);
@@ -138,6 +137,8 @@ struct objects {
     bool was_read, wanted;
     uint64_t last; // time of the last read
 };
+
+enum { BYTES_NUMBERS = 256 }; // that entries of a ring without counts have
 
 // bytes.c: a ring of bytes, which is followed by the writer's pointer alone, or by the counts of
 // its header (counted.c).
@@ -174,41 +175,49 @@ struct extract_recorder {
     struct extract_delta delta;
     struct link link;
     struct pace pace;
-    struct gauge gauge;
+    struct ring_clock clock;
     struct bytes bytes;
     struct out out;
     struct objects objects;
     uint8_t *buffer;
     uint32_t buffer_slots;
     uint8_t held[RECORD_HELD * EXTRACT_ENTRY_MOST];
-    uint32_t held_count; // entries [next - held_count, next)
-    uint64_t next;       // number of the first entry that was not read
-    uint64_t due;        // of the next entry for the log
-    uint64_t passed;     // number of an anchor that the writer came round
-    uint64_t start;      // time of this poll, and of its look
+    uint32_t held_count;  // entries [next - held_count, next)
+    uint64_t next;        // number of the first entry that was not read
+    uint64_t due;         // of the next entry for the log
+    uint64_t passed;      // number of an anchor that the writer came round
+    uint64_t opened;      // time when the recorder was opened, and the host's wall clock then
+    uint64_t opened_wall; // (ns since 1970)
+    uint64_t start;       // time of this poll, and of its look
     uint64_t looked;
-    uint64_t asked;   // when the last read of it began
-    uint64_t rest;    // ns between polls, at least: the target was halted for the last
-    uint64_t reading; // ns of this poll that were spent in reads
-    double share;     // of what could be read of a ring that is written too fast
-    uint32_t trouble; // polls in a row that could not read the entries
-    bool found;       // the ring
-    bool again;       // it is not the first time: what was before is lost
-    bool cut;         // and nobody knows how much
-    bool fresh;       // nothing of it has been read
-    bool whole;       // and it has not gone round yet
-    bool lapped;      // the next entries are numbered modulo the ring
-    bool exact;       // but their stamps count entries
-    bool torn;        // what is missing was being overwritten
-    bool unreadable;  // or could not be read
-    bool forced;      // the anchor is to be proved even if nothing is new
-    bool behind;      // the last jump did not come to its end
-    bool off;         // its trace
-    bool drained;     // and all that it left is out
-    bool ended;       // the log takes no more
+    uint64_t asked;       // when the last read of it began
+    uint64_t rest;        // ns between polls, at least: the target was halted for the last
+    uint64_t reading;     // ns of this poll that were spent in reads
+    double share;         // of what could be read of a ring that is written too fast
+    uint32_t trouble;     // polls in a row that could not read the entries
+    bool found;           // the ring
+    bool again;           // it is not the first time: what was before is lost
+    bool cut;             // and nobody knows how much
+    bool fresh;           // nothing of it has been read
+    bool whole;           // and it has not gone round yet
+    bool lapped;          // the next entries are numbered modulo the ring
+    bool exact;           // but their stamps count entries
+    bool clock_went_back; // across the gap in front of them: it may be a reset, or a wrap
+    bool torn;            // what is missing was being overwritten
+    bool unreadable;      // or could not be read
+    bool forced;          // the anchor is to be proved even if nothing is new
+    bool behind;          // the last jump did not come to its end
+    bool off;             // its trace
+    bool drained;         // and all that it left is out
+    bool ended;           // the log takes no more
 };
 
 uint64_t record_now(const struct extract_recorder *r);
+// The entries of a ring have positions that a later recording of the same ring finds again: slots,
+// or numbers. They are known modulo record_position_modulus, 0 for counts that are exact.
+// record_position returns 1 + that of the next entry, which MARK STOP tells; 0: not known.
+uint64_t record_position_modulus(const struct extract_ring *ring);
+uint64_t record_position(const struct extract_recorder *r);
 
 // follow.c: brings what is new, right after a look.
 enum extract_code record_follow(struct extract_recorder *r, struct extract_error *error);

@@ -33,31 +33,31 @@ static void put_loss(struct facts *facts, const char *reason, const struct extra
                      bool first)
 {
     struct facts one = {facts->text, true, true};
-    unsigned long long entries = loss->entries, places = loss->places;
+    unsigned long long entries = loss->at_least, gaps = loss->gaps;
     if (!facts->json) {
-        extract_text_printf(facts->text, "%s%s%llu %s in %llu place%s%s", first ? "" : ", ",
-                            loss->unknown ? "at least " : "", entries, reason, places,
-                            places == 1 ? "" : "s", loss->exact ? "" : " (estimate)");
+        extract_text_printf(facts->text, "%s%s%llu %s in %llu gap%s", first ? "" : ", ",
+                            loss->not_exact ? "at least " : "", entries, reason, gaps,
+                            gaps == 1 ? "" : "s");
         return;
     }
     extract_text_puts(facts->text, first ? "{" : ",{");
     facts_word(&one, "reason", reason);
-    facts_number(&one, "places", loss->places);
-    facts_number(&one, "places unknown", loss->unknown);
-    facts_number(&one, "events", loss->entries);
-    facts_bool(&one, "exact", loss->exact && !loss->unknown);
+    facts_number(&one, "gaps", loss->gaps);
+    facts_number(&one, "gaps not exact", loss->not_exact);
+    facts_number(&one, "lost at least", loss->at_least);
+    facts_bool(&one, "lost exact", !loss->not_exact);
     extract_text_putc(facts->text, '}');
 }
 
-static void put_losses(struct facts *facts, const struct extract_log_info *log)
+// What the log says of its losses, by reason.
+static void put_reasons(struct facts *facts, const struct extract_log_info *log)
 {
     bool first = true;
-    facts_bool(facts, "events lost exact", log->lost_exact);
     facts_key(facts, "losses");
     extract_text_puts(facts->text, facts->json ? "[" : "");
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
         const char *reason = extract_kind_word(EXTRACT_KIND_LOSS, i);
-        if (!log->losses[i].places)
+        if (!log->losses[i].gaps)
             continue;
         put_loss(facts, reason ? reason : "other", &log->losses[i], first);
         first = false;
@@ -130,14 +130,48 @@ static void put_log(struct facts *facts, const struct extract_log_info *log)
 
 static const char *why_unknown(const struct extract_info *info, const struct extract_ring *ring)
 {
+    if (info->gaps_not_exact)
+        return "not every gap is exact";
     bool counts = !ring->entries.slot_bytes;
     if (!info->log && !strcmp(info->format, "rkh"))
         return info->overrun ? "the ring is full, and keeps no count of what it overwrites"
                              : "frames have no numbers";
-    if (info->log)
-        return "the log does not say how many";
     return counts ? "damage hides some, or the target recorded while its count was read"
                   : "the ring keeps no count of what it overwrites";
+}
+
+// In JSON every number, in text those that say more than the one before. An interval belongs to a
+// single gap, so that there is none of the sum.
+static void put_losses(struct facts *facts, const struct extract_info *info,
+                       const struct extract_ring *ring)
+{
+    bool says_more = facts->json || !info->lost_known;
+    if (info->lost_known) {
+        facts_number(facts, "events lost", info->events_lost);
+    } else {
+        facts_unknown(facts, "events lost");
+        facts_note(facts, "%s", why_unknown(info, ring));
+    }
+    if (says_more)
+        facts_number(facts, "events lost at least", info->lost_at_least);
+    if (says_more && info->lost_at_most == UINT64_MAX) {
+        facts_unknown(facts, "events lost at most");
+    } else if (says_more) {
+        facts_number(facts, "events lost at most", info->lost_at_most);
+        if (!info->lost_known)
+            facts_note(facts, "if the target was never faster than this recording shows");
+    }
+    if (facts->json) {
+        facts_bool(facts, "events lost exact", info->lost_known);
+        facts_unknown(facts, "events lost low");
+        facts_unknown(facts, "events lost high");
+    }
+    if (facts->json || info->gaps) {
+        facts_number(facts, "gaps", info->gaps);
+        facts_number(facts, "gaps not exact", info->gaps_not_exact);
+    }
+    if (info->log)
+        put_reasons(facts, info->log);
 }
 
 static void put_entries(struct facts *facts, const struct extract_info *info,
@@ -147,16 +181,7 @@ static void put_entries(struct facts *facts, const struct extract_info *info,
     facts_number(facts, "entries valid", info->entries_valid);
     facts_number(facts, "entries damaged", info->entries_damaged);
     facts_number(facts, "entries unused", info->entries_unused);
-    if (info->lost_known) {
-        facts_number(facts, "events lost", info->events_lost);
-        if (info->events_lost && !strcmp(info->format, "rkh"))
-            facts_note(facts, "modulo 256 in each place");
-    } else {
-        facts_unknown(facts, "events lost");
-        facts_note(facts, "%s", why_unknown(info, ring));
-    }
-    if (info->log)
-        put_losses(facts, info->log);
+    put_losses(facts, info, ring);
     facts_bool(facts, "wrapped", info->wrapped);
 }
 

@@ -258,6 +258,43 @@ static bool put_inner(struct report *report, const struct extract_event *event)
     return true;
 }
 
+static void put_known(struct pen *pen, uint64_t number, bool is_known)
+{
+    if (is_known)
+        pen_dec(pen, number);
+    else
+        PEN_LITERAL(pen, "null");
+}
+
+// What is known of a loss, under the names that `info --json` has for all losses together.
+static bool put_loss(struct pen *pen, const struct extract_event *event)
+{
+    bool is_exact = event->field[EXTRACT_LOST_EXACT];
+    bool is_known = is_exact || event->fields > EXTRACT_LOST_AT_MOST;
+    unsigned most = is_exact ? EXTRACT_LOST_AT_LEAST : EXTRACT_LOST_AT_MOST;
+    unsigned low = is_exact ? EXTRACT_LOST_AT_LEAST : EXTRACT_LOST_LOW;
+    unsigned high = is_exact ? EXTRACT_LOST_AT_LEAST : EXTRACT_LOST_HIGH;
+    if (event->id != EXTRACT_ID_LOST)
+        return true;
+    if (!pen_need(pen, 4 * PEN_NUMBER + 128))
+        return false;
+    PEN_LITERAL(pen, "\"lost_at_least\":");
+    pen_dec(pen, event->field[EXTRACT_LOST_AT_LEAST]);
+    PEN_LITERAL(pen, ",\"lost_at_most\":");
+    put_known(pen, event->field[most], is_known);
+    PEN_LITERAL(pen, ",\"lost_exact\":");
+    if (is_exact)
+        PEN_LITERAL(pen, "true");
+    else
+        PEN_LITERAL(pen, "false");
+    PEN_LITERAL(pen, ",\"lost_low\":");
+    put_known(pen, event->field[low], is_known);
+    PEN_LITERAL(pen, ",\"lost_high\":");
+    put_known(pen, event->field[high], is_known);
+    pen_char(pen, ',');
+    return true;
+}
+
 static bool put_rest(struct report *report, const struct extract_event *event)
 {
     struct pen *pen = &report->pen;
@@ -271,7 +308,7 @@ static bool put_rest(struct report *report, const struct extract_event *event)
     }
     PEN_LITERAL(pen, "],");
     if ((event->data && !put_data(pen, event)) || !put_items(report, event) ||
-        !put_inner(report, event) || !pen_need(pen, FLAGS_ROOM))
+        !put_inner(report, event) || !put_loss(pen, event) || !pen_need(pen, FLAGS_ROOM))
         return false;
     PEN_LITERAL(pen, "\"flags\":[");
     char *start = pen->at;

@@ -73,28 +73,31 @@ static void put_count(struct extract_text *text, uint64_t count, const char *one
     extract_text_printf(text, "%llu %s", (unsigned long long)count, count == 1 ? one : many);
 }
 
-// What a recorder could not have, by reasons.
+// What a recorder could not read, by reasons. Only what is certain: the likely numbers of single
+// gaps are in the report.
 static void put_losses(struct extract_text *text, const struct extract_log_info *log)
 {
     static const char *const whys[EXTRACT_LOSS_REASONS] = {
         "the recorder does not say why",
         "the target overwrote them before they were read",
-        "the target wrote them while they were read",
-        "the target did not answer",
+        "the target was writing them while they were read",
+        "the target did not respond",
         "the log had no room for them",
         "the target had no room for them"};
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
         const struct extract_loss_info *loss = &log->losses[i];
-        if (!loss->places)
+        if (!loss->gaps)
             continue;
-        if (loss->unknown == loss->places) {
+        if (loss->not_exact && !loss->at_least)
             extract_text_puts(text, "an unknown number of events was lost");
-        } else {
-            extract_text_puts(text, loss->unknown ? "at least " : loss->exact ? "" : "about ");
-            put_count(text, loss->entries, "event was lost", "events were lost");
+        else {
+            extract_text_puts(text, loss->not_exact ? "at least " : "");
+            put_count(text, loss->at_least, "event was lost", "events were lost");
         }
         extract_text_puts(text, " in ");
-        put_count(text, loss->places, "place", "places");
+        put_count(text, loss->gaps, "gap", "gaps");
+        if (loss->not_exact && loss->not_exact < loss->gaps)
+            extract_text_printf(text, " (%llu not exact)", (unsigned long long)loss->not_exact);
         extract_text_printf(text, ": %s\n", whys[i]);
     }
 }
@@ -159,8 +162,7 @@ static void put_unwritten(struct extract_text *text, const struct extract_info *
                           const struct extract_snapshot *snapshot)
 {
     uint64_t lost = info->lost_known ? info->events_lost : snapshot->unwritten;
-    bool exact = info->lost_known && strcmp(info->format, "rkh") != 0;
-    extract_text_puts(text, exact ? "" : "at least ");
+    extract_text_puts(text, info->lost_known ? "" : "at least ");
     put_count(text, lost, "event was lost", "events were lost");
     if (lost > snapshot->unwritten)
         extract_text_printf(text, ", %llu of them overwritten",

@@ -456,7 +456,7 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
 static bool log_is_whole(const struct extract_log_info *log)
 {
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++)
-        if (log->losses[i].places)
+        if (log->losses[i].gaps)
             return false;
     return log->status.closed && !log->status.cut && !log->status.damaged && !log->status.missing &&
            !log->unreadable;

@@ -21,8 +21,7 @@ static void put_log(struct facts *facts, const struct extract_log_info *log)
 {
     bool full = is_full(log);
     struct extract_log_ending now = {.flushing = log->status.writing,
-                                     .log_overrun =
-                                         full || log->losses[EXTRACT_LOSS_LOG_FULL].places,
+                                     .log_overrun = full || log->losses[EXTRACT_LOSS_LOG_FULL].gaps,
                                      .log_full = full};
     if (log->ended)
         now = log->ending;

@@ -4,8 +4,6 @@
 #include "templates/compiler/keep.h"
 #include <stdio.h>
 
-static const char no_sub[] = "E-NOSUB";
-
 // Index + 1 of the template that a call names: the spelling of the call first, then the hook id.
 static uint32_t find_called(const struct extract_templates *t, const struct template_op *call)
 {
@@ -30,7 +28,7 @@ static bool resolve(struct extract_templates *t, const struct extract_template *
     }
     unsigned digits = (unsigned)call->other;
     unsigned id = (unsigned)(digits == 3 ? call->value >> 4 : call->value);
-    return template_diagnose(t, &place, no_sub, "add the template, or quote what is text",
+    return template_diagnose(t, &place, TEMPLATE_NO_SUB, "add the template, or quote what is text",
                              "there is no template %0*X to be called", (int)digits, id);
 }
 
@@ -58,8 +56,14 @@ static enum extract_code first_error(const struct extract_templates *t, struct e
 enum extract_code extract_templates_link(struct extract_templates *templates,
                                          struct extract_error *error)
 {
-    template_forgive(templates, no_sub);
-    if (!resolve_all(templates))
+    template_forgive_link(templates);
+    uint32_t errors = templates->errors, warnings = templates->warnings;
+    // A template with an error is not there, and what it would set or call is not known: warnings
+    // wait until everything compiles.
+    bool good = resolve_all(templates) && (templates->errors || template_warn_of_calls(templates));
+    templates->link_errors = templates->errors - errors;
+    templates->link_warnings = templates->warnings - warnings;
+    if (!good)
         return extract_error_set(error, EXTRACT_NOMEM, "templates", NULL, "out of memory");
     if (templates->errors)
         return first_error(templates, error);

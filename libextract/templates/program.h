@@ -54,7 +54,7 @@ enum template_code {
 
     OP_CONST,  // pushes value
     OP_READ,   // pushes what a code reads (KIND_HEX SIGNED UNSIGNED OCTAL BITS LENGTH TYPE …)
-    OP_MACRO,  // pushes user macro `arg`
+    OP_MACRO,  // pushes user macro `arg`; width: its column, 0 when it may be set elsewhere
     OP_SYSTEM, // pushes system macro `arg` (enum template_system)
     OP_ADD,    // pops b, a; pushes a + b
     OP_SUBTRACT,
@@ -80,7 +80,8 @@ enum template_code {
     OP_AGAIN, // the end of a turn: jumps to `arg`, the first operation of the next, or goes on
 
     OP_CALL, // template `arg`: index of extract_templates, set by the linker; value: its hook id,
-             // other: the digits that it was written with, width: the column for diagnostics
+             // other: the digits that it was written with, width: the column for diagnostics,
+             // kind: 1 when what the event holds there decides whether it is called
 
     OP_ERROR, // $ERROR
     OP_BREAK, // $BREAK
@@ -158,6 +159,8 @@ struct extract_templates {
     struct extract_diagnostic *diagnostics;
     size_t diagnostic_count, diagnostic_room;
     uint32_t errors, warnings;   // among the diagnostics, and those that are no longer told
+    uint32_t link_errors;        // those of them that the last link added
+    uint32_t link_warnings;      // those of the warnings that the last link added
     uint32_t files;              // texts that were added
     struct template_page *pages; // what else is owned: names and texts of files
     bool linked;

@@ -89,7 +89,7 @@ enum extract_code extract_templates_add_file(struct extract_templates *templates
 {
     uint8_t *bytes;
     size_t length;
-    enum extract_code code = extract_file_read(path, TEXT_MOST, &bytes, &length, error);
+    enum extract_code code = extract_file_read_in_time(path, TEXT_MOST, &bytes, &length, error);
     if (code)
         return code;
     code = extract_templates_add(templates, extract_file_name(path), (const char *)bytes, length,

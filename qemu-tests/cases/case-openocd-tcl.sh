@@ -248,7 +248,8 @@ for rate in slow:60:1 half:20:1 near:10:1 over:6:1 twice:4:1 far:1:2; do
 done
 check "record slow: nothing is lost" log_is "$work/slow.log" '.events_lost == 0'
 check "record near: nothing is lost" log_is "$work/near.log" '.events_lost == 0'
-check "record far: laps were met" log_is "$work/far.log" '.events_lost > 1000'
+check "record far: laps were met" log_is "$work/far.log" \
+    '.gaps > 0 and .events_lost_at_least > 0 and .log.resets == 0'
 check "record: the log ends in order" log_is "$work/near.log" '.log.closed'
 
 # One poll after K new entries, by hand: the timer waits for a day.
@@ -265,7 +266,7 @@ budget() {
         printf '# poll with %d new entries: %d clocks, %d words of 48\n' $k "$cost" $((cost / 48))
         [ "$cost" -gt $((8 * k * 40)) ] && [ "$cost" -le $(((8 * k + 48) * 48)) ] || over="$over $k"
     done
-    says ' 0 laps' ringside record stop || return 1
+    says ' in 0 gaps' ringside record stop || return 1
     [ -z "$over" ] || { echo "too dear with$over"; return 1; }
 }
 check "record: a poll with k new entries costs at most 8k + 48 words" budget
@@ -498,7 +499,7 @@ full_disk() {
     tcl ringside record stop >/dev/null
     rests
     [ -z "$(find "$work/disk" -name '*.part')" ] && adds_up "$work/disk/a.log" &&
-        grep -q '^L [1-9][0-9]* 0 exact' "$work/lines"
+        grep -q '^L [1-9][0-9]* 0 ' "$work/lines"
 }
 unmount_disk() { umount "$work/disk" 2>/dev/null; }
 trap 'unmount_disk; stop_openocd; stop_probe; finish' EXIT

@@ -88,9 +88,9 @@ status_says() { says "$1" ringside status; }
 record_lines() { # LOG [TOTAL]
     tell "$work/events" report --json "$1" || return 1
     jq -r 'if .event == "RINGSIDE_LOST" then
-            "L \(.fields.lost // 0) \(.fields.modulo // 0) \(if .fields.lost == null then "unknown"
-                elif .fields.estimate == 1 then "modulo" else "exact" end)"
-        elif .event == "RINGSIDE_RESET" then "R"
+            "L \(.lost_at_least) \(if .lost_exact then 0 else .fields.modulo // 1 end) \(
+                .lost_low // "-") \(.lost_high // "-")"
+        elif .event == "RINGSIDE_RESET" or .event == "RINGSIDE_CLOCK" then "R"
         elif .event | startswith("RINGSIDE_") then empty
         else "E \(.id) \(.context) \(.thread // 0) \(.info[0:4] | map(tostring) | join(" "))"
         end' "$work/events"

@@ -70,11 +70,11 @@ load() {
 }
 rest=4294967295 # a pause in which threads do nothing
 
-# What was recorded against what the firmware has counted. Estimates of losses are judged by the
+# What was recorded against what the firmware has counted. The likely intervals are judged by the
 # caller, all together.
 balances() { # NAME [TOTAL]
     record_lines "$work/$1.log" "${2-$(cat "$work/$1.total")}" >"$work/$1.lines" || return 1
-    build/recordcheck modulo <"$work/$1.lines" | tee "$work/$1.verdict"
+    build/recordcheck certain <"$work/$1.lines" | tee "$work/$1.verdict"
     [ "${PIPESTATUS[0]}" -eq 0 ]
 }
 tell_verdict() { echo "# $1: $(tail -n 1 "$work/$1.verdict")"; }

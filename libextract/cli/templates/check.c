@@ -39,6 +39,12 @@ static int print_counts(const struct extract_templates *templates,
     return cli_output_close(&output, CLI_WHOLE);
 }
 
+static bool has_diagnostics(const struct extract_templates *templates)
+{
+    const struct extract_diagnostic *list;
+    return extract_templates_diagnostics(templates, &list) > 0;
+}
+
 int templates_check(const struct templates_options *options)
 {
     struct extract_templates *templates;
@@ -48,6 +54,8 @@ int templates_check(const struct templates_options *options)
     int status = templates_load(&templates, options);
     if (!status && options->verbose)
         status = print_counts(templates, options);
+    if (!status && options->is_strict && has_diagnostics(templates))
+        status = CLI_UNREADABLE;
     extract_templates_close(templates);
     return status;
 }

@@ -5,14 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
-void templates_diagnose(const struct extract_templates *templates, bool quiet)
+bool templates_diagnose(const struct extract_templates *templates, bool quiet)
 {
+    const struct extract_diagnostic *list;
+    size_t count = extract_templates_diagnostics(templates, &list);
+    bool has_error = false;
     struct extract_text text;
     extract_text_init(&text, NULL, NULL);
     extract_templates_tell(templates, !quiet, SIZE_MAX, &text);
     if (text.used)
         fwrite(text.data, 1, text.used, stderr);
     extract_text_free(&text);
+    for (size_t i = 0; i < count; i++)
+        has_error |= !list[i].warning;
+    return has_error;
 }
 
 // A file that cannot be read does not keep the others from being looked at.
@@ -36,7 +42,7 @@ int templates_load(struct extract_templates **templates, const struct templates_
         return cli_complain(&error);
     int status = add_files(*templates, options);
     enum extract_code code = extract_templates_link(*templates, &error);
-    templates_diagnose(*templates, options->quiet);
+    templates_diagnose(*templates, options->quiet && !options->is_strict);
     if (code == EXTRACT_BAD) // the diagnostics have said it
         return CLI_UNREADABLE;
     return code ? cli_complain(&error) : status;

@@ -21,6 +21,7 @@ enum {
     OPT_DIALECT,
     OPT_FORMAT,
     OPT_JSON,
+    OPT_STRICT,
     OPT_UNDO
 };
 
@@ -37,6 +38,7 @@ static const struct option long_options[] = {{"entry", required_argument, NULL, 
                                              {"dialect", required_argument, NULL, OPT_DIALECT},
                                              {"format", required_argument, NULL, OPT_FORMAT},
                                              {"json", no_argument, NULL, OPT_JSON},
+                                             {"strict", no_argument, NULL, OPT_STRICT},
                                              {"undo", required_argument, NULL, OPT_UNDO},
                                              {"any-version", no_argument, NULL, 'o'},
                                              {"extract", required_argument, NULL, 'x'},
@@ -60,6 +62,8 @@ static unsigned verbs_of(int option)
     case OPT_FORMAT:
     case OPT_JSON:
         return VERB_LIST;
+    case OPT_STRICT:
+        return VERB_CHECK;
     case OPT_UNDO:
     case 'o':
     case 'x':
@@ -157,6 +161,9 @@ static void set_flag(struct templates_options *options, int option)
         break;
     case OPT_JSON:
         options->json = true;
+        break;
+    case OPT_STRICT:
+        options->is_strict = true;
         break;
     case 'o':
         options->any_version = true;

@@ -57,6 +57,7 @@ const struct cli_command cli_templates = {
             "  --expand             blanks for tabs\n"
             "check FILE...          says what is wrong in the files, which are one set\n"
             "  -v, --verbose        counts the templates of each file\n"
+            "  --strict             treat warnings as errors\n"
             "list [FILE...]         prints hook ids and labels\n"
             "  --format NAME        without files: the templates for this trace format (threadx)\n"
             "  --json               one JSON object a line\n"

@@ -31,6 +31,7 @@ struct templates_options {
     const char *ids;    // of -x; NULL: none
     uint8_t cpu;
     bool generic, little, expand, json, any_version, verbose, quiet, help;
+    bool is_strict; // a warning makes the files bad, and is printed in any case
 };
 
 // options.c. False: a message has been printed. Freed by templates_options_free in any case.
@@ -42,8 +43,8 @@ void templates_options_free(struct templates_options *options);
 bool templates_hex_parse(uint8_t *bytes, size_t *length, const char *option, const char *digits);
 
 // load.c: prints all that there is to say of files, "FILE:LINE:COLUMN: NAME: what; hint". Warnings
-// are left out when `quiet`.
-void templates_diagnose(const struct extract_templates *templates, bool quiet);
+// are left out when `quiet`. Returns whether there is an error among it.
+bool templates_diagnose(const struct extract_templates *templates, bool quiet);
 // Opens a set and adds the files, and links them. CLI_WHOLE, or another status after messages;
 // *templates is closed by the caller in any case.
 int templates_load(struct extract_templates **templates, const struct templates_options *options);

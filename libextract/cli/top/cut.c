@@ -8,8 +8,8 @@
 // Bytes of the character at `string`, of which `left` are there; a byte that is none counts alone.
 static size_t character(const char *string, size_t left)
 {
-    char copy[5] = {0};
-    memcpy(copy, string, left < 4 ? left : 4);
+    char copy[EXTRACT_PRINTABLE_BYTES + 1] = {0};
+    memcpy(copy, string, left < EXTRACT_PRINTABLE_BYTES ? left : EXTRACT_PRINTABLE_BYTES);
     size_t bytes = extract_printable(copy);
     return bytes ? bytes : 1;
 }

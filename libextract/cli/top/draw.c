@@ -87,7 +87,7 @@ static void put_link(struct extract_text *text, const struct top_facts *facts)
         put_thousandths(text, facts->rate.value);
     else
         extract_text_putc(text, '-');
-    extract_text_printf(text, "  lost: %s%llu", facts->counts.lost_vague ? "about " : "",
+    extract_text_printf(text, "  lost: %s%llu", facts->counts.gaps_not_exact ? "at least " : "",
                         (unsigned long long)facts->counts.lost);
     if (facts->fill.known)
         extract_text_printf(text, "  fill: %llu of %u%s", (unsigned long long)facts->fill.value,

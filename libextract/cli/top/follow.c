@@ -51,7 +51,6 @@ static void take_lost(struct top_source *source, const struct extract_log_block 
     if (!extract_log_holds_entries(block))
         return;
     struct extract_log_block loss = {.type = EXTRACT_LOG_LOSS,
-                                     .flags = EXTRACT_LOG_LOSS_EXACT,
                                      .lost = block->count,
                                      .first = block->first + block->count,
                                      .wall = block->wall};

@@ -31,8 +31,15 @@ static void put_facts(struct facts *facts, const struct top_facts *from)
     facts_word(facts, "state", from->state);
     facts_number(facts, "resets", from->counts.resets);
     facts_number(facts, "entries", from->counts.entries);
-    facts_number(facts, "events lost", from->counts.lost);
-    facts_bool(facts, "events lost exact", !from->counts.lost_vague);
+    bool is_exact = !from->counts.gaps_not_exact;
+    if (is_exact)
+        facts_number(facts, "events lost", from->counts.lost);
+    else
+        facts_unknown(facts, "events lost");
+    facts_number(facts, "events lost at least", from->counts.lost);
+    facts_bool(facts, "events lost exact", is_exact);
+    facts_number(facts, "gaps", from->counts.gaps);
+    facts_number(facts, "gaps not exact", from->counts.gaps_not_exact);
     put_rate(facts, &from->rate);
     facts_number(facts, "ring entries", from->slots);
     put_number(facts, "fill", &from->fill);

@@ -32,8 +32,9 @@ struct top_step {
 
 // What the marks of a recording say of its target.
 struct top_state {
-    uint64_t resets, entries, lost;
-    bool lost_vague; // `lost` is no exact number
+    uint64_t resets, entries;
+    uint64_t lost;                 // at least
+    uint64_t gaps, gaps_not_exact; // of these, `lost` is not all
     bool gone, disabled, ended;
 };
 

@@ -175,7 +175,8 @@ static void note_number(struct top_window *window, const struct extract_log_bloc
 {
     if (window->next_known && block->first != window->next) {
         window->state.lost += block->first > window->next ? block->first - window->next : 0;
-        window->state.lost_vague |= block->first < window->next;
+        window->state.gaps++;
+        window->state.gaps_not_exact += block->first < window->next;
         top_window_clear(window);
     }
     window->next = block->first + block->count;
@@ -191,7 +192,8 @@ void top_window_skip(struct top_window *window, const struct extract_log_block *
 
 static void forgo(struct top_window *window)
 {
-    window->state.lost_vague = true;
+    window->state.gaps++;
+    window->state.gaps_not_exact++;
     top_window_clear(window);
 }
 
@@ -236,7 +238,8 @@ static void take_entries(struct top_window *window, const struct extract_log_blo
 static void take_loss(struct top_window *window, const struct extract_log_block *block)
 {
     window->state.lost += block->lost;
-    window->state.lost_vague |= !(block->flags & EXTRACT_LOG_LOSS_EXACT);
+    window->state.gaps++;
+    window->state.gaps_not_exact += block->modulo != 0;
     window->next = block->first;
     window->next_known = true;
     top_window_clear(window);

@@ -17,7 +17,8 @@ static enum extract_code write_back(struct extract_memory *memory,
     return code;
 }
 
-static void show(const struct extract_control *control, bool changed)
+// Returns the status of printing it.
+static int show(const struct extract_control *control, bool changed)
 {
     struct cli_output output;
     cli_output_open(&output);
@@ -28,7 +29,7 @@ static void show(const struct extract_control *control, bool changed)
         extract_text_puts(&output.text, "after:\n");
         extract_control_show(control, true, &output.text);
     }
-    cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_WHOLE);
 }
 
 static bool is_rkh(const struct extract_session *session)
@@ -39,7 +40,7 @@ static bool is_rkh(const struct extract_session *session)
 // Of other recorders than RKH's: without words what is recorded is shown; on and off are no words
 // of theirs.
 static enum extract_code ask_other(const struct cli_options *options, struct extract_memory *memory,
-                                   const struct extract_session *session,
+                                   const struct extract_session *session, int *printed,
                                    struct extract_error *error)
 {
     struct extract_request *request;
@@ -51,14 +52,14 @@ static enum extract_code ask_other(const struct cli_options *options, struct ext
         return code;
     cli_output_open(&output);
     cli_request_show(request, options->session.json, &output.text);
-    cli_output_close(&output, CLI_WHOLE);
+    *printed = cli_output_close(&output, CLI_WHOLE);
     extract_request_free(request);
     return code;
 }
 
 static enum extract_code ask_rkh(const struct cli_options *options, struct extract_memory *memory,
                                  struct extract_symbols *symbols, const struct extract_trace *trace,
-                                 struct extract_error *error)
+                                 int *printed, struct extract_error *error)
 {
     struct extract_control *control = NULL;
     enum extract_code code =
@@ -69,21 +70,22 @@ static enum extract_code ask_rkh(const struct cli_options *options, struct extra
     if (!code)
         code = write_back(memory, control, error);
     if (!code)
-        show(control, options->input_count > 0);
+        *printed = show(control, options->input_count > 0);
     extract_control_free(control);
     return code;
 }
 
 static enum extract_code work(const struct cli_options *options, struct extract_memory *memory,
-                              struct extract_symbols *symbols, struct extract_error *error)
+                              struct extract_symbols *symbols, int *printed,
+                              struct extract_error *error)
 {
     struct extract_session *session = NULL;
     // A ring that cannot be read has no names, and its filters may be why.
     bool named = !extract_session_open(&session, memory, symbols, &options->session, NULL);
     const struct extract_trace *trace = named ? extract_session_trace(session) : NULL;
     enum extract_code code = named && !is_rkh(session)
-                                 ? ask_other(options, memory, session, error)
-                                 : ask_rkh(options, memory, symbols, trace, error);
+                                 ? ask_other(options, memory, session, printed, error)
+                                 : ask_rkh(options, memory, symbols, trace, printed, error);
     extract_session_close(session);
     return code;
 }
@@ -94,6 +96,7 @@ static int run(const struct cli_options *options)
     struct extract_memory *memory = NULL;
     struct extract_symbols *symbols = NULL;
     struct extract_error error;
+    int printed = CLI_WHOLE;
     if (cli_filter_is_request(options))
         return cli_filter_request(options);
     if (!cli_is_live(options) || (!options->elf && !options->pid))
@@ -104,11 +107,11 @@ static int run(const struct cli_options *options)
     live.input_count = 0; // the words are no inputs
     enum extract_code code = cli_symbols_open(&symbols, options, &error);
     code = code ? code : cli_live_open(&memory, &live, &error);
-    code = code ? code : work(options, memory, symbols, &error);
+    code = code ? code : work(options, memory, symbols, &printed, &error);
     cli_live_release(memory, options);
     extract_symbols_close(symbols);
     extract_memory_close(memory);
-    int status = code ? cli_complain(&error) : CLI_WHOLE;
+    int status = code ? cli_complain(&error) : printed;
     return code == EXTRACT_NOTFOUND ? CLI_USAGE : status;
 }
 

@@ -43,9 +43,7 @@ static int run(const struct cli_options *options)
         return cli_refuse("flush", "give the log a name", "a log cannot go to standard output");
     cli_output_open(&output);
     enum extract_code code = flush(&f, options->inputs[0], &status, &error);
-    int end = code                                ? cli_complain(&error)
-              : status.lost || !status.lost_known ? CLI_LOSSES
-                                                  : CLI_WHOLE;
+    int end = code ? cli_complain(&error) : status.gaps ? CLI_LOSSES : CLI_WHOLE;
     if (!code)
         extract_record_flushed(&status, options->session.json, &output.text);
     end = cli_output_close(&output, end);

@@ -266,7 +266,8 @@ static void say_sum(const struct periodic *p, const struct extract_live_halts *h
     progress_say(&p->progress, line);
 }
 
-static void put_sum(const struct periodic *p, const struct extract_live_halts *halts)
+// Returns the status of writing it.
+static int put_sum(const struct periodic *p, const struct extract_live_halts *halts)
 {
     struct extract_memory_cost cost = extract_memory_cost(p->memory);
     struct cli_output output;
@@ -283,7 +284,7 @@ static void put_sum(const struct periodic *p, const struct extract_live_halts *h
                         (unsigned long long)p->removed, (unsigned long long)cost.reads,
                         (unsigned long long)cost.bytes, (unsigned long long)halts->count,
                         (unsigned long long)halts->longest);
-    cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_WHOLE);
 }
 
 static int take_all(struct periodic *p)
@@ -299,8 +300,8 @@ static int take_all(struct periodic *p)
         return status;
     say_sum(p, &halts);
     if (p->options->session.json)
-        put_sum(p, &halts);
-    if (!p->taken)
+        status = put_sum(p, &halts);
+    if (status || !p->taken)
         return CLI_UNREADABLE;
     return p->failed || p->doubtful ? CLI_LOSSES : CLI_WHOLE;
 }

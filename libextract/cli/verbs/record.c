@@ -161,22 +161,23 @@ static int judge_end(struct recording *r, enum extract_code code, struct extract
     return cli_complain(error);
 }
 
-static void finish(struct recording *r, struct extract_record_status *status)
+// Returns the status of writing the summary.
+static int finish(struct recording *r, struct extract_record_status *status)
 {
     struct extract_live_halts halts = extract_live_halts(r->memory);
     struct cli_output output;
     progress_sum(&r->progress, status, &halts, r->options->output);
     if (!r->options->session.json)
-        return;
+        return CLI_WHOLE;
     cli_output_open(&output);
     progress_json(&r->progress, &output.text, status, &halts, r->options->output, r->reason);
-    cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_WHOLE);
 }
 
 // How a recording that ended in order went.
 static int judge_whole(const struct recording *r, const struct extract_record_status *status)
 {
-    if (!status->entries && !status->lost && !status->advice.slots) {
+    if (!status->entries && !status->gaps && !status->advice.slots) {
         progress_say(&r->progress, "its trace was never enabled: the log is empty");
         return CLI_UNREADABLE;
     }
@@ -185,7 +186,7 @@ static int judge_whole(const struct recording *r, const struct extract_record_st
                      "the ELF file does not fit this trace; it may be another firmware's");
     if (status->gone)
         progress_say(&r->progress, "the target does not answer any more");
-    bool whole = !status->lost && status->lost_known && !status->gone && !r->doubtful;
+    bool whole = !status->gaps && !status->gone && !r->doubtful;
     return whole ? CLI_WHOLE : CLI_LOSSES;
 }
 
@@ -205,7 +206,8 @@ static int record(struct recording *r)
     if (extract_log_close(r->log, &error) && !end)
         end = cli_complain(&error);
     r->log = NULL;
-    finish(r, &status);
+    int summed_up = finish(r, &status);
+    end = end ? end : summed_up;
     return end ? end : judge_whole(r, &status);
 }
 

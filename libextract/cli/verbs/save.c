@@ -26,7 +26,7 @@ static void tell_losses(const struct cli_look *look, const struct cli_options *o
     struct extract_error error;
     uint64_t marks = 0;
     for (unsigned i = 1; log && i < EXTRACT_LOSS_REASONS; i++)
-        marks += log->losses[i].places;
+        marks += log->losses[i].gaps;
     if (!marks || options->quiet)
         return;
     const char *to = strcmp(options->output, "-") ? options->output : "standard output";

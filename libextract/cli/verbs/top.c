@@ -54,10 +54,10 @@ static int judge(const struct top_source *source, const struct cli_options *opti
     const struct top_state *state = &source->window.state;
     struct extract_error error;
     char line[sizeof error.what + sizeof error.why + 8];
-    if (!state->lost && !state->lost_vague)
+    if (!state->gaps)
         return CLI_WHOLE;
     extract_error_set(&error, EXTRACT_BAD, source->name, NULL, "%s%" PRIu64 " event%s lost",
-                      state->lost_vague ? "about " : "", state->lost,
+                      state->gaps_not_exact ? "at least " : "", state->lost,
                       state->lost == 1 ? " was" : "s were");
     if (!options->quiet)
         fprintf(stderr, "ringside: %s\n", extract_error_format(&error, line, sizeof line));

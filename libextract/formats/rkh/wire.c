@@ -419,7 +419,7 @@ static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
     uint8_t *bytes;
     size_t size, length;
     unsigned line = 1;
-    enum extract_code code = extract_file_read(path, CONFIG_MOST, &bytes, &size, error);
+    enum extract_code code = extract_file_read_in_time(path, CONFIG_MOST, &bytes, &size, error);
     if (code)
         return code;
     if (memchr(bytes, 0, size))

@@ -110,6 +110,21 @@ struct extract_event {
 #define EXTRACT_ID_BROKEN  UINT32_C(0xFFFFFF03) // RINGSIDE_BROKEN: entries are damaged
 #define EXTRACT_ID_MARK    UINT32_C(0xFFFFFF10) // + enum extract_log_mark: RINGSIDE_RESET …
 
+// The fields of RINGSIDE_LOST. `lost_at_least` entries are certainly missing, and any multiple of
+// `modulo` more (there is none of those when the number is exact, and no `modulo` when nothing else
+// is known). The others are likely, and there when enough is known: the number lies from `lost_low`
+// to `lost_high` in 90 of 100 gaps, and it is `lost_at_most` if the target was never faster than
+// the recording shows.
+enum extract_lost_field {
+    EXTRACT_LOST_REASON, // enum extract_log_loss
+    EXTRACT_LOST_AT_LEAST,
+    EXTRACT_LOST_EXACT, // 0 or 1
+    EXTRACT_LOST_MODULO,
+    EXTRACT_LOST_AT_MOST,
+    EXTRACT_LOST_LOW,
+    EXTRACT_LOST_HIGH
+};
+
 static inline bool extract_event_is_mark(const struct extract_event *event)
 {
     return event->id >= EXTRACT_ID_MARKS;

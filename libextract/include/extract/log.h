@@ -56,22 +56,31 @@ enum extract_log_mark {
     EXTRACT_MARK_START = 1, // recording began
     EXTRACT_MARK_STOP,      // it ended on request
     EXTRACT_MARK_FULL,      // it ended at the size limit (an automatic stop)
-    EXTRACT_MARK_RESET,     // the target started anew: stamps begin again, entry numbers go on
+    EXTRACT_MARK_RESET,     // the target was reset, or its trace enabled again: stamps begin again,
+                            // entry numbers continue
     EXTRACT_MARK_GONE,      // the target or the probe no longer answered
     EXTRACT_MARK_BACK,      // it answered again
     EXTRACT_MARK_DISABLED,  // the target switched its trace off
     EXTRACT_MARK_ENABLED,   // and on
     EXTRACT_MARK_FILTER,    // the target's own filter was changed; `value` is its word
-    EXTRACT_MARK_ERROR      // the text says what went wrong
+    EXTRACT_MARK_ERROR,     // the text says what went wrong
+    EXTRACT_MARK_CLOCK      // the target's clock went back across a gap: a reset, or a wrap
 };
 
-enum {                           // extract_log_block.flags
-    EXTRACT_LOG_LOSS_EXACT = 1,  // `lost` is the number of missing entries
-    EXTRACT_LOG_LOSS_MODULO = 2, // the number is known modulo `modulo`; `lost` is an estimate
-    EXTRACT_LOG_PROVISIONAL = 4, // ENTRIES: the last `provisional` may not be final
-    EXTRACT_LOG_STAMPS = 8,      // first_stamp and last_stamp are given
-    EXTRACT_LOG_TORN = 64        // SECTION: the last block before it was never finished
+enum {                              // extract_log_block.flags
+    EXTRACT_LOG_LOSS_EXACT = 1,     // LOSS: set by the library when `modulo` is 0
+    EXTRACT_LOG_LOSS_ABOUT = 2,     // LOSS, in logs of version 1 only: an estimate was stored
+    EXTRACT_LOG_PROVISIONAL = 4,    // ENTRIES: the last `provisional` may not be final
+    EXTRACT_LOG_STAMPS = 8,         // first_stamp and last_stamp are given
+    EXTRACT_LOG_LOSS_AT_LEAST = 16, // LOSS: set by the library when `modulo` is not 0
+    // LOSS: a debugger held the target for a part of the time since the entry before the gap, so
+    // that the host's clock does not say how long the gap is.
+    EXTRACT_LOG_LOSS_HELD = 32,
+    EXTRACT_LOG_TORN = 64 // SECTION: the last block before it was never finished
 };
+
+// LOSS, `modulo`: any number of further entries may be missing.
+#define EXTRACT_LOG_ANY_MORE 1
 
 // A block without its payload. Its meaning by type:
 //   ENTRIES  count entries from number `first`; stamps of the first and last as stored
@@ -90,15 +99,18 @@ struct extract_log_block {
     uint32_t provisional; // ENTRIES: so many at the end may not be final
     uint64_t first; // number of the entry, from 0 at the start of the recording, lost ones too
     uint64_t first_stamp, last_stamp; // raw, as the target stored them
-    uint64_t lost;                    // LOSS: how many; unknown when no flag is set
-    uint64_t modulo;                  // LOSS: known modulo so many
-    uint64_t value;                   // MARK: a number of its own; SECTION: see log.md
-    uint64_t wall;                    // host's time of the read, nanoseconds since 1970 (UTC)
+    // LOSS: `lost` + k * `modulo` entries are missing, where k >= 0 is not known. `modulo` 0:
+    // `lost` is exact; EXTRACT_LOG_ANY_MORE: `lost` is the least number, which may be 0; of a ring
+    // whose write position is known and whose laps are not: its entries.
+    uint64_t lost, modulo;
+    uint64_t value; // MARK: a number of its own; SECTION: see log.md
+    uint64_t wall;  // host's time of the read, nanoseconds since 1970 (UTC)
     // Set by the library:
-    uint64_t number;        // of the block, from 0 at the start of the log
-    uint64_t section;       // number of its section, from 0
-    uint64_t offset;        // of the block in the file
-    size_t index;           // the i of extract_log_block_at
+    uint64_t numbers; // LOSS: entry numbers that it takes: `lost`; in logs of version 1 an estimate
+    uint64_t number;  // of the block, from 0 at the start of the log
+    uint64_t section; // number of its section, from 0
+    uint64_t offset;  // of the block in the file
+    size_t index;     // the i of extract_log_block_at
     uint64_t copy_distance; // number of blocks back to the one that this is a copy of, 0: none
 };
 
@@ -110,13 +122,14 @@ static inline bool extract_log_holds_entries(const struct extract_log_block *blo
 
 // What a recording came to, as its last block (STATUS) tells.
 struct extract_log_totals {
-    uint64_t entries, lost; // of this recording
-    bool lost_exact;        // no estimate, and nothing unknown, is in `lost`
-    uint64_t polls;         // of the target
-    uint64_t reads;         // of target memory
-    uint64_t bytes;         // of target memory that were read
-    uint64_t failed;        // reads that failed
-    uint64_t resets;        // marks of kind RESET
+    uint64_t entries; // of this recording
+    uint64_t lost;    // at least
+    bool lost_exact;  // `lost` is all
+    uint64_t polls;   // of the target
+    uint64_t reads;   // of target memory
+    uint64_t bytes;   // of target memory that were read
+    uint64_t failed;  // reads that failed
+    uint64_t resets;  // marks of kind RESET
 };
 
 // Returns the name of a type of blocks, "unknown" for what is none; never NULL.
@@ -236,7 +249,7 @@ struct extract_log_status {
     uint64_t created;                   // wall clock, nanoseconds since 1970
     uint64_t blocks;                    // that are whole
     uint64_t entries;                   // in them
-    uint64_t lost;                      // entries named lost by LOSS blocks (estimates included)
+    uint64_t lost;                      // entries that LOSS blocks name, at least
     bool lost_known;                    // all of these numbers are exact
     uint64_t dropped;                   // blocks that LOOP has written over
     uint64_t damaged;                   // places where a block should be and its checksum is wrong

@@ -72,9 +72,11 @@ enum extract_code extract_memory_new_images(struct extract_memory **memory,
                                             struct extract_error *error);
 
 // Adds the raw bytes of the file `path` at target address `address` ("-" reads standard input).
-// The memory must come from extract_memory_new_images. Errors: IO, NOMEM, BAD (overlap, or the
-// span runs past 2^64, or the file is empty), LIMIT (more than 4 GiB; standard input, pipes and
-// devices: 1 GiB), USAGE (wrong kind of memory). A failure leaves the memory as it was.
+// The memory must come from extract_memory_new_images. Regular files of any length are read where
+// the memory is, and stay open until it is closed; what is cut off from one in the meantime cannot
+// be read. Errors: IO, NOMEM, BAD (overlap, or the span runs past 2^64, or the file is empty),
+// LIMIT (more than 1 GiB from standard input, a pipe or a device), USAGE (wrong kind of memory). A
+// failure leaves the memory as it was.
 enum extract_code extract_memory_add_image(struct extract_memory *memory, const char *path,
                                            uint64_t address, struct extract_error *error);
 

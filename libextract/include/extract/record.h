@@ -54,28 +54,34 @@ struct extract_record_advice {
     uint64_t latency; // ns that a read costs whatever its length
     uint64_t rate;    // bytes/s of long reads
     uint64_t period;  // ns between polls: the one in use
-    uint64_t events;  // events/s that can be followed without a loss
-    uint32_t slots;   // entries of the ring
-    // Entries that would do for the rate that was seen; 0: these do; UINT32_MAX: none would, the
-    // link is too slow.
+    uint64_t events;  // events/s that can be recorded without a loss; 0: not known, no entry of a
+                      // byte ring has been seen
+    bool in_bytes;    // it is a byte ring: the two numbers below are bytes, otherwise entries
+    uint32_t slots;   // of the ring
+    // A ring that would do for the fastest load that was seen lately; 0: this one does; UINT32_MAX:
+    // none would, that load is faster than the link.
     uint32_t slots_wanted;
+    bool link_is_too_slow; // the load of the last second or so is faster than the link
 };
 
 struct extract_record_status {
     uint64_t entries; // recorded (those still held back are not counted)
-    uint64_t lost;    // reported lost, estimates included
-    bool lost_known;  // all of it is exact
-    uint64_t laps;    // times that the writer came round
-    uint64_t resets;
+    // Gaps, each with a LOSS in the log; of how many nobody knows the exact size; and the entries
+    // that are certainly lost in all of them together.
+    uint64_t gaps, gaps_not_exact, lost;
+    uint64_t laps;   // times that the writer was seen to have lapped the recorder
+    uint64_t resets; // times that the ring was found empty or elsewhere
     uint64_t polls;
     uint64_t failed;                 // polls that found no target
     uint32_t pending;                // read, but held back: not final yet
     uint32_t fill;                   // entries that were new at the last poll
     uint32_t fill_most;              // the most so far
-    uint64_t events_per_second;      // over the last second or so
+    uint64_t events_per_second;      // that the target made over the last second or so
+    bool rate_is_estimate;           // of them: what was not read is by the rate between reads
     uint64_t halted;                 // ns that the target stood, where the source halts it
     bool gone;                       // the target does not answer now
     bool enabled;                    // its trace is on
+    bool has_all;                    // nothing of the ring was overwritten before it was first read
     struct extract_memory_cost cost; // of reading
     struct extract_record_advice advice;
 };

@@ -149,6 +149,10 @@ enum extract_code extract_running_end(struct extract_running *running, struct ex
 
 struct extract_running_status extract_running_status(const struct extract_running *running);
 
+// The templates of the report, as extract_session_templates gives them; NULL before the first
+// event.
+const struct extract_templates *extract_running_templates(const struct extract_running *running);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -47,11 +47,12 @@ void extract_text_dec(struct extract_text *text, uint64_t value);
 // 0x and at least `digits` hexadecimal digits.
 void extract_text_hex(struct extract_text *text, uint64_t value, unsigned digits);
 
-// A string from the target or a file, for a terminal: control characters, DEL and bytes of
-// invalid UTF-8 as \xNN.
+// A string from the target or a file, for a terminal: the bytes of control characters, of
+// characters that are invisible or change the direction of text, and of invalid UTF-8 as \xNN.
 void extract_text_escaped(struct extract_text *text, const char *string);
 
-// A JSON string with its quotes; bytes of invalid UTF-8 as \u00NN.
+// A JSON string with its quotes. What extract_text_escaped escapes is written as \uNNNN, a
+// surrogate pair above U+FFFF; bytes of invalid UTF-8 as \u00NN.
 void extract_text_json(struct extract_text *text, const char *string);
 
 // How many columns extract_text_escaped takes for the string (one a character).

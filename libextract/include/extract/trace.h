@@ -47,10 +47,9 @@ struct extract_clock {
 
 // Entries that a log names lost for one reason.
 struct extract_loss_info {
-    uint64_t places;  // where some are missing
-    uint64_t unknown; // of these: it is not known how many
-    uint64_t entries; // in the others, estimates included
-    bool exact;       // no estimate is among them
+    uint64_t gaps;      // where some are missing
+    uint64_t not_exact; // gaps of which only the least number is known
+    uint64_t at_least;  // entries, in all gaps together
 };
 
 enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_REFUSED + 1 };
@@ -59,7 +58,6 @@ enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_REFUSED + 1 };
 struct extract_log_info {
     struct extract_log_status status;
     struct extract_loss_info losses[EXTRACT_LOSS_REASONS]; // by enum extract_log_loss; 0: others
-    bool lost_exact;     // nothing is estimated or unknown in events_lost
     uint64_t unreadable; // blocks that were found to be damaged when they were read
     uint64_t missing;    // entries that damaged or missing blocks held, as far as that is known
     uint64_t recordings; // marks START
@@ -77,8 +75,13 @@ struct extract_info {
     uint64_t entries_valid;   // events shown
     uint64_t entries_damaged; // torn, overwritten, unreadable or invalid
     uint64_t entries_unused;  // total = valid + damaged + unused
-    bool lost_known; // false: the ring has wrapped and keeps no count; a loss is not counted
+    // What is missing. Exact only where `lost_known`; otherwise the ring has wrapped and keeps no
+    // count, or a gap is not exact. At most: if the target was never faster than it was seen to be;
+    // UINT64_MAX: not known.
+    bool lost_known;
     uint64_t events_lost;
+    uint64_t lost_at_least, lost_at_most;
+    uint64_t gaps, gaps_not_exact; // between entries that are there
     bool wrapped;
     uint64_t objects; // registry slots that hold or held an object
     uint64_t span_ticks;

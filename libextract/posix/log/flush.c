@@ -68,11 +68,10 @@ static int put_lost(struct posix_trace *trace, const struct posix_lost *lost)
 {
     if (trace->log->gap_told && !lost->least)
         return 0;
-    int error = lost->least ? posix_log_put_loss(trace, EXTRACT_LOSS_LAPPED, lost->least) : 0;
-    if (error)
-        return error;
-    posix_log_count_told(trace, lost);
-    return lost->exact ? 0 : posix_log_put_loss(trace, EXTRACT_LOSS_LAPPED, 0);
+    int error = posix_log_put_loss(trace, EXTRACT_LOSS_LAPPED, lost->least, lost->exact);
+    if (!error)
+        posix_log_count_told(trace, lost);
+    return error;
 }
 
 // What the writer overwrote before it was flushed.
@@ -96,7 +95,7 @@ static int put_refused(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
     uint32_t refused = trace->reader.block.refused, lost = refused - log->told_refused;
-    int error = lost ? posix_log_put_loss(trace, EXTRACT_LOSS_REFUSED, lost) : 0;
+    int error = lost ? posix_log_put_loss(trace, EXTRACT_LOSS_REFUSED, lost, true) : 0;
     if (!error)
         log->told_refused = refused;
     return error;

@@ -102,8 +102,9 @@ int posix_log_make(struct posix_trace *trace, trace_event_id_t id, uint64_t stam
                    const uint32_t *number);
 // Writes the block in hand. What is in front of the reader's place is in the log then, and free.
 int posix_log_put(struct posix_trace *trace);
-// `lost` 0: nobody knows how many.
-int posix_log_put_loss(struct posix_trace *trace, enum extract_log_loss kind, uint32_t lost);
+// States that `lost` records are missing: all, or at least so many.
+int posix_log_put_loss(struct posix_trace *trace, enum extract_log_loss kind, uint32_t lost,
+                       bool is_exact);
 // A mark, in front of which everything in hand is written.
 int posix_log_put_mark(struct posix_trace *trace, enum extract_log_mark kind);
 // Writes the attributes and a status.

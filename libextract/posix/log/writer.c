@@ -229,14 +229,15 @@ int posix_log_put_mark(struct posix_trace *trace, enum extract_log_mark kind)
     return error || log->full ? error : put_block(trace, &block, NULL);
 }
 
-int posix_log_put_loss(struct posix_trace *trace, enum extract_log_loss kind, uint32_t lost)
+int posix_log_put_loss(struct posix_trace *trace, enum extract_log_loss kind, uint32_t lost,
+                       bool is_exact)
 {
     struct posix_log *log = trace->log;
     int error = posix_log_put(trace);
     const struct extract_log_block block = {.type = EXTRACT_LOG_LOSS,
                                             .kind = (uint16_t)kind,
-                                            .flags = lost ? EXTRACT_LOG_LOSS_EXACT : 0u,
                                             .lost = lost,
+                                            .modulo = is_exact ? 0 : EXTRACT_LOG_ANY_MORE,
                                             .first = log->number + lost};
     if (error || log->full)
         return error;

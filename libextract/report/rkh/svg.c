@@ -70,7 +70,7 @@ static size_t character_at(const char *string)
 {
     size_t length = extract_printable(string);
     bool none =
-        length == 3 && (!memcmp(string, "\xEF\xBF\xBE", 3) || !memcmp(string, "\xEF\xBF\xBF", 3));
+        length >= 3 && (!memcmp(string, "\xEF\xBF\xBE", 3) || !memcmp(string, "\xEF\xBF\xBF", 3));
     return none ? 0 : length;
 }
 

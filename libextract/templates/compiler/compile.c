@@ -79,6 +79,8 @@ static bool header_label(struct compiler *c, struct extract_template *t)
     if (first != '"' && !lexer_word(c))
         return compile_fault(c, at, "E-LABEL", "write a string or a word; \"\" for none",
                              "the label is missing");
+    if (item_is_level(c) && !item_warn_level(c, at))
+        return false;
     if (!item_text(c, &op))
         return false;
     const char *label = op.value ? c->templates->strings + op.arg : "";
@@ -164,13 +166,23 @@ static bool enter(struct compiler *c, const struct extract_template *t)
     return !template_is_muted(all, t) || append(c, &called);
 }
 
+// Whoever calls the template sets the macros that it declares. Reading them is never warned of.
+static void exempt_declared(struct compiler *c, uint32_t program)
+{
+    struct extract_templates *all = c->templates;
+    for (uint32_t i = program; i < all->op_count; i++)
+        if (all->ops[i].code == OP_MACRO && macro_set_has(&c->declared, all->ops[i].arg))
+            all->ops[i].width = 0;
+}
+
 static void compile_line(struct compiler *c)
 {
     struct extract_templates *all = c->templates;
     uint32_t ops = all->op_count, strings = all->string_bytes;
     struct extract_template t = {.file = c->file, .line = c->parts[0].line, .program = ops};
 
-    c->depth = 0;
+    c->depth = c->choices = 0;
+    c->declared = (struct macro_set){{0}};
     c->touch = c->macro_end = NOWHERE;
     while (c->macros > 0)
         c->names[c->used[--c->macros]].slot = 0;
@@ -181,7 +193,9 @@ static void compile_line(struct compiler *c)
         !emit(c, (struct template_op){.code = OP_END}, c->at) || !enter(c, &t)) {
         all->op_count = ops;
         all->string_bytes = strings;
+        return;
     }
+    exempt_declared(c, ops);
 }
 
 enum extract_code template_compile(struct extract_templates *templates, const char *file,
@@ -195,6 +209,7 @@ enum extract_code template_compile(struct extract_templates *templates, const ch
     c->beneath = beneath;
     c->text = text;
     c->length = length;
+    c->next = template_mark_length(text, length);
     c->line = 1;
     while (lexer_next(c))
         compile_line(c);

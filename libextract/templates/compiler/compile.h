@@ -8,6 +8,7 @@
 #define EXTRACT_TEMPLATES_COMPILER_COMPILE_H
 
 #include "templates/compiler/keep.h"
+#include "templates/compiler/macro_set.h"
 
 enum {
     MACRO_HASH = 1024, // places for the names of a template's macros, a power of two
@@ -45,12 +46,14 @@ struct compiler {
     uint32_t part; // of the place asked for last
     // The template.
     unsigned depth;   // braces
+    unsigned choices; // bodies around this place whose operand may differ from call to call
     unsigned stack;   // values on the stack
     size_t touch;     // where the last printing item ended: what begins there abuts it
     size_t macro_end; // where the last macro ended
     unsigned macros;
     struct macro_place names[MACRO_HASH];
     uint16_t used[TEMPLATE_MACROS]; // places in `names`
+    struct macro_set declared;      // macros that {{ $name }} gives their place
     char shown[SHOWN + 4];
 };
 
@@ -67,6 +70,7 @@ void lexer_skip(struct compiler *c);            // blanks
 bool lexer_take(struct compiler *c, char byte); // after blanks, if it is there
 char lexer_peek(struct compiler *c);            // the byte after blanks
 size_t lexer_word(const struct compiler *c);    // length of the word here; 0: none
+size_t lexer_word_at(const struct compiler *c, size_t at);
 bool lexer_is(const struct compiler *c, size_t at, size_t length, const char *word);
 // A piece of the logical line for a diagnostic; good until the next call.
 const char *lexer_show(struct compiler *c, size_t at, size_t length);
@@ -133,6 +137,10 @@ bool macro_push(struct compiler *c, const struct macro *macro, const char *name)
 
 // Items up to the end of the logical line, or, where `open` is the place of a brace, to its end.
 bool compile_items(struct compiler *c, size_t open);
+// Whether a word here is a level as in "L=APPL", in any case and with blanks around the "=".
+bool item_is_level(const struct compiler *c);
+// Warns of a level that is printed as text. Returns false when there is no memory for it.
+bool item_warn_level(struct compiler *c, size_t at);
 // What LOOP or a value of a switch is followed by: items in braces, {{ }}, or back-quoted text;
 // `name` and `hint` are the error when there is nothing of that.
 bool compile_body(struct compiler *c, const char *name, const char *hint);
@@ -149,6 +157,7 @@ bool item_is_switch(const struct compiler *c);
 struct operand {
     unsigned base;           // 0: text
     struct template_op show; // prints it
+    bool is_fixed;           // it has one value throughout an event
 };
 
 bool operand_code(struct compiler *c, size_t at, const struct template_op *code,

@@ -188,6 +188,8 @@ bool compile_expression(struct compiler *c)
         c->at++;
         if (!assign(c, &target))
             return false;
+    } else if (target.sort == MACRO_USER) {
+        macro_set_add(&c->declared, target.arg);
     }
     return end_block(c, open);
 }

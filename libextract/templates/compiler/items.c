@@ -2,6 +2,7 @@
 // templates: items. In: the items of a logical line, or of braces within it. Out: operations that
 // print them.
 #include "templates/compiler/compile.h"
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -84,10 +85,63 @@ static void join_nothing(struct compiler *c, size_t at)
         c->touch = c->at;
 }
 
+bool item_is_level(const struct compiler *c)
+{
+    size_t at = c->at;
+    if (c->bytes[at] != 'L' && c->bytes[at] != 'l')
+        return false;
+    at += 1 + strspn(c->bytes + at + 1, " \t");
+    if (c->bytes[at] != '=')
+        return false;
+    at += 1 + strspn(c->bytes + at + 1, " \t");
+    size_t length = lexer_word_at(c, at);
+    for (unsigned level = 0; level < EXTRACT_CLASSES; level++) {
+        const char *name = extract_class_name((enum extract_class)level);
+        if (length == strlen(name) && !strncasecmp(c->bytes + at, name, length))
+            return true;
+    }
+    return false;
+}
+
+bool item_warn_level(struct compiler *c, size_t at)
+{
+    return compile_warn(c, at, "W-LEVEL", "put it after the version: 010 1.0 L=APPL \"label\"",
+                        "the level is printed as text");
+}
+
+// Whether the word at `at` begins a comment that was indented between continued lines: a line with
+// "#" and then nothing but words, none of which is a code.
+static bool is_stray_comment(const struct compiler *c, size_t at)
+{
+    struct template_op op;
+    size_t before = at, end = at + strcspn(c->bytes + at, "\n");
+    while (before > 0 && (c->bytes[before - 1] == ' ' || c->bytes[before - 1] == '\t'))
+        before--;
+    if (c->bytes[at] != '#' || before == 0 || c->bytes[before - 1] != '\n')
+        return false;
+    at += strspn(c->bytes + at, "# \t");
+    if (!isalpha((unsigned char)c->bytes[at]))
+        return false;
+    while (at < end) {
+        size_t length = lexer_word_at(c, at);
+        if (!length || code_parse(c->bytes + at, length, &op) != CODE_NONE)
+            return false;
+        at += length;
+        at += strspn(c->bytes + at, " \t");
+    }
+    return true;
+}
+
 bool item_text_print(struct compiler *c)
 {
     struct template_op op;
     size_t at = c->at;
+    if (item_is_level(c) && !item_warn_level(c, at))
+        return false;
+    if (is_stray_comment(c, at) &&
+        !compile_warn(c, at, "W-COMMENT", "put the # in column 1 between continued lines",
+                      "the comment is printed as text"))
+        return false;
     if (!item_text(c, &op))
         return false;
     if (op.value)

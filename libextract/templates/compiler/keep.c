@@ -66,6 +66,13 @@ const char *template_keep_file(struct extract_templates *templates, const char *
     return named ? named->name : NULL;
 }
 
+size_t template_mark_length(const char *text, size_t length)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t bytes = sizeof mark - 1;
+    return length >= bytes && !memcmp(text, mark, bytes) ? bytes : 0;
+}
+
 void template_release(struct extract_templates *templates)
 {
     while (templates->pages) {
@@ -145,17 +152,19 @@ bool template_diagnose(struct extract_templates *templates, const struct templat
     return diagnostic.what && insert(templates, place, &diagnostic);
 }
 
-void template_forgive(struct extract_templates *templates, const char *name)
+static bool is_of_link(const struct extract_diagnostic *d)
+{
+    return !strcmp(d->name, TEMPLATE_NO_SUB) || !strcmp(d->name, TEMPLATE_UNSET) ||
+           !strcmp(d->name, TEMPLATE_SELF);
+}
+
+void template_forgive_link(struct extract_templates *templates)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < templates->diagnostic_count; i++) {
-        const struct extract_diagnostic *d = &templates->diagnostics[i];
-        if (strcmp(d->name, name) != 0)
-            templates->diagnostics[kept++] = *d;
-        else if (d->warning)
-            templates->warnings--;
-        else
-            templates->errors--;
-    }
+    for (size_t i = 0; i < templates->diagnostic_count; i++)
+        if (!is_of_link(&templates->diagnostics[i]))
+            templates->diagnostics[kept++] = templates->diagnostics[i];
     templates->diagnostic_count = kept;
+    templates->errors -= templates->link_errors;
+    templates->warnings -= templates->link_warnings;
 }

@@ -15,6 +15,9 @@ char *template_keep(struct extract_templates *templates, const char *bytes, size
 const char *template_keep_file(struct extract_templates *templates, const char *name);
 void template_release(struct extract_templates *templates);
 
+// Bytes of the byte order mark that a text begins with, which editors put before UTF-8; 0: none.
+size_t template_mark_length(const char *text, size_t length);
+
 struct template_place {
     const char *file; // of template_keep_file
     unsigned line, column;
@@ -25,8 +28,15 @@ struct template_place {
 bool template_diagnose(struct extract_templates *templates, const struct template_place *place,
                        const char *name, const char *hint, const char *what, ...)
     __attribute__((format(printf, 5, 6)));
-// Takes all diagnostics of that name back.
-void template_forgive(struct extract_templates *templates, const char *name);
+// The diagnostics of the linker, by their names.
+#define TEMPLATE_NO_SUB "E-NOSUB" // a template that is not there is called
+#define TEMPLATE_UNSET  "W-UNSET" // a macro is read that nothing sets
+#define TEMPLATE_SELF   "W-SELF"  // a template calls itself
+// Takes back what an earlier link said.
+void template_forgive_link(struct extract_templates *templates);
+
+// calls.c: the linker's warnings. False: no memory.
+bool template_warn_of_calls(struct extract_templates *templates);
 
 // Makes room for one more of `size` bytes in an array that grows; false: no memory, or the array
 // would reach 2^32.

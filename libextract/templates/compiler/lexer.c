@@ -4,7 +4,7 @@
 //
 // A line goes on where its last byte that is not blank is a backslash: outside of strings that is
 // a blank, within them it is nothing. A "#" or "*" in column 1 makes a comment of the physical
-// line, between continued ones too.
+// line, between continued ones too. Where no line is continued, a "#" may be indented.
 #include "base/printable.h"
 #include "templates/compiler/compile.h"
 #include <stdarg.h>
@@ -37,9 +37,14 @@ bool lexer_take(struct compiler *c, char byte)
     return true;
 }
 
+size_t lexer_word_at(const struct compiler *c, size_t at)
+{
+    return strcspn(c->bytes + at, " \t\n\"`{},$\\");
+}
+
 size_t lexer_word(const struct compiler *c)
 {
-    return strcspn(c->bytes + c->at, " \t\n\"`{},$\\");
+    return lexer_word_at(c, c->at);
 }
 
 bool lexer_is(const struct compiler *c, size_t at, size_t length, const char *word)
@@ -187,6 +192,17 @@ static bool append(struct compiler *c, size_t length, bool *more)
     return true;
 }
 
+static bool fault_of_byte(struct compiler *c, size_t at)
+{
+    uint32_t character;
+    if (extract_utf8_decode(c->bytes + at, &character) > 1)
+        return compile_fault(c, at, "E-ESCAPE", "remove it",
+                             "the character U+%04X is invisible, or changes the text's direction",
+                             character);
+    return compile_fault(c, at, "E-ESCAPE", "write the file in UTF-8",
+                         "the byte \\x%02x is no text", (unsigned char)c->bytes[at]);
+}
+
 // Whether no byte of the line is one that could control a terminal.
 static bool is_clean(struct compiler *c)
 {
@@ -196,11 +212,22 @@ static bool is_clean(struct compiler *c)
                        ? 1
                        : extract_printable(c->bytes + i);
         if (!n)
-            return compile_fault(c, i, "E-ESCAPE", "write the file in UTF-8",
-                                 "the byte \\x%02x is no text", (unsigned char)byte);
+            return fault_of_byte(c, i);
         i += n;
     }
     return true;
+}
+
+// Between continued lines an indented "#" is text, as the AIX documents have it.
+static bool is_comment(const struct compiler *c, size_t length)
+{
+    const char *line = c->text + c->next;
+    size_t blanks = 0;
+    if (length && (*line == '#' || *line == '*'))
+        return true;
+    while (blanks < length && lexer_blank(line[blanks]))
+        blanks++;
+    return c->part_count == 0 && blanks < length && line[blanks] == '#';
 }
 
 // The physical lines of a logical one; false after a fault.
@@ -213,7 +240,7 @@ static bool read_logical(struct compiler *c)
     c->source = c->next;
     while (more && c->next < c->length) {
         size_t length = line_length(c);
-        bool comment = c->text[c->next] == '#' || c->text[c->next] == '*';
+        bool comment = is_comment(c, length);
         if (comment && c->part_count == 0)
             more = false;
         if (!comment && !append(c, length, &more))

@@ -237,8 +237,12 @@ bool macro_read(struct compiler *c, struct macro *macro)
 
 static bool push(struct compiler *c, const struct macro *macro)
 {
-    uint8_t code = macro->sort == MACRO_USER ? OP_MACRO : OP_SYSTEM;
-    return emit(c, (struct template_op){.code = code, .arg = macro->arg}, macro->at);
+    struct template_op op = {.code = OP_SYSTEM, .arg = macro->arg};
+    if (macro->sort == MACRO_USER) {
+        op.code = OP_MACRO;
+        op.width = lexer_place(c, macro->at).column;
+    }
+    return emit(c, op, macro->at);
 }
 
 bool macro_item(struct compiler *c, const struct macro *macro)
@@ -254,6 +258,7 @@ bool macro_item(struct compiler *c, const struct macro *macro)
         op.value = macro->arg;
         op.other = macro->digits;
         op.width = lexer_place(c, macro->at).column;
+        op.kind = c->choices > 0;
         return emit_item(c, op, macro->at);
     default:
         op.code = OP_SHOW_SYSTEM;

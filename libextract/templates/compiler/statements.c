@@ -2,6 +2,7 @@
 // templates: switches, LOOP, BITFLAGS and timers. In: their text. Out: operations that compare and
 // jump.
 #include "templates/compiler/compile.h"
+#include <ctype.h>
 #include <string.h>
 
 // ---- operands ----
@@ -20,6 +21,7 @@ bool operand_code(struct compiler *c, size_t at, const struct template_op *code,
                              "operands are X D U o B of at most 8 bytes, A, S, HB, HT",
                              "the code is no operand");
     operand->base = code_base(code);
+    operand->is_fixed = op.kind == KIND_LENGTH || op.kind == KIND_TYPE;
     operand->show = *code;
     operand->show.code = text ? OP_SHOW_TEXT : OP_SHOW;
     if (op.kind == KIND_LENGTH) {
@@ -33,10 +35,27 @@ bool operand_code(struct compiler *c, size_t at, const struct template_op *code,
     return emit(c, op, at);
 }
 
+// Whether a macro has one value throughout an event.
+static bool is_fixed(const struct macro *macro)
+{
+    if (macro->sort != MACRO_SYSTEM)
+        return false;
+    switch (macro->arg) {
+    case SYSTEM_DATAPOINTER:
+    case SYSTEM_BASEPOINTER:
+    case SYSTEM_RELLINENO:
+    case SYSTEM_LOGIDX:
+        return false;
+    default:
+        return true;
+    }
+}
+
 bool operand_macro(struct compiler *c, const struct macro *macro, struct operand *operand)
 {
     bool text = macro->sort == MACRO_SYSTEM && macro->arg >= SYSTEM_TEXTS && !macro->formatted;
     operand->base = text ? 0 : macro->base;
+    operand->is_fixed = is_fixed(macro);
     operand->show = macro->format;
     if (text)
         operand->show = (struct template_op){.code = OP_SHOW_SYSTEM, .arg = macro->arg};
@@ -48,9 +67,9 @@ bool operand_macro(struct compiler *c, const struct macro *macro, struct operand
 }
 
 // The number that LOOP or BITFLAGS works on; `name` is the error when nothing is there.
-static bool operand_number(struct compiler *c, const char *name)
+static bool operand_number(struct compiler *c, const char *name, bool *is_fixed)
 {
-    struct operand operand;
+    struct operand operand = {0};
     struct template_op op;
     struct macro macro;
     bool good;
@@ -69,6 +88,7 @@ static bool operand_number(struct compiler *c, const char *name)
         c->at += length;
         good = operand_code(c, at, &op, &operand);
     }
+    *is_fixed = operand.is_fixed;
     if (good && operand.base == 0)
         return compile_fault(c, at, no_operand, "write a code or $macro that is a number",
                              "the operand is a text");
@@ -76,6 +96,26 @@ static bool operand_number(struct compiler *c, const char *name)
 }
 
 // ---- switch ----
+
+// The cases of a switch, as far as they are read.
+struct cases {
+    const struct operand *operand;
+    uint32_t ends;     // the jumps to the end, each with the one before it as its arg
+    bool has_wildcard; // a case \* was read, and those after it are never reached
+    bool has_warned;   // such a case was warned of
+    char value, body;  // first bytes of the last case's value and of its body
+};
+
+// Whether a word is a value as the operand's base has it.
+static bool parse_value(const char *word, size_t length, unsigned base, uint64_t *value)
+{
+    if (base != 10 || !length || word[0] != '-')
+        return lexer_constant(word, length, base, value);
+    if (!lexer_number(word + 1, length - 1, base, value))
+        return false;
+    *value = 0 - *value;
+    return true;
+}
 
 // A match value as the operand's base has it.
 static bool match_number(struct compiler *c, unsigned base, uint64_t *value)
@@ -87,16 +127,12 @@ static bool match_number(struct compiler *c, unsigned base, uint64_t *value)
         [16] = "a value of X, HT and of macros without a format is hexadecimal"};
     size_t at = c->at, length = lexer_word(c);
     const char *word = c->bytes + at;
-    bool negative = word[0] == '-' && base == 10;
-    if (negative ? !lexer_number(word + 1, length - 1, base, value)
-                 : !lexer_constant(word, length, base, value)) {
+    if (!parse_value(word, length, base, value)) {
         if (!length)
             length = strcspn(word, " \t\n{");
         return compile_fault(c, at, "E-MATCH", hints[base], "\"%s\" is no value to be matched",
                              lexer_show(c, at, length));
     }
-    if (negative)
-        *value = 0 - *value;
     c->at += length;
     return true;
 }
@@ -130,13 +166,19 @@ static bool case_body(struct compiler *c)
     return item_text_print(c);
 }
 
-// One case behind its comma. *ends: the jumps to the end, each with the one before it as its arg.
-static bool switch_case(struct compiler *c, const struct operand *operand, bool *wild,
-                        uint32_t *ends)
+// One case behind its comma.
+static bool switch_case(struct compiler *c, struct cases *cases)
 {
+    const struct operand *operand = cases->operand;
     size_t at = c->at;
     uint32_t unless = emit_here(c);
     bool any = c->bytes[at] == '\\' && c->bytes[at + 1] == '*';
+    if (cases->has_wildcard && !cases->has_warned) {
+        cases->has_warned = true;
+        if (!compile_warn(c, at, "W-WILD", "put \\* last", "a case after \\* is never reached"))
+            return false;
+    }
+    cases->value = c->bytes[at];
     if (any) {
         c->at += 2;
         if (operand->base && !emit(c, (struct template_op){.code = OP_DROP}, at))
@@ -145,18 +187,22 @@ static bool switch_case(struct compiler *c, const struct operand *operand, bool 
         return false;
     }
     lexer_skip(c);
+    cases->body = c->bytes[c->at];
     c->touch = operand->show.flags & OP_ABUTS ? c->at : NOWHERE;
-    if (!case_body(c))
+    c->choices += !operand->is_fixed;
+    bool good = case_body(c);
+    c->choices -= !operand->is_fixed;
+    if (!good)
         return false;
     if (!any || item_is_switch(c)) {
-        struct template_op jump = {.code = OP_JUMP, .arg = *ends};
-        *ends = emit_here(c);
+        struct template_op jump = {.code = OP_JUMP, .arg = cases->ends};
+        cases->ends = emit_here(c);
         if (!emit(c, jump, c->at))
             return false;
     }
     if (!any)
         emit_target(c, unless);
-    *wild |= any;
+    cases->has_wildcard |= any;
     return true;
 }
 
@@ -167,39 +213,82 @@ static bool switch_unmatched(struct compiler *c, const struct operand *operand)
     return !operand->base || emit(c, (struct template_op){.code = OP_DROP}, c->at);
 }
 
+// Whether a word after the last case looks like the value of another case. Words such as "add" are
+// hexadecimal numbers, too: letters count only after a case whose value begins with one.
+static bool is_like_value(const struct compiler *c, const struct cases *cases, size_t length)
+{
+    const char *word = c->bytes + c->at;
+    unsigned base = cases->operand->base;
+    uint64_t value;
+    bool has_digit = isdigit((unsigned char)word[0]) || word[0] == '-';
+    if (!base)
+        return isdigit((unsigned char)cases->value) && lexer_number(word, length, 10, &value);
+    return (has_digit || isalpha((unsigned char)cases->value)) &&
+           parse_value(word, length, base, &value);
+}
+
+// Whether what stands here is what the body of another case would be. A word is one, and {{ }},
+// where the last case has a body of that kind.
+static bool is_like_body(const struct compiler *c, const struct cases *cases)
+{
+    char first = c->bytes[c->at];
+    if (first == '"' || first == '`')
+        return true;
+    if (first == '{')
+        return c->bytes[c->at + 1] != '{' || cases->body == '{';
+    return item_is_text(c) && !strchr("\"`{", cases->body);
+}
+
+// Warns where a comma was forgotten after the last case: 0 "closed", 1 "open" 2 "locked".
+static bool warn_of_comma(struct compiler *c, const struct cases *cases)
+{
+    lexer_skip(c);
+    size_t at = c->at, length = lexer_word(c);
+    bool is_case = length > 0 && is_like_value(c, cases, length);
+    c->at += length;
+    is_case = is_case && lexer_blank(c->bytes[c->at]);
+    lexer_skip(c);
+    is_case = is_case && is_like_body(c, cases);
+    c->at = at;
+    return !is_case ||
+           compile_warn(c, at, "W-COMMA",
+                        "put a comma before it, or quote it together with what follows",
+                        "\"%s\" is printed as text, not read as a case", lexer_show(c, at, length));
+}
+
 bool statement_switch(struct compiler *c, const struct operand *operand)
 {
-    uint32_t ends = UINT32_MAX;
-    bool wild = false;
+    struct cases cases = {.operand = operand, .ends = UINT32_MAX};
 
     while (lexer_take(c, ',')) {
         char next = lexer_peek(c);
         if (!next || next == '}')
             return compile_fault(c, c->at, "E-CASE", "take the comma away, or add a case",
                                  "a case is missing behind the comma");
-        if (!switch_case(c, operand, &wild, &ends))
+        if (!switch_case(c, &cases))
             return false;
     }
-    if (!wild && !switch_unmatched(c, operand))
+    if (!cases.has_wildcard && !switch_unmatched(c, operand))
         return false;
-    while (ends != UINT32_MAX) {
-        uint32_t before = c->templates->ops[ends].arg;
-        emit_target(c, ends);
-        ends = before;
+    while (cases.ends != UINT32_MAX) {
+        uint32_t before = c->templates->ops[cases.ends].arg;
+        emit_target(c, cases.ends);
+        cases.ends = before;
     }
     c->touch = NOWHERE;
-    return true;
+    return warn_of_comma(c, &cases);
 }
 
 // ---- LOOP ----
 
-static bool loop_count(struct compiler *c)
+static bool loop_count(struct compiler *c, bool *is_fixed)
 {
     struct template_op op = {.code = OP_CONST};
     lexer_skip(c);
     size_t at = c->at, length = lexer_word(c);
     if (!lexer_constant(c->bytes + at, length, 10, &op.value))
-        return operand_number(c, "E-LOOP");
+        return operand_number(c, "E-LOOP", is_fixed);
+    *is_fixed = true;
     c->at += length;
     return emit(c, op, at);
 }
@@ -207,14 +296,18 @@ static bool loop_count(struct compiler *c)
 bool statement_loop(struct compiler *c)
 {
     size_t at = c->at;
+    bool is_fixed;
     c->at += strlen("LOOP");
     c->touch = NOWHERE;
-    if (!loop_count(c))
+    if (!loop_count(c, &is_fixed))
         return false;
     uint32_t loop = emit_here(c);
-    if (!emit(c, (struct template_op){.code = OP_LOOP}, at) ||
-        !compile_body(c, "E-LOOP", "write LOOP COUNT { what is repeated }") ||
-        !emit(c, (struct template_op){.code = OP_AGAIN, .arg = loop + 1}, at))
+    if (!emit(c, (struct template_op){.code = OP_LOOP}, at))
+        return false;
+    c->choices += !is_fixed;
+    bool good = compile_body(c, "E-LOOP", "write LOOP COUNT { what is repeated }");
+    c->choices -= !is_fixed;
+    if (!good || !emit(c, (struct template_op){.code = OP_AGAIN, .arg = loop + 1}, at))
         return false;
     emit_target(c, loop);
     c->touch = NOWHERE;
@@ -239,10 +332,20 @@ static bool flag_number(struct compiler *c, uint64_t *value)
     return true;
 }
 
+// Length of the & that begins a masked field, which the AIX documents write in quotes; 0: none.
+static size_t mask_sign(const struct compiler *c)
+{
+    static const char quoted[] = "'&'";
+    if (c->bytes[c->at] == '&')
+        return 1;
+    return strncmp(c->bytes + c->at, quoted, strlen(quoted)) ? 0 : strlen(quoted);
+}
+
 static bool flag_test(struct compiler *c, struct template_op *test)
 {
-    size_t at = c->at;
-    if (!lexer_take(c, '&')) {
+    size_t at = c->at, sign = mask_sign(c);
+    c->at += sign;
+    if (!sign) {
         if (!flag_number(c, &test->value))
             return false;
         test->other = test->value;
@@ -315,14 +418,15 @@ static bool flag_follows(struct compiler *c)
         lexer_skip(c);
         return true;
     }
-    return next == '&' || (next >= '0' && next <= '9') ||
+    return mask_sign(c) || (next >= '0' && next <= '9') ||
            (next == 'o' && after >= '0' && after <= '9');
 }
 
 bool statement_flags(struct compiler *c)
 {
+    bool is_fixed;
     c->at += strlen("BITFLAGS");
-    if (!operand_number(c, "E-BITFLAGS"))
+    if (!operand_number(c, "E-BITFLAGS", &is_fixed))
         return false;
     if (lexer_peek(c) != ',')
         return compile_fault(c, c->at, "E-BITFLAGS", "write BITFLAGS OPERAND, VALUE \"text\"",

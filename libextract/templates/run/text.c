@@ -47,8 +47,8 @@ bool run_put(struct extract_formatter *run, unsigned flags, const char *text, si
 // Bytes of the character at `text` that may be shown as they are; 0: its first is to be escaped.
 static size_t printable(const char *text, size_t length)
 {
-    char character[5] = {0};
-    memcpy(character, text, length < 4 ? length : 4);
+    char character[EXTRACT_PRINTABLE_BYTES + 1] = {0};
+    memcpy(character, text, length < EXTRACT_PRINTABLE_BYTES ? length : EXTRACT_PRINTABLE_BYTES);
     return *character ? extract_printable(character) : 0;
 }
 
@@ -71,7 +71,7 @@ static bool put_characters(struct extract_formatter *run, struct run_span text, 
 {
     for (size_t i = 0, bytes; i < text.length; i += bytes) {
         bytes = is_ascii(text.text[i]) ? 1 : printable(text.text + i, text.length - i);
-        if (room_left(run) < 4)
+        if (room_left(run) < (bytes > 4 ? bytes : 4))
             return run_fail(run, "E-OUTPUT");
         *columns += bytes ? 1 : 4;
         if (bytes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // templates: an update applied. In: the target's text and templates, the changes. Out: the target's
 // new text, in which everything else is as it was byte for byte, and the text of the undo file.
-#include "templates/program.h"
+#include "templates/compiler/keep.h"
 #include "templates/update/update.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,7 +130,8 @@ static void put_lines(struct extract_text *text, const char *lines, size_t lengt
 static void put_added(const struct update *update, struct extract_text *text, uint32_t id)
 {
     const struct update_slot *slot = &update->slots[id];
-    if (text->used && text->data[text->used - 1] != '\n')
+    if (text->used > template_mark_length(update->text, update->length) &&
+        text->data[text->used - 1] != '\n')
         extract_text_putc(text, '\n');
     put_lines(text, slot->now, slot->now_length);
 }
@@ -191,9 +192,11 @@ static void put_between(const struct update *update, struct extract_text *text, 
 static void put_target(const struct update *update, const struct extract_templates *old,
                        struct extract_text *text)
 {
-    struct walk walk = {update->text, update->text + update->length, 1};
+    size_t mark = template_mark_length(update->text, update->length);
+    struct walk walk = {update->text + mark, update->text + update->length, 1};
     bool sorted = is_sorted(old);
     uint32_t next = 0;
+    extract_text_put(text, update->text, mark); // before a template that becomes the first, too
     for (uint32_t i = 0; i < old->count; i++) {
         const struct extract_template *template = &old->list[i];
         const char *from = walk.at;

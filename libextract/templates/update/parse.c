@@ -138,7 +138,8 @@ static enum extract_code parse_lines(struct update *update, struct line *line,
     bool within = false, is_template = false; // a logical line; of a template
     while (!code && next_line(line, update)) {
         char *end = trimmed_end(line), *at = skip_blanks(line->start, end);
-        if (*line->start == '#' || *line->start == '*')
+        bool is_comment = at != end && *at == '#' && !within;
+        if (*line->start == '#' || *line->start == '*' || is_comment)
             continue;
         if (within && !is_template && at != end)
             *line->start = '#';

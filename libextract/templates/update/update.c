@@ -262,11 +262,16 @@ static enum extract_code read_and_apply(struct update *update, const char *path,
     uint8_t *text = NULL, *edits = NULL;
     enum extract_code code = extract_file_read(path, UPDATE_MOST, &text, &update->length, error);
     if (!code)
-        code = extract_file_read(update_path, UPDATE_MOST, &edits, &update->edits_length, error);
+        code = extract_file_read_in_time(update_path, UPDATE_MOST, &edits, &update->edits_length,
+                                         error);
     update->text = (const char *)text;
     update->edits = (char *)edits;
-    if (!code)
+    if (!code) {
+        size_t mark = template_mark_length(update->edits, update->edits_length);
+        update->edits += mark;
+        update->edits_length -= mark;
         code = parse_and_apply(update, extract_file_name(update_path), path, undo_path, error);
+    }
     free(text);
     free(edits);
     free(update->changes);

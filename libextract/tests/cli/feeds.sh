@@ -73,6 +73,34 @@ is "a pipe: the last line" "$(tail -n 1 "$work/out" | tr -s ' ')" \
     " 9 069 0x20000010 0.008000000 1.000000 event processed ao=0x20000010"
 says "a pipe: summary" '^ringside: standard input: 10 frames good, 0 torn, .* 0 lost$'
 
+printf '069 1.0 "processed" $cuont\n' >"$work/doubt.fmt"
+{
+    frames 0
+    sleep 0.2
+    more 9 3
+} | "$ringside" report --format rkh --no-header -t "$work/doubt.fmt" - >"$work/out" 2>"$work/err"
+is "a warning of templates: status" "$?" 0
+is "a warning of templates: once" "$(grep -c 'doubt.fmt:1:21: W-UNSET' "$work/err")" 1
+printf '069 1.0 "not closed\n' >"$work/bad.fmt"
+frames 0 | "$ringside" report --format rkh --no-header -t "$work/bad.fmt" - >"$work/out" \
+    2>"$work/err"
+is "an error in templates: status" "$?" 2
+is "an error in templates: once" "$(grep -c 'E-STRING' "$work/err")" 1
+
+# The limit of file sizes, of what is printed and of what is saved.
+(
+    ulimit -f 0
+    frames 0 | "$ringside" report --format rkh - 2>&1 >"$work/limited"
+) | cat >"$work/err"
+says "a limit of file sizes" '^ringside: standard output: File too large; .*ulimit'
+(
+    ulimit -f 0
+    frames 0 | "$ringside" report --format rkh --save "$work/limited.rkh" - 2>&1 >/dev/null
+    echo "status $?"
+) | cat >"$work/err"
+says "a limit of file sizes: --save" '^ringside: .*/limited.rkh: File too large; .*ulimit'
+says "a limit of file sizes: status" '^status 2$'
+
 {
     frames 0
     more 12 3
@@ -214,6 +242,41 @@ is "all addresses when told" "$address" 0.0.0.0
 is "a port that is taken: status" "$?" 2
 end INT
 is "nobody came: status" "$status" 0
+
+# A client that drips bytes of which no frame comes gives way, and so does one that floods them.
+start --listen=0
+wait_until has_said 'waiting for a connection' || fail "a listener: message" "$(cat "$work/err")"
+read -r address port < <(place_of)
+has_events() { [ "$(grep -c ' event processed ' "$work/out")" -ge "$1" ]; }
+exec 5<>"/dev/tcp/127.0.0.1/$port"
+frames 0 >&5
+wait_until has_events 9 || fail "a client before drops" "$(wc -l <"$work/out") lines"
+exec 5>&-
+events=9
+for pause in 0.2 0; do
+    (
+        trap '' PIPE
+        exec 5<>"/dev/tcp/127.0.0.1/$port"
+        while printf 'UU\x7eU' >&5; do [ $pause = 0 ] || sleep $pause; done
+    ) 2>/dev/null &
+    drops=$!
+    connected=$((events / 9 * 2))
+    has_met() { [ "$(grep -c 'is connected' "$work/err")" -ge "$connected" ]; }
+    wait_until has_met || fail "drops every $pause s: a client" "$(cat "$work/err")"
+    exec 5<>"/dev/tcp/127.0.0.1/$port"
+    frames 0 >&5
+    events=$((events + 9))
+    if wait_until has_events $events; then
+        ok "drops every $pause s keep nobody out"
+    else
+        fail "drops every $pause s keep nobody out" "$(tail -n 1 "$work/err")"
+    fi
+    says "drops every $pause s: message" 'the one before sent no frame that could be read'
+    kill $drops 2>/dev/null
+    wait $drops 2>/dev/null
+    exec 5>&-
+done
+end TERM
 
 # ---- real streams ----
 

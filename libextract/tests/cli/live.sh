@@ -65,10 +65,20 @@ traces() {
 }
 wait_until traces
 check "info of a running target" 0 out '^format: threadx' err 'the target stood for [0-9.]* ms'
+ln -s "$sock" "$work/"$'gdb\xe2\x80\xae'
+run info --remote "$work/"$'gdb\xe2\x80\xae' --elf "$elf"
+check "a server's name is escaped" 0 err 'gdb\\xe2\\x80\\xae: the target stood for [0-9.]* ms'
 run report --remote "$sock" --elf "$elf" --quiet --timeout 20
 check "report, quietly" 0 out 'thread suspend' no-err .
 run last 3 --remote "$sock" --elf "$elf" --cost
 check "last takes its number alone" 0 out 'SEQ' err 'read [0-9]* times'
+
+run filter --remote "$sock" --elf "$elf"
+check "filter" 0 out .
+timeout "$limit" "$ringside" filter --remote "$sock" --elf "$elf" >/dev/full 2>"$work/err" \
+    </dev/null
+status=$?
+check "filter, and no room for what it prints" 2 err '^ringside: standard output: No space left'
 
 # With `disconnect`, GDB leaves the target halted: the same bytes are there for all.
 gdb-multiarch -nx -batch -ex "target remote $sock" \

@@ -104,7 +104,8 @@ check "info" 0 out '^found by: log$' out '^entries total: 5$' out '^entries vali
     out '^closed: yes$' out '^recordings: 1$' no-err .
 run info --json "$work/whole.log"
 check "info as JSON" 0 out '"entries_total":5,"entries_valid":5,"entries_damaged":0' \
-    out '"events_lost":0,"events_lost_exact":true,"losses":\[\],"wrapped":false' \
+    out '"events_lost":0,"events_lost_at_least":0,"events_lost_at_most":0,' \
+    out '"gaps":0,"gaps_not_exact":0,"losses":\[\],"wrapped":false' \
     out '"log":{"policy":"append","limit":null,"section_bytes":4096,' \
     out '"closed":true,"writing":false,"cut":false,"blocks":'
 run report "$work/whole.log"
@@ -155,16 +156,25 @@ lines "it is as large as the ring" 4
 
 # ---- Losses and damage ----
 {
-    start 2 && entries 100 && loss 1 2 8 4 && entries 300
-    loss 3 0 0 0 && entries 900 && closing
+    start 2 && entries 100 && loss 1 16 8 4 && entries 300
+    loss 3 16 0 1 && entries 900 && closing
 } >"$work/losses.log"
 run report "$work/losses.log"
-check "losses" 3 out 'events lost reason=lapped lost=8 estimate=yes modulo=4$' \
-    out 'events lost reason=unreadable$' out '\[gap\]$' \
-    err 'losses.log: about 8 events were lost in 1 place: the target overwrote them' \
-    err 'losses.log: an unknown number of events was lost in 1 place: the target did not answer$'
+check "losses" 3 out 'events lost reason=lapped lost_at_least=8 lost_exact=no modulo=4$' \
+    out 'events lost reason=unreadable lost_at_least=0 lost_exact=no$' out '\[gap\]$' \
+    err 'losses.log: at least 8 events were lost in 1 gap: the target overwrote them' \
+    err 'losses.log: an unknown number of events was lost in 1 gap: the target did not respond$'
 run info --json "$work/losses.log"
-check "unknown losses" 3 out '"events_lost":null,"events_lost_exact":false'
+check "losses as JSON" 3 out '"events_lost":null,"events_lost_at_least":8' \
+    out '"events_lost_exact":false' out '"gaps_not_exact":2'
+{
+    start 2 && entries 100 && loss 1 2 10 4 && entries 300
+    loss 3 0 0 0 && entries 900 && closing
+} >"$work/estimated.log"
+run report "$work/estimated.log"
+check "estimates of version 1: what is certain of them" 3 \
+    out 'events lost reason=lapped lost_at_least=2 lost_exact=no modulo=4$' \
+    out 'events lost reason=unreadable lost_at_least=0 lost_exact=no$' out '\[gap\]$'
 run report -q "$work/losses.log"
 check "losses, quiet" 3 no-err .
 size=$(wc -c <"$work/whole.log")
@@ -252,7 +262,7 @@ lossy >"$work/lossy.log"
 run save "$work/lossy.log" -o "$work/lossy.trx"
 check "save of a log with losses" 3 \
     err 'lossy.trx: it has no room for the log.s marks of losses, 2 of them; keep the log' \
-    err 'lossy.log: 7 events were lost in 1 place'
+    err 'lossy.log: 7 events were lost in 1 gap'
 run save -q "$work/lossy.log" -o "$work/lossy.trx"
 check "save of a log with losses, quietly" 3 no-err .
 

@@ -139,6 +139,30 @@ run scan --json "$work/ram.bin@0x1fffff00"
 check "scan as JSON" 0 out '"address":536870912,.*"entries_total":6'
 run scan "$work/ram.bin@0x30000000"
 check "a ring at a wrong address is none" 2 err 'no trace ring lies there (1 words'
+# 8 GiB that are a hole everywhere but at a ring at 0x40000000, in less memory than that.
+{
+    head -c 8 "$trx"
+    words 0x40000000 0x40000030
+    printf '\0\0\x20\0'
+    words 0x40000090 0x40000090 0x40000150 0x40000110
+    tail -c +37 "$trx"
+} >"$work/moved.trx"
+truncate -s 8G "$work/huge.bin"
+dd if="$work/moved.trx" of="$work/huge.bin" bs=1M seek=512 conv=notrunc 2>/dev/null
+# AddressSanitizer needs more addresses than that for itself.
+kilobytes=$({ (ulimit -v 1000000 && "$ringside" version) && echo 1000000; } 2>/dev/null | tail -n 1)
+bounded() {
+    (
+        ulimit -v "${kilobytes:-unlimited}"
+        timeout "$limit" "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
+    )
+    status=$?
+}
+bounded scan "$work/huge.bin@0x20000000"
+check "scan of a huge sparse image" 0 out '^0x0000000040000000  threadx .* 2 *6$'
+bounded last 1 "$work/huge.bin@0x20000000"
+check "which gives a report, too" 0 out 'semaphore put'
+rm "$work/huge.bin"
 run info --ring 0x20000000 "$work/ram.bin@0x1fffff00"
 check "the ring by its address" 0 out '^found by: address$'
 run info "$work/ram.bin@0x1fffff00"
@@ -181,6 +205,55 @@ check "a closed output" 2 err 'standard output: '
 { sleep 0.3; "$ringside" report "$trx" 2>"$work/err"; echo $? >"$work/status"; } | :
 status=$(cat "$work/status")
 check "a reader that has gone" 2 no-err .
+
+# ---- The limit of file sizes: a message and status 2, and no half of a file ----
+limited() { # BLOCKS TO ARGUMENT...: writes standard output to a file under the limit
+    local blocks=$1 to=$2
+    shift 2
+    : >"$work/out"
+    {
+        (
+            ulimit -f "$blocks"
+            exec timeout "$limit" "$ringside" "$@" </dev/null 2>&1 >"$to"
+        )
+        echo "status $?"
+    } | cat >"$work/err"
+    status=$(sed -n 's/^status //p' "$work/err")
+}
+printf '010 1.0 "x"\n' >"$work/limit.fmt"
+printf '* /etc/trcfmt\n+ 011 1.0 "x"\n' >"$work/limit.trc"
+too_large='File too large; raise the limit of file sizes (ulimit -f)$'
+for words in info objects report 'report --json' 'report -r' 'last 1' stats 'save -o -' scan \
+    'templates list' 'report -j' help version; do
+    case $words in
+    scan) input=$work/ram.bin@0x1fffff00 ;;
+    templates* | *-j | help | version) input= ;;
+    *) input=$trx ;;
+    esac
+    # shellcheck disable=SC2086
+    limited 0 "$work/limited.out" $words $input
+    check "limit of file sizes: $words" 2 err "^ringside: standard output: $too_large"
+done
+mkdir "$work/limits"
+echo old >"$work/limits/old.txt"
+limited 0 /dev/null save "$trx" -o "$work/limits/a.trx"
+check "limit of file sizes: a dump" 2 err "^ringside: $work/limits/a.trx: $too_large"
+limited 0 /dev/null report "$trx" -o "$work/limits/old.txt"
+check "limit of file sizes: a report" 2 err "^ringside: $work/limits/old.txt: $too_large"
+limited 0 /dev/null flush "$work/limits/a.log" "$work/ram.bin@0x1fffff00"
+check "limit of file sizes: a log" 2 err "^ringside: $work/limits/a.log.lock: $too_large"
+limited 1 /dev/null flush "$work/limits/b.log" "$work/ram.bin@0x1fffff00"
+check "limit of file sizes: in a log" 2 \
+    err "^ringside: $work/limits/b.log: File too large; .*ulimit"
+rm -f "$work/limits/b.log"
+cp "$work/limit.fmt" "$work/limits"
+limited 0 /dev/null templates update "$work/limits/limit.fmt" "$work/limit.trc" \
+    --undo "$work/limits/undo.trc"
+check "limit of file sizes: templates" 2 err "^ringside: $work/limits/undo.trc: $too_large"
+is "limit of file sizes: nothing is left" "$(ls "$work/limits" | tr '\n' ' ')" 'limit.fmt old.txt '
+is "limit of file sizes: nothing is lost" "$(cat "$work/limits/old.txt")" old
+cmp -s "$work/limit.fmt" "$work/limits/limit.fmt"
+is "limit of file sizes: no half of templates" "$?" 0
 
 # ---- JSON: the keys of the documentation, numbers in full ----
 "$ringside" info --json "$trx" | jq -e '[.format, .byte_order, .word_bytes, .timer_mask,
@@ -288,6 +361,61 @@ run report --event "$name" --no-header "$work/user.trx"
 check "an event is named as it is shown" 0 out 'user event 4098'
 run report --user-events "$work/none.trxc" "$trx"
 check "a file of user events that is not there" 2 err 'none.trxc: '
+
+# ---- Characters that are invisible or turn the text, from the target, file names, arguments ----
+# U+202E, U+00AD, U+200B, U+E0041, U+FEFF, U+FFF9 and U+061C.
+evil=$'a\xe2\x80\xaeb\xc2\xad\xe2\x80\x8b\xf3\xa0\x81\x81\xef\xbb\xbf\xef\xbf\xb9\xd8\x9c'
+hidden='\xe2\x80[\x8b\xae]|\xc2\xad|\xf3\xa0\x81|\xef\xbb\xbf|\xef\xbf\xb9|\xd8\x9c'
+evil_bytes=$(LC_ALL=C; echo ${#evil})
+spoof=$work/$evil.trx
+{ # the name of the thread in the registry, at byte 64, has 32 bytes
+    head -c 64 "$trx"
+    printf '%s' "$evil"
+    zeros $((32 - evil_bytes))
+    tail -c +97 "$trx"
+} >"$spoof"
+escapes() { # NAME STATUSES: of the last run
+    if LC_ALL=C grep -qP "$hidden" "$work/out" "$work/err"; then
+        fail "$1" "$(LC_ALL=C grep -hP "$hidden" "$work/out" "$work/err" | head -n 1)"
+    else
+        check "$@"
+    fi
+}
+for words in info objects stats report 'last 2' 'report --json' 'objects --json' 'stats --json' \
+    'report --compat trcrpt' 'report -v -x'; do
+    # shellcheck disable=SC2086
+    run $words "$spoof"
+    escapes "hidden characters: $words" 0
+done
+run objects --json "$spoof"
+check "in JSON they are what they were" 0 \
+    out '"name":"a\\u202eb\\u00ad\\u200b\\udb40\\udc41\\ufeff\\ufff9\\u061c"'
+run objects "$spoof"
+check "in text they are bytes" 0 \
+    out 'a\\xe2\\x80\\xaeb\\xc2\\xad\\xe2\\x80\\x8b\\xf3\\xa0\\x81\\x81'
+for option in --thread --event --from --elf --templates --user-events --format --openocd --rkh \
+    --hook -O -k -s "--$evil"; do
+    run report "$option" "$evil" "$spoof"
+    escapes "hidden characters: ${option%"$evil"}" '0 1 2'
+done
+run save -o "$work/no/$evil" "$spoof"
+escapes "hidden characters: the name of an output" 2
+run "$evil"
+escapes "hidden characters: a command" 1
+run scan "$work/$evil@0"
+escapes "hidden characters: an image" 2
+shown=$'d\xc3\xa9j\xc3\xa0 \xe7\xb7\x9a\xe7\xa8\x8b \xf0\x9f\x94\xa7\xe2\x9d\xa4\xef\xb8\x8f'
+shown_bytes=$(LC_ALL=C; echo ${#shown})
+{
+    head -c 64 "$trx"
+    printf '%s' "$shown"
+    zeros $((32 - shown_bytes))
+    tail -c +97 "$trx"
+} >"$work/shown.trx"
+run objects "$work/shown.trx"
+check "letters, ideographs and emoji are shown" 0 out "$shown"
+run objects --json "$work/shown.trx"
+check "in JSON, too" 0 out "\"$shown\""
 
 # ---- Every truncation: a status, never a signal; a message whenever it is not whole ----
 every_cut "every truncation is said" "$trx" 1

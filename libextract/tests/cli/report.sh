@@ -15,6 +15,32 @@ FMT
 printf '045 1.0 L=SVC "not closed\n044 1.0 L=SVC "x" X17\n' >"$work/bad.fmt"
 printf '045 1.0 L=SVC "send" W9 X4\n' >"$work/short.fmt"
 
+# ---- FIFOs from which nothing comes: they are looked at while the rest is tested ----
+mkfifo "$work/nobody" "$work/silent" "$work/late" || exit 1
+exec 9<>"$work/silent" # a writer that writes nothing
+waits=()
+waiting() { # NAME ARGUMENT...
+    local name=$1
+    shift
+    {
+        timeout 60 "$ringside" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null 9<&-
+        echo $? >"$work/$name.status"
+    } &
+    waits+=("$!")
+}
+waiting nobody-templates report "$trx" -t "$work/nobody"
+waiting nobody-types report "$trx" --user-events "$work/nobody"
+waiting silent-templates report "$trx" -t "$work/silent"
+waiting silent-types last 1 "$trx" --user-events "$work/silent"
+waiting nobody-update templates update "$own" "$work/nobody"
+waiting late report "$trx" -t "$work/late"
+{ # a writer that comes late, pauses, and goes
+    sleep 0.5
+    printf '045 1.0 L=SVC "la'
+    sleep 0.5
+    printf 'te"\n'
+} >"$work/late" &
+
 # ---- Templates ----
 run report "$trx" --templates "$own"
 check "templates of one's own, and Ringside's beneath" 0 out ' my send n=3$' out ' queue receive ' \
@@ -29,6 +55,13 @@ check "every fault has its place" 2 no-out . err "^$work/bad.fmt:1:15: E-STRING:
     err "^$work/bad.fmt:2:19: E-CODE-RANGE: "
 run report "$trx" -t "$work/bad.fmt" -q
 check "quiet: the first alone" 2 no-out . err 'E-STRING' no-err 'E-CODE-RANGE'
+printf '045 1.0 L=SVC "doubtful" $cuont\n' >"$work/doubt.fmt"
+run report "$trx" -t "$work/doubt.fmt"
+check "a warning does not change the status" 0 out ' doubtful 0000$' \
+    err "^$work/doubt.fmt:1:26: W-UNSET: .cuont is never set"
+is "and is printed once" "$(wc -l <"$work/err")" 1
+run report "$trx" -t "$work/doubt.fmt" -q
+check "quiet: no warnings" 0 out ' doubtful 0000$' no-err .
 run report "$trx" -t "$work/none.fmt"
 check "a file of templates that is not there" 2 err 'none.fmt: No such file' no-out .
 run report "$trx" -t "$work/short.fmt"
@@ -217,5 +250,21 @@ if command -v script >/dev/null; then
 fi
 PAGER=false run report --pager "$trx"
 check "no pager without a terminal" 0 out 'queue send'
+
+# ---- The FIFOs ----
+wait "${waits[@]}"
+exec 9<&-
+for name in nobody-templates nobody-types silent-templates silent-types nobody-update; do
+    fifo=$work/${name%%-*}
+    cp "$work/$name.out" "$work/out" && cp "$work/$name.err" "$work/err"
+    status=$(cat "$work/$name.status")
+    check "a FIFO is not waited for: $name" 2 no-out . \
+        err "^ringside: $fifo: nothing came for 10 seconds; write to it first, or give a regular"
+done
+cp "$work/late.out" "$work/out" && cp "$work/late.err" "$work/err"
+status=$(cat "$work/late.status")
+check "what a FIFO gives late is taken" 0 out ' late$' no-err .
+run report "$trx" -t <(sleep 0.2; printf '045 1.0 L=SVC "from a process"\n')
+check "and that of a process" 0 out ' from a process$' no-err .
 
 finish

@@ -36,7 +36,8 @@ processed() { frame "$1" 69 "$2" "$3" 00 00 00 00 10 00 20; }
 text='reason=bad checksum entries=2 bytes=24$'
 run report "$stream"
 check text 3 out "$text" out 'reason=torn entries=1 bytes=4$' out 'reason=unknown id entries=1' \
-    out 'reason=numbers lost=2' err '2 entries have wrong checksums' err '1 entry is torn' \
+    out 'reason=numbers lost_at_least=2 lost_exact=no modulo=256' \
+    err '2 entries have wrong checksums' err '1 entry is torn' \
     err '1 entry has an id of no event'
 
 run report --json "$stream"
@@ -55,12 +56,12 @@ fi
 for filter in '--event SMA_FIFO' '--thread 0x20' '--class APPL' '--object 0x20'; do
     # shellcheck disable=SC2086 # words
     run report $filter "$stream"
-    check "filter ${filter%% *}" '1 3' out "$text" out 'lost=2' no-out 'event processed'
+    check "filter ${filter%% *}" '1 3' out "$text" out 'lost_at_least=2' no-out 'event processed'
 done
 run report --event RINGSIDE_LOST "$stream"
-check named 3 out 'lost=2' no-out 'entries damaged'
+check named 3 out 'lost_at_least=2' no-out 'entries damaged'
 run report --event '!RINGSIDE_BROKEN' "$stream"
-check unwanted 3 out 'lost=2' out 'event processed' no-out 'entries damaged'
+check unwanted 3 out 'lost_at_least=2' out 'event processed' no-out 'entries damaged'
 # An active object whose priority nobody tells has none, whatever stands for that inside.
 run report --event ao=65535 "$stream"
 check "no priority" 1 err '"65535": nothing of this trace has that name'
@@ -70,7 +71,7 @@ check time 3 out 'reason=unknown id' no-out 'bad checksum'
 run report -r "$stream"
 cp "$work/out" "$work/raw"
 run report --no-header -O 'timestamp=3,exec=off' "$work/raw"
-check raw '0 3' out "$text" out 'lost=2 estimate=yes modulo=256$' out '^ *[0-9]* *F03'
+check raw '0 3' out "$text" out 'lost_at_least=2 lost_exact=no modulo=256$' out '^ *[0-9]* *F03'
 run info "$work/raw"
 check raw-info '0 3' out 'events lost: 2$'
 

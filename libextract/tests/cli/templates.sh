@@ -117,6 +117,36 @@ run check caller.fmt
 check "a call without its template" 2 err '^caller.fmt:1:18: E-NOSUB: '
 run check caller.fmt called.fmt
 check "files are checked as one set" 0 no-err .
+cat >doubts.fmt <<'END'
+010 1.0 L=APPL "door" $D1, 0 "closed", 1 "open" 2 "locked"
+011 1.0 "pump" L=APPL "on"
+012 1.0 "rate" {{ $count = X1 }} $cuont
+013 1.0 "valve" $D1, \* "?", 1 "open"
+014 1.0 "list" X1 $014
+015 1.0 "flow" \
+    # litres a minute
+END
+run check doubts.fmt
+check "warnings do not change the status" 0 no-out . err '^doubts.fmt:1:49: W-COMMA: .*; ' \
+    err '^doubts.fmt:2:16: W-LEVEL: .*; ' err '^doubts.fmt:3:34: W-UNSET: .*; ' \
+    err '^doubts.fmt:4:30: W-WILD: .*; ' err '^doubts.fmt:5:19: W-SELF: .*; ' \
+    err '^doubts.fmt:7:5: W-COMMENT: .*; '
+run check -q doubts.fmt
+check "and are left out" 0 no-out . no-err .
+run check --strict doubts.fmt
+check "unless they are errors" 2 no-out . err '^doubts.fmt:3:34: W-UNSET: '
+run check -q --strict doubts.fmt called.fmt
+check "which -q does not leave out" 2 err '^doubts.fmt:5:19: W-SELF: '
+run check --strict -v caller.fmt called.fmt
+check "files without a warning are good, too" 0 out '^caller.fmt: 1 template$' no-err .
+run run doubts.fmt --strict --entry 01010000
+check "only check is strict" 1 err '^ringside: --strict: .*; '
+{
+    printf '\xef\xbb\xbf  # after a byte order mark\n'
+    echo "010 1.0 \"a\" BITFLAGS X2, '&' 0F 1 \"b\""
+} >mark.fmt
+run run mark.fmt --entry 01010001
+check "a byte order mark, an indented comment and a quoted mask" 0 out '^a b$' no-err .
 run check
 check "check needs a file" 1 err 'no file'
 printf '0300 2.11 L=INT "b \\"x\\""\n020 1.0 "@a"\n4560 1.0 c\n1234 1.0 d\n' >list.fmt
@@ -276,6 +306,15 @@ printf '011 1.0 "b"\n010 1.0 "a"\n013 1.0 "z"\r\n012 1.0 "z"\n' |
     same "or at the end where there is no order" up.fmt
 
 old
+printf '\xef\xbb\xbf010 1.0 "a"\n' >up.fmt
+printf '\xef\xbb\xbf* /etc/trcfmt\n  # indented\n+ 009 1.0 "z"\n+ 010 1.1 "b"\n' >up4.trc
+run update up.fmt up4.trc
+check "files that begin with a byte order mark" 0 no-err .
+printf '\xef\xbb\xbf009 1.0 "z"\n010 1.1 "b"\n' | same "keep it at their start" up.fmt
+run update -o up.fmt up4.undo.trc
+printf '\xef\xbb\xbf010 1.0 "a"\n' | same "and get back what was" up.fmt
+
+old
 run update up.fmt -x 011,10
 check "an id that is none is not extracted" 2 no-out . err '^ringside: 10: '
 run update up.fmt -x 013,010
@@ -323,7 +362,6 @@ else
 fi
 if (
     ulimit -f 0
-    trap '' XFSZ
     exec "$ringside" templates update many.fmt up3.trc --undo full.undo >out 2>&1
 ); then
     fail "a full disk" "status 0"

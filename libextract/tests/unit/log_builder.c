@@ -80,12 +80,10 @@ void log_entries(struct log_file *log, const struct ring_image *image, unsigned 
     log_entries_provisional(log, image, slot, count, 0);
 }
 
-void log_loss(struct log_file *log, enum extract_log_loss kind, unsigned flags, uint64_t lost,
-              uint64_t modulo)
+void log_loss(struct log_file *log, enum extract_log_loss kind, uint64_t lost, uint64_t modulo)
 {
     struct extract_log_block block = {.type = EXTRACT_LOG_LOSS,
                                       .kind = (uint16_t)kind,
-                                      .flags = flags,
                                       .first = log->next += lost,
                                       .lost = lost,
                                       .modulo = modulo,

@@ -29,8 +29,8 @@ void log_entries(struct log_file *log, const struct ring_image *image, unsigned 
 // The same, of which the last `provisional` may not be final.
 void log_entries_provisional(struct log_file *log, const struct ring_image *image, unsigned slot,
                              unsigned count, unsigned provisional);
-void log_loss(struct log_file *log, enum extract_log_loss kind, unsigned flags, uint64_t lost,
-              uint64_t modulo);
+// `lost` entries are missing, and any multiple of `modulo` more.
+void log_loss(struct log_file *log, enum extract_log_loss kind, uint64_t lost, uint64_t modulo);
 void log_mark(struct log_file *log, enum extract_log_mark kind, uint64_t value, const char *text);
 void log_close(struct log_file *log);
 

@@ -37,7 +37,7 @@ checked() { sed -n "s/^=.* $1=\([0-9]*\).*/\1/p" "$work/checked"; }
 
 # Events of a report, and losses said in a log, in posixcheck's form (see there).
 proof_lines() { # a report --json on standard input
-    jq -r 'if .event == "RINGSIDE_LOST" then "L \(.fields.lost // "unknown")"
+    jq -r 'if .event == "RINGSIDE_LOST" then "L \(.lost_at_least)"
         elif .event == "RINGSIDE_RESET" then "R"
         elif .event | startswith("RINGSIDE_") then empty
         else "E \(.names.event // .event | if . == "" then "-" else . end) \(.context) \(

@@ -97,7 +97,7 @@ tcl_fast() {
     balanced "$work/tclfast.log" &&
         "$ringside" report --json "${firm[@]}" "$work/tclfast.log" 2>/dev/null |
         jq -e -s '[.[] | select(.event == "RINGSIDE_LOST")] | length > 0 and
-            any(.fields.modulo == 256 and .fields.estimate == 1)' >/dev/null ||
+            any(.fields.modulo == 256 and .lost_exact == false)' >/dev/null ||
         { cat "$work/facts"; return 1; }
 }
 check "OpenOCD's Tcl, too fast: a loss is said" tcl_fast
@@ -199,7 +199,7 @@ flow() { # LOG
     "$ringside" report --json "${firm[@]}" "$1" 2>/dev/null | jq -r '
         def byte($at): .data[2 * $at:2 * $at + 2] | ascii_downcase | explode |
             map(if . < 58 then . - 48 else . - 87 end) | .[0] * 16 + .[1];
-        if .event == "RINGSIDE_LOST" then "L \(.fields.lost // "-")"
+        if .event == "RINGSIDE_LOST" then "L \(if .fields.modulo then .lost_at_least else "-" end)"
         elif .id >= 192 and .id < 195 then
             "\(.id) \(byte(1) + 256 * (byte(2) + 256 * (byte(3) + 256 * byte(4))))"
         else empty end'

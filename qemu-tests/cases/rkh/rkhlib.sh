@@ -45,7 +45,10 @@ balanced() {
     gap=$(missing <"$work/numbers") || { echo "twice, or back"; return 1; }
     facts "$1"
     fact '.entries_damaged == 0' || return 1
-    lost=$(jq '.events_lost // -1' "$work/facts")
+    lost=$("$ringside" report --json "${firm[@]}" "$1" 2>/dev/null | jq -s '
+        map(select(.event == "RINGSIDE_LOST")) |
+        if any(.lost_exact == false and .fields.modulo == null) then -1
+        else map(.lost_at_least) | add // 0 end')
     echo "missing $gap, lost $lost"
     [ "$lost" = -1 ] || [ $(((gap - lost) % 256)) = 0 ]
 }

@@ -67,7 +67,7 @@ threadx() {
         "ringside record $work/storm.log" "${words[@]}" 'ringside record' "${after[@]}" \
         'ringside record off' || return 1
     record_lines "$work/storm.log" "$(cat "$work/storm.says")" >"$work/lines" || return 1
-    build/recordcheck modulo <"$work/lines" >"$work/verdict" && return 0
+    build/recordcheck certain <"$work/lines" >"$work/verdict" && return 0
     cat "$work/verdict"
     return 1
 }
@@ -89,7 +89,8 @@ hook() {
     build/hookcheck gaps "$work/hookstorm.ring" >"$work/own" || { tail -n 1 "$work/own"; return 1; }
     jq -e --argjson own "$(wc -l <"$work/own")" --argjson made "$(cat "$work/hookstorm.says")" '
         .entries_damaged == 0 and .entries_valid == $own and
-        .entries_valid + ([.losses[].events] | add) == $made' "$work/facts" >/dev/null && return 0
+        .entries_valid + ([.losses[].lost_at_least] | add) == $made' "$work/facts" >/dev/null &&
+        return 0
     cat "$work/hookstorm.says" "$work/facts"
     return 1
 }
@@ -103,7 +104,7 @@ rkh() {
     facts "$work/rkhstorm.log"
     fact '.entries_damaged == 0' || return 1
     shown=$(wc -l <"$work/numbers")
-    lost=$(jq .events_lost "$work/facts")
+    lost=$(jq .events_lost_at_least "$work/facts")
     made=$(cat "$work/rkhstorm.says")
     [ $(((shown + 1 + lost - made) % 256)) -eq 0 ] && [ "$shown" -gt 100 ] && return 0
     echo "shown $shown, lost $lost, made $made"

@@ -120,9 +120,9 @@ for signal in INT TERM HUP; do
     check "SIG$signal ends in order" 0 out '"reason":"signal"' err 'snapshots, 0 of them'
 done
 
-# A file that cannot be written, as on a full disk: SIGXFSZ is ignored, writes fail with EFBIG.
+# A file that cannot be written, as on a full disk: the limit's signal, SIGXFSZ, does not end the
+# program.
 (
-    trap '' XFSZ
     ulimit -f 1
     exec timeout 60 "$ringside" "${board[@]}" --every 10 --for 1 --json "$work/full"
 ) >"$work/out" 2>"$work/err" </dev/null
@@ -131,6 +131,12 @@ count=$(grep -c 'snapshot-000001.trx: File too large' "$work/err")
 [ "$count" = 1 ] && [ -z "$(ls "$work/full")" ] || status=9
 check "no room: it is said once, and goes on; nothing is left" 2 \
     out '"taken":0,"with_losses":0,"failed":[1-9]'
+
+timeout 60 "$ringside" "${board[@]}" --every 10 --count 1 --json "$work/sum" >/dev/full \
+    2>"$work/err" </dev/null
+status=$?
+: >"$work/out"
+check "no room for the summary" 2 err '^ringside: standard output: No space left'
 
 # The folder goes away and comes back.
 "$ringside" "${board[@]}" --every 20 --json "$work/gone" >"$work/out" 2>"$work/err" \

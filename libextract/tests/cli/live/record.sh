@@ -42,7 +42,9 @@ board=(record --remote "$work/board" --elf "$elf")
 field() { jq -r "$1" "$work/out"; }
 
 run "${board[@]}" -o "$log" --for 1.5 --json
-check "for a time" "0 3" err 'events/s can be followed' err 'halts the target for each poll' \
+check "for a time" "0 3" \
+    err 'events/s can be recorded without loss; ring of [0-9]* entries' \
+    err 'halts the target for each poll' \
     err 'halted [0-9]* times' out '"reason":"time"'
 entries=$(field .entries)
 run info --json "$log"
@@ -90,14 +92,18 @@ for signal in INT TERM HUP; do
     check "SIG$signal: the log is closed" "0 3" out '^closed: yes'
 done
 
-# A file that cannot grow, as a full disk: writes fail with EFBIG where SIGXFSZ is ignored.
+# A file that cannot grow, as on a full disk: the limit's signal, SIGXFSZ, does not end the program.
 (
-    trap '' XFSZ
     ulimit -f 40
     exec timeout 60 "$ringside" "${board[@]}" -o "$work/disk.log" --every 1
 ) >"$work/out" 2>"$work/err" </dev/null
 status=$?
 check "no room" 2 err "disk.log: "
+timeout 60 "$ringside" "${board[@]}" -o "$work/sum.log" --for 0.2 --json >/dev/full \
+    2>"$work/err" </dev/null
+status=$?
+: >"$work/out"
+check "no room for the summary" 2 err '^ringside: standard output: No space left'
 run info "$work/disk.log"
 check "no room: the log is readable" "0 3" out '^entries valid: [1-9]'
 finish

@@ -85,12 +85,12 @@ static void arrive(uint32_t count)
     produced += count;
 }
 
-static void lose(uint64_t lost, uint32_t flags)
+static void lose(uint64_t lost, uint64_t modulo)
 {
     produced += lost;
     take(&(struct extract_log_block){.type = EXTRACT_LOG_LOSS,
                                      .kind = EXTRACT_LOSS_LAPPED,
-                                     .flags = flags,
+                                     .modulo = modulo,
                                      .first = produced,
                                      .lost = lost},
          NULL);
@@ -179,14 +179,14 @@ static void gaps_begin_anew(void **state)
 {
     (void)state;
     arrive(20);
-    lose(7, EXTRACT_LOG_LOSS_EXACT);
+    lose(7, 0);
     holds(0);
     arrive(3);
     holds(3);
     assert_int_equal(window->state.lost, 7);
-    assert_false(window->state.lost_vague);
-    lose(1024, EXTRACT_LOG_LOSS_MODULO);
-    assert_true(window->state.lost_vague);
+    assert_int_equal(window->state.gaps_not_exact, 0);
+    lose(1024, 1024);
+    assert_int_equal(window->state.gaps_not_exact, 1);
     arrive(2);
     produced++; // a number is missing, and nobody says why
     arrive(4);

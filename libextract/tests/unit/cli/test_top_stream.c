@@ -159,7 +159,7 @@ static void other_blocks_are_gaps(void **state)
     (void)state;
     arrive(9);
     top_window_take(window, &slots, hooks.bytes);
-    assert_true(window->state.lost_vague);
+    assert_int_equal(window->state.gaps_not_exact, 1);
     shows(0);
     top_window_free(window); // no ring yet
     arrive(1);

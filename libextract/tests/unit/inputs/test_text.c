@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Growable output: bytes, numbers, escapes for terminals and for JSON, flushing and failing.
+#include "base/printable.h"
 #include "tests/unit/scratch.h"
 #include <extract/text.h>
 
@@ -58,9 +59,18 @@ static void escapes(void **state)
         {"a\x1b[31mb", "a\\x1b[31mb", "\"a\\u001b[31mb\"", 10},
         {"\x7f\n\t", "\\x7f\\x0a\\x09", "\"\\u007f\\u000a\\u0009\"", 12},
         {"q\"\\", "q\"\\", "\"q\\\"\\\\\"", 3},
-        {"\xc3\xa9", "\xc3\xa9", "\"\xc3\xa9\"", 1},                          // U+00E9
-        {"\xf0\x9f\x94\xa7", "\xf0\x9f\x94\xa7", "\"\xf0\x9f\x94\xa7\"", 1},  // U+1F527
-        {"\xc2\x9b", "\\xc2\\x9b", "\"\\u00c2\\u009b\"", 8},                  // C1: CSI
+        {"\xc3\xa9", "\xc3\xa9", "\"\xc3\xa9\"", 1},                               // U+00E9
+        {"\xf0\x9f\x94\xa7", "\xf0\x9f\x94\xa7", "\"\xf0\x9f\x94\xa7\"", 1},       // U+1F527
+        {"\xc2\x9b", "\\xc2\\x9b", "\"\\u009b\"", 8},                              // C1: CSI
+        {"a\xe2\x80\xae", "a\\xe2\\x80\\xae", "\"a\\u202e\"", 13},                 // U+202E
+        {"\xf3\xa0\x80\xa1x", "\\xf3\\xa0\\x80\\xa1x", "\"\\udb40\\udc21x\"", 17}, // U+E0021
+        // An emoji and an ideograph with the variation selectors U+FE0F and U+E0100.
+        {"\xe2\x9d\xa4\xef\xb8\x8f", "\xe2\x9d\xa4\xef\xb8\x8f", "\"\xe2\x9d\xa4\xef\xb8\x8f\"", 1},
+        {"\xe8\x91\x9b\xf3\xa0\x84\x80", "\xe8\x91\x9b\xf3\xa0\x84\x80",
+         "\"\xe8\x91\x9b\xf3\xa0\x84\x80\"", 1},
+        {"a\xef\xb8\x8f", "a\\xef\\xb8\\x8f", "\"a\\ufe0f\"", 13},
+        {"\xe2\x9d\xa4\xef\xb8\x8f\xef\xb8\x8e", "\xe2\x9d\xa4\xef\xb8\x8f\\xef\\xb8\\x8e",
+         "\"\xe2\x9d\xa4\xef\xb8\x8f\\ufe0e\"", 13},
         {"\xc0\xaf", "\\xc0\\xaf", "\"\\u00c0\\u00af\"", 8},                  // overlong
         {"\xed\xa0\x80", "\\xed\\xa0\\x80", "\"\\u00ed\\u00a0\\u0080\"", 12}, // surrogate
         {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", "\"\\u00f4\\u0090\\u0080\\u0080\"", 16},
@@ -78,6 +88,42 @@ static void escapes(void **state)
         assert_text(&text, cases[i].json);
         assert_int_equal(extract_text_columns(cases[i].in), cases[i].columns);
         extract_text_free(&text);
+    }
+}
+
+// Every character of Unicode, alone. Truth: the ranges of Unicode 14.0, PropList.txt and
+// DerivedCoreProperties.txt, as Perl's \p{Bidi_Control} and \p{Default_Ignorable_Code_Point} list
+// them; general categories Cc, Zl and Zp; U+FFF9 to U+FFFB.
+static void hides_what_is_invisible(void **state)
+{
+    static const uint32_t ranges[][2] = {
+        {0x00, 0x1f},       {0x7f, 0x9f},     {0x2028, 0x2029},   {0xfff9, 0xfffb},
+        {0x61c, 0x61c},     {0x200e, 0x200f}, {0x202a, 0x202e},   {0x2066, 0x2069},
+        {0xad, 0xad},       {0x34f, 0x34f},   {0x61c, 0x61c},     {0x115f, 0x1160},
+        {0x17b4, 0x17b5},   {0x180b, 0x180f}, {0x200b, 0x200f},   {0x202a, 0x202e},
+        {0x2060, 0x206f},   {0x3164, 0x3164}, {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},
+        {0xffa0, 0xffa0},   {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+        {0xe0000, 0xe0fff},
+    };
+    static bool is_hidden[0x110000];
+    (void)state;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        for (uint32_t c = ranges[i][0]; c <= ranges[i][1]; c++)
+            is_hidden[c] = true;
+    for (uint32_t c = 1; c < 0x110000; c++) {
+        char utf8[5] = {0};
+        uint32_t decoded;
+        size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+        static const uint8_t leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+        if (c >= 0xd800 && c <= 0xdfff)
+            continue;
+        for (size_t i = length; i-- > 0;)
+            utf8[i] = (char)(i ? 0x80 | (c >> 6 * (length - 1 - i) & 0x3f)
+                               : leads[length] | c >> 6 * (length - 1));
+        assert_int_equal(extract_utf8_decode(utf8, &decoded), length);
+        assert_int_equal(decoded, c);
+        if (extract_printable(utf8) != (is_hidden[c] ? 0 : length))
+            fail_msg("U+%04X", (unsigned)c);
     }
 }
 
@@ -150,6 +196,7 @@ int main(void)
         cmocka_unit_test(grows_and_keeps_its_bytes),
         cmocka_unit_test(writes_numbers),
         cmocka_unit_test(escapes),
+        cmocka_unit_test(hides_what_is_invisible),
         cmocka_unit_test(flushes_in_bounded_memory),
         cmocka_unit_test(a_failed_flush_is_sticky),
         cmocka_unit_test(memory_runs_out),

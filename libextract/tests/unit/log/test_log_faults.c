@@ -215,6 +215,17 @@ static void test_file_limit(void **state)
     assert_int_equal(extract_log_status(log)->entries, next);
     assert_int_equal(extract_log_status(log)->cut, false);
     extract_log_free(log);
+
+    // A limit that not even the lock fits in leaves nothing behind.
+    const struct extract_log_options options = {.size = sizeof options};
+    small.rlim_cur = 4;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    code = extract_log_create(&writer, scratch_path("unlocked"), &options, &error);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_int_equal(code, EXTRACT_IO);
+    assert_string_equal(error.why, strerror(EFBIG));
+    assert_non_null(strstr(error.hint, "ulimit"));
+    assert_true(scratch_run("! ls | grep -q unlocked"));
 }
 
 // A real disk that is full, where one can be made.

@@ -22,6 +22,8 @@ enum {
     SIM_TRACKED = 1 << 16  // events whose patches are remembered
 };
 
+#define SIM_TICKS_PER_NS 0.025 // of the clock when events have times: 25 MHz
+
 struct sim {
     uint32_t slots, mask;
     uint32_t *words; // header, one object, entries
@@ -33,11 +35,17 @@ struct sim {
     uint32_t step;   // ticks from one to the next; 0: the clock stands
     bool patches;    // odd events are filled in when the event behind them is half-written
     // Virtual time and the link.
-    uint64_t now;         // ns
-    double per_ns;        // events
-    double owed;          // stores
-    uint64_t latency;     // ns of a read
-    double word_ns;       // ns of a word
+    uint64_t now;     // ns
+    double per_ns;    // events
+    double owed;      // stores
+    uint64_t latency; // ns of a read
+    double word_ns;   // ns of a word
+    // When it is set, events come at times of their own instead, and their stamps are these times:
+    // returns the ns from one event to the next.
+    double (*next)(struct sim *sim);
+    double due; // time of the next event, ns
+    uint64_t random;
+    double load[4];       // of `next`'s own
     bool dead;            // nothing can be read
     bool off;             // the trace is off, as the live place says
     uint32_t hole, holes; // entries [hole, hole + holes) cannot be read
@@ -150,9 +158,20 @@ static inline void sim_run(struct sim *sim, uint64_t events)
         sim_store(sim);
 }
 
+static inline double sim_random(struct sim *sim) // [0, 1)
+{
+    sim->random = sim->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(sim->random >> 11) * 0x1p-53;
+}
+
 static inline void sim_pass(struct sim *sim, double ns)
 {
     sim->now += (uint64_t)ns;
+    while (sim->next && sim->due <= (double)sim->now) {
+        sim->stamp = (uint32_t)(uint64_t)(sim->due * SIM_TICKS_PER_NS);
+        sim_run(sim, 1);
+        sim->due += sim->next(sim);
+    }
     sim->owed += ns * sim->per_ns * SIM_STORES;
     for (; sim->owed >= 1; sim->owed -= 1)
         sim_store(sim);
@@ -194,9 +213,10 @@ struct sim_judge {
     const struct sim *sim;
     bool started;
     uint64_t next; // true number of the event that follows the last that was recorded
-    uint64_t entries, lost, laps, right; // laps whose estimate was right
-    uint64_t pending;                    // lost since the last entries
-    bool exact, unknown;
+    uint64_t entries, lost;
+    uint64_t gaps, exact_gaps;
+    uint64_t pending;    // lost since the last entries, at least
+    uint64_t modulo;     // of those: 0 when they are exact
     uint64_t poll_start; // stores that had been made when this poll began
     unsigned marks[16];
     uint64_t lost_by[8]; // kind of loss
@@ -219,16 +239,13 @@ static inline void sim_judge_entry(struct sim_judge *judge, const uint32_t *w, b
         judge->fault = "an entry lacks what was filled in before it was final";
     if (judge->started && number < judge->next)
         judge->fault = "an entry comes twice";
-    if (judge->started && number >= judge->next && !judge->unknown) {
-        uint64_t gap = number - judge->next;
-        if (judge->exact ? gap != judge->pending : (gap - judge->pending) % sim->slots)
+    if (judge->started && number >= judge->next) {
+        uint64_t gap = number - judge->next, more = gap - judge->pending;
+        if (gap < judge->pending || (judge->modulo ? more % judge->modulo : more) != 0)
             judge->fault = "a loss is wrong";
-        judge->right += !judge->exact && gap == judge->pending;
-        judge->laps += !judge->exact;
     }
-    judge->started = judge->exact = true;
-    judge->unknown = false;
-    judge->pending = 0;
+    judge->started = true;
+    judge->pending = judge->modulo = 0;
     judge->next = number + 1;
 }
 
@@ -250,8 +267,12 @@ static inline enum extract_code sim_judge(void *context, const struct extract_lo
         judge->lost += block->lost;
         judge->pending += block->lost;
         judge->lost_by[block->kind & 7] += block->lost;
-        judge->exact &= (block->flags & EXTRACT_LOG_LOSS_EXACT) != 0;
-        judge->unknown |= !(block->flags & (EXTRACT_LOG_LOSS_EXACT | EXTRACT_LOG_LOSS_MODULO));
+        judge->gaps++;
+        judge->exact_gaps += !block->modulo;
+        // Of two losses in a row, one is exact, or nothing is known beyond their sum.
+        judge->modulo = judge->modulo && block->modulo && judge->modulo != block->modulo
+                            ? EXTRACT_LOG_ANY_MORE
+                            : judge->modulo | block->modulo;
     } else if (block->type == EXTRACT_LOG_MARK) {
         judge->marks[block->kind & 15]++;
     }
@@ -279,7 +300,7 @@ static inline enum extract_code sim_open(struct sim_session *s, struct extract_e
                                                    .context = &s->judge,
                                                    .now = sim_now,
                                                    .clock = &s->sim};
-    s->judge = (struct sim_judge){.sim = &s->sim, .exact = true};
+    s->judge = (struct sim_judge){.sim = &s->sim};
     enum extract_code code = extract_memory_new(&s->memory, &source, error);
     if (!code)
         code = extract_recorder_open(&s->recorder, s->memory, NULL, &options, error);

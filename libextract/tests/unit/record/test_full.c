@@ -142,7 +142,7 @@ static void test_laps(void **state)
             assert_int_equal(poll_after(20), EXTRACT_OK);
         struct sum sum = end();
         assert_int_equal((sum.entries + sum.lost) % 64, (10 + 20000 + 60) % 64);
-        assert_true(sum.lost > 15000);
+        assert_true(sum.lost > 100 && sum.entries + sum.lost <= 20070);
         assert_false(sum.known);
     }
 }

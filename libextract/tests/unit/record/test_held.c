@@ -27,7 +27,7 @@ static void begin(void)
     assert_true(sim_make(sim, SLOTS));
     sim->latency = 1000;
     sim_run(sim, SLOTS + 10);
-    session.judge = (struct sim_judge){.sim = sim, .exact = true};
+    session.judge = (struct sim_judge){.sim = sim};
     assert_int_equal(extract_memory_new(&session.memory, &source, &error), EXTRACT_OK);
     assert_int_equal(
         extract_recorder_open(&session.recorder, session.memory, NULL, &options, &error),
@@ -65,11 +65,11 @@ static void test_thinking(void **state)
     assert_int_equal(session.judge.lost, 0);
     stop(5000, 0);
     assert_int_equal(extract_recorder_status(session.recorder)->resets, 0);
-    assert_int_equal(session.judge.laps, 1);
-    assert_int_equal(session.judge.right, 1);
+    assert_int_equal(session.judge.gaps, 1);
+    assert_int_equal(session.judge.exact_gaps, 0);
     stop(40, THINKING);
     stop(3000, THINKING);
-    assert_int_equal(session.judge.right, 2);
+    assert_int_equal(session.judge.gaps, 2);
     end();
 }
 

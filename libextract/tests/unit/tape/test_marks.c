@@ -56,7 +56,7 @@ static void test_every_mark(void **state)
     } marks[] = {{EXTRACT_MARK_START, "RINGSIDE_START", "recording started", 0},
                  {EXTRACT_MARK_STOP, "RINGSIDE_STOP", "recording stopped", 0},
                  {EXTRACT_MARK_FULL, "RINGSIDE_FULL", "log full", 0},
-                 {EXTRACT_MARK_RESET, "RINGSIDE_RESET", "target reset", EXTRACT_FLAG_GAP},
+                 {EXTRACT_MARK_RESET, "RINGSIDE_RESET", "trace restarted", EXTRACT_FLAG_GAP},
                  {EXTRACT_MARK_GONE, "RINGSIDE_GONE", "target gone", 0},
                  {EXTRACT_MARK_BACK, "RINGSIDE_BACK", "target back", 0},
                  {EXTRACT_MARK_DISABLED, "RINGSIDE_DISABLED", "trace disabled", EXTRACT_FLAG_GAP},
@@ -125,40 +125,45 @@ static void test_every_loss(void **state)
     (void)state;
     begin();
     log_entries(&file, &image, 0, 4);
-    log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_MODULO, 64, 32);
+    log_loss(&file, EXTRACT_LOSS_LAPPED, 64, 32);
     log_entries(&file, &image, 8, 4);
-    log_loss(&file, EXTRACT_LOSS_TORN, EXTRACT_LOG_LOSS_EXACT, 2, 0);
+    log_loss(&file, EXTRACT_LOSS_TORN, 2, 0);
     log_entries(&file, &image, 14, 2);
-    log_loss(&file, EXTRACT_LOSS_LOG_FULL, EXTRACT_LOG_LOSS_EXACT, 5, 0);
+    log_loss(&file, EXTRACT_LOSS_LOG_FULL, 5, 0);
     log_entries(&file, &image, 21, 1);
     end(NULL);
     const struct extract_event *events = log_events(&look, &count);
     assert_int_equal(count, 4 + 1 + 4 + 1 + 2 + 1 + 1);
     assert_event(&events[4], EXTRACT_ID_LOST, 4, 30, 0);
-    const uint64_t lapped[] = {EXTRACT_LOSS_LAPPED, 64, 1, 32};
-    assert_int_equal(events[4].fields, 4);
+    const uint64_t lapped[] = {EXTRACT_LOSS_LAPPED, 64, 0, 32};
+    assert_int_equal(events[4].fields, 4); // too few entries for an estimate
     assert_memory_equal(events[4].field, lapped, sizeof lapped);
     assert_event(&events[5], 88, 4, 80, EXTRACT_FLAG_GAP);
     assert_event(&events[6], 88, 5, 90, 0);
-    const uint64_t torn[] = {EXTRACT_LOSS_TORN, 2, 0};
+    const uint64_t torn[] = {EXTRACT_LOSS_TORN, 2, 1};
     assert_int_equal(events[9].fields, 3);
     assert_memory_equal(events[9].field, torn, sizeof torn);
     assert_event(&events[10], 88, 8, 140, EXTRACT_FLAG_GAP);
     assert_event(&events[13], 88, 10, 210, EXTRACT_FLAG_GAP);
     assert_int_equal(look.info->entries_valid, 11);
     assert_int_equal(look.info->entries_total, 11);
-    assert_true(look.info->lost_known);
-    assert_int_equal(look.info->events_lost, 71);
-    assert_false(look.info->log->lost_exact);
+    assert_false(look.info->lost_known);
+    assert_int_equal(look.info->lost_at_least, 71);
+    assert_true(look.info->lost_at_most == UINT64_MAX);
+    assert_int_equal(look.info->gaps, 3);
+    assert_int_equal(look.info->gaps_not_exact, 1);
     assert_true(look.info->overrun && !look.info->wrapped && !look.info->full);
     assert_false(extract_session_is_whole(look.session));
-    assert_line("report", "events lost reason=lapped lost=64 estimate=yes modulo=32\n");
-    assert_line("report", "events lost reason=torn lost=2 estimate=no\n");
-    assert_line("damage", "about 64 events were lost in 1 place: the target overwrote them before");
-    assert_line("damage", "2 events were lost in 1 place: the target wrote them while");
-    assert_line("damage", "5 events were lost in 1 place: the log had no room for them\n");
-    assert_line("info", "events lost: 71\nevents lost exact: no\nlosses: 64 lapped in 1 place "
-                        "(estimate), 2 torn in 1 place, 5 log full in 1 place\n");
+    assert_line("report", "events lost reason=lapped lost_at_least=64 lost_exact=no modulo=32\n");
+    assert_line("report", "events lost reason=torn lost_at_least=2 lost_exact=yes\n");
+    assert_line("damage", "at least 64 events were lost in 1 gap: the target overwrote them");
+    assert_line("damage", "2 events were lost in 1 gap: the target was writing them while");
+    assert_line("damage", "5 events were lost in 1 gap: the log had no room for them\n");
+    assert_line("info", "events lost: unknown (not every gap is exact)\n"
+                        "events lost at least: 71\nevents lost at most: unknown\n"
+                        "gaps: 3\ngaps not exact: 1\n"
+                        "losses: at least 64 lapped in 1 gap, 2 torn in 1 gap, "
+                        "5 log full in 1 gap\n");
     log_look_close(&look);
 }
 
@@ -167,19 +172,26 @@ static void test_unknown_loss(void **state)
     (void)state;
     begin();
     log_entries(&file, &image, 0, 4);
-    log_loss(&file, EXTRACT_LOSS_UNREADABLE, 0, 0, 0);
+    log_loss(&file, EXTRACT_LOSS_UNREADABLE, 0, EXTRACT_LOG_ANY_MORE);
     log_entries(&file, &image, 9, 4);
-    log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_EXACT, 32, 0);
+    log_loss(&file, EXTRACT_LOSS_LAPPED, 32, 0);
     end(&json);
     assert_false(look.info->lost_known);
     assert_int_equal(look.info->entries_damaged, 0);
-    assert_line("report", "\"fields\":{\"reason\":3},\"names\":{\"reason\":\"unreadable\"}");
-    assert_line("info", "\"events_lost\":null,\"events_lost_exact\":false,\"losses\":["
-                        "{\"reason\":\"lapped\",\"places\":1,\"places_unknown\":0,\"events\":32,"
-                        "\"exact\":true},{\"reason\":\"unreadable\",\"places\":1,"
-                        "\"places_unknown\":1,\"events\":0,\"exact\":false}]");
+    assert_line("report", "\"lost_at_least\":0,\"lost_at_most\":null,\"lost_exact\":false,"
+                          "\"lost_low\":null,\"lost_high\":null");
+    assert_line("report", "\"lost_at_least\":32,\"lost_at_most\":32,\"lost_exact\":true,"
+                          "\"lost_low\":32,\"lost_high\":32");
+    assert_line("info", "\"events_lost\":null,\"events_lost_at_least\":32,"
+                        "\"events_lost_at_most\":null,\"events_lost_exact\":false,"
+                        "\"events_lost_low\":null,\"events_lost_high\":null,\"gaps\":2,"
+                        "\"gaps_not_exact\":1,\"losses\":["
+                        "{\"reason\":\"lapped\",\"gaps\":1,\"gaps_not_exact\":0,"
+                        "\"lost_at_least\":32,\"lost_exact\":true},{\"reason\":\"unreadable\","
+                        "\"gaps\":1,\"gaps_not_exact\":1,\"lost_at_least\":0,"
+                        "\"lost_exact\":false}]");
     assert_line("info", "\"state\":[\"suspended\",\"not_full\",\"overrun\"]");
-    assert_line("damage", "an unknown number of events was lost in 1 place: the target did not");
+    assert_line("damage", "an unknown number of events was lost in 1 gap: the target did not");
     log_look_close(&look);
 }
 
@@ -202,7 +214,7 @@ static void test_filters(void **state)
     begin();
     log_mark(&file, EXTRACT_MARK_START, 0, "");
     log_entries(&file, &image, 0, 10);
-    log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_EXACT, 5, 0);
+    log_loss(&file, EXTRACT_LOSS_LAPPED, 5, 0);
     log_entries(&file, &image, 15, 10);
     log_mark(&file, EXTRACT_MARK_STOP, 0, "");
     log_close(&file);

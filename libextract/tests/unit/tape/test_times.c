@@ -73,11 +73,11 @@ static void test_turns_in_a_gap(void **state)
 {
     (void)state;
     short_turns(40);
-    log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_MODULO, 400, 32);
+    log_loss(&file, EXTRACT_LOSS_LAPPED, 400, 32);
     // The polls are late by up to 3 ms; the gap is of 15 turns and a bit.
     block(1410000, 2500, START_WALL + 1413 * (uint64_t)MS);
     block(1420000, 2500, START_WALL + 1421 * (uint64_t)MS);
-    log_loss(&file, EXTRACT_LOSS_UNREADABLE, 0, 0, 0);
+    log_loss(&file, EXTRACT_LOSS_UNREADABLE, 0, EXTRACT_LOG_ANY_MORE);
     block(9000000, 2500, START_WALL + 9000 * (uint64_t)MS);
     check_times(0);
 }
@@ -89,7 +89,7 @@ static void test_turns_by_the_long_run(void **state)
     begin(0xFFFF);
     for (uint64_t i = 1; i <= 40; i++)
         block(i * 10000, 2500, START_WALL + (i * 10 + 2 - i % 3) * MS);
-    log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_EXACT, 400, 0);
+    log_loss(&file, EXTRACT_LOSS_LAPPED, 400, 0);
     block(1410000, 2500, START_WALL + 1410 * (uint64_t)MS);
     check_times(0);
 }
@@ -99,7 +99,7 @@ static void test_turns_by_hz(void **state)
     (void)state;
     begin(0xFFFF);
     block(10000, 2500, START_WALL + 10 * MS);
-    log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_EXACT, 400, 0);
+    log_loss(&file, EXTRACT_LOSS_LAPPED, 400, 0);
     block(1410000, 2500, START_WALL + 1410 * (uint64_t)MS);
     check_times(1000000);
 }
@@ -111,7 +111,7 @@ static void test_turns_unknown(void **state)
     (void)state;
     begin(0xFFFF);
     block(10000, 2500, 0);
-    log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_EXACT, 400, 0);
+    log_loss(&file, EXTRACT_LOSS_LAPPED, 400, 0);
     block(10000 + 3 * 65536 + 9000, 2500, 0);
     log_close(&file);
     log_look_open(&look, file.path, NULL);
@@ -142,7 +142,7 @@ static void test_late_polls(void **state)
     for (uint64_t i = 1; i <= 60; i++)
         block(i * 80000, 20000, START_WALL + i * 3200000 + late[i % 7] * MS);
     // The rate is known all the same: 20 turns and 30,000 ticks without entries.
-    log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_EXACT, 400, 0);
+    log_loss(&file, EXTRACT_LOSS_LAPPED, 400, 0);
     block(60 * 80000 + 1340720, 20000, START_WALL + 60 * 3200000 + 1340720 * 40);
     check_times(0);
 }
@@ -191,7 +191,7 @@ static void test_damaged_walls(void **state)
     begin(0xFFFF);
     for (uint64_t i = 1; i <= 20; i++) {
         block(i * 10000, 2500, i % 5 ? START_WALL + i * 10 * MS : UINT64_MAX - i);
-        log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_EXACT, 1, 0);
+        log_loss(&file, EXTRACT_LOSS_LAPPED, 1, 0);
     }
     log_close(&file);
     log_look_open(&look, file.path, NULL);
@@ -263,7 +263,7 @@ static void test_stats_over_gaps(void **state)
     log_mark(&file, EXTRACT_MARK_FILTER, 1, "");
     check_gap(1, 110, 130);
     make_gap();
-    log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_EXACT, 7, 0);
+    log_loss(&file, EXTRACT_LOSS_LAPPED, 7, 0);
     check_gap(0, 10, 30);
     make_gap();
     log_mark(&file, EXTRACT_MARK_RESET, 0, "");
@@ -305,7 +305,7 @@ static void test_interrupts_over_gaps(void **state)
     add(2, 1100, RING_IN_ISR, ENTER, 0);
     add(3, 1103, RING_IN_ISR, EXIT, 0);
     log_entries(&file, &image, 0, 2);
-    log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_EXACT, 7, 0);
+    log_loss(&file, EXTRACT_LOSS_LAPPED, 7, 0);
     log_entries(&file, &image, 2, 2);
     count_all();
     assert_int_equal(stats->interrupts, 2);

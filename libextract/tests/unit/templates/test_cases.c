@@ -112,14 +112,24 @@ static bool has_diagnostic(const struct extract_templates *templates, const char
     return false;
 }
 
-// A word in brackets at the end of the note: a warning that there must be.
-static bool has_warning(const struct extract_templates *templates, const char *note)
+// Words in brackets in the note are the warnings that there must be, and there must be no others.
+static bool has_its_warnings(const struct extract_templates *templates, const char *note)
 {
+    const struct extract_diagnostic *list;
+    size_t count = extract_templates_diagnostics(templates, &list);
     char name[32];
-    const char *bracket = strrchr(note, '[');
-    if (!bracket || sscanf(bracket, "[%31[-A-Z]]", name) != 1)
-        return true;
-    return has_diagnostic(templates, name);
+    for (const char *at = note; (at = strchr(at, '[')); at++)
+        if (sscanf(at, "[%31[-A-Z]]", name) == 1 && !has_diagnostic(templates, name))
+            return false;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "[%s]", list[i].name);
+        if (list[i].warning && !strstr(note, name)) {
+            print_error("%s: %u:%u %s: %s\n", list[i].file, list[i].line, list[i].column,
+                        list[i].name, list[i].what);
+            return false;
+        }
+    }
+    return true;
 }
 
 static void first_diagnostic(const struct extract_templates *templates, char *got)
@@ -161,7 +171,7 @@ static bool run_case(char *columns[COLUMNS])
         strcpy(got, "compiled");
     else
         run_entry(templates, columns, got);
-    bool same = strcmp(got, columns[EXPECTED]) == 0 && has_warning(templates, columns[NOTE]);
+    bool same = strcmp(got, columns[EXPECTED]) == 0 && has_its_warnings(templates, columns[NOTE]);
     if (!same)
         print_error("%s: %s\n  expected \"%s\"\n  got      \"%.200s\"\n", columns[ID],
                     columns[TEMPLATE], columns[EXPECTED], got);

@@ -112,6 +112,9 @@ static const struct {
     {H "`\\q`", "1:13 E-ESCAPE"},
     {H "\"a\x1b[m\"", "1:14 E-ESCAPE"},
     {H "\xff", "1:12 E-ESCAPE"},
+    {H "\"a\xe2\x80\x8b\"", "1:14 E-ESCAPE"},
+    {H "a\n\xef\xbb\xbf# a second mark", "2:1 E-ESCAPE"},
+    {H "a\xef\xb8\x8f", "1:13 E-ESCAPE"},
     {H "a $", "1:14 E-MACRO"},
     {H "$%X2", "1:12 E-MACRO"},
     {H "$(date)", "1:12 E-MACRO"},
@@ -159,7 +162,179 @@ static const struct {
     {H "x\n010 0.9 y\n", "2:1 W-DUP"},
     {H "pid=D4", "1:12 W-TEXTCODE"},
     {H "(a:X2 X4$D1", "1:12 W-TEXTCODE, 1:18 W-TEXTCODE"},
+    // A comma that was forgotten.
+    {H "$D1, 0 \"a\", 1 \"b\" 2 \"c\"", "1:30 W-COMMA"},
+    {H "$D1, 0 a, 1 b 2 c", "1:26 W-COMMA"},
+    {H "$D1%D2, -2 \"a\" -1 \"b\"", "1:27 W-COMMA"},
+    {H "X1, a {X1}, b {X2}  c \"x\"", "1:32 W-COMMA"},
+    {H "o2, 7 `a` 10 `b`", "1:22 W-COMMA"},
+    {H "B0.2, 01 a \\\n 0x2 \"b\"", "2:2 W-COMMA"},
+    {H "$D1, 0 {{ $a = 1 }} 1 {{ $a = 2 }}", "1:32 W-COMMA"},
+    {H "$HOOKENV, 32 \"a\" 64 \"b\"", "1:29 W-COMMA"},
+    {H "X1, 0 {$D1, 1 \"a\" 2 \"b\"} 3 \"c\"", "1:30 W-COMMA, 1:37 W-COMMA"},
+    {H "X1, 0 \"a\" 1 \"b\", 2 \"c\"", "1:22 W-COMMA, 1:27 E-COMMA"},
+    {H "X1, 0 \"a\", \\* \"b\" 2 \"c\"", "1:30 W-COMMA"},
+    {H "X1, 0 \"a\" 1 {X1}", "1:22 W-COMMA, 1:24 E-BRACE"},
+    // A case that is never reached, told once for each switch.
+    {H "X1, \\* \"a\", 1 \"b\", 2 \"c\"", "1:24 W-WILD"},
+    {H "X1, 0 a, \\* b, \\* c", "1:27 W-WILD"},
+    {H "A2, \\* a, b c", "1:22 W-WILD"},
+    // A level that is printed.
+    {"010 1.0 \"x\" L=APPL y", "1:13 W-LEVEL"},
+    {"010 1.0 L=SVC x \\\n  L=INT", "2:3 W-LEVEL"},
+    {"010 1.0 l=appl \"x\"", "1:9 W-LEVEL"},
+    {"010 1.0 L = Kern \"x\"", "1:9 W-LEVEL"},
+    {"010 1.0 L =SVC x", "1:9 W-LEVEL"},
+    {H "X1, 0 L=APPL", "1:18 W-LEVEL"},
+    // A comment that is printed.
+    {H "\\\n  # the pump\n", "2:3 W-COMMENT"},
+    {H "a \\\n\t## its valve \\\n X2 \\\n #end", "2:2 W-COMMENT, 4:2 W-COMMENT"},
 };
+
+// Legal, and sensible: nothing is said of them.
+static const char *const sensible[] = {
+    H "$D1, 0 \"read\", 1 \"write\" 4 bytes",
+    H "$D1, 0 \"a\", 1 \"b\" 2",
+    H "$D1, 0 \"a\", 1 \"b\" 2 $D2",
+    H "$D1, 0 \"a\", 1 \"b\" 2 X1",
+    H "$D1, 0 \"a\", 1 \"b\" 5\"V\"",
+    H "$D1, 0 \"a\", 1 \"b\" \"2\" \"c\"",
+    H "$D1, 0 \"a\", 1 \"b\" 2 {{ $a = 1 }}",
+    H "$D1, 0 \"is not\", 1 \"is\" a \"pump\"",
+    H "$D1%D2, 0 \"a\", 1 \"b\" 1f \"c\"",
+    H "A1, a \"b\" c \"d\"",
+    H "A2, on \"b\" 12 \"d\"",
+    H "L=$D1 L=4 \"L=APPL\" `L=APPL` L=APPLE L=$SVC l=long",
+    "010 1.0 L=APPL L X2",
+    "010 1.0 L=APPL \"L=APPL\"",
+    H "A4, L=APPL a",
+    H "count \\\n  #$D1 \\\n # $D2 \\\n #items=$D3 \\\n # X1 \\\n #5 \\\n \"# the end\"",
+    H "X2 # a comment on the same line",
+    "  # indented\n\t#\n" H "x\n   # \"unclosed\n",
+    "\xef\xbb\xbf" H "x",
+    H "d\xc3\xa9j\xc3\xa0 \xe7\xb7\x9a \xe2\x9d\xa4\xef\xb8\x8f",
+    "\xef\xbb\xbf# a comment\n" H "x",
+    "\xef\xbb\xbf",
+};
+
+static void says_nothing_of_what_is_sensible(void **state)
+{
+    (void)state;
+    unsigned wrong = 0;
+    for (size_t i = 0; i < sizeof sensible / sizeof *sensible; i++) {
+        open_templates();
+        add(sensible[i]);
+        if (extract_templates_link(templates, &error) || *told()) {
+            print_error("%s\n  got %s\n", sensible[i], told());
+            wrong++;
+        }
+        extract_templates_close(templates);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+// What only a set of templates tells: macros that nothing sets, calls in a cycle.
+static const struct {
+    const char *text, *told;
+} sets[] = {
+    {H "{{ $count = X1 }} $cuont%D4 $cuont", "1:30 W-UNSET"},
+    {H "a \\\n# x\n \\\n  LOOP $n {X1} `n=$n`", "4:8 W-UNSET"},
+    {H "$a, 1 x BITFLAGS $b, 1 y {{ $c = $d + 1 }}", "1:12 W-UNSET, 1:29 W-UNSET, 1:45 W-UNSET"},
+    {H "$n%S1", "1:12 W-UNSET"},
+    // Set later, in a branch, or by another template of the same event, by its place.
+    {H "LOOP 2 { $a {{ $a = 1 }} } X1, 1 {{{ $b = 1 }}} $b", ""},
+    {H "$011\n011 1.0 x $called\n012 1.0 x {{ $caller = 1 }} $011", ""},
+    {H "$011 $x\n011 1.0 x {{ $y = 1 }}", ""},
+    {H "$011 $x\n011 1.0 x $012\n012 1.0 x {{ $y = 1 }}", ""},
+    {H "$011 $012\n011 1.0 x $x\n012 1.0 x {{ $y = 1 }}", ""},
+    {H "$011\n011 1.0 x $first $second\n012 1.0 x {{ $a = 1 }} $011", "2:18 W-UNSET"},
+    {H "{{ $x = 1 }}\n011 1.0 x $x", "2:11 W-UNSET"},
+    // A place that a caller gives it.
+    {"010 1.0 \"@value\" {{ $value }} $value%D4", ""},
+    {"010 1.0 \"@value\" $value%D4 {{ $value }}", ""},
+    // Files with an error are not looked at as a set.
+    {H "$a\n011 1.0 x \"", "2:11 E-STRING"},
+    {H "$a $777", "1:15 E-NOSUB"},
+    {H "$010", "1:12 W-SELF"},
+    {H "$DEFAULT\n008 1.0 x $010", "1:12 W-SELF"},
+    {H "$011 $012\n011 1.0 x $012\n012 1.0 x LOOP 2 {$010}", "3:19 W-SELF"},
+    {H "$D1, 1 {$010}", "1:20 W-SELF"},
+    {H "$HD%W3.3, 1 {$010}", "1:25 W-SELF"},
+    {H "HB, 1 {X1}, \\* {$010}", "1:28 W-SELF"},
+    {H "LOOP $HL {$010}", "1:22 W-SELF"},
+    {H "$010 $BREAK", "1:12 W-SELF"},
+    {H "$011\n011 1.0 x X1 $011", "2:14 W-SELF"},
+    {"0100 1.0 x $010", "1:12 W-SELF"},
+    // What the data decide may come to an end.
+    {H "X1, 1 {$010}", ""},
+    {H "LOOP U1 {$010}", ""},
+    {H "{{ $n = U1 }} $n, 1 {$010}", ""},
+    {H "{{ $n = U1 }} LOOP $n {$011}\n011 1.0 x $010", ""},
+    {H "$DATAPOINTER%D2, 9 x, \\* {$010}", ""},
+    {H "X1, 0 {$BREAK} $010", ""},
+    {H "$BREAK $010", ""},
+    {H "$011 $010\n011 1.0 x X1, 0 {$SKIP}", ""},
+    {H "$011 $012\n011 1.0 x $012\n012 1.0 x", ""},
+};
+
+static void warns_of_sets(void **state)
+{
+    (void)state;
+    unsigned wrong = 0;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        open_templates();
+        add(sets[i].text);
+        extract_templates_link(templates, &error);
+        if (strcmp(told(), sets[i].told) != 0) {
+            print_error("%s\n  expected %s\n  got      %s\n", sets[i].text, sets[i].told, told());
+            wrong++;
+        }
+        extract_templates_close(templates);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+// What one link said is said again by the next, or not: what it calls may have come.
+static void warns_anew_at_each_link(void **state)
+{
+    (void)state;
+    open_templates();
+    add("010 1.0 x $v\n011 1.0 x $011\n012 1.0 x D=D4\n");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(extract_templates_link(templates, &error), EXTRACT_OK);
+        assert_string_equal(told(), "1:11 W-UNSET, 2:11 W-SELF, 3:11 W-TEXTCODE");
+    }
+    add("011 1.0 x X1\n013 1.0 x {{ $v = 1 }} $010\n");
+    assert_int_equal(extract_templates_link(templates, &error), EXTRACT_OK);
+    assert_string_equal(told(), "3:11 W-TEXTCODE");
+    extract_templates_close(templates);
+}
+
+// Thousands of faults of one link leave nothing behind that the next would take for its own.
+static void forgets_more_than_it_tells(void **state)
+{
+    static char text[3000 * 24];
+    const struct extract_diagnostic *list;
+    size_t used = 0;
+    (void)state;
+    for (unsigned i = 0; i < 3000; i++)
+        used += (size_t)sprintf(text + used, "%03X 1.0 x $FFF $unset\n", i);
+    open_templates();
+    add(text);
+    assert_int_equal(extract_templates_link(templates, &error), EXTRACT_BAD);
+    assert_int_equal(extract_templates_diagnostics(templates, &list), 1000);
+    assert_string_equal(list[0].name, "E-NOSUB");
+    add("FFF 1.0 x\n");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(extract_templates_link(templates, &error), EXTRACT_OK);
+        assert_int_equal(extract_templates_diagnostics(templates, &list), 1000);
+        assert_string_equal(list[0].name, "W-UNSET");
+        assert_string_equal(list[0].what, "$unset is never set, and is always 0");
+        assert_string_equal(list[999].what,
+                            "$unset is never set, and is always 0; more warnings are not told");
+    }
+    extract_templates_close(templates);
+}
 
 static void tells_name_and_place(void **state)
 {
@@ -429,6 +604,10 @@ static const struct {
      "SYSTEM 2; CUT o4.0; FLAG 400 400 5; TEXT> 'r'; JUMP 6; TEXT> '-'; "
      "FLAG ffffffffffffffff 0 8; TEXT 'none'; DROP; END",
      0},
+    {"BITFLAGS X2, '&' F0 40 d '&' F 1 e, '&'F 2 f",
+     "READ X2.0; FLAG f0 40 3; TEXT 'd'; FLAG f 1 5; TEXT 'e'; FLAG f 2 7; TEXT 'f'; DROP; END", 0},
+    {"BITFLAGS X2, 1 a '& 'F0", "READ X2.0; FLAG 1 1 3; TEXT 'a'; DROP; TEXT ''&'; TEXT ''F0'; END",
+     0},
     {"BITFLAGS X2, 10 a, 0x10 b",
      "READ X2.0; FLAG 8 8 3; TEXT 'a'; FLAG 10 10 5; TEXT 'b'; "
      "DROP; END",
@@ -652,6 +831,7 @@ static enum extract_code add_and_link(void)
 {
     static const char text[] =
         "010 1.0 \\\n x $abc $b X2, 1 a, \\* {b}\n010 1.0 y \"\nABC 1.0 z a=D1\n";
+    static const char warned[] = "010 1.0 x $011 $b\n011 1.0 x $010 L=APPL";
     enum extract_code code = extract_templates_open(&templates, 16, &error);
     if (code)
         return code;
@@ -659,7 +839,16 @@ static enum extract_code add_and_link(void)
     if (!code)
         code = extract_templates_link(templates, &error);
     extract_templates_close(templates);
-    return code == EXTRACT_BAD ? EXTRACT_OK : code;
+    if (code != EXTRACT_BAD)
+        return code;
+    code = extract_templates_open(&templates, 0, &error);
+    if (code)
+        return code;
+    code = extract_templates_add(templates, "a.fmt", warned, strlen(warned), false, &error);
+    if (!code)
+        code = extract_templates_link(templates, &error);
+    extract_templates_close(templates);
+    return code;
 }
 
 static void survives_failing_allocations(void **state)
@@ -672,6 +861,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_name_and_place),
+        cmocka_unit_test(says_nothing_of_what_is_sensible),
+        cmocka_unit_test(warns_of_sets),
+        cmocka_unit_test(warns_anew_at_each_link),
+        cmocka_unit_test(forgets_more_than_it_tells),
         cmocka_unit_test(tells_missing_templates),
         cmocka_unit_test(limits_macros_and_nesting),
         cmocka_unit_test(tells_a_thousand_errors),

@@ -384,9 +384,9 @@ static void make_log(void)
     log_mark(&file, EXTRACT_MARK_ERROR, 0, "\033[31mred");
     log_mark(&file, (enum extract_log_mark)77, 1, "later");
     log_mark(&file, EXTRACT_MARK_RESET, 0, "");
-    log_loss(&file, EXTRACT_LOSS_LAPPED, EXTRACT_LOG_LOSS_EXACT, 12, 0);
-    log_loss(&file, EXTRACT_LOSS_TORN, EXTRACT_LOG_LOSS_MODULO, 64, 32);
-    log_loss(&file, EXTRACT_LOSS_UNREADABLE, 0, 0, 0);
+    log_loss(&file, EXTRACT_LOSS_LAPPED, 12, 0);
+    log_loss(&file, EXTRACT_LOSS_TORN, 64, 32);
+    log_loss(&file, EXTRACT_LOSS_UNREADABLE, 0, EXTRACT_LOG_ANY_MORE);
     log_entries(&file, &image, 4, 4);
     log_close(&file);
 }
@@ -405,10 +405,10 @@ static void test_marks(void **state)
         "F19 filter set filter=0x0020 text=\"by hand\"",
         "F1A recording error text=\"\\u001b[31mred\"",
         "F10 mark text=\"later\" value=0x0001",
-        "F14 target reset",
-        "F01 events lost reason=lapped lost=12 estimate=no",
-        "F01 events lost reason=torn lost=64 estimate=yes modulo=32",
-        "F01 events lost reason=unreadable"};
+        "F14 trace restarted",
+        "F01 events lost reason=lapped lost_at_least=12 lost_exact=yes",
+        "F01 events lost reason=torn lost_at_least=64 lost_exact=no modulo=32",
+        "F01 events lost reason=unreadable lost_at_least=0 lost_exact=no"};
     struct log_look log;
     size_t count, next = 0;
     (void)state;

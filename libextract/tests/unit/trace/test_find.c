@@ -4,6 +4,8 @@
 // addresses.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
+#include <fcntl.h>
+#include <unistd.h>
 
 enum { GLOBALS_BYTES = 4096, DECOYS_MOST = 16 };
 
@@ -552,6 +554,74 @@ static void test_scan_places(void **state)
         }
 }
 
+// The same ring in a file that is a hole everywhere else.
+static void check_scan_in_file(unsigned word_bytes, bool big_endian, uint64_t offset,
+                               uint64_t length, uint64_t base)
+{
+    const char *path = scratch_path("sparse.bin");
+    struct ring_spec spec = ring_plain;
+    size_t zeros = big_endian && word_bytes == 8 ? 4 : 0; // of the first word, and not written
+    spec.word_bytes = word_bytes;
+    spec.big_endian = big_endian;
+    spec.address = base + offset;
+    ring_build(&ring_image, &spec);
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(ftruncate(file, (off_t)length), 0);
+    assert_int_equal(
+        pwrite(file, ring_image.bytes + zeros, ring_image.length - zeros, (off_t)(offset + zeros)),
+        ring_image.length - zeros);
+    close(file);
+    assert_int_equal(extract_memory_new_images(&memory, &error), EXTRACT_OK);
+    assert_int_equal(extract_memory_add_image(memory, path, base, &error), EXTRACT_OK);
+    if (scan(NULL) != 1)
+        fail_msg("%u bytes, %s: not found at 0x%llx of 0x%llx", word_bytes,
+                 big_endian ? "big" : "little", (unsigned long long)offset,
+                 (unsigned long long)length);
+    assert_int_equal(ring.address, spec.address);
+    assert_int_equal(ring.word_bytes, word_bytes);
+    extract_memory_close(memory);
+}
+
+static void test_scan_of_sparse_files(void **state)
+{
+    (void)state;
+    for (unsigned word_bytes = 4; word_bytes <= 8; word_bytes += 4)
+        for (unsigned turn = 0; turn < 2; turn++) {
+            for (uint64_t at = 2 * 65536 - 24; at <= 2 * 65536 + 24; at += 4) {
+                check_scan_in_file(word_bytes, turn, at, 3 * 65536, 0x20000000);
+                check_scan_in_file(word_bytes, turn, at + 1, 3 * 65536, 0x20000003);
+            }
+            // More than any host's memory.
+            check_scan_in_file(word_bytes, turn, (UINT64_C(5) << 30) + 4096 - 4, UINT64_C(1) << 40,
+                               0);
+        }
+}
+
+// A file that becomes shorter leaves memory that cannot be read, and one over others is refused.
+static void test_files_are_read_where_needed(void **state)
+{
+    struct ring_spec spec = ring_plain;
+    const char *path = scratch_path("shrinks.bin");
+    uint8_t bytes[64];
+    size_t got;
+    (void)state;
+    ring_build(&ring_image, &spec);
+    scratch_write("shrinks.bin", ring_image.bytes, ring_image.length);
+    assert_int_equal(extract_memory_new_images(&memory, &error), EXTRACT_OK);
+    assert_int_equal(extract_memory_add_image(memory, path, 0x20000100, &error), EXTRACT_OK);
+    assert_int_equal(extract_memory_add_image(memory, path, 0x20000108, &error), EXTRACT_BAD);
+    assert_said("lies over 0x20000100");
+    assert_int_equal(extract_memory_read(memory, 0x20000100, bytes, 64, &got, &error), EXTRACT_OK);
+    assert_memory_equal(bytes, ring_image.bytes, 64);
+    assert_int_equal(truncate(path, 40), 0);
+    assert_int_equal(extract_memory_read(memory, 0x20000100, bytes, 64, &got, &error),
+                     EXTRACT_UNREADABLE);
+    assert_int_equal(got, 40);
+    assert_int_equal(error.where, 0x20000128);
+    extract_memory_close(memory);
+}
+
 static void test_by_address(void **state)
 {
     struct extract_ring_options at = {.size = sizeof at, .address_known = true};
@@ -655,15 +725,26 @@ static void test_over_4_gib(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_header),           cmocka_unit_test(test_by_entries),
-        cmocka_unit_test(test_never_enabled),       cmocka_unit_test(test_disabled),
-        cmocka_unit_test(test_header_lags),         cmocka_unit_test(test_bad_headers),
-        cmocka_unit_test(test_no_symbols),          cmocka_unit_test(test_scan_with_decoys),
-        cmocka_unit_test(test_scan_with_two),       cmocka_unit_test(test_scan_places),
-        cmocka_unit_test(test_by_address),          cmocka_unit_test(test_address_with_symbols),
-        cmocka_unit_test(test_ran_meanwhile),       cmocka_unit_test(test_stripped),
-        cmocka_unit_test(test_symbols_before_scan), cmocka_unit_test(test_other_firmware),
-        cmocka_unit_test(test_scan_over_images),    cmocka_unit_test(test_file_with_mask_of_zero),
+        cmocka_unit_test(test_by_header),
+        cmocka_unit_test(test_by_entries),
+        cmocka_unit_test(test_never_enabled),
+        cmocka_unit_test(test_disabled),
+        cmocka_unit_test(test_header_lags),
+        cmocka_unit_test(test_bad_headers),
+        cmocka_unit_test(test_no_symbols),
+        cmocka_unit_test(test_scan_with_decoys),
+        cmocka_unit_test(test_scan_with_two),
+        cmocka_unit_test(test_scan_places),
+        cmocka_unit_test(test_scan_of_sparse_files),
+        cmocka_unit_test(test_files_are_read_where_needed),
+        cmocka_unit_test(test_by_address),
+        cmocka_unit_test(test_address_with_symbols),
+        cmocka_unit_test(test_ran_meanwhile),
+        cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_symbols_before_scan),
+        cmocka_unit_test(test_other_firmware),
+        cmocka_unit_test(test_scan_over_images),
+        cmocka_unit_test(test_file_with_mask_of_zero),
         cmocka_unit_test(test_over_4_gib),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -245,6 +245,9 @@ static void info_has_the_keys_of_the_design(void **state)
                   "\"time_direction\":\"up\",\"clock_modulus\":4294967296,"
                   "\"counts_events\":false,\"entries_total\":12,\"entries_valid\":8,"
                   "\"entries_damaged\":0,\"entries_unused\":4,\"events_lost\":0,"
+                  "\"events_lost_at_least\":0,\"events_lost_at_most\":0,"
+                  "\"events_lost_exact\":true,\"events_lost_low\":null,"
+                  "\"events_lost_high\":null,\"gaps\":0,\"gaps_not_exact\":0,"
                   "\"wrapped\":false,\"objects\":4,\"registry_slots\":4,\"span_ticks\":1120,"
                   "\"state\":[\"unknown\",\"not_full\",\"no_overrun\"],\"filter\":null}\n");
     options.json = false;
