@@ -11,15 +11,25 @@
 # Note:
 #	A block is written at once and flushed: a kill loses at most the block that is being written.
 #	A block that could not be written is as if it had not been tried.
+#
+#	Each section begins with the blocks that it cannot be read without, and their copies. Those that
+#	are not written yet are in the list "due" of a log's state, each as its type and whether it is the
+#	copy; they are written before whatever is put next.
 
 set _ringside_log_policies {loop 0 until_full 1 append 2}
 set _ringside_log_types {
 	section 1 ring 2 objects 3 entries 4 loss 5 mark 6 status 7 names 9 bytes 10
 }
+# Types that belong to a ring, whose key their blocks tell.
+set _ringside_log_keyed {ring objects entries names bytes}
 set _ringside_log_marks {
 	START 1 STOP 2 FULL 3 RESET 4 GONE 5 BACK 6 DISABLED 7 ENABLED 8 FILTER 9 ERROR 10 CLOCK 11
 }
 set _ringside_log_head 96
+set _ringside_log_version 2
+# Bytes of SECTION: its payload, and the whole block. Its copy comes right after it.
+set _ringside_log_facts 120
+set _ringside_log_copy 216
 # Room for the last words of a log that may not grow: MARK of kind FULL and STATUS.
 set _ringside_log_reserve 512
 # Entries in one block: its checksum stays below 2^63, and a kill does not cost much.
@@ -114,10 +124,15 @@ proc _ringside_log_bytes {T offset bytes} {
 	}
 }
 
-# The bytes that a block may still take in this section.
-proc _ringside_log_room {T} {
+# The bytes that a block may still take in this section; fewer than none, when what is due does not
+# fit either. `reserved` counts those that are kept free.
+proc _ringside_log_room {T {reserved 0}} {
 	upvar #0 _ringside_log_$T l
-	return [expr {$l(section) - $l(at) - [_ringside_log_kept $T $l(number_of)]}]
+	set room [expr {$l(section) - $l(at)}]
+	foreach item $l(due) {
+		set room [expr {$room - [_ringside_log_size [lindex $l([lindex $item 0]) 1]]}]
+	}
+	return [expr {$reserved ? $room : $room - [_ringside_log_kept $T $l(number_of)]}]
 }
 
 proc _ringside_log_kept {T section} {
@@ -126,49 +141,100 @@ proc _ringside_log_kept {T section} {
 	return [expr {$l(policy) == 1 && $section + 1 == $l(sections) ? $_ringside_log_reserve : 0}]
 }
 
-# Begins the next section: SECTION, and what holds at this time. Returns 0 when the log is full.
+# A copy is worth its room while it leaves most of a section to what is recorded.
+proc _ringside_log_has_copy {T type} {
+	upvar #0 _ringside_log_$T l
+	return [expr {[_ringside_log_size [lindex $l($type) 1]] <= $l(section) / 8}]
+}
+
+# What SECTION says of the log, and the number of the next entry.
+proc _ringside_log_facts {T} {
+	global _ringside_version _ringside_log_version _ringside_log_facts
+	upvar #0 _ringside_log_$T l
+	set creator [_ringside_log_words [string range "ringside.tcl $_ringside_version, OpenOCD" 0 62]]
+	while {[llength $creator] < 16} {
+		lappend creator 0
+	}
+	set words [concat [_ringside_log_words RINGSIDE] \
+		[list $_ringside_log_version $l(section) $l(policy) $l(order)] \
+		[_ringside_wide $l(limit)] [_ringside_wide $l(created)] [list $l(sections) 0] $creator {0 0}]
+	return [list $words $_ringside_log_facts]
+}
+
+# Goes to the next section, whose head is due then. Returns 0 when the log is full.
 proc _ringside_log_turn {T} {
-	global _ringside_version
 	upvar #0 _ringside_log_$T l
 	set section [expr {$l(number_of) + 1}]
 	if {$l(policy) == 1 && $section >= $l(sections)} {
 		return 0
 	}
-	set wall [_ringside_wall]
-	set creator [string range "ringside.tcl $_ringside_version, OpenOCD" 0 62]
-	set words [concat [_ringside_log_words RINGSIDE] [list 1 $l(section) $l(policy) $l(order)] \
-		[_ringside_wide $l(limit)] [_ringside_wide $l(created)] [list $l(sections) 0] \
-		[_ringside_log_words $creator]]
-	while {[llength $words] < 28} {
-		lappend words 0
-	}
-	set bytes [_ringside_log_block $l(number) $section section \
-		[list wall $wall first $l(next)] $words 112]
-	set number [expr {$l(number) + 1}]
+	set l(place) [expr {$l(sections) ? $section % $l(sections) : $section + $l(before)}]
+	set l(number_of) $section
+	set l(at) 0
+	set l(section_facts) [_ringside_log_facts $T]
+	set l(due) {}
+	set copies {}
 	foreach type {ring objects names} {
-		lassign $l($type) words length
-		# A registry that a section has no room for is left out of its head.
-		if {$length &&
-			[string bytelength $bytes] + [_ringside_log_size $length] <= $l(section) / 2} {
-			append bytes \
-				[_ringside_log_block $number $section $type [list wall $wall] $words $length]
-			incr number
+		if {[lindex $l($type) 1]} {
+			lappend l(due) [list $type 0]
+			if {[_ringside_log_has_copy $T $type]} {
+				lappend copies [list $type 1]
+			}
 		}
 	}
-	set place [expr {$l(sections) ? $section % $l(sections) : $section + $l(before)}]
-	_ringside_log_bytes $T [expr {$place * $l(section)}] $bytes
-	set l(number_of) $section
-	set l(place) $place
-	set l(number) $number
-	set l(at) [string bytelength $bytes]
+	set l(due) [concat {{section_facts 0} {section_facts 1}} $l(due) $copies]
 	return 1
+}
+
+# Writes what is due. SECTION tells in `a` where the log ended that this writer continues.
+proc _ringside_log_settle_due {T} {
+	upvar #0 _ringside_log_$T l
+	while {[llength $l(due)]} {
+		lassign [lindex $l(due) 0] type is_copy
+		lassign $l($type) words length
+		set fields [dict create first $l(next)]
+		if {$type eq "section_facts" && $l(ended)} {
+			dict set fields a $l(ended)
+			dict set fields flags [expr {$l(torn) ? 64 : 0}]
+		}
+		if {$is_copy} {
+			dict set fields b [expr {$l(number) - $l(original,$type)}]
+		}
+		set number $l(number)
+		_ringside_log_write $T [expr {$type eq "section_facts" ? "section" : $type}] $fields $words \
+			$length
+		if {!$is_copy} {
+			set l(original,$type) $number
+		}
+		set l(due) [lrange $l(due) 1 end]
+		if {$type eq "section_facts" && $is_copy} {
+			set l(ended) 0
+		}
+	}
+}
+
+# Writes a block at the writer's place, where there is room for it.
+proc _ringside_log_write {T type fields words length} {
+	global _ringside_log_keyed
+	upvar #0 _ringside_log_$T l
+	dict set fields wall [_ringside_wall]
+	if {$type in $_ringside_log_keyed} {
+		dict set fields kind $l(key)
+	}
+	set bytes [_ringside_log_block $l(number) $l(number_of) $type $fields $words $length]
+	_ringside_log_bytes $T [expr {$l(place) * $l(section) + $l(at)}] $bytes
+	incr l(number)
+	incr l(at) [_ringside_log_size $length]
 }
 
 # Adds a block; `reserved` may use the room that is kept free. Returns 0 when the log is full.
 proc _ringside_log_put {T type fields words length {reserved 0}} {
 	upvar #0 _ringside_log_$T l
 	set size [_ringside_log_size $length]
-	if {$size > ($reserved ? $l(section) - $l(at) : [_ringside_log_room $T])} {
+	if {$reserved && $l(at)} {
+		set l(due) {}
+	}
+	if {$size > [_ringside_log_room $T $reserved]} {
 		if {$reserved || ![_ringside_log_turn $T]} {
 			return 0
 		}
@@ -177,11 +243,8 @@ proc _ringside_log_put {T type fields words length {reserved 0}} {
 				"give ringside record a larger -size"
 		}
 	}
-	dict set fields wall [_ringside_wall]
-	set bytes [_ringside_log_block $l(number) $l(number_of) $type $fields $words $length]
-	_ringside_log_bytes $T [expr {$l(place) * $l(section) + $l(at)}] $bytes
-	incr l(number)
-	incr l(at) $size
+	_ringside_log_settle_due $T
+	_ringside_log_write $T $type $fields $words $length
 	return 1
 }
 
@@ -202,23 +265,37 @@ proc _ringside_log_describe {T type words length} {
 	}
 	if {$l($type) ne [list $words $length]} {
 		set l($type) [list $words $length]
-		set l(owed,$type) 1
+		if {$type eq "ring"} {
+			set l(key) [_ringside_log_key $words]
+		}
+		set kept {}
+		foreach item $l(due) {
+			if {[lindex $item 0] ne $type} {
+				lappend kept $item
+			}
+		}
+		set l(due) [concat $kept [list [list $type 0]]]
+		if {[_ringside_log_has_copy $T $type]} {
+			lappend l(due) [list $type 1]
+		}
 	}
 	return [_ringside_log_settle $T]
+}
+
+# A number that another ring hardly has, and not 0.
+proc _ringside_log_key {words} {
+	set sum [lindex [_ringside_log_sum $words] 1]
+	set key [expr {($sum ^ ($sum >> 16) ^ ($sum >> 32) ^ ($sum >> 48)) & 0xffff}]
+	return [expr {$key ? $key : 1}]
 }
 
 # Writes descriptions that are not in the log yet. Returns 0 when the log is full.
 proc _ringside_log_settle {T} {
 	upvar #0 _ringside_log_$T l
-	foreach type {ring objects names} {
-		if {[info exists l(owed,$type)]} {
-			lassign $l($type) words length
-			if {![_ringside_log_put $T $type {} $words $length]} {
-				return 0
-			}
-			unset -nocomplain l(owed,$type)
-		}
+	if {[llength $l(due)] && [_ringside_log_room $T] < 0 && ![_ringside_log_turn $T]} {
+		return 0
 	}
+	_ringside_log_settle_due $T
 	return 1
 }
 
@@ -336,10 +413,11 @@ proc _ringside_log_open {T path policy limit order} {
 	set l(policy) [dict get $_ringside_log_policies $policy]
 	set l(order) $order
 	set l(created) [_ringside_wall]
-	foreach field {ring objects names} {
+	foreach field {section_facts ring objects names} {
 		set l($field) {{} 0}
 	}
-	foreach {field value} {number 0 number_of -1 next 0 at 0 place 0 before 0 file ""} {
+	foreach {field value} {number 0 number_of -1 next 0 at 0 place 0 before 0 file "" due {} key 0
+			ended 0 torn 0} {
 		set l($field) $value
 	}
 	_ringside_log_shape $T $limit
@@ -387,6 +465,7 @@ proc _ringside_log_begin {T} {
 		fconfigure $l(file) -buffering none
 	}
 	_ringside_log_turn $T
+	_ringside_log_settle_due $T
 }
 
 # One block of the file at an offset, when it is whole: its fields, else an empty dictionary.
@@ -421,23 +500,41 @@ proc _ringside_log_look {T offset end} {
 		number [unpack $head -intle 192 64] section [unpack $head -intle 256 64] payload $payload]
 }
 
-# Finds the end of an appended log: the last section whose first block is whole. What was being
-# written when its writer died lies behind, or in the section that is begun anew.
+# The SECTION block of the section that begins at an offset, or its copy; empty if neither is whole.
+proc _ringside_log_section {T offset end} {
+	global _ringside_log_copy
+	foreach at [list $offset [expr {$offset + $_ringside_log_copy}]] {
+		set look [_ringside_log_look $T $at $end]
+		if {[dict exists $look type] && [dict get $look type] == 1 &&
+			[string byterange [dict get $look payload] 0 7] eq "RINGSIDE"} {
+			return $look
+		}
+	}
+	return {}
+}
+
+# Finds the end of an appended log: the last section whose first block, or the copy of it, is whole.
+# What was being written when its writer died is after that.
 proc _ringside_log_continue {T} {
+	global _ringside_log_version
 	upvar #0 _ringside_log_$T l
-	set first [_ringside_log_look $T 0 [file size $l(path)]]
-	if {![dict exists $first payload] ||
-		[string byterange [dict get $first payload] 0 7] ne "RINGSIDE"} {
+	set first [_ringside_log_section $T 0 [file size $l(path)]]
+	if {![dict exists $first payload]} {
 		_ringside_fail $l(path) "it exists, and is no trace log" "give another name, or remove it"
 	}
 	set payload [dict get $first payload]
+	set version [unpack $payload -uintle 64 32]
 	set bytes [unpack $payload -uintle 96 32]
 	set policy [unpack $payload -uintle 128 32]
-	if {[unpack $payload -uintle 64 32] == 1 && $policy < 2} {
+	if {$version > $_ringside_log_version} {
+		_ringside_fail $l(path) "version $version of the log format is not supported" \
+			"use a later version of Ringside, or another name"
+	}
+	if {$policy < 2} {
 		_ringside_fail $l(path) "its policy is [expr {$policy ? {until_full} : {loop}}], and only a\
 			log of the policy append can be continued" "give another name"
 	}
-	if {[unpack $payload -uintle 64 32] != 1 || $policy != 2 || $bytes < 16384 || $bytes % 4096} {
+	if {$policy != 2 || $bytes < 16384 || $bytes % 4096} {
 		_ringside_fail $l(path) "it exists, and is no log that can be appended to" \
 			"give another name, or remove it"
 	}
@@ -445,30 +542,55 @@ proc _ringside_log_continue {T} {
 	set l(created) [unpack $payload -intle 256 64]
 	set place [expr {([file size $l(path)] + $bytes - 1) / $bytes - 1}]
 	for {} {$place > 0} {incr place -1} {
-		set look [_ringside_log_look $T [expr {$place * $bytes}] [file size $l(path)]]
-		if {[dict exists $look type] && [dict get $look type] == 1} {
+		if {[dict exists [_ringside_log_section $T [expr {$place * $bytes}] \
+			[file size $l(path)]] type]} {
 			break
 		}
 	}
 	_ringside_log_last $T $place
 }
 
-# Where blocks and sections go on behind the last whole block of the section at `place`.
-proc _ringside_log_last {T place} {
+# The next whole block of a section from an offset on, skipping what is damaged: its fields and its
+# offset. Empty if there is none.
+proc _ringside_log_search {T at end section} {
 	upvar #0 _ringside_log_$T l
-	set at [expr {$place * $l(section)}]
-	set end [_ringside_min [expr {$at + $l(section)}] [file size $l(path)]]
-	while {[dict exists [set look [_ringside_log_look $T $at $end]] number]} {
-		if {[info exists section] && [dict get $look section] != $section} {
+	while {$at < $end} {
+		seek $l(file) $at
+		set piece [read $l(file) [_ringside_min 4096 [expr {$end - $at}]]]
+		set length [expr {[string bytelength $piece] / 8 * 8}]
+		for {set i 0} {$i < $length} {incr i 8} {
+			if {[unpack $piece -uintle [expr {8 * $i}] 32] == 0x4b424c52} {
+				set look [_ringside_log_look $T [expr {$at + $i}] $end]
+				if {[dict exists $look section] && [dict get $look section] == $section} {
+					return [dict merge $look [dict create at [expr {$at + $i}]]]
+				}
+			}
+		}
+		if {!$length} {
 			break
 		}
-		set section [dict get $look section]
+		incr at $length
+	}
+	return {}
+}
+
+# Continues the numbers of blocks and sections after the last whole block of the section at `place`.
+# The next SECTION tells readers where the log ended, and whether its last block was not finished.
+proc _ringside_log_last {T place} {
+	upvar #0 _ringside_log_$T l
+	set start [expr {$place * $l(section)}]
+	set end [_ringside_min [expr {$start + $l(section)}] [file size $l(path)]]
+	set section [dict get [_ringside_log_section $T $start $end] section]
+	set at $start
+	while {[dict exists [set look [_ringside_log_search $T $at $end $section]] number]} {
 		set number [dict get $look number]
-		incr at [dict get $look size]
+		set at [expr {[dict get $look at] + [dict get $look size]}]
 	}
 	set l(number) [expr {$number + 1}]
 	set l(number_of) $section
 	set l(before) [expr {$place - $section}]
+	set l(ended) $end
+	set l(torn) [expr {$at < $end}]
 }
 
 # Writes STATUS and closes; `numbers` are its eight. Errors are raised after the lock is gone.

@@ -5,7 +5,12 @@
 #include "base/cursor.h"
 #include "formats/format.h"
 
-enum { AT_HEAD_SUM = 72, AT_SUMS = 80, NUMBERS = LOG_STATUS_PAYLOAD / 8 };
+enum {
+    AT_HEAD_SUM = 72,
+    AT_SUMS = 80,
+    AT_COMPRESSION = 44, // in SECTION
+    NUMBERS = LOG_STATUS_PAYLOAD / 8
+};
 
 _Static_assert(LOG_RING_MOST == LOG_RING_PAYLOAD + EXTRACT_DESCRIPTION_MAX, "a RING holds any");
 
@@ -18,9 +23,14 @@ static uint64_t head_sum(const uint8_t head[LOG_HEAD])
     return sums.two;
 }
 
-static bool has_value(const struct extract_log_block *b)
+// Returns the places of the two numbers whose meaning depends on the type.
+static void find_numbers(struct extract_log_block *b, uint64_t *numbers[2])
 {
-    return b->type == EXTRACT_LOG_MARK || b->type == EXTRACT_LOG_SECTION;
+    bool repeated = extract_log_repeated(b->type) < LOG_REPEATED;
+    bool value = repeated || b->type == EXTRACT_LOG_MARK;
+    bool loss = b->type == EXTRACT_LOG_LOSS;
+    numbers[0] = loss ? &b->lost : value ? &b->value : &b->first_stamp;
+    numbers[1] = loss ? &b->modulo : repeated ? &b->copy_distance : &b->last_stamp;
 }
 
 // Of a LOSS, the flags say what `modulo` says.
@@ -32,16 +42,11 @@ static uint32_t flags_of(const struct extract_log_block *b)
            (b->modulo ? EXTRACT_LOG_LOSS_AT_LEAST : EXTRACT_LOG_LOSS_EXACT);
 }
 
-// The two numbers whose meaning is the type's.
-static void store_numbers(uint8_t *to, const struct extract_log_block *b)
+void extract_log_encode(uint8_t head[LOG_HEAD], const struct extract_log_block *block)
 {
-    bool loss = b->type == EXTRACT_LOG_LOSS, value = has_value(b);
-    extract_log_store(to, loss ? b->lost : value ? b->value : b->first_stamp, 8);
-    extract_log_store(to + 8, loss ? b->modulo : value ? 0 : b->last_stamp, 8);
-}
-
-void extract_log_encode(uint8_t head[LOG_HEAD], const struct extract_log_block *b)
-{
+    struct extract_log_block copy = *block, *b = &copy;
+    uint64_t *numbers[2];
+    find_numbers(b, numbers);
     memset(head, 0, LOG_HEAD);
     memcpy(head, LOG_MAGIC, 4);
     extract_log_store(head + 4, b->type, 2);
@@ -54,7 +59,8 @@ void extract_log_encode(uint8_t head[LOG_HEAD], const struct extract_log_block *
     extract_log_store(head + 32, b->section, 8);
     extract_log_store(head + 40, b->wall, 8);
     extract_log_store(head + 48, b->first, 8);
-    store_numbers(head + 56, b);
+    extract_log_store(head + 56, *numbers[0], 8);
+    extract_log_store(head + 64, *numbers[1], 8);
     extract_log_store(head + AT_HEAD_SUM, head_sum(head), 8);
 }
 
@@ -70,28 +76,15 @@ void extract_log_seal(uint8_t head[LOG_HEAD], const void *payload, const uint8_t
     extract_log_store(head + AT_SUMS + 8, sums.two, 8);
 }
 
-// Version 1 stored an estimate, whose rest modulo `second` is certain; or nothing that is certain.
-static void load_loss(struct extract_log_block *b, uint64_t first, uint64_t second)
+// Version 1 stored an estimate, whose rest modulo `modulo` is certain; or nothing that is certain.
+static void adjust_loss(struct extract_log_block *b)
 {
-    b->numbers = first;
-    b->lost = first;
-    b->modulo = second ? second : EXTRACT_LOG_ANY_MORE;
+    b->numbers = b->lost;
+    b->modulo = b->modulo ? b->modulo : EXTRACT_LOG_ANY_MORE;
     if (b->flags & EXTRACT_LOG_LOSS_EXACT)
         b->modulo = 0;
     else if (!(b->flags & EXTRACT_LOG_LOSS_AT_LEAST))
-        b->lost = b->flags & EXTRACT_LOG_LOSS_ABOUT ? first % b->modulo : 0;
-}
-
-static void load_numbers(struct extract_log_block *b, uint64_t first, uint64_t second)
-{
-    if (b->type == EXTRACT_LOG_LOSS) {
-        load_loss(b, first, second);
-    } else if (has_value(b)) {
-        b->value = first;
-    } else {
-        b->first_stamp = first;
-        b->last_stamp = second;
-    }
+        b->lost = b->flags & EXTRACT_LOG_LOSS_ABOUT ? b->lost % b->modulo : 0;
 }
 
 // Numbers are counted up from 0: none comes near their end.
@@ -110,6 +103,7 @@ bool extract_log_decode(struct extract_log_block *b, const uint8_t head[LOG_HEAD
 {
     struct extract_cursor c = extract_cursor_make(head, LOG_HEAD, EXTRACT_LITTLE);
     const uint8_t *magic = extract_cursor_span(&c, 4);
+    uint64_t *numbers[2];
     memset(b, 0, sizeof *b);
     if (!magic || memcmp(magic, LOG_MAGIC, 4) != 0)
         return false;
@@ -123,8 +117,11 @@ bool extract_log_decode(struct extract_log_block *b, const uint8_t head[LOG_HEAD
     b->section = extract_cursor_u64(&c);
     b->wall = extract_cursor_u64(&c);
     b->first = extract_cursor_u64(&c);
-    uint64_t first = extract_cursor_u64(&c), second = extract_cursor_u64(&c);
-    load_numbers(b, first, second);
+    find_numbers(b, numbers);
+    *numbers[0] = extract_cursor_u64(&c);
+    *numbers[1] = extract_cursor_u64(&c);
+    if (b->type == EXTRACT_LOG_LOSS)
+        adjust_loss(b);
     uint64_t sum = extract_cursor_u64(&c);
     return (!sum || sum == head_sum(head)) && counts_fit(b);
 }
@@ -159,6 +156,7 @@ void extract_log_facts_encode(uint8_t p[LOG_SECTION_PAYLOAD], const struct log_f
     extract_log_store(p + 24, facts->limit, 8);
     extract_log_store(p + 32, facts->created, 8);
     extract_log_store(p + 40, facts->sections, 4);
+    extract_log_store(p + AT_COMPRESSION, facts->compression, 4);
     memcpy(p + 48, facts->creator, strnlen(facts->creator, LOG_CREATOR));
 }
 
@@ -175,27 +173,37 @@ bool extract_log_facts_decode(struct log_facts *facts, const uint8_t *payload, s
 {
     struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
     const uint8_t *name = extract_cursor_span(&c, 8);
+    memset(facts, 0, sizeof *facts);
     facts->version = extract_cursor_u32(&c);
+    if (c.failed || memcmp(name, LOG_NAME, 8) != 0 || facts->version < LOG_VERSION_LEAST)
+        return false;
+    if (facts->version > LOG_VERSION)
+        return true;
     facts->section_bytes = extract_cursor_u32(&c);
     facts->policy = (enum extract_log_policy)extract_cursor_u32(&c);
     facts->byte_order = (enum extract_byte_order)extract_cursor_u32(&c);
     facts->limit = extract_cursor_u64(&c);
     facts->created = extract_cursor_u64(&c);
     facts->sections = extract_cursor_u32(&c);
-    extract_cursor_u32(&c);
+    facts->compression = extract_cursor_u32(&c);
     const uint8_t *creator = extract_cursor_span(&c, LOG_CREATOR);
-    if (c.failed || memcmp(name, LOG_NAME, 8) != 0)
+    if (facts->version == 1) // in which that number meant nothing
+        facts->compression = 0;
+    else
+        extract_cursor_u64(&c); // the index, which only spares a reader work
+    if (c.failed)
         return false;
     memcpy(facts->creator, creator, LOG_CREATOR);
-    return facts->version > LOG_VERSION || (facts->version == LOG_VERSION && facts_hold(facts));
+    return facts_hold(facts);
 }
 
+// Either mark is enough: a log whose first block is damaged is still a log.
 bool extract_log_is(const uint8_t *bytes, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
-    const uint8_t *magic = extract_cursor_span(&c, LOG_HEAD);
+    const uint8_t *head = extract_cursor_span(&c, LOG_HEAD);
     const uint8_t *name = extract_cursor_span(&c, 8);
-    return magic && name && memcmp(magic, LOG_MAGIC, 4) == 0 && memcmp(name, LOG_NAME, 8) == 0;
+    return head && name && (memcmp(head, LOG_MAGIC, 4) == 0 || memcmp(name, LOG_NAME, 8) == 0);
 }
 
 // ---- STATUS ----

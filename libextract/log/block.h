@@ -9,14 +9,17 @@
 
 enum {
     LOG_HEAD = 96,
-    LOG_SECTION_PAYLOAD = 112,
+    LOG_SECTION_PAYLOAD_1 = 112, // in logs of version 1
+    LOG_SECTION_PAYLOAD = 120,
+    LOG_SECTION_BLOCK = LOG_HEAD + LOG_SECTION_PAYLOAD,
     LOG_RING_PAYLOAD = 56, // and the header
     LOG_OBJECTS_PAYLOAD = 8,
     LOG_PROGRAM_PAYLOAD = 8,
     LOG_STATUS_PAYLOAD = 64,
     LOG_CREATOR = 64,
     LOG_FORMAT_NAME = 16,
-    LOG_VERSION = 1,
+    LOG_VERSION = 2,       // of the format that writers write
+    LOG_VERSION_LEAST = 1, // the oldest that is read
     LOG_SECTION_STEP = 4096,
     LOG_SECTION_MOST = 64 * 1024 * 1024
 };
@@ -37,14 +40,15 @@ static inline void extract_log_store(uint8_t *to, uint64_t value, unsigned bytes
     extract_store(to, value, bytes, EXTRACT_LITTLE);
 }
 
-// Types of blocks that stand again at the head of every section, in this order.
-static const uint16_t log_repeated[] = {EXTRACT_LOG_RING, EXTRACT_LOG_OBJECTS,
-                                        EXTRACT_LOG_ATTRIBUTES, EXTRACT_LOG_NAMES,
-                                        EXTRACT_LOG_PROGRAM};
+// Types of blocks that every section begins with, in this order. A section cannot be read without
+// them, so each has a copy.
+static const uint16_t log_repeated[] = {EXTRACT_LOG_SECTION, EXTRACT_LOG_RING,
+                                        EXTRACT_LOG_OBJECTS, EXTRACT_LOG_ATTRIBUTES,
+                                        EXTRACT_LOG_NAMES,   EXTRACT_LOG_PROGRAM};
 
 enum { LOG_REPEATED = sizeof log_repeated / sizeof *log_repeated };
 
-// Which of them a type is; LOG_REPEATED: none.
+// Returns the index of a type in log_repeated, or LOG_REPEATED if it is not one of these.
 static inline unsigned extract_log_repeated(uint16_t type)
 {
     unsigned i = 0;
@@ -85,6 +89,7 @@ struct log_facts { // SECTION
     enum extract_log_policy policy;
     enum extract_byte_order byte_order;
     uint32_t version;
+    uint32_t compression; // method by which payloads are compressed; 0: they are not
     uint32_t section_bytes;
     uint32_t sections; // in the file when it is full
     uint64_t limit;
@@ -92,14 +97,20 @@ struct log_facts { // SECTION
     char creator[LOG_CREATOR]; // as it stands, cut by a NUL
 };
 
+// Encodes the SECTION payload of the current version.
 void extract_log_facts_encode(uint8_t payload[LOG_SECTION_PAYLOAD], const struct log_facts *facts);
-// False when they are of no log, or contradict themselves (unless the layout is a later one).
+// Decodes a SECTION payload. Returns false if it is not one, or contradicts itself. Of a version
+// that is later than LOG_VERSION, only the version is set.
 bool extract_log_facts_decode(struct log_facts *facts, const uint8_t *payload, size_t length);
 
 void extract_log_totals_encode(uint8_t payload[LOG_STATUS_PAYLOAD],
                                const struct extract_log_totals *totals);
 bool extract_log_totals_decode(struct extract_log_totals *totals, const uint8_t *payload,
                                size_t length);
+
+// Returns the key of the ring that a RING payload describes: a number other than 0 that another
+// ring hardly has.
+uint16_t extract_log_ring_key(const void *payload, size_t length);
 
 // Encodes a RING payload; returns its length.
 enum { LOG_RING_MOST = LOG_RING_PAYLOAD + 144 };

@@ -67,6 +67,7 @@ static enum extract_code adopt(struct log_place *place, struct log_facts *facts,
     place->number = log->next_number;
     place->size = log->size;
     place->ended = log->end;
+    place->is_torn = log->is_torn;
     place->index = (log->end + facts->section_bytes - 1) / facts->section_bytes;
     extract_log_free(log);
     if (!code && (place->section > NUMBERS_LEFT || place->number > NUMBERS_LEFT))

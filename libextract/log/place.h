@@ -18,6 +18,7 @@ struct log_place {
     uint64_t index;   // its place in the file
     uint64_t number;  // of the next block
     uint64_t ended;   // where the log ended that is continued; 0: none is
+    bool is_torn;     // its last block was never finished
 };
 
 // Opens the log for writing: `facts` say what is wanted, and are what the log says when one is

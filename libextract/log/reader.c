@@ -126,6 +126,11 @@ bool extract_log_program(const struct extract_log *log, uint64_t *entry)
     return log->program && !log->moves;
 }
 
+const char *extract_log_name(const struct extract_log *log)
+{
+    return log->path;
+}
+
 const struct extract_log_status *extract_log_status(const struct extract_log *log)
 {
     return &log->status;
@@ -176,40 +181,14 @@ static bool count_out(struct extract_log *log, const struct extract_log_block *b
     return true;
 }
 
-// A writer that goes round writes over the oldest blocks; that is no damage.
-static enum extract_code gone(struct extract_log *log, const struct extract_log_block *block,
-                              struct extract_error *error)
-{
-    log->status.dropped += count_out(log, block);
-    return extract_error_set(error, EXTRACT_ABSENT, log->path, NULL,
-                             "block %llu has been overwritten by its writer",
-                             (unsigned long long)block->number);
-}
-
-static enum extract_code damaged(struct extract_log *log, const struct extract_log_block *block,
-                                 struct extract_error *error)
-{
-    if (count_out(log, block)) {
-        log->status.damaged++;
-        log->status.damaged_bytes += extract_log_size(block->length);
-    }
-    extract_error_set(error, EXTRACT_BAD, log->path, NULL,
-                      "block %llu at offset %llu is damaged (its checksum is wrong)",
-                      (unsigned long long)block->number, (unsigned long long)block->offset);
-    if (error)
-        error->where = block->offset;
-    return EXTRACT_BAD;
-}
-
 static bool same_head(const struct extract_log_block *a, const struct extract_log_block *b)
 {
     return a->number == b->number && a->section == b->section && a->type == b->type &&
            a->length == b->length && a->count == b->count && a->first == b->first;
 }
 
-// Whether the head of a block that a writer may come round to is another by now. It is asked of the
-// file: what went wrong may lie in the window.
-static bool is_overwritten(const struct extract_log *log, const struct extract_log_block *block)
+bool extract_log_is_overwritten(const struct extract_log *log,
+                                const struct extract_log_block *block)
 {
     uint8_t head[LOG_HEAD];
     struct extract_log_block now;
@@ -218,6 +197,39 @@ static bool is_overwritten(const struct extract_log *log, const struct extract_l
         return false;
     return !extract_log_fetch(log->fd, &span, 1, block->offset) ||
            !extract_log_decode(&now, head) || !same_head(&now, block);
+}
+
+void extract_log_count_unwhole(struct extract_log *log, const struct extract_log_block *block)
+{
+    struct extract_log_status *s = &log->status;
+    if (extract_log_is_overwritten(log, block)) {
+        s->dropped++;
+        return;
+    }
+    s->damaged++;
+    s->damaged_of[block->type < EXTRACT_LOG_TYPES ? block->type : 0]++;
+    s->damaged_bytes += extract_log_size(block->length);
+}
+
+// Says why a block is not available: the writer of a LOOP log has overwritten it, or it is damaged.
+static enum extract_code refuse(struct extract_log *log, const struct extract_log_block *block,
+                                struct extract_error *error)
+{
+    bool is_gone = block->type == EXTRACT_LOG_GONE && log->status.policy == EXTRACT_LOG_LOOP;
+    if (is_gone || extract_log_is_overwritten(log, block)) {
+        log->status.dropped += count_out(log, block);
+        return extract_error_set(error, EXTRACT_ABSENT, log->path, NULL,
+                                 "block %llu has been overwritten by its writer",
+                                 (unsigned long long)block->number);
+    }
+    if (count_out(log, block))
+        extract_log_count_unwhole(log, block);
+    extract_error_set(error, EXTRACT_BAD, log->path, NULL,
+                      "block %llu at offset %llu is damaged (its checksum is wrong)",
+                      (unsigned long long)block->number, (unsigned long long)block->offset);
+    if (error)
+        error->where = block->offset;
+    return EXTRACT_BAD;
 }
 
 // Small blocks come through the window, large ones go where they belong.
@@ -243,7 +255,7 @@ enum extract_code extract_log_read(struct extract_log *log, const struct extract
     size_t whole = block->length / 8 * 8, rest = block->length % 8;
     struct iovec spans[] = {{head, sizeof head}, {buffer, whole}, {tail, rest ? sizeof tail : 0}};
     if (block->type == EXTRACT_LOG_GONE && log->status.policy == EXTRACT_LOG_LOOP)
-        return gone(log, block, error);
+        return refuse(log, block, error);
     bool had = fetch(log, block->offset, spans, 3);
     if (!had && errno)
         return extract_file_error(log->path, NULL, error);
@@ -257,7 +269,7 @@ enum extract_code extract_log_read(struct extract_log *log, const struct extract
         extract_log_sum(&sums, tail, sizeof tail);
     if (same && extract_log_sums_are(&sums, head))
         return EXTRACT_OK;
-    return is_overwritten(log, block) ? gone(log, block, error) : damaged(log, block, error);
+    return refuse(log, block, error);
 }
 
 size_t extract_log_seek(struct extract_log *log, uint64_t wall)

@@ -30,6 +30,19 @@ uint32_t extract_log_ring_encode(uint8_t p[LOG_RING_MOST], const struct extract_
     return LOG_RING_PAYLOAD + bytes;
 }
 
+uint16_t extract_log_ring_key(const void *payload, size_t length)
+{
+    struct log_sums sums = {0, 0};
+    uint8_t tail[8] = {0};
+    size_t whole = length / 8 * 8;
+    if (length > whole)
+        memcpy(tail, (const uint8_t *)payload + whole, length - whole);
+    extract_log_sum(&sums, payload, whole);
+    extract_log_sum(&sums, tail, length > whole ? sizeof tail : 0);
+    uint16_t key = (uint16_t)(sums.two ^ sums.two >> 16 ^ sums.two >> 32 ^ sums.two >> 48);
+    return key ? key : 1;
+}
+
 struct ring_facts {
     char format[LOG_FORMAT_NAME + 1];
     uint64_t address, pointer, near;

@@ -17,11 +17,12 @@ struct log_window {
 
 struct log_section {
     uint64_t number;
-    uint64_t place; // in the file: it begins at place * section bytes
-    uint64_t end;   // offset that its blocks lie in front of
-    size_t first;   // index of its first block
-    bool headless;  // its SECTION block is not whole
-    bool continues; // a writer continued the log with it
+    uint64_t place;    // in the file: it begins at place * section bytes
+    uint64_t end;      // offset that its blocks lie in front of
+    size_t first;      // index of its first block
+    bool headless;     // its SECTION block is not whole; its copy may be
+    bool follows_torn; // a writer continued the log with it, and the block before may be torn:
+                       // then that is not part of the log
 };
 
 // A payload, known by its sums.
@@ -43,15 +44,16 @@ struct extract_log {
     uint64_t blank;   // bytes of sections without a block, behind the last with one
     uint32_t *blocks; // offset in the section in units of 8 bytes, and LOG_DAMAGED
     size_t count, room;
-    uint64_t next_number; // of the block that follows the last
-    uint64_t end;         // of the section that holds the farthest block
-    struct log_print prints[LOG_REPEATED];
-    bool program, moves; // where it was loaded is told; as different places
-    uint64_t entry;      // the last of them
+    uint64_t next_number;                  // of the block that follows the last
+    uint64_t end;                          // of the section that holds the farthest block
+    bool is_torn;                          // the last block before that was never finished
+    struct log_print prints[LOG_REPEATED]; // of the newest whole block of each type
+    bool program, moves;                   // where it was loaded is told; as different places
+    uint64_t entry;                        // the last of them
     struct log_window window;
 };
 
-#define LOG_DAMAGED 0x80000000u // in extract_log.blocks: extract_log_read has found it so
+#define LOG_DAMAGED 0x80000000u // in extract_log.blocks: found so, and counted
 
 // ---- Bytes ----
 
@@ -68,7 +70,15 @@ bool extract_log_fetch(int fd, const struct iovec *spans, int count, uint64_t of
 bool extract_log_verify(struct extract_log *log, const struct extract_log_block *block,
                         struct log_print *print);
 
+// Whether the writer of a LOOP log has come to a block whose header was read before. This asks the
+// file, since the window may be what is out of date.
+bool extract_log_is_overwritten(const struct extract_log *log,
+                                const struct extract_log_block *block);
+
 // ---- The index ----
+
+// Counts a block that is not whole, as damaged or as overwritten by the writer.
+void extract_log_count_unwhole(struct extract_log *log, const struct extract_log_block *block);
 
 // Finds the sections, from the first whole one on. Errors: those of extract_log_open.
 enum extract_code extract_log_find_sections(struct extract_log *log, struct extract_error *error);

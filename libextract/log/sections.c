@@ -24,13 +24,14 @@ static uint64_t next_data(const struct extract_log *log, uint64_t offset, uint64
     return (uint64_t)data > offset ? (uint64_t)data / step * step : offset;
 }
 
-// The SECTION block at an offset, when it is whole.
-static bool section_at(struct extract_log *log, uint64_t offset, struct extract_log_block *block,
-                       struct log_facts *facts)
+// Reads the SECTION block at an offset, if it is whole and a copy of the one `distance` blocks back
+// (0: not a copy).
+static bool read_section(struct extract_log *log, uint64_t offset, uint64_t distance,
+                         struct extract_log_block *block, struct log_facts *facts)
 {
     const uint8_t *bytes = extract_log_peek(log, offset, LOG_HEAD);
     if (!bytes || !extract_log_decode(block, bytes) || block->type != EXTRACT_LOG_SECTION ||
-        block->length > FACTS_MOST)
+        block->copy_distance != distance || block->length > FACTS_MOST)
         return false;
     block->offset = offset;
     if (!extract_log_verify(log, block, NULL))
@@ -39,7 +40,31 @@ static bool section_at(struct extract_log *log, uint64_t offset, struct extract_
     return bytes && extract_log_facts_decode(facts, bytes, block->length);
 }
 
-// The first whole SECTION block, which tells how long sections are.
+// Reads the SECTION block of the section that begins at an offset, or its copy.
+static bool section_at(struct extract_log *log, uint64_t at, struct extract_log_block *block,
+                       struct log_facts *facts)
+{
+    return read_section(log, at, 0, block, facts) ||
+           read_section(log, at + LOG_SECTION_BLOCK, 1, block, facts);
+}
+
+// Refuses what a later version of the program may have written.
+static enum extract_code check_facts(const struct extract_log *log, const struct log_facts *facts,
+                                     struct extract_error *error)
+{
+    static const char hint[] = "use a later version of Ringside";
+    if (facts->version > LOG_VERSION)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, log->path, hint,
+                                 "version %lu of the log format is not supported, only 1 to %d",
+                                 (unsigned long)facts->version, LOG_VERSION);
+    if (facts->compression)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, log->path, hint,
+                                 "compression method %lu of its payloads is not supported",
+                                 (unsigned long)facts->compression);
+    return EXTRACT_OK;
+}
+
+// Finds the first whole SECTION block, which tells how long sections are.
 static enum extract_code find_first(struct extract_log *log, struct log_facts *facts,
                                     struct extract_error *error)
 {
@@ -47,18 +72,20 @@ static enum extract_code find_first(struct extract_log *log, struct log_facts *f
     uint64_t most = log->size < SEARCH_MOST ? log->size : SEARCH_MOST;
     for (uint64_t at = 0; at < most;) {
         if (section_at(log, at, &block, facts)) {
-            if (facts->version > LOG_VERSION)
-                return extract_error_set(error, EXTRACT_UNSUPPORTED, log->path,
-                                         "use a later ringside",
-                                         "the log has the layout %lu, which is not known",
-                                         (unsigned long)facts->version);
-            if (at % facts->section_bytes == 0)
-                return EXTRACT_OK;
+            enum extract_code code = check_facts(log, facts, error);
+            if (code || at % facts->section_bytes == 0)
+                return code;
         }
         at = next_data(log, at + LOG_SECTION_STEP, LOG_SECTION_STEP);
     }
-    return extract_error_set(error, EXTRACT_BAD, log->path, "is this a file of ringside record?",
-                             "no section of a trace log is whole in it");
+    // Whole blocks near the beginning show that this was a log.
+    if (extract_log_next_head(log, &block, 0, log->size < LOG_WINDOW ? log->size : LOG_WINDOW, NULL,
+                              0, 0))
+        return extract_error_set(error, EXTRACT_BAD, log->path, "restore the file from a copy",
+                                 "every block that tells the layout of the log is damaged");
+    return extract_error_set(error, EXTRACT_BAD, log->path,
+                             "check that 'ringside record' wrote this file",
+                             "no block of a trace log is whole in it");
 }
 
 static enum extract_code add(struct extract_log *log, const struct log_section *section,
@@ -85,19 +112,19 @@ static void adopt(struct extract_log *log, const struct log_facts *facts)
     log->turn = facts->sections;
 }
 
-// Whether a whole section of this log begins at an offset, and its blocks may lie up to `end`.
-static bool begins_at(struct extract_log *log, uint64_t at, uint64_t end,
-                      struct extract_log_block *block, struct log_facts *facts)
+// Whether the writer of the section that begins at an offset continued a log that ended in the
+// section before.
+static bool continues(const struct extract_log *log, uint64_t at,
+                      const struct extract_log_block *block)
 {
-    return section_at(log, at, block, facts) && extract_log_size(block->length) <= end - at &&
-           facts->section_bytes == log->status.section_bytes && facts->version == LOG_VERSION;
+    return block->value && block->value <= at && at - block->value < log->status.section_bytes;
 }
 
-// Whether the writer of a SECTION block continued a log that ended in the section before.
-static bool continues(const struct extract_log *log, const struct extract_log_block *block)
+// Whether a writer that continued a log may have found an unfinished block at its end. In version 1
+// it did not say.
+static bool may_be_torn(const struct extract_log_block *block, const struct log_facts *facts)
 {
-    return block->value && block->value <= block->offset &&
-           block->offset - block->value < log->status.section_bytes;
+    return facts->version == 1 || block->flags & EXTRACT_LOG_TORN;
 }
 
 // What a section's blocks lie in front of: its own end, that of the file, or that which the file
@@ -109,7 +136,8 @@ static uint64_t end_at(struct extract_log *log, uint64_t at)
     uint64_t bytes = log->status.section_bytes;
     if (log->size - at <= bytes)
         return log->size;
-    if (begins_at(log, at + bytes, UINT64_MAX, &next, &facts) && continues(log, &next))
+    if (section_at(log, at + bytes, &next, &facts) && facts.section_bytes == bytes &&
+        continues(log, at + bytes, &next))
         return next.value;
     return at + bytes;
 }
@@ -122,7 +150,12 @@ static enum extract_code look(struct extract_log *log, uint64_t place, uint64_t 
     struct extract_log_block block;
     struct log_facts facts;
     uint64_t at = place * log->status.section_bytes, end = end_at(log, at);
-    bool whole = begins_at(log, at, end, &block, &facts);
+    bool whole = section_at(log, at, &block, &facts);
+    enum extract_code code = whole ? check_facts(log, &facts, error) : EXTRACT_OK;
+    if (code)
+        return code;
+    whole = whole && facts.section_bytes == log->status.section_bytes &&
+            block.offset + extract_log_size(block.length) <= end;
     if (!whole && !extract_log_next_head(log, &block, at, end, NULL, 0, 0)) {
         log->blank += end - at;
         return EXTRACT_OK;
@@ -132,8 +165,9 @@ static enum extract_code look(struct extract_log *log, uint64_t place, uint64_t 
     struct log_section section = {.number = block.section,
                                   .place = place,
                                   .end = end,
-                                  .headless = !whole,
-                                  .continues = whole && continues(log, &block)};
+                                  .headless = !whole || block.copy_distance,
+                                  .follows_torn = whole && may_be_torn(&block, &facts) &&
+                                                  continues(log, at, &block)};
     if (whole && (!log->section_count || block.section >= *newest)) {
         adopt(log, &facts);
         *newest = block.section;

@@ -6,22 +6,32 @@
 
 enum { DOUBTS = 16 }; // a hostile file could make each of them cost a section
 
-// A walk through the sections, in order.
+// A walk through the sections, in order. The newest block is pending until another one follows or
+// the log ends: only then it is known whether it is damaged, or was never finished.
 struct walk {
     struct extract_log *log;
     size_t sections;               // that have been walked
     uint64_t number;               // the next block has it, if nothing is missing
-    uint64_t at;                   // offset behind the last block
+    uint64_t at;                   // offset after the last block
     uint64_t reach;                // the farthest of these offsets
+    uint64_t end;                  // end of the section that `reach` is in
     struct extract_log_block last; // the newest block
     bool any;
-    bool broken;      // what was passed over since the last block has been counted
-    bool head;        // only what is repeated has followed the SECTION block
-    bool listed;      // the last block is in the index
-    bool whole;       // and is known to be whole
-    bool out;         // or has been taken out of the log, since it is not
-    uint64_t end;     // of the section that `reach` lies in
-    bool overwriting; // the oldest section has lost its SECTION block, as when it is written over
+    bool is_pending;
+    bool is_listed;   // the last block is in the index
+    bool is_verified; // the checksum of the last block was computed
+    bool is_whole;    // the checksum of the last block is right
+    bool is_out;      // the last block was taken out of the log, since its writer did not finish it
+    bool in_head;     // only blocks of repeated types have followed the SECTION block
+    bool is_counted;  // what was passed over since the last block is counted as damage
+    // One bit for each of the last 64 block numbers; bit 0 is that of the last block.
+    uint64_t missing; // no block with that number was found
+    uint64_t damaged; // the block was found, but is not whole
+    // Set if the oldest section has lost its SECTION block, as it has while it is being
+    // overwritten.
+    bool is_overwriting;
+    uint64_t overwriting_bytes; // bytes that were passed over there
+    uint64_t overwriting_copy;  // copy_distance of the SECTION block after them; 0: there is none
 };
 
 // ---- One block ----
@@ -70,24 +80,20 @@ static void note_program(struct extract_log *log, const struct extract_log_block
     log->entry = entry;
 }
 
-// Whether a block repeats the one of its type before it, at the head of its section.
-static bool repeats(struct walk *walk, const struct extract_log_block *block)
+// Whether a whole block tells nothing new: at the head of its section or as a copy, it has the
+// payload of the newest one of its type.
+static bool repeats(struct walk *walk, const struct extract_log_block *block,
+                    const struct log_print *now)
 {
-    struct extract_log *log = walk->log;
-    struct log_print *last = &log->prints[extract_log_repeated(block->type)];
-    struct log_print now = {0};
-    walk->whole = extract_log_verify(log, block, &now);
-    if (!walk->whole) { // what holds from here on is not known before it is said again
-        last->known = false;
-        return false;
-    }
-    bool same = walk->head && last->known && last->length == now.length &&
-                last->sums.one == now.sums.one && last->sums.two == now.sums.two;
-    *last = now;
+    struct log_print *last = &walk->log->prints[extract_log_repeated(block->type)];
+    bool is_repeat = block->copy_distance || (walk->in_head && block->type != EXTRACT_LOG_SECTION);
+    bool same = is_repeat && last->known && last->length == now->length &&
+                last->sums.one == now->sums.one && last->sums.two == now->sums.two;
+    *last = *now;
     if (block->type == EXTRACT_LOG_RING)
-        note_order(log, block);
+        note_order(walk->log, block);
     if (block->type == EXTRACT_LOG_PROGRAM)
-        note_program(log, block);
+        note_program(walk->log, block);
     return same;
 }
 
@@ -101,40 +107,108 @@ static bool list(struct extract_log *log, const struct extract_log_block *block)
     return true;
 }
 
-// What the numbers tell of blocks that are not there.
-static void count_gap(struct walk *walk, uint64_t number)
+// Takes the last block into the counts.
+static void settle(struct walk *walk)
 {
-    struct extract_log_status *s = &walk->log->status;
-    if (number == walk->number)
+    struct extract_log *log = walk->log;
+    if (!walk->is_pending)
         return;
-    if (!walk->any && s->policy == EXTRACT_LOG_LOOP && walk->log->sections[0].number) {
-        s->dropped = number;
-        return;
+    walk->is_pending = false;
+    if (walk->is_verified && !walk->is_whole) {
+        extract_log_count_unwhole(log, &walk->last);
+        if (walk->is_listed)
+            log->blocks[log->count - 1] |= LOG_DAMAGED;
+    } else if (walk->is_listed) {
+        count(log, &walk->last);
     }
-    s->missing = add(s->missing, number - walk->number);
-    if (!walk->broken)
-        s->damaged++;
 }
 
+static uint64_t shift(uint64_t bits, uint64_t by)
+{
+    return by < 64 ? bits << by : 0;
+}
+
+// Returns the number of the oldest section that the writer of a LOOP log has not written over.
+static uint64_t oldest_section(const struct extract_log *log)
+{
+    uint64_t newest = log->sections[log->section_count - 1].number;
+    return newest >= log->turn ? newest - log->turn + 1 : 0;
+}
+
+// Counts the blocks that must have been between the last one and the one with this number.
+static void count_gap(struct walk *walk, uint64_t number)
+{
+    struct extract_log *log = walk->log;
+    struct extract_log_status *s = &log->status;
+    uint64_t gap = number - walk->number;
+    walk->missing = shift(walk->missing, gap + 1);
+    walk->damaged = shift(walk->damaged, gap + 1);
+    if (!gap)
+        return;
+    if (!walk->any && s->policy == EXTRACT_LOG_LOOP && oldest_section(log)) {
+        bool has_oldest = log->sections[0].number <= oldest_section(log);
+        s->dropped = number;
+        s->damaged += !has_oldest;
+        s->damaged_of[0] += !has_oldest;
+        return;
+    }
+    walk->missing |= gap < 63 ? (shift(1, gap) - 1) << 1 : ~UINT64_C(1);
+    s->missing = add(s->missing, gap);
+    if (walk->is_counted)
+        return;
+    s->damaged++;
+    s->damaged_of[0]++;
+}
+
+// Notes that a copy is read in place of a block that is missing or damaged.
+static void note_copy(struct walk *walk, const struct extract_log_block *copy)
+{
+    struct extract_log_status *s = &walk->log->status;
+    uint64_t distance = copy->copy_distance;
+    if (!distance || distance > 62)
+        return;
+    uint64_t bit = UINT64_C(1) << distance;
+    if (walk->missing & bit) {
+        // Where this was the only block that is missing there, the damaged place has a name now.
+        bool is_alone = !(walk->missing & (bit << 1 | bit >> 1));
+        s->damaged_of[0] -= is_alone && s->damaged_of[0];
+        s->damaged_of[copy->type]++;
+        s->missing--;
+        s->restored++;
+        walk->missing &= ~bit;
+    } else if (walk->damaged & bit) {
+        s->restored++;
+        walk->damaged &= ~bit;
+    }
+}
+
+// Takes the next block of the walk. Blocks with entries are verified when they are read, all others
+// here.
 static bool accept(struct walk *walk, const struct extract_log_block *block)
 {
-    bool repeat = false, facts = extract_log_repeated(block->type) < LOG_REPEATED;
+    bool is_repeated = extract_log_repeated(block->type) < LOG_REPEATED, repeat = false;
+    struct log_print print = {0};
+    settle(walk);
     count_gap(walk, block->number);
-    walk->whole = walk->out = false;
-    if (facts)
-        repeat = repeats(walk, block);
-    walk->head = block->type == EXTRACT_LOG_SECTION || (walk->head && facts);
-    walk->listed = !repeat;
+    walk->is_verified = !extract_log_holds_entries(block);
+    walk->is_whole = walk->is_verified && extract_log_verify(walk->log, block, &print);
+    if (is_repeated && walk->is_whole) {
+        note_copy(walk, block);
+        repeat = repeats(walk, block, &print);
+    } else if (is_repeated) { // what holds from here on is unknown until a block repeats it
+        walk->log->prints[extract_log_repeated(block->type)].known = false;
+    }
+    walk->damaged |=
+        walk->is_verified && !walk->is_whole && !extract_log_is_overwritten(walk->log, block);
+    walk->in_head = block->type == EXTRACT_LOG_SECTION || (walk->in_head && is_repeated);
+    walk->is_listed = !repeat;
     walk->last = *block;
     walk->number = block->number + 1;
     walk->at = block->offset + extract_log_size(block->length);
     walk->reach = walk->at > walk->reach ? walk->at : walk->reach;
-    walk->any = true;
-    walk->broken = false;
-    if (repeat)
-        return true;
-    count(walk->log, block);
-    return list(walk->log, block);
+    walk->any = walk->is_pending = true;
+    walk->is_counted = walk->is_out = false;
+    return repeat || list(walk->log, block);
 }
 
 // ---- Sections ----
@@ -212,16 +286,21 @@ static bool find_block(struct walk *walk, struct extract_log_block *block, uint6
     return doubt;
 }
 
+// Counts the bytes from `at` to the next block as damage, unless a writer has begun to overwrite
+// them.
 static void count_damage(struct walk *walk, const struct log_section *section, uint64_t at,
-                         uint64_t next, const struct bounds *b)
+                         const struct extract_log_block *next, const struct bounds *b)
 {
-    walk->broken = true;
+    walk->is_counted = true;
     if (at == b->start && section->headless && is_next(walk->log, section)) {
-        walk->overwriting = true;
+        walk->is_overwriting = true;
+        walk->overwriting_bytes = next->offset - at;
+        walk->overwriting_copy = next->type == EXTRACT_LOG_SECTION ? next->copy_distance : 0;
         return;
     }
     walk->log->status.damaged++;
-    walk->log->status.damaged_bytes += next - at;
+    walk->log->status.damaged_of[0]++;
+    walk->log->status.damaged_bytes += next->offset - at;
 }
 
 static bool walk_section(struct walk *walk, struct log_section *section)
@@ -231,7 +310,7 @@ static bool walk_section(struct walk *walk, struct log_section *section)
     section->first = walk->log->count;
     for (uint64_t at = b.start; at < b.end && find_block(walk, &block, at, &b); at = walk->at) {
         if (block.offset != at)
-            count_damage(walk, section, at, block.offset, &b);
+            count_damage(walk, section, at, &block, &b);
         if (!accept(walk, &block))
             return false;
         if (walk->at == walk->reach)
@@ -257,23 +336,19 @@ static bool is_begun(struct walk *walk)
            block.number == walk->number;
 }
 
-// Takes the last block of what one writer left out of the log, when it is not whole.
+// Takes the last block of what one writer left out of the log, if it is not whole.
 static void take_out_torn(struct walk *walk)
 {
     struct extract_log *log = walk->log;
-    struct extract_log_status *s = &log->status;
     const struct extract_log_block *b = &walk->last;
-    if (!walk->any || walk->whole || walk->out || extract_log_verify(log, b, NULL))
+    if (!walk->is_pending ||
+        (walk->is_verified ? walk->is_whole : extract_log_verify(log, b, NULL)))
         return;
-    walk->out = true;
-    log->count -= walk->listed;
+    walk->is_pending = false;
+    walk->is_out = true;
+    log->count -= walk->is_listed;
     for (size_t i = walk->sections; i-- && log->sections[i].first > log->count;)
         log->sections[i].first = log->count;
-    s->blocks -= walk->listed;
-    if (extract_log_holds_entries(b))
-        s->entries -= b->count;
-    if (b->type == EXTRACT_LOG_LOSS)
-        s->lost -= b->lost;
     // Where it is the last of the file, too, a writer that continues uses its number again.
     if (walk->reach != walk->at)
         return;
@@ -290,19 +365,35 @@ static void read_totals(struct extract_log *log, const struct extract_log_block 
         extract_log_totals_decode(&log->status.totals, bytes, LOG_STATUS_PAYLOAD);
 }
 
+// In a log that was closed, nothing was being written over: the SECTION block is damaged.
+static void count_overwriting(struct walk *walk)
+{
+    struct extract_log_status *s = &walk->log->status;
+    s->damaged++;
+    s->damaged_bytes += walk->overwriting_bytes;
+    s->damaged_of[walk->overwriting_copy ? EXTRACT_LOG_SECTION : 0]++;
+    if (!walk->overwriting_copy || walk->overwriting_copy > s->dropped)
+        return;
+    s->dropped -= walk->overwriting_copy;
+    s->restored++;
+}
+
 static void finish(struct walk *walk)
 {
     struct extract_log *log = walk->log;
     struct extract_log_status *s = &log->status;
     take_out_torn(walk);
-    bool torn = walk->out || is_begun(walk);
+    settle(walk);
+    bool torn = walk->is_out || is_begun(walk);
     s->closed = !torn && walk->last.type == EXTRACT_LOG_STATUS;
     if (s->closed)
         read_totals(log, &walk->last);
-    s->damaged += walk->overwriting && s->closed;
+    if (walk->is_overwriting && s->closed)
+        count_overwriting(walk);
     log->end = walk->end;
+    log->is_torn = walk->is_out;
     log->next_number = walk->number;
-    s->cut = torn || (walk->overwriting && !s->closed);
+    s->cut = torn || (walk->is_overwriting && !s->closed);
 }
 
 enum extract_code extract_log_walk(struct extract_log *log, struct extract_error *error)
@@ -311,7 +402,7 @@ enum extract_code extract_log_walk(struct extract_log *log, struct extract_error
     log->status.lost_known = true;
     for (; walk.sections < log->section_count; walk.sections++) {
         struct log_section *section = &log->sections[walk.sections];
-        if (section->continues)
+        if (section->follows_torn)
             take_out_torn(&walk);
         if (!walk_section(&walk, section))
             return extract_error_set(error, EXTRACT_NOMEM, log->path, NULL,

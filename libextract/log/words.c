@@ -8,6 +8,14 @@ static const char *const policies[] = {"loop", "until_full", "append"};
 
 enum { POLICIES = sizeof policies / sizeof *policies };
 
+const char *extract_log_type_name(unsigned type)
+{
+    static const char *const names[EXTRACT_LOG_TYPES] = {
+        "unknown", "SECTION", "RING",       "OBJECTS", "ENTRIES", "LOSS",
+        "MARK",    "STATUS",  "ATTRIBUTES", "NAMES",   "BYTES",   "PROGRAM"};
+    return names[type < EXTRACT_LOG_TYPES ? type : 0];
+}
+
 const char *extract_log_policy_name(enum extract_log_policy policy)
 {
     return policies[(unsigned)policy % POLICIES];

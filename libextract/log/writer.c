@@ -4,6 +4,10 @@
 //
 // Each block is one write at its place. The writer's state moves on only when that has succeeded,
 // so that whatever failed can be tried again.
+//
+// What a section cannot be read without is written twice, each time as a block of its own: SECTION
+// and its copy first, then the other repeated blocks, then their copies. If the writer is killed
+// between the two, the original is there.
 #include "base/file.h"
 #include "base/cursor.h"
 #include "base/now.h"
@@ -23,17 +27,19 @@ enum {
     SECTION_SMALL = 16 * 1024, // where the limit allows it
     SECTION_LARGE = 16 * 1024 * 1024,
     SECTION_APPEND = 1024 * 1024,
-    SECTION_BLOCK = LOG_HEAD + LOG_SECTION_PAYLOAD,
+    COPY_SHARE = 8, // a block that takes a larger part of a section has no copy in it
     STATUS_BLOCK = LOG_HEAD + LOG_STATUS_PAYLOAD,
     FULL_BLOCK = LOG_HEAD
 };
 
-// What stands again at the head of every section.
+// A block that every section begins with.
 struct repeat {
     uint8_t *bytes;
     uint32_t length; // 0: there is none yet
     uint32_t room;
-    bool due; // it is not in this section yet
+    bool is_due;      // this section does not have it yet
+    bool copy_is_due; // this section does not have its copy yet
+    uint64_t number;  // of the newest block of it that is not a copy
 };
 
 struct extract_log_writer {
@@ -44,9 +50,11 @@ struct extract_log_writer {
     uint64_t next;  // number of the next entry
     uint64_t wrote; // bytes
     uint64_t most;  // bytes that the system lets a file have
+    uint16_t ring_key;
     struct repeat repeats[LOG_REPEATED];
-    uint64_t split;      // ENTRIES from this number on that are being put in parts
-    uint32_t split_done; // slots of them that are there
+    uint8_t section[LOG_SECTION_PAYLOAD]; // bytes of the first of these
+    uint64_t split;                       // ENTRIES from this number on that are being put in parts
+    uint32_t split_done;                  // slots of them that are there
     struct extract_log_totals totals;
 };
 
@@ -101,6 +109,13 @@ static bool store(struct extract_log_writer *w, struct iovec *spans, int count, 
     return false;
 }
 
+// Whether a block can only be understood with the ring that it tells the key of.
+static bool has_ring_key(const struct extract_log_block *block)
+{
+    return extract_log_holds_entries(block) || block->type == EXTRACT_LOG_RING ||
+           block->type == EXTRACT_LOG_OBJECTS || block->type == EXTRACT_LOG_NAMES;
+}
+
 // Writes a block at the writer's place, where there is room for it.
 static enum extract_code write_block(struct extract_log_writer *w, struct extract_log_block *block,
                                      const void *payload, struct extract_error *error)
@@ -111,6 +126,8 @@ static enum extract_code write_block(struct extract_log_writer *w, struct extrac
     uint64_t offset = w->place.index * w->facts.section_bytes + w->used;
     block->number = w->place.number;
     block->section = w->place.section;
+    if (has_ring_key(block))
+        block->kind = w->ring_key;
     if (!block->wall)
         block->wall = extract_wall();
     if (rest)
@@ -131,72 +148,80 @@ static enum extract_code write_block(struct extract_log_writer *w, struct extrac
 
 // ---- Sections ----
 
-static enum extract_code write_section(struct extract_log_writer *w, struct extract_error *error)
+// A copy is worth its room while it leaves most of the section to what is recorded.
+static bool has_copy(const struct extract_log_writer *w, const struct repeat *repeat)
 {
-    uint8_t payload[LOG_SECTION_PAYLOAD];
-    struct extract_log_block block = {.type = EXTRACT_LOG_SECTION,
-                                      .length = sizeof payload,
-                                      .first = w->next,
-                                      .value = w->wrote ? 0 : w->place.ended};
-    extract_log_facts_encode(payload, &w->facts);
-    return write_block(w, &block, payload, error);
+    return repeat->length &&
+           extract_log_size(repeat->length) <= w->facts.section_bytes / COPY_SHARE;
 }
 
-// Bytes of the repeats: of all of them, or of those that are due.
-static uint32_t repeat_bytes(const struct extract_log_writer *w, bool all)
+// Returns the bytes of the repeated blocks that are due; of all, at the beginning of a section.
+static uint32_t head_bytes(const struct extract_log_writer *w, bool begins)
 {
-    uint32_t bytes = 0;
+    uint64_t bytes = 0;
     for (unsigned i = 0; i < LOG_REPEATED; i++) {
         const struct repeat *repeat = &w->repeats[i];
-        if (repeat->length && (all || repeat->due))
-            bytes += (uint32_t)extract_log_size(repeat->length);
+        bool has_one = begins ? repeat->length != 0 : repeat->is_due;
+        bool has_two = begins ? has_copy(w, repeat) : repeat->copy_is_due;
+        bytes += extract_log_size(repeat->length) * ((uint64_t)has_one + has_two);
     }
-    return bytes;
+    return (uint32_t)bytes;
 }
 
-// Bytes that the section's head still needs.
-static uint32_t head_bytes(const struct extract_log_writer *w)
-{
-    return w->used ? repeat_bytes(w, false) : SECTION_BLOCK + repeat_bytes(w, true);
-}
-
-// Whether something of what is repeated is not in this section yet.
+// Whether a repeated block is not in this section yet.
 static bool is_due(const struct extract_log_writer *w)
 {
-    return repeat_bytes(w, false);
+    return head_bytes(w, false);
 }
 
-// Nothing follows that would need it.
+// Drops the repeated blocks that are due, since nothing follows that would need them.
 static void forgo_repeats(struct extract_log_writer *w)
 {
     for (unsigned i = 0; i < LOG_REPEATED; i++)
-        w->repeats[i].due = false;
+        w->repeats[i].is_due = w->repeats[i].copy_is_due = false;
 }
 
-static enum extract_code write_repeat(struct extract_log_writer *w, unsigned i,
+static enum extract_code write_repeat(struct extract_log_writer *w, unsigned i, bool is_copy,
                                       struct extract_error *error)
 {
     struct repeat *repeat = &w->repeats[i];
-    struct extract_log_block block = {
-        .type = log_repeated[i], .length = repeat->length, .first = w->next};
-    if (!repeat->due)
+    bool *due = is_copy ? &repeat->copy_is_due : &repeat->is_due;
+    struct extract_log_block block = {.type = log_repeated[i],
+                                      .length = repeat->length,
+                                      .first = w->next,
+                                      .copy_distance =
+                                          is_copy ? w->place.number - repeat->number : 0};
+    if (block.type == EXTRACT_LOG_SECTION && w->place.ended) {
+        block.value = w->place.ended;
+        block.flags = w->place.is_torn ? EXTRACT_LOG_TORN : 0;
+    }
+    if (!*due)
         return EXTRACT_OK;
     enum extract_code code = write_block(w, &block, repeat->bytes, error);
-    repeat->due = code != EXTRACT_OK;
-    return code;
+    if (code)
+        return code;
+    *due = false;
+    repeat->number = is_copy ? repeat->number : block.number;
+    return EXTRACT_OK;
 }
 
-// Writes what the section's head still needs.
+// Writes the repeated blocks that are due. SECTION and its copy stand where readers look for them.
 static enum extract_code write_head(struct extract_log_writer *w, struct extract_error *error)
 {
-    enum extract_code code = EXTRACT_OK;
     if (!w->used) {
-        code = write_section(w, error);
-        for (unsigned i = 0; i < LOG_REPEATED; i++)
-            w->repeats[i].due = w->repeats[i].length != 0;
+        extract_log_facts_encode(w->section, &w->facts);
+        for (unsigned i = 0; i < LOG_REPEATED; i++) {
+            w->repeats[i].is_due = w->repeats[i].length != 0;
+            w->repeats[i].copy_is_due = has_copy(w, &w->repeats[i]);
+        }
     }
-    for (unsigned i = 0; !code && i < LOG_REPEATED; i++)
-        code = write_repeat(w, i, error);
+    enum extract_code code = write_repeat(w, 0, false, error);
+    if (!code)
+        code = write_repeat(w, 0, true, error);
+    for (unsigned i = 1; !code && i < LOG_REPEATED; i++)
+        code = write_repeat(w, i, false, error);
+    for (unsigned i = 1; !code && i < LOG_REPEATED; i++)
+        code = write_repeat(w, i, true, error);
     return code;
 }
 
@@ -210,28 +235,34 @@ static void next_section(struct extract_log_writer *w)
 {
     w->place.section++;
     w->place.index++;
+    w->place.ended = 0;
     if (w->facts.policy == EXTRACT_LOG_LOOP && w->place.index >= w->facts.sections)
         w->place.index = 0;
     w->used = 0;
 }
 
-// Bytes that are free for blocks, when `kept` are not to be used at the end of the log.
-static uint32_t room_here(const struct extract_log_writer *w, uint32_t kept)
+// Returns the bytes that are taken of this section: used, needed by its head, or `kept` free at the
+// end of the log.
+static uint64_t taken_here(const struct extract_log_writer *w, uint32_t kept)
 {
-    uint32_t taken = w->used + head_bytes(w) + (is_last(w) ? kept : 0);
-    return taken < w->facts.section_bytes ? w->facts.section_bytes - taken : 0;
+    return (uint64_t)w->used + head_bytes(w, !w->used) + (is_last(w) ? kept : 0);
+}
+
+static bool has_room(const struct extract_log_writer *w, uint64_t size, uint32_t kept)
+{
+    return taken_here(w, kept) + size <= w->facts.section_bytes;
 }
 
 // Comes to a place with room for `size` bytes. LIMIT without a text: the log is full.
 static enum extract_code make_room(struct extract_log_writer *w, uint64_t size, uint32_t kept,
                                    struct extract_error *error)
 {
-    if (room_here(w, kept) < size && w->used) {
+    if (!has_room(w, size, kept) && w->used) {
         if (is_last(w))
             return EXTRACT_LIMIT;
         next_section(w);
     }
-    return room_here(w, kept) < size ? EXTRACT_LIMIT : write_head(w, error);
+    return has_room(w, size, kept) ? write_head(w, error) : EXTRACT_LIMIT;
 }
 
 // ---- A log that is full ----
@@ -293,7 +324,7 @@ static enum extract_code put_one(struct extract_log_writer *w, struct extract_lo
 // Payload bytes that fit into a section of their own.
 static uint64_t payload_most(const struct extract_log_writer *w)
 {
-    uint64_t taken = SECTION_BLOCK + repeat_bytes(w, true) + LOG_HEAD;
+    uint64_t taken = head_bytes(w, true) + LOG_HEAD;
     if (w->facts.policy == EXTRACT_LOG_UNTIL_FULL)
         taken += FULL_BLOCK + STATUS_BLOCK;
     return taken < w->facts.section_bytes ? (w->facts.section_bytes - taken) / 8 * 8 : 0;
@@ -312,8 +343,9 @@ static enum extract_code too_large(const struct extract_log_writer *w, const cha
 // this one, else those that fit into a whole one.
 static uint32_t part_of(const struct extract_log_writer *w, uint32_t slots, uint64_t slot_bytes)
 {
-    uint64_t here = room_here(w, FULL_BLOCK + STATUS_BLOCK);
-    uint64_t fit = here > LOG_HEAD ? (here - LOG_HEAD) / 8 * 8 / slot_bytes : 0;
+    uint64_t taken = taken_here(w, FULL_BLOCK + STATUS_BLOCK) + LOG_HEAD;
+    uint64_t all = w->facts.section_bytes;
+    uint64_t fit = all > taken ? (all - taken) / 8 * 8 / slot_bytes : 0;
     uint64_t most = payload_most(w) / slot_bytes;
     if (!fit || (fit < slots && slots <= most))
         fit = most;
@@ -413,7 +445,8 @@ static enum extract_code keep(struct extract_log_writer *w, uint16_t type, const
     if (b_length)
         memcpy(repeat->bytes + a_length, b, b_length);
     repeat->length = (uint32_t)length;
-    repeat->due = true;
+    repeat->is_due = true;
+    repeat->copy_is_due = has_copy(w, repeat);
     return EXTRACT_OK;
 }
 
@@ -435,7 +468,10 @@ enum extract_code extract_log_put_ring(struct extract_log_writer *writer,
     uint32_t length = extract_log_ring_encode(payload, ring);
     writer->facts.byte_order = ring->byte_order;
     enum extract_code code = keep(writer, EXTRACT_LOG_RING, payload, length, NULL, 0, error);
-    return code ? code : settle(writer, error);
+    if (code)
+        return code;
+    writer->ring_key = extract_log_ring_key(payload, length);
+    return settle(writer, error);
 }
 
 enum extract_code extract_log_put_objects(struct extract_log_writer *writer, uint64_t address,
@@ -535,7 +571,7 @@ void extract_log_note_limit(struct extract_log_writer *writer)
 
 static void free_writer(struct extract_log_writer *w)
 {
-    for (unsigned i = 0; i < LOG_REPEATED; i++)
+    for (unsigned i = 1; i < LOG_REPEATED; i++) // the first is a part of the writer
         free(w->repeats[i].bytes);
     free(w);
 }
@@ -589,6 +625,7 @@ static enum extract_code begin(struct extract_log_writer **writer, const char *p
     w->sync = options->sync;
     extract_log_note_limit(w);
     w->totals.lost_exact = true;
+    w->repeats[0] = (struct repeat){.bytes = w->section, .length = sizeof w->section};
     code = write_head(w, error);
     if (code)
         take_back(w);

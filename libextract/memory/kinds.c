@@ -35,6 +35,16 @@ const char *extract_kind_of(const uint8_t *bytes, size_t length)
     return "raw";
 }
 
+// Whether a file that nothing marks at its beginning is a log: a page of it may be gone.
+static bool is_damaged_log(const char *path)
+{
+    struct extract_log *log;
+    enum extract_code code = extract_log_open(&log, path, NULL);
+    if (!code)
+        extract_log_free(log);
+    return !code || code == EXTRACT_UNSUPPORTED;
+}
+
 enum extract_code extract_memory_detect(const char *path, const char **kind,
                                         struct extract_error *error)
 {
@@ -45,7 +55,10 @@ enum extract_code extract_memory_detect(const char *path, const char **kind,
                                  "say what kind of input it is",
                                  "what is read from it to look at is gone for the reader");
     enum extract_code code = extract_file_peek(path, bytes, sizeof bytes, &length, error);
-    if (!code)
-        *kind = extract_kind_of(bytes, length);
-    return code;
+    if (code)
+        return code;
+    *kind = extract_kind_of(bytes, length);
+    if (!strcmp(*kind, "raw") && is_damaged_log(path))
+        *kind = "log";
+    return EXTRACT_OK;
 }

@@ -108,6 +108,24 @@ static void put_policy(struct facts *facts, const struct extract_log_status *sta
     facts_word(facts, "creator", status->creator);
 }
 
+// Puts the types of the damaged blocks, each once.
+static void put_damaged_types(struct facts *facts, const struct extract_log_status *status)
+{
+    bool is_first = true;
+    facts_key(facts, "damaged types");
+    extract_text_puts(facts->text, facts->json ? "[" : "");
+    for (unsigned i = 1; i <= EXTRACT_LOG_TYPES; i++) { // the unknown last
+        unsigned type = i % EXTRACT_LOG_TYPES;
+        if (!status->damaged_of[type])
+            continue;
+        extract_text_puts(facts->text, is_first ? "" : facts->json ? "," : ", ");
+        extract_text_printf(facts->text, facts->json ? "\"%s\"" : "%s",
+                            extract_log_type_name(type));
+        is_first = false;
+    }
+    extract_text_puts(facts->text, facts->json ? "]" : is_first ? "none" : "");
+}
+
 // In JSON the members of an object, in text lines of the same form as the others.
 static void put_log(struct facts *facts, const struct extract_log_info *log)
 {
@@ -125,8 +143,10 @@ static void put_log(struct facts *facts, const struct extract_log_info *log)
     facts_number(&inner, "blocks dropped", status->dropped);
     facts_number(&inner, "blocks missing", status->missing);
     facts_number(&inner, "blocks unreadable", log->unreadable);
+    facts_number(&inner, "blocks restored", status->restored);
     facts_number(&inner, "damaged", status->damaged);
     facts_number(&inner, "damaged bytes", status->damaged_bytes);
+    put_damaged_types(&inner, status);
     facts_number(&inner, "recordings", log->recordings);
     facts_number(&inner, "resets", log->resets);
     if (facts->json)

@@ -102,6 +102,21 @@ static void put_losses(struct extract_text *text, const struct extract_log_info 
     }
 }
 
+// Names the types of the damaged blocks, in parentheses.
+static void put_types(struct extract_text *text, const struct extract_log_status *status)
+{
+    const char *before = " (";
+    for (unsigned i = 1; i <= EXTRACT_LOG_TYPES; i++) { // the unknown last
+        unsigned type = i % EXTRACT_LOG_TYPES;
+        if (!status->damaged_of[type])
+            continue;
+        extract_text_puts(text, before);
+        extract_text_puts(text, extract_log_type_name(type));
+        before = ", ";
+    }
+    extract_text_puts(text, *before == ',' ? "): " : ": ");
+}
+
 // What the log itself lacks.
 static void put_log(struct extract_text *text, const struct extract_info *info)
 {
@@ -109,32 +124,37 @@ static void put_log(struct extract_text *text, const struct extract_info *info)
     const struct extract_log_status *status = &log->status;
     if (status->damaged) {
         extract_text_puts(text, "the log is damaged in ");
-        put_count(text, status->damaged, "place: ", "places: ");
+        put_count(text, status->damaged, "place", "places");
+        put_types(text, status);
         put_count(text, status->damaged_bytes, "byte was passed over\n",
                   "bytes were passed over\n");
     }
+    if (status->restored)
+        put_count(text, status->restored, "damaged block was replaced by its copy\n",
+                  "damaged blocks were replaced by their copies\n");
     if (status->missing)
         put_count(text, status->missing, "block of the log is missing\n",
                   "blocks of the log are missing\n");
     if (log->unreadable)
-        put_count(text, log->unreadable, "block that says what was recorded is damaged\n",
-                  "blocks that say what was recorded are damaged\n");
+        put_count(text, log->unreadable, "block that tells what was recorded makes no sense\n",
+                  "blocks that tell what was recorded make no sense\n");
     if (log->missing)
-        put_count(text, log->missing, "recorded entry is missing with them\n",
-                  "recorded entries are missing with them\n");
+        put_count(text, log->missing, "entry is missing with them, recorded or lost\n",
+                  "entries are missing with them, recorded or lost\n");
     if (info->entries_damaged > log->missing) {
         put_count(text, info->entries_damaged - log->missing, "recorded entry is",
                   "recorded entries are");
         extract_text_puts(text, " no valid event and not shown\n");
     }
     if (status->cut)
-        extract_text_puts(text, "the log ends in the middle of a block: its writer was killed, or "
-                                "the file was cut\n");
+        extract_text_puts(text, "the last block of the log is not whole: its writer was killed, or "
+                                "the file was cut or damaged\n");
     if (status->writing)
         extract_text_puts(text, "the log is still being written; what was added meanwhile is not "
                                 "shown\n");
     else if (!status->closed && !status->cut)
-        extract_text_puts(text, "the log was not closed: its writer was killed\n");
+        extract_text_puts(text, "the log was not closed: its writer was killed, or its end is "
+                                "damaged\n");
 }
 
 // That a ring has overwritten its oldest entries is its nature; they count where others were lost.

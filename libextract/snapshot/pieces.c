@@ -17,6 +17,12 @@ struct places {
     size_t count, room;
 };
 
+// What is known of the ring at each of the places of rings.
+struct told_ring {
+    size_t readable; // number of the last readable ring up to this one; SIZE_MAX: none
+    uint16_t key;    // by which blocks tell that they belong to it; 0: they do not
+};
+
 enum { OPENINGS = 8 }; // of a log whose writer comes round faster than it is read
 
 struct extract_pieces {
@@ -25,6 +31,9 @@ struct extract_pieces {
     size_t head_at; // the block that tells its ring
     size_t ending;  // and the one that tells its stream's end; SIZE_MAX: none
     struct places rings, registries;
+    struct told_ring *told; // for each of the rings
+    size_t told_room;
+    size_t first_readable;          // number of the first readable ring; SIZE_MAX: none
     uint64_t *passed_at;            // numbers of the events behind each of the registries
     struct extract_ring ring;       // of the blocks behind `ring_at`
     size_t ring_at;                 // SIZE_MAX: none
@@ -134,8 +143,8 @@ static enum extract_code read_ring(struct extract_pieces *pieces, size_t i,
     const struct extract_log_block *block = extract_pieces_block(pieces, i);
     pieces->ring_at = SIZE_MAX;
     if (!block || !load(pieces, block) || block->type != EXTRACT_LOG_RING)
-        return extract_error_set(error, EXTRACT_BAD, "log", NULL,
-                                 "the block that says what was recorded is damaged");
+        return extract_error_set(error, EXTRACT_BAD, extract_log_name(pieces->log), NULL,
+                                 "the block that tells what was recorded is damaged");
     enum extract_code code = extract_log_ring(&pieces->ring, pieces->buffer, block->length, error);
     if (!code)
         pieces->ring_at = i;
@@ -144,14 +153,26 @@ static enum extract_code read_ring(struct extract_pieces *pieces, size_t i,
     return code;
 }
 
-// The ring that block `i` belongs to: the last one that was told in front of it.
-static bool ring_of(struct extract_pieces *pieces, size_t i)
+// Returns the number of the last readable ring before a block, or else of the first one after it. A
+// block without a key belongs to the ring before it, even if that is not readable. Returns SIZE_MAX
+// if there is none.
+static size_t find_ring(const struct extract_pieces *pieces, const struct extract_log_block *block)
 {
-    size_t before = places_before(&pieces->rings, i);
-    pieces->gone = !before && pieces->passed;
-    if (!before)
+    size_t before = places_before(&pieces->rings, block->index);
+    if (!block->kind)
+        return before && pieces->told[before - 1].readable == before - 1 ? before - 1 : SIZE_MAX;
+    size_t readable = before ? pieces->told[before - 1].readable : SIZE_MAX;
+    return readable != SIZE_MAX ? readable : pieces->first_readable;
+}
+
+// Takes the ring in hand that a block belongs to. False: it is not known.
+static bool ring_of(struct extract_pieces *pieces, const struct extract_log_block *block)
+{
+    size_t n = find_ring(pieces, block);
+    pieces->gone = n == SIZE_MAX && pieces->passed;
+    if (n == SIZE_MAX || (block->kind && block->kind != pieces->told[n].key))
         return false;
-    size_t at = pieces->rings.at[before - 1];
+    size_t at = pieces->rings.at[n];
     return pieces->ring_at == at || !read_ring(pieces, at, NULL);
 }
 
@@ -223,7 +244,15 @@ enum extract_code extract_pieces_unroll(struct extract_pieces *pieces,
         return EXTRACT_OK;
     pieces->ring_at = SIZE_MAX;
     pieces->unrolled = true;
-    return extract_stretches_read(&pieces->stretches, pieces->log, &pieces->head.ring, rkh, error);
+    bool *known_keys = calloc(UINT16_MAX + 1, sizeof *known_keys);
+    if (!known_keys)
+        return extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
+    for (size_t n = 0; n < pieces->rings.count; n++)
+        known_keys[pieces->told[n].key] |= pieces->told[n].readable == n;
+    enum extract_code code = extract_stretches_read(&pieces->stretches, pieces->log,
+                                                    &pieces->head.ring, known_keys, rkh, error);
+    free(known_keys);
+    return code;
 }
 
 const struct extract_snapshot *extract_pieces_all(const struct extract_pieces *pieces)
@@ -239,7 +268,7 @@ const struct extract_snapshot *extract_pieces_entries(struct extract_pieces *pie
         return &pieces->piece;
     if (copy.type == EXTRACT_LOG_BYTES)
         return frame_stretch(pieces, copy.index);
-    if (copy.type != EXTRACT_LOG_ENTRIES || !copy.count || !ring_of(pieces, copy.index) ||
+    if (copy.type != EXTRACT_LOG_ENTRIES || !copy.count || !ring_of(pieces, &copy) ||
         (uint64_t)copy.count * pieces->ring.entries.slot_bytes != copy.length ||
         !load(pieces, &copy) || !grow(pieces, &pieces->verdicts, &pieces->verdict_room, copy.count))
         return NULL;
@@ -268,14 +297,17 @@ static bool frame_registry(struct extract_pieces *pieces, size_t i)
     uint64_t address;
     const uint8_t *bytes;
     size_t length;
-    if (!ring_of(pieces, i))
-        return false;
     const struct extract_log_block *block = extract_pieces_block(pieces, i);
-    if (block && block->type == EXTRACT_LOG_NAMES)
-        return frame_names(pieces, block);
-    if (!block || !pieces->ring.registry.slot_bytes || !load(pieces, block) ||
-        block->type != EXTRACT_LOG_OBJECTS ||
-        extract_log_objects(&address, &bytes, &length, pieces->buffer, block->length, NULL))
+    if (!block)
+        return false;
+    const struct extract_log_block copy = *block; // the head in hand may change
+    if (!ring_of(pieces, &copy))
+        return false;
+    if (copy.type == EXTRACT_LOG_NAMES)
+        return frame_names(pieces, &copy);
+    if (!pieces->ring.registry.slot_bytes || !load(pieces, &copy) ||
+        copy.type != EXTRACT_LOG_OBJECTS ||
+        extract_log_objects(&address, &bytes, &length, pieces->buffer, copy.length, NULL))
         return false;
     uint64_t slots = length / pieces->ring.registry.slot_bytes;
     pieces->framed = SIZE_MAX;
@@ -290,7 +322,6 @@ const struct extract_snapshot *extract_pieces_registry(struct extract_pieces *pi
         *i = pieces->registries.at[before - 1];
         if (frame_registry(pieces, *i))
             return &pieces->piece;
-        pieces->damaged += !pieces->gone;
     }
     return NULL;
 }
@@ -333,62 +364,103 @@ bool extract_pieces_text(struct extract_pieces *pieces, size_t i, struct extract
     return true;
 }
 
-// Notes a ring, and what is wrong with the first that cannot be understood. Such a one has its
-// place all the same: what follows does not belong to the ring before it.
+// Notes a ring, also one that cannot be read: what follows does not belong to the ring before it.
+// *first gets the error of the first ring that is whole but makes no sense.
 static enum extract_code scan_ring(struct extract_pieces *pieces, size_t i,
                                    struct extract_error *first)
 {
     struct extract_error error;
-    enum extract_code code = read_ring(pieces, i, &error);
+    const struct extract_log_block block = *extract_pieces_block(pieces, i);
+    enum extract_code code = load(pieces, &block) ? read_ring(pieces, i, &error) : EXTRACT_BAD;
     if (code == EXTRACT_NOMEM || pieces->starved)
         return EXTRACT_NOMEM;
-    if (code && !pieces->gone && !pieces->damaged++)
-        *first = error;
+    if (code && pieces->loaded == i) {
+        pieces->damaged++;
+        *first = first->code ? *first : error;
+    }
     pieces->passed |= code && pieces->gone;
     if (!code) {
         pieces->head.ring = pieces->ring;
         pieces->head_at = i;
     }
+    struct told_ring *told =
+        extract_grow(pieces->told, &pieces->told_room, pieces->rings.count, sizeof *told);
+    if (!told)
+        return EXTRACT_NOMEM;
+    size_t n = pieces->rings.count;
+    size_t readable = !code ? n : n ? told[n - 1].readable : SIZE_MAX;
+    pieces->told = told;
+    told[n] = (struct told_ring){readable, block.kind};
+    if (!code && pieces->first_readable == SIZE_MAX)
+        pieces->first_readable = n;
     return note_place(&pieces->rings, i) ? EXTRACT_OK : EXTRACT_NOMEM;
 }
 
-static bool holds_registry(const struct extract_log_block *block)
+// Notes a registry; one that is whole but makes no sense counts as damaged.
+static enum extract_code scan_registry(struct extract_pieces *pieces, size_t i)
 {
-    return block->type == EXTRACT_LOG_OBJECTS || block->type == EXTRACT_LOG_NAMES;
+    struct extract_log_names names;
+    uint64_t address;
+    const uint8_t *bytes;
+    size_t length;
+    const struct extract_log_block block = *extract_pieces_block(pieces, i);
+    if (load(pieces, &block)) {
+        enum extract_code code = block.type == EXTRACT_LOG_NAMES
+                                     ? extract_log_names(&names, pieces->buffer, block.length, NULL)
+                                     : extract_log_objects(&address, &bytes, &length,
+                                                           pieces->buffer, block.length, NULL);
+        pieces->damaged += code != EXTRACT_OK;
+    }
+    return !pieces->starved && note_place(&pieces->registries, i) ? EXTRACT_OK : EXTRACT_NOMEM;
+}
+
+// Says why a log tells of no ring.
+static enum extract_code refuse(const struct extract_pieces *pieces,
+                                const struct extract_error *first, struct extract_error *error)
+{
+    const struct extract_log_status *status = extract_log_status(pieces->log);
+    const char *name = extract_log_name(pieces->log);
+    if (first->code) {
+        if (error)
+            *error = *first;
+        return first->code;
+    }
+    if ((status->damaged || status->missing || status->cut) && !pieces->passed)
+        return extract_error_set(error, EXTRACT_BAD, name, "restore the file from a copy",
+                                 status->cut ? "no whole block tells what was recorded"
+                                             : "every block that tells what was recorded is "
+                                               "damaged");
+    return extract_error_set(error, EXTRACT_ABSENT, name, "check that the target was ever reached",
+                             "the log describes no trace ring: nothing was recorded");
 }
 
 // Notes where rings and registries lie.
 static enum extract_code scan(struct extract_pieces *pieces, struct extract_error *error)
 {
     const struct extract_log_block *block;
-    struct extract_error first;
+    struct extract_error first = {0};
     enum extract_code code = EXTRACT_OK;
-    extract_error_set(&first, EXTRACT_ABSENT, "log", "was the target ever reached?",
-                      "it says of no ring: nothing was recorded");
     pieces->rings.count = pieces->registries.count = 0;
     pieces->damaged = 0;
     pieces->passed = pieces->lapped = false;
-    pieces->ending = SIZE_MAX;
+    pieces->ending = pieces->first_readable = SIZE_MAX;
     pieces->head.ring.format = NULL;
     for (size_t i = 0; !code && (block = extract_pieces_block(pieces, i)); i++) {
-        pieces->lapped = block->type == EXTRACT_LOG_GONE;
+        uint16_t type = block->type;
+        pieces->lapped = type == EXTRACT_LOG_GONE;
         pieces->passed |= pieces->lapped;
-        if (block->type == EXTRACT_LOG_ATTRIBUTES)
+        if (type == EXTRACT_LOG_ATTRIBUTES)
             pieces->ending = i;
         else if (extract_log_holds_entries(block))
             pieces->ending = SIZE_MAX;
-        if (block->type == EXTRACT_LOG_RING)
+        if (type == EXTRACT_LOG_RING)
             code = scan_ring(pieces, i, &first);
-        else if (holds_registry(block) && !note_place(&pieces->registries, i))
-            code = EXTRACT_NOMEM;
+        else if (type == EXTRACT_LOG_OBJECTS || type == EXTRACT_LOG_NAMES)
+            code = scan_registry(pieces, i);
     }
     if (code)
         return extract_error_set(error, code, "log", NULL, "out of memory");
-    if (pieces->head.ring.format)
-        return EXTRACT_OK;
-    if (error)
-        *error = first;
-    return first.code;
+    return pieces->head.ring.format ? EXTRACT_OK : refuse(pieces, &first, error);
 }
 
 // A writer that goes round may have come to the only place that says of a ring, or to all places.
@@ -443,6 +515,7 @@ void extract_pieces_close(struct extract_pieces *pieces)
     if (!pieces)
         return;
     free(pieces->rings.at);
+    free(pieces->told);
     free(pieces->registries.at);
     free(pieces->passed_at);
     free(pieces->buffer);

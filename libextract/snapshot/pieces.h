@@ -27,7 +27,7 @@ const struct extract_snapshot *extract_pieces_all(const struct extract_pieces *p
 struct extract_log *extract_pieces_log(const struct extract_pieces *pieces);
 // The facts of the newest ring, without bytes, and what reading has cost so far.
 struct extract_snapshot *extract_pieces_head(struct extract_pieces *pieces);
-// Blocks of rings and registries that were found to be damaged.
+// Returns the number of blocks that are whole but describe no ring or registry that makes sense.
 uint64_t extract_pieces_damaged(const struct extract_pieces *pieces);
 // Whether a block was taken for damaged since memory was short.
 bool extract_pieces_starved(const struct extract_pieces *pieces);

@@ -18,12 +18,13 @@ struct run {
 struct reading {
     struct extract_stretches *s;
     struct extract_log *log;
-    uint32_t used, room; // bytes
-    uint64_t expected;   // number of the next entry
-    uint64_t told;       // the same, by the last break
-    bool counted;        // the ring tells where entries begin
-    bool broken;         // what comes does not follow what was read
-    bool border;         // but an entry begins there
+    const bool *known_keys; // of rings
+    uint32_t used, room;    // bytes
+    uint64_t expected;      // number of the next entry
+    uint64_t told;          // the same, by the last break
+    bool counted;           // the ring tells where entries begin
+    bool broken;            // what comes does not follow what was read
+    bool border;            // but an entry begins there
     struct run *runs;
     size_t run_count, run_room;
 };
@@ -77,6 +78,8 @@ static enum extract_code take_bytes(struct reading *r, const struct extract_log_
     if (!grow_bytes(r, block->length))
         return no_memory(error);
     enum extract_code code = extract_log_read(r->log, block, r->s->all.bytes + r->used, NULL);
+    if (!code && block->kind && !r->known_keys[block->kind])
+        code = EXTRACT_BAD;
     if (block->first != r->expected) {
         r->broken = true;
         r->border &= block->first == r->told;
@@ -200,9 +203,13 @@ static enum extract_code find_entries(struct reading *r, struct extract_ring *ri
 
 enum extract_code extract_stretches_read(struct extract_stretches *stretches,
                                          struct extract_log *log, struct extract_ring *ring,
-                                         const struct extract_rkh *rkh, struct extract_error *error)
+                                         const bool *known_keys, const struct extract_rkh *rkh,
+                                         struct extract_error *error)
 {
-    struct reading r = {.s = stretches, .log = log, .counted = ring->format->stream->length};
+    struct reading r = {.s = stretches,
+                        .log = log,
+                        .known_keys = known_keys,
+                        .counted = ring->format->stream->length};
     extract_stretches_free(stretches);
     enum extract_code code = read_blocks(&r, error);
     if (!code)

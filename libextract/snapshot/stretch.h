@@ -20,12 +20,13 @@ struct extract_stretches {
     size_t count, room;
 };
 
-// Reads all blocks of bytes. `ring` is what was recorded, and gets what its bytes tell of it; `rkh`
-// is what a user says (may be NULL). A block that is damaged has no stretch. Errors: NOMEM, LIMIT
+// Reads all blocks of bytes. `ring` is what was recorded, and gets what its bytes tell of it;
+// `known_keys` says for each key whether its ring is known; `rkh` is what a user says (may be
+// NULL). A block that is damaged, or whose ring is not known, has no stretch. Errors: NOMEM, LIMIT
 // (more than 256 MiB), and those of a stream's `settle`.
 enum extract_code extract_stretches_read(struct extract_stretches *stretches,
                                          struct extract_log *log, struct extract_ring *ring,
-                                         const struct extract_rkh *rkh,
+                                         const bool *known_keys, const struct extract_rkh *rkh,
                                          struct extract_error *error);
 void extract_stretches_free(struct extract_stretches *stretches);
 

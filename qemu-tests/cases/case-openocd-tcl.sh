@@ -272,6 +272,59 @@ budget() {
 check "record: a poll with k new entries costs at most 8k + 48 words" budget
 grep '^# poll' "$work/check.out"
 
+# shown LOG: its events, without the places of texts in it.
+shown() {
+    "$ringside" report --json "$1" 2>"$work/err" | jq -c '[.event, .raw_stamp, .thread_name, .names,
+        if .context == "recorder" then null else .info end]'
+    return "${PIPESTATUS[0]}"
+}
+# Offsets of the blocks of a type in the log.
+offsets() { grep -obUaP "RLBK\\x0$1\\x00" "$work/copies.log" | cut -d: -f1; }
+flip() { # LOG OFFSET
+    printf '\125' | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+
+# A log of one short recording: each of the blocks that its section begins with is there twice.
+copies() {
+    local at places=0
+    start_static || return 1
+    tcl ringside record start "$work/copies.log" -every 5 -policy append >/dev/null
+    moves 10 1
+    sleep 0.3
+    rests
+    tcl ringside record stop >/dev/null
+    shown "$work/copies.log" >"$work/copies.shown" || { cat "$work/err"; return 1; }
+    for at in $(offsets 1) $(offsets 2) $(offsets 3); do
+        cp "$work/copies.log" "$work/hit.log"
+        flip "$work/hit.log" $((at + 9))
+        shown "$work/hit.log" >"$work/hit.shown"
+        [ $? = 3 ] && grep -q 'the log is damaged in 1 place' "$work/err" &&
+            cmp "$work/hit.shown" "$work/copies.shown" ||
+            { echo "at $at"; cat "$work/err"; return 1; }
+        places=$((places + 1))
+    done
+    [ $places = 6 ] || { echo "$places blocks, not 6"; return 1; }
+}
+check "record: what a section cannot be read without is there twice" copies
+
+# What was damaged, and what a killed writer left half-written, costs no block of a later recording.
+after_damage() {
+    # The header of the first block of entries; and the end: STATUS and the last bytes of STOP.
+    flip "$work/copies.log" $(($(offsets 4 | head -n 1) + 12))
+    truncate -s -168 "$work/copies.log"
+    shown "$work/copies.log" | grep -v '^."RINGSIDE_' >"$work/front"
+    tcl ringside record start "$work/copies.log" -every 5 -policy append >/dev/null
+    sleep 0.2
+    tcl ringside record stop >/dev/null
+    shown "$work/copies.log" | grep -v '^."RINGSIDE_' >"$work/both"
+    head -n "$(wc -l <"$work/front")" "$work/both" | cmp - "$work/front" || return 1
+    [ "$(wc -l <"$work/both")" -gt "$(wc -l <"$work/front")" ] || { echo "nothing new"; return 1; }
+    "$ringside" info --json "$work/copies.log" 2>/dev/null >"$work/facts"
+    jq -e '.log | .damaged == 1 and .blocks_missing == 1 and .closed and (.cut | not) and
+        .damaged_types == ["unknown"]' "$work/facts" >/dev/null || { cat "$work/facts"; return 1; }
+}
+check "record: a log that is damaged and cut is continued after its last whole block" after_damage
+
 # Services fill in words of the newest entries later: what comes before they are final is recorded.
 patched() {
     start_static || return 1

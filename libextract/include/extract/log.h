@@ -3,12 +3,13 @@
 // 2.11, trace log). One format for every kind of ring.
 //
 // The file is a row of equal sections; a section is a row of blocks and starts with a block of
-// type SECTION, followed by the RING, OBJECTS, ATTRIBUTES and NAMES that hold at that time, so that
-// each section can be read alone. With the policy LOOP the oldest section is written over; with the
-// others sections are added at the end. Every block carries a checksum, the number of its section
-// and its own number; a block that was being written when its writer died is not taken for one, nor
-// is one that is left over from an earlier turn. Entries are stored as the target's raw bytes. The
-// layout, byte by byte, stands in docs/formats/log.md and ringside-log(5).
+// type SECTION, followed by the RING, OBJECTS, ATTRIBUTES, NAMES and PROGRAM that hold at that
+// time, so that each section can be read alone. Each of these has a copy, so that a damaged block
+// costs no more than its own content. With the policy LOOP the oldest section is written over; with
+// the others sections are added at the end. Every block carries a checksum, the number of its
+// section and its own number; a block that was being written when its writer died is not taken for
+// one, nor is one that is left over from an earlier turn. Entries are stored as the target's raw
+// bytes. The layout, byte by byte, stands in docs/formats/log.md and ringside-log(5).
 #ifndef EXTRACT_LOG_H
 #define EXTRACT_LOG_H
 
@@ -38,7 +39,8 @@ enum extract_log_type {
     EXTRACT_LOG_ATTRIBUTES,  // stream and log attributes (POSIX trace)
     EXTRACT_LOG_NAMES,       // event type names (POSIX trace)
     EXTRACT_LOG_BYTES,       // a stretch of a byte stream (RKH)
-    EXTRACT_LOG_PROGRAM      // where the traced program was loaded
+    EXTRACT_LOG_PROGRAM,     // where the traced program was loaded
+    EXTRACT_LOG_TYPES        // number of these types
 };
 
 enum extract_log_loss {      // why entries are missing
@@ -73,7 +75,8 @@ enum {                              // extract_log_block.flags
     EXTRACT_LOG_LOSS_AT_LEAST = 16, // LOSS: set by the library when `modulo` is not 0
     // LOSS: a debugger held the target for a part of the time since the entry before the gap, so
     // that the host's clock does not say how long the gap is.
-    EXTRACT_LOG_LOSS_HELD = 32
+    EXTRACT_LOG_LOSS_HELD = 32,
+    EXTRACT_LOG_TORN = 64 // SECTION: the last block before it was never finished
 };
 
 // LOSS, `modulo`: any number of further entries may be missing.
@@ -88,7 +91,8 @@ enum {                              // extract_log_block.flags
 //            text (UTF-8, not NUL-ended)
 struct extract_log_block {
     uint16_t type; // enum extract_log_type
-    uint16_t kind; // LOSS, MARK: why
+    uint16_t kind; // LOSS, MARK: why; of a log that was read, RING, OBJECTS, NAMES, ENTRIES, BYTES:
+                   // the key of their ring, 0: not given
     uint32_t flags;
     uint32_t length;      // bytes of the payload
     uint32_t count;       // ENTRIES: how many
@@ -107,6 +111,7 @@ struct extract_log_block {
     uint64_t section; // number of its section, from 0
     uint64_t offset;  // of the block in the file
     size_t index;     // the i of extract_log_block_at
+    uint64_t copy_distance; // number of blocks back to the one that this is a copy of, 0: none
 };
 
 // Whether a block holds entries.
@@ -127,6 +132,9 @@ struct extract_log_totals {
     uint64_t resets;  // marks of kind RESET
 };
 
+// Returns the name of a type of blocks, "unknown" for what is none; never NULL.
+const char *extract_log_type_name(unsigned type);
+
 // "loop", "until_full", "append"; never NULL.
 const char *extract_log_policy_name(enum extract_log_policy policy);
 // False, with *policy untouched: there is no such policy.
@@ -146,7 +154,7 @@ struct extract_log_options {
     uint64_t limit;         // bytes of the file, 0: 64 MiB (APPEND: no limit)
     uint32_t section_bytes; // 0: chosen from the limit
     bool sync;              // each block is on the disk (fdatasync) before the next
-    const char *creator;    // "ringside 0.1.0"; NULL: that
+    const char *creator;    // NULL: "ringside" and the version of the library
 };
 
 // Creates the log `path`, or continues an APPEND log that is there, with the section size that it
@@ -246,17 +254,19 @@ struct extract_log_status {
     uint64_t dropped;                   // blocks that LOOP has written over
     uint64_t damaged;                   // places where a block should be and its checksum is wrong
     uint64_t damaged_bytes;             // bytes passed over there
+    uint64_t damaged_of[EXTRACT_LOG_TYPES]; // damaged blocks by type; of [0], the type is unknown
+    uint64_t restored;                      // damaged blocks whose copy was read in their place
     uint64_t missing; // blocks that must have been there, by the numbers of the others
-    bool cut;         // it ends in the middle of a block (its writer was killed, or it was cut)
+    bool cut;         // its last block is not whole (its writer was killed, or it was cut)
     struct extract_log_totals totals; // of the last recording, when `closed`
     char creator[64];                 // escaped
 };
 
-// Opens a log for reading; it may be being written. Reads the heads of blocks, and of the payloads
-// only those of SECTION, RING, OBJECTS and the last block; the others are verified when they are
-// read. Damage is no error: it is counted, and reading goes on at the next whole block. Errors: IO,
-// NOMEM, USAGE (no regular file), BAD (no section of it is whole; or it is no log), UNSUPPORTED (a
-// later layout).
+// Opens a log for reading; it may be being written. Reads the headers of all blocks, and verifies
+// all but those that hold entries; these are verified when they are read. Damage is not an error:
+// it is counted, and reading continues at the next whole block. Errors: IO, NOMEM, USAGE (not a
+// regular file), BAD (none of its SECTION blocks is whole; or it is not a log), UNSUPPORTED (a
+// later version of Ringside wrote it, or a part of it).
 enum extract_code extract_log_open(struct extract_log **log, const char *path,
                                    struct extract_error *error);
 // The same of the file that `fd` is open for reading in; the descriptor is the caller's, and is not
@@ -271,6 +281,9 @@ enum extract_code extract_log_again(struct extract_log *log, struct extract_erro
 
 // Whether `length` bytes of a file's start are a log's.
 bool extract_log_is(const uint8_t *bytes, size_t length);
+
+// Returns the name of the file as messages tell it. It is valid as long as the log is.
+const char *extract_log_name(const struct extract_log *log);
 
 const struct extract_log_status *extract_log_status(const struct extract_log *log);
 

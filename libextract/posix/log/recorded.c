@@ -22,6 +22,7 @@ struct posix_recorded {
 
     // Where it is read.
     size_t block;      // the next one
+    uint16_t ring_key; // of the newest ring that could be read; 0: not given
     bool numbered;     // a number is expected:
     uint64_t expected; // that of the next record
     uint8_t *bytes;    // of records that follow each other
@@ -66,6 +67,7 @@ static bool take_ring(struct posix_trace *trace, const struct extract_log_block 
     r->starved |= code == EXTRACT_NOMEM;
     if (code || ring.format != &extract_format_posix)
         return false;
+    r->ring_key = block->kind;
     posix_stream_read(&stream, ring.header, sizeof ring.header);
     trace->reader.block = stream;
     trace->target->block.layout = stream.layout;
@@ -93,7 +95,9 @@ static void take_records(struct posix_recorded *r, const struct extract_log_bloc
     r->used = left;
     bool fits = block->length <= LOG_PAYLOAD_MOST && left <= LOG_PAYLOAD_MOST &&
                 grow(r, &r->bytes, &r->room, left + block->length + 1);
-    if (!fits || extract_log_read(r->log, block, r->bytes + left, NULL)) {
+    // The layout of records is not known where damage hides their ring.
+    bool is_known = !block->kind || block->kind == r->ring_key;
+    if (!fits || !is_known || extract_log_read(r->log, block, r->bytes + left, NULL)) {
         break_off(r, true);
         return;
     }

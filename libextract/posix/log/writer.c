@@ -28,11 +28,13 @@ static uint64_t section_room(const struct posix_attr *attr)
     return 2 * records; // of small blocks the head is as long as what it holds
 }
 
-// What stands at the head of a section, and the most that is left free at its end.
+// Returns the bytes that the head of a section takes with all its copies, and the most that is left
+// free at its end.
 static uint64_t section_waste(void)
 {
-    return 6 * LOG_HEAD + LOG_SECTION_PAYLOAD + LOG_RING_MOST + LOG_ATTRIBUTES + NAMES_HEAD +
-           LOG_NAMES_MOST + LOG_PROGRAM_PAYLOAD + LOG_HEAD + LOG_BLOCK_ROOM;
+    uint64_t head = 5 * LOG_HEAD + LOG_SECTION_PAYLOAD + LOG_RING_MOST + LOG_ATTRIBUTES +
+                    NAMES_HEAD + LOG_NAMES_MOST + LOG_PROGRAM_PAYLOAD;
+    return 2 * head + LOG_HEAD + LOG_BLOCK_ROOM;
 }
 
 static struct extract_log_options options_of(const struct posix_attr *attr)
@@ -128,10 +130,11 @@ bool posix_log_is_full(const struct posix_trace *trace)
     return log->full || (log->writer && extract_log_overwritten(log->writer));
 }
 
-// A block of that length was put; or the log had no room for it, and is full.
-static int note_put(struct posix_log *log, enum extract_code code, uint64_t length)
+// A block of that type and length was put; or the log had no room for it, and is full.
+static int note_put(struct posix_log *log, enum extract_code code, uint16_t type, uint64_t length)
 {
-    uint64_t bytes = extract_log_size(length);
+    bool has_copy = extract_log_repeated(type) < LOG_REPEATED;
+    uint64_t bytes = extract_log_size(length) * (has_copy ? 2 : 1);
     if (code == EXTRACT_LIMIT)
         log->full = log->overrun = true;
     if (code && code != EXTRACT_LIMIT)
@@ -146,7 +149,8 @@ static int put_block(struct posix_trace *trace, const struct extract_log_block *
                      const void *payload)
 {
     struct posix_log *log = trace->log;
-    return note_put(log, extract_log_put(log->writer, block, payload, NULL), block->length);
+    enum extract_code code = extract_log_put(log->writer, block, payload, NULL);
+    return note_put(log, code, block->type, block->length);
 }
 
 int posix_log_put_ring(struct posix_trace *trace)
@@ -159,7 +163,8 @@ int posix_log_put_ring(struct posix_trace *trace)
         return 0;
     if (posix_at(&ring, trace->target->memory, NULL, address, NULL))
         return EIO;
-    int error = note_put(log, extract_log_put_ring(log->writer, &ring, NULL), LOG_RING_MOST);
+    int error = note_put(log, extract_log_put_ring(log->writer, &ring, NULL), EXTRACT_LOG_RING,
+                         LOG_RING_MOST);
     if (!error && posix_stream_read(&stream, ring.header, sizeof ring.header))
         log->told = (struct posix_era){trace->generation, stream.generation};
     return error;
@@ -188,7 +193,7 @@ int posix_log_put_program(struct posix_trace *trace)
     if (!log->placed || log->full)
         return 0;
     return note_put(log, extract_log_put_program(log->writer, log->entry, NULL),
-                    LOG_PROGRAM_PAYLOAD);
+                    EXTRACT_LOG_PROGRAM, LOG_PROGRAM_PAYLOAD);
 }
 
 int posix_log_put(struct posix_trace *trace)

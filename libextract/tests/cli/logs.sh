@@ -181,11 +181,11 @@ size=$(wc -c <"$work/whole.log")
 head -c $((size - 10)) "$work/whole.log" >"$work/cut.log"
 run report "$work/cut.log"
 check "a log that is cut" 3 out 'main .* 10  *queue send' \
-    err 'the log ends in the middle of a block'
+    err 'the last block of the log is not whole: its writer was killed'
 head -c $((size - 160)) "$work/whole.log" >"$work/killed.log"
 run report "$work/killed.log"
 check "a log that was not closed" 3 out 'recording stopped$' \
-    err 'the log was not closed: its writer was killed$'
+    err 'the log was not closed: its writer was killed, or its end is damaged$'
 { start 2 && entries 100 110 && entries 120 && closing; } >"$work/sound.log"
 at=$(($({ start 2 && entries 100 110; } | wc -c) - 20))
 cp "$work/sound.log" "$work/flipped.log"
@@ -194,7 +194,65 @@ run report "$work/sound.log"
 check "a sound log" 0 no-err .
 run report "$work/flipped.log"
 check "a flipped byte" 3 out 'log damaged entries=2$' out 'raw_stamp\|queue send' \
-    err 'the log is damaged in 1 place' err '2 recorded entries are missing with them$'
+    err 'the log is damaged in 1 place' err '2 entries are missing with them, recorded or lost$'
+
+# ---- Version 2: what a section begins with is there twice ----
+# B: how many blocks back the original is; 0 of the original itself.
+section_2() { # POLICY B
+    {
+        printf RINGSIDE
+        words 2 4096 "$1" 1
+        longs 0 1767225600000000000
+        words 0 0
+        printf by-hand && zeros 57
+        longs 0
+    } | block 1 0 0 0 0 0 "$2"
+}
+ring_2() { # B
+    { printf threadx && zeros 9 && longs 0x20000000 0 0 && words 48 1 4 0 && header; } |
+        block 2 0x1234 0 0 0 0 "$1"
+}
+current() {
+    number=0 first=0
+    section_2 2 0 && section_2 2 1 && ring_2 0 && ring_2 1 && objects && mark 1 '' &&
+        entries 100 110 && entries 120 130 140 && mark 2 '' && closing
+}
+current >"$work/current.log"
+run report --no-header "$work/current.log"
+check "version 2" 0 out 'main .* 10  *queue send' no-err .
+cp "$work/out" "$work/parts"
+# hit OFFSET: the log with another byte there.
+hit() {
+    cp "$work/current.log" "$work/hit.log"
+    printf '\125' | dd of="$work/hit.log" bs=1 seek="$1" conv=notrunc 2>/dev/null
+}
+for at in 0 8 40 90 96 108 200; do
+    hit $at
+    run report --no-header "$work/hit.log"
+    check "version 2: byte $at of the first block" 3 \
+        err 'the log is damaged in 1 place (SECTION): 216 bytes were passed over$' \
+        err '1 damaged block was replaced by its copy$' no-err 'missing'
+    as_parts "version 2: byte $at of the first block costs no event"
+    hit $((432 + at % 190))
+    run report --no-header "$work/hit.log"
+    check "version 2: byte $((at % 190)) of RING" 3 err 'in 1 place (RING): 200 bytes were passed'
+    as_parts "version 2: byte $((at % 190)) of RING costs no event"
+done
+hit 350
+run info --json "$work/hit.log"
+check "version 2: the copy alone" 3 out '"blocks_restored":0,"damaged":1,"damaged_bytes":216,' \
+    out '"damaged_types":\["SECTION"\]' out '"entries_valid":5'
+{ head -c 432 /dev/zero && tail -c +433 "$work/current.log"; } >"$work/hit.log"
+run report "$work/hit.log"
+check "a log without its layout" 2 err 'hit.log: .*write IMAGE@ADDRESS'
+hit 50 && printf '\125' | dd of="$work/hit.log" bs=1 seek=266 conv=notrunc 2>/dev/null
+run report "$work/hit.log"
+check "a log whose layout is damaged twice" 2 \
+    err 'hit.log: every block that tells the layout of the log is damaged; restore the file'
+hit 442 && printf '\125' | dd of="$work/hit.log" bs=1 seek=642 conv=notrunc 2>/dev/null
+run report "$work/hit.log"
+check "a log whose ring is damaged twice" 2 \
+    err 'hit.log: every block that tells what was recorded is damaged; restore the file'
 
 lossy() {
     start 2 && entries 100 110 && loss 1 1 7 0 && entries 120 && loss 3 0 0 0 && entries 140 &&
@@ -229,7 +287,7 @@ run report --ring 0x1000 "$work/whole.log"
 check "a ring that is not the log's" 1 err 'the log is one of the ring at 0x20000000'
 { number=0 && section 2 && longs 0 0 1 0 0 0 0 0 | block 7 0 0 0 0 0 0; } >"$work/empty.log"
 run info "$work/empty.log"
-check "a log without a ring" 2 err 'nothing was recorded; was the target ever reached?'
+check "a log without a ring" 2 err 'nothing was recorded; check that the target was ever reached$'
 { number=0 && first=0 && section 2 && ring && closing; } >"$work/ring.log"
 run info "$work/ring.log"
 check "a log with a ring only" 0 out '^entries total: 0$' out '^objects: 0$'

@@ -9,7 +9,17 @@
 #include "tests/unit/scratch.h"
 #include <extract/log.h>
 
-enum { HEAD = 96, SECTION_PAYLOAD = 112, BYTES_MOST = 512 * 1024, WALL = 1000000 };
+enum {
+    HEAD = 96,
+    SECTION_PAYLOAD_1 = 112, // in logs of version 1
+    SECTION_PAYLOAD = 120,
+    SECTION_BLOCK_1 = HEAD + SECTION_PAYLOAD_1,
+    SECTION_BLOCK = HEAD + SECTION_PAYLOAD,
+    SECTION_HEAD = 2 * SECTION_BLOCK, // the block and its copy
+    STATUS_BLOCK = HEAD + 64,
+    BYTES_MOST = 512 * 1024,
+    WALL = 1000000
+};
 
 struct bytes {
     uint8_t data[BYTES_MOST];
@@ -73,7 +83,7 @@ static inline size_t bytes_block(struct bytes *log, const struct extract_log_blo
     return at;
 }
 
-// A log that is made here: sections begin where they must.
+// A log of version 1 that is made here: sections begin where they must.
 struct maker {
     struct bytes log;
     uint32_t section_bytes, policy, sections;
@@ -91,7 +101,7 @@ static inline size_t make_block(struct maker *m, struct extract_log_block block,
 
 static inline size_t make_section(struct maker *m)
 {
-    uint8_t p[SECTION_PAYLOAD] = "RINGSIDE";
+    uint8_t p[SECTION_PAYLOAD_1] = "RINGSIDE";
     put_number(p + 8, 1, 4);
     put_number(p + 12, m->section_bytes, 4);
     put_number(p + 16, m->policy, 4);

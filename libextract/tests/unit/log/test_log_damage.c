@@ -341,7 +341,8 @@ static void check_continued(const uint8_t *bytes, size_t length, uint64_t ended)
         assert_true(after.status.closed && !after.status.cut);
         const uint64_t *section = after.block[before.count];
         assert_int_equal(section[0], EXTRACT_LOG_SECTION);
-        assert_int_equal(section[3], turn ? section[2] - 4096 + 368 : ended);
+        assert_int_equal(section[3],
+                         turn ? section[2] - 4096 + SECTION_HEAD + STATUS_BLOCK : ended);
     }
 }
 

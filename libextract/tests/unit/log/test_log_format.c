@@ -6,24 +6,24 @@
 
 static struct maker maker;
 
-// MARK 9 (filter), number 1, section 0, "on now": computed from the text with a script.
+// MARK 9 (filter), number 2, section 0, "on now": computed from the text with a script.
 static const uint8_t mark_bytes[104] = {
     0x52, 0x4c, 0x42, 0x4b, 0x06, 0x00, 0x09, 0x00, 0x00, 0x00, 0x00, 0x00, 0x06, 0x00, 0x00,
-    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00,
     0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x88, 0x77, 0x66, 0x55, 0x44,
     0x33, 0x22, 0x11, 0x05, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10, 0x32, 0x54, 0x76,
-    0x98, 0xba, 0xdc, 0xfe, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xd2, 0x79, 0x4c,
-    0x44, 0x0d, 0x00, 0x00, 0x00, 0x95, 0x43, 0x72, 0xd9, 0x02, 0x00, 0x00, 0x00, 0xca, 0xbb,
+    0x98, 0xba, 0xdc, 0xfe, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xde, 0x79, 0x4c,
+    0x44, 0x0d, 0x00, 0x00, 0x00, 0xa2, 0x43, 0x72, 0xd9, 0x02, 0x00, 0x00, 0x00, 0x3e, 0xbc,
     0x18, 0x7b, 0x21, 0x00, 0x00, 0x00, 0x6f, 0x6e, 0x20, 0x6e, 0x6f, 0x77, 0x00, 0x00};
 
 // ENTRIES, two slots of 5 bytes, the second provisional, with stamps.
 static const uint8_t entries_bytes[112] = {
     0x52, 0x4c, 0x42, 0x4b, 0x04, 0x00, 0x00, 0x00, 0x0c, 0x00, 0x00, 0x00, 0x0a, 0x00, 0x00, 0x00,
-    0x02, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x02, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
     0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80,
     0x07, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
-    0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0xcf, 0x9f, 0xa9, 0xca, 0x0a, 0x00, 0x00, 0x00,
-    0x60, 0x0e, 0xf6, 0xa1, 0x02, 0x00, 0x00, 0x00, 0x14, 0xa9, 0x02, 0xce, 0x24, 0x00, 0x00, 0x00,
+    0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0xdb, 0x9f, 0xa9, 0xca, 0x0a, 0x00, 0x00, 0x00,
+    0x6d, 0x0e, 0xf6, 0xa1, 0x02, 0x00, 0x00, 0x00, 0xa2, 0xa9, 0x02, 0xce, 0x24, 0x00, 0x00, 0x00,
     0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
 
 static size_t load(const char *path, uint8_t *bytes, size_t size)
@@ -82,14 +82,14 @@ static void test_written_bytes(void **state)
     (void)state;
     assert_int_equal(extract_log_put(writer, &mark, "on now", NULL), EXTRACT_OK);
     assert_int_equal(extract_log_put(writer, &entries, slots, NULL), EXTRACT_OK);
-    assert_int_equal(extract_log_written(writer), 208 + 104 + 112);
+    assert_int_equal(extract_log_written(writer), SECTION_HEAD + 104 + 112);
     assert_int_equal(extract_log_close(writer, NULL), EXTRACT_OK);
-    assert_int_equal(load(path, bytes, sizeof bytes), 208 + 104 + 112 + 160);
-    assert_memory_equal(bytes + 208, mark_bytes, sizeof mark_bytes);
-    assert_memory_equal(bytes + 312, entries_bytes, sizeof entries_bytes);
+    assert_int_equal(load(path, bytes, sizeof bytes), SECTION_HEAD + 104 + 112 + STATUS_BLOCK);
+    assert_memory_equal(bytes + SECTION_HEAD, mark_bytes, sizeof mark_bytes);
+    assert_memory_equal(bytes + SECTION_HEAD + 104, entries_bytes, sizeof entries_bytes);
 }
 
-// SECTION and STATUS, but for the time of day.
+// SECTION, its copy and STATUS, but for the time of day.
 static void test_own_blocks(void **state)
 {
     static uint8_t bytes[8192];
@@ -104,8 +104,8 @@ static void test_own_blocks(void **state)
     assert_int_equal(extract_log_create(&writer, path, &options, NULL), EXTRACT_OK);
     extract_log_note_cost(writer, 10, &cost);
     assert_int_equal(extract_log_close(writer, NULL), EXTRACT_OK);
-    assert_int_equal(load(path, bytes, sizeof bytes), 208 + 160);
-    put_number(section + 8, 1, 4);
+    assert_int_equal(load(path, bytes, sizeof bytes), SECTION_HEAD + STATUS_BLOCK);
+    put_number(section + 8, 2, 4);
     put_number(section + 12, 4096, 4);
     put_number(section + 24, 20000, 8);
     put_number(section + 40, 4, 4);
@@ -114,16 +114,19 @@ static void test_own_blocks(void **state)
     put_number(status + 16, 1, 8); // nothing lost: exact
     for (unsigned i = 0; i < 4; i++)
         put_number(status + 24 + 8 * i, 10 + i, 8);
-    bytes_block(&expected,
-                &(struct extract_log_block){.type = EXTRACT_LOG_SECTION,
-                                            .length = SECTION_PAYLOAD,
-                                            .wall = get_number(bytes + 40, 8)},
-                0, 0, section);
+    for (unsigned copy = 0; copy < 2; copy++) // the copy is one block after its original
+        bytes_block(
+            &expected,
+            &(struct extract_log_block){.type = EXTRACT_LOG_SECTION,
+                                        .length = SECTION_PAYLOAD,
+                                        .number = copy,
+                                        .wall = get_number(bytes + copy * SECTION_BLOCK + 40, 8)},
+            0, copy, section);
     bytes_block(&expected,
                 &(struct extract_log_block){.type = EXTRACT_LOG_STATUS,
                                             .length = 64,
-                                            .number = 1,
-                                            .wall = get_number(bytes + 208 + 40, 8)},
+                                            .number = 2,
+                                            .wall = get_number(bytes + SECTION_HEAD + 40, 8)},
                 0, 0, status);
     assert_memory_equal(bytes, expected.data, expected.length);
     assert_true(get_number(bytes + 40, 8) > UINT64_C(1600000000000000000)); // after 2020
@@ -258,8 +261,12 @@ static void test_is(void **state)
     assert_true(extract_log_is(maker.log.data, HEAD + 8));
     assert_false(extract_log_is(maker.log.data, HEAD + 7));
     assert_false(extract_log_is(maker.log.data, 0));
-    maker.log.data[0] ^= 1;
+    maker.log.data[0] ^= 1; // one of its two marks is enough
+    assert_true(extract_log_is(maker.log.data, maker.log.length));
+    maker.log.data[HEAD] ^= 1;
     assert_false(extract_log_is(maker.log.data, maker.log.length));
+    maker.log.data[0] ^= 1;
+    assert_true(extract_log_is(maker.log.data, maker.log.length));
 }
 
 static void expect_open(const char *path, enum extract_code code, const char *why)
@@ -270,38 +277,80 @@ static void expect_open(const char *path, enum extract_code code, const char *wh
     assert_null(log);
 }
 
-// Changes a number in the first SECTION's payload and seals it again.
-static const char *with_fact(unsigned at, uint64_t value)
+// Changes a number in the first SECTION's payload, of a version and length, and seals it again.
+static const char *with_fact_of(uint32_t version, uint32_t length, unsigned at, uint64_t value)
 {
     static struct bytes changed;
-    uint8_t payload[SECTION_PAYLOAD];
+    uint8_t payload[SECTION_PAYLOAD] = {0};
     make_all();
-    memcpy(payload, maker.log.data + HEAD, sizeof payload);
+    memcpy(payload, maker.log.data + HEAD, SECTION_PAYLOAD_1);
+    put_number(payload + 8, version, 4);
     put_number(payload + at, value, 4);
     changed.length = 0;
-    bytes_block(&changed, &(struct extract_log_block){.type = 1, .length = sizeof payload}, 0, 0,
-                payload);
+    bytes_block(&changed, &(struct extract_log_block){.type = 1, .length = length}, 0, 0, payload);
     return scratch_write("facts", changed.data, changed.length);
+}
+
+static const char *with_fact(unsigned at, uint64_t value)
+{
+    return with_fact_of(2, SECTION_PAYLOAD, at, value);
+}
+
+static void expect_opened(const char *path)
+{
+    struct extract_log *log = open_log(path);
+    assert_true(!extract_log_status(log)->damaged && !extract_log_status(log)->missing);
+    extract_log_free(log);
+}
+
+// A number that version 1 did not use, and the place of an index, which no reader needs.
+static void test_reserved(void **state)
+{
+    enum { COMPRESSION = 44, INDEX = 112 };
+    static struct bytes continued;
+    (void)state;
+    expect_opened(with_fact(INDEX, 4096));
+    expect_opened(with_fact_of(1, SECTION_PAYLOAD_1, COMPRESSION, 9));
+    expect_open(with_fact(COMPRESSION, 9), EXTRACT_UNSUPPORTED, "compression method 9");
+    // A later writer that continued a log may have done so from there on.
+    uint8_t payload[SECTION_PAYLOAD] = {0};
+    make_begin(&maker, EXTRACT_LOG_APPEND);
+    make_entries(&maker, 9);
+    continued = maker.log;
+    memcpy(payload, maker.log.data + HEAD, SECTION_PAYLOAD_1);
+    for (unsigned later = 0; later < 2; later++) {
+        put_number(payload + 8, later ? 3 : 2, 4);
+        put_number(payload + COMPRESSION, later ? 0 : 1, 4);
+        memset(continued.data + maker.log.length, 0, 4096 - maker.log.length);
+        continued.length = 4096;
+        bytes_block(&continued,
+                    &(struct extract_log_block){
+                        .type = 1, .length = SECTION_PAYLOAD, .number = 2, .section = 1},
+                    maker.log.length, 0, payload);
+        expect_open(scratch_write("continued", continued.data, continued.length),
+                    EXTRACT_UNSUPPORTED, later ? "version 3" : "compression method 1");
+    }
 }
 
 static void test_refused(void **state)
 {
     (void)state;
     expect_open(scratch_path("not there"), EXTRACT_IO, "No such file");
-    expect_open(scratch_puts("empty", ""), EXTRACT_BAD, "no section");
-    expect_open(scratch_puts("text", "RLBK, but no log"), EXTRACT_BAD, "no section");
+    expect_open(scratch_puts("empty", ""), EXTRACT_BAD, "no block");
+    expect_open(scratch_puts("text", "RLBK, but no log"), EXTRACT_BAD, "no block");
     expect_open(scratch_folder, EXTRACT_USAGE, "regular");
     expect_open("/dev/null", EXTRACT_USAGE, "regular");
     assert_true(scratch_run("mkfifo fifo"));
     expect_open(scratch_path("fifo"), EXTRACT_USAGE, "regular");
-    expect_open(with_fact(8, 2), EXTRACT_UNSUPPORTED, "layout 2");
-    expect_open(with_fact(8, 0), EXTRACT_BAD, "no section");
-    expect_open(with_fact(12, 0), EXTRACT_BAD, "no section");
-    expect_open(with_fact(12, 4097), EXTRACT_BAD, "no section");
-    expect_open(with_fact(12, 128 << 20), EXTRACT_BAD, "no section");
-    expect_open(with_fact(16, 3), EXTRACT_BAD, "no section");
-    expect_open(with_fact(20, 3), EXTRACT_BAD, "no section");
-    expect_open(with_fact(40, 0), EXTRACT_BAD, "no section");
+    expect_open(with_fact(8, 3), EXTRACT_UNSUPPORTED, "version 3");
+    expect_open(with_fact_of(2, SECTION_PAYLOAD_1, 44, 0), EXTRACT_BAD, "every block that tells");
+    expect_open(with_fact(8, 0), EXTRACT_BAD, "every block that tells");
+    expect_open(with_fact(12, 0), EXTRACT_BAD, "every block that tells");
+    expect_open(with_fact(12, 4097), EXTRACT_BAD, "every block that tells");
+    expect_open(with_fact(12, 128 << 20), EXTRACT_BAD, "every block that tells");
+    expect_open(with_fact(16, 3), EXTRACT_BAD, "every block that tells");
+    expect_open(with_fact(20, 3), EXTRACT_BAD, "every block that tells");
+    expect_open(with_fact(40, 0), EXTRACT_BAD, "every block that tells");
 }
 
 // The name of its maker reaches terminals.
@@ -328,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_read_without_head_sums),
         cmocka_unit_test(test_is),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_reserved),
         cmocka_unit_test(test_creator_is_escaped),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

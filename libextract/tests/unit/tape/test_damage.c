@@ -6,7 +6,16 @@
 #include <extract/report.h>
 #include <stdlib.h>
 
-enum { ENTRIES = 32, BLOCK_HEAD = 96, AT_KIND = 6, AT_COUNT = 16, AT_FIRST = 48 };
+enum {
+    ENTRIES = 32,
+    BLOCK_HEAD = 96,
+    AT_KIND = 6,
+    AT_COUNT = 16,
+    AT_FIRST = 48,
+    // Numbers of blocks: SECTION, its copy, RING, its copy, OBJECTS, its copy.
+    NUMBER_RING = 2,
+    NUMBER_OBJECTS = 4
+};
 
 static struct ring_image image;
 static struct log_file file;
@@ -18,6 +27,8 @@ static void begin(void)
     uint64_t stamp = 1000;
     spec.entries = ENTRIES;
     ring_build(&image, &spec);
+    ring_register(&image, 0,
+                  &(struct ring_object){0, 1, 0, 0, 0x20004000, 0x20005000, 512, "main"});
     ring_run(&image, ENTRIES, &stamp, 10);
     unlink(scratch_path("damage.log"));
     log_open(&file, scratch_path("damage.log"), &image);
@@ -33,6 +44,29 @@ static void make(void)
     log_mark(&file, EXTRACT_MARK_RESET, 0, "");
     log_entries(&file, &image, 12, 2);
     log_close(&file);
+}
+
+// Changes a byte of the block with a number, as log_damage does, be it in the index or not.
+static void damage_number(uint64_t number, unsigned at)
+{
+    uint8_t head[BLOCK_HEAD];
+    FILE *bytes = fopen(file.path, "r+b");
+    assert_non_null(bytes);
+    for (long offset = 0;; offset += 8) {
+        uint64_t found = 0;
+        assert_int_equal(fseek(bytes, offset, SEEK_SET), 0);
+        assert_int_equal(fread(head, 1, sizeof head, bytes), sizeof head);
+        for (unsigned i = 8; i-- > 0;)
+            found = found << 8 | head[24 + i];
+        if (memcmp(head, "RLBK", 4) || found != number)
+            continue;
+        assert_int_equal(fseek(bytes, offset + (long)at, SEEK_SET), 0);
+        int old = fgetc(bytes);
+        assert_int_equal(fseek(bytes, offset + (long)at, SEEK_SET), 0);
+        assert_int_equal(fputc(old ^ 0x10, bytes), old ^ 0x10);
+        assert_int_equal(fclose(bytes), 0);
+        return;
+    }
 }
 
 static void assert_line(const char *verb, const char *piece)
@@ -65,8 +99,8 @@ static void check_middle(unsigned at)
     assert_int_equal(look.info->events_lost, 0);
     assert_false(extract_session_is_whole(look.session));
     assert_line("report", "log damaged entries=6\n");
-    assert_line("damage", "the log is damaged in 1 place: ");
-    assert_line("damage", "6 recorded entries are missing with them\n");
+    assert_line("damage", "the log is damaged in 1 place (");
+    assert_line("damage", "6 entries are missing with them, recorded or lost\n");
     log_look_close(&look);
 }
 
@@ -121,7 +155,65 @@ static void test_last_block(void **state)
     log_look_close(&look);
 }
 
-// The block that says what a ring's slots mean.
+// A block that others cannot be read without, and its copy: whatever byte of one is damaged, the
+// other is read, and the damage is reported.
+static void check_copies(enum extract_log_type type, uint64_t first)
+{
+    for (unsigned at = 0; at < BLOCK_HEAD + 104; at++)
+        for (unsigned copy = 0; copy < 2; copy++) {
+            make();
+            damage_number(first + copy, at);
+            log_look_open(&look, file.path, NULL);
+            const struct extract_log_status *status = &look.info->log->status;
+            assert_int_equal(look.info->entries_valid, 14);
+            assert_int_equal(look.info->entries_damaged, 0);
+            assert_int_equal(look.info->objects, 1);
+            assert_int_equal(status->damaged, 1);
+            assert_int_equal(status->restored, !copy);
+            // Whatever has lost its header as a copy, no other block tells what it was.
+            assert_int_equal(status->missing, copy && !status->damaged_of[type]);
+            assert_true(copy || status->damaged_of[type] == 1);
+            assert_int_equal(look.info->log->unreadable, 0);
+            assert_false(extract_session_is_whole(look.session));
+            assert_line("damage", "the log is damaged in 1 place (");
+            if (!copy)
+                assert_line("damage", "1 damaged block was replaced by its copy\n");
+            log_look_close(&look);
+        }
+}
+
+static void test_copies(void **state)
+{
+    (void)state;
+    check_copies(EXTRACT_LOG_RING, NUMBER_RING);
+    check_copies(EXTRACT_LOG_OBJECTS, NUMBER_OBJECTS);
+}
+
+// The first block of the file is read by its copy, too, and named in both forms of the report.
+static void test_first_block(void **state)
+{
+    struct extract_session_options json = {.size = sizeof json, .json = true};
+    (void)state;
+    for (unsigned at = 0; at < BLOCK_HEAD + 120; at++) {
+        make();
+        damage_number(0, at);
+        log_look_open(&look, file.path, NULL);
+        assert_int_equal(look.info->entries_valid, 14);
+        assert_int_equal(look.info->log->status.restored, 1);
+        assert_line("damage",
+                    "the log is damaged in 1 place (SECTION): 216 bytes were passed over\n");
+        assert_line("info", "\nblocks missing: 0\n");
+        assert_line("info", "\nblocks restored: 1\ndamaged: 1\ndamaged bytes: 216\n"
+                            "damaged types: SECTION\n");
+        log_look_close(&look);
+    }
+    log_look_open(&look, file.path, &json);
+    assert_line("info", "\"blocks_restored\":1,\"damaged\":1,\"damaged_bytes\":216,"
+                        "\"damaged_types\":[\"SECTION\"],");
+    log_look_close(&look);
+}
+
+// Without any block that tells what was recorded, the error says just that.
 static void test_damaged_ring(void **state)
 {
     struct extract_error error = {0};
@@ -129,25 +221,45 @@ static void test_damaged_ring(void **state)
     struct extract_log *log;
     struct extract_session_options options = {.size = sizeof options};
     (void)state;
+    for (unsigned at = 0; at < 2; at++) {
+        make();
+        damage_number(NUMBER_RING, at * BLOCK_HEAD);
+        damage_number(NUMBER_RING + 1, at * BLOCK_HEAD);
+        assert_int_equal(extract_log_open(&log, file.path, NULL), EXTRACT_OK);
+        assert_int_equal(extract_session_open_log(&session, log, NULL, &options, &error),
+                         EXTRACT_BAD);
+        assert_string_equal(error.what, file.path);
+        assert_string_equal(error.why, "every block that tells what was recorded is damaged");
+        extract_log_free(log);
+    }
     make();
-    log_damage(file.path, EXTRACT_LOG_RING, 0, BLOCK_HEAD + 70);
+    assert_int_equal(truncate(file.path, 2 * (BLOCK_HEAD + 120) + 20), 0);
     assert_int_equal(extract_log_open(&log, file.path, NULL), EXTRACT_OK);
-    enum extract_code code = extract_session_open_log(&session, log, NULL, &options, &error);
-    assert_true(code == EXTRACT_BAD || code == EXTRACT_ABSENT);
-    assert_true(error.why[0]);
+    assert_int_equal(extract_session_open_log(&session, log, NULL, &options, &error), EXTRACT_BAD);
+    assert_string_equal(error.why, "no whole block tells what was recorded");
     extract_log_free(log);
+    make();
+    damage_number(0, 50);
+    damage_number(1, 50);
+    assert_int_equal(extract_log_open(&log, file.path, &error), EXTRACT_BAD);
+    assert_string_equal(error.what, file.path);
+    assert_string_equal(error.why, "every block that tells the layout of the log is damaged");
 }
 
+// Where a registry and its copy are damaged, names are missing, and nothing else is.
 static void test_damaged_objects(void **state)
 {
     (void)state;
     make();
-    log_damage(file.path, EXTRACT_LOG_OBJECTS, 0, BLOCK_HEAD + 20);
+    damage_number(NUMBER_OBJECTS, BLOCK_HEAD + 20);
+    damage_number(NUMBER_OBJECTS + 1, BLOCK_HEAD + 20);
     log_look_open(&look, file.path, NULL);
     assert_int_equal(look.info->entries_valid, 14);
     assert_int_equal(look.info->objects, 0);
+    assert_int_equal(look.info->log->status.damaged, 2);
+    assert_int_equal(look.info->log->unreadable, 0);
     assert_false(extract_session_is_whole(look.session));
-    assert_string_not_equal(log_verb(&look, "damage"), "");
+    assert_line("damage", "the log is damaged in 2 places (OBJECTS): ");
     log_look_close(&look);
 }
 
@@ -212,7 +324,7 @@ static void test_cut(void **state)
     log_look_open(&look, file.path, NULL);
     assert_int_equal(look.info->entries_valid, 12);
     assert_true(look.info->log->status.cut);
-    assert_line("damage", "the log ends in the middle of a block: its writer was killed, or");
+    assert_line("damage", "the last block of the log is not whole: its writer was killed, or");
     assert_false(extract_session_is_whole(look.session));
     log_look_close(&look);
 }
@@ -264,7 +376,7 @@ static void test_not_closed(void **state)
     log_cut(file.path, 96 + 64);
     log_look_open(&look, file.path, NULL);
     assert_int_equal(look.info->entries_valid, 14);
-    assert_line("damage", "the log was not closed: its writer was killed\n");
+    assert_line("damage", "the log was not closed: its writer was killed, or its end is damaged\n");
     assert_false(extract_session_is_whole(look.session));
     log_look_close(&look);
 }
@@ -301,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_middle),        cmocka_unit_test(test_every_byte),
         cmocka_unit_test(test_damaged_mark),  cmocka_unit_test(test_last_block),
+        cmocka_unit_test(test_copies),        cmocka_unit_test(test_first_block),
         cmocka_unit_test(test_damaged_ring),  cmocka_unit_test(test_damaged_objects),
         cmocka_unit_test(test_invalid_entry), cmocka_unit_test(test_provisional),
         cmocka_unit_test(test_wrong_length),  cmocka_unit_test(test_cut),

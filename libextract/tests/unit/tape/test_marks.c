@@ -347,7 +347,7 @@ static void test_without_entries(void **state)
     log_close(&empty);
     assert_int_equal(extract_log_open(&log, empty.path, NULL), EXTRACT_OK);
     assert_int_equal(extract_session_open_log(&session, log, NULL, &json, &error), EXTRACT_ABSENT);
-    assert_string_equal(error.why, "it says of no ring: nothing was recorded");
+    assert_string_equal(error.why, "the log describes no trace ring: nothing was recorded");
     assert_null(session);
     extract_log_free(log);
 }

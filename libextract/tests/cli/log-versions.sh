@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# log-versions.sh: logs of earlier versions of the format give the events that they gave when that
+# version was current. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes
+# BUILD.
+#
+# data/log-version-1 holds recordings that version 0.1.0 made of boards in QEMU and of a program
+# (NAME.log.gz), and what it read in them (NAME.facts, NAME.events.gz). Both are reduced to what the
+# log itself says, so that better names and new keys in reports change nothing here.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+data=$(dirname "$0")/../data/log-version-1
+
+facts='{format, byte_order, word_bytes, timer_mask, entries_total, entries_valid, entries_damaged,
+    wrapped, objects, span_ticks,
+    log: (.log | {policy, limit, section_bytes, created, creator, closed, writing, cut, blocks,
+        blocks_dropped, blocks_missing, blocks_unreadable, damaged, damaged_bytes, recordings,
+        resets})}'
+events='[.seq, .ticks, .raw_stamp, .event, .names.event, .thread_name, .data, .flags,
+    if .event | startswith("RINGSIDE_") then .names.text else null end]'
+
+# options NAME: what a reader has to be told.
+options() { case $1 in rkh*) echo --rkh chk=1,nseq=1,ts=4,ptr=4,sig=1 ;; esac; }
+
+for log in "$data"/*.log.gz; do
+    name=$(basename "$log" .log.gz)
+    gunzip -c "$log" >"$work/$name.log"
+    # shellcheck disable=SC2046
+    run info --json $(options "$name") "$work/$name.log"
+    jq -c "$facts" "$work/out" >"$work/facts"
+    is "$name: what is known of it" "$(cat "$work/facts")" "$(cat "$data/$name.facts")"
+    # shellcheck disable=SC2046
+    run report --json $(options "$name") "$work/$name.log"
+    jq -c "$events" "$work/out" >"$work/events"
+    gunzip -c "$data/$name.events.gz" >"$work/expected"
+    if [ -s "$work/expected" ] && cmp -s "$work/expected" "$work/events"; then
+        ok "$name: its events"
+    else
+X
+    fi
+done
+
+# Where a program was loaded: nothing reads that block but a reader that has its ELF file.
+gunzip -c "$data/posix-append.log.gz" >"$work/program.log"
+run info --json "$work/program.log"
+check "a whole log" 0
+program=$(grep -obUaP 'RLBK\x0b\x00' "$work/program.log" | head -n 1 | cut -d: -f1)
+for at in 12 100; do
+    gunzip -c "$data/posix-append.log.gz" >"$work/program.log"
+    printf '\125' | dd of="$work/program.log" bs=1 seek=$((program + at)) conv=notrunc 2>/dev/null
+    run report "$work/program.log"
+    check "byte $at of PROGRAM counts" 3 err 'the log is damaged in 1 place'
+done
+
+finish
