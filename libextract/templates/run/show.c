@@ -218,7 +218,8 @@ static bool put_long(struct extract_formatter *run, const struct template_op *op
 // B beyond 64 bits, likewise.
 static bool put_many_bits(struct extract_formatter *run, const struct template_op *op)
 {
-    uint64_t first = (uint64_t)(run->pointer + run->base * 8), last;
+    // Where a macro moved the base out of reach, run_bits fails.
+    uint64_t first = (uint64_t)run->pointer + (uint64_t)run->base * 8, last;
     if (!run_bits(run, op->width, &last) || !run_begin(run, op->flags, op->width))
         return false;
     for (uint64_t at = first; at < first + op->width; at++)
