@@ -188,13 +188,10 @@ static inline uint64_t extract_key_number(uint64_t key)
 // The key of what a value of a kind names. False: it names nothing that events tell of.
 static inline bool extract_value_key(enum extract_kind kind, uint64_t value, uint64_t *key)
 {
-    bool number = kind == EXTRACT_KIND_SIGNAL || kind == EXTRACT_KIND_POOL_INDEX ||
-                  kind == EXTRACT_KIND_USER_EVENT;
-    bool pool = kind == EXTRACT_KIND_POOL && value;
-    *key = number ? extract_number_key(kind, value)
-           : pool ? extract_number_key(EXTRACT_KIND_POOL_INDEX, value - 1)
-                  : value;
-    return number || pool || kind == EXTRACT_KIND_OBJECT;
+    bool number = kind == EXTRACT_KIND_SIGNAL || kind == EXTRACT_KIND_USER_EVENT ||
+                  (kind == EXTRACT_KIND_POOL && value != EXTRACT_NO_POOL);
+    *key = number ? extract_number_key(kind, value) : value;
+    return number || kind == EXTRACT_KIND_OBJECT;
 }
 
 // Makes room for `more` entries in the index of a copied ring of bytes. False: out of memory.

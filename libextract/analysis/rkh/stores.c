@@ -90,14 +90,12 @@ static void count_event_pool(struct rkh_event_pool *pool, const struct extract_e
                        rkh_field(event, "nused", &used) && used >= pool->blocks;
 }
 
-// Registrations and dropped references count pools from 1 on; 0 is an event without one.
 static void take_event_pool(struct rkh_study *study, const struct extract_event *event)
 {
-    bool from_one = event->id == RKH_FWK_EPREG || event->id == RKH_FWK_GC;
     struct rkh_event_pool *pool;
     uint64_t number;
-    if (!rkh_field(event, "pool", &number) || (from_one && !number) ||
-        !(pool = event_pool_at(study, number - from_one)))
+    if (!rkh_field(event, "pool", &number) || number == EXTRACT_NO_POOL ||
+        !(pool = event_pool_at(study, number)))
         return;
     if (event->id == RKH_FWK_EPREG) {
         rkh_field(event, "nblk", &pool->blocks);

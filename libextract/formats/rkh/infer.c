@@ -272,7 +272,7 @@ static bool holds(const uint8_t *words, uint32_t set)
 // Events of addresses, signals and bytes alone.
 static bool asks_core(const uint8_t *words)
 {
-    return *words && !holds(words, ~(BIT(sym) | BIT(sig) | BIT(u8)));
+    return *words && !holds(words, ~(BIT(sym) | BIT(sig) | BIT(pool1) | BIT(u8)));
 }
 
 static bool asks_queues(const uint8_t *words)

@@ -22,7 +22,8 @@ static inline uint64_t load(const uint8_t *bytes, unsigned count)
 }
 
 // Arguments of fixed size to fields; a text is the place where it lies. Fields behind a list of
-// unknown length are left out.
+// unknown length are left out. Some events count pools from 1 on, others from 0 on: a field always
+// counts them from 0 on.
 static void decode_fields(const struct extract_snapshot *snapshot, const struct rkh_wire *wire,
                           struct extract_event *event)
 {
@@ -35,7 +36,10 @@ static void decode_fields(const struct extract_snapshot *snapshot, const struct 
             event->field[fields++] = (uint64_t)(data + at - snapshot->bytes);
             at += (uint32_t)strnlen((const char *)data + at, end - at) + 1;
         } else if (size && size <= end - at) {
-            event->field[fields++] = load(data + at, size);
+            uint64_t value = load(data + at, size);
+            if (*words == RKH_WORD_pool1)
+                value = value ? value - 1 : EXTRACT_NO_POOL;
+            event->field[fields++] = value;
             at += size;
         }
     }

@@ -46,6 +46,7 @@ enum rkh_word {
     RKH_WORD_nelem,
     RKH_WORD_qnmin, // nelem; there with QUE_GET_LWMARK_EN only
     RKH_WORD_ntick,
+    RKH_WORD_pool1, // a pool of events in a byte: its number + 1, or 0 for none
     RKH_WORD_u8,
     RKH_WORD_u16,
     RKH_WORD_u32,

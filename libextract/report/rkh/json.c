@@ -243,7 +243,7 @@ static void put_event_pools(struct rkh_figures *figures, struct facts *outer)
         const struct rkh_event_pool *p = rkh_table_row(table, i);
         struct facts *facts = list_item(&list);
         facts_number(facts, "number", p->index);
-        put_name(figures, facts, "name", EXTRACT_KIND_POOL_INDEX, p->index);
+        put_name(figures, facts, "name", EXTRACT_KIND_POOL, p->index);
         put_known(facts, "blocks", p->blocks != 0, p->blocks);
         put_known(facts, "event size", p->event_size != 0, p->event_size);
         put_known(facts, "most used", p->used.known, p->used.high);

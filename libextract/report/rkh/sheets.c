@@ -132,7 +132,7 @@ static bool put_pool(struct rkh_figures *figures, struct sheet *sheet, size_t i)
 static bool put_event_pool(struct rkh_figures *figures, struct sheet *sheet, size_t i)
 {
     const struct rkh_event_pool *p = rkh_table_row(&figures->study->event_pools, i);
-    name_cell(figures, sheet, EXTRACT_KIND_POOL_INDEX, p->index);
+    name_cell(figures, sheet, EXTRACT_KIND_POOL, p->index);
     known_cell(sheet, p->blocks != 0, p->blocks);
     known_cell(sheet, p->event_size != 0, p->event_size);
     known_cell(sheet, p->used.known, p->used.high);
