@@ -16,7 +16,9 @@ stream=$data/cm3_all_on.bin
 
 # ---- the lines of Trazer ----
 
-"$ringside" report --compat trazer "$stream" >"$work/lines" 2>"$work/err" </dev/null
+# Both print the file's name as it was given.
+(cd "$data" && "$ringside" report --compat trazer cm3_all_on.bin) \
+    >"$work/lines" 2>"$work/err" </dev/null
 is "lines of Trazer: status" $? 0
 is "as many lines" "$(wc -l <"$work/lines")" "$(wc -l <"$data/cm3_all_on.trazer.txt")"
 
@@ -49,6 +51,16 @@ paste -d '\r' "$work/lines" "$data/cm3_all_on.trazer.txt" |
         }' | sort | uniq -c >"$work/faults"
 is "nothing differs but Trazer's faults" "$(grep unknown "$work/faults" | head -n 1)" ""
 is "sizes of pools that Trazer reads wrong" "$(awk '/EPREG/ { print $1 }' "$work/faults")" 2
+# Trazer counts pools from 1 in posts. It has no name for the first one when the frame with the
+# EPOOL record is damaged.
+cp "$stream" "$work/unnamed.bin"
+chmod u+w "$work/unnamed.bin"
+printf E | dd of="$work/unnamed.bin" bs=1 conv=notrunc status=none \
+    seek="$(LC_ALL=C grep -abo -m 1 ep0 "$stream" | head -n 1 | cut -d : -f 1)"
+"$ringside" report --compat trazer --no-header "$work/unnamed.bin" >"$work/unnamed" 2>/dev/null
+is "no record names a pool" "$(grep -c 'pid=ep' "$work/unnamed")" 0
+is "numbers of pools in place of names" "$(grep -c 'pid=1,' "$work/unnamed")" \
+    "$(grep -c 'pid=ep0,' "$data/cm3_all_on.trazer.txt")"
 # Of every user event, by the ids on the wire: 41 times 9, 41 times 31.
 is "names of user events that Trazer reads wrong" "$(awk '/USR/ { print $1 }' "$work/faults")" 82
 
@@ -66,7 +78,9 @@ is "a stream with damage: status" $? 3
 is "a line for each damaged frame" "$(grep -c '^Stream Checksum Error$' "$work/lossy")" 74
 # A frame is a line but for the settings and the items of user events, which are set in.
 is "a line for each good frame" "$(sed '1,/Parsing trace stream/d' "$work/lossy" |
-    grep -c '^[A-Z]* *| [A-Z_]* *:')" 1533
+    grep -c '^ [A-Z]* *| [A-Z_]* *:')" 1533
+is "the name of the file with its directory" "$(grep 'Parsing' "$work/lossy")" \
+    "-------- Parsing trace stream from file $lossy --------"
 
 "$ringside" report --compat trazer libextract/tests/data/demo.trx >"$work/out" 2>"$work/err"
 is "of another format: status" $? 1
