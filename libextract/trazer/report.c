@@ -24,8 +24,8 @@ static void put_damage(struct trazer *trazer, uint64_t frames)
         extract_text_puts(trazer->text, sums ? "Stream Checksum Error\n" : "Stream Frame Error\n");
 }
 
-// Trazer knows losses by the numbers of the frames that it takes. So damaged frames, whose numbers it
-// does not take, are followed by a line of a loss, too.
+// Trazer knows losses by the numbers of the frames that it takes. So damaged frames, whose numbers
+// it does not take, are followed by a line of a loss, too.
 static void put_gap(struct trazer *trazer, const struct extract_event *event, bool shown)
 {
     struct trazer_numbers *numbers = &trazer->numbers;
@@ -35,10 +35,10 @@ static void put_gap(struct trazer *trazer, const struct extract_event *event, bo
     if (is_gap && !numbers->is_told && (shown || numbers->has_damage))
         extract_text_puts(trazer->text, loss_line);
     bool is_record = event->id == RKH_FWK_TCFG;
-    *numbers = (struct trazer_numbers){.is_known = number >= 0 || (is_record && numbers->is_known),
-                                       .has_begun = is_record,
-                                       .expected =
-                                           number < 0 ? numbers->expected : (uint8_t)(number + 1)};
+    *numbers =
+        (struct trazer_numbers){.is_known = number >= 0 || (is_record && numbers->is_known),
+                                .has_begun = is_record,
+                                .expected = number < 0 ? numbers->expected : (uint8_t)(number + 1)};
 }
 
 static void put_mark(struct trazer *trazer, const struct extract_event *mark)

@@ -49,10 +49,10 @@ struct trazer_names {
 
 // The sequence numbers of frames, as the lines follow them.
 struct trazer_numbers {
-    bool is_known;    // `expected` is the number of the next frame, if none is missing
-    bool has_begun;   // a TCFG record came last: the target may count from 0 again
-    bool is_told;     // the loss in front of the next frame has its line
-    bool has_damage;  // damaged frames in front of the next frame have lines
+    bool is_known;   // `expected` is the number of the next frame, if none is missing
+    bool has_begun;  // a TCFG record came last: the target may count from 0 again
+    bool is_told;    // the loss in front of the next frame has its line
+    bool has_damage; // damaged frames in front of the next frame have lines
     uint8_t expected;
 };
 

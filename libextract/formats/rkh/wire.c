@@ -89,9 +89,8 @@ void rkh_wire_unpack(struct rkh_wire *wire, uint32_t packed)
 {
     static const uint8_t unpacked[] = {0, 1, 2, SIZE_MOST};
     uint8_t size[SIZES];
-    *wire =
-        (struct rkh_wire){.size = {[RKH_WORD_pool1] = 1, [RKH_WORD_u8] = 1, [RKH_WORD_u16] = 2,
-                                   [RKH_WORD_u32] = 4}};
+    *wire = (struct rkh_wire){
+        .size = {[RKH_WORD_pool1] = 1, [RKH_WORD_u8] = 1, [RKH_WORD_u16] = 2, [RKH_WORD_u32] = 4}};
     wire->chk = take_bits(&packed, 1);
     wire->nseq = (uint8_t)take_bits(&packed, 1);
     bool mpnmin = take_bits(&packed, 1), qnmin = take_bits(&packed, 1);

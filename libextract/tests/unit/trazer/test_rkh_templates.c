@@ -256,11 +256,13 @@ static void test_narrow(void **state)
 // number in each of its events, in the text and in JSON. A static event is of no pool.
 static void test_pool_numbers(void **state)
 {
-    static const char *const lines[] = {
-        "event pool register number=1 ",   "post ao=0x2000013C signal=5 sender=none pool=1 ",
-        "post first ao=0x2000013C signal=5 sender=none pool=1 ",
-        "event get ao=0x2000013C signal=5 pool=1 ", "event allocate signal=5 pool=1 ",
-        "event reference dropped signal=5 pool=1 ", "event free signal=5 pool=1 "};
+    static const char *const lines[] = {"event pool register number=1 ",
+                                        "post ao=0x2000013C signal=5 sender=none pool=1 ",
+                                        "post first ao=0x2000013C signal=5 sender=none pool=1 ",
+                                        "event get ao=0x2000013C signal=5 pool=1 ",
+                                        "event allocate signal=5 pool=1 ",
+                                        "event reference dropped signal=5 pool=1 ",
+                                        "event free signal=5 pool=1 "};
     static const char expected[] = "\"evt\":67},\"names\":{\"evt\":\"post\"}";
     struct stream s;
     (void)state;
@@ -325,9 +327,9 @@ static void test_older(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events), cmocka_unit_test(test_all_there),
-        cmocka_unit_test(test_items),  cmocka_unit_test(test_items_json),
-        cmocka_unit_test(test_narrow), cmocka_unit_test(test_older),
+        cmocka_unit_test(test_events),       cmocka_unit_test(test_all_there),
+        cmocka_unit_test(test_items),        cmocka_unit_test(test_items_json),
+        cmocka_unit_test(test_narrow),       cmocka_unit_test(test_older),
         cmocka_unit_test(test_pool_numbers),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

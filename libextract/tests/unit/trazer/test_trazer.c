@@ -270,8 +270,7 @@ static void test_loss(void **state)
     stream_put(&s, 66, "3C010020 01 00 00 01 03");
     stream_put(&s, 66, "3C010020 02 00 00 00 03");
     check_text(&s,
-               "         10| [  0] | SM  | EVT_PROC   : ao=0X20000000\n"
-               LOSS
+               "         10| [  0] | SM  | EVT_PROC   : ao=0X20000000\n" LOSS
                "         20| [  2] | SMA | FIFO       : ao=0X2000013C, sig=0X2, snr=?, pid=static, "
                "rc=0, nelem=2, nmin=3, nseq=-1\n"
                "         30| [  3] | SMA | GET        : ao=0X2000013C, sig=0X1, pid=static, rc=0, "
@@ -427,13 +426,20 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events),   cmocka_unit_test(test_names),
-        cmocka_unit_test(test_clear),    cmocka_unit_test(test_user),
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_checksum), cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_bare),     cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_expected), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_source),   cmocka_unit_test(test_one_line_a_loss),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_user),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_bare),
+        cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_expected),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_source),
+        cmocka_unit_test(test_one_line_a_loss),
         cmocka_unit_test(test_numbers_of_runs),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
