@@ -37,6 +37,7 @@ struct feeding {
     struct extract_running *running;
     struct cli_output output;
     int save; // -1: none
+    bool rates_are_said;
     uint8_t bytes[PIECE];
 };
 
@@ -177,6 +178,21 @@ static void sum_up(const struct feeding *f, const struct extract_running_status 
     say(f, text);
 }
 
+// Once, what is wrong with the rates of stamps.
+static void say_rates(struct feeding *f)
+{
+    const char *rates = extract_running_status(f->running).rates;
+    if (!rates || f->rates_are_said)
+        return;
+    f->rates_are_said = true;
+    for (size_t length; *rates; rates += length + (rates[length] == '\n')) {
+        char line[512];
+        length = strcspn(rates, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, rates);
+        say(f, line);
+    }
+}
+
 // ---- bytes ----
 
 static enum extract_code open_save(struct feeding *f, struct extract_error *error)
@@ -227,6 +243,7 @@ static enum extract_code follow(struct feeding *f, struct extract_error *error)
         news = feed_next(&f->feed, f->bytes, sizeof f->bytes, &got, WAIT_MS);
         code = take(f, news, got, error);
         extract_text_flush(&f->output.text);
+        say_rates(f);
     }
     if (!code && (news == FEED_END || extract_running_status(f->running).bytes))
         code = extract_running_end(f->running, &f->output.text, error);
@@ -283,6 +300,7 @@ static int print_all(struct feeding *f)
     if (f->feed.listener >= 0)
         say(f, "waiting for a connection");
     enum extract_code code = follow(f, &error);
+    say_rates(f);
     struct extract_running_status status = extract_running_status(f->running);
     int result = status.whole && !status.lost ? CLI_WHOLE : CLI_LOSSES;
     bool cut_off = stopped && f->output.text.code; // nobody reads the rest

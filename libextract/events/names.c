@@ -26,6 +26,7 @@ struct build {
     struct extract_trace *trace;
     struct extract_memory *memory;
     struct places *places;
+    bool begins; // the last event begins a run of the target
     size_t room; // objects that fit
     size_t most; // objects: damaged entries must not fill the memory with threads
 };
@@ -421,8 +422,10 @@ static bool take_told(struct build *build, const struct extract_event *event)
     const struct extract_ring *ring = &trace->snapshot->ring;
     struct extract_told told = {.object.priority = EXTRACT_NO_PRIORITY};
     char name[NAME_ROOM];
+    build->begins = false;
     if (!ring->format->tell || !ring->format->tell(event, &told))
         return true;
+    build->begins = told.anew;
     if (told.anew && !begin_run(build, event->seq))
         return false;
     size_t length = told.name ? strnlen((const char *)told.name, told.name_bytes) : 0;
@@ -479,7 +482,8 @@ static bool walk(struct build *build)
             uint32_t id = events[i].id;
             if (id < EXTRACT_COMMON_IDS)
                 trace->seen[id / 8] |= (uint8_t)(1u << id % 8);
-            if (!add_threads(build, &events[i]) || !take_told(build, &events[i]))
+            if (!add_threads(build, &events[i]) || !take_told(build, &events[i]) ||
+                !extract_runs_note(trace, &events[i], build->begins))
                 return false;
         }
         if (trace->pieces && !extract_tape_note(trace, &before, events, got))
@@ -493,6 +497,7 @@ static bool walk(struct build *build)
     trace->end.started &= trace->snapshot->ring.rkh.walked.stamped;
     if (trace->pieces)
         extract_tape_end(trace, &reader);
+    extract_runs_end(trace);
     return true;
 }
 
@@ -587,6 +592,7 @@ enum extract_code extract_names_go_on(struct extract_trace *trace, bool anew,
                                       struct extract_error *error)
 {
     struct build build = {.trace = trace, .most = LOG_OBJECTS};
+    trace->run_count = 0;
     bool fits = (!anew && trace->names.used < NAMES_MOST) || forget(trace);
     fits = fits && take_places(&build) && walk(&build) && !trace->names.code;
     if (fits)
@@ -599,6 +605,7 @@ enum extract_code extract_names_go_on(struct extract_trace *trace, bool anew,
 void extract_names_free(struct extract_trace *trace)
 {
     free_maps(trace);
+    free(trace->runs);
     free(trace->epochs);
     free(trace->versions);
     extract_text_free(&trace->names);

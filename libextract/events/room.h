@@ -83,6 +83,10 @@ struct extract_trace {
     uint64_t events;                      // that a reader gives: entries that are shown, and marks
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit an id: occurs
     struct extract_reader start, end;     // of a walk over all of them
+    struct extract_run *runs;             // of RKH only
+    size_t run_count, run_capacity;
+    uint64_t run_start; // ticks of the first event of the last run
+    bool run_ends;      // the next entry begins another one
     // Of a log only:
     struct extract_pieces *pieces;
     struct extract_log_info log;
@@ -188,6 +192,11 @@ static inline uint32_t extract_map_get(const struct extract_map *map, uint64_t k
         at = (at + 1) & map->mask;
     return map->values[at];
 }
+
+// runs.c: takes the next event of the walk over all of them. `begins`: it tells that the target
+// begins a run. False: out of memory.
+bool extract_runs_note(struct extract_trace *trace, const struct extract_event *event, bool begins);
+void extract_runs_end(struct extract_trace *trace);
 
 // user_types.c: the type of an id, or NULL.
 const struct extract_event_type *extract_user_types_find(const struct extract_user_types *types,

@@ -113,6 +113,9 @@ struct extract_stream {
     // entry begins at `from`; else what lies in front of the first is nothing. False: out of
     // memory.
     bool (*walk)(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
+    // The bits that count in the stamps of entries of a layout (struct extract_extent), where
+    // layouts differ in them; 0, or NULL: those of the ring.
+    uint64_t (*stamp_mask)(const struct extract_ring *ring, unsigned layout);
     // Holes have become verdicts on entries, from index `from` on: what those gave to others is to
     // be taken back. NULL: they give nothing.
     void (*judged)(struct extract_snapshot *snapshot, uint32_t from);

@@ -25,10 +25,11 @@ static void add_turn(struct rkh_study *study, const struct rkh_object *object,
 static struct rkh_state *state_at(struct rkh_study *study, const struct rkh_object *object,
                                   uint64_t state)
 {
-    struct rkh_state *row =
-        rkh_table_at(&study->states, rkh_pair_key(object->address, state), NULL);
+    size_t of = rkh_table_index(&study->objects, object);
+    struct rkh_state *row = rkh_table_at(&study->states, rkh_pair_key(of, state), NULL);
     if (row) {
-        row->of = rkh_table_index(&study->objects, object);
+        row->of = of;
+        row->seq = object->seq;
         row->object = object->address;
         row->state = state;
     }

@@ -57,7 +57,7 @@ static void translate(const struct rkh_wire *wire, struct extract_event *event)
 
 // What an entry says by its place alone. Each member for itself: to clear the whole or to copy a
 // blank takes as long as all of the rest.
-static void begin_event(struct extract_event *event, uint32_t packed, uint64_t stamp)
+static void begin_event(struct extract_event *event, uint64_t packed, uint64_t stamp)
 {
     event->seq = event->ticks = event->thread = 0;
     event->raw_stamp = stamp;
@@ -115,12 +115,13 @@ static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_
                    struct extract_event *events)
 {
     struct rkh_wire wire;
-    uint32_t packed = 0;
+    uint64_t packed = 0;
     for (size_t i = 0; i < count; i++) {
         const struct extract_extent *place = &snapshot->index[slot + i];
         if (!i || place->layout != place[-1].layout) {
-            packed = snapshot->ring.rkh.layout[place->layout];
-            rkh_wire_unpack(&wire, packed);
+            const struct extract_rkh_layout *layout = &snapshot->ring.rkh.layout[place->layout];
+            packed = (uint64_t)place->layout << 32 | layout->packed;
+            rkh_wire_unpack(&wire, layout->packed);
         }
         begin_event(&events[i], packed, place->stamp);
         decode_frame(snapshot, place, &wire, &events[i]);
@@ -167,6 +168,7 @@ static const struct extract_stream stream = {
     .reach = rkh_reach,
     .settle = rkh_settle,
     .walk = rkh_walk,
+    .stamp_mask = rkh_stamp_mask,
     .ending = RKH_FLAG,
     .pointer = rkh_pointer,
     .number = rkh_number,

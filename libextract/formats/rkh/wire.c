@@ -112,6 +112,59 @@ void rkh_wire_unpack(struct rkh_wire *wire, uint32_t packed)
     wire->size[RKH_WORD_ntick] = size[EXTRACT_RKH_NTICK - FIRST_SIZE];
 }
 
+// ---- layouts ----
+
+struct extract_rkh_layout rkh_layout_of(const struct extract_rkh *rkh)
+{
+    struct extract_rkh_layout layout = {.packed = rkh_wire_pack(rkh)};
+    memcpy(layout.value, rkh->value, sizeof layout.value);
+    memcpy(layout.from, rkh->from, sizeof layout.from);
+    return layout;
+}
+
+// Rates that targets are known to give the record, which has 16 bits for them: CLOCKS_PER_SEC of
+// POSIX, which the framework's own ports for hosts pass.
+uint64_t rkh_layout_cut_hz(const struct extract_rkh_layout *layout)
+{
+    static const uint32_t known[] = {1000000};
+    uint32_t hz = layout->value[EXTRACT_RKH_TS_HZ];
+    if (layout->from[EXTRACT_RKH_TS_HZ] != EXTRACT_RKH_TCFG)
+        return 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (hz == (known[i] & UINT16_MAX))
+            return known[i];
+    return 0;
+}
+
+uint64_t rkh_layout_hz(const struct extract_rkh_layout *layout)
+{
+    bool is_of_use = layout->value[EXTRACT_RKH_TS] && !rkh_layout_cut_hz(layout);
+    return is_of_use ? layout->value[EXTRACT_RKH_TS_HZ] : 0;
+}
+
+uint64_t rkh_stamp_mask(const struct extract_ring *ring, unsigned layout)
+{
+    uint32_t ts = ring->rkh.layout[layout].value[EXTRACT_RKH_TS];
+    return ts ? UINT64_MAX >> (64 - 8 * ts) : 0;
+}
+
+void rkh_layouts_sum_up(struct extract_ring *ring)
+{
+    const struct extract_rkh *rkh = &ring->rkh;
+    uint64_t widest = 0;
+    bool is_first = true;
+    ring->hz = 0;
+    for (unsigned i = 0; i < rkh->layouts; i++) {
+        uint64_t mask = rkh_stamp_mask(ring, i), hz = rkh_layout_hz(&rkh->layout[i]);
+        if (!mask)
+            continue;
+        widest = mask > widest ? mask : widest;
+        ring->hz = is_first || ring->hz == hz ? hz : 0;
+        is_first = false;
+    }
+    ring->timer_mask = widest ? widest : UINT32_MAX;
+}
+
 // ---- the firmware ----
 
 // Integers of the framework may be wider on a 64-bit host than what goes over the wire.

@@ -68,7 +68,14 @@ enum extract_rkh_view {
     EXTRACT_RKH_HISTORY
 };
 
-enum { EXTRACT_RKH_LAYOUTS = 8 };
+enum { EXTRACT_RKH_LAYOUTS = 16 };
+
+// The settings of one or more runs of the target, which begin with a TCFG record each.
+struct extract_rkh_layout {
+    uint32_t value[EXTRACT_RKH_KEYS];
+    uint8_t from[EXTRACT_RKH_KEYS]; // enum extract_rkh_from
+    uint32_t packed;                // the settings that shape frames, as the decoder wants them
+};
 
 // Frames that are damaged, by what is wrong with them.
 struct extract_rkh_damage {
@@ -80,11 +87,13 @@ struct extract_rkh_damage {
 
 // Where the walk over a stretch of a stream ended, for the one behind it.
 struct extract_rkh_walked {
-    bool goes_on;  // there is a stretch in front, whose settings hold
-    bool numbered; // `next` is known
-    bool began;    // a TCFG record came last
-    bool stamped;  // `stamp` is known
-    uint8_t next;  // sequence number that is expected
+    bool goes_on;   // there is a stretch in front, whose settings hold
+    bool numbered;  // `next` is known
+    bool began;     // a TCFG record came last
+    bool renewed;   // it told other settings than the one before it
+    bool stamped;   // `stamp` is known
+    uint8_t next;   // sequence number that is expected
+    uint8_t layout; // of what comes, in a log: each of its stretches goes on with the one before
     uint32_t damaged;
     uint64_t stamp;
 };
@@ -94,8 +103,8 @@ struct extract_rkh {
     uint32_t value[EXTRACT_RKH_KEYS];
     uint8_t from[EXTRACT_RKH_KEYS]; // enum extract_rkh_from
     uint8_t view;                   // enum extract_rkh_view
-    uint8_t layouts;                // that TCFG records tell one after the other, and the first
-    uint32_t layout[EXTRACT_RKH_LAYOUTS];
+    uint8_t layouts;                // different ones in the stream, in order; `value` is the last
+    struct extract_rkh_layout layout[EXTRACT_RKH_LAYOUTS];
     struct extract_rkh_damage damage;
     uint32_t partial;     // bytes behind the last frame, of one under way
     bool partial_checked; // they have the target's running checksum

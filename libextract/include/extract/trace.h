@@ -155,6 +155,24 @@ uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq)
 // The type of an event id: a user-defined one, else the catalogue's. Never NULL.
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id);
 
+// A run of the target in an RKH stream, with what is known of its losses as in struct extract_info.
+struct extract_run {
+    uint64_t first; // seq of its first event
+    uint64_t entries_valid, entries_damaged;
+    bool lost_known;
+    uint64_t events_lost;
+    uint64_t lost_at_least, lost_at_most;
+    uint64_t gaps, gaps_not_exact;
+    uint64_t span_ticks; // of its own clock; 0 where its frames have no stamps
+    uint64_t further;    // runs behind it that are counted with it, since there are too many
+    // How its frames are laid out, the bytes of a stamp and its rate included. Owned by the
+    // snapshot. NULL: it has no valid frame.
+    const struct extract_rkh_layout *layout;
+};
+
+// The runs in order, owned by the trace. 0: the trace is not one of RKH, or is empty.
+size_t extract_trace_runs(const struct extract_trace *trace, const struct extract_run **runs);
+
 // Appends the text of that number (a value of EXTRACT_KIND_TEXT) as it was stored. False: none.
 bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
                         struct extract_text *text);
