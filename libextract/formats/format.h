@@ -214,6 +214,20 @@ static inline bool extract_snapshot_note(struct extract_snapshot *snapshot,
     return true;
 }
 
+// A number of a kind that has names, and the name that an entry tells of it (NULL: none).
+struct extract_number {
+    uint64_t value;
+    const char *name;
+};
+
+// Such numbers of a trace, ascending, each once.
+struct extract_numbers {
+    const struct extract_number *list;
+    size_t count;
+};
+
+typedef bool extract_name_taker(void *context, uint64_t number, const char *name);
+
 // What a word of a target's own filters names.
 enum extract_target_kind {
     EXTRACT_TARGET_GROUP,
@@ -253,6 +267,9 @@ struct extract_format {
     // Finds the ring through the firmware's symbols (may be NULL: NOTFOUND).
     enum extract_code (*find)(struct extract_ring *ring, struct extract_memory *memory,
                               struct extract_symbols *symbols, struct extract_error *error);
+    // Whether what a user says of the ring, or what is left of the firmware's symbols, speaks of
+    // this format though `find` finds nothing: then its error says most. NULL: no.
+    bool (*is_meant)(const struct extract_ring *ring, const struct extract_symbols *symbols);
     // Reads and checks the header at an address that the caller vouches for.
     enum extract_code (*at)(struct extract_ring *ring, struct extract_memory *memory,
                             struct extract_symbols *symbols, uint64_t address,
@@ -306,6 +323,16 @@ struct extract_format {
     // The event that another one speaks of, with its arguments. False, or NULL: it is of none.
     bool (*inner)(const struct extract_snapshot *snapshot, const struct extract_event *event,
                   struct extract_event *inner);
+    // Gives the names that the firmware's ELF has for signals to `take` (which returns false when
+    // memory is short), and says how that is known. `numbers` are those that the trace holds.
+    // Errors: USAGE, NOMEM. NULL: the format has no signals.
+    enum extract_code (*name_signals)(const struct extract_ring *ring,
+                                      struct extract_symbols *symbols,
+                                      const struct extract_numbers *numbers,
+                                      extract_name_taker *take, void *context,
+                                      struct extract_signals *signals, struct extract_error *error);
+    // The number that the ELF's source gives to a signal of that name. False, or NULL: none.
+    bool (*signal_number)(struct extract_symbols *symbols, const char *name, uint64_t *number);
     bool names_members;      // what lies inside of a variable is called by its member: "ao.equeue"
     uint32_t user_ids;       // the id of user event 0, where user events have names; else 0
     bool users_share;        // user events without a template of their own have that of number 0

@@ -219,6 +219,8 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     put_filter(&facts, ring);
     if (!strcmp(info->format, "rkh")) {
         facts_rkh(&facts, &ring->rkh);
+        if (info->signals)
+            facts_signals(&facts, info->signals);
         facts_runs(&facts, trace, options);
     }
     if (!strcmp(info->format, "posix"))

@@ -190,6 +190,46 @@ void facts_runs(struct facts *facts, const struct extract_trace *trace,
         extract_text_putc(facts->text, ']');
 }
 
+// ---- signals ----
+
+static const char *const signal_sources[] = {[EXTRACT_SIGNALS_UNNAMED] = "unknown",
+                                             [EXTRACT_SIGNALS_BY_USER] = "user",
+                                             [EXTRACT_SIGNALS_BY_RECORDS] = "records",
+                                             [EXTRACT_SIGNALS_BY_TYPE] = "type",
+                                             [EXTRACT_SIGNALS_BY_TEXTS] = "texts"};
+
+void facts_signals(struct facts *facts, const struct extract_signals *signals)
+{
+    const char *from = signal_sources[signals->from];
+    bool is_named = signals->count && *signals->name;
+    const char *name = is_named ? signals->name : signals->name_of_1;
+    struct facts inner = {facts->text, true, true};
+    facts_key(facts, "signals");
+    if (facts->json) {
+        extract_text_putc(facts->text, '{');
+        facts_number(&inner, "enums", signals->count);
+        if (is_named)
+            facts_word(&inner, "enum", name);
+        else
+            facts_unknown(&inner, "enum");
+        facts_word(&inner, "from", from);
+        extract_text_putc(facts->text, '}');
+        return;
+    }
+    if (!signals->count) {
+        extract_text_puts(facts->text, "no enum of the ELF names them");
+        return;
+    }
+    extract_text_puts(facts->text, is_named ? "enum " : "enum with ");
+    extract_text_escaped(facts->text, name);
+    if (signals->from)
+        facts_note(facts, "%s", from);
+    else if (signals->count == 1)
+        facts_note(facts, "perhaps; --rkh signals=%s says so", name);
+    else
+        facts_note(facts, "or another of %zu; --rkh signals=NAME chooses", signals->count);
+}
+
 // ---- rates that are of no use ----
 
 void report_rkh_rates(struct extract_text *text, const struct extract_trace *trace)

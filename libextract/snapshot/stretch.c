@@ -129,6 +129,8 @@ static void overlay(struct extract_rkh *rkh, const struct extract_rkh *better)
             rkh->value[key] = better->value[key];
             rkh->from[key] = better->from[key];
         }
+    if (better)
+        memcpy(rkh->signals, better->signals, sizeof rkh->signals);
 }
 
 // The copy as a ring of bytes that holds nothing else, with the room that its walk may ask for.

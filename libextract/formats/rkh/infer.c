@@ -322,6 +322,13 @@ static void explore(struct search *search, const struct axis *axes, unsigned cou
 // Where hardly any frame fits, it may be of a version with other ids, which no frame tells.
 static enum extract_code ask(const struct search *search, bool fits, struct extract_error *error)
 {
+    if (search->rkh->lacks_types)
+        return extract_error_set(error, EXTRACT_BAD, "RKH stream",
+                                 "say them with --rkh, or use an ELF file that was built with -g",
+                                 "it holds no TCFG record, its ELF file has no debugging "
+                                 "information of RKH, and its frames do not tell how they are laid "
+                                 "out: %s",
+                                 search->total ? search->list : "too few are there");
     return extract_error_set(
         error, EXTRACT_BAD, "RKH stream",
         fits ? "say them with --rkh, or give the firmware with --elf"

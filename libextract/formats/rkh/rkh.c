@@ -148,6 +148,29 @@ static void join(struct extract_ring *ring, struct extract_symbols *symbols)
     rkh_from_symbols(&ring->rkh, symbols);
 }
 
+static enum extract_code name_signals(const struct extract_ring *ring,
+                                      struct extract_symbols *symbols,
+                                      const struct extract_numbers *numbers,
+                                      extract_name_taker *take, void *context,
+                                      struct extract_signals *signals, struct extract_error *error)
+{
+    struct rkh_signals found;
+    uint64_t number;
+    const char *name;
+    enum extract_code code = rkh_signals_find(&found, &ring->rkh, symbols, numbers, error);
+    if (code)
+        return code;
+    *signals = (struct extract_signals){.from = found.from, .count = found.count};
+    if (rkh_signals_at(&found, 0, &number, &signals->name_of_1))
+        signals->name = found.list[0].name;
+    for (size_t i = 0; found.from && rkh_signals_at(&found, i, &number, &name); i++)
+        if (number <= UINT32_MAX && rkh_signals_name(&found, number) &&
+            !take(context, number, name))
+            return extract_error_set(error, EXTRACT_NOMEM, "names of signals", NULL,
+                                     "out of memory");
+    return EXTRACT_OK;
+}
+
 static bool looks(const uint8_t *bytes, size_t length)
 {
     (void)bytes;
@@ -180,6 +203,7 @@ const struct extract_format extract_format_rkh = {
     .title = "RKH",
     .suffix = "rkr",
     .find = rkh_find,
+    .is_meant = rkh_is_meant,
     .at = rkh_at,
     .join = join,
     .looks = looks,
@@ -190,6 +214,8 @@ const struct extract_format extract_format_rkh = {
     .tell = rkh_tell,
     .items = rkh_items,
     .inner = expected,
+    .name_signals = name_signals,
+    .signal_number = rkh_signal_number,
     .target = &rkh_target_words,
     .priority = rkh_actor_priority,
     .names_members = true,

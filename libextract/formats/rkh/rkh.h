@@ -233,6 +233,10 @@ enum extract_code rkh_find(struct extract_ring *ring, struct extract_memory *mem
 enum extract_code rkh_at(struct extract_ring *ring, struct extract_memory *memory,
                          struct extract_symbols *symbols, uint64_t address,
                          struct extract_error *error);
+bool rkh_is_meant(const struct extract_ring *ring, const struct extract_symbols *symbols);
+// Why an ELF does not lead to the ring, and what to do. Returns NOTFOUND.
+enum extract_code rkh_explain_missing(const struct extract_symbols *symbols,
+                                      struct extract_error *error);
 bool rkh_live(struct extract_memory *memory, const struct extract_ring *ring, uint8_t *header);
 bool rkh_reach(const struct extract_ring *ring, const uint8_t *header, struct extract_reach *reach);
 

@@ -211,6 +211,8 @@ void rkh_from_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols)
                  {EXTRACT_RKH_ESIZE, "RKH_ES_T"},   {EXTRACT_RKH_NBLK, "RKH_MPNB_T"},
                  {EXTRACT_RKH_BSIZE, "RKH_MPBS_T"}, {EXTRACT_RKH_NELEM, "RKH_QUENE_T"},
                  {EXTRACT_RKH_NTICK, "RKH_TNT_T"}};
+    uint64_t size;
+    rkh->lacks_types = !extract_symbols_type_size(symbols, "RKH_SIG_T", &size);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         take_type(rkh, symbols, types[i].key, types[i].type);
     take_member(rkh, symbols, EXTRACT_RKH_QNMIN, "RKH_QUEUE_T");
@@ -511,12 +513,23 @@ static bool set_view(struct extract_rkh *rkh, const char *value)
     return true;
 }
 
+static bool set_signals(struct extract_rkh *rkh, const char *value)
+{
+    size_t length = strlen(value);
+    if (!length || length >= sizeof rkh->signals)
+        return false;
+    memcpy(rkh->signals, value, length + 1);
+    return true;
+}
+
 static bool set_key(struct extract_rkh *rkh, const char *name, const char *value)
 {
     enum extract_rkh_key key;
     uint64_t number;
     if (!strcmp(name, "view"))
         return set_view(rkh, value);
+    if (!strcmp(name, "signals"))
+        return set_signals(rkh, value);
     if (!find_key(name, &key))
         return false;
     uint32_t version = 0;

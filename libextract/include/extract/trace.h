@@ -66,6 +66,22 @@ struct extract_log_info {
     struct extract_log_ending ending;
 };
 
+// How it is known which enumeration of the firmware's ELF names the signals of an RKH trace.
+enum extract_signals_from {
+    EXTRACT_SIGNALS_UNNAMED = 0, // it is not known: signals without a record have no name
+    EXTRACT_SIGNALS_BY_USER,
+    EXTRACT_SIGNALS_BY_RECORDS, // it agrees with the records of names
+    EXTRACT_SIGNALS_BY_TYPE,    // it is called so, and has all signals of the trace
+    EXTRACT_SIGNALS_BY_TEXTS    // no other one has, and the ELF holds its names as texts
+};
+
+struct extract_signals {
+    enum extract_signals_from from;
+    size_t count;          // enumerations that fit
+    const char *name;      // of the first of them; "": it has none
+    const char *name_of_1; // of its first enumerator
+};
+
 struct extract_info {
     const char *format;
     enum extract_byte_order byte_order;
@@ -89,6 +105,8 @@ struct extract_info {
     bool full;                          // posix_stream_full_status
     bool overrun;                       // posix_stream_overrun_status
     const struct extract_log_info *log; // NULL: a ring
+    // Of RKH with an ELF, where signals may have names by it; else NULL. Owned by the trace.
+    const struct extract_signals *signals;
 };
 
 // A kernel object of the registry, or a thread that the registry does not know.
