@@ -40,6 +40,7 @@ struct feeding {
     int save;                // -1: none
     bool has_told_templates; // what is to be said of the templates was printed
     bool has_bad_templates;  // there was an error among it
+    bool has_told_rates;     // what is wrong with the rates of stamps was printed
     uint8_t bytes[PIECE];
 };
 
@@ -190,6 +191,21 @@ static void tell_templates(struct feeding *f)
     f->has_bad_templates = templates_diagnose(templates, false);
 }
 
+// Prints once what is wrong with the rates of stamps.
+static void tell_rates(struct feeding *f)
+{
+    const char *rates = extract_running_status(f->running).rates;
+    if (!rates || f->has_told_rates)
+        return;
+    f->has_told_rates = true;
+    for (size_t length; *rates; rates += length + (rates[length] == '\n')) {
+        char line[512];
+        length = strcspn(rates, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, rates);
+        say(f, line);
+    }
+}
+
 // ---- bytes ----
 
 static enum extract_code open_save(struct feeding *f, struct extract_error *error)
@@ -244,6 +260,7 @@ static enum extract_code follow(struct feeding *f, struct extract_error *error)
         news = feed_next(&f->feed, f->bytes, sizeof f->bytes, &got, WAIT_MS);
         code = take(f, news, got, error);
         extract_text_flush(&f->output.text);
+        tell_rates(f);
     }
     if (!code && (news == FEED_END || extract_running_status(f->running).bytes))
         code = extract_running_end(f->running, &f->output.text, error);
@@ -301,6 +318,7 @@ static int print_all(struct feeding *f)
     if (f->feed.listener >= 0)
         say(f, "waiting for a connection");
     enum extract_code code = follow(f, &error);
+    tell_rates(f);
     struct extract_running_status status = extract_running_status(f->running);
     int result = status.whole && !status.lost ? CLI_WHOLE : CLI_LOSSES;
     bool cut_off = stopped && f->output.text.code; // nobody reads the rest

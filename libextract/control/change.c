@@ -79,6 +79,14 @@ static bool change_numbers(struct extract_control *control, enum extract_target_
             put_bit(&control->table[kind], (uint32_t)number, on);
             found = true;
         }
+    // What nobody calls a signal may be an enumerator all the same: it has one number in the
+    // source.
+    if (!found && kind == EXTRACT_TARGET_SIGNAL &&
+        rkh_signal_number(control->symbols, pattern, &number) &&
+        number < control_bits(control, kind)) {
+        put_bit(&control->table[kind], (uint32_t)number, on);
+        found = true;
+    }
     return found;
 }
 

@@ -78,6 +78,36 @@ static enum extract_code read_actors(struct extract_control *control, struct ext
     return EXTRACT_OK;
 }
 
+// A trace has them among its objects.
+static enum extract_code name_signals(struct extract_control *control,
+                                      struct extract_symbols *symbols,
+                                      const struct extract_rkh *told, struct extract_error *error)
+{
+    const struct extract_numbers none = {.count = 0};
+    struct extract_rkh rkh = {.view = 0};
+    control->symbols = symbols;
+    if (control->trace)
+        return EXTRACT_OK;
+    if (told)
+        rkh = *told;
+    rkh_from_symbols(&rkh, symbols);
+    return rkh_signals_find(&control->signals, &rkh, symbols, &none, error);
+}
+
+static enum extract_code explain_missing(const struct extract_symbols *symbols,
+                                         struct extract_error *error)
+{
+    bool is_stripped = symbols && !extract_symbols_count(symbols);
+    return extract_error_set(error, EXTRACT_NOTFOUND, "filters",
+                             is_stripped
+                                 ? "use the ELF file from before 'strip': the filters of RKH "
+                                   "are found by their symbols"
+                                 : "build it with RKH_CFG_TRC_RTFIL_EN, and name its ELF, not "
+                                   "stripped",
+                             is_stripped ? "the ELF file is stripped: it has no symbols"
+                                         : "the firmware has no trcgfilter and trceftbl");
+}
+
 static enum extract_code read_all(struct extract_control *control, struct extract_memory *memory,
                                   struct extract_symbols *symbols, const struct extract_rkh *told,
                                   struct extract_error *error)
@@ -91,14 +121,13 @@ static enum extract_code read_all(struct extract_control *control, struct extrac
     if (code)
         return code;
     if (!control->table[EXTRACT_TARGET_GROUP].bytes || !control->table[EXTRACT_TARGET_EVENT].bytes)
-        return extract_error_set(error, EXTRACT_NOTFOUND, "filters",
-                                 "build it with RKH_CFG_TRC_RTFIL_EN, and name its ELF",
-                                 "the firmware has no trcgfilter and trceftbl");
+        return explain_missing(symbols, error);
     size_t length = read_map(map, memory, symbols);
     control->unplaced.code = rkh_places_find(&control->places, version_of(control, symbols, told),
                                              control->table[EXTRACT_TARGET_EVENT].bytes, map,
                                              length, &control->unplaced);
-    return read_actors(control, memory, symbols, error);
+    enum extract_code found = name_signals(control, symbols, told, error);
+    return found ? found : read_actors(control, memory, symbols, error);
 }
 
 enum extract_code extract_control_read(struct extract_control **control,

@@ -18,7 +18,9 @@ struct extract_control {
     struct control_table table[EXTRACT_TARGET_KINDS];
     struct rkh_places places;
     struct extract_error unplaced; // why the bits of events are not known; code 0: they are
-    struct rkh_actor *actors;      // that the ELF knows; owned
+    struct extract_symbols *symbols;
+    struct rkh_signals signals; // that the ELF names, where there is no trace
+    struct rkh_actor *actors;   // that the ELF knows; owned
     size_t actor_count, actor_room;
 };
 

@@ -36,6 +36,15 @@ bool control_known(const struct extract_control *control, enum extract_target_ki
         ++*n;
         return true;
     }
+    // Signals that only the ELF names.
+    for (; !control->trace && kind == EXTRACT_TARGET_SIGNAL; ++*n) {
+        if (!rkh_signals_at(&control->signals, *n, number, name))
+            return false;
+        if (rkh_signals_name(&control->signals, *number)) {
+            ++*n;
+            return true;
+        }
+    }
     // Each by its own name and by that of its variable.
     size_t actor = (*n - count) / 2;
     if (kind != EXTRACT_TARGET_OBJECT || actor >= control->actor_count)

@@ -240,6 +240,21 @@ static enum extract_code compile_number(struct compile *c, struct wish *item, ui
     return add_address(c, item, number, set);
 }
 
+// The name of a signal that the trace does not know may be one of the firmware's source.
+static enum extract_code compile_signal(struct compile *c, struct wish *item,
+                                        struct filter_set *set)
+{
+    struct extract_symbols *symbols = extract_trace_symbols(c->trace);
+    const struct extract_format *format = format_of(c->trace);
+    uint64_t number;
+    if (item->found || !symbols || !format->signal_number ||
+        !format->signal_number(symbols, item->value, &number))
+        return EXTRACT_OK;
+    item->found = true;
+    return filter_set_add(set, extract_number_key(EXTRACT_KIND_SIGNAL, number)) ? EXTRACT_OK
+                                                                                : out_of_memory(c);
+}
+
 // Adds what an item names to its word's addresses: a context, objects by their names, a number, or
 // a symbol of the firmware.
 static enum extract_code compile_address(struct compile *c, struct wish *item,
@@ -264,8 +279,9 @@ static enum extract_code compile_address(struct compile *c, struct wish *item,
         return code;
     if (known)
         return compile_number(c, item, number, set);
-    if (!symbols || item->kind == EXTRACT_TARGET_SIGNAL ||
-        !extract_symbols_by_name(symbols, item->value, &symbol))
+    if (item->kind == EXTRACT_TARGET_SIGNAL)
+        return compile_signal(c, item, set);
+    if (!symbols || !extract_symbols_by_name(symbols, item->value, &symbol))
         return EXTRACT_OK;
     return add_address(c, item, symbol.address, set);
 }

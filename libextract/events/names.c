@@ -26,6 +26,7 @@ struct build {
     struct extract_trace *trace;
     struct extract_memory *memory;
     struct places *places;
+    bool begins; // the last event begins a run of the target
     size_t room; // objects that fit
     size_t most; // objects: damaged entries must not fill the memory with threads
 };
@@ -421,8 +422,10 @@ static bool take_told(struct build *build, const struct extract_event *event)
     const struct extract_ring *ring = &trace->snapshot->ring;
     struct extract_told told = {.object.priority = EXTRACT_NO_PRIORITY};
     char name[NAME_ROOM];
+    build->begins = false;
     if (!ring->format->tell || !ring->format->tell(event, &told))
         return true;
+    build->begins = told.anew;
     if (told.anew && !begin_run(build, event->seq))
         return false;
     size_t length = told.name ? strnlen((const char *)told.name, told.name_bytes) : 0;
@@ -497,7 +500,9 @@ static bool walk(struct build *build)
                 trace->seen[id / 8] |= (uint8_t)(1u << id % 8);
             if (!extract_event_is_mark(&events[i]) && events[i].core >= trace->cores_seen)
                 trace->cores_seen = events[i].core + 1u;
-            if (!add_threads(build, &events[i]) || !take_told(build, &events[i]))
+            if (!add_threads(build, &events[i]) || !take_told(build, &events[i]) ||
+                !extract_runs_note(trace, &events[i], build->begins) ||
+                !extract_signals_note(trace, &events[i]))
                 return false;
         }
         if (trace->pieces && !extract_tape_note(trace, &before, events, got))
@@ -512,6 +517,7 @@ static bool walk(struct build *build)
     trace->end.started &= trace->snapshot->ring.rkh.walked.stamped;
     if (trace->pieces)
         extract_tape_end(trace, &reader);
+    extract_runs_end(trace);
     return true;
 }
 
@@ -543,6 +549,59 @@ static void settle(struct build *build)
         trace->objects[trace->versions[i].object].shadowed = false;
 }
 
+// ---- names that only the ELF tells ----
+
+// A signal that the ELF names, in every run whose records do not.
+static bool take_signal(void *context, uint64_t number, const char *name)
+{
+    static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
+                                                           {"", EXTRACT_KIND_NONE}};
+    struct build *build = context;
+    struct extract_trace *trace = build->trace;
+    struct extract_object object = {.address = number,
+                                    .type_name = "signal",
+                                    .param_types = no_params,
+                                    .in_use = true,
+                                    .number_kind = EXTRACT_KIND_SIGNAL,
+                                    .priority = EXTRACT_NO_PRIORITY,
+                                    .slot = UINT32_MAX};
+    uint64_t key = extract_number_key(EXTRACT_KIND_SIGNAL, number);
+    bool is_added = false;
+    for (size_t i = 0; i < trace->epoch_count; i++) {
+        struct extract_epoch *epoch = &trace->epochs[i];
+        if (extract_map_get(&epoch->by_address, key))
+            continue;
+        if (!is_added && (trace->object_count >= build->most || !add_object(build, &object, name)))
+            return trace->object_count >= build->most;
+        is_added = true;
+        if (!enter(trace, &epoch->by_address, trace->object_count - 1, epoch->from))
+            return false;
+    }
+    return true;
+}
+
+static enum extract_code name_signals(struct build *build, struct extract_error *error)
+{
+    struct extract_trace *trace = build->trace;
+    const struct extract_ring *ring = &trace->snapshot->ring;
+    struct extract_numbers numbers = {.count = 0};
+    if (!trace->symbols || !ring->format->name_signals)
+        return EXTRACT_OK;
+    settle(build); // names of records have their places
+    struct extract_number *list = extract_signals_list(trace, &numbers.count);
+    numbers.list = list;
+    trace->has_unnamed = false;
+    enum extract_code code = EXTRACT_NOMEM;
+    if (list)
+        code = ring->format->name_signals(ring, trace->symbols, &numbers, take_signal, build,
+                                          &trace->signals, error);
+    else
+        extract_error_set(error, EXTRACT_NOMEM, "names of signals", NULL, "out of memory");
+    free(list);
+    trace->info.signals = &trace->signals;
+    return code;
+}
+
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
                                       struct extract_error *error)
 {
@@ -555,14 +614,20 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
     for (size_t i = 0; i < trace->epoch_count && fits; i++)
         fits = extract_map_init(&trace->epochs[i].by_address, i ? 0 : objects) &&
                extract_map_init(&trace->epochs[i].threads, i ? 0 : objects);
-    fits = fits && add_registered(&build) && walk(&build) && !trace->names.code;
+    fits = extract_map_init(&trace->seen_signals, 0) && fits && add_registered(&build) &&
+           walk(&build) && !trace->names.code;
+    enum extract_code code = EXTRACT_OK;
     if (fits) {
         find_priorities(&build);
+        code = name_signals(&build, error);
         settle(&build);
     }
     free(build.places);
-    return fits ? EXTRACT_OK
-                : extract_error_set(error, EXTRACT_NOMEM, "object names", NULL, "out of memory");
+    if (code)
+        return code;
+    return fits && !trace->names.code
+               ? EXTRACT_OK
+               : extract_error_set(error, EXTRACT_NOMEM, "object names", NULL, "out of memory");
 }
 
 static void free_maps(struct extract_trace *trace)
@@ -584,10 +649,12 @@ static bool forget(struct extract_trace *trace)
     trace->epoch_count = 1;
     trace->epochs->first = 0;
     memset(trace->seen, 0, sizeof trace->seen);
+    extract_map_free(&trace->seen_signals);
     // Both, so that both can be freed.
     bool objects = extract_map_init(&trace->epochs->by_address, 0);
     bool threads = extract_map_init(&trace->epochs->threads, 0);
-    return objects && threads;
+    bool signals = extract_map_init(&trace->seen_signals, 0);
+    return objects && threads && signals;
 }
 
 // Names as places in their storage, which moves when it grows.
@@ -606,18 +673,27 @@ enum extract_code extract_names_go_on(struct extract_trace *trace, bool anew,
                                       struct extract_error *error)
 {
     struct build build = {.trace = trace, .most = LOG_OBJECTS};
+    trace->run_count = 0;
     bool fits = (!anew && trace->names.used < NAMES_MOST) || forget(trace);
     fits = fits && take_places(&build) && walk(&build) && !trace->names.code;
+    enum extract_code code = EXTRACT_OK;
+    if (fits && trace->has_unnamed)
+        code = name_signals(&build, error);
     if (fits)
         settle(&build);
     free(build.places);
-    return fits ? EXTRACT_OK
-                : extract_error_set(error, EXTRACT_NOMEM, "object names", NULL, "out of memory");
+    if (code)
+        return code;
+    return fits && !trace->names.code
+               ? EXTRACT_OK
+               : extract_error_set(error, EXTRACT_NOMEM, "object names", NULL, "out of memory");
 }
 
 void extract_names_free(struct extract_trace *trace)
 {
     free_maps(trace);
+    free(trace->runs);
+    extract_map_free(&trace->seen_signals);
     free(trace->epochs);
     free(trace->versions);
     extract_text_free(&trace->names);

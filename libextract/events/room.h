@@ -84,6 +84,14 @@ struct extract_trace {
     unsigned cores_seen;                  // one more than the highest core of an event
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit an id: occurs
     struct extract_reader start, end;     // of a walk over all of them
+    struct extract_run *runs;             // of RKH only
+    size_t run_count, run_capacity;
+    uint64_t run_start; // ticks of the first event of the last run
+    bool run_ends;      // the next entry begins another one
+    // Where the firmware's ELF may name signals:
+    struct extract_map seen_signals; // that events hold
+    bool has_unnamed;                // one of them came that had no name yet
+    struct extract_signals signals;
     // Of a log only:
     struct extract_pieces *pieces;
     struct extract_log_info log;
@@ -189,6 +197,17 @@ static inline uint32_t extract_map_get(const struct extract_map *map, uint64_t k
         at = (at + 1) & map->mask;
     return map->values[at];
 }
+
+// runs.c: takes the next event of the walk over all of them. `begins`: it tells that the target
+// begins a run. False: out of memory.
+bool extract_runs_note(struct extract_trace *trace, const struct extract_event *event, bool begins);
+void extract_runs_end(struct extract_trace *trace);
+
+// signals.c: takes the next event of the walk over all of them. False: out of memory.
+bool extract_signals_note(struct extract_trace *trace, const struct extract_event *event);
+// All numbers of signals that are known, and the names that entries tell of them, to be freed by
+// the caller; NULL: out of memory.
+struct extract_number *extract_signals_list(const struct extract_trace *trace, size_t *count);
 
 // user_types.c: the type of an id, or NULL.
 const struct extract_event_type *extract_user_types_find(const struct extract_user_types *types,

@@ -18,10 +18,13 @@ static uint8_t lost_before(const struct extract_snapshot *snapshot, uint32_t slo
     return snapshot->index ? snapshot->index[slot].lost : 0;
 }
 
-// Whether an entry does not follow the one in front: some are missing, or stamps begin anew.
+// Whether an entry does not follow the one in front: some are missing, stamps begin anew, or its
+// layout is another one.
 static bool breaks_before(const struct extract_snapshot *snapshot, uint32_t slot)
 {
-    return snapshot->index && (snapshot->index[slot].lost || snapshot->index[slot].anew);
+    const struct extract_extent *index = snapshot->index;
+    return index && (index[slot].lost || index[slot].anew ||
+                     (slot && index[slot].layout != index[slot - 1].layout));
 }
 
 static void fill_info(struct extract_trace *trace)
@@ -364,12 +367,29 @@ static void use_mark_type(const struct extract_ring *ring, struct extract_event 
         event->type = extract_mark_type(id);
 }
 
+// The clock of an entry. Where the layout of entries changes, the width of their stamps may, too.
+static struct extract_clock clock_of(const struct extract_reader *reader,
+                                     const struct extract_snapshot *snapshot, uint32_t slot)
+{
+    const struct extract_trace *trace = reader->trace;
+    const struct extract_stream *stream = snapshot->ring.format->stream;
+    struct extract_clock clock =
+        trace->pieces ? extract_epoch_of(trace, reader->piece)->clock : trace->info.clock;
+    uint64_t mask = 0;
+    if (snapshot->index && stream->stamp_mask)
+        mask = stream->stamp_mask(&snapshot->ring, snapshot->index[slot].layout);
+    if (mask && mask != clock.mask) {
+        clock.mask = mask;
+        clock.modulus = mask + 1;
+    }
+    return clock;
+}
+
+// `run` entries, which have one layout.
 static void finish_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,
                        uint32_t slot, size_t run, struct extract_event *events)
 {
-    const struct extract_trace *trace = reader->trace;
-    const struct extract_clock clock =
-        trace->pieces ? extract_epoch_of(trace, reader->piece)->clock : trace->info.clock;
+    const struct extract_clock clock = clock_of(reader, snapshot, slot);
     const uint8_t *verdict = snapshot->verdict + slot;
     for (size_t i = 0; i < run; i++) {
         struct extract_event *event = &events[i];

@@ -25,6 +25,8 @@ struct extract_running {
     struct extract_running_status status;
     size_t used;                // bytes of the buffer
     size_t frame;               // where the frame under way begins
+    struct extract_text rates;  // what is to be said of the rates of stamps, NUL-ended
+    bool has_no_numbers;        // of some frames
     bool told;                  // a TCFG record lies in the buffer, or the user says what it would
     bool skipping;              // a frame is too long, its rest is passed
     uint64_t due;               // when the layout is inferred from what there is; 0: at no time
@@ -83,6 +85,7 @@ enum extract_code extract_running_open(struct extract_running **running, const c
     r->options.ring_known = r->options.goes_on = true;
     r->options.ring = 0;
     r->symbols = symbols;
+    extract_text_init(&r->rates, NULL, NULL);
     r->told = is_told(options->rkh);
     r->status.whole = true;
     extract_error_set(&r->doubt, EXTRACT_BAD, name, "is it an RKH stream, at this speed?",
@@ -95,6 +98,7 @@ void extract_running_close(struct extract_running *running)
     if (!running)
         return;
     extract_session_close(running->session);
+    extract_text_free(&running->rates);
     extract_memory_close(running->memory);
     free(running);
 }
@@ -102,12 +106,10 @@ void extract_running_close(struct extract_running *running)
 struct extract_running_status extract_running_status(const struct extract_running *running)
 {
     struct extract_running_status status = running->status;
-    const struct extract_session *session = running->session;
     status.partial = (uint32_t)(running->used - running->frame);
-    status.settled = session != NULL;
-    if (session)
-        status.lost_known = extract_trace_snapshot(extract_session_trace(session))
-                                ->ring.rkh.value[EXTRACT_RKH_NSEQ] != 0;
+    status.settled = running->session != NULL;
+    status.lost_known = status.settled && !running->has_no_numbers;
+    status.rates = running->rates.used ? running->rates.data : NULL;
     return status;
 }
 
@@ -130,6 +132,12 @@ static void count(struct extract_running *r)
     status->length += damage->length;
     status->id += damage->id;
     status->lost += snapshot->lost;
+    r->has_no_numbers |= !snapshot->lost_known;
+    if (r->options.hz || r->rates.used)
+        return;
+    report_rkh_rates(&r->rates, extract_session_trace(r->session));
+    if (r->rates.used)
+        extract_text_putc(&r->rates, 0);
 }
 
 // The last flag stays: it says that a frame begins behind it.

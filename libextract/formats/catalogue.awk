@@ -34,7 +34,7 @@ NR == 1 {
     kinds["ptr-code"] = "CODE"; kinds["ptr-string"] = "STRING"
     kinds["enum-thread-state"] = "THREAD_STATE"; kinds["enum-tcp-state"] = "TCP_STATE"
     kinds["enum-flags-get"] = "FLAGS_GET"; kinds["enum-flags-set"] = "FLAGS_SET"
-    kinds["signal"] = "SIGNAL"; kinds["pool"] = "POOL"; kinds["pool-index"] = "POOL_INDEX"
+    kinds["signal"] = "SIGNAL"; kinds["pool"] = "POOL"
     kinds["text"] = "TEXT"; kinds["none"] = "NONE"; kinds["user-event"] = "USER_EVENT"
     kinds["action"] = "ACTION"; kinds["event"] = "EVENT"
     events = $2 == "symbol"

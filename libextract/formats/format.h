@@ -113,6 +113,9 @@ struct extract_stream {
     // entry begins at `from`; else what lies in front of the first is nothing. False: out of
     // memory.
     bool (*walk)(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
+    // The bits that count in the stamps of entries of a layout (struct extract_extent), where
+    // layouts differ in them; 0, or NULL: those of the ring.
+    uint64_t (*stamp_mask)(const struct extract_ring *ring, unsigned layout);
     // Holes have become verdicts on entries, from index `from` on: what those gave to others is to
     // be taken back. NULL: they give nothing.
     void (*judged)(struct extract_snapshot *snapshot, uint32_t from);
@@ -188,13 +191,10 @@ static inline uint64_t extract_key_number(uint64_t key)
 // The key of what a value of a kind names. False: it names nothing that events tell of.
 static inline bool extract_value_key(enum extract_kind kind, uint64_t value, uint64_t *key)
 {
-    bool number = kind == EXTRACT_KIND_SIGNAL || kind == EXTRACT_KIND_POOL_INDEX ||
-                  kind == EXTRACT_KIND_USER_EVENT;
-    bool pool = kind == EXTRACT_KIND_POOL && value;
-    *key = number ? extract_number_key(kind, value)
-           : pool ? extract_number_key(EXTRACT_KIND_POOL_INDEX, value - 1)
-                  : value;
-    return number || pool || kind == EXTRACT_KIND_OBJECT;
+    bool number = kind == EXTRACT_KIND_SIGNAL || kind == EXTRACT_KIND_USER_EVENT ||
+                  (kind == EXTRACT_KIND_POOL && value != EXTRACT_NO_POOL);
+    *key = number ? extract_number_key(kind, value) : value;
+    return number || kind == EXTRACT_KIND_OBJECT;
 }
 
 // Makes room for `more` entries in the index of a copied ring of bytes. False: out of memory.
@@ -213,6 +213,20 @@ static inline bool extract_snapshot_note(struct extract_snapshot *snapshot,
     snapshot->ring.entries.count = at + 1;
     return true;
 }
+
+// A number of a kind that has names, and the name that an entry tells of it (NULL: none).
+struct extract_number {
+    uint64_t value;
+    const char *name;
+};
+
+// Such numbers of a trace, ascending, each once.
+struct extract_numbers {
+    const struct extract_number *list;
+    size_t count;
+};
+
+typedef bool extract_name_taker(void *context, uint64_t number, const char *name);
 
 // What a word of a target's own filters names.
 enum extract_target_kind {
@@ -253,6 +267,9 @@ struct extract_format {
     // Finds the ring through the firmware's symbols (may be NULL: NOTFOUND).
     enum extract_code (*find)(struct extract_ring *ring, struct extract_memory *memory,
                               struct extract_symbols *symbols, struct extract_error *error);
+    // Whether what a user says of the ring, or what is left of the firmware's symbols, speaks of
+    // this format though `find` finds nothing: then its error says most. NULL: no.
+    bool (*is_meant)(const struct extract_ring *ring, const struct extract_symbols *symbols);
     // Reads and checks the header at an address that the caller vouches for.
     enum extract_code (*at)(struct extract_ring *ring, struct extract_memory *memory,
                             struct extract_symbols *symbols, uint64_t address,
@@ -307,6 +324,16 @@ struct extract_format {
     // The event that another one speaks of, with its arguments. False, or NULL: it is of none.
     bool (*inner)(const struct extract_snapshot *snapshot, const struct extract_event *event,
                   struct extract_event *inner);
+    // Gives the names that the firmware's ELF has for signals to `take` (which returns false when
+    // memory is short), and says how that is known. `numbers` are those that the trace holds.
+    // Errors: USAGE, NOMEM. NULL: the format has no signals.
+    enum extract_code (*name_signals)(const struct extract_ring *ring,
+                                      struct extract_symbols *symbols,
+                                      const struct extract_numbers *numbers,
+                                      extract_name_taker *take, void *context,
+                                      struct extract_signals *signals, struct extract_error *error);
+    // The number that the ELF's source gives to a signal of that name. False, or NULL: none.
+    bool (*signal_number)(struct extract_symbols *symbols, const char *name, uint64_t *number);
     bool names_members;      // what lies inside of a variable is called by its member: "ao.equeue"
     uint32_t user_ids;       // the id of user event 0, where user events have names; else 0
     bool users_share;        // user events without a template of their own have that of number 0

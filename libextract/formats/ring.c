@@ -195,7 +195,7 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
                                          struct extract_error *error)
 {
     const struct extract_format *format;
-    struct verdict verdict = {EXTRACT_OK, {0}};
+    struct verdict verdict = {EXTRACT_OK, {0}}, meant = verdict;
     for (size_t i = 0; (format = extract_format_at(i)); i++) {
         struct extract_error said;
         if (wanted && format != wanted)
@@ -206,7 +206,18 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
         if (!code)
             return EXTRACT_OK;
         weigh(&verdict, code, &said);
+        if (format->is_meant && format->is_meant(ring, symbols))
+            meant = (struct verdict){code, said};
     }
+    if (verdict.code == EXTRACT_NOTFOUND && meant.code)
+        verdict = meant;
+    else if (verdict.code == EXTRACT_NOTFOUND && !wanted && !extract_symbols_count(symbols))
+        return extract_error_set(
+            error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
+            "use the ELF file from before 'strip'; for all but RKH, the "
+            "header's address does as well (--ring, in GDB: ringside set ring)",
+            "the ELF file is stripped: it has neither _tx_trace_header_ptr "
+            "(ThreadX) nor trcstm (RKH), ringside_posix or ringside_hooks");
     if (error)
         *error = verdict.error;
     return verdict.code;

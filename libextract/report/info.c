@@ -153,6 +153,14 @@ static void put_log(struct facts *facts, const struct extract_log_info *log)
         extract_text_putc(facts->text, '}');
 }
 
+static bool lacks_numbers(const struct extract_rkh *rkh)
+{
+    for (unsigned i = 0; i < rkh->layouts; i++)
+        if (!rkh->layout[i].value[EXTRACT_RKH_NSEQ])
+            return true;
+    return false;
+}
+
 static const char *why_unknown(const struct extract_info *info, const struct extract_ring *ring)
 {
     if (info->gaps_not_exact)
@@ -160,7 +168,8 @@ static const char *why_unknown(const struct extract_info *info, const struct ext
     bool counts = !ring->entries.slot_bytes;
     if (!info->log && !strcmp(info->format, "rkh"))
         return info->overrun ? "the ring is full, and keeps no count of what it overwrites"
-                             : "frames have no numbers";
+               : lacks_numbers(&ring->rkh) ? "frames have no numbers"
+                                           : "the stream has more layouts than can be told apart";
     return counts ? "damage hides some, or the target recorded while its count was read"
                   : "the ring keeps no count of what it overwrites";
 }
@@ -254,8 +263,12 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     facts_seconds(&facts, info->span_ticks, options->hz);
     put_state(&facts, info);
     put_filter(&facts, ring);
-    if (!strcmp(info->format, "rkh"))
+    if (!strcmp(info->format, "rkh")) {
         facts_rkh(&facts, &ring->rkh);
+        if (info->signals)
+            facts_signals(&facts, info->signals);
+        facts_runs(&facts, trace, options);
+    }
     if (!strcmp(info->format, "posix"))
         facts_posix(&facts, extract_trace_snapshot(trace));
     if (info->log)

@@ -106,6 +106,17 @@ static bool put_label(struct pen *pen, const struct part *label, bool *first)
     return put_piece(pen, label->bytes, label->length);
 }
 
+// The i-th field as a number, or null where an event is of no pool.
+static void put_field(struct pen *pen, const struct extract_event *event, unsigned i)
+{
+    bool has_kind = i < event->type->fields;
+    if (has_kind && event->type->field[i].kind == EXTRACT_KIND_POOL &&
+        event->field[i] == EXTRACT_NO_POOL)
+        PEN_LITERAL(pen, "null");
+    else
+        pen_dec(pen, event->field[i]);
+}
+
 static bool put_fields(struct report *report, const struct plan *plan,
                        const struct extract_event *event)
 {
@@ -116,7 +127,7 @@ static bool put_fields(struct report *report, const struct plan *plan,
             continue;
         if (!put_label(&report->pen, &plan->label[i], &first))
             return false;
-        pen_dec(&report->pen, event->field[i]);
+        put_field(&report->pen, event, i);
     }
     return true;
 }
@@ -304,7 +315,7 @@ static bool put_rest(struct report *report, const struct extract_event *event)
     for (unsigned i = 0; i < event->fields; i++) {
         if (i)
             pen_char(pen, ',');
-        pen_dec(pen, event->field[i]);
+        put_field(pen, event, i);
     }
     PEN_LITERAL(pen, "],");
     if ((event->data && !put_data(pen, event)) || !put_items(report, event) ||

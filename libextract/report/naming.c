@@ -166,7 +166,6 @@ const char *naming_find(struct naming *naming, enum extract_kind kind, uint64_t 
         break;
     case EXTRACT_KIND_SIGNAL:
     case EXTRACT_KIND_POOL:
-    case EXTRACT_KIND_POOL_INDEX:
     case EXTRACT_KIND_USER_EVENT:
         named = put_numbered(naming, kind, value);
         break;
@@ -200,8 +199,6 @@ static void put_number(enum extract_kind kind, uint64_t value, struct extract_te
         extract_text_printf(text, "%u.%u.%u.%u", (unsigned)(value >> 24),
                             (unsigned)(value >> 16 & 255), (unsigned)(value >> 8 & 255),
                             (unsigned)(value & 255));
-    else if (kind == EXTRACT_KIND_POOL && value) // as other events number the same pool
-        extract_text_dec(text, value - 1);
     else if (is_decimal(kind))
         extract_text_dec(text, value);
     else

@@ -170,6 +170,10 @@ static inline bool report_has_threshold(const struct extract_event *event)
     return event->context == EXTRACT_THREAD && event->threshold != EXTRACT_NO_PRIORITY;
 }
 
+// rkh.c: a line for each rate that a stream tells and that is of no use, for a user who has not
+// said the rate.
+void report_rkh_rates(struct extract_text *text, const struct extract_trace *trace);
+
 struct extract_session;
 
 // session.c. Of an RKH stream that is read in stretches: the next one takes the place of the one in

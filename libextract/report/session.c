@@ -16,6 +16,7 @@ struct extract_session {
     struct extract_report_options report;
     struct extract_report_part part; // of a stream that goes on
     uint64_t hz;                     // that the user says
+    bool has_stamps;                 // some that were read, of an RKH stream
     struct extract_columns columns;
     struct extract_report_outcome outcome; // of the last report
     struct extract_templates *templates;   // NULL: not asked for yet
@@ -109,6 +110,17 @@ static enum extract_code read_trace(struct extract_session *session, struct extr
     return code;
 }
 
+// The rate that the stream tells, until one of its clocks has another one: ticks of both add up to
+// no number of seconds.
+static void take_rate(struct extract_session *session, const struct extract_ring *ring)
+{
+    if (session->hz || (session->has_stamps && !ring->rkh.value[EXTRACT_RKH_TS]))
+        return;
+    bool differs = session->has_stamps && ring->hz != session->report.hz;
+    session->report.hz = differs ? 0 : ring->hz;
+    session->has_stamps = ring->rkh.value[EXTRACT_RKH_TS];
+}
+
 enum extract_code extract_session_go_on(struct extract_session *session,
                                         struct extract_memory *memory,
                                         const struct extract_ring *ring, bool anew,
@@ -119,7 +131,7 @@ enum extract_code extract_session_go_on(struct extract_session *session,
     if (code)
         return code;
     session->snapshot = next;
-    session->report.hz = session->hz ? session->hz : next.ring.hz;
+    take_rate(session, &next.ring);
     code = extract_trace_go_on(session->trace, &session->snapshot, anew, error);
     extract_snapshot_free(&old);
     return code;
@@ -189,8 +201,8 @@ static enum extract_code open_session(struct extract_session **session,
     if (!code)
         code = memory ? read_trace(s, memory, symbols, options, error)
                       : read_log(s, log, symbols, options, error);
-    if (!code && !s->report.hz)
-        s->report.hz = extract_trace_snapshot(s->trace)->ring.hz;
+    if (!code)
+        take_rate(s, &extract_trace_snapshot(s->trace)->ring);
     if (!code && options->only_hooks)
         code = add_hooks(s, options->only_hooks, false, error);
     if (!code && options->not_hooks)
@@ -282,6 +294,8 @@ static enum extract_code run_damage(struct extract_session *session, struct extr
 {
     (void)error;
     extract_report_damage(text, session->trace);
+    if (!session->hz)
+        report_rkh_rates(text, session->trace);
     put_outcome(&session->outcome, text);
     return text->code;
 }

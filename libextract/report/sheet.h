@@ -29,6 +29,11 @@ void facts_seconds(struct facts *facts, uint64_t ticks, uint64_t hz);
 
 // What is known of an RKH stream (rkh.c).
 void facts_rkh(struct facts *facts, const struct extract_rkh *rkh);
+// Which enumeration of the ELF names signals.
+void facts_signals(struct facts *facts, const struct extract_signals *signals);
+// Its runs; in text only where there are several.
+void facts_runs(struct facts *facts, const struct extract_trace *trace,
+                const struct extract_report_options *options);
 
 // What is known of a POSIX trace stream (posix.c).
 void facts_posix(struct facts *facts, const struct extract_snapshot *snapshot);

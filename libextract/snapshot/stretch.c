@@ -132,6 +132,8 @@ static void overlay(struct extract_rkh *rkh, const struct extract_rkh *better)
             rkh->value[key] = better->value[key];
             rkh->from[key] = better->from[key];
         }
+    if (better)
+        memcpy(rkh->signals, better->signals, sizeof rkh->signals);
 }
 
 // The copy as a ring of bytes that holds nothing else, with the room that its walk may ask for.
@@ -160,7 +162,7 @@ static bool walk_runs(struct reading *r)
     const struct extract_stream *stream = all->ring.format->stream;
     for (size_t i = 0; i < r->run_count; i++) {
         uint32_t to = i + 1 < r->run_count ? r->runs[i + 1].from : r->used;
-        memset(&all->ring.rkh.walked, 0, sizeof all->ring.rkh.walked);
+        all->ring.rkh.walked = (struct extract_rkh_walked){.layout = all->ring.rkh.walked.layout};
         if (to != r->runs[i].from && !stream->walk(all, r->runs[i].from, to, r->runs[i].border))
             return false;
     }

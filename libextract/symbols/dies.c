@@ -73,6 +73,24 @@ static void take_place(Dwarf_Attribute *attribute, struct die *die)
     die->placed &= !c.failed && !extract_cursor_left(&c);
 }
 
+// An enumerator's value: negative ones have a form with a sign of their own.
+static void take_value(Dwarf_Attribute *attribute, struct die *die)
+{
+    bool is_signed = attribute->form == DW_FORM_sdata || attribute->form == DW_FORM_implicit_const;
+    Dwarf_Sword with_sign;
+    Dwarf_Word value;
+
+    if (die->tag != DW_TAG_enumerator)
+        return;
+    if (is_signed && dwarf_formsdata(attribute, &with_sign) == 0) {
+        die->value = with_sign;
+        die->valued = true;
+    } else if (!is_signed && dwarf_formudata(attribute, &value) == 0) {
+        die->value = (int64_t)value;
+        die->valued = true;
+    }
+}
+
 static int take_attribute(Dwarf_Attribute *attribute, void *context)
 {
     struct die *die = context;
@@ -93,6 +111,9 @@ static int take_attribute(Dwarf_Attribute *attribute, void *context)
         break;
     case DW_AT_count:
         die->count = number(attribute);
+        break;
+    case DW_AT_const_value:
+        take_value(attribute, die);
         break;
     case DW_AT_data_member_location:
         die->location = member_location(attribute);

@@ -7,6 +7,8 @@
 
 // Chains of typedefs and qualifiers, and nested structs, longer than this are cyclic or hostile.
 #define TYPE_DEPTH_MAX 32
+// What one question may cost: far above honest input.
+#define STEPS_OF_A_QUESTION (1u << 26)
 
 // An entry: its shape, and those of its attributes that say something about types.
 struct die {
@@ -21,7 +23,9 @@ struct die {
     uint64_t size;
     uint64_t location; // offset of a member
     uint64_t count;    // of a subrange
+    int64_t value;     // of an enumerator, where `valued`
     bool sized;
+    bool valued;
     bool bitfield;
     bool declaration;
     bool placed;
@@ -82,6 +86,9 @@ struct type_question {
     size_t buffer_size;
     struct asking asking; // set by extract_types_ask
 };
+
+// The DWARF of the ELF, whose types are indexed on the first call. NULL: there is none.
+struct extract_dwarf *extract_types_dwarf(struct extract_symbols *symbols);
 
 // Finds the type and has the question answered. The index is built on the first one.
 bool extract_types_ask(struct extract_symbols *symbols, struct type_question *question);

@@ -49,6 +49,29 @@ struct type_index {
     bool read;
 };
 
+struct enumerator {
+    uint32_t name; // offset into enum_table.names
+    int64_t value;
+};
+
+struct enumeration {
+    uint32_t name;         // offset into enum_table.names; UINT32_MAX: it has none
+    uint32_t first, count; // of its enumerators
+    uint64_t offset;       // in .debug_info
+};
+
+// The enumerations of all units, each once.
+struct enum_table {
+    struct enumeration *list;
+    size_t count;
+    size_t capacity;
+    struct enumerator *enumerators;
+    size_t enumerator_count;
+    size_t enumerator_capacity;
+    struct extract_text names; // NUL-ended strings, one behind the other
+    bool read;
+};
+
 struct extract_symbols {
     char *path;
     uint64_t moved; // how far above the addresses of its file the program was loaded
@@ -58,6 +81,7 @@ struct extract_symbols {
     struct symbol_table table;
     struct line_table lines;
     struct type_index types;
+    struct enum_table enums;
 };
 
 // Reads .symtab (or .dynsym). A file without either leaves the table empty.
@@ -75,6 +99,7 @@ bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t a
 
 void extract_lines_free(struct line_table *lines);
 void extract_types_free(struct type_index *types);
+void extract_enums_free(struct enum_table *enums);
 
 // The index of the last of `count` (> 0) ascending keys that is <= key; keys[0] <= key is given.
 // Without branches that depend on the data: a wrong guess costs more than the step.

@@ -4,6 +4,7 @@
 // In: the path or the bytes of an ELF file. Out: struct extract_symbols and answers from its
 // tables. The file is read into memory, not mapped: a build that shrinks a mapped file would kill
 // the debugger that this runs in (SIGBUS).
+#define _GNU_SOURCE // memmem
 #include "base/file.h"
 #include "room.h"
 #include <errno.h>
@@ -132,6 +133,7 @@ void extract_symbols_close(struct extract_symbols *symbols)
 {
     if (!symbols)
         return;
+    extract_enums_free(&symbols->enums);
     extract_types_free(&symbols->types);
     extract_lines_free(&symbols->lines);
     extract_table_free(&symbols->table);
@@ -291,6 +293,24 @@ bool extract_symbols_describe(struct extract_symbols *symbols, uint64_t address,
     return true;
 }
 
+static bool is_constant(const struct elf_section *s)
+{
+    return s->type == SHT_PROGBITS && (s->flags & (SHF_ALLOC | SHF_WRITE)) == SHF_ALLOC && s->bytes;
+}
+
+bool extract_symbols_has_text(const struct extract_symbols *symbols, const char *text)
+{
+    const struct elf_file *file = &symbols->file;
+    size_t length = strlen(text) + 1;
+
+    for (uint32_t i = 0; i < file->section_count; i++) {
+        const struct elf_section *s = &file->sections[i];
+        if (is_constant(s) && memmem(s->bytes, s->length, text, length))
+            return true;
+    }
+    return false;
+}
+
 size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint64_t address,
                                      void *buffer, size_t length)
 {
@@ -299,8 +319,7 @@ size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint
     address -= symbols->moved;
     for (uint32_t i = 0; i < file->section_count; i++) {
         const struct elf_section *s = &file->sections[i];
-        if (s->type != SHT_PROGBITS || (s->flags & (SHF_ALLOC | SHF_WRITE)) != SHF_ALLOC ||
-            !s->bytes || address < s->address || address - s->address >= s->length)
+        if (!is_constant(s) || address < s->address || address - s->address >= s->length)
             continue;
         size_t at = (size_t)(address - s->address);
         size_t count = length < s->length - at ? length : s->length - at;

@@ -7,9 +7,6 @@
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
 
-// What one question may cost: far above honest input.
-#define STEPS_OF_A_QUESTION (1u << 26)
-
 // Of one bare name: the typedef first, then the tag of a struct, then the rest.
 static int rank(int tag)
 {
@@ -287,7 +284,7 @@ static bool ask(void *context)
     return found && q->answer(&q->asking, &type, q);
 }
 
-bool extract_types_ask(struct extract_symbols *symbols, struct type_question *question)
+struct extract_dwarf *extract_types_dwarf(struct extract_symbols *symbols)
 {
     struct type_index *index = &symbols->types;
 
@@ -297,6 +294,14 @@ bool extract_types_ask(struct extract_symbols *symbols, struct type_question *qu
             extract_types_free(index);
         index->read = true;
     }
+    return index->dwarf;
+}
+
+bool extract_types_ask(struct extract_symbols *symbols, struct type_question *question)
+{
+    struct type_index *index = &symbols->types;
+
+    extract_types_dwarf(symbols);
     question->asking = (struct asking){index->dwarf, index, STEPS_OF_A_QUESTION};
     return extract_dwarf_run(&index->dwarf, ask, question);
 }

@@ -13,6 +13,30 @@ void extract_types_free(struct type_index *types)
     (void)types;
 }
 
+void extract_enums_free(struct enum_table *enums)
+{
+    (void)enums;
+}
+
+bool extract_symbols_enum(struct extract_symbols *symbols, size_t i, struct extract_enum *found)
+{
+    (void)symbols, (void)i, (void)found;
+    return false;
+}
+
+bool extract_symbols_enumerator(struct extract_symbols *symbols, const struct extract_enum *of,
+                                size_t i, const char **name, int64_t *value)
+{
+    (void)symbols, (void)of, (void)i, (void)name, (void)value;
+    return false;
+}
+
+void extract_symbols_constants(struct extract_symbols *symbols, const char *type,
+                               extract_value_taker *take, void *context)
+{
+    (void)symbols, (void)type, (void)take, (void)context;
+}
+
 bool extract_symbols_place(struct extract_symbols *symbols, uint64_t address,
                            struct extract_place *place)
 {

@@ -88,10 +88,14 @@ static const struct line {
     [233] = {"UT", "FAIL", {NULL}},
 };
 
-// The wire's header stands in front of the arguments: id, number, stamp.
-static unsigned number_of(const struct extract_event *event, const struct rkh_wire *wire)
+// The header of a frame is in front of its arguments: id, number, stamp.
+int trazer_number(const struct extract_event *event)
 {
-    return event->id == RKH_FWK_TCFG ? 0 : event->data[-(int)wire->ts - 1];
+    struct rkh_wire wire;
+    rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
+    if (extract_event_is_mark(event) || !wire.nseq || event->id == RKH_FWK_TCFG)
+        return -1;
+    return event->data[-(int)wire.ts - 1];
 }
 
 static void put_right(struct extract_text *text, uint64_t value, unsigned columns)
@@ -114,14 +118,15 @@ static void put_head(struct trazer *trazer, const struct extract_event *event,
 {
     static const uint8_t digits[] = {0, 3, 5, 10, 10};
     struct extract_text *text = trazer->text;
+    int number = trazer_number(event);
+    extract_text_putc(text, ' ');
     if (wire->ts) {
-        extract_text_putc(text, ' ');
         put_right(text, event->id == RKH_FWK_TCFG ? 0 : event->raw_stamp, digits[wire->ts]);
         extract_text_puts(text, "| ");
     }
     if (wire->nseq) {
         extract_text_putc(text, '[');
-        put_right(text, number_of(event, wire), 3);
+        put_right(text, number < 0 ? 0 : (unsigned)number, 3);
         extract_text_puts(text, "] | ");
     }
     put_left(text, group, 3);

@@ -24,15 +24,32 @@ static void put_damage(struct trazer *trazer, uint64_t frames)
         extract_text_puts(trazer->text, sums ? "Stream Checksum Error\n" : "Stream Frame Error\n");
 }
 
-static void put_shown(struct trazer *trazer, const struct extract_event *event,
-                      const struct trazer_derived *derived)
+// Trazer knows losses by the numbers of the frames that it takes. So damaged frames, whose numbers
+// it does not take, are followed by a line of a loss, too.
+static void put_gap(struct trazer *trazer, const struct extract_event *event, bool shown)
 {
-    if (event->id == EXTRACT_ID_LOST)
+    struct trazer_numbers *numbers = &trazer->numbers;
+    int number = trazer_number(event);
+    bool is_gap = number >= 0 && numbers->is_known && number != numbers->expected &&
+                  !(numbers->has_begun && !number);
+    if (is_gap && !numbers->is_told && (shown || numbers->has_damage))
         extract_text_puts(trazer->text, loss_line);
-    else if (event->id == EXTRACT_ID_BROKEN)
-        put_damage(trazer, event->field[1]);
-    else
-        trazer_event(trazer, event, derived);
+    bool is_record = event->id == RKH_FWK_TCFG;
+    *numbers =
+        (struct trazer_numbers){.is_known = number >= 0 || (is_record && numbers->is_known),
+                                .has_begun = is_record,
+                                .expected = number < 0 ? numbers->expected : (uint8_t)(number + 1)};
+}
+
+static void put_mark(struct trazer *trazer, const struct extract_event *mark)
+{
+    if (mark->id == EXTRACT_ID_LOST) {
+        extract_text_puts(trazer->text, loss_line);
+        trazer->numbers.is_told = true;
+    } else if (mark->id == EXTRACT_ID_BROKEN) {
+        put_damage(trazer, mark->field[1]);
+        trazer->numbers.has_damage = true;
+    }
 }
 
 // Takes an event for what it tells of later ones, and shows it when it is asked for.
@@ -40,8 +57,13 @@ static bool pass_event(struct trazer *trazer, const struct extract_event *event,
 {
     struct trazer_derived derived;
     bool fits = trazer_queues_take(&trazer->queues, event, &derived);
-    if (fits && shown)
-        put_shown(trazer, event, &derived);
+    bool is_mark = extract_event_is_mark(event);
+    if (fits && !is_mark)
+        put_gap(trazer, event, shown);
+    if (fits && shown && is_mark)
+        put_mark(trazer, event);
+    else if (fits && shown)
+        trazer_event(trazer, event, &derived);
     trazer->shown += shown;
     if (!fits || !trazer_names_take(&trazer->names, event))
         trazer->text->code = EXTRACT_NOMEM;

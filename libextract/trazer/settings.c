@@ -60,7 +60,6 @@ static uint32_t value_before(const struct extract_rkh *rkh, const struct setting
 void trazer_banner(struct trazer *trazer, const char *source)
 {
     struct extract_text *text = trazer->text;
-    const char *folder = source ? strrchr(source, '/') : NULL;
     extract_text_puts(text, "\n--- TRAZER V3.2 RC --- RKH trace event interpreter ---\n\n"
                             "          tested with:\tRKH V3.0.00\n\n"
                             "Using local RKH configuration\n\n");
@@ -68,7 +67,7 @@ void trazer_banner(struct trazer *trazer, const char *source)
         extract_text_printf(text, "   %-30s= %" PRIu32 "\n", settings[i].name,
                             value_before(&trazer->ring->rkh, &settings[i]));
     extract_text_puts(text, "\n\n-------- Parsing trace stream from file ");
-    extract_text_escaped(text, folder ? folder + 1 : source ? source : "");
+    extract_text_escaped(text, source ? source : "");
     extract_text_puts(text, " --------\n\n");
 }
 

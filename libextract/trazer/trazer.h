@@ -47,6 +47,15 @@ struct trazer_names {
     struct extract_text raw;   // the one that is taken
 };
 
+// The sequence numbers of frames, as the lines follow them.
+struct trazer_numbers {
+    bool is_known;   // `expected` is the number of the next frame, if none is missing
+    bool has_begun;  // a TCFG record came last: the target may count from 0 again
+    bool is_told;    // the loss in front of the next frame has its line
+    bool has_damage; // damaged frames in front of the next frame have lines
+    uint8_t expected;
+};
+
 struct trazer {
     struct extract_text *text;
     const struct extract_trace *trace;
@@ -58,6 +67,7 @@ struct trazer {
     size_t at, got;
     struct extract_text scratch;
     uint64_t shown;
+    struct trazer_numbers numbers;
     bool (*go_on)(void *context);
     void *context;
 };
@@ -94,14 +104,16 @@ bool trazer_queues_take(struct trazer_queues *queues, const struct extract_event
 void trazer_banner(struct trazer *trazer, const char *source);
 void trazer_settings(struct trazer *trazer, const struct extract_event *event);
 
-// lines.c. The line, or lines, of an event.
+// lines.c. The sequence number of an event's frame; -1: it has none.
+int trazer_number(const struct extract_event *event);
+// The line, or lines, of an event.
 void trazer_event(struct trazer *trazer, const struct extract_event *event,
                   const struct trazer_derived *derived);
 
 // values.c. What an argument is.
 void trazer_address(struct trazer *trazer, uint64_t address);
 void trazer_signal(struct trazer *trazer, uint64_t number);
-void trazer_pool(struct trazer *trazer, uint64_t index);
+void trazer_pool(struct trazer *trazer, uint64_t index); // counted from 0; Trazer counts from 1
 // Behind a mark, at least so many upper-case digits.
 void trazer_hex(struct trazer *trazer, const char *mark, uint64_t value, unsigned digits);
 void trazer_name(struct trazer *trazer, const struct rkh_item *item); // without a leading &

@@ -69,8 +69,8 @@ void trazer_signal(struct trazer *trazer, uint64_t number)
 
 void trazer_pool(struct trazer *trazer, uint64_t index)
 {
-    if (!put_name(trazer, extract_number_key(EXTRACT_KIND_POOL_INDEX, index)))
-        trazer_hex(trazer, "0X", index, 1);
+    if (!put_name(trazer, extract_number_key(EXTRACT_KIND_POOL, index)))
+        extract_text_dec(trazer->text, index + 1);
 }
 
 // ---- user events ----

@@ -10,11 +10,12 @@
 struct rkh_signal *rkh_signal_at(struct rkh_study *study, const struct rkh_object *object,
                                  uint64_t signal)
 {
-    struct rkh_signal *row =
-        rkh_table_at(&study->signals, rkh_pair_key(object->address, signal), NULL);
+    size_t of = rkh_table_index(&study->objects, object);
+    struct rkh_signal *row = rkh_table_at(&study->signals, rkh_pair_key(of, signal), NULL);
     study->failed |= !row;
     if (row) {
-        row->of = rkh_table_index(&study->objects, object);
+        row->of = of;
+        row->seq = study->now.seq;
         row->object = object->address;
         row->signal = signal;
     }
@@ -78,7 +79,7 @@ static void take_get(struct rkh_study *study, const struct extract_event *event,
     signal->uncertain += !sure;
     study->uncertain += !sure;
     note_queue(object, event);
-    if (!sure || !study->timed || event->ticks < post->ticks)
+    if (!sure || !study->now.has_stamps || event->ticks < post->ticks)
         return;
     add_sample(study, &study->latencies, rkh_table_index(&study->signals, signal),
                event->ticks - post->ticks);
@@ -94,10 +95,12 @@ static struct rkh_timer *timer_of(struct rkh_study *study, const struct extract_
     struct rkh_timer *timer;
     if (!rkh_field(event, "tmr", &address))
         return NULL;
-    timer = rkh_table_at(&study->timers, address, NULL);
+    timer = rkh_table_at(&study->timers, rkh_study_key(study, address), NULL);
     study->failed |= !timer;
-    if (timer)
-        timer->address = address;
+    if (!timer)
+        return NULL;
+    timer->address = address;
+    timer->seq = study->now.seq;
     return timer;
 }
 

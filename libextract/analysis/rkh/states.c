@@ -19,16 +19,17 @@ static void add_turn(struct rkh_study *study, const struct rkh_object *object,
     study->turns = turns;
     study->turns[study->turn_count++] =
         (struct rkh_turn){rkh_table_index(&study->objects, object), object->state, at->ticks,
-                          object->state_known, at->is_timed};
+                          object->state_known, at->in_stretch};
 }
 
 static struct rkh_state *state_at(struct rkh_study *study, const struct rkh_object *object,
                                   uint64_t state)
 {
-    struct rkh_state *row =
-        rkh_table_at(&study->states, rkh_pair_key(object->address, state), NULL);
+    size_t of = rkh_table_index(&study->objects, object);
+    struct rkh_state *row = rkh_table_at(&study->states, rkh_pair_key(of, state), NULL);
     if (row) {
-        row->of = rkh_table_index(&study->objects, object);
+        row->of = of;
+        row->seq = object->seq;
         row->object = object->address;
         row->state = state;
     }
@@ -143,7 +144,7 @@ void rkh_states_catch_up(struct rkh_study *study, struct rkh_object *object)
 
 void rkh_states_end(struct rkh_study *study)
 {
-    study->now.counts = study->now.is_timed = false;
+    study->now.counts = study->now.in_stretch = false;
     rkh_states_break(study, true);
     for (size_t i = 0; i < study->objects.count && !study->failed; i++)
         rkh_states_catch_up(study, rkh_table_row(&study->objects, i));

@@ -19,11 +19,12 @@ static void take_queue(struct rkh_study *study, const struct extract_event *even
     struct rkh_queue *queue;
     if (!rkh_field(event, "q", &address))
         return;
-    if (!(queue = rkh_table_at(&study->queues, address, NULL))) {
+    if (!(queue = rkh_table_at(&study->queues, rkh_study_key(study, address), NULL))) {
         study->failed = true;
         return;
     }
     queue->address = address;
+    queue->seq = study->now.seq;
     if (event->id == RKH_QUE_INIT) {
         rkh_field(event, "ao", &queue->object);
         rkh_field(event, "nelem", &queue->size);
@@ -50,11 +51,12 @@ static void take_pool(struct rkh_study *study, const struct extract_event *event
     struct rkh_pool *pool;
     if (!rkh_field(event, "mp", &address))
         return;
-    if (!(pool = rkh_table_at(&study->pools, address, NULL))) {
+    if (!(pool = rkh_table_at(&study->pools, rkh_study_key(study, address), NULL))) {
         study->failed = true;
         return;
     }
     pool->address = address;
+    pool->seq = study->now.seq;
     if (event->id == RKH_MP_INIT) {
         rkh_field(event, "nblocks", &pool->blocks);
         rkh_field(event, "bsize", &pool->block_size);
@@ -70,10 +72,13 @@ static void take_pool(struct rkh_study *study, const struct extract_event *event
 
 static struct rkh_event_pool *event_pool_at(struct rkh_study *study, uint64_t index)
 {
-    struct rkh_event_pool *pool = rkh_table_at(&study->event_pools, index, NULL);
+    struct rkh_event_pool *pool =
+        rkh_table_at(&study->event_pools, rkh_study_key(study, index), NULL);
     study->failed |= !pool;
-    if (pool)
-        pool->index = index;
+    if (!pool)
+        return NULL;
+    pool->index = index;
+    pool->seq = study->now.seq;
     return pool;
 }
 
@@ -90,14 +95,12 @@ static void count_event_pool(struct rkh_event_pool *pool, const struct extract_e
                        rkh_field(event, "nused", &used) && used >= pool->blocks;
 }
 
-// Registrations and dropped references count pools from 1 on; 0 is an event without one.
 static void take_event_pool(struct rkh_study *study, const struct extract_event *event)
 {
-    bool from_one = event->id == RKH_FWK_EPREG || event->id == RKH_FWK_GC;
     struct rkh_event_pool *pool;
     uint64_t number;
-    if (!rkh_field(event, "pool", &number) || (from_one && !number) ||
-        !(pool = event_pool_at(study, number - from_one)))
+    if (!rkh_field(event, "pool", &number) || number == EXTRACT_NO_POOL ||
+        !(pool = event_pool_at(study, number)))
         return;
     if (event->id == RKH_FWK_EPREG) {
         rkh_field(event, "nblk", &pool->blocks);

@@ -22,12 +22,14 @@ bool rkh_field(const struct extract_event *event, const char *label, uint64_t *v
 
 struct rkh_object *rkh_object_at(struct rkh_study *study, uint64_t address)
 {
-    struct rkh_object *object = rkh_table_at(&study->objects, address, NULL);
+    struct rkh_object *object = rkh_table_at(&study->objects, rkh_study_key(study, address), NULL);
     study->failed |= !object;
     if (!object)
         return NULL;
     object->address = address;
+    object->layout = study->now.layout;
     rkh_states_catch_up(study, object);
+    object->seq = study->now.seq;
     return object;
 }
 
@@ -103,11 +105,17 @@ static void take_event(struct rkh_study *study, const struct extract_event *even
     if (study->broken && study->break_count)
         study->breaks[study->break_count - 1].resumed = event->ticks;
     study->broken = study->lacking = false;
-    if (study->flowing && event->ticks > now->ticks)
+    now->seq = event->seq;
+    now->layout = (uint64_t)(rkh_layout_at(study->ring, event) - study->ring->rkh.layout);
+    now->has_stamps = study->timed && rkh_layout_at(study->ring, event)->value[EXTRACT_RKH_TS];
+    study->untimed |= now->in_stretch && !now->has_stamps;
+    if (study->flowing && event->ticks > now->ticks) {
         now->span += event->ticks - now->ticks;
+        study->spans[now->layout] += event->ticks - now->ticks;
+    }
     now->ticks = event->ticks;
     study->events += now->counts;
-    if (now->is_timed && !study->stretch_events++)
+    if (now->in_stretch && !study->stretch_events++)
         study->first = event->ticks;
     if (event->id >= RKH_SM_EVT_PROC && event->id <= RKH_SM_EX_TSEG)
         take_error(study, event);
@@ -118,7 +126,7 @@ static void take_event(struct rkh_study *study, const struct extract_event *even
     else if (event->id >= RKH_FWK_EPREG && event->id < RKH_USER)
         take_framework(study, event);
     rkh_messages_take(study, event);
-    study->flowing = study->now.is_timed;
+    study->flowing = study->now.in_stretch;
 }
 
 static void take_mark(struct rkh_study *study, const struct extract_event *mark)
@@ -138,7 +146,7 @@ static bool take_events(void *context, const struct extract_event *events, const
     struct rkh_study *study = context;
     for (size_t i = 0; i < count && !study->failed; i++) {
         study->now.counts = standing[i] == EXTRACT_LET_THROUGH;
-        study->now.is_timed = standing[i] != EXTRACT_OUTSIDE;
+        study->now.in_stretch = standing[i] != EXTRACT_OUTSIDE;
         if (extract_event_is_mark(&events[i]))
             take_mark(study, &events[i]);
         else
@@ -186,7 +194,7 @@ static void keep_turns(struct rkh_study *study)
         bool last = i + 1 == study->turn_count || next->of != turn.of;
         bool holds = study->stretch_events && turn.known && turn.ticks <= study->first &&
                      (last || next->ticks > study->first);
-        if (turn.is_timed || holds)
+        if (turn.in_stretch || holds)
             study->turns[kept++] = turn;
     }
     study->turn_count = kept;
@@ -218,16 +226,30 @@ static bool prepare(struct rkh_study *study)
     return trazer_queues_init(&study->model) && fits;
 }
 
+// What the runs of the stream have: some may have stamps, and others not.
+static void read_layouts(struct rkh_study *study, const struct extract_trace *trace)
+{
+    uint64_t hz = 0;
+    study->ring = &extract_trace_snapshot(trace)->ring;
+    for (unsigned i = 0; i < study->ring->rkh.layouts; i++) {
+        const struct extract_rkh_layout *layout = &study->ring->rkh.layout[i];
+        study->senders |= layout->value[EXTRACT_RKH_SNDR];
+        if (!layout->value[EXTRACT_RKH_TS])
+            continue;
+        study->mixed |= study->timed && rkh_layout_hz(layout) != hz;
+        study->timed = true;
+        hz = rkh_layout_hz(layout);
+    }
+    study->timed &= extract_trace_info(trace)->clock.direction != EXTRACT_CLOCK_NONE;
+}
+
 enum extract_code rkh_study_new(struct rkh_study **study, const struct extract_view *view,
                                 const struct extract_trace *trace, struct extract_error *error)
 {
-    const struct extract_rkh *rkh = &extract_trace_snapshot(trace)->ring.rkh;
     struct rkh_study *s = *study = calloc(1, sizeof *s);
     if (s && prepare(s)) {
         struct extract_sink sink = {.all = take_events, .context = s};
-        s->timed = rkh->value[EXTRACT_RKH_TS] &&
-                   extract_trace_info(trace)->clock.direction != EXTRACT_CLOCK_NONE;
-        s->senders = rkh->value[EXTRACT_RKH_SNDR];
+        read_layouts(s, trace);
         extract_view_run(view, &sink);
         if (finish(s))
             return EXTRACT_OK;

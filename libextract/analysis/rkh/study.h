@@ -67,8 +67,11 @@ struct rkh_range {
 // Where a walk is: the time of the trace, and of that what belongs to the view's stretch so far.
 struct rkh_moment {
     uint64_t ticks, span;
-    bool is_timed; // the event lies in the stretch
-    bool counts;   // and the view lets it through
+    bool in_stretch; // the event lies in the stretch
+    bool counts;     // and the view lets it through
+    bool has_stamps; // its run has stamps
+    uint64_t seq;    // of the event
+    uint64_t layout; // of its run: runs that differ in it are of different firmware
 };
 
 // Where nothing that was known before holds any more.
@@ -78,8 +81,10 @@ struct rkh_break {
     bool anew;        // the target begins anew
 };
 
+// Rows have the `seq` of their last event, since names are those of its run.
+
 struct rkh_object {
-    uint64_t address;
+    uint64_t address, seq, layout;
     uint64_t queue_size;          // 0: not known
     struct rkh_range queued, low; // elements; the queue's own low-water mark
     uint64_t fifo, lifo, gets, uncertain, recalled, processed;
@@ -96,26 +101,27 @@ struct rkh_object {
 
 struct rkh_signal {
     size_t of; // index of its object
-    uint64_t object, signal;
+    uint64_t object, signal, seq;
     uint64_t posts, gets, uncertain, recalled, not_found;
     struct rkh_spread latency; // from post to get
 };
 
 struct rkh_state {
     size_t of; // index of its object
-    uint64_t object, state;
+    uint64_t object, state, seq;
     uint64_t ticks, entries;
 };
 
 struct rkh_queue {
-    uint64_t address, object; // 0: of no active object
-    uint64_t size;            // 0: not known
+    uint64_t address, seq;
+    uint64_t object; // 0: of no active object
+    uint64_t size;   // 0: not known
     struct rkh_range queued, low;
     uint64_t fifo, lifo, gets, full, empty, deferred;
 };
 
 struct rkh_pool {
-    uint64_t address;
+    uint64_t address, seq;
     uint64_t blocks, block_size; // 0: not known
     struct rkh_range free, low;
     uint64_t gets, puts, exhausted; // takes of the last block
@@ -123,13 +129,14 @@ struct rkh_pool {
 
 struct rkh_event_pool {
     uint64_t index; // from 0 on
+    uint64_t seq;
     uint64_t blocks, event_size;
     struct rkh_range used, low;
     uint64_t allocations, collections, dropped, exhausted;
 };
 
 struct rkh_timer {
-    uint64_t address, object, signal;
+    uint64_t address, object, signal, seq;
     bool signal_known;
     uint64_t ntick, period; // of the last start
     uint64_t starts, stops, timeouts;
@@ -140,7 +147,7 @@ struct rkh_timer {
 struct rkh_turn {
     size_t of; // index of its object
     uint64_t state, ticks;
-    bool known, is_timed; // it lies in the view's stretch
+    bool known, in_stretch; // it lies in the view's stretch
 };
 
 struct rkh_assertion {
@@ -163,8 +170,10 @@ struct rkh_study {
     uint64_t stretch_events; // let through or left out
     uint64_t first;          // ticks of the first of these, where there is one
     uint64_t posts, gets, uncertain, state_changes, synchronous;
-    bool timed;   // stamps tell times
-    bool senders; // posts name who sent them
+    bool timed;   // stamps tell times, at least in one run
+    bool untimed; // runs without stamps are among those of the view, whose times are not known
+    bool mixed;   // the stamps of its runs have different rates
+    bool senders; // posts name who sent them, at least in one run
     // Signals, states and turns in the order of their objects.
     struct rkh_table objects, signals, states, queues, pools, event_pools, timers;
     struct rkh_turn *turns;
@@ -175,6 +184,8 @@ struct rkh_study {
     // On the way:
     struct trazer_queues model;
     struct rkh_samples latencies, timeouts;
+    const struct extract_ring *ring;
+    uint64_t spans[EXTRACT_RKH_LAYOUTS]; // of `now.span`, what belongs to the runs of a layout
     struct rkh_moment now;
     struct rkh_break *breaks;
     size_t break_count, break_room;
@@ -201,6 +212,25 @@ static inline void rkh_range_note(struct rkh_range *range, uint64_t value)
     range->low = !range->known || value < range->low ? value : range->low;
     range->high = !range->known || value > range->high ? value : range->high;
     range->known = true;
+}
+
+// The key of an address or a number in the run of the event at hand.
+static inline uint64_t rkh_study_key(const struct rkh_study *study, uint64_t number)
+{
+    return study->now.layout << 32 | (uint32_t)number; // the wire has 32 bits at most
+}
+
+// The time in which an active object may have been: that of the runs that have its layout.
+static inline uint64_t rkh_object_span(const struct rkh_study *study,
+                                       const struct rkh_object *object)
+{
+    return study->spans[object->layout];
+}
+
+static inline bool rkh_object_is_timed(const struct rkh_study *study,
+                                       const struct rkh_object *object)
+{
+    return study->timed && study->ring->rkh.layout[object->layout].value[EXTRACT_RKH_TS];
 }
 
 // The row of an active object, of an event for one; NULL: out of memory.

@@ -3,6 +3,7 @@
 // configuration that tell ringside.tcl where the ring, the fault handlers and the RAM are.
 #include "cli/cli.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { RAM_SPANS = 64, GAP = 4096 };
 
@@ -203,7 +204,19 @@ static const struct {
               {"ringside_posix", put_posix},
               {"ringside_hooks", put_hook}};
 
-static int print_config(struct extract_symbols *symbols)
+// The ring of RKH is found by local symbols. Those of its functions are global, and `strip -x`
+// leaves them.
+static bool is_rkh_without_locals(const struct extract_symbols *symbols, const char *format)
+{
+    static const char prefix[] = "rkh_trc_";
+    struct extract_symbol symbol;
+    for (size_t i = 0; extract_symbols_at(symbols, i, &symbol); i++)
+        if (!strncmp(symbol.name, prefix, sizeof prefix - 1))
+            return true;
+    return format && !strcmp(format, "rkh");
+}
+
+static int print_config(struct extract_symbols *symbols, const char *format)
 {
     struct extract_symbol symbol;
     struct extract_error error;
@@ -214,6 +227,12 @@ static int print_config(struct extract_symbols *symbols)
         cli_output_open(&output);
         traces[i].put(&output.text, symbols);
         return cli_output_close(&output, CLI_WHOLE);
+    }
+    if (is_rkh_without_locals(symbols, format)) {
+        extract_error_set(&error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
+                          "use the ELF file from before 'strip', with RKH's trace in it",
+                          "it has no symbol trcstm, which is local");
+        return cli_complain(&error);
     }
     extract_error_set(
         &error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
@@ -244,8 +263,9 @@ static int run(const struct cli_options *options)
         return cli_refuse("openocd-config", "name the firmware with --elf FILE", "no ELF is given");
     if (extract_symbols_open(&symbols, options->elf, &error))
         return cli_complain(&error);
-    int status = extract_symbols_is_position_independent(symbols) ? refuse_moving(symbols)
-                                                                  : print_config(symbols);
+    int status = extract_symbols_is_position_independent(symbols)
+                     ? refuse_moving(symbols)
+                     : print_config(symbols, options->session.format);
     extract_symbols_close(symbols);
     return status;
 }

@@ -272,7 +272,7 @@ static bool holds(const uint8_t *words, uint32_t set)
 // Events of addresses, signals and bytes alone.
 static bool asks_core(const uint8_t *words)
 {
-    return *words && !holds(words, ~(BIT(sym) | BIT(sig) | BIT(u8)));
+    return *words && !holds(words, ~(BIT(sym) | BIT(sig) | BIT(pool1) | BIT(u8)));
 }
 
 static bool asks_queues(const uint8_t *words)
@@ -322,6 +322,13 @@ static void explore(struct search *search, const struct axis *axes, unsigned cou
 // Where hardly any frame fits, it may be of a version with other ids, which no frame tells.
 static enum extract_code ask(const struct search *search, bool fits, struct extract_error *error)
 {
+    if (search->rkh->lacks_types)
+        return extract_error_set(error, EXTRACT_BAD, "RKH stream",
+                                 "say them with --rkh, or use an ELF file that was built with -g",
+                                 "it holds no TCFG record, its ELF file has no debugging "
+                                 "information of RKH, and its frames do not tell how they are laid "
+                                 "out: %s",
+                                 search->total ? search->list : "too few are there");
     return extract_error_set(
         error, EXTRACT_BAD, "RKH stream",
         fits ? "say them with --rkh, or give the firmware with --elf"

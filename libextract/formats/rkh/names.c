@@ -19,7 +19,7 @@ static const struct record {
                {RKH_FWK_PSTATE, EXTRACT_KIND_OBJECT, "pseudostate"},
                {RKH_FWK_TIMER, EXTRACT_KIND_OBJECT, "timer"},
                {RKH_FWK_QUEUE, EXTRACT_KIND_OBJECT, "queue"},
-               {RKH_FWK_EPOOL, EXTRACT_KIND_POOL_INDEX, "event pool"},
+               {RKH_FWK_EPOOL, EXTRACT_KIND_POOL, "event pool"},
                {RKH_FWK_FUN, EXTRACT_KIND_OBJECT, "function"},
                {RKH_FWK_SIG, EXTRACT_KIND_SIGNAL, "signal"},
                {RKH_FWK_TUSR, EXTRACT_KIND_USER_EVENT, "user event"}};

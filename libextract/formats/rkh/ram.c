@@ -160,14 +160,48 @@ static bool find_word(struct extract_symbols *symbols, const char *name, uint64_
     return true;
 }
 
+// Whether the firmware has functions of the trace, which are global: `strip -x` leaves them.
+static bool has_trace(const struct extract_symbols *symbols)
+{
+    static const char prefix[] = "rkh_trc_";
+    struct extract_symbol symbol;
+    for (size_t i = 0; extract_symbols_at(symbols, i, &symbol); i++)
+        if (!strncmp(symbol.name, prefix, sizeof prefix - 1))
+            return true;
+    return false;
+}
+
+bool rkh_is_meant(const struct extract_ring *ring, const struct extract_symbols *symbols)
+{
+    const struct extract_rkh *rkh = &ring->rkh;
+    bool is_said = rkh->view != EXTRACT_RKH_VIEW_AUTO || *rkh->signals;
+    for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++)
+        is_said |= rkh->from[key] >= EXTRACT_RKH_CONFIG;
+    return is_said || has_trace(symbols);
+}
+
+enum extract_code rkh_explain_missing(const struct extract_symbols *symbols,
+                                      struct extract_error *error)
+{
+    if (!extract_symbols_count(symbols))
+        return refuse(EXTRACT_NOTFOUND, array_name, "the ELF file is stripped: it has no symbols",
+                      "use the ELF file from before 'strip'; the ring is found by local symbols",
+                      error);
+    if (has_trace(symbols))
+        return refuse(
+            EXTRACT_NOTFOUND, array_name, "the ELF file has RKH's trace, but not its local symbols",
+            "use the ELF file from before 'strip -x', or build it without '-Wl,-x'", error);
+    return refuse(EXTRACT_NOTFOUND, array_name, "the ELF file has no such symbol",
+                  "build the firmware with RKH's trace, and do not strip it", error);
+}
+
 static enum extract_code find_words(struct rkh_live *live, struct extract_symbols *symbols,
                                     struct extract_error *error)
 {
     struct extract_symbol array;
     uint8_t chk_bytes = 0;
     if (!extract_symbols_by_name(symbols, array_name, &array))
-        return refuse(EXTRACT_NOTFOUND, array_name, "the ELF file has no such symbol",
-                      "build the firmware with RKH's trace, and do not strip it", error);
+        return rkh_explain_missing(symbols, error);
     live->start = array.address;
     live->size = live->head = (uint32_t)array.size;
     live->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);

@@ -22,7 +22,8 @@ static inline uint64_t load(const uint8_t *bytes, unsigned count)
 }
 
 // Arguments of fixed size to fields; a text is the place where it lies. Fields behind a list of
-// unknown length are left out.
+// unknown length are left out. Some events count pools from 1 on, others from 0 on: a field always
+// counts them from 0 on.
 static void decode_fields(const struct extract_snapshot *snapshot, const struct rkh_wire *wire,
                           struct extract_event *event)
 {
@@ -35,7 +36,10 @@ static void decode_fields(const struct extract_snapshot *snapshot, const struct 
             event->field[fields++] = (uint64_t)(data + at - snapshot->bytes);
             at += (uint32_t)strnlen((const char *)data + at, end - at) + 1;
         } else if (size && size <= end - at) {
-            event->field[fields++] = load(data + at, size);
+            uint64_t value = load(data + at, size);
+            if (*words == RKH_WORD_pool1)
+                value = value ? value - 1 : EXTRACT_NO_POOL;
+            event->field[fields++] = value;
             at += size;
         }
     }
@@ -53,7 +57,7 @@ static void translate(const struct rkh_wire *wire, struct extract_event *event)
 
 // What an entry says by its place alone. Each member for itself: to clear the whole or to copy a
 // blank takes as long as all of the rest.
-static void begin_event(struct extract_event *event, uint32_t packed, uint64_t stamp)
+static void begin_event(struct extract_event *event, uint64_t packed, uint64_t stamp)
 {
     event->seq = event->ticks = event->thread = 0;
     event->raw_stamp = stamp;
@@ -111,12 +115,13 @@ static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_
                    struct extract_event *events)
 {
     struct rkh_wire wire;
-    uint32_t packed = 0;
+    uint64_t packed = 0;
     for (size_t i = 0; i < count; i++) {
         const struct extract_extent *place = &snapshot->index[slot + i];
         if (!i || place->layout != place[-1].layout) {
-            packed = snapshot->ring.rkh.layout[place->layout];
-            rkh_wire_unpack(&wire, packed);
+            const struct extract_rkh_layout *layout = &snapshot->ring.rkh.layout[place->layout];
+            packed = (uint64_t)place->layout << 32 | layout->packed;
+            rkh_wire_unpack(&wire, layout->packed);
         }
         begin_event(&events[i], packed, place->stamp);
         decode_frame(snapshot, place, &wire, &events[i]);
@@ -143,6 +148,29 @@ static void join(struct extract_ring *ring, struct extract_symbols *symbols)
     rkh_from_symbols(&ring->rkh, symbols);
 }
 
+static enum extract_code name_signals(const struct extract_ring *ring,
+                                      struct extract_symbols *symbols,
+                                      const struct extract_numbers *numbers,
+                                      extract_name_taker *take, void *context,
+                                      struct extract_signals *signals, struct extract_error *error)
+{
+    struct rkh_signals found;
+    uint64_t number;
+    const char *name;
+    enum extract_code code = rkh_signals_find(&found, &ring->rkh, symbols, numbers, error);
+    if (code)
+        return code;
+    *signals = (struct extract_signals){.from = found.from, .count = found.count};
+    if (rkh_signals_at(&found, 0, &number, &signals->name_of_1))
+        signals->name = found.list[0].name;
+    for (size_t i = 0; found.from && rkh_signals_at(&found, i, &number, &name); i++)
+        if (number <= UINT32_MAX && rkh_signals_name(&found, number) &&
+            !take(context, number, name))
+            return extract_error_set(error, EXTRACT_NOMEM, "names of signals", NULL,
+                                     "out of memory");
+    return EXTRACT_OK;
+}
+
 static bool looks(const uint8_t *bytes, size_t length)
 {
     (void)bytes;
@@ -163,6 +191,7 @@ static const struct extract_stream stream = {
     .reach = rkh_reach,
     .settle = rkh_settle,
     .walk = rkh_walk,
+    .stamp_mask = rkh_stamp_mask,
     .ending = RKH_FLAG,
     .pointer = rkh_pointer,
     .number = rkh_number,
@@ -174,6 +203,7 @@ const struct extract_format extract_format_rkh = {
     .title = "RKH",
     .suffix = "rkr",
     .find = rkh_find,
+    .is_meant = rkh_is_meant,
     .at = rkh_at,
     .join = join,
     .looks = looks,
@@ -184,6 +214,8 @@ const struct extract_format extract_format_rkh = {
     .tell = rkh_tell,
     .items = rkh_items,
     .inner = expected,
+    .name_signals = name_signals,
+    .signal_number = rkh_signal_number,
     .target = &rkh_target_words,
     .priority = rkh_actor_priority,
     .names_members = true,

@@ -46,6 +46,7 @@ enum rkh_word {
     RKH_WORD_nelem,
     RKH_WORD_qnmin, // nelem; there with QUE_GET_LWMARK_EN only
     RKH_WORD_ntick,
+    RKH_WORD_pool1, // a pool of events in a byte: its number + 1, or 0 for none
     RKH_WORD_u8,
     RKH_WORD_u16,
     RKH_WORD_u32,
@@ -75,6 +76,16 @@ struct rkh_wire {
 // wire.c. Settings in 32 bits, as they go with an index and its events (priority_word), and back.
 uint32_t rkh_wire_pack(const struct extract_rkh *rkh);
 void rkh_wire_unpack(struct rkh_wire *wire, uint32_t packed);
+// The settings as a layout of the stream.
+struct extract_rkh_layout rkh_layout_of(const struct extract_rkh *rkh);
+// The rate of a layout's stamps per second; 0: there are no stamps, the rate is not known, or it is
+// cut off.
+uint64_t rkh_layout_hz(const struct extract_rkh_layout *layout);
+// What a rate was before a TCFG record cut it to 16 bits, where its rest gives it away; else 0.
+uint64_t rkh_layout_cut_hz(const struct extract_rkh_layout *layout);
+// Sets the stamps' mask and their rate in a ring, by its layouts: the widest, and the one that all
+// of those with stamps have.
+void rkh_layouts_sum_up(struct extract_ring *ring);
 // Takes a value that comes from a better source than the one that is there.
 void rkh_set(struct extract_rkh *rkh, enum extract_rkh_key key, uint32_t value,
              enum extract_rkh_from from);
@@ -168,8 +179,16 @@ bool rkh_tcfg_take(struct extract_rkh *rkh, const struct rkh_frame *frame, const
 enum extract_code rkh_infer(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t length,
                             struct extract_error *error);
 
+// The layout that an event has.
+static inline const struct extract_rkh_layout *rkh_layout_at(const struct extract_ring *ring,
+                                                             const struct extract_event *event)
+{
+    return &ring->rkh.layout[event->priority_word >> 32 & (EXTRACT_RKH_LAYOUTS - 1)];
+}
+
 // walk.c. The bytes between two places in one piece.
 uint64_t rkh_spill(const struct extract_ring *ring);
+uint64_t rkh_stamp_mask(const struct extract_ring *ring, unsigned layout);
 uint8_t *rkh_unroll(struct extract_snapshot *snapshot, uint32_t from, uint32_t to);
 bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
 
@@ -214,6 +233,10 @@ enum extract_code rkh_find(struct extract_ring *ring, struct extract_memory *mem
 enum extract_code rkh_at(struct extract_ring *ring, struct extract_memory *memory,
                          struct extract_symbols *symbols, uint64_t address,
                          struct extract_error *error);
+bool rkh_is_meant(const struct extract_ring *ring, const struct extract_symbols *symbols);
+// Why an ELF does not lead to the ring, and what to do. Returns NOTFOUND.
+enum extract_code rkh_explain_missing(const struct extract_symbols *symbols,
+                                      struct extract_error *error);
 bool rkh_live(struct extract_memory *memory, const struct extract_ring *ring, uint8_t *header);
 bool rkh_reach(const struct extract_ring *ring, const uint8_t *header, struct extract_reach *reach);
 

@@ -35,9 +35,12 @@ static void take_first(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t l
     while (at < length && bytes[at] == RKH_FLAG)
         at++;
     if (at < length && rkh_id(family, bytes[at]) == RKH_FWK_TCFG) {
-        uint32_t before = rkh_wire_pack(rkh);
+        struct extract_rkh_layout before = rkh_layout_of(rkh);
         rkh_frame_scan(&frame, bytes, at, length);
-        if (rkh_tcfg_take(rkh, &frame, bytes) && rkh_wire_pack(rkh) != before &&
+        if (!rkh_tcfg_take(rkh, &frame, bytes))
+            return;
+        rkh->walked.renewed |= memcmp(before.value, rkh->value, sizeof before.value) != 0;
+        if (rkh_wire_pack(rkh) != before.packed &&
             rkh->from[EXTRACT_RKH_FUN] == EXTRACT_RKH_INFERENCE)
             rkh->from[EXTRACT_RKH_FUN] = EXTRACT_RKH_DEFAULT;
     }
@@ -70,9 +73,8 @@ enum extract_code rkh_settle(struct extract_snapshot *snapshot, uint32_t from, u
     if (code && (code != EXTRACT_BAD || !goes_on))
         return code;
     rkh->layouts = 1;
-    rkh->layout[0] = rkh_wire_pack(rkh);
-    uint32_t ts = rkh->value[EXTRACT_RKH_TS];
-    ring->timer_mask = ts ? UINT64_MAX >> (64 - 8 * ts) : UINT32_MAX;
-    ring->hz = rkh->value[EXTRACT_RKH_TS_HZ];
+    rkh->walked.layout = 0;
+    rkh->layout[0] = rkh_layout_of(rkh);
+    rkh_layouts_sum_up(ring);
     return EXTRACT_OK;
 }

@@ -12,6 +12,8 @@ enum {
     WHOLE_MOST = 0xFFFF // bytes of a frame
 };
 
+#define NO_RECORD UINT32_MAX
+
 struct walk {
     struct extract_snapshot *snapshot;
     uint8_t *bytes; // the one at place `from`
@@ -27,6 +29,10 @@ struct walk {
     uint8_t next;             // sequence number that is expected
     bool numbered;            // it is known
     bool began;               // a TCFG record came: the target may count anew
+    bool renewed;             // it told other settings, so that the target certainly does
+    bool unreadable;          // there are too many layouts for that of what comes
+    bool left_out;            // there were, at least once
+    uint32_t record;          // the record's place in the index; NO_RECORD: in an earlier walk
     uint32_t damaged;         // frames since the last good one
     // Without checksum, the good frame behind the last gap, which half a frame may have made up:
     bool doubted;
@@ -73,7 +79,7 @@ static void use_layout(struct walk *walk, uint8_t number)
 {
     const struct extract_rkh *rkh = &walk->snapshot->ring.rkh;
     walk->layout = number;
-    rkh_wire_unpack(&walk->wire, rkh->layout[number]);
+    rkh_wire_unpack(&walk->wire, rkh->layout[number].packed);
     for (unsigned i = 0; i < RKH_IDS; i++) {
         int id = rkh_id(walk->wire.family, i);
         walk->id[i] = (uint8_t)(id < 0 ? 0 : id);
@@ -83,28 +89,45 @@ static void use_layout(struct walk *walk, uint8_t number)
     }
 }
 
+// Whether two layouts tell the same: where their values are from does not matter.
+static bool is_same_layout(const struct extract_rkh_layout *a, const struct extract_rkh_layout *b)
+{
+    return !memcmp(a->value, b->value, sizeof a->value);
+}
+
 // A record that tells another layout than the last one: frames have that from here on. It does not
-// tell the size of functions.
-static void change_layout(struct walk *walk, const struct rkh_frame *frame)
+// tell the size of functions. False: there are too many layouts, and no frame up to the next record
+// can be read.
+static bool change_layout(struct walk *walk, const struct rkh_frame *frame)
 {
     struct extract_rkh *rkh = &walk->snapshot->ring.rkh;
+    const struct extract_rkh_layout before = rkh_layout_of(rkh);
     uint32_t behind = frame->at + frame->length + 1;
     uint8_t i = 0;
     if (!rkh_tcfg_read(rkh, walk->bytes + frame->at, frame->whole))
-        return;
-    if (rkh_wire_pack(rkh) != rkh->layout[walk->layout] &&
+        return true;
+    if (rkh_wire_pack(rkh) != rkh->layout[walk->layout].packed &&
         rkh->from[EXTRACT_RKH_FUN] <= EXTRACT_RKH_INFERENCE) {
         rkh->from[EXTRACT_RKH_FUN] = EXTRACT_RKH_DEFAULT;
         (void)rkh_infer(rkh, walk->bytes + behind, walk->end - behind, NULL);
     }
-    uint32_t packed = rkh_wire_pack(rkh);
-    while (i < rkh->layouts && rkh->layout[i] != packed)
+    struct extract_rkh_layout layout = rkh_layout_of(rkh);
+    while (i < rkh->layouts && !is_same_layout(&rkh->layout[i], &layout))
         i++;
-    if (i == EXTRACT_RKH_LAYOUTS || i == walk->layout)
-        return;
-    rkh->layout[i] = packed;
+    walk->renewed |= walk->unreadable || i != walk->layout;
+    walk->unreadable = i == EXTRACT_RKH_LAYOUTS;
+    if (walk->unreadable) {
+        memcpy(rkh->value, before.value, sizeof rkh->value);
+        memcpy(rkh->from, before.from, sizeof rkh->from);
+        walk->left_out = true;
+        return false;
+    }
+    if (i == walk->layout)
+        return true;
+    rkh->layout[i] = layout;
     rkh->layouts = i == rkh->layouts ? i + 1 : rkh->layouts;
     use_layout(walk, i);
+    return true;
 }
 
 // ---- one frame ----
@@ -182,25 +205,57 @@ static uint8_t find_lost(struct walk *walk, uint8_t seq, uint32_t stamp)
     return step > damaged ? (uint8_t)(step - damaged) : 0;
 }
 
+// Frames behind a record that tells other settings are of another session for certain, and numbered
+// from 0 on.
+static void begin_numbers(struct walk *walk)
+{
+    walk->next = 0;
+    walk->numbered = walk->wire.nseq;
+    walk->doubted = false;
+    walk->damaged = 0;
+}
+
+// The stamps of a session begin with its record, which takes that of the first frame, or else with
+// that frame.
+static void begin_stamps(struct walk *walk, uint32_t stamp, struct extract_extent *place)
+{
+    struct extract_snapshot *snapshot = walk->snapshot;
+    place->anew = walk->record == NO_RECORD;
+    for (uint32_t i = walk->record; i < snapshot->ring.entries.count; i++) {
+        snapshot->index[i].stamp = stamp;
+        snapshot->index[i].anew = i == walk->record;
+    }
+}
+
 // Sequence number and stamp, and how many frames are missing in front of it.
 static void take_head(struct walk *walk, const uint8_t *bytes, struct extract_extent *place)
 {
     struct extract_snapshot *snapshot = walk->snapshot;
+    bool is_record = walk->id[bytes[0]] == RKH_FWK_TCFG;
     uint32_t stamp = 0;
+    if (is_record && walk->renewed)
+        begin_numbers(walk);
     if (is_bare(walk, bytes[0])) {
+        place->anew = walk->renewed && walk->stamped;
+        walk->record = snapshot->ring.entries.count;
         walk->began = true;
         return;
     }
     for (unsigned i = 0; i < walk->wire.ts; i++)
         stamp |= (uint32_t)bytes[1 + walk->wire.nseq + i] << 8 * i;
-    place->anew = walk->began && walk->stamped && (!walk->wire.nseq || !bytes[1]);
+    bool is_new = walk->began && (!walk->wire.nseq || !bytes[1]);
+    if ((is_new || walk->renewed) && walk->stamped)
+        begin_stamps(walk, stamp, place);
     if (walk->wire.nseq) {
         uint8_t seq = bytes[1];
         place->lost = walk->numbered && !(walk->began && !seq) ? find_lost(walk, seq, stamp) : 0;
         walk->next = (uint8_t)(seq + 1);
-        walk->numbered = true;
     }
-    walk->began = walk->id[bytes[0]] == RKH_FWK_TCFG;
+    walk->numbered = walk->wire.nseq;
+    walk->began = is_record; // of a version whose record has number and stamp
+    walk->renewed = false;
+    walk->record = NO_RECORD;
+    walk->damaged = 0;
     walk->stamp = stamp;
     for (uint32_t i = walk->first; !walk->stamped && i < snapshot->ring.entries.count; i++)
         snapshot->index[i].stamp = stamp;
@@ -216,7 +271,7 @@ static enum extract_verdict judge(struct walk *walk, const struct rkh_frame *fra
         return EXTRACT_TORN;
     if (walk->wire.chk && frame->sum && !tcfg)
         return EXTRACT_BAD_CHECKSUM;
-    if (frame->whole > WHOLE_MOST)
+    if (frame->whole > WHOLE_MOST || (walk->unreadable && !tcfg))
         return EXTRACT_BAD_LENGTH;
     if (frame->escaped)
         rkh_frame_unstuff(frame, walk->bytes, walk->bytes + frame->at);
@@ -225,8 +280,7 @@ static enum extract_verdict judge(struct walk *walk, const struct rkh_frame *fra
     uint32_t head = head_of(walk, walk->bytes[frame->at]);
     if (!tcfg || (head > 1 && frame->whole < head + walk->wire.chk))
         return judge_whole(walk, frame);
-    change_layout(walk, frame);
-    return EXTRACT_GOOD;
+    return change_layout(walk, frame) ? EXTRACT_GOOD : EXTRACT_BAD_LENGTH;
 }
 
 static void count_damage(struct walk *walk, enum extract_verdict verdict)
@@ -249,12 +303,10 @@ static bool note_frame(struct walk *walk, const struct rkh_frame *frame, bool kn
     enum extract_verdict verdict = judge(walk, frame, &place);
     if (verdict && !known)
         return true;
-    if (verdict) {
+    if (verdict)
         count_damage(walk, verdict);
-    } else {
+    else
         take_head(walk, bytes, &place);
-        walk->damaged = 0;
-    }
     place.stamp = walk->stamp;
     place.layout = walk->layout & 0x7Fu;
     return extract_snapshot_note(walk->snapshot, &place, verdict);
@@ -294,6 +346,8 @@ static void resume(struct walk *walk)
     walk->next = walked->next;
     walk->numbered = walked->numbered;
     walk->began = walked->began;
+    walk->renewed = walked->renewed;
+    walk->record = NO_RECORD;
     walk->stamp = walked->stamp;
     walk->stamped = walked->stamped;
     walk->damaged = walked->damaged;
@@ -304,8 +358,10 @@ static void leave(const struct walk *walk)
     walk->snapshot->ring.rkh.walked = (struct extract_rkh_walked){.goes_on = true,
                                                                   .numbered = walk->numbered,
                                                                   .began = walk->began,
+                                                                  .renewed = walk->renewed,
                                                                   .stamped = walk->stamped,
                                                                   .next = walk->next,
+                                                                  .layout = walk->layout,
                                                                   .damaged = walk->damaged,
                                                                   .stamp = walk->stamp};
 }
@@ -334,12 +390,15 @@ bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, boo
                         .from = from,
                         .size = (uint32_t)(ring->entries.end - ring->entries.start),
                         .first = ring->entries.count};
-    use_layout(&walk, 0);
+    use_layout(&walk, ring->rkh.walked.layout);
     resume(&walk);
-    snapshot->lost_known = walk.wire.nseq;
     bool fits = extract_snapshot_reserve(snapshot, rkh_frame_count(walk.bytes, walk.end)) &&
                 walk_frames(&walk, walk.end, border);
     leave(&walk);
+    rkh_layouts_sum_up(ring);
+    snapshot->lost_known = !walk.left_out;
+    for (unsigned i = 0; i < ring->rkh.layouts; i++)
+        snapshot->lost_known &= ring->rkh.layout[i].value[EXTRACT_RKH_NSEQ];
     return fits;
 }
 

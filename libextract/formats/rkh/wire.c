@@ -89,8 +89,8 @@ void rkh_wire_unpack(struct rkh_wire *wire, uint32_t packed)
 {
     static const uint8_t unpacked[] = {0, 1, 2, SIZE_MOST};
     uint8_t size[SIZES];
-    *wire =
-        (struct rkh_wire){.size[RKH_WORD_u8] = 1, .size[RKH_WORD_u16] = 2, .size[RKH_WORD_u32] = 4};
+    *wire = (struct rkh_wire){
+        .size = {[RKH_WORD_pool1] = 1, [RKH_WORD_u8] = 1, [RKH_WORD_u16] = 2, [RKH_WORD_u32] = 4}};
     wire->chk = take_bits(&packed, 1);
     wire->nseq = (uint8_t)take_bits(&packed, 1);
     bool mpnmin = take_bits(&packed, 1), qnmin = take_bits(&packed, 1);
@@ -110,6 +110,59 @@ void rkh_wire_unpack(struct rkh_wire *wire, uint32_t packed)
     wire->size[RKH_WORD_nelem] = size[EXTRACT_RKH_NELEM - FIRST_SIZE];
     wire->size[RKH_WORD_qnmin] = qnmin ? size[EXTRACT_RKH_NELEM - FIRST_SIZE] : 0;
     wire->size[RKH_WORD_ntick] = size[EXTRACT_RKH_NTICK - FIRST_SIZE];
+}
+
+// ---- layouts ----
+
+struct extract_rkh_layout rkh_layout_of(const struct extract_rkh *rkh)
+{
+    struct extract_rkh_layout layout = {.packed = rkh_wire_pack(rkh)};
+    memcpy(layout.value, rkh->value, sizeof layout.value);
+    memcpy(layout.from, rkh->from, sizeof layout.from);
+    return layout;
+}
+
+// Rates that targets are known to give the record, which has 16 bits for them: CLOCKS_PER_SEC of
+// POSIX, which the framework's own ports for hosts pass.
+uint64_t rkh_layout_cut_hz(const struct extract_rkh_layout *layout)
+{
+    static const uint32_t known[] = {1000000};
+    uint32_t hz = layout->value[EXTRACT_RKH_TS_HZ];
+    if (layout->from[EXTRACT_RKH_TS_HZ] != EXTRACT_RKH_TCFG)
+        return 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (hz == (known[i] & UINT16_MAX))
+            return known[i];
+    return 0;
+}
+
+uint64_t rkh_layout_hz(const struct extract_rkh_layout *layout)
+{
+    bool is_of_use = layout->value[EXTRACT_RKH_TS] && !rkh_layout_cut_hz(layout);
+    return is_of_use ? layout->value[EXTRACT_RKH_TS_HZ] : 0;
+}
+
+uint64_t rkh_stamp_mask(const struct extract_ring *ring, unsigned layout)
+{
+    uint32_t ts = ring->rkh.layout[layout].value[EXTRACT_RKH_TS];
+    return ts ? UINT64_MAX >> (64 - 8 * ts) : 0;
+}
+
+void rkh_layouts_sum_up(struct extract_ring *ring)
+{
+    const struct extract_rkh *rkh = &ring->rkh;
+    uint64_t widest = 0;
+    bool is_first = true;
+    ring->hz = 0;
+    for (unsigned i = 0; i < rkh->layouts; i++) {
+        uint64_t mask = rkh_stamp_mask(ring, i), hz = rkh_layout_hz(&rkh->layout[i]);
+        if (!mask)
+            continue;
+        widest = mask > widest ? mask : widest;
+        ring->hz = is_first || ring->hz == hz ? hz : 0;
+        is_first = false;
+    }
+    ring->timer_mask = widest ? widest : UINT32_MAX;
 }
 
 // ---- the firmware ----
@@ -158,6 +211,8 @@ void rkh_from_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols)
                  {EXTRACT_RKH_ESIZE, "RKH_ES_T"},   {EXTRACT_RKH_NBLK, "RKH_MPNB_T"},
                  {EXTRACT_RKH_BSIZE, "RKH_MPBS_T"}, {EXTRACT_RKH_NELEM, "RKH_QUENE_T"},
                  {EXTRACT_RKH_NTICK, "RKH_TNT_T"}};
+    uint64_t size;
+    rkh->lacks_types = !extract_symbols_type_size(symbols, "RKH_SIG_T", &size);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         take_type(rkh, symbols, types[i].key, types[i].type);
     take_member(rkh, symbols, EXTRACT_RKH_QNMIN, "RKH_QUEUE_T");
@@ -458,12 +513,23 @@ static bool set_view(struct extract_rkh *rkh, const char *value)
     return true;
 }
 
+static bool set_signals(struct extract_rkh *rkh, const char *value)
+{
+    size_t length = strlen(value);
+    if (!length || length >= sizeof rkh->signals)
+        return false;
+    memcpy(rkh->signals, value, length + 1);
+    return true;
+}
+
 static bool set_key(struct extract_rkh *rkh, const char *name, const char *value)
 {
     enum extract_rkh_key key;
     uint64_t number;
     if (!strcmp(name, "view"))
         return set_view(rkh, value);
+    if (!strcmp(name, "signals"))
+        return set_signals(rkh, value);
     if (!find_key(name, &key))
         return false;
     uint32_t version = 0;

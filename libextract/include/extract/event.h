@@ -33,8 +33,7 @@ enum extract_kind {
     EXTRACT_KIND_TEXT, // number of a text in a log (extract_trace_text)
     // RKH's numbers, which have names where the stream gives them:
     EXTRACT_KIND_SIGNAL,     // of an event
-    EXTRACT_KIND_POOL,       // of a pool of events from 1 on; 0: the event is static
-    EXTRACT_KIND_POOL_INDEX, // of a pool of events from 0 on
+    EXTRACT_KIND_POOL,       // of a pool of events, from 0 on; EXTRACT_NO_POOL: of none
     EXTRACT_KIND_USER_EVENT, // from 0 on
     EXTRACT_KIND_ACTION,     // what an action belongs to: a transition's effect, an entry …
     EXTRACT_KIND_EVENT,      // the id of an event
@@ -58,6 +57,9 @@ enum {
     EXTRACT_FIELDS_MAX = 8, // fields of an event
     EXTRACT_NO_PRIORITY = 0xffff
 };
+
+// The value of a field of kind POOL when the event is static, and so from no pool.
+#define EXTRACT_NO_POOL UINT64_MAX
 
 struct extract_field_type {
     const char *label;

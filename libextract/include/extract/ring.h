@@ -76,7 +76,14 @@ enum extract_rkh_view {
     EXTRACT_RKH_HISTORY
 };
 
-enum { EXTRACT_RKH_LAYOUTS = 8 };
+enum { EXTRACT_RKH_LAYOUTS = 16, EXTRACT_RKH_NAME = 64 };
+
+// The settings of one or more runs of the target, which begin with a TCFG record each.
+struct extract_rkh_layout {
+    uint32_t value[EXTRACT_RKH_KEYS];
+    uint8_t from[EXTRACT_RKH_KEYS]; // enum extract_rkh_from
+    uint32_t packed;                // the settings that shape frames, as the decoder wants them
+};
 
 // Frames that are damaged, by what is wrong with them.
 struct extract_rkh_damage {
@@ -88,11 +95,13 @@ struct extract_rkh_damage {
 
 // Where the walk over a stretch of a stream ended, for the one behind it.
 struct extract_rkh_walked {
-    bool goes_on;  // there is a stretch in front, whose settings hold
-    bool numbered; // `next` is known
-    bool began;    // a TCFG record came last
-    bool stamped;  // `stamp` is known
-    uint8_t next;  // sequence number that is expected
+    bool goes_on;   // there is a stretch in front, whose settings hold
+    bool numbered;  // `next` is known
+    bool began;     // a TCFG record came last
+    bool renewed;   // it told other settings than the one before it
+    bool stamped;   // `stamp` is known
+    uint8_t next;   // sequence number that is expected
+    uint8_t layout; // of what comes, in a log: each of its stretches goes on with the one before
     uint32_t damaged;
     uint64_t stamp;
 };
@@ -102,17 +111,20 @@ struct extract_rkh {
     uint32_t value[EXTRACT_RKH_KEYS];
     uint8_t from[EXTRACT_RKH_KEYS]; // enum extract_rkh_from
     uint8_t view;                   // enum extract_rkh_view
-    uint8_t layouts;                // that TCFG records tell one after the other, and the first
-    uint32_t layout[EXTRACT_RKH_LAYOUTS];
+    char signals[EXTRACT_RKH_NAME]; // the enumeration of signals in the ELF, or one of its
+                                    // enumerators, by a user; "": found out; "none": none
+    uint8_t layouts;                // different ones in the stream, in order; `value` is the last
+    struct extract_rkh_layout layout[EXTRACT_RKH_LAYOUTS];
     struct extract_rkh_damage damage;
+    bool lacks_types;     // an ELF was given, and has not the framework's types
     uint32_t partial;     // bytes behind the last frame, of one under way
     bool partial_checked; // they have the target's running checksum
     struct extract_rkh_walked walked;
 };
 
-// Takes settings from the words of a user, "fun=4,ts_hz=1000000,trazer.cfg=FILE": keys are the
-// names that extract_rkh_name gives. Errors: USAGE, IO, NOMEM, UNSUPPORTED (a framework older than
-// 2.3).
+// Takes settings from the words of a user, "fun=4,ts_hz=1000000,signals=NAME,trazer.cfg=FILE": keys
+// are the names that extract_rkh_name gives. Errors: USAGE, IO, NOMEM, UNSUPPORTED (a framework
+// older than 2.3).
 enum extract_code extract_rkh_parse(struct extract_rkh *rkh, const char *words,
                                     struct extract_error *error);
 // Takes what the types of a firmware's ELF say.

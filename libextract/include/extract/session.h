@@ -117,10 +117,13 @@ struct extract_running_status {
     uint64_t good, torn, checksum, length, id; // frames; a good one, or what is wrong with it
     uint64_t passed;  // frames that were passed, for nothing told yet how they are laid out
     uint64_t lost;    // by sequence numbers, modulo 256
-    bool lost_known;  // frames have numbers
+    bool lost_known;  // all frames have numbers
     uint32_t partial; // bytes of a frame under way
     bool settled;     // it is known how frames are laid out
     bool whole;       // all that came could be shown
+    // A sentence a line on rates that the stream tells and that are not used; good until more bytes
+    // are taken. NULL: there are none, or a user has said the rate.
+    const char *rates;
 };
 
 // `name` is what messages call the stream. All that is given must outlive it. Errors: NOMEM.

@@ -121,6 +121,34 @@ struct extract_inner {
 bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, const char *member,
                            const char *beside, bool behind, struct extract_inner *inner);
 
+// An enumeration of the firmware's source, as DWARF tells it.
+struct extract_enum {
+    const char *name;    // its tag, or else that of a typedef; "" when it has neither
+    size_t first, count; // of its enumerators; `first` is for extract_symbols_enumerator
+};
+
+// The i-th enumeration; the same one in several units is one. The first call reads them all. False
+// behind the last, without DWARF, when memory runs short, and in a build without libdw. Names
+// belong to the symbols object.
+bool extract_symbols_enum(struct extract_symbols *symbols, size_t i,
+                          struct extract_enum *enumeration);
+// The i-th enumerator of an enumeration. False behind the last.
+bool extract_symbols_enumerator(struct extract_symbols *symbols,
+                                const struct extract_enum *enumeration, size_t i, const char **name,
+                                int64_t *value);
+
+typedef void extract_value_taker(void *context, uint64_t value);
+
+// Calls `take` with each value that a constant of the program has in the type of that name, a
+// typedef of an integer: variables, members of structs, and those of the elements of arrays.
+// Nothing is found without DWARF, or in a build without libdw.
+void extract_symbols_constants(struct extract_symbols *symbols, const char *type,
+                               extract_value_taker *take, void *context);
+
+// Whether the constants of the ELF file hold a text with its NUL: by itself, or as the end of a
+// longer one, since linkers merge the two.
+bool extract_symbols_has_text(const struct extract_symbols *symbols, const char *text);
+
 // Copies up to `length` bytes that the ELF file itself holds at a target address (read-only
 // allocated sections: code and constants). Returns how many from the start; 0 when it holds none.
 // Writable sections are left out, since their run-time content is not in the file.

@@ -67,6 +67,22 @@ struct extract_log_info {
     struct extract_log_ending ending;
 };
 
+// How it is known which enumeration of the firmware's ELF names the signals of an RKH trace.
+enum extract_signals_from {
+    EXTRACT_SIGNALS_UNNAMED = 0, // it is not known: signals without a record have no name
+    EXTRACT_SIGNALS_BY_USER,
+    EXTRACT_SIGNALS_BY_RECORDS, // it agrees with the records of names
+    EXTRACT_SIGNALS_BY_TYPE,    // it is called so, and has all signals of the trace
+    EXTRACT_SIGNALS_BY_TEXTS    // no other one has, and the ELF holds its names as texts
+};
+
+struct extract_signals {
+    enum extract_signals_from from;
+    size_t count;          // enumerations that fit
+    const char *name;      // of the first of them; "": it has none
+    const char *name_of_1; // of its first enumerator
+};
+
 struct extract_info {
     const char *format;
     enum extract_byte_order byte_order;
@@ -92,6 +108,8 @@ struct extract_info {
     bool full;                          // posix_stream_full_status
     bool overrun;                       // posix_stream_overrun_status
     const struct extract_log_info *log; // NULL: a ring
+    // Of RKH with an ELF, where signals may have names by it; else NULL. Owned by the trace.
+    const struct extract_signals *signals;
 };
 
 // A kernel object of the registry, or a thread that the registry does not know.
@@ -157,6 +175,24 @@ uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq)
 
 // The type of an event id: a user-defined one, else the catalogue's. Never NULL.
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id);
+
+// A run of the target in an RKH stream, with what is known of its losses as in struct extract_info.
+struct extract_run {
+    uint64_t first; // seq of its first event
+    uint64_t entries_valid, entries_damaged;
+    bool lost_known;
+    uint64_t events_lost;
+    uint64_t lost_at_least, lost_at_most;
+    uint64_t gaps, gaps_not_exact;
+    uint64_t span_ticks; // of its own clock; 0 where its frames have no stamps
+    uint64_t further;    // runs behind it that are counted with it, since there are too many
+    // How its frames are laid out, the bytes of a stamp and its rate included. Owned by the
+    // snapshot. NULL: it has no valid frame.
+    const struct extract_rkh_layout *layout;
+};
+
+// The runs in order, owned by the trace. 0: the trace is not one of RKH, or is empty.
+size_t extract_trace_runs(const struct extract_trace *trace, const struct extract_run **runs);
 
 // Appends the text of that number (a value of EXTRACT_KIND_TEXT) as it was stored. False: none.
 bool extract_trace_text(const struct extract_trace *trace, uint64_t number,

@@ -31,9 +31,15 @@ static void add_row(struct collector *c, const struct chart_row *row)
         chart->left_out++;
 }
 
-static struct chart_row row_of(const struct extract_event *event, enum chart_kind kind, uint64_t to)
+static struct chart_row row_of(const struct collector *c, const struct extract_event *event,
+                               enum chart_kind kind, uint64_t to)
 {
+    const struct extract_ring *ring = c->chart->naming.ring;
+    bool is_timed = extract_event_is_mark(event)
+                        ? c->chart->timed
+                        : rkh_layout_at(ring, event)->value[EXTRACT_RKH_TS] != 0;
     return (struct chart_row){.kind = kind,
+                              .timed = is_timed,
                               .type = event->type,
                               .ticks = event->ticks,
                               .seq = event->seq,
@@ -45,7 +51,7 @@ static struct chart_row row_of(const struct extract_event *event, enum chart_kin
 // What lies between the row in front and the one that comes, by the filter or not.
 static void add_gap(struct collector *c, const struct extract_event *event)
 {
-    struct chart_row row = row_of(event, CHART_LOSS, CHART_ENVIRONMENT);
+    struct chart_row row = row_of(c, event, CHART_LOSS, CHART_ENVIRONMENT);
     row.value = c->lost;
     row.modulo = c->modulo;
     if (c->gap && c->chart->count)
@@ -93,7 +99,7 @@ static void take_state(struct collector *c, const struct extract_event *event, b
     uint64_t object, state;
     if (!rkh_field(event, "ao", &object) || !rkh_field(event, "nxtst", &state))
         return;
-    struct chart_row row = row_of(event, CHART_STATE, object);
+    struct chart_row row = row_of(c, event, CHART_STATE, object);
     row.value = state;
     if (changes_state(c, object, state) && shown) {
         add_gap(c, event);
@@ -110,7 +116,7 @@ static void take_message(struct collector *c, const struct extract_event *event,
     if (!rkh_field(event, "ao", &object))
         return;
     bool get = event->id == RKH_SMA_GET;
-    struct chart_row row = row_of(event,
+    struct chart_row row = row_of(c, event,
                                   get                         ? CHART_GET
                                   : event->id == RKH_SMA_FIFO ? CHART_POST
                                                               : CHART_POST_FIRST,
@@ -130,7 +136,7 @@ static void take_synchronous(struct collector *c, const struct extract_event *ev
     uint64_t receiver = c->running;
     rkh_field(event, "receiver", &receiver);
     struct chart_row row =
-        row_of(event, CHART_SYNCHRONOUS, receiver ? receiver : CHART_ENVIRONMENT);
+        row_of(c, event, CHART_SYNCHRONOUS, receiver ? receiver : CHART_ENVIRONMENT);
     if (!rkh_field(event, "sender", &row.from) || !row.from)
         row.from = CHART_ENVIRONMENT;
     rkh_field(event, "fun", &row.value);
@@ -143,7 +149,7 @@ static void take_assertion(struct collector *c, const struct extract_event *even
     struct extract_text *texts = &c->chart->texts;
     struct rkh_args args;
     struct rkh_item module, line;
-    struct chart_row row = row_of(event, CHART_ASSERTION, CHART_ENVIRONMENT);
+    struct chart_row row = row_of(c, event, CHART_ASSERTION, CHART_ENVIRONMENT);
     if (!rkh_args_of(&args, event) || !rkh_args_next(&args, &module) ||
         !rkh_args_next(&args, &line))
         return;
@@ -160,7 +166,7 @@ static void take_note(struct collector *c, const struct extract_event *event)
 {
     uint64_t object = c->running;
     rkh_field(event, "ao", &object);
-    add(c, event, row_of(event, CHART_NOTE, object ? object : CHART_ENVIRONMENT));
+    add(c, event, row_of(c, event, CHART_NOTE, object ? object : CHART_ENVIRONMENT));
 }
 
 static void take_timeout(struct collector *c, const struct extract_event *event)
@@ -168,14 +174,14 @@ static void take_timeout(struct collector *c, const struct extract_event *event)
     uint64_t object;
     if (!rkh_field(event, "ao", &object))
         return;
-    struct chart_row row = row_of(event, CHART_TIMEOUT, object);
+    struct chart_row row = row_of(c, event, CHART_TIMEOUT, object);
     row.from = CHART_TIMERS;
     add(c, event, row);
 }
 
 static void take_band(struct collector *c, const struct extract_event *event)
 {
-    struct chart_row row = row_of(event, CHART_BAND, CHART_ENVIRONMENT);
+    struct chart_row row = row_of(c, event, CHART_BAND, CHART_ENVIRONMENT);
     rkh_field(event, "q", &row.value);
     add_gap(c, event);
     add_row(c, &row);
@@ -186,7 +192,7 @@ static void take_processed(struct collector *c, const struct extract_event *even
     uint64_t object;
     if (!rkh_field(event, "ao", &object))
         return;
-    struct chart_row row = row_of(event, CHART_DONE, object);
+    struct chart_row row = row_of(c, event, CHART_DONE, object);
     if (c->running == object)
         c->running = 0;
     if (shown) {
@@ -442,7 +448,9 @@ static enum extract_code chart_make(struct chart *chart, const struct extract_vi
                                     const struct extract_trace *trace, uint64_t hz)
 {
     const struct extract_rkh *rkh = &extract_trace_snapshot(trace)->ring.rkh;
-    *chart = (struct chart){.hz = hz, .timed = rkh->value[EXTRACT_RKH_TS]};
+    *chart = (struct chart){.hz = hz};
+    for (unsigned i = 0; i < rkh->layouts; i++)
+        chart->timed |= rkh->layout[i].value[EXTRACT_RKH_TS] != 0;
     naming_init(&chart->naming, trace);
     extract_text_init(&chart->texts, NULL, NULL);
     bool fits = extract_map_init(&chart->by_address, 0) && collect(chart, view);

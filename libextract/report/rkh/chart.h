@@ -24,6 +24,7 @@ enum chart_kind {
 struct chart_row {
     enum chart_kind kind;
     bool signal_known;
+    bool timed;  // its run has stamps
     bool modulo; // the number of lost frames is one modulo 256
     const struct extract_event_type *type;
     uint64_t ticks, seq;

@@ -104,6 +104,7 @@ static void put_signals(struct rkh_figures *figures, struct facts *outer, size_t
     list_open(&list, figures, outer, "signals");
     for (; *at < table->count && (s = rkh_table_row(table, *at))->of == of; ++*at) {
         struct facts *facts = list_item(&list);
+        figures->naming.seq = s->seq;
         facts_number(facts, "signal", s->signal);
         put_name(figures, facts, "name", EXTRACT_KIND_SIGNAL, s->signal);
         facts_number(facts, "posts", s->posts);
@@ -119,17 +120,20 @@ static void put_signals(struct rkh_figures *figures, struct facts *outer, size_t
 static void put_states(struct rkh_figures *figures, struct facts *outer, size_t of, size_t *at)
 {
     const struct rkh_table *table = &figures->study->states;
-    bool timed = figures->study->timed;
+    const struct rkh_object *object = rkh_table_row(&figures->study->objects, of);
+    uint64_t span = rkh_object_span(figures->study, object);
+    bool is_timed = rkh_object_is_timed(figures->study, object);
     const struct rkh_state *s;
     struct list list;
     list_open(&list, figures, outer, "states");
     for (; *at < table->count && (s = rkh_table_row(table, *at))->of == of; ++*at) {
         struct facts *facts = list_item(&list);
+        figures->naming.seq = s->seq;
         facts_number(facts, "state", s->state);
         put_name(figures, facts, "name", EXTRACT_KIND_OBJECT, s->state);
         facts_number(facts, "entries", s->entries);
-        put_known(facts, "ticks", timed, s->ticks);
-        put_percent(facts, timed, s->ticks, figures->study->now.span);
+        put_known(facts, "ticks", is_timed, s->ticks);
+        put_percent(facts, is_timed, s->ticks, span);
     }
     list_close(&list);
 }
@@ -137,7 +141,9 @@ static void put_states(struct rkh_figures *figures, struct facts *outer, size_t 
 static void put_turns(struct rkh_figures *figures, struct facts *outer, size_t of, size_t *at)
 {
     const struct rkh_study *study = figures->study;
+    const struct rkh_object *object = rkh_table_row(&study->objects, of);
     struct list list;
+    figures->naming.seq = object->seq;
     list_open(&list, figures, outer, "timeline");
     for (; *at < study->turn_count && study->turns[*at].of == of; ++*at) {
         const struct rkh_turn *turn = &study->turns[*at];
@@ -151,6 +157,7 @@ static void put_turns(struct rkh_figures *figures, struct facts *outer, size_t o
 
 static void put_object(struct rkh_figures *figures, struct facts *facts, const struct rkh_object *o)
 {
+    figures->naming.seq = o->seq;
     facts_number(facts, "address", o->address);
     put_name(figures, facts, "name", EXTRACT_KIND_OBJECT, o->address);
     put_known(facts, "queue size", o->queue_size != 0, o->queue_size);
@@ -167,8 +174,9 @@ static void put_object(struct rkh_figures *figures, struct facts *facts, const s
     facts_number(facts, "guards false", o->guards_false);
     facts_number(facts, "no condition", o->conditions_not_found);
     facts_number(facts, "errors", o->errors);
-    put_known(facts, "state unknown ticks", figures->study->timed,
-              figures->study->now.span - o->state_ticks);
+    uint64_t span = rkh_object_span(figures->study, o);
+    put_known(facts, "state unknown ticks", rkh_object_is_timed(figures->study, o),
+              span - o->state_ticks);
 }
 
 static void put_objects(struct rkh_figures *figures, struct facts *outer)
@@ -196,6 +204,7 @@ static void put_queues(struct rkh_figures *figures, struct facts *outer)
     list_open(&list, figures, outer, "queues");
     for (size_t i = 0; i < table->count && !figures->text->code; i++) {
         const struct rkh_queue *q = rkh_table_row(table, i);
+        figures->naming.seq = q->seq;
         struct facts *facts = list_item(&list);
         facts_number(facts, "address", q->address);
         put_name(figures, facts, "name", EXTRACT_KIND_OBJECT, q->address);
@@ -220,6 +229,7 @@ static void put_pools(struct rkh_figures *figures, struct facts *outer)
     list_open(&list, figures, outer, "pools");
     for (size_t i = 0; i < table->count && !figures->text->code; i++) {
         const struct rkh_pool *p = rkh_table_row(table, i);
+        figures->naming.seq = p->seq;
         struct facts *facts = list_item(&list);
         facts_number(facts, "address", p->address);
         put_name(figures, facts, "name", EXTRACT_KIND_OBJECT, p->address);
@@ -241,9 +251,10 @@ static void put_event_pools(struct rkh_figures *figures, struct facts *outer)
     list_open(&list, figures, outer, "event pools");
     for (size_t i = 0; i < table->count && !figures->text->code; i++) {
         const struct rkh_event_pool *p = rkh_table_row(table, i);
+        figures->naming.seq = p->seq;
         struct facts *facts = list_item(&list);
         facts_number(facts, "number", p->index);
-        put_name(figures, facts, "name", EXTRACT_KIND_POOL_INDEX, p->index);
+        put_name(figures, facts, "name", EXTRACT_KIND_POOL, p->index);
         put_known(facts, "blocks", p->blocks != 0, p->blocks);
         put_known(facts, "event size", p->event_size != 0, p->event_size);
         put_known(facts, "most used", p->used.known, p->used.high);
@@ -263,6 +274,7 @@ static void put_timers(struct rkh_figures *figures, struct facts *outer)
     list_open(&list, figures, outer, "timers");
     for (size_t i = 0; i < table->count && !figures->text->code; i++) {
         const struct rkh_timer *t = rkh_table_row(table, i);
+        figures->naming.seq = t->seq;
         struct facts *facts = list_item(&list);
         facts_number(facts, "address", t->address);
         put_name(figures, facts, "name", EXTRACT_KIND_OBJECT, t->address);
@@ -303,6 +315,8 @@ void rkh_put_json(struct rkh_figures *figures)
     facts_number(&facts, "events", study->events);
     facts_number(&facts, "span ticks", study->now.span);
     facts_bool(&facts, "timed", study->timed);
+    facts_bool(&facts, "untimed runs", study->timed && study->untimed);
+    facts_bool(&facts, "mixed rates", study->mixed);
     facts_number(&facts, "losses", study->losses);
     facts_number(&facts, "restarts", study->restarts);
     facts_number(&facts, "posts", study->posts);

@@ -61,6 +61,7 @@ static void spread_cells(struct sheet *sheet, const struct rkh_spread *spread, b
 static bool put_object(struct rkh_figures *figures, struct sheet *sheet, size_t i)
 {
     const struct rkh_object *o = rkh_table_row(&figures->study->objects, i);
+    figures->naming.seq = o->seq;
     object_cell(figures, sheet, o->address);
     known_cell(sheet, o->queue_size != 0, o->queue_size);
     known_cell(sheet, o->queued.known, o->queued.high);
@@ -72,6 +73,7 @@ static bool put_object(struct rkh_figures *figures, struct sheet *sheet, size_t 
 static bool put_machine(struct rkh_figures *figures, struct sheet *sheet, size_t i)
 {
     const struct rkh_object *o = rkh_table_row(&figures->study->objects, i);
+    figures->naming.seq = o->seq;
     object_cell(figures, sheet, o->address);
     NUMBERS(sheet, o->processed, o->state_changes, o->not_found, o->guards_false,
             o->conditions_not_found, o->errors);
@@ -81,6 +83,7 @@ static bool put_machine(struct rkh_figures *figures, struct sheet *sheet, size_t
 static bool put_signal(struct rkh_figures *figures, struct sheet *sheet, size_t i)
 {
     const struct rkh_signal *s = rkh_table_row(&figures->study->signals, i);
+    figures->naming.seq = s->seq;
     if (!s->posts && !s->gets)
         return false;
     object_cell(figures, sheet, s->object);
@@ -93,12 +96,15 @@ static bool put_signal(struct rkh_figures *figures, struct sheet *sheet, size_t 
 static bool put_state(struct rkh_figures *figures, struct sheet *sheet, size_t i)
 {
     const struct rkh_state *s = rkh_table_row(&figures->study->states, i);
+    const struct rkh_object *object = rkh_table_row(&figures->study->objects, s->of);
+    bool is_timed = rkh_object_is_timed(figures->study, object);
+    figures->naming.seq = s->seq;
     object_cell(figures, sheet, s->object);
     object_cell(figures, sheet, s->state);
     sheet_number(sheet, s->entries);
-    known_cell(sheet, figures->study->timed, s->ticks);
-    if (figures->study->timed)
-        sheet_put_percent(&sheet->cells, s->ticks, figures->study->now.span);
+    known_cell(sheet, is_timed, s->ticks);
+    if (is_timed)
+        sheet_put_percent(&sheet->cells, s->ticks, rkh_object_span(figures->study, object));
     else
         extract_text_putc(&sheet->cells, '-');
     sheet_close_cell(sheet);
@@ -108,6 +114,7 @@ static bool put_state(struct rkh_figures *figures, struct sheet *sheet, size_t i
 static bool put_queue(struct rkh_figures *figures, struct sheet *sheet, size_t i)
 {
     const struct rkh_queue *q = rkh_table_row(&figures->study->queues, i);
+    figures->naming.seq = q->seq;
     object_cell(figures, sheet, q->address);
     object_cell(figures, sheet, q->object);
     known_cell(sheet, q->size != 0, q->size);
@@ -120,6 +127,7 @@ static bool put_queue(struct rkh_figures *figures, struct sheet *sheet, size_t i
 static bool put_pool(struct rkh_figures *figures, struct sheet *sheet, size_t i)
 {
     const struct rkh_pool *p = rkh_table_row(&figures->study->pools, i);
+    figures->naming.seq = p->seq;
     object_cell(figures, sheet, p->address);
     known_cell(sheet, p->blocks != 0, p->blocks);
     known_cell(sheet, p->block_size != 0, p->block_size);
@@ -132,7 +140,8 @@ static bool put_pool(struct rkh_figures *figures, struct sheet *sheet, size_t i)
 static bool put_event_pool(struct rkh_figures *figures, struct sheet *sheet, size_t i)
 {
     const struct rkh_event_pool *p = rkh_table_row(&figures->study->event_pools, i);
-    name_cell(figures, sheet, EXTRACT_KIND_POOL_INDEX, p->index);
+    figures->naming.seq = p->seq;
+    name_cell(figures, sheet, EXTRACT_KIND_POOL, p->index);
     known_cell(sheet, p->blocks != 0, p->blocks);
     known_cell(sheet, p->event_size != 0, p->event_size);
     known_cell(sheet, p->used.known, p->used.high);
@@ -144,6 +153,7 @@ static bool put_event_pool(struct rkh_figures *figures, struct sheet *sheet, siz
 static bool put_timer(struct rkh_figures *figures, struct sheet *sheet, size_t i)
 {
     const struct rkh_timer *t = rkh_table_row(&figures->study->timers, i);
+    figures->naming.seq = t->seq;
     object_cell(figures, sheet, t->address);
     object_cell(figures, sheet, t->object);
     if (t->signal_known)

@@ -149,7 +149,7 @@ static void put_row(struct script *script, const struct chart_row *row)
     extract_text_puts(script->text, ": ");
     put_label(script, row);
     extract_text_putc(script->text, ';');
-    if (script->chart->timed) {
+    if (row->timed) {
         extract_text_puts(script->text, " # ");
         chart_put_time(script->chart, row->ticks, script->text);
     }

@@ -21,6 +21,11 @@ static void put_facts(struct rkh_figures *figures)
         facts_seconds(&facts, study->now.span, figures->options->hz);
     else
         facts_note(&facts, "no stamp tells a time");
+    if (study->timed && study->untimed)
+        facts_note(&facts, "of the runs with stamps; the times of others are not known");
+    if (study->mixed)
+        facts_note(&facts, "the ticks of its runs differ in length; choose one with --from and "
+                           "--to");
     stats_note_stretch(&facts, figures->stats);
     facts_number(&facts, "losses", study->losses);
     if (study->losses)

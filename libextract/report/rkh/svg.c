@@ -318,11 +318,11 @@ static void put_get(struct picture *p, const struct chart_row *row, long y)
     extract_text_printf(p->text, "<circle class=\"dot\" cx=\"%ld\" cy=\"%ld\" r=\"3\"/>", x, y - 4);
     put_at(p, "w g", NULL, x + 9, y);
     put_text(p->text, p->label.data, LABEL_LETTERS);
-    if (p->chart->timed && row->waited >= 0) {
+    if (row->timed && row->waited >= 0) {
         extract_text_puts(p->text, " +");
         chart_put_time(p->chart, (uint64_t)row->waited, p->text);
     } else {
-        extract_text_puts(p->text, p->chart->timed ? " +?" : "");
+        extract_text_puts(p->text, row->timed ? " +?" : "");
     }
     extract_text_puts(p->text, "</text>");
 }
@@ -354,7 +354,7 @@ static void put_band(struct picture *p, const struct chart_row *row, long y)
 static void put_title(struct picture *p, const struct chart_row *row)
 {
     extract_text_printf(p->text, "<title>seq %" PRIu64, row->seq);
-    if (p->chart->timed) {
+    if (row->timed) {
         extract_text_puts(p->text, p->chart->hz ? ", seconds " : ", ticks ");
         chart_put_time(p->chart, row->ticks, p->text);
     }
@@ -402,7 +402,7 @@ static void put_times(struct picture *p)
     uint64_t last = UINT64_MAX;
     for (size_t i = 0; i < chart->count && !p->text->code; i++) {
         const struct chart_row *row = &chart->rows[i];
-        if (!room_of(row) || row->ticks == last)
+        if (!room_of(row) || !row->timed || row->ticks == last)
             continue;
         last = row->ticks;
         put_at(p, "t", "end", LEFT - 12, p->y[i]);

@@ -58,6 +58,7 @@ static void put_row(struct rkh_figures *figures, struct sheet *sheet, const stru
     struct legend legend = {.count = 0};
     char strip[STRIP];
     draw(strip, scale, &legend, turns, count);
+    figures->naming.seq = object->seq;
     naming_put(&figures->naming, EXTRACT_KIND_OBJECT, object->address, &sheet->cells);
     sheet_close_cell(sheet);
     extract_text_put(&sheet->cells, strip, scale->columns);
@@ -99,7 +100,8 @@ void rkh_put_timeline(struct rkh_figures *figures)
     for (size_t i = 0; i < study->turn_count && !sheet.cells.code; i = next) {
         for (next = i + 1; next < study->turn_count && study->turns[next].of == study->turns[i].of;)
             next++;
-        put_row(figures, &sheet, &scale, &study->turns[i], next - i);
+        if (rkh_object_is_timed(study, rkh_table_row(&study->objects, study->turns[i].of)))
+            put_row(figures, &sheet, &scale, &study->turns[i], next - i);
     }
     extract_text_putc(figures->text, '\n');
     sheet_print(&sheet, figures->text, figures->options);

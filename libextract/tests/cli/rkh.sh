@@ -16,7 +16,9 @@ stream=$data/cm3_all_on.bin
 
 # ---- the lines of Trazer ----
 
-"$ringside" report --compat trazer "$stream" >"$work/lines" 2>"$work/err" </dev/null
+# Both print the file's name as it was given.
+(cd "$data" && "$ringside" report --compat trazer cm3_all_on.bin) \
+    >"$work/lines" 2>"$work/err" </dev/null
 is "lines of Trazer: status" $? 0
 is "as many lines" "$(wc -l <"$work/lines")" "$(wc -l <"$data/cm3_all_on.trazer.txt")"
 
@@ -49,6 +51,16 @@ paste -d '\r' "$work/lines" "$data/cm3_all_on.trazer.txt" |
         }' | sort | uniq -c >"$work/faults"
 is "nothing differs but Trazer's faults" "$(grep unknown "$work/faults" | head -n 1)" ""
 is "sizes of pools that Trazer reads wrong" "$(awk '/EPREG/ { print $1 }' "$work/faults")" 2
+# Trazer counts pools from 1 in posts. It has no name for the first one when the frame with the
+# EPOOL record is damaged.
+cp "$stream" "$work/unnamed.bin"
+chmod u+w "$work/unnamed.bin"
+printf E | dd of="$work/unnamed.bin" bs=1 conv=notrunc status=none \
+    seek="$(LC_ALL=C grep -abo -m 1 ep0 "$stream" | head -n 1 | cut -d : -f 1)"
+"$ringside" report --compat trazer --no-header "$work/unnamed.bin" >"$work/unnamed" 2>/dev/null
+is "no record names a pool" "$(grep -c 'pid=ep' "$work/unnamed")" 0
+is "numbers of pools in place of names" "$(grep -c 'pid=1,' "$work/unnamed")" \
+    "$(grep -c 'pid=ep0,' "$data/cm3_all_on.trazer.txt")"
 # Of every user event, by the ids on the wire: 41 times 9, 41 times 31.
 is "names of user events that Trazer reads wrong" "$(awk '/USR/ { print $1 }' "$work/faults")" 82
 
@@ -66,7 +78,9 @@ is "a stream with damage: status" $? 3
 is "a line for each damaged frame" "$(grep -c '^Stream Checksum Error$' "$work/lossy")" 74
 # A frame is a line but for the settings and the items of user events, which are set in.
 is "a line for each good frame" "$(sed '1,/Parsing trace stream/d' "$work/lossy" |
-    grep -c '^[A-Z]* *| [A-Z_]* *:')" 1533
+    grep -c '^ [A-Z]* *| [A-Z_]* *:')" 1533
+is "the name of the file with its directory" "$(grep 'Parsing' "$work/lossy")" \
+    "-------- Parsing trace stream from file $lossy --------"
 
 "$ringside" report --compat trazer libextract/tests/data/demo.trx >"$work/out" 2>"$work/err"
 is "of another format: status" $? 1
@@ -164,6 +178,101 @@ is "a strip for each active object" \
     "$(sed -n '/^active object  timeline/,/^$/p' "$work/stats" | grep -cE ' [.A-D]{60} ')" 5
 grep -qE '^server  .*  A server_idle, B server_paused, C server_busy$' "$work/stats" ||
     fail "what letters stand for" "$(grep -A 1 timeline "$work/stats")"
+
+# ---- runs of different layout ----
+
+# The first stream has numbers, and lost nothing. The second has none, and its ring overran.
+cat "$stream" "$lossy" >"$work/runs.bin"
+"$ringside" info --json "$work/runs.bin" >"$work/info" 2>/dev/null
+is "runs: the loss of all is not known" \
+    "$(jq -c '[.events_lost, .events_lost_at_least, .events_lost_exact]' "$work/info")" \
+    '[null,0,false]'
+is "runs: each has its own" "$(jq -c '[.runs[] | .entries_valid, .entries_damaged, .events_lost,
+    .stamp_bytes, .hz, .span_ticks, .rkh.sig.value]' "$work/info")" \
+    '[5370,0,0,4,1000,37576,1,1533,74,null,0,null,null,4]'
+"$ringside" stats --json "$stream" >"$work/alone" 2>/dev/null
+"$ringside" stats --json "$work/runs.bin" >"$work/both" 2>/dev/null
+times='[.active_objects[] | {name, signals: [.signals[] | {name, latency}],
+    states: [.states[] | {name, ticks, percent}]}]'
+is "runs: the times of the one with stamps" "$(jq -c "$times | .[:5]" "$work/both")" \
+    "$(jq -c "$times" "$work/alone")"
+is "runs: the other has none" \
+    "$(jq -c "[$times | .[5:] | .[].signals[].latency] | unique" "$work/both")" '[null]'
+
+# ---- a rate that 16 bits cut off ----
+
+# The record of the first stream, with CLOCKS_PER_SEC in the place of 1000.
+{
+    printf '\x7e\xac\x00\x34\xff\xff\x03\x00\x14\x42\x11\x02\x14\x40\x42\x20\x7e'
+    tail -c +18 "$stream"
+} >"$work/cut.bin"
+run info "$work/cut.bin"
+is "a rate that is cut off: status" "$status" 0
+grep -q '^span ticks: 37576$' "$work/out" || fail "no seconds by it" "$(grep span "$work/out")"
+grep -q 'cut.bin: the TCFG record tells a rate of 16960 .*use --hz 1000000, or --hz 16960' \
+    "$work/err" || fail "it is named" "$(cat "$work/err")"
+run info --hz 16960 "$work/cut.bin"
+is "a rate that the user says" "$(cat "$work/err"; grep '^span' "$work/out")" \
+    'span ticks: 37576 (2.215566037 s)'
+# shellcheck disable=SC2002 # a file would be read as a whole
+cat "$work/cut.bin" | "$ringside" report --format rkh - >"$work/out" 2>"$work/err"
+is "as it comes: in ticks" "$(grep -c ELAPSED_TICKS "$work/out")" 1
+is "as it comes: it is named once" "$(grep -c 'use --hz 1000000' "$work/err")" 1
+
+# ---- an ELF that was stripped, and one that names signals ----
+
+cat >"$work/fw.c" <<'C'
+typedef unsigned char RKH_SIG_T;
+enum signals { REQ, START, DONE, TOUT_REQ, TOUT_USING, PAUSE, TERM } last;
+static unsigned char trcstm[64], *trcin, *trcout, trcqty;
+void rkh_trc_init(void) { trcin = trcout = trcstm; }
+void rkh_trc_put(int b) { *trcin++ = b; trcqty += trcout != trcin; }
+int main(void) { RKH_SIG_T e = 1; rkh_trc_init(); rkh_trc_put(e); return last; }
+C
+advises() { # NAME WORDS OPTION...
+    run info "${@:3}" "$work/zeros@0x1000"
+    is "$1: status" "$status" 2
+    grep -qF -- "$2" "$work/err" || fail "$1" "$(cat "$work/err")"
+    ! grep -q TX_ENABLE_EVENT_TRACE "$work/err" || fail "$1: not of ThreadX" "$(cat "$work/err")"
+}
+if gcc -g -O0 -fno-pie -no-pie -o "$work/fw.elf" "$work/fw.c" 2>/dev/null; then
+    strip -o "$work/bare.elf" "$work/fw.elf"
+    strip -x -o "$work/global.elf" "$work/fw.elf"
+    head -c 64 /dev/zero >"$work/zeros"
+    advises "without any symbol" "nor trcstm (RKH)" --elf "$work/bare.elf"
+    advises "without any symbol, for RKH" "the ring is found by local symbols" \
+        --elf "$work/bare.elf" --format rkh
+    advises "without any symbol, with an option of RKH" "the ring is found by local symbols" \
+        --elf "$work/bare.elf" --view pending
+    advises "without local symbols" "use the ELF file from before 'strip -x'" \
+        --elf "$work/global.elf"
+    run openocd-config --elf "$work/global.elf"
+    is "lines for OpenOCD: status" "$status" 2
+    grep -q 'no symbol trcstm' "$work/err" || fail "lines for OpenOCD" "$(cat "$work/err")"
+
+    # The first record and what comes behind the records of names.
+    {
+        head -c 17 "$stream"
+        tail -c +3000 "$stream" | LC_ALL=C sed '1s/^[^~]*~//'
+    } >"$work/late.bin"
+    run report --no-header --event 'no trigger for event' "$work/late.bin"
+    paused=$(grep -c 'signal=5$' "$work/out")
+    is "signals without a record" "$((paused > 20))" 1
+    run info --elf "$work/fw.elf" "$work/late.bin"
+    if grep -q '^signals: enum signals (type)$' "$work/out"; then
+        run report --no-header --event 'no trigger for event' --elf "$work/fw.elf" \
+            "$work/late.bin"
+        is "signals by the ELF" "$(grep -c 'signal=PAUSE$' "$work/out")" "$paused"
+        run report --no-header --event signal=PAUSE --elf "$work/fw.elf" "$work/late.bin"
+        is "a filter by such a name" "$(grep -c -v signal=PAUSE "$work/out")" 0
+    elif ldd "$ringside" | grep -q libdw; then
+        fail "signals by the ELF" "$(grep '^signals' "$work/out")"
+    else
+        echo "skip signals by the ELF: the program is built without libdw"
+    fi
+else
+    echo "skip an ELF that was stripped: there is no gcc"
+fi
 
 is "through a pipe" "$(cat "$stream" | "$ringside" info - | grep '^entries valid')" \
     'entries valid: 5370'

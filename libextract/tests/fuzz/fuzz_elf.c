@@ -48,6 +48,28 @@ static void ask_type(struct extract_symbols *symbols, const char *type)
             check(*path && strlen(path) < sizeof path);
 }
 
+// Each enumeration has as many enumerators as it says.
+static void ask_enums(struct extract_symbols *symbols)
+{
+    struct extract_enum one;
+    const char *name;
+    int64_t value;
+    for (size_t i = 0; i < 4096 && extract_symbols_enum(symbols, i, &one); i++) {
+        check(one.count > 0 && one.name);
+        for (size_t k = 0; k < one.count; k++)
+            check(extract_symbols_enumerator(symbols, &one, k, &name, &value) && *name);
+        check(!extract_symbols_enumerator(symbols, &one, one.count, &name, &value));
+        (void)extract_symbols_has_text(symbols, one.name);
+    }
+}
+
+static void take_value(void *context, uint64_t value)
+{
+    size_t *count = context;
+    ++*count;
+    (void)value;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const types[] = {"outer", "struct outer_tag", "union both", "loop", "u32"};
@@ -78,6 +100,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ask_address(symbols, UINT64_MAX, &cache);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         ask_type(symbols, types[i]);
+    ask_enums(symbols);
+    size_t count = 0;
+    extract_symbols_constants(symbols, "u32", take_value, &count);
+    check(count <= 1u << 16);
     extract_symbols_close(symbols);
     return 0;
 }

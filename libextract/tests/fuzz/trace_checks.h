@@ -237,7 +237,7 @@ static inline void check_rkh_frame(const struct extract_snapshot *snapshot, uint
     if (snapshot->verdict[i] > EXTRACT_PROVISIONAL)
         return;
     check(place->whole && place->whole < place->length);
-    rkh_wire_unpack(&wire, ring->rkh.layout[place->layout]);
+    rkh_wire_unpack(&wire, ring->rkh.layout[place->layout].packed);
     for (uint32_t k = 0; k < place->whole; k++)
         sum = (uint8_t)(sum + bytes[k]);
     check(!wire.chk || !sum || rkh_id(wire.family, bytes[0]) == RKH_FWK_TCFG);

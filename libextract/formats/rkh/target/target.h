@@ -25,6 +25,31 @@ struct rkh_actor {
     char symbol[RKH_NAME_ROOM]; // of the variable
 };
 
+// signals.c. The enumerations of the firmware that may name signals.
+enum { RKH_SIGNAL_ENUMS = 8 };
+
+struct rkh_signals {
+    struct extract_symbols *symbols;
+    enum extract_signals_from from; // UNNAMED: it is not certain which one does
+    struct extract_enum list[RKH_SIGNAL_ENUMS];
+    size_t known; // of the list
+    size_t count; // that fit, in all
+};
+
+// `numbers` are those of signals that a trace holds, and the names that its records tell. Errors:
+// USAGE (a user has named an enumeration that is not there).
+enum extract_code rkh_signals_find(struct rkh_signals *signals, const struct extract_rkh *rkh,
+                                   struct extract_symbols *symbols,
+                                   const struct extract_numbers *numbers,
+                                   struct extract_error *error);
+// The name of a signal. NULL: none is certain.
+const char *rkh_signals_name(const struct rkh_signals *signals, uint64_t number);
+// The i-th number that may have one. False: no more.
+bool rkh_signals_at(const struct rkh_signals *signals, size_t i, uint64_t *number,
+                    const char **name);
+// The number that an enumerator of that name has in the whole program. False: none, or several.
+bool rkh_signal_number(struct extract_symbols *symbols, const char *name, uint64_t *number);
+
 // A walk over all of them. Zero-initialize but for the first two.
 struct rkh_actors {
     struct extract_symbols *symbols;

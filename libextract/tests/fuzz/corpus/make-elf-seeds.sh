@@ -30,11 +30,25 @@ int work(int n)
 void _start(void) { hidden[0] = (u32)work(7); }
 END
 
+# Enumerations, and constants of a type.
+cat >"$work/enums.c" <<'END'
+typedef unsigned char u32;
+typedef enum { ZERO, ONE, LAST = ONE, FAR = 70000 } numbers;
+enum sign { MINUS = -1, NONE, PLUS };
+struct row { u32 key; const char *name; };
+const struct row rows[2][2] = {{{ONE, "ONE"}, {FAR & 255, "FAR"}}};
+const u32 single = 3;
+numbers object;
+enum sign hidden;
+int work(int n) { return rows[n & 1][0].key + single + *rows[0][1].name; }
+void _start(void) { hidden = work(object); }
+END
+
 make() { # NAME COMPILER [FLAG...]
     name=$1
     shift
     (cd "$work" && "$@" -nostdlib -ffreestanding -O1 -fdebug-prefix-map="$work"=. \
-        -Wl,-e,_start -o "$name.elf" seed.c) &&
+        -Wl,-e,_start -o "$name.elf" "${source:-seed.c}") &&
         install -m 644 "$work/$name.elf" "$name.elf"
 }
 
@@ -48,6 +62,10 @@ pages="-Wl,-z,max-page-size=16 -Wl,-z,noseparate-code -Wl,--build-id=none"
     make x86-pie gcc -gdwarf-5 -fdebug-types-section -fpie -pie $pages
     make x86-compressed gcc -gdwarf-5 -gz -static $pages
     make x86-dwarf64 gcc -gdwarf-5 -gdwarf64 -static $pages
+    source=enums.c
+    make arm-enums arm-none-eabi-gcc -mthumb -mcpu=cortex-m3 -gdwarf-5 $pages
+    make m68k-enums m68k-linux-gnu-gcc -mcpu=5208 -gdwarf-3 -static $pages
+    source=seed.c
     make arm-bare arm-none-eabi-gcc -mthumb -mcpu=cortex-m3 $pages
 }
 if command -v clang >/dev/null; then

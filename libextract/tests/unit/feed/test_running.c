@@ -59,6 +59,39 @@ static struct extract_running_status report_close(struct report *r)
     return status;
 }
 
+// Frames of the first run have numbers, those of the second have none: what is lost of all is not
+// known. The rate that the first record tells is what 16 bits hold of 1000000.
+static void what_one_run_lacks(void **state)
+{
+    static struct stream s;
+    struct report r;
+    (void)state;
+    stream_init(&s, 1, 4, true);
+    stream_put(&s, TCFG, "0034 FFFF0300 14 42 11 02 14 4042");
+    stream_put(&s, PROCESSED, "00000020");
+    s.nseq = s.ts = 0;
+    stream_put(&s, TCFG, "0034 FF7F0200 14 42 11 02 14 E803");
+    stream_put(&s, PROCESSED, "00000020");
+    s.nseq = 1;
+    s.ts = 4;
+    s.next = 0;
+    stream_put(&s, TCFG, TCFG_4BYTES);
+    stream_put(&s, PROCESSED, "00000020");
+    for (unsigned step = 1; step < s.used; step++) {
+        report_open(&r, "");
+        for (size_t at = 0; at < s.used; at += step)
+            report_take(&r, s.bytes + at, s.used - at < step ? s.used - at : step);
+        const char *rates = extract_running_status(r.running).rates;
+        assert_non_null(rates);
+        assert_non_null(strstr(rates, "use --hz 1000000, or --hz 16960 if that is the rate\n"));
+        struct extract_running_status status = report_close(&r);
+        assert_int_equal(status.good, 6);
+        assert_int_equal(status.lost, 0);
+        assert_false(status.lost_known);
+        extract_text_free(&r.text);
+    }
+}
+
 // A target that starts, names things, works, and starts anew with another layout.
 static void two_runs(struct stream *s)
 {
@@ -373,6 +406,7 @@ int main(void)
         cmocka_unit_test(frames_that_are_none),
         cmocka_unit_test(frames_that_never_tell),
         cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(what_one_run_lacks),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

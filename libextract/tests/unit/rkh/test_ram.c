@@ -216,6 +216,10 @@ static void test_overrun(void **state)
         const struct extract_info *info = extract_trace_info(look.trace);
         assert_int_equal(info->overrun, target.qty == SIZE);
         assert_int_equal(info->lost_known, target.qty < SIZE);
+        const struct extract_run *runs;
+        assert_int_equal(extract_trace_runs(look.trace, &runs), 1);
+        assert_int_equal(runs->lost_known, target.qty < SIZE);
+        assert_int_equal(runs->entries_valid, info->entries_valid);
         look_close(&look);
     }
 }

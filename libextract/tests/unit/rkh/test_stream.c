@@ -73,7 +73,7 @@ static void test_all_on(void **state)
                                    0x05, 0x28, 0x0b, 0x00, 0x20, 0x00, 0x00, 0x01, 0x03, 0x69};
     static const uint8_t stuffed[] = {0xa3, 0x34, 0x73, 0x08, 0x00, 0x00, 0x04, 0x00, 0x00, 0x00,
                                       0x00, 0x01, 0x1f, 0xec, 0x00, 0x00, 0x20, 0x7d, 0x5e, 0x7e};
-    static const uint64_t posted[] = {0x2000013c, 5, 0x20000b28, 0, 0, 1, 3};
+    static const uint64_t posted[] = {0x2000013c, 5, 0x20000b28, EXTRACT_NO_POOL, 0, 1, 3};
     static const uint64_t allocated[] = {4, 0, 0, 0, 1, 0x1f, 0x200000ec};
     struct look look;
     (void)state;
@@ -119,7 +119,7 @@ static void test_narrow(void **state)
     assert_int_equal(event->field[0], 0xa091);
     assert_int_equal(event->raw_stamp, 0xe083);
     event = only(&look, 67);
-    static const uint64_t posted[] = {0xa091, 5, 2, 1, 3};
+    static const uint64_t posted[] = {0xa091, 5, 1, 1, 3};
     check_fields(event, 5, posted);
     assert_int_equal(event->type->field[2].kind, EXTRACT_KIND_POOL);
     const struct extract_rkh *rkh = &look.snapshot.ring.rkh;

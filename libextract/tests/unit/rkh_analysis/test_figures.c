@@ -284,6 +284,65 @@ static void test_restart(void **state)
           "{\"ticks\":0,\"state\":256,\"name\":null},");
 }
 
+// A run with stamps, and one of other firmware without: the times of the first are there, those of
+// the second are not known, and what has the same address in both is not mixed up.
+static void test_runs(void **state)
+{
+    struct stream s;
+    (void)state;
+    stream_begin(&s);
+    stream_put(&s, 174, "00000020 'pump'");
+    stream_put(&s, 175, "00000020 00010000 'idle'");
+    stream_put(&s, 167, "07 'START'");
+    stream_put(&s, 99, "00000020 00010000");
+    stream_put(&s, 67, "00000020 07 00000000 00 00 01 03");
+    stream_put(&s, 66, "00000020 07 00 00 00 03");
+    s.nseq = s.ts = 0;
+    stream_put(&s, TCFG, bare);
+    stream_put(&s, 174, "00000020 'valve'");
+    stream_put(&s, 175, "00000020 00010000 'open'");
+    stream_put(&s, 167, "07 'STOP'");
+    stream_put(&s, 99, "00000020 00010000");
+    stream_put(&s, 67, "00000020 07 00 00 01 03");
+    stream_put(&s, 66, "00000020 07 00 00 00 03");
+    CHECK(&s, "\"span_ticks\":50,\"timed\":true,\"untimed_runs\":true,\"mixed_rates\":false,",
+          "\"restarts\":1,\"posts\":2,\"gets\":2,\"uncertain_gets\":0,",
+          "\"active_objects\":[{\"address\":536870912,\"name\":\"pump\",",
+          "\"state_unknown_ticks\":30,\"signals\":[{\"signal\":7,\"name\":\"START\",\"posts\":1,"
+          "\"gets\":1,\"uncertain\":0,\"recalled\":0,\"no_trigger\":0,\"latency\":{\"count\":1,"
+          "\"min\":10,",
+          "\"states\":[{\"state\":256,\"name\":\"idle\",\"entries\":1,\"ticks\":20,"
+          "\"percent\":40.000}]",
+          "{\"address\":536870912,\"name\":\"valve\",",
+          "\"state_unknown_ticks\":null,\"signals\":[{\"signal\":7,\"name\":\"STOP\",\"posts\":1,"
+          "\"gets\":1,\"uncertain\":0,\"recalled\":0,\"no_trigger\":0,\"latency\":null}]",
+          "\"states\":[{\"state\":256,\"name\":\"open\",\"entries\":1,\"ticks\":null,"
+          "\"percent\":null}]");
+    struct extract_text text = stream_say(&s, "stats", false, false);
+    assert_non_null(strstr(text.data,
+                           "span ticks: 50 (0.050000000 s) (of the runs with stamps; the "
+                           "times of others are not known)\n"));
+    assert_non_null(strstr(text.data, "A.  A idle\n"));
+    assert_null(strstr(text.data, "A open"));
+    extract_text_free(&text);
+}
+
+// The second run's clock is twice as fast: its ticks are half as long.
+static void test_mixed_rates(void **state)
+{
+    struct stream s;
+    (void)state;
+    stream_begin(&s);
+    stream_put(&s, 105, "00000020");
+    stream_put(&s, TCFG, "0034 FFFF0300 14 42 11 02 14 D007");
+    s.next = 0;
+    stream_put(&s, 105, "00000020");
+    CHECK(&s, "\"timed\":true,\"untimed_runs\":false,\"mixed_rates\":true,");
+    struct extract_text text = stream_say(&s, "stats", false, false);
+    assert_non_null(strstr(text.data, "span ticks: 0 (the ticks of its runs differ in length; "));
+    extract_text_free(&text);
+}
+
 static void test_bare(void **state)
 {
     struct stream s;
@@ -440,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_terminated),    cmocka_unit_test(test_stores),
         cmocka_unit_test(test_timers),        cmocka_unit_test(test_assertions),
         cmocka_unit_test(test_restart),       cmocka_unit_test(test_bare),
+        cmocka_unit_test(test_runs),          cmocka_unit_test(test_mixed_rates),
         cmocka_unit_test(test_narrow),        cmocka_unit_test(test_old),
         cmocka_unit_test(test_memory),        cmocka_unit_test(test_every_byte),
     };

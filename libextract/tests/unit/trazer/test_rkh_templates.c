@@ -87,7 +87,7 @@ static const struct row rows[] = {
     {160, "", EXTRACT_SVC, "framework start"},
     {161, "", EXTRACT_SVC, "framework exit"},
     {162, "01 80000000 0300 20", EXTRACT_SVC,
-     "event pool register number=1 storage=128 event_size=3 blocks=32"},
+     "event pool register number=0 storage=128 event_size=3 blocks=32"},
     {163, "0400 00 00 00 01 1F 00000020", EXTRACT_SVC,
      "event allocate signal=0 pool=ep0 refs=0 used=1 lowest=31 sender=server size=4"},
     {164, "00 01 01", EXTRACT_SVC, "event reference dropped signal=0 pool=ep0 refs=1"},
@@ -252,6 +252,47 @@ static void test_narrow(void **state)
     extract_text_free(&text);
 }
 
+// Posts count pools from 1 on the wire, allocations from 0: the second pool of a target has one
+// number in each of its events, in the text and in JSON. A static event is of no pool.
+static void test_pool_numbers(void **state)
+{
+    static const char *const lines[] = {"event pool register number=1 ",
+                                        "post ao=0x2000013C signal=5 sender=none pool=1 ",
+                                        "post first ao=0x2000013C signal=5 sender=none pool=1 ",
+                                        "event get ao=0x2000013C signal=5 pool=1 ",
+                                        "event allocate signal=5 pool=1 ",
+                                        "event reference dropped signal=5 pool=1 ",
+                                        "event free signal=5 pool=1 "};
+    static const char expected[] = "\"evt\":67},\"names\":{\"evt\":\"post\"}";
+    struct stream s;
+    (void)state;
+    stream_begin(&s);
+    stream_put(&s, 162, "02 80000000 0300 20");
+    stream_put(&s, 67, "3C010020 05 00000000 02 01 01 03");
+    stream_put(&s, 68, "3C010020 05 00000000 02 01 01 03");
+    stream_put(&s, 66, "3C010020 05 02 01 01 03");
+    stream_put(&s, 163, "0400 05 01 00 01 1F 00000000");
+    stream_put(&s, 164, "05 02 01");
+    stream_put(&s, 165, "05 01 01 01 1F 00000000");
+    stream_put(&s, 228, "07000000 43 3C010020 05 00000000 02 01 01 03");
+    stream_put(&s, 66, "3C010020 05 00 01 01 03");
+    struct extract_text text = say(&s);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (!strstr(text.data, lines[i]))
+            fail_msg("%s\nis not in\n%s", lines[i], text.data);
+    assert_non_null(strstr(text.data, "event get ao=0x2000013C signal=5 pool=static "));
+    extract_text_free(&text);
+    text = stream_say(&s, "report", false, true);
+    const char *at = text.data;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++, at++)
+        assert_non_null(at = strstr(at, "\"pool\":1"));
+    assert_non_null(at = strstr(at, expected));
+    assert_non_null(at = strstr(at, "\"pool\":1")); // of the post that the test expects
+    assert_non_null(at = strstr(at, "\"pool\":null"));
+    assert_non_null(at = strstr(at, "\"pool\":\"static\"},\"info\":[536871228,5,null,1,1,3]"));
+    extract_text_free(&text);
+}
+
 // Of 2.4.5, whose ids and arguments are other ones.
 static void test_older(void **state)
 {
@@ -277,7 +318,7 @@ static void test_older(void **state)
                         "                event get ao=0x20000000 signal=5 pool=static refs=2\n"
                         "        activate ao=0x20000000 priority=3\n"
                         "        event allocate signal=5 pool=0 refs=1 size=4\n"
-                        "        event pool register number=1 storage=128 event_size=3\n"
+                        "        event pool register number=0 storage=128 event_size=3\n"
                         "        defer queue=0x20000AEC signal=5\n"
                         "                dispatch ao=0x20000000 signal=5 state=0x2524\n");
     extract_text_free(&text);
@@ -286,9 +327,10 @@ static void test_older(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events), cmocka_unit_test(test_all_there),
-        cmocka_unit_test(test_items),  cmocka_unit_test(test_items_json),
-        cmocka_unit_test(test_narrow), cmocka_unit_test(test_older),
+        cmocka_unit_test(test_events),       cmocka_unit_test(test_all_there),
+        cmocka_unit_test(test_items),        cmocka_unit_test(test_items_json),
+        cmocka_unit_test(test_narrow),       cmocka_unit_test(test_older),
+        cmocka_unit_test(test_pool_numbers),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

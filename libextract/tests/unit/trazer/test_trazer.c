@@ -8,6 +8,8 @@
 static const char narrow[] = "0034 FEF70100 22 24 22 01 24 E803";
 static const char bare[] = "0034 FF7F0200 44 42 11 02 14 E803";
 
+#define LOSS "May be have lost trace info, sequence are not correlatives\n"
+
 struct row {
     uint8_t id;
     const char *arguments, *line;
@@ -34,7 +36,7 @@ static const struct row rows[] = {
      "SMA | GET        : ao=0X2000013C, sig=0X5, pid=static, rc=0, nelem=0, nmin=3, rt=10, "
      "nseq=1"},
     {68, "00000020 05 00000000 01 02 01 03",
-     "SMA | LIFO       : ao=0X20000000, sig=0X5, snr=?, pid=0X0, rc=2, nelem=1, nmin=3, nseq=1"},
+     "SMA | LIFO       : ao=0X20000000, sig=0X5, snr=?, pid=1, rc=2, nelem=1, nmin=3, nseq=1"},
     {69, "00000020 03", "SMA | REG        : ao=0X20000000, prio=3"},
     {70, "00000020 03", "SMA | UNREG      : ao=0X20000000, prio=3"},
     {71, "EC0A0020 00", "SMA | DEFER      : q=0X20000AEC, sig=0X0"},
@@ -73,10 +75,10 @@ static const struct row rows[] = {
     {161, "", "FWK | EX         :  "},
     {162, "01 80000000 0300 20", "FWK | EPREG      : ep=1, ss=128, es=3, ps=32"},
     {163, "0400 00 00 00 01 1F 00000020",
-     "FWK | AE         : es=4, sig=0X0, pid=0X0, rc=0, nb=1, nmin=31, actor=0X20000000"},
-    {164, "00 01 01", "FWK | GC         : sig=0X0, pid=0X0, rc=1"},
+     "FWK | AE         : es=4, sig=0X0, pid=1, rc=0, nb=1, nmin=31, actor=0X20000000"},
+    {164, "00 01 01", "FWK | GC         : sig=0X0, pid=1, rc=1"},
     {165, "00 00 01 01 1E 00000020",
-     "FWK | GCR        : sig=0X0, pid=0X0, rc=1, nb=1, nmin=30, actor=0X20000000"},
+     "FWK | GCR        : sig=0X0, pid=1, rc=1, nb=1, nmin=30, actor=0X20000000"},
     {169, "F51B0000", "FWK | EXE_FUN    : fn=0X1BF5"},
     {170, "191C0000 280B0020 290B0020",
      "FWK | SYNC_EVT   : fn=0X1C19, snr=0X20000B28, ao=0X20000B29"},
@@ -268,8 +270,7 @@ static void test_loss(void **state)
     stream_put(&s, 66, "3C010020 01 00 00 01 03");
     stream_put(&s, 66, "3C010020 02 00 00 00 03");
     check_text(&s,
-               "         10| [  0] | SM  | EVT_PROC   : ao=0X20000000\n"
-               "May be have lost trace info, sequence are not correlatives\n"
+               "         10| [  0] | SM  | EVT_PROC   : ao=0X20000000\n" LOSS
                "         20| [  2] | SMA | FIFO       : ao=0X2000013C, sig=0X2, snr=?, pid=static, "
                "rc=0, nelem=2, nmin=3, nseq=-1\n"
                "         30| [  3] | SMA | GET        : ao=0X2000013C, sig=0X1, pid=static, rc=0, "
@@ -288,8 +289,69 @@ static void test_checksum(void **state)
     s.bytes[s.used - 3] ^= 1;
     stream_put(&s, 105, "00000020");
     check_text(&s, "         10| [  0] | SM  | EVT_PROC   : ao=0X20000000\n"
-                   "Stream Checksum Error\n"
+                   "Stream Checksum Error\n" LOSS
                    "         30| [  2] | SM  | EVT_PROC   : ao=0X20000000\n");
+}
+
+// Frames 1 and 3 are damaged and 2 is missing: one line tells of the loss, however many are gone.
+static void test_one_line_a_loss(void **state)
+{
+    struct stream s;
+    (void)state;
+    stream_begin(&s);
+    stream_put(&s, 105, "00000020");
+    for (unsigned i = 0; i < 2; i++) {
+        stream_put(&s, 105, "00000020");
+        s.bytes[s.used - 3] ^= 1;
+        s.next++;
+    }
+    stream_put(&s, 105, "00000020");
+    stream_put(&s, 105, "00000020");
+    check_text(&s, "         10| [  0] | SM  | EVT_PROC   : ao=0X20000000\n"
+                   "Stream Checksum Error\n"
+                   "Stream Checksum Error\n" LOSS
+                   "         40| [  5] | SM  | EVT_PROC   : ao=0X20000000\n"
+                   "         50| [  6] | SM  | EVT_PROC   : ao=0X20000000\n");
+}
+
+// A target that begins again counts from 0: nothing is missing there.
+static void test_numbers_of_runs(void **state)
+{
+    struct stream s;
+    (void)state;
+    stream_begin(&s);
+    stream_put(&s, 105, "00000020");
+    stream_put(&s, TCFG, all_on);
+    s.next = 0;
+    stream_put(&s, 105, "00000020");
+    stream_put(&s, TCFG, all_on);
+    stream_put(&s, 105, "00000020");
+    stream_put(&s, TCFG, all_on);
+    s.next = 7;
+    stream_put(&s, 105, "00000020");
+    struct extract_text text = stream_say(&s, "report", true, false);
+    const char *loss = strstr(text.data, LOSS);
+    assert_non_null(loss);
+    assert_string_equal(loss, LOSS "         70| [  7] | SM  | EVT_PROC   : ao=0X20000000\n");
+    extract_text_free(&text);
+}
+
+// What the firmware's own source is called is printed as the user wrote it.
+static void test_source(void **state)
+{
+    struct stream s;
+    struct extract_columns columns;
+    (void)state;
+    stream_begin(&s);
+    extract_columns_init(&columns, false);
+    columns.trazer = true;
+    columns.source = "captures/night.bin";
+    struct extract_session_options options = {
+        .size = sizeof options, .format = "rkh", .columns = &columns};
+    struct extract_text text = stream_answer(&s, "report", &options);
+    assert_non_null(strstr(text.data, "-------- Parsing trace stream from file "
+                                      "captures/night.bin --------\n\n"));
+    extract_text_free(&text);
 }
 
 // Stamps of 16 bits go round; there is no sender, and no low-water mark of queues.
@@ -318,8 +380,8 @@ static void test_bare(void **state)
     stream_put(&s, TCFG, bare);
     stream_put(&s, 106, "00000020 05000000");
     stream_put(&s, 171, "09 'USR_NINTH'");
-    check_text(&s, "SM  | EVT_NFOUND : ao=0X20000000, sig=0X5\n"
-                   "FWK | TUSR       : ut=9, nm=USR_NINTH\n");
+    check_text(&s, " SM  | EVT_NFOUND : ao=0X20000000, sig=0X5\n"
+                   " FWK | TUSR       : ut=9, nm=USR_NINTH\n");
 }
 
 // What a name holds is not for the terminal to obey.
@@ -364,12 +426,21 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events),   cmocka_unit_test(test_names),
-        cmocka_unit_test(test_clear),    cmocka_unit_test(test_user),
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_checksum), cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_bare),     cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_expected), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_user),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_bare),
+        cmocka_unit_test(test_escapes),
+        cmocka_unit_test(test_expected),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_source),
+        cmocka_unit_test(test_one_line_a_loss),
+        cmocka_unit_test(test_numbers_of_runs),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

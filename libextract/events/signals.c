@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// events: the numbers of signals in a trace, for the format to find names for them in the ELF.
+//
+// The first walk over all events passes each of them to extract_signals_note. A number that an
+// event holds and one that an entry gives a name to are both signals of the target.
+#include "events/room.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEN_MAX = 1 << 12 }; // what holds more is damage, and fits no enumeration anyhow
+
+bool extract_signals_note(struct extract_trace *trace, const struct extract_event *event)
+{
+    bool may_name = trace->symbols && trace->snapshot->ring.format->name_signals;
+    for (unsigned i = 0; may_name && i < event->fields && i < event->type->fields; i++) {
+        uint64_t number = event->field[i];
+        if (event->type->field[i].kind != EXTRACT_KIND_SIGNAL ||
+            extract_map_get(&trace->seen_signals, number) || trace->seen_signals.used >= SEEN_MAX)
+            continue;
+        uint32_t *place = extract_map_at(&trace->seen_signals, number);
+        if (!place)
+            return false;
+        *place = 1;
+        trace->has_unnamed = true;
+    }
+    return true;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const struct extract_number *a = left, *b = right;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return (b->name != NULL) - (a->name != NULL); // those with a name first
+}
+
+// Two names of one number are no help.
+static size_t merge(struct extract_number *list, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct extract_number *last = kept ? &list[kept - 1] : NULL;
+        if (!last || last->value != list[i].value)
+            list[kept++] = list[i];
+        else if (last->name && list[i].name && strcmp(last->name, list[i].name) != 0)
+            last->name = "";
+    }
+    return kept;
+}
+
+struct extract_number *extract_signals_list(const struct extract_trace *trace, size_t *count)
+{
+    const struct extract_map *seen = &trace->seen_signals;
+    size_t used = 0;
+    struct extract_number *list = malloc((trace->object_count + seen->used + 1) * sizeof *list);
+    if (!list)
+        return NULL;
+    for (size_t i = 0; i < trace->object_count; i++) {
+        const struct extract_object *object = &trace->objects[i];
+        if (object->number_kind == EXTRACT_KIND_SIGNAL && object->registered)
+            list[used++] = (struct extract_number){object->address, object->name};
+    }
+    for (size_t i = 0; seen->values && i <= seen->mask; i++)
+        if (seen->values[i])
+            list[used++] = (struct extract_number){seen->keys[i], NULL};
+    qsort(list, used, sizeof *list, by_value);
+    *count = merge(list, used);
+    return list;
+}

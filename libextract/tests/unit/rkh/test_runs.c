@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// Streams of several runs of a target, whose TCFG records tell different layouts: losses, clocks
+// and settings of each run, and what follows from them for the whole. Truth: worked out by hand
+// from docs/formats/rkh.md, "Runs".
+#include "tests/unit/trazer/rkh_stream.h"
+
+// Records of 3.4.00: all on, 4-byte stamps at 1000 Hz; the same at 2000 Hz, and at what 16 bits
+// hold of 1000000 Hz; 2-byte stamps and addresses, no checksum; no numbers, no stamps, 4-byte
+// signals.
+#define WIDE    "0034 FFFF0300 14 42 11 02 14 E803"
+#define FAST    "0034 FFFF0300 14 42 11 02 14 D007"
+#define CUT     "0034 FFFF0300 14 42 11 02 14 4042"
+#define NARROW  "0034 FEF70100 22 24 22 01 24 E803"
+#define UNTIMED "0034 FF7F0200 44 42 11 02 14 E803"
+
+enum { PROCESSED = 105 };
+
+static struct stream s;
+
+// A run begins, whose frames have these parts.
+static void begin(const char *record, unsigned nseq, unsigned ts, bool chk)
+{
+    if (!s.used)
+        stream_init(&s, nseq, ts, chk);
+    s.nseq = nseq;
+    s.ts = ts;
+    s.chk = chk;
+    stream_put(&s, TCFG, record);
+    s.next = 0;
+}
+
+static void put(uint32_t stamp, const char *arguments)
+{
+    s.stamp = stamp;
+    stream_put(&s, PROCESSED, arguments);
+}
+
+static struct extract_text say(const char *verb, bool json, uint64_t hz, const char *settings)
+{
+    struct extract_rkh rkh = {0};
+    struct extract_error error;
+    struct extract_session_options options = {
+        .size = sizeof options, .format = "rkh", .json = json, .hz = hz, .rkh = &rkh};
+    assert_int_equal(extract_rkh_parse(&rkh, settings, &error), EXTRACT_OK);
+    return stream_answer(&s, verb, &options);
+}
+
+static void check(const char *verb, bool json, uint64_t hz, const char *const *pieces)
+{
+    struct extract_text text = say(verb, json, hz, "");
+    assert_pieces(text.data, pieces);
+    extract_text_free(&text);
+}
+
+#define CHECK(verb, json, hz, ...) check(verb, json, hz, (const char *const[]){__VA_ARGS__, NULL})
+
+// Ticks of all events.
+static void check_ticks(const uint64_t *ticks, size_t count)
+{
+    struct extract_text text = say("report", true, 0, "");
+    const char *at = text.data;
+    for (size_t i = 0; i < count; i++, at++) {
+        unsigned long long found;
+        assert_non_null(at = strstr(at, "\"ticks\":"));
+        assert_int_equal(sscanf(at, "\"ticks\":%llu", &found), 1);
+        assert_int_equal(found, ticks[i]);
+    }
+    assert_null(strstr(at, "\"ticks\":"));
+    extract_text_free(&text);
+}
+
+#define CHECK_TICKS(...)                                                                           \
+    check_ticks((const uint64_t[]){__VA_ARGS__},                                                   \
+                sizeof(const uint64_t[]){__VA_ARGS__} / sizeof(uint64_t))
+
+static int start(void **state)
+{
+    (void)state;
+    memset(&s, 0, sizeof s);
+    return 0;
+}
+
+// ---- losses ----
+
+// Nothing is lost of the first run. Of the second, whose frames have no numbers, nobody knows: so
+// the sum is not 0.
+static void test_unknown_loss(void **state)
+{
+    (void)state;
+    begin(WIDE, 1, 4, true);
+    put(1000, "00000020");
+    put(1250, "00000020");
+    begin(UNTIMED, 0, 0, true);
+    put(0, "00000020");
+    CHECK("info", true, 0, "\"events_lost\":null,\"events_lost_at_least\":0,",
+          "\"events_lost_at_most\":null,\"events_lost_exact\":false,",
+          "\"runs\":[{\"first_seq\":0,\"entries_valid\":3,\"entries_damaged\":0,\"events_lost\":0,"
+          "\"events_lost_at_least\":0,\"events_lost_at_most\":0,\"events_lost_exact\":true,"
+          "\"gaps\":0,\"gaps_not_exact\":0,\"stamp_bytes\":4,\"hz\":1000,\"span_ticks\":250,"
+          "\"rkh\":{\"chk\":{\"value\":1,\"from\":\"tcfg\"},\"nseq\":{\"value\":1,",
+          "{\"first_seq\":3,\"entries_valid\":2,\"entries_damaged\":0,\"events_lost\":null,"
+          "\"events_lost_at_least\":0,\"events_lost_at_most\":null,\"events_lost_exact\":false,"
+          "\"gaps\":0,\"gaps_not_exact\":0,\"stamp_bytes\":0,\"hz\":null,\"span_ticks\":null,"
+          "\"rkh\":{\"chk\":{\"value\":1,\"from\":\"tcfg\"},\"nseq\":{\"value\":0,");
+    CHECK("info", false, 0, "\nevents lost: unknown (frames have no numbers)\n", "\nruns: 2\n",
+          "\nrun 1: from seq 0, 3 valid, 0 damaged, 0 lost, stamps of 4 bytes, 1000 Hz, span ticks "
+          "250 (0.250000000 s)\nrun 1 rkh: chk=1 (tcfg), nseq=1 (tcfg), ts=4 (tcfg), ",
+          "\nrun 2: from seq 3, 2 valid, 0 damaged, lost unknown (frames have no numbers), no "
+          "stamps\nrun 2 rkh: chk=1 (tcfg), nseq=0 (tcfg), ts=0 (tcfg), ");
+}
+
+// The first run ends after number 1. The second has other settings, so that it counts from 0 again:
+// its first 3 frames are missing, and later 2. Numbers do not tell how often they have wrapped.
+static void test_losses_of_each(void **state)
+{
+    (void)state;
+    begin(WIDE, 1, 4, true);
+    put(10, "00000020");
+    put(20, "00000020");
+    begin(NARROW, 1, 2, false);
+    s.next = 3;
+    put(30, "0020");
+    s.next += 2;
+    put(40, "0020");
+    CHECK("info", true, 0, "\"events_lost\":null,\"events_lost_at_least\":5,",
+          "\"gaps\":2,\"gaps_not_exact\":2,",
+          "\"runs\":[{\"first_seq\":0,\"entries_valid\":3,\"entries_damaged\":0,\"events_lost\":0,",
+          "{\"first_seq\":3,\"entries_valid\":3,\"entries_damaged\":0,\"events_lost\":null,"
+          "\"events_lost_at_least\":5,\"events_lost_at_most\":null,\"events_lost_exact\":false,"
+          "\"gaps\":2,\"gaps_not_exact\":2,\"stamp_bytes\":2,");
+    CHECK("info", false, 0, "at least 5 lost (not every gap is exact), stamps of 2 bytes, ");
+}
+
+// What is damaged in front of the first record belongs to the first run, and what is behind another
+// one to that.
+static void test_damage_of_each(void **state)
+{
+    (void)state;
+    stream_init(&s, 1, 4, true);
+    stream_raw(&s, 0x69);
+    stream_raw(&s, 0x7E);
+    begin(WIDE, 1, 4, true);
+    put(10, "00000020");
+    begin(UNTIMED, 0, 0, true);
+    stream_raw(&s, 0x69);
+    stream_raw(&s, 0x7D);
+    stream_raw(&s, 0x7E);
+    put(0, "00000020");
+    put(0, "00000020");
+    CHECK("info", true, 0, "\"runs\":[{\"first_seq\":0,\"entries_valid\":2,\"entries_damaged\":1,",
+          "{\"first_seq\":2,\"entries_valid\":3,\"entries_damaged\":1,");
+}
+
+// The same settings again, and numbers that start from 0: the target was started again. One run
+// alone has no lines in the text.
+static void test_same_layout(void **state)
+{
+    (void)state;
+    begin(WIDE, 1, 4, true);
+    put(1000, "00000020");
+    struct extract_text text = say("info", false, 0, "");
+    assert_null(strstr(text.data, "\nrun"));
+    extract_text_free(&text);
+    CHECK("info", true, 0, "\"runs\":[{\"first_seq\":0,\"entries_valid\":2,");
+    begin(WIDE, 1, 4, true);
+    put(5, "00000020");
+    put(9, "00000020");
+    CHECK("info", true, 0, "\"events_lost\":0,",
+          "{\"first_seq\":2,\"entries_valid\":3,\"entries_damaged\":0,\"events_lost\":0,",
+          "\"span_ticks\":4,");
+    CHECK_TICKS(0, 0, 0, 0, 4);
+}
+
+// Settings come back after others: their frames are numbered from 0 once more.
+static void test_layout_comes_back(void **state)
+{
+    (void)state;
+    begin(WIDE, 1, 4, true);
+    put(10, "00000020");
+    begin(UNTIMED, 0, 0, true);
+    put(0, "00000020");
+    begin(WIDE, 1, 4, true);
+    put(10, "00000020");
+    put(11, "00000020");
+    struct extract_text text = say("report", true, 0, "");
+    assert_null(strstr(text.data, "RINGSIDE_LOST"));
+    extract_text_free(&text);
+    CHECK("info", true, 0,
+          "{\"first_seq\":4,\"entries_valid\":3,\"entries_damaged\":0,"
+          "\"events_lost\":0,");
+    CHECK_TICKS(0, 0, 0, 0, 0, 0, 1);
+}
+
+// There is room for 16 layouts. Frames of a further one are damaged, not taken for what they are
+// not, and what is missing between them is not known.
+static void test_too_many(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 18; i++) {
+        char record[] = "0034 FFFF0300 14 42 11 02 14 E8xx";
+        snprintf(record + sizeof record - 3, 3, "%02X", i + 1);
+        begin(record, 1, 4, true);
+        put(10, "00000020");
+    }
+    begin(WIDE, 1, 4, true);
+    put(10, "00000020");
+    CHECK("info", true, 0, "\"entries_valid\":34,\"entries_damaged\":4,", "\"events_lost\":null,");
+    CHECK("info", false, 0,
+          "\nevents lost: unknown (the stream has more layouts than can be told apart)\n");
+}
+
+// ---- clocks ----
+
+// Stamps of two bytes wrap at 65536, whatever those of the first run have.
+static void test_widths(void **state)
+{
+    (void)state;
+    begin(WIDE, 1, 4, true);
+    put(70000, "00000020");
+    put(70010, "00000020");
+    begin(NARROW, 1, 2, false);
+    put(65530, "0020");
+    put(4, "0020");
+    CHECK_TICKS(0, 0, 10, 10, 10, 20);
+    CHECK("info", true, 0, "\"timer_mask\":4294967295,\"time_direction\":\"up\",",
+          "\"span_ticks\":20,", "\"stamp_bytes\":2,\"hz\":1000,\"span_ticks\":10,");
+}
+
+static void test_widths_in_reverse(void **state)
+{
+    (void)state;
+    begin(NARROW, 1, 2, false);
+    put(65530, "0020");
+    put(4, "0020");
+    begin(WIDE, 1, 4, true);
+    put(70000, "00000020");
+    put(140000, "00000020");
+    CHECK_TICKS(0, 0, 10, 10, 10, 70010);
+}
+
+// The clocks of both runs have the rate that a user says, else each its own: ticks of different
+// length do not add up to seconds.
+static void test_rates(void **state)
+{
+    static const char warning[] = "the stamps of its runs have different rates";
+    (void)state;
+    begin(WIDE, 1, 4, true);
+    put(1000, "00000020");
+    put(2000, "00000020");
+    begin(FAST, 1, 4, true);
+    put(1000, "00000020");
+    put(2000, "00000020");
+    CHECK("info", false, 0, "\nspan ticks: 2000\n", "1000 Hz, span ticks 1000 (1.000000000 s)\n",
+          "2000 Hz, span ticks 1000 (0.500000000 s)\n");
+    CHECK("info", false, 500, "\nspan ticks: 2000 (4.000000000 s)\n",
+          "500 Hz, span ticks 1000 (2.000000000 s)\n");
+    CHECK("damage", false, 0, warning);
+    struct extract_text text = say("damage", false, 500, "");
+    assert_string_equal(text.data, "");
+    extract_text_free(&text);
+    text = say("report", true, 0, "");
+    assert_null(strstr(text.data, "\"seconds\""));
+    extract_text_free(&text);
+}
+
+// A run without stamps adds no time and has no say in the rate.
+static void test_rate_of_those_with_stamps(void **state)
+{
+    (void)state;
+    begin(WIDE, 1, 4, true);
+    put(1000, "00000020");
+    put(2000, "00000020");
+    begin(UNTIMED, 0, 0, true);
+    put(0, "00000020");
+    CHECK("info", false, 0, "\nspan ticks: 1000 (1.000000000 s)\n");
+    struct extract_text text = say("damage", false, 0, "");
+    assert_string_equal(text.data, "");
+    extract_text_free(&text);
+}
+
+// 16960 is what 16 bits hold of 1000000, the CLOCKS_PER_SEC of hosts: it is no rate unless a user
+// says so.
+static void test_cut_rate(void **state)
+{
+    static const char warning[] =
+        "the TCFG record tells a rate of 16960 stamps per second, which is what 16 bits hold of "
+        "1000000, so times are in ticks; use --hz 1000000, or --hz 16960 if that is the rate\n";
+    (void)state;
+    begin(CUT, 1, 4, true);
+    put(16960, "00000020");
+    put(33920, "00000020");
+    CHECK("info", false, 0, "\nspan ticks: 16960\n",
+          "ts_hz=16960 (tcfg) (ts_hz is not used: 16 bits hold 16960 of 1000000)\n");
+    CHECK("info", true, 0, "\"hz\":null,\"span_ticks\":16960,",
+          "\"ts_hz\":{\"value\":16960,\"from\":\"tcfg\"}");
+    struct extract_text text = say("damage", false, 0, "");
+    assert_string_equal(text.data, warning);
+    extract_text_free(&text);
+    CHECK("info", false, 16960, "\nspan ticks: 16960 (1.000000000 s)\n");
+    text = say("damage", false, 16960, "");
+    assert_string_equal(text.data, "");
+    extract_text_free(&text);
+    text = say("damage", false, 0, "ts_hz=16960");
+    assert_string_equal(text.data, "");
+    extract_text_free(&text);
+    text = say("info", false, 0, "ts_hz=16960");
+    assert_non_null(strstr(text.data, "\nspan ticks: 16960 (1.000000000 s)\n"));
+    extract_text_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_unknown_loss, start),
+        cmocka_unit_test_setup(test_losses_of_each, start),
+        cmocka_unit_test_setup(test_damage_of_each, start),
+        cmocka_unit_test_setup(test_same_layout, start),
+        cmocka_unit_test_setup(test_layout_comes_back, start),
+        cmocka_unit_test_setup(test_too_many, start),
+        cmocka_unit_test_setup(test_widths, start),
+        cmocka_unit_test_setup(test_widths_in_reverse, start),
+        cmocka_unit_test_setup(test_rates, start),
+        cmocka_unit_test_setup(test_rate_of_those_with_stamps, start),
+        cmocka_unit_test_setup(test_cut_rate, start),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
