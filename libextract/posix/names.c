@@ -112,10 +112,22 @@ static int claim_name(struct posix_target *target, const char *name, trace_event
     return error;
 }
 
+// Returns the id of the standard's event type of that name; 0: the standard has none.
+static trace_event_id_t find_system_name(const char *name)
+{
+    for (trace_event_id_t id = 1; id < SYSTEM_END; id++)
+        if (system_names[id] && !strcmp(system_names[id], name))
+            return id;
+    return 0;
+}
+
 static int open_name(struct posix_trace *trace, const char *name, trace_event_id_t *event)
 {
     struct posix_target *target = trace->target;
     size_t length = strnlen(name, TRACE_EVENT_NAME_MAX);
+    *event = find_system_name(name);
+    if (*event)
+        return 0;
     if (length >= TRACE_EVENT_NAME_MAX || length >= target->block.name_bytes)
         return ENAMETOOLONG;
     if (target->object)

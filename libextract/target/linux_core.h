@@ -42,6 +42,9 @@ RINGSIDE_CORE void ringside_core_resume(struct ringside_memory *m)
 RINGSIDE_CORE int ringside_core_known(struct ringside_memory *m, const char *name,
                                       trace_event_id_t *event)
 {
+    *event = find_predefined(name);
+    if (*event)
+        return 0;
     if (is_too_long(name))
         return RINGSIDE_TRACE_ENAMETOOLONG;
     uint32_t used = m ? least(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS) : 0;
