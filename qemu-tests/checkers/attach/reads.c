@@ -170,7 +170,7 @@ static void test_same_name(void)
 static void test_lengths(void)
 {
     enum { SLOT = 32 };
-    char name[SLOT + 1], got[TRACE_EVENT_NAME_MAX] = "";
+    char name[SLOT + 1], got[TRACE_EVENT_NAME_MAX + 1] = "";
     trace_event_id_t id = 0;
     trace_id_t trid = create("F2 lengths: create", NULL);
     memset(name, 'n', sizeof name);
@@ -232,7 +232,7 @@ static void test_list(void)
                                         "told",
                                         "asked first"};
     enum { ALL = (1 << sizeof names / sizeof *names) - 1 };
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     trace_event_id_t id;
     trace_id_t trid = create("F3 list: create", NULL);
     for (int round = 0; round < 2; round++) {

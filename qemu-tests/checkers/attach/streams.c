@@ -352,7 +352,7 @@ static void test_partly_read(void)
 static void test_clear(int policy)
 {
     trace_attr_t attr = attributes(policy, 0);
-    char name[TRACE_EVENT_NAME_MAX] = "";
+    char name[TRACE_EVENT_NAME_MAX + 1] = "";
     trace_id_t trid = create_started("D5 clear: create", &attr);
     record(OVERFULL, 4);
     returns("D5 clear", 0, posix_trace_clear(trid));

@@ -115,7 +115,7 @@ static void test_d5_clear(void **state)
         trace_attr_t attr = attributes(policies[i], 1000, 16);
         trace_id_t trid = create_started(&attr);
         trace_event_id_t id = type("kept over a clear");
-        char name[TRACE_EVENT_NAME_MAX];
+        char name[TRACE_EVENT_NAME_MAX + 1];
         for (uint32_t k = 0; k < 200; k++)
             event_number(32, k);
         assert_int_equal(posix_trace_clear(trid), 0);

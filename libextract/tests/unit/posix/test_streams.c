@@ -368,7 +368,7 @@ static void test_f5_predefined(void **state)
 
 static void test_f2_lengths(void **state)
 {
-    char name[80], got[TRACE_EVENT_NAME_MAX];
+    char name[80], got[TRACE_EVENT_NAME_MAX + 1];
     trace_event_id_t id, other;
     (void)state;
     trace_id_t trid = create(NULL);
@@ -378,12 +378,17 @@ static void test_f2_lengths(void **state)
     assert_int_equal(posix_trace_eventid_get_name(trid, id, got), 0);
     assert_string_equal(got, name);
     name[30] = 'n';
-    name[63] = '\0';
+    name[TRACE_EVENT_NAME_MAX] = '\0'; // exactly as long as may be, its zero not counted
     assert_int_equal(posix_trace_eventid_open(name, &id), 0);
+    assert_int_equal(posix_trace_trid_eventid_open(trid, name, &other), 0);
+    assert_int_equal(id, other);
     assert_int_equal(posix_trace_eventid_get_name(trid, id, got), 0);
     assert_string_equal(got, name);
-    name[63] = 'n';
-    name[64] = '\0';
+    name[0] = 'm';
+    assert_int_equal(posix_trace_trid_eventid_open(trid, name, &other), 0);
+    assert_int_not_equal(id, other);
+    name[TRACE_EVENT_NAME_MAX] = 'n';
+    name[TRACE_EVENT_NAME_MAX + 1] = '\0';
     assert_int_equal(posix_trace_eventid_open(name, &other), ENAMETOOLONG);
     assert_int_equal(posix_trace_trid_eventid_open(trid, name, &other), ENAMETOOLONG);
     assert_int_equal(posix_trace_eventid_open(NULL, &other), EINVAL);
@@ -406,7 +411,7 @@ static void test_f3_list(void **state)
                                         "posix_trace_flush_stop",
                                         "posix_trace_unnamed_userevent",
                                         "listed here"};
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     trace_event_id_t id;
     int unavailable = 0;
     (void)state;
@@ -507,7 +512,7 @@ static void test_b10_other_process(void **state)
 {
     trace_id_t trid;
     trace_event_id_t id;
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     (void)state;
     struct child child = start_child(10);
     assert_int_equal(posix_trace_create(child.pid, NULL, &trid), 0);
