@@ -465,4 +465,6 @@ void ringside_linux_unmaps(const struct ringside_memory *m)
         }
     if (ringside_thread.settled == m)
         ringside_thread.settled = NULL;
+    if (ringside_thread.guarded == m)
+        ringside_thread.guarded = NULL;
 }

@@ -213,7 +213,7 @@ for log in moved.log moved-too.log; do
 done
 
 run record --pid "${pids[traced]}" -o none.log
-check "no such process" 2 err 'there is no such process'
+check "no such process" 2 err 'no such process'
 [ ! -e none.log ]
 status=$?
 check "leaves no log" 0
