@@ -253,43 +253,71 @@ static size_t read_once(int file, size_t at, void *to, size_t bytes)
     return got;
 }
 
-// One call of pread promises no order among the bytes that it reads. So a piece is read again: what
-// two calls have found alike stood at the time between them, and what follows the first difference
-// is read again, later. A word that keeps changing is taken as it was found the second time.
-static size_t read_piece(int file, size_t at, uint32_t *words, size_t count)
+// Makes words that were read the values that they had in the order of their addresses. What a
+// second call finds alike stood at the time between the two; what follows the first difference is
+// read again, later. A word that keeps changing is taken as it was found the second time. `again`
+// has room for as many. Returns how many there are by now.
+static size_t put_in_order(int file, size_t at, uint32_t *words, size_t count, uint32_t *again)
 {
-    uint32_t again[RINGSIDE_READ_WORDS];
-    size_t got = read_once(file, at, words, count * sizeof *words) / sizeof *words;
     bool changed_before = false;
-    for (size_t k = 0; k < got;) {
-        size_t more = read_once(file, at + k * sizeof *words, again, (got - k) * sizeof *words);
-        size_t first = k, end = k + more / sizeof *words;
+    for (size_t k = 0; k < count;) {
+        size_t first = k, left = count - k;
+        size_t more = read_once(file, at + k * sizeof *words, again, left * sizeof *words);
+        size_t end = k + more / sizeof *words;
         while (k < end && words[k] == again[k - first])
             k++;
         bool changes = k < end;
-        if (k < end && k == first && changed_before)
+        if (changes && k == first && changed_before)
             k++;
         memcpy(words + first, again, (end - first) * sizeof *words);
         changed_before = changes && k == first;
-        got = end < got ? end : got;
+        count = end;
     }
+    return count;
+}
+
+// `at` and `bytes` are multiples of 8, so that pread copies whole words.
+static size_t read_words(int file, size_t at, uint32_t *words, size_t bytes, uint32_t *again,
+                         size_t room)
+{
+    size_t count = read_once(file, at, words, bytes) / sizeof *words;
+    for (size_t k = 0; k < count; k += room) {
+        size_t part = count - k < room ? count - k : room;
+        size_t got = put_in_order(file, at + k * sizeof *words, words + k, part, again);
+        if (got < part)
+            return (k + got) * sizeof *words;
+    }
+    return count * sizeof *words;
+}
+
+static __attribute__((noinline)) size_t read_much(int file, size_t at, void *to, size_t bytes)
+{
+    uint32_t again[16 * RINGSIDE_READ_WORDS];
+    return read_words(file, at, to, bytes, again, sizeof again / sizeof *again);
+}
+
+// A handler's stack, on which a process may look for its object, is small.
+static __attribute__((noinline)) size_t read_little(int file, size_t at, void *to, size_t bytes)
+{
+    uint32_t words[RINGSIDE_READ_WORDS], again[RINGSIDE_READ_WORDS];
+    size_t skip = at % 8, whole = (skip + bytes + 7) / 8 * 8;
+    size_t got = read_words(file, at - skip, words, whole, again, RINGSIDE_READ_WORDS);
+    got = got < skip ? 0 : got - skip < bytes ? got - skip : bytes;
+    memcpy(to, (const char *)words + skip, got);
     return got;
 }
 
 size_t ringside_object_read(int file, size_t at, void *to, size_t bytes)
 {
-    uint32_t words[RINGSIDE_READ_WORDS];
+    enum { LITTLE = sizeof(uint32_t) * RINGSIDE_READ_WORDS - 16 };
     size_t done = 0;
     while (done < bytes) {
-        size_t skip = (at + done) % 8, left = bytes - done + skip;
-        size_t count = left < sizeof words ? (left + 7) / 8 * 2 : RINGSIDE_READ_WORDS;
-        size_t got = read_piece(file, at + done - skip, words, count) * sizeof *words;
-        size_t part = got < left ? got : left;
-        if (part <= skip)
-            break;
-        memcpy((char *)to + done, (const char *)words + skip, part - skip);
-        done += part - skip;
-        if (got < count * sizeof *words)
+        size_t place = at + done, left = bytes - done;
+        bool is_large = left > LITTLE && place % 8 == 0 && (uintptr_t)((char *)to + done) % 4 == 0;
+        size_t part = is_large ? left / 8 * 8 : left < LITTLE ? left : LITTLE - place % 8;
+        size_t got = (is_large ? read_much : read_little)(file, place, (char *)to + done, part);
+        done += got;
+        if (got < part)
             break;
     }
     return done;
