@@ -175,8 +175,10 @@ static void test_h72_a_writer_that_goes_on(void **state)
 // Whenever the writer goes on while a flush reads the ring, and however many records it adds in
 // front of the flushes behind that, which take the newest only: a number that is told as exact is
 // exact.
-static unsigned writes_at;    // the read in which it goes on, from now on; 0: in none
-static unsigned writes_again; // likewise, behind that one
+static unsigned writes_at;     // the read in which it goes on, from now on; 0: in none
+static unsigned writes_again;  // likewise, behind that one
+static uint32_t steady_events; // that it writes in each read behind the next `steady_at`
+static unsigned steady_at;
 static trace_event_id_t written_id;
 static uint32_t written;
 
@@ -187,6 +189,10 @@ ssize_t __wrap_pread(int file, void *to, size_t bytes, off_t at)
 {
     enum { LAPS = 2000 };
     ssize_t got = __real_pread(file, to, bytes, at);
+    if (steady_events && (!steady_at || !--steady_at)) {
+        event_numbers(written_id, written, written + steady_events);
+        written += steady_events;
+    }
     if (writes_at && !--writes_at) {
         event_numbers(written_id, written, written + LAPS);
         written += LAPS;
@@ -227,6 +233,27 @@ static void test_h75_a_writer_in_each_read(void **state)
                 check_writer_in(read, again, added[k]);
 }
 
+// A writer that never rests comes round again before a block of the log is full: that events are
+// missing is told in each place, though no number is known.
+static void test_h76_a_writer_that_never_rests(void **state)
+{
+    (void)state;
+    for (unsigned at = 15; at < 21; at += 2) {
+        int fd = new_file();
+        trace_id_t trid = start_log(fd, 30000, &written_id);
+        written = 1000;
+        event_numbers(written_id, 0, written);
+        steady_at = at;
+        steady_events = 40;
+        assert_int_equal(posix_trace_flush(trid), 0);
+        steady_events = 0;
+        struct sums s = sum_up(trid, fd);
+        s.missing += written - s.next + !s.started;
+        assert_true(s.lost <= s.missing);
+        assert_int_equal(s.had + s.missing, written + 1);
+    }
+}
+
 // Writes that fail: what could not be written and was overwritten since is a part of the loss.
 static void test_h73_a_disk_that_was_full(void **state)
 {
@@ -260,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_h71_none_is_lost),
         cmocka_unit_test(test_h72_a_writer_that_goes_on),
         cmocka_unit_test(test_h75_a_writer_in_each_read),
+        cmocka_unit_test(test_h76_a_writer_that_never_rests),
         cmocka_unit_test(test_h73_a_disk_that_was_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
