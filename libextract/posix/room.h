@@ -192,6 +192,9 @@ int posix_target_open(struct posix_target **target, pid_t pid);
 void posix_target_free(struct posix_target *target);
 // Whether new traces may be made of it: its process has not ended.
 bool posix_target_lives(const struct posix_target *target);
+// Whether nothing will be recorded in a stream any more: its process has ended, and so have those
+// that inherited it. Never of a target that is no process of this host.
+bool posix_stream_has_ended(const struct posix_target *target, unsigned stream);
 // Where memory is read only while the target stands, it stands while the lock is held, and runs
 // behind that if it ran before.
 void posix_target_lock(struct posix_target *target);

@@ -6,6 +6,7 @@
 #include "target/linux.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // ---- a program's shared memory, as a memory at address 0 ----
 
@@ -81,6 +82,12 @@ void posix_target_free(struct posix_target *target)
 bool posix_target_lives(const struct posix_target *target)
 {
     return !target->object || ringside_trace_object_lives(target->object);
+}
+
+bool posix_stream_has_ended(const struct posix_target *target, unsigned stream)
+{
+    return target->object && target->pid != getpid() &&
+           !ringside_trace_object_is_written(target->object, UINT32_C(1) << stream);
 }
 
 int posix_target_look(struct posix_target *target)
