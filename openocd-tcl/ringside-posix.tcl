@@ -20,8 +20,8 @@ set _ringside_posix_process_words {
 }
 set _ringside_posix_stream_words {
 	back 3 ring_at 4 ring_words 5 layout 6 generation 8 state 9 policy 10 max_data 11 head 12
-	tail 13 recorded 14 overwritten 15 refused 16 request_done 21 request 23 wanted 24
-	wanted_policy 25 wanted_max_data 26 wanted_clears 27 clears_done 28
+	tail 13 recorded 14 overwritten 15 refused 16 request_done 21 read_pos 22 request 23
+	wanted 24 wanted_policy 25 wanted_max_data 26 wanted_clears 27 clears_done 28
 }
 set _ringside_posix_system {
 	posix_trace_error 1 posix_trace_start 2 posix_trace_stop 3 posix_trace_overflow 4
@@ -290,8 +290,11 @@ proc _ringside_posix_ids {T process p words} {
 # Writes what is wanted now, with what is asked for changed; the request; then the process' word.
 proc _ringside_posix_ask {T process block s changes filter} {
 	dict with s {}
+	# An UNTIL_FULL stream that stopped itself is suspended until it was read, or is cleared.
+	set full [expr {$state & 4 && $policy == 2 && $read_pos != $head &&
+		$wanted_clears == $clears_done}]
 	if {$request == $request_done} {
-		set wanted [expr {$state & 3 | ($state & 4 ? 2 : 0)}]
+		set wanted [expr {$state & 3 | ($state & 4 ? $wanted & 2 : 0)}]
 		set wanted_clears $clears_done
 		if {$state & 1} {
 			set wanted_policy $policy
@@ -337,7 +340,7 @@ proc _ringside_posix_outcome {T block verb request} {
 proc _ringside_posix_request {T verb} {
 	set changes [dict get {
 		start {wanted {$wanted | 3}} stop {wanted {$wanted & ~2}}
-		clear {wanted_clears {$wanted_clears + 1}}
+		clear {wanted {$full ? $wanted & ~2 : $wanted} wanted_clears {$wanted_clears + 1}}
 	} $verb]
 	_ringside_posix_locate $T
 	set request [_ringside_posix_ask $T $process $block $s $changes {}]

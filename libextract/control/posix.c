@@ -182,8 +182,8 @@ static struct posix_stream wanted_now(const struct posix_stream *stream)
     return now;
 }
 
-static enum extract_code set_wanted(struct posix_stream *now, enum request_verb verb,
-                                    struct extract_error *error)
+static enum extract_code set_wanted(struct posix_stream *now, const struct posix_stream *stream,
+                                    enum request_verb verb, struct extract_error *error)
 {
     bool bound = now->wanted & POSIX_STATE_BOUND;
     if (!bound && (verb != REQUEST_START || now->layout.shared))
@@ -201,6 +201,8 @@ static enum extract_code set_wanted(struct posix_stream *now, enum request_verb 
         now->wanted |= POSIX_STATE_BOUND | POSIX_STATE_RUNNING;
     if (verb == REQUEST_STOP)
         now->wanted &= ~(uint32_t)POSIX_STATE_RUNNING;
+    if (verb == REQUEST_CLEAR && posix_stream_stays_full(stream))
+        now->wanted &= ~(uint32_t)POSIX_STATE_RUNNING; // clear keeps a suspended stream suspended
     if (verb == REQUEST_CLEAR)
         now->wanted_clears++;
     return EXTRACT_OK;
@@ -257,7 +259,7 @@ enum extract_code request_posix(struct extract_request *request, struct extract_
     if (code || shows)
         return code;
     now = wanted_now(&stream);
-    code = set_wanted(&now, request->verb, error);
+    code = set_wanted(&now, &stream, request->verb, error);
     if (!code && !put_wanted(request, &now))
         code = refuse(EXTRACT_NOMEM, "POSIX trace", "out of memory", NULL, error);
     return code;

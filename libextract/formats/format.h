@@ -79,6 +79,7 @@ struct extract_reach {
     bool told;            // what is missing may have been read: `overwritten` were lost, and `full`
     uint32_t overwritten; // says itself whether it is
     bool apart;           // tail and head do not fit each other
+    bool unbound;         // a process' stream that nobody has created, so that nothing is recorded
 };
 
 // Entries that differ in length, in a ring of bytes. Its `entries` are the buffer, with slot_bytes

@@ -47,9 +47,11 @@ extern "C" {
 #define _POSIX_TRACE_USER_EVENT_MAX 32
 #endif
 
-// A buffer of so many bytes holds every name with its zero: the longest are one shorter.
+// Event names have at most TRACE_EVENT_NAME_MAX characters, and their zero is not counted: a buffer
+// for one has TRACE_EVENT_NAME_MAX + 1 bytes. A buffer of TRACE_NAME_MAX bytes holds every stream
+// name and version with its zero.
 #ifndef TRACE_EVENT_NAME_MAX
-#define TRACE_EVENT_NAME_MAX 64
+#define TRACE_EVENT_NAME_MAX 63
 #endif
 #ifndef TRACE_NAME_MAX
 #define TRACE_NAME_MAX 16

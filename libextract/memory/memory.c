@@ -154,6 +154,12 @@ bool extract_memory_is_running(const struct extract_memory *memory)
     return source->is_running ? source->is_running(source->context) : source->running;
 }
 
+bool extract_memory_has_ended(const struct extract_memory *memory)
+{
+    const struct extract_memory_source *source = &memory->source;
+    return source->has_ended && source->has_ended(source->context);
+}
+
 const char *extract_memory_name(const struct extract_memory *memory)
 {
     const struct extract_images *images = extract_images_of(memory);

@@ -114,14 +114,14 @@ static int change(struct posix_trace *trace, const struct posix_wants *wants)
     return error;
 }
 
-// A stream that has stopped by itself goes on when all of it was read, as if nobody had stopped it
-// meanwhile. One that is flushed is emptied sooner or later, and stopped then.
+// Returns whether an UNTIL_FULL stream has stopped itself and stays full: it is neither read to its
+// end nor about to be cleared. Start and stop then change nothing. (A FLUSH stream is emptied
+// sooner or later without being asked, and a stop takes effect then.)
 static bool stays_full(const struct posix_trace *trace)
 {
     struct posix_stream block;
     return !posix_stream_look(trace->target, trace->stream, &block) &&
-           block.state & POSIX_STATE_STOPPED_FULL && block.policy == POSIX_POLICY_UNTIL_FULL &&
-           block.read_pos != block.head;
+           posix_stream_stays_full(&block);
 }
 
 static int run(trace_id_t trid, bool running)
@@ -156,6 +156,7 @@ int posix_trace_clear(trace_id_t trid)
         return error;
     struct posix_wants wants = use.trace->wants;
     wants.clears++;
+    wants.running = wants.running && !stays_full(use.trace); // clear keeps a suspended stream so
     error = change(use.trace, &wants);
     if (!error) {
         posix_reader_again(&use.trace->reader);

@@ -40,17 +40,17 @@ static bool is_used(const struct posix_block *block, uint32_t slot)
 }
 
 // ENAMETOOLONG: it is longer than any may be here, and was cut.
-static int read_slot(struct posix_target *target, uint32_t slot, char name[TRACE_EVENT_NAME_MAX])
+static int read_slot(struct posix_target *target, uint32_t slot, char name[POSIX_NAME_BYTES])
 {
     uint32_t bytes = target->block.name_bytes;
     size_t got;
-    if (bytes > TRACE_EVENT_NAME_MAX - 1)
-        bytes = TRACE_EVENT_NAME_MAX;
-    memset(name, 0, TRACE_EVENT_NAME_MAX);
+    if (bytes > POSIX_NAME_BYTES)
+        bytes = POSIX_NAME_BYTES;
+    memset(name, 0, POSIX_NAME_BYTES);
     if (extract_memory_read(target->memory, slot_address(target, slot), name, bytes, &got, NULL))
         return EIO;
-    bool cut = name[TRACE_EVENT_NAME_MAX - 1];
-    name[TRACE_EVENT_NAME_MAX - 1] = '\0';
+    bool cut = name[TRACE_EVENT_NAME_MAX];
+    name[TRACE_EVENT_NAME_MAX] = '\0';
     return cut ? ENAMETOOLONG : 0;
 }
 
@@ -78,7 +78,7 @@ trace_event_id_t posix_ring_named(struct posix_trace *trace, trace_event_id_t id
 
 static int find_name(struct posix_trace *trace, const char *name, trace_event_id_t *event)
 {
-    char other[TRACE_EVENT_NAME_MAX];
+    char other[POSIX_NAME_BYTES];
     trace_event_id_t id = POSIX_USER;
     while ((id = posix_ring_named(trace, id))) {
         int error = read_slot(trace->target, id - POSIX_USER, other);
@@ -93,7 +93,7 @@ static int find_name(struct posix_trace *trace, const char *name, trace_event_id
 static int claim_name(struct posix_target *target, const char *name, trace_event_id_t *event)
 {
     const struct posix_block *block = &target->block;
-    uint32_t slot, claimed = block->names_claimed + 1, words[TRACE_EVENT_NAME_MAX / 4] = {0};
+    uint32_t slot, claimed = block->names_claimed + 1, words[POSIX_NAME_BYTES / 4] = {0};
     uint32_t count = (uint32_t)strlen(name) / 4 + 1;
     *event = POSIX_TRACE_UNNAMED_USEREVENT;
     if (block->names_used >= block->names_room ||
@@ -112,11 +112,23 @@ static int claim_name(struct posix_target *target, const char *name, trace_event
     return error;
 }
 
+// Returns the id of the standard's event type of that name; 0: the standard has none.
+static trace_event_id_t find_system_name(const char *name)
+{
+    for (trace_event_id_t id = 1; id < SYSTEM_END; id++)
+        if (system_names[id] && !strcmp(system_names[id], name))
+            return id;
+    return 0;
+}
+
 static int open_name(struct posix_trace *trace, const char *name, trace_event_id_t *event)
 {
     struct posix_target *target = trace->target;
-    size_t length = strnlen(name, TRACE_EVENT_NAME_MAX);
-    if (length >= TRACE_EVENT_NAME_MAX || length >= target->block.name_bytes)
+    size_t length = strnlen(name, POSIX_NAME_BYTES);
+    *event = find_system_name(name);
+    if (*event)
+        return 0;
+    if (length > TRACE_EVENT_NAME_MAX || length >= target->block.name_bytes)
         return ENAMETOOLONG;
     if (target->object)
         return ringside_trace_object_name(target->object, name, event);

@@ -5,6 +5,7 @@
 // Source: IEEE Std 1003.1-2008, posix_trace_getnext_event.
 #define _GNU_SOURCE // ppoll
 #include "posix/room.h"
+#include "target/linux.h"
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -147,15 +148,27 @@ static int wait_once(struct posix_use *use, struct wait *wait)
 
 // ---- reading ----
 
-// EAGAIN: there is none, and none is waited for.
+// What a process that has ended recorded last. Records that it left open are closed, since nobody
+// will finish them. ESRCH: nothing is left.
+static int last_event(struct posix_trace *trace, struct posix_event *event)
+{
+    ringside_trace_object_attend(trace->target->object);
+    int error = trace->ops->next(trace, event);
+    return error == EAGAIN ? ESRCH : error;
+}
+
+// EAGAIN: there is none, and none is waited for. ESRCH: none will ever come.
 static int next_event(struct posix_use *use, struct wait *wait, struct posix_event *event)
 {
-    int error = use->trace->ops->next(use->trace, event);
-    bool waits = wait->patience != NO_WAIT && use->trace->kind != POSIX_RECORDED;
+    struct posix_trace *trace = use->trace;
+    int error = trace->ops->next(trace, event);
+    bool waits = wait->patience != NO_WAIT && trace->kind != POSIX_RECORDED;
     while (waits && error == EAGAIN) {
+        if (posix_stream_has_ended(trace->target, trace->stream))
+            return last_event(trace, event);
         error = wait_once(use, wait);
         if (!error)
-            error = use->trace->ops->next(use->trace, event);
+            error = trace->ops->next(trace, event);
     }
     return error;
 }
@@ -175,8 +188,8 @@ static int getnext(trace_id_t trid, const struct place *place, enum patience pat
     error = next_event(&use, &wait, &event);
     if (!error)
         give(&event, place);
-    if (!error || error == EAGAIN)
-        *place->unavailable = error == EAGAIN;
+    if (!error || error == EAGAIN || error == ESRCH)
+        *place->unavailable = error != 0;
     posix_leave(&use);
     if (wait.masked)
         pthread_sigmask(SIG_SETMASK, &wait.mask, NULL);

@@ -200,10 +200,9 @@ static void pass_record(struct posix_trace *trace)
     struct posix_reader *r = &trace->reader;
     bool gap = r->gap != POSIX_NO_GAP;
     r->at += r->taken.words;
-    // Where looking costs little, what lies behind is looked at when it is asked for.
-    if (trace->target->object || r->at - r->window_at >= r->window)
+    if (r->at - r->window_at >= r->window)
         r->window = 0;
-    if (gap || !r->window)
+    if (gap || !r->window || trace->target->object)
         posix_ring_release(trace);
 }
 
@@ -258,11 +257,24 @@ int posix_ring_find(struct posix_trace *trace, struct posix_record *record, cons
     return error ? error : EAGAIN;
 }
 
+// Where looking costs little, what was copied with an earlier record counts as long as its place
+// has not been overwritten.
+static int check_window(struct posix_trace *trace)
+{
+    struct posix_reader *r = &trace->reader;
+    int error = r->window && trace->target->object ? posix_ring_look(trace) : 0;
+    if (error || posix_ring_lapped(r))
+        r->window = 0;
+    return error;
+}
+
 static int take_record(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     const uint8_t *bytes;
-    int error = posix_ring_find(trace, &r->taken, &bytes);
+    int error = check_window(trace);
+    if (!error)
+        error = posix_ring_find(trace, &r->taken, &bytes);
     if (error && r->begun)
         posix_ring_release(trace);
     if (error)

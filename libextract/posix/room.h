@@ -20,6 +20,7 @@ struct posix_recorded;
 enum {
     POSIX_SET_WORDS = 9, // of trace_event_set_t
     POSIX_SET_IDS = POSIX_SET_WORDS * 32,
+    POSIX_NAME_BYTES = TRACE_EVENT_NAME_MAX + 1,      // of an event name with its zero
     POSIX_SYSTEM_MOST = 2 * sizeof(trace_event_set_t) // bytes of a system event's data
 };
 
@@ -122,7 +123,7 @@ struct posix_ops {
     int (*next)(struct posix_trace *trace, struct posix_event *event);
     int (*status)(struct posix_trace *trace, struct posix_trace_status_info *status);
     int (*attr)(struct posix_trace *trace, struct posix_attr *attr);
-    // The name of a user event type that is registered (TRACE_EVENT_NAME_MAX bytes); EINVAL: none.
+    // The name of a user event type that is registered (POSIX_NAME_BYTES); EINVAL: none.
     int (*name)(struct posix_trace *trace, trace_event_id_t id, char *name);
     // The first user event type at or behind `id` that has a name; 0: none.
     trace_event_id_t (*named)(struct posix_trace *trace, trace_event_id_t id);
@@ -191,6 +192,9 @@ int posix_target_open(struct posix_target **target, pid_t pid);
 void posix_target_free(struct posix_target *target);
 // Whether new traces may be made of it: its process has not ended.
 bool posix_target_lives(const struct posix_target *target);
+// Whether nothing will be recorded in a stream any more: its process has ended, and so have those
+// that inherited it. Never of a target that is no process of this host.
+bool posix_stream_has_ended(const struct posix_target *target, unsigned stream);
 // Where memory is read only while the target stands, it stands while the lock is held, and runs
 // behind that if it ran before.
 void posix_target_lock(struct posix_target *target);

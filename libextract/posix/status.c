@@ -47,17 +47,20 @@ static bool is_overrun(const struct posix_trace *trace)
 int posix_ring_status(struct posix_trace *trace, struct posix_trace_status_info *status)
 {
     struct posix_reader *r = &trace->reader;
+    bool ended =
+        trace->kind != POSIX_RECORDED && posix_stream_has_ended(trace->target, trace->stream);
     int error = posix_ring_look(trace);
     *status = (struct posix_trace_status_info){0};
     if (error == EAGAIN) { // not ours yet, or cleared in a moment
         posix_learn(trace);
         status->posix_stream_status =
-            trace->wants.running ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
+            trace->wants.running && !ended ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
         return 0;
     }
     if (error)
         return error;
-    status->posix_stream_status = is_running(trace) ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
+    status->posix_stream_status =
+        is_running(trace) && !ended ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
     status->posix_stream_full_status = is_full(trace) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
     status->posix_stream_overrun_status =
         is_overrun(trace) ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;

@@ -6,36 +6,19 @@
 #include "target/linux.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // ---- a program's shared memory, as a memory at address 0 ----
 
-// The other side writes whole words, and what it orders behind a word is seen behind it.
 static size_t shared_read(void *context, uint64_t address, void *buffer, size_t length)
 {
-    size_t bytes, done = 0;
-    const uint8_t *from = ringside_trace_object_bytes(context, &bytes);
-    if (address % 4 || length % 4 || address > bytes || length > bytes - address)
-        return 0;
-    for (from += address; done < length; done += 4) {
-        uint32_t word =
-            __atomic_load_n((const uint32_t *)(const void *)(from + done), __ATOMIC_ACQUIRE);
-        memcpy((uint8_t *)buffer + done, &word, 4);
-    }
-    return length;
+    return ringside_trace_object_read(context, address, buffer, length);
 }
 
 static size_t shared_write(void *context, uint64_t address, const void *words, size_t length)
 {
-    size_t bytes, done = 0;
-    uint8_t *to = ringside_trace_object_bytes(context, &bytes);
-    if (address % 4 || length % 4 || address > bytes || length > bytes - address)
-        return 0;
-    for (to += address; done < length; done += 4) {
-        uint32_t word;
-        memcpy(&word, (const uint8_t *)words + done, 4);
-        __atomic_store_n((uint32_t *)(void *)(to + done), word, __ATOMIC_RELEASE);
-    }
-    return length;
+    bool done = length % 4 == 0 && ringside_trace_object_write(context, address, words, length / 4);
+    return done ? length : 0;
 }
 
 static void shared_close(void *context)
@@ -49,7 +32,7 @@ static int open_object(struct posix_target *target, pid_t pid)
 {
     int error = ringside_trace_object_open(pid, true, &target->object);
     if (error)
-        return error;
+        return error == EACCES ? EPERM : error;
     struct extract_memory_source source = {.read = shared_read,
                                            .write = shared_write,
                                            .close = shared_close,
@@ -99,6 +82,12 @@ void posix_target_free(struct posix_target *target)
 bool posix_target_lives(const struct posix_target *target)
 {
     return !target->object || ringside_trace_object_lives(target->object);
+}
+
+bool posix_stream_has_ended(const struct posix_target *target, unsigned stream)
+{
+    return target->object && target->pid != getpid() &&
+           !ringside_trace_object_is_written(target->object, UINT32_C(1) << stream);
 }
 
 int posix_target_look(struct posix_target *target)

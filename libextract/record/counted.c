@@ -55,13 +55,16 @@ static void note_look(struct extract_recorder *r, const struct extract_reach *re
 }
 
 // Looks at the header's words until they hold. Where tail and head lie apart, twice and not alike,
-// the writer is under way, and they are what it is known by.
+// the writer is under way, and they are what it is known by. A target that has ended writes no
+// more, nor does it finish what it was writing.
 static enum extract_delta_result look(struct extract_recorder *r, struct extract_reach *reach)
 {
     struct extract_reach last = {0};
     const struct extract_stream *stream = r->ring.format->stream;
     uint8_t header[EXTRACT_HEADER_MAX];
+    bool has_ended = extract_memory_has_ended(r->memory); // before its last words are read
     memcpy(header, r->ring.header, sizeof header);
+    r->bytes.last |= has_ended;
     for (unsigned i = 0; i < READS; i++) {
         if (!record_read(r, r->ring.address + stream->live_from, header + stream->live_from,
                          stream->live_to - stream->live_from))
@@ -73,6 +76,7 @@ static enum extract_delta_result look(struct extract_recorder *r, struct extract
             continue;
         if (behind(reach->head, reach->tail) > (int64_t)bytes_size(r))
             reach->tail = reach->head - bytes_size(r);
+        reach->running = reach->running && !has_ended;
         note_look(r, reach);
         return EXTRACT_DELTA_OK;
     }
@@ -405,8 +409,11 @@ static enum extract_code put_state(struct extract_recorder *r, bool on, struct e
     if (r->fresh || r->off != on || r->bytes.seen.running != on)
         return EXTRACT_OK;
     r->off = r->drained = !on;
-    return on ? out_mark(&r->out, EXTRACT_MARK_ENABLED, 0, "the trace is on again", error)
-              : out_mark(&r->out, EXTRACT_MARK_DISABLED, 0, "the trace is off", error);
+    if (on)
+        return out_mark(&r->out, EXTRACT_MARK_ENABLED, 0, "the trace is on again", error);
+    const char *why =
+        extract_memory_has_ended(r->memory) ? "the traced process has ended" : "the trace is off";
+    return out_mark(&r->out, EXTRACT_MARK_DISABLED, 0, why, error);
 }
 
 enum extract_code counted_poll(struct extract_recorder *r, struct extract_error *error)

@@ -454,6 +454,19 @@ static enum extract_code read_all(struct flush *f, struct extract_memory *memory
     return code ? code : extract_recorder_finish(recorder, status, error);
 }
 
+// There was no ring to read: says why.
+static enum extract_code refuse_absent(struct extract_memory *memory,
+                                       struct extract_symbols *symbols,
+                                       const struct extract_record_options *options,
+                                       struct extract_error *error)
+{
+    struct extract_ring ring;
+    if (extract_record_find(&ring, memory, symbols, options, error) == EXTRACT_ABSENT)
+        return EXTRACT_ABSENT;
+    return extract_error_set(error, EXTRACT_ABSENT, "trace ring", "start the trace first",
+                             "its trace was never enabled");
+}
+
 enum extract_code extract_record_flush(const char *path, struct extract_memory *memory,
                                        struct extract_symbols *symbols,
                                        const struct extract_record_options *options,
@@ -465,8 +478,7 @@ enum extract_code extract_record_flush(const char *path, struct extract_memory *
     enum extract_code code = open_tail(&f.tail, path, error);
     code = code ? code : read_all(&f, memory, symbols, options, status, error);
     if (!code && !f.ring.format)
-        code = extract_error_set(error, EXTRACT_ABSENT, "trace ring", "start the trace first",
-                                 "its trace was never enabled");
+        code = refuse_absent(memory, symbols, options, error);
     code = code ? code : check_kind(&f, path, error);
     code = code ? code : go_on(&f, path, symbols, status, error);
     for (size_t i = 0; i < f.count; i++)

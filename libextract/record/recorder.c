@@ -172,6 +172,26 @@ static enum extract_code start_ring(struct extract_recorder *r, struct extract_e
     return code;
 }
 
+// Whether the ring is a stream of a process of this host that nobody has created.
+static bool is_unbound(const struct extract_ring *ring)
+{
+    const struct extract_stream *stream = ring->format->stream;
+    struct extract_reach reach;
+    return stream && stream->length && stream->reach(ring, ring->header, &reach) && reach.unbound;
+}
+
+static enum extract_code refuse_unbound(const struct extract_memory *memory,
+                                        const struct extract_record_options *options,
+                                        struct extract_error *error)
+{
+    static const char hint[] = "create one with posix_trace_create";
+    const char *name = extract_memory_name(memory);
+    if (!options->stream)
+        return extract_error_set(error, EXTRACT_ABSENT, name, hint, "has no trace stream");
+    return extract_error_set(error, EXTRACT_ABSENT, name, hint, "has no trace stream %u",
+                             options->stream - 1);
+}
+
 enum extract_code extract_record_find(struct extract_ring *ring, struct extract_memory *memory,
                                       struct extract_symbols *symbols,
                                       const struct extract_record_options *options,
@@ -183,7 +203,8 @@ enum extract_code extract_record_find(struct extract_ring *ring, struct extract_
                                                 .address = options->ring,
                                                 .rkh = options->rkh,
                                                 .stream = options->stream};
-    return extract_ring_find(ring, memory, symbols, &wanted, error);
+    enum extract_code code = extract_ring_find(ring, memory, symbols, &wanted, error);
+    return code || !is_unbound(ring) ? code : refuse_unbound(memory, options, error);
 }
 
 static enum extract_code find_ring(struct extract_recorder *r, struct extract_error *error)

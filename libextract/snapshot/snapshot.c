@@ -14,7 +14,7 @@
 enum {
     LIVE_WINDOW = 52,     // bytes that one read of both live words may span
     HOLE_STEPS = 64,      // a span with holes is read in at most about so many pieces
-    EARLY_LOOK = 1 << 20, // rings larger than this are probed at their end first
+    EARLY_LOOK = 1 << 20, // rings larger than this are read at one place first
     WITNESS_MOST = 64,    // bytes of a slot that can be a witness
     LARGE = 1 << 22,      // bytes of a block that large pages are worth it for
     NEWEST_TRIES = 7      // copies of ever smaller parts, when the whole ring is too much
@@ -325,19 +325,36 @@ void extract_block_advise(void *block, size_t bytes)
         (void)madvise((void *)first, (start + bytes - first) / page * page, MADV_HUGEPAGE);
 }
 
+// The byte of a large ring that is read first, before memory for all of it is asked for: its last
+// one. Of a ring of bytes whose places are known it is the newest one, which will be read anyhow:
+// where the ring lies in shared memory, what was never written has no pages, and reading it would
+// make some. Returns false when nothing was written.
+static bool find_early_look(const struct extract_ring *ring, uint64_t *address)
+{
+    const struct extract_stream *stream = ring->format->stream;
+    uint64_t size = ring->entries.end - ring->entries.start;
+    struct extract_reach reach;
+    *address = ring->entries.end - 1;
+    if (!stream || stream->live || !stream->reach(ring, ring->header, &reach))
+        return true;
+    *address = ring->entries.start + (reach.head - 1) % size;
+    return reach.head != reach.tail;
+}
+
 enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
                                             struct extract_memory *memory, uint64_t spill,
                                             struct extract_error *error)
 {
     const struct extract_ring *ring = &snapshot->ring;
-    uint8_t last;
+    uint64_t early;
+    uint8_t byte;
     size_t got;
-    if (ring->length > EARLY_LOOK &&
-        extract_memory_read(memory, ring->entries.end - 1, &last, 1, &got, NULL))
-        return extract_error_set(
-            error, EXTRACT_UNREADABLE, "trace ring", "is the header of this firmware?",
-            "the last of its %llu bytes, at 0x%llx, cannot be read",
-            (unsigned long long)ring->length, (unsigned long long)(ring->entries.end - 1));
+    if (ring->length > EARLY_LOOK && find_early_look(ring, &early) &&
+        extract_memory_read(memory, early, &byte, 1, &got, NULL))
+        return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
+                                 "is the header of this firmware?",
+                                 "the byte at 0x%llx, of its %llu, cannot be read",
+                                 (unsigned long long)early, (unsigned long long)ring->length);
     snapshot->bytes = calloc(1, (size_t)(ring->length + spill));
     snapshot->verdict = calloc(1, (size_t)ring->entries.count + 1);
     if (snapshot->bytes && snapshot->verdict) {

@@ -16,21 +16,69 @@ enum {
     ATTEMPTS = 1000
 };
 
+// The memory of another process is read through its file. It is mapped only for what has to be done
+// there, and that is guarded: the process may cut its object short at any time.
 struct ringside_trace_object {
-    struct ringside_memory *memory;
-    int file;
+    struct ringside_mapping mapping;
     pid_t pid;
+    bool is_lost; // the memory was taken away
 };
 
-// Maps the process' object. One that it gets meanwhile is found the second time.
-static int map_own(pid_t pid, bool create, struct ringside_mapping *mapping)
+// A stretch of work on the mapping, from begin_work to end_work.
+struct work {
+    struct ringside_guard guard;
+    bool is_guarded;
+};
+
+// Returns false when the memory is lost, or cannot be mapped. What a process does to its own memory
+// is its own matter.
+static bool begin_work(struct ringside_trace_object *o, struct work *work)
+{
+    if (o->is_lost || (!o->mapping.memory && ringside_object_map(&o->mapping)))
+        return false;
+    work->is_guarded = o->pid != getpid();
+    if (work->is_guarded)
+        ringside_guard_begin(&work->guard, o->mapping.memory);
+    return true;
+}
+
+// Returns whether the memory was there all the time.
+static bool end_work(struct ringside_trace_object *o, struct work *work)
+{
+    if (work->is_guarded && !ringside_guard_end(&work->guard))
+        o->is_lost = true;
+    return !o->is_lost;
+}
+
+// ---- objects ----
+
+// Makes an ancestor's object the process', too. Returns false when there is no place for it.
+static bool join(struct ringside_trace_object *o)
+{
+    struct work work;
+    if (!begin_work(o, &work))
+        return false;
+    bool joined = ringside_object_join(&o->mapping, o->pid);
+    return end_work(o, &work) && joined;
+}
+
+static void leave_object(struct ringside_trace_object *o)
+{
+    if (o->mapping.memory) {
+        ringside_linux_unmaps(o->mapping.memory);
+        ringside_object_unmap(o->mapping.memory);
+    }
+    close(o->mapping.file);
+}
+
+// Finds the process' object. One that it gets meanwhile is found the second time.
+static int find_own(struct ringside_trace_object *o, bool create)
 {
     for (int n = 0; n < 2; n++) {
-        int error = ringside_object_map(pid, create, create, mapping);
-        if (error || mapping->owner == pid || ringside_object_join(mapping, pid))
+        int error = ringside_object_find(o->pid, create, create, &o->mapping);
+        if (error || !create || o->mapping.owner == o->pid || join(o))
             return error;
-        ringside_object_unmap(mapping->memory);
-        close(mapping->file);
+        leave_object(o);
     }
     return ENOMEM;
 }
@@ -38,20 +86,17 @@ static int map_own(pid_t pid, bool create, struct ringside_mapping *mapping)
 int ringside_trace_object_open(pid_t pid, bool create, struct ringside_trace_object **object)
 {
     struct ringside_trace_object *o = calloc(1, sizeof *o);
-    struct ringside_mapping mapping;
     if (!o)
         return ENOMEM;
     ringside_linux_know_thread();
     if (create)
         ringside_objects_sweep();
     o->pid = pid ? pid : getpid();
-    int error = map_own(o->pid, create, &mapping);
+    int error = find_own(o, create);
     if (error) {
         free(o);
         return error;
     }
-    o->memory = mapping.memory;
-    o->file = mapping.file;
     *object = o;
     return 0;
 }
@@ -60,21 +105,43 @@ void ringside_trace_object_close(struct ringside_trace_object *object)
 {
     if (!object)
         return;
-    ringside_linux_unmaps(object->memory);
-    ringside_object_unmap(object->memory);
-    close(object->file);
+    leave_object(object);
     free(object);
 }
 
 bool ringside_trace_object_lives(const struct ringside_trace_object *object)
 {
-    return ringside_process_lives(object->memory, object->pid);
+    return ringside_process_lives(object->mapping.file, object->pid);
 }
 
-uint8_t *ringside_trace_object_bytes(struct ringside_trace_object *object, size_t *length)
+bool ringside_trace_object_is_written(const struct ringside_trace_object *object, uint32_t streams)
 {
-    *length = sizeof *object->memory;
-    return (uint8_t *)object->memory;
+    return ringside_life_goes_on(object->pid, object->mapping.birth) ||
+           ringside_streams_are_written(object->mapping.file, streams);
+}
+
+size_t ringside_trace_object_read(const struct ringside_trace_object *object, uint64_t at, void *to,
+                                  size_t bytes)
+{
+    uint64_t total = sizeof(struct ringside_memory);
+    if (at >= total)
+        return 0;
+    return ringside_object_read(object->mapping.file, (size_t)at, to,
+                                bytes < total - at ? bytes : (size_t)(total - at));
+}
+
+bool ringside_trace_object_write(struct ringside_trace_object *object, uint64_t at,
+                                 const uint32_t *words, size_t count)
+{
+    const uint64_t total = sizeof(struct ringside_memory) / sizeof *words;
+    struct work work;
+    if (at % sizeof *words || at / sizeof *words > total || count > total - at / sizeof *words ||
+        !begin_work(object, &work))
+        return false;
+    uint32_t *to = (uint32_t *)(void *)((char *)object->mapping.memory + at);
+    for (size_t i = 0; i < count; i++)
+        __atomic_store_n(&to[i], words[i], __ATOMIC_RELEASE);
+    return end_work(object, &work);
 }
 
 // The lock for a controller, which gives up after some seconds. `here` lies on the caller's stack.
@@ -156,7 +223,7 @@ void ringside_port_stuck(struct ringside_memory *m, unsigned stream)
 // it.
 static bool reserve(struct ringside_trace_object *o, unsigned *stream)
 {
-    struct ringside_memory *m = o->memory;
+    struct ringside_memory *m = o->mapping.memory;
     for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++) {
         struct ringside_stream *s = &m->streams[i];
         if (s->controller || s->state) {
@@ -168,7 +235,7 @@ static bool reserve(struct ringside_trace_object *o, unsigned *stream)
         if (ringside_core_open(m, i))
             continue;
         s->controller = ringside_port_process();
-        s->controller_file = (uint32_t)o->file;
+        s->controller_file = (uint32_t)o->mapping.file;
         *stream = i;
         return true;
     }
@@ -179,10 +246,10 @@ static int reserve_locked(struct ringside_trace_object *o, unsigned *stream)
 {
     struct ringside_begun here;
     for (int n = 0; n < 100; n++) {
-        if (!enter(o->memory, &here))
+        if (!enter(o->mapping.memory, &here))
             return EAGAIN;
         bool got = reserve(o, stream);
-        leave(o->memory, &here);
+        leave(o->mapping.memory, &here);
         if (got)
             return 0;
         sched_yield();
@@ -193,7 +260,7 @@ static int reserve_locked(struct ringside_trace_object *o, unsigned *stream)
 static void ask_for(struct ringside_trace_object *o, unsigned stream,
                     const struct ringside_trace_bind *bind)
 {
-    struct ringside_memory *m = o->memory;
+    struct ringside_memory *m = o->mapping.memory;
     struct ringside_stream *s = &m->streams[stream];
     struct ringside_life life;
     struct ringside_entry *e = NULL;
@@ -224,20 +291,17 @@ static bool valid(const struct ringside_trace_bind *bind)
            bind->ring_words >= 64 && !(bind->ring_words & (bind->ring_words - 1));
 }
 
-int ringside_trace_object_bind(struct ringside_trace_object *object,
-                               const struct ringside_trace_bind *bind, unsigned *stream)
+// With the memory guarded.
+static int bind(struct ringside_trace_object *object, const struct ringside_trace_bind *bind,
+                unsigned *stream)
 {
-    struct ringside_memory *m = object->memory;
+    struct ringside_memory *m = object->mapping.memory;
     struct ringside_begun here;
-    if (!valid(bind))
-        return EINVAL;
-    if (bind->ring_words > RINGSIDE_TRACE_WORDS)
-        return ENOMEM;
     int error = reserve_locked(object, stream);
     if (error)
         return error;
     size_t at = (size_t)((const char *)m->rings[*stream] - (const char *)m);
-    bool pages = ringside_object_allocate(object->file, at, (size_t)bind->ring_words * 4);
+    bool pages = ringside_object_allocate(object->mapping.file, at, (size_t)bind->ring_words * 4);
     if (!enter(m, &here))
         return EAGAIN;
     if (pages)
@@ -248,14 +312,34 @@ int ringside_trace_object_bind(struct ringside_trace_object *object,
     return pages ? 0 : ENOMEM;
 }
 
+int ringside_trace_object_bind(struct ringside_trace_object *object,
+                               const struct ringside_trace_bind *wanted, unsigned *stream)
+{
+    struct work work;
+    if (!valid(wanted))
+        return EINVAL;
+    if (wanted->ring_words > RINGSIDE_TRACE_WORDS)
+        return ENOMEM;
+    if (!begin_work(object, &work))
+        return EIO;
+    int error = bind(object, wanted, stream);
+    return end_work(object, &work) ? error : EIO;
+}
+
 void ringside_trace_object_release(struct ringside_trace_object *object, unsigned stream)
 {
     struct ringside_begun here;
-    if (stream >= RINGSIDE_TRACE_STREAMS || !enter(object->memory, &here))
+    struct work work;
+    if (stream >= RINGSIDE_TRACE_STREAMS || !begin_work(object, &work))
         return;
-    release(object->memory, stream);
-    leave(object->memory, &here);
-    ringside_objects_sweep(); // the process may have ended before
+    bool entered = enter(object->mapping.memory, &here);
+    if (entered) {
+        release(object->mapping.memory, stream);
+        leave(object->mapping.memory, &here);
+    }
+    end_work(object, &work);
+    if (entered)
+        ringside_objects_sweep(); // the process may have ended before
 }
 
 // One attempt; whether nothing is left to do.
@@ -278,17 +362,35 @@ static bool attend(struct ringside_memory *m)
 void ringside_trace_object_attend(struct ringside_trace_object *object)
 {
     static const struct timespec nap = {0, 1000000};
-    for (int n = 0; n < ATTEMPTS && !attend(object->memory); n++)
-        nanosleep(&nap, NULL);
+    bool done = false;
+    for (int n = 0; n < ATTEMPTS && !done; n++) {
+        struct work work;
+        if (n)
+            nanosleep(&nap, NULL);
+        if (!begin_work(object, &work))
+            return;
+        done = attend(object->mapping.memory);
+        end_work(object, &work);
+    }
+}
+
+// With the memory guarded.
+static int name_type(struct ringside_memory *m, const char *name, trace_event_id_t *event)
+{
+    struct ringside_begun here;
+    if (!ringside_linux_begin(&here, m))
+        return ringside_core_known(m, name, event);
+    int error = ringside_core_name(m, name, event);
+    ringside_linux_end(&here);
+    return error;
 }
 
 int ringside_trace_object_name(struct ringside_trace_object *object, const char *name,
                                trace_event_id_t *event)
 {
-    struct ringside_begun here;
-    if (!ringside_linux_begin(&here, object->memory))
-        return ringside_core_known(object->memory, name, event);
-    int error = ringside_core_name(object->memory, name, event);
-    ringside_linux_end(&here);
-    return error;
+    struct work work;
+    if (!begin_work(object, &work))
+        return EIO;
+    int error = name_type(object->mapping.memory, name, event);
+    return end_work(object, &work) ? error : EIO;
 }

@@ -417,6 +417,8 @@ void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintpt
 
 // ---- names ----
 
+_Static_assert(RINGSIDE_TRACE_NAME_BYTES == TRACE_EVENT_NAME_MAX + 1, "a name and its zero");
+
 // In a handler that interrupted a call, and in a process that nobody traces, there are no new ones.
 int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
 {
@@ -463,4 +465,6 @@ void ringside_linux_unmaps(const struct ringside_memory *m)
         }
     if (ringside_thread.settled == m)
         ringside_thread.settled = NULL;
+    if (ringside_thread.guarded == m)
+        ringside_thread.guarded = NULL;
 }

@@ -42,6 +42,9 @@ RINGSIDE_CORE void ringside_core_resume(struct ringside_memory *m)
 RINGSIDE_CORE int ringside_core_known(struct ringside_memory *m, const char *name,
                                       trace_event_id_t *event)
 {
+    *event = find_predefined(name);
+    if (*event)
+        return 0;
     if (is_too_long(name))
         return RINGSIDE_TRACE_ENAMETOOLONG;
     uint32_t used = m ? least(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS) : 0;
@@ -74,16 +77,18 @@ RINGSIDE_CORE void ringside_core_close(struct ringside_memory *m, unsigned i, ui
         close_open(m, i, at);
 }
 
-// Closes the records whose writers died, of the `most` oldest.
+// Closes the records whose writers died, of the `most` oldest. Of a ring that is empty nothing is
+// read: it may have no pages.
 RINGSIDE_CORE void ringside_core_mend(struct ringside_memory *m, unsigned i, uint32_t most)
 {
     struct ringside_stream *s = &m->streams[i];
     uint32_t head = RINGSIDE_LOAD(s->head), at = RINGSIDE_LOAD(s->tail);
-    uint32_t first = word_of(m, i, at);
-    for (; most-- && at != head && sound(first, at, head - at);
-         at += LENGTH(first), first = word_of(m, i, at)) {
-        uint32_t pid = word_of(m, i, at + 2 + 2 * ADDRESS_WORDS);
+    while (most-- && at != head) {
+        uint32_t first = word_of(m, i, at), pid = word_of(m, i, at + 2 + 2 * ADDRESS_WORDS);
+        if (!sound(first, at, head - at))
+            break;
         if (STATE(first) == OPEN && ringside_process_dead(m, pid))
             close_open(m, i, at);
+        at += LENGTH(first);
     }
 }

@@ -63,12 +63,12 @@ bool ringside_life_over(pid_t pid)
     return pid <= 0 || (kill(pid, 0) && errno == ESRCH);
 }
 
-// The text of /proc/PID/stat, which trace points read as well: no cancellation point.
-static bool read_stat(pid_t pid, char *text, size_t room)
+// The text of a file /proc/PID/NAME, which trace points read as well: no cancellation point.
+static bool read_proc(pid_t pid, const char *name, char *text, size_t room)
 {
     int cancel;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    int file = open(path_of("/proc/", (uint32_t)pid, "/stat").text, O_RDONLY | O_CLOEXEC);
+    int file = open(path_of("/proc/", (uint32_t)pid, name).text, O_RDONLY | O_CLOEXEC);
     ssize_t length = file < 0 ? -1 : read(file, text, room - 1);
     if (file >= 0)
         close(file);
@@ -82,7 +82,7 @@ static bool read_stat(pid_t pid, char *text, size_t room)
 bool ringside_life_read(pid_t pid, struct ringside_life *life)
 {
     char text[1024];
-    if (!read_stat(pid, text, sizeof text))
+    if (!read_proc(pid, "/stat", text, sizeof text))
         return false;
     const char *name_end = strrchr(text, ')');
     if (!name_end || !name_end[1] || !name_end[2])
@@ -109,6 +109,14 @@ static int read_alive(pid_t pid, struct ringside_life *life)
     return over(life) ? ESRCH : 0;
 }
 
+// Where that cannot be told, it is.
+bool ringside_life_goes_on(pid_t pid, uint64_t birth)
+{
+    struct ringside_life life;
+    int error = read_alive(pid, &life);
+    return error ? error != ESRCH : life.birth == birth;
+}
+
 static bool entry_is(const struct ringside_entry *e, pid_t pid, uint64_t birth)
 {
     return __atomic_load_n(&e->pid, __ATOMIC_ACQUIRE) == (uint32_t)pid &&
@@ -123,12 +131,64 @@ struct ringside_entry *ringside_entry_find(struct ringside_memory *m, pid_t pid,
     return NULL;
 }
 
-// Where that cannot be told, it is not.
 static bool entry_dead(const struct ringside_entry *e)
 {
-    struct ringside_life life;
-    int error = read_alive((pid_t)e->pid, &life);
-    return error ? error == ESRCH : !entry_is(e, (pid_t)e->pid, life.birth);
+    return !ringside_life_goes_on((pid_t)e->pid, e->birth[0] | (uint64_t)e->birth[1] << 32);
+}
+
+// Reads entries from the object's file, as ringside_object_read does, until one is what `is` looks
+// for, and gives it to *found. Returns false when there is none.
+static bool read_entry(int file, bool (*is)(const struct ringside_entry *e, const void *context),
+                       const void *context, struct ringside_entry *found)
+{
+    struct ringside_entry some[32];
+    size_t at = offsetof(struct ringside_memory, entries);
+    _Static_assert(RINGSIDE_ENTRIES % (sizeof some / sizeof *some) == 0, "no rest");
+    for (unsigned k = 0; k < RINGSIDE_ENTRIES; k += sizeof some / sizeof *some) {
+        if (ringside_object_read(file, at, some, sizeof some) != sizeof some)
+            return false;
+        for (unsigned i = 0; i < sizeof some / sizeof *some; i++)
+            if (is(&some[i], context)) {
+                *found = some[i];
+                return true;
+            }
+        at += sizeof some;
+    }
+    return false;
+}
+
+struct ringside_process_id {
+    pid_t pid;
+    uint64_t birth;
+};
+
+static bool is_entry_of(const struct ringside_entry *e, const void *context)
+{
+    const struct ringside_process_id *process = context;
+    return entry_is(e, process->pid, process->birth);
+}
+
+static bool lives_as(const struct ringside_entry *e, const void *context)
+{
+    return e->pid == *(const uint32_t *)context && !entry_dead(e);
+}
+
+bool ringside_process_lives(int file, pid_t pid)
+{
+    const uint32_t number = (uint32_t)pid;
+    struct ringside_entry e;
+    return pid > 0 && read_entry(file, lives_as, &number, &e);
+}
+
+static bool writes_to(const struct ringside_entry *e, const void *streams)
+{
+    return e->pid && e->streams & *(const uint32_t *)streams && !entry_dead(e);
+}
+
+bool ringside_streams_are_written(int file, uint32_t streams)
+{
+    struct ringside_entry e;
+    return read_entry(file, writes_to, &streams, &e);
 }
 
 // A free entry, else one of a process that is gone, of those that are looked at: as the search
@@ -166,14 +226,6 @@ bool ringside_process_dead(struct ringside_memory *m, uint32_t pid)
     return read_alive((pid_t)pid, &life) == ESRCH;
 }
 
-bool ringside_process_lives(struct ringside_memory *m, pid_t pid)
-{
-    for (unsigned k = 0; k < RINGSIDE_ENTRIES; k++)
-        if (RINGSIDE_LOAD(m->entries[k].pid) == (uint32_t)pid && !entry_dead(&m->entries[k]))
-            return true;
-    return false;
-}
-
 // A controller has the object open, under the number that it left; exit, exec and close end that.
 bool ringside_controller_gone(struct ringside_memory *m, unsigned stream)
 {
@@ -188,6 +240,88 @@ bool ringside_controller_gone(struct ringside_memory *m, unsigned stream)
 }
 
 // ---- objects ----
+
+static size_t read_once(int file, size_t at, void *to, size_t bytes)
+{
+    size_t got = 0;
+    ssize_t more;
+    do {
+        more = pread(file, (char *)to + got, bytes - got, (off_t)(at + got));
+        got += more > 0 ? (size_t)more : 0;
+    } while ((more > 0 && got < bytes) || (more < 0 && errno == EINTR));
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); // what another call reads is read later
+    return got;
+}
+
+// Makes words that were read the values that they had in the order of their addresses. What a
+// second call finds alike stood at the time between the two; what follows the first difference is
+// read again, later. A word that keeps changing is taken as it was found the second time. `again`
+// has room for as many. Returns how many there are by now.
+static size_t put_in_order(int file, size_t at, uint32_t *words, size_t count, uint32_t *again)
+{
+    bool changed_before = false;
+    for (size_t k = 0; k < count;) {
+        size_t first = k, left = count - k;
+        size_t more = read_once(file, at + k * sizeof *words, again, left * sizeof *words);
+        size_t end = k + more / sizeof *words;
+        while (k < end && words[k] == again[k - first])
+            k++;
+        bool changes = k < end;
+        if (changes && k == first && changed_before)
+            k++;
+        memcpy(words + first, again, (end - first) * sizeof *words);
+        changed_before = changes && k == first;
+        count = end;
+    }
+    return count;
+}
+
+// `at` and `bytes` are multiples of 8, so that pread copies whole words.
+static size_t read_words(int file, size_t at, uint32_t *words, size_t bytes, uint32_t *again,
+                         size_t room)
+{
+    size_t count = read_once(file, at, words, bytes) / sizeof *words;
+    for (size_t k = 0; k < count; k += room) {
+        size_t part = count - k < room ? count - k : room;
+        size_t got = put_in_order(file, at + k * sizeof *words, words + k, part, again);
+        if (got < part)
+            return (k + got) * sizeof *words;
+    }
+    return count * sizeof *words;
+}
+
+static __attribute__((noinline)) size_t read_much(int file, size_t at, void *to, size_t bytes)
+{
+    uint32_t again[16 * RINGSIDE_READ_WORDS];
+    return read_words(file, at, to, bytes, again, sizeof again / sizeof *again);
+}
+
+// A handler's stack, on which a process may look for its object, is small.
+static __attribute__((noinline)) size_t read_little(int file, size_t at, void *to, size_t bytes)
+{
+    uint32_t words[RINGSIDE_READ_WORDS], again[RINGSIDE_READ_WORDS];
+    size_t skip = at % 8, whole = (skip + bytes + 7) / 8 * 8;
+    size_t got = read_words(file, at - skip, words, whole, again, RINGSIDE_READ_WORDS);
+    got = got < skip ? 0 : got - skip < bytes ? got - skip : bytes;
+    memcpy(to, (const char *)words + skip, got);
+    return got;
+}
+
+size_t ringside_object_read(int file, size_t at, void *to, size_t bytes)
+{
+    enum { LITTLE = sizeof(uint32_t) * RINGSIDE_READ_WORDS - 16 };
+    size_t done = 0;
+    while (done < bytes) {
+        size_t place = at + done, left = bytes - done;
+        bool is_large = left > LITTLE && place % 8 == 0 && (uintptr_t)((char *)to + done) % 4 == 0;
+        size_t part = is_large ? left / 8 * 8 : left < LITTLE ? left : LITTLE - place % 8;
+        size_t got = (is_large ? read_much : read_little)(file, place, (char *)to + done, part);
+        done += got;
+        if (got < part)
+            break;
+    }
+    return done;
+}
 
 void ringside_object_unmap(struct ringside_memory *m)
 {
@@ -219,13 +353,13 @@ static bool lock_file(int file)
 }
 
 // Removes the name of an open object, which is none of the process', unless somebody else did and
-// made a new one, or it is another user's; if `gone`, unless there is a process by now. One that
+// made a new one, or it is not the user's; if `gone`, unless there is a process by now. One that
 // begins later has to take the lock, too.
-static void remove_name(int file, pid_t pid, bool gone)
+static void remove_name(int file, uid_t user, pid_t pid, bool gone)
 {
     struct path path = object_path(pid);
     struct stat here, there;
-    if (fstat(file, &here) || here.st_uid != geteuid()) // who may keep it locked
+    if (fstat(file, &here) || here.st_uid != user) // who may keep it locked
         return;
     if (lock_file(file) && !stat(path.text, &there) && here.st_ino == there.st_ino &&
         here.st_dev == there.st_dev && (!gone || ringside_life_over(pid)))
@@ -238,31 +372,53 @@ static void remove_gone(pid_t pid)
     int file = open(object_path(pid).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0)
         return;
-    remove_name(file, pid, true);
+    remove_name(file, geteuid(), pid, true);
     close(file);
 }
 
-static bool is_ours(const struct ringside_memory *m)
+static bool is_ours(int file)
 {
-    const struct ringside_process *p = &m->process;
-    return p->magic == RINGSIDE_PROCESS_MAGIC && p->version == RINGSIDE_VERSION &&
-           p->total_bytes == sizeof *m && p->streams == RINGSIDE_TRACE_STREAMS &&
-           p->stream_bytes == sizeof m->streams[0];
+    struct ringside_process p;
+    return ringside_object_read(file, 0, &p, sizeof p) == sizeof p &&
+           p.magic == RINGSIDE_PROCESS_MAGIC && p.version == RINGSIDE_VERSION &&
+           p.total_bytes == sizeof(struct ringside_memory) && p.streams == RINGSIDE_TRACE_STREAMS &&
+           p.stream_bytes == sizeof(struct ringside_stream);
 }
 
-// Maps an open file. The size is fixed before the object has its name.
-static int map_file(int file, struct ringside_memory **m)
+// Whether an open file may be used as the object of a process of `user`: it is that user's, nobody
+// else may open it, and it has the size that an object has before it gets its name.
+static int check_file(int file, uid_t user)
 {
     struct stat status;
     if (fstat(file, &status))
         return EINVAL;
-    if (status.st_uid != geteuid())
+    if (status.st_uid != user)
         return EPERM;
-    if (!S_ISREG(status.st_mode) || status.st_size != sizeof **m)
-        return EINVAL;
-    *m = mmap(NULL, sizeof **m, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    if (*m == MAP_FAILED)
+    if (status.st_mode & (S_IRWXG | S_IRWXO))
+        return EACCES;
+    bool fits = S_ISREG(status.st_mode) && status.st_size == sizeof(struct ringside_memory);
+    return fits ? 0 : EINVAL;
+}
+
+// Whether an open file is the object of a process: 0; ESRCH where it is of another one, which is
+// gone; or what is wrong with it. *entry becomes the process'. Nothing is mapped: what may be cut
+// short meanwhile is only read.
+static int check_object(int file, uid_t user, const struct ringside_process_id *process,
+                        struct ringside_entry *entry)
+{
+    int error = check_file(file, user);
+    if (error)
+        return error;
+    return is_ours(file) && read_entry(file, is_entry_of, process, entry) ? 0 : ESRCH;
+}
+
+int ringside_object_map(struct ringside_mapping *mapping)
+{
+    struct ringside_memory *m =
+        mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, mapping->file, 0);
+    if (m == MAP_FAILED)
         return ENOMEM;
+    mapping->memory = m;
     return 0;
 }
 
@@ -303,18 +459,19 @@ static bool may_have(uint64_t bytes)
 }
 
 // Makes the object and then its name, so that nobody sees it half done. The name may be there by
-// now.
-static int make(pid_t pid, uint64_t birth)
+// now. Root makes it for the process' user.
+static int make(pid_t pid, uint64_t birth, uid_t user)
 {
-    struct ringside_memory *m;
-    int file = open(DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), error = ENOMEM;
+    struct ringside_mapping made = {.file = open(DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)};
+    int file = made.file, error = ENOMEM;
     if (file < 0)
         return errno == EACCES ? EPERM : ENOMEM;
-    if (may_have(sizeof *m) && !ftruncate(file, sizeof *m) &&
+    if (may_have(sizeof *made.memory) && !ftruncate(file, sizeof *made.memory) &&
+        (user == geteuid() || !fchown(file, user, (gid_t)-1)) &&
         ringside_object_allocate(file, 0, offsetof(struct ringside_memory, rings)) &&
-        !(error = map_file(file, &m))) {
-        describe(m, file, pid, birth);
-        ringside_object_unmap(m);
+        !(error = ringside_object_map(&made))) {
+        describe(made.memory, file, pid, birth);
+        ringside_object_unmap(made.memory);
         if (linkat(AT_FDCWD, path_of("/proc/self/fd/", (uint32_t)file, "").text, AT_FDCWD,
                    object_path(pid).text, AT_SYMLINK_FOLLOW) &&
             errno != EEXIST)
@@ -324,44 +481,48 @@ static int make(pid_t pid, uint64_t birth)
     return error;
 }
 
-// An object that is there: 0, ESRCH where its process is gone, or what is wrong with it.
-static int map_existing(int file, pid_t pid, uint64_t birth, struct ringside_memory **m)
-{
-    int error = map_file(file, m);
-    if (error)
-        return error;
-    if (is_ours(*m) && ringside_entry_find(*m, pid, birth))
-        return 0;
-    ringside_object_unmap(*m);
-    return ESRCH;
-}
-
 // A second name for an object, for a process that has none of its own.
-static bool link_object(pid_t from, pid_t to, uint64_t birth)
+static bool link_object(const struct ringside_mapping *mapping,
+                        const struct ringside_process_id *to)
 {
-    struct ringside_memory *m;
-    if (!link(object_path(from).text, object_path(to).text))
+    struct path from = object_path(mapping->owner), path = object_path(to->pid);
+    struct ringside_entry entry;
+    if (!link(from.text, path.text))
         return true;
     if (errno != EEXIST)
         return false;
-    int file = open(object_path(to).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int file = open(path.text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     struct stat old, new;
-    bool same = !stat(object_path(from).text, &new) && !fstat(file, &old) &&
+    bool same = !stat(from.text, &new) && !fstat(file, &old) &&
                 old.st_ino == new.st_ino &&old.st_dev == new.st_dev;
-    bool own = !same && file >= 0 && !map_existing(file, to, birth, &m);
-    if (own)
-        ringside_object_unmap(m);
-    else if (!same && file >= 0)
-        remove_name(file, to, false);
+    bool own = !same && file >= 0 && !check_object(file, mapping->user, to, &entry);
+    if (!same && !own && file >= 0)
+        remove_name(file, mapping->user, to->pid, false);
     if (file >= 0)
         close(file);
-    return same || (!own && !link(object_path(from).text, object_path(to).text));
+    return same || (!own && !link(from.text, path.text));
+}
+
+static bool is_inherited(const struct ringside_stream *s, uint64_t birth)
+{
+    return s->flags & RINGSIDE_INHERIT && birth >= s->bound_at;
 }
 
 uint32_t ringside_inherited(const struct ringside_memory *m, uint32_t streams, uint64_t birth)
 {
     for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
-        if (!(m->streams[i].flags & RINGSIDE_INHERIT) || birth < m->streams[i].bound_at)
+        if (!is_inherited(&m->streams[i], birth))
+            streams &= ~(UINT32_C(1) << i);
+    return streams;
+}
+
+// The same, of an object that is not mapped.
+static uint32_t read_inherited(int file, uint32_t streams, uint64_t birth)
+{
+    struct ringside_stream s;
+    size_t at = offsetof(struct ringside_memory, streams);
+    for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++, at += sizeof s)
+        if (ringside_object_read(file, at, &s, sizeof s) != sizeof s || !is_inherited(&s, birth))
             streams &= ~(UINT32_C(1) << i);
     return streams;
 }
@@ -378,7 +539,7 @@ bool ringside_object_join(const struct ringside_mapping *mapping, pid_t pid)
     if (e)
         RINGSIDE_STORE(e->streams, e->streams | mapping->streams);
     ringside_port_leave(m, inside);
-    return e && link_object(mapping->owner, pid, life.birth);
+    return e && link_object(mapping, &(struct ringside_process_id){pid, life.birth});
 }
 
 bool ringside_object_exists(pid_t pid)
@@ -387,15 +548,16 @@ bool ringside_object_exists(pid_t pid)
 }
 
 // The object that has the name of a process that runs; nothing is made. Where it is a former
-// process', `removes` ends that.
-static int map_named(pid_t pid, uint64_t birth, bool removes, struct ringside_mapping *mapping)
+// process', `removes` ends that. *entry becomes the process'.
+static int find_named(const struct ringside_process_id *process, bool removes,
+                      struct ringside_mapping *mapping, struct ringside_entry *entry)
 {
-    mapping->file = open(object_path(pid).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    mapping->file = open(object_path(process->pid).text, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (mapping->file < 0)
         return errno == ENOENT ? ENOENT : errno == EACCES ? EPERM : EINVAL;
-    int error = map_existing(mapping->file, pid, birth, &mapping->memory);
+    int error = check_object(mapping->file, mapping->user, process, entry);
     if (error == ESRCH && removes)
-        remove_name(mapping->file, pid, false);
+        remove_name(mapping->file, mapping->user, process->pid, false);
     if (error)
         close(mapping->file);
     return error;
@@ -403,56 +565,70 @@ static int map_named(pid_t pid, uint64_t birth, bool removes, struct ringside_ma
 
 // Looks for an ancestor that has an object. What of its streams is inherited, is told by when its
 // own child began.
-static bool map_ancestors(const struct ringside_life *child, bool share,
-                          struct ringside_mapping *mapping)
+static bool find_ancestors(const struct ringside_life *child, bool share,
+                           struct ringside_mapping *mapping)
 {
     enum { GENERATIONS = 64 };
     struct ringside_life life = *child, parent;
+    struct ringside_entry entry;
     for (unsigned n = 0; n < GENERATIONS && life.parent > 0; n++, life = parent) {
         if (!ringside_life_read(life.parent, &parent))
             return false;
-        if (map_named(life.parent, parent.birth, false, mapping))
+        const struct ringside_process_id process = {life.parent, parent.birth};
+        if (find_named(&process, false, mapping, &entry))
             continue;
-        const struct ringside_entry *e =
-            ringside_entry_find(mapping->memory, life.parent, parent.birth);
         mapping->owner = life.parent;
-        mapping->streams =
-            e ? ringside_inherited(mapping->memory, RINGSIDE_LOAD(e->streams), life.birth) : 0;
+        mapping->streams = read_inherited(mapping->file, entry.streams, life.birth);
         if (mapping->streams || (share && !n))
             return true;
         close(mapping->file);
-        ringside_object_unmap(mapping->memory);
         return false;
     }
     return false;
 }
 
-static bool another_users(pid_t pid)
+// The user that a process runs as; false: it is another one's, and the caller is not root. Root
+// reads it from /proc/PID/status, since root owns the directory of a process that must not be
+// dumped.
+static bool find_user(pid_t pid, uid_t *user)
 {
     struct stat status;
-    return !stat(path_of("/proc/", (uint32_t)pid, "").text, &status) && status.st_uid != geteuid();
+    char text[1024];
+    *user = geteuid();
+    if (pid == getpid())
+        return true;
+    if (*user)
+        return stat(path_of("/proc/", (uint32_t)pid, "").text, &status) || status.st_uid == *user;
+    const char *ids = read_proc(pid, "/status", text, sizeof text) ? strstr(text, "\nUid:") : NULL;
+    const char *effective = ids ? strchr(ids + strlen("\nUid:\t"), '\t') : NULL;
+    if (effective)
+        *user = (uid_t)strtoul(effective, NULL, 10);
+    return effective;
 }
 
-int ringside_object_map(pid_t pid, bool create, bool share, struct ringside_mapping *mapping)
+int ringside_object_find(pid_t pid, bool create, bool share, struct ringside_mapping *mapping)
 {
     struct ringside_life life;
+    struct ringside_entry entry;
+    uid_t user;
     if (pid <= 0)
         return pid < 0 ? EINVAL : ESRCH;
     int error = read_alive(pid, &life);
     if (error)
         return error;
-    if (another_users(pid))
-        return EPERM;
+    if (!find_user(pid, &user))
+        return geteuid() ? EPERM : ESRCH; // root is told only where the process has gone meanwhile
+    const struct ringside_process_id process = {pid, life.birth};
     for (int n = 0; n < TRIES; n++) {
-        *mapping = (struct ringside_mapping){.owner = pid};
-        error = map_named(pid, life.birth, true, mapping);
+        *mapping = (struct ringside_mapping){.owner = pid, .user = user, .birth = life.birth};
+        error = find_named(&process, true, mapping, &entry);
         if (error != ESRCH && error != ENOENT)
             return error;
-        if (map_ancestors(&life, share, mapping))
+        if (find_ancestors(&life, share, mapping))
             return 0;
         if (!create)
-            return ESRCH;
-        error = make(pid, life.birth);
+            return ENOENT;
+        error = make(pid, life.birth, user);
         if (error)
             return error;
     }

@@ -189,11 +189,13 @@ static bool look_for_object(bool create)
     struct ringside_mapping mapping;
     int saved = errno, cancel;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    int error = ringside_object_map(getpid(), create, false, &mapping);
+    int error = ringside_object_find(getpid(), create, false, &mapping);
     if (!error) {
+        error = ringside_object_map(&mapping);
         close(mapping.file);
-        enter_object(&mapping);
     }
+    if (!error)
+        enter_object(&mapping);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return !error;
@@ -275,8 +277,8 @@ __attribute__((noinline)) void(posix_trace_event)(trace_event_id_t event, const 
 // it still writes here is for nobody.
 static void in_child(void)
 {
-    struct ringside_mapping mapping = {.memory = ringside_traced.memory,
-                                       .owner = (pid_t)ringside_traced.pid};
+    struct ringside_mapping mapping = {
+        .memory = ringside_traced.memory, .owner = (pid_t)ringside_traced.pid, .user = geteuid()};
     uint32_t streams = ringside_traced_streams();
     int saved = errno;
     if (mapping.memory && (ringside_thread.depth || ringside_thread.settling))

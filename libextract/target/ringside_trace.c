@@ -598,6 +598,26 @@ static SLOW uint32_t attend_all(struct ringside_memory *m)
 
 // ---- names ----
 
+// Returns the id of the standard's event type of that name; 0: the standard has none.
+static trace_event_id_t find_predefined(const char *name)
+{
+    static const char prefix[] = "posix_trace_";
+    static const char types[][12] = {"error",  "start",  "stop",        "overflow",
+                                     "resume", "filter", "flush_start", "flush_stop"};
+    unsigned k = 0;
+    for (; prefix[k]; k++)
+        if (name[k] != prefix[k])
+            return 0;
+    name += k;
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++) {
+        for (k = 0; types[i][k] && types[i][k] == name[k];)
+            k++;
+        if (types[i][k] == name[k])
+            return POSIX_TRACE_ERROR + i;
+    }
+    return 0;
+}
+
 static bool same_name(const char *slot, const char *name)
 {
     unsigned k = 0;
@@ -649,6 +669,9 @@ RINGSIDE_CORE int ringside_core_name(struct ringside_memory *m, const char *name
 {
     uint32_t slot;
     uint32_t used = least(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS);
+    *event = find_predefined(name);
+    if (*event)
+        return 0;
     if (is_too_long(name))
         return RINGSIDE_TRACE_ENAMETOOLONG;
     slot = find_name(m, name, 0, used);

@@ -32,7 +32,7 @@ static inline int wait_for_line(void)
 // Names come from the traced process, which may have put anything into them.
 static inline void print_name(trace_id_t trid, trace_event_id_t event)
 {
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     need(posix_trace_eventid_get_name(trid, event, name), "posix_trace_eventid_get_name");
     for (const char *c = name; *c; c++)
         putchar(isprint((unsigned char)*c) ? *c : '?');

@@ -39,6 +39,9 @@ uint64_t top_source_due(const struct top_source *source)
 
 bool top_source_ended(const struct top_source *source)
 {
+    if (source->recorder) // the process has ended, and all that it recorded was read
+        return extract_memory_has_ended(source->memory) &&
+               !extract_recorder_status(source->recorder)->enabled;
     return source->path && !source->writing && !source->unreadable;
 }
 
@@ -51,6 +54,8 @@ static const char *state_of(const struct top_source *source)
         return source->closed || state->ended ? "ended" : "abandoned";
     if (state->gone)
         return "gone";
+    if (top_source_ended(source))
+        return "ended";
     return state->disabled ? "disabled" : "running";
 }
 

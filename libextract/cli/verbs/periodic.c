@@ -240,10 +240,15 @@ static int follow(struct periodic *p)
                 cli_nap(due - now);
             continue;
         }
+        bool has_ended = extract_memory_has_ended(p->memory); // before the last look at it
         enum extract_code code = take(p, &error);
         note(p, code, &error);
         if (is_hopeless(p, code))
             return CLI_UNREADABLE;
+        if (has_ended) {
+            p->reason = "ended";
+            break;
+        }
         due += (extract_now() - due) / every * every + every;
     }
     return CLI_WHOLE;

@@ -113,14 +113,22 @@ static enum extract_code open_log(struct recording *r, struct extract_error *err
                                             .context = r,
                                             .period = recording->every};
     struct extract_ring ring;
-    // Before a log is created: a wrong port or firmware leaves no file behind.
+    // Before a log is created: a wrong port or firmware leaves no file behind. A board's trace may
+    // be enabled later, and is waited for; a process without a stream is a mistake.
     enum extract_code code = extract_record_find(&ring, r->memory, r->symbols, &record, error);
     r->doubtful = !code && ring.doubtful;
-    if (code && code != EXTRACT_ABSENT)
+    if (code && (code != EXTRACT_ABSENT || r->options->pid))
         return code;
     code = extract_log_create(&r->log, r->options->output, &log, error);
     record.log = r->log;
     return code ? code : extract_recorder_open(&r->recorder, r->memory, r->symbols, &record, error);
+}
+
+// Whether the traced process has ended, and all that it recorded was read.
+static bool has_ended(const struct recording *r)
+{
+    const struct extract_record_status *status = extract_recorder_status(r->recorder);
+    return (!status->enabled || status->gone) && extract_memory_has_ended(r->memory);
 }
 
 static const char *reason_to_stop(const struct recording *r)
@@ -130,6 +138,8 @@ static const char *reason_to_stop(const struct recording *r)
         return "signal";
     if (r->met)
         return "event";
+    if (has_ended(r))
+        return "ended";
     return duration && extract_now() - r->progress.start >= duration ? "time" : NULL;
 }
 
@@ -181,6 +191,8 @@ static int judge_whole(const struct recording *r, const struct extract_record_st
         progress_say(&r->progress, "its trace was never enabled: the log is empty");
         return CLI_UNREADABLE;
     }
+    if (!strcmp(r->reason, "ended"))
+        progress_say(&r->progress, "the process has ended");
     if (r->doubtful)
         progress_say(&r->progress,
                      "the ELF file does not fit this trace; it may be another firmware's");

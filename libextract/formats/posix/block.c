@@ -168,3 +168,9 @@ bool posix_stream_is_full(const struct posix_stream *s)
         return s->episodes && s->episode_read == s->read_pos;
     return s->state & POSIX_STATE_STOPPED_FULL;
 }
+
+bool posix_stream_stays_full(const struct posix_stream *s)
+{
+    return s->state & POSIX_STATE_STOPPED_FULL && s->policy == POSIX_POLICY_UNTIL_FULL &&
+           s->read_pos != s->head && s->wanted_clears == s->clears_done;
+}

@@ -275,6 +275,7 @@ bool posix_reach(const struct extract_ring *ring, const uint8_t *header,
                                     .running = s.state & POSIX_STATE_RUNNING,
                                     .told = true,
                                     .full = posix_stream_is_full(&s),
-                                    .apart = holds && !posix_stream_places(&s)};
+                                    .apart = holds && !posix_stream_places(&s),
+                                    .unbound = s.layout.shared && !(s.state & POSIX_STATE_BOUND)};
     return holds && !reach->apart;
 }

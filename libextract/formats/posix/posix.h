@@ -134,6 +134,9 @@ enum extract_code posix_stream_check(const struct posix_stream *stream, uint64_t
 bool posix_stream_places(const struct posix_stream *stream);
 // posix_stream_full_status, by the stream's own words.
 bool posix_stream_is_full(const struct posix_stream *stream);
+// Returns whether an UNTIL_FULL stream has stopped itself and stays full: it is neither read to its
+// end nor about to be cleared.
+bool posix_stream_stays_full(const struct posix_stream *stream);
 // Bytes of a filter of `ids` event types, and where the wanted one begins in the stream block.
 static inline uint32_t posix_filter_bytes(uint32_t ids)
 {

@@ -54,6 +54,9 @@ struct extract_memory_source {
     // The i-th readable region, as extract_memory_region gives it.
     bool (*region)(void *context, size_t i, struct extract_region *region);
     bool (*is_running)(void *context); // asked each time, in the place of `running`
+    // Whether nothing will be written any more: a traced process has ended. Not where a target is
+    // halted, which may run again.
+    bool (*has_ended)(void *context);
     // Why the last call fell short at `address`: fills what, why and hint. False: it does not know.
     bool (*explain)(void *context, uint64_t address, struct extract_error *error);
     bool starts; // a ring's control header lies at `start`
@@ -151,6 +154,9 @@ bool extract_memory_start(const struct extract_memory *memory, uint64_t *address
 
 enum extract_byte_order extract_memory_byte_order(const struct extract_memory *memory);
 bool extract_memory_is_running(const struct extract_memory *memory);
+// Returns whether the target has ended for good, as a traced process does; false where that cannot
+// be known.
+bool extract_memory_has_ended(const struct extract_memory *memory);
 const char *extract_memory_name(const struct extract_memory *memory);
 struct extract_memory_cost extract_memory_cost(const struct extract_memory *memory);
 
@@ -197,8 +203,10 @@ enum extract_code extract_memory_open_remote(struct extract_memory **memory, con
 
 // Opens the memory of the traced process `pid` on this host: its shared memory object (see
 // docs/formats/posix-ring.md), which lies at address 0. What is written there, one word of 32 bits
-// at a time, is carried out at once. Errors: NOTFOUND (no such process, or it has no object), IO
-// (another user's), BAD (what is there is no such object), NOMEM.
+// at a time, is carried out at once. Reading allocates no page of it, and whatever the process does
+// to it, no signal comes of that; where memory is written, SIGBUS is caught (posix_trace(7)). Root
+// may open that of any user's process. Errors: NOTFOUND (no such process, or it has no object), IO
+// (another user's, or others may open the object), BAD (what is there is no such object), NOMEM.
 enum extract_code extract_memory_open_process(struct extract_memory **memory, uint64_t pid,
                                               struct extract_error *error);
 

@@ -86,7 +86,8 @@ struct extract_record_status {
     struct extract_record_advice advice;
 };
 
-// The ring that a recorder with these options finds. Errors: those of extract_ring_find.
+// The ring that a recorder with these options finds. Errors: those of extract_ring_find; ABSENT
+// also where it is a stream of a process that nobody has created.
 enum extract_code extract_record_find(struct extract_ring *ring, struct extract_memory *memory,
                                       struct extract_symbols *symbols,
                                       const struct extract_record_options *options,

@@ -6,60 +6,62 @@
 #include "target/linux.h"
 #include <errno.h>
 #include <extract/memory.h>
-#include <stdatomic.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { PROCESS_NAME = 32 };
+
 struct process {
     struct ringside_trace_object *object;
-    uint8_t *bytes;
-    size_t length;
+    char name[PROCESS_NAME];
 };
 
-// Word by word in the order of addresses: what is read later is no older.
-static void copy_words(uint8_t *to, const uint8_t *from, size_t length)
+static void name_process(char name[PROCESS_NAME], uint64_t pid)
 {
-    size_t at = 0;
-    for (; (uintptr_t)(from + at) % sizeof(uint32_t) && at < length; at++)
-        to[at] = from[at];
-    for (; length - at >= sizeof(uint32_t); at += sizeof(uint32_t)) {
-        uint32_t word = atomic_load_explicit((const _Atomic uint32_t *)(const void *)(from + at),
-                                             memory_order_acquire);
-        memcpy(to + at, &word, sizeof word);
-    }
-    for (; at < length; at++)
-        to[at] = from[at];
-}
-
-static size_t within(const struct process *process, uint64_t address, size_t length)
-{
-    if (address >= process->length)
-        return 0;
-    uint64_t left = process->length - address;
-    return length < left ? length : (size_t)left;
+    snprintf(name, PROCESS_NAME, "process %" PRIu64, pid);
 }
 
 static size_t read_object(void *context, uint64_t address, void *buffer, size_t length)
 {
-    struct process *process = context;
-    size_t got = within(process, address, length);
-    copy_words(buffer, process->bytes + (got ? address : 0), got);
-    return got;
+    const struct process *process = context;
+    return ringside_trace_object_read(process->object, address, buffer, length);
 }
 
 static size_t write_object(void *context, uint64_t address, const void *bytes, size_t length)
 {
-    struct process *process = context;
-    size_t done = within(process, address, length);
-    uint8_t *to = process->bytes + (done ? address : 0);
-    if (address % sizeof(uint32_t) || length != sizeof(uint32_t) || done != length)
-        return 0;
+    const struct process *process = context;
     uint32_t word;
+    if (length != sizeof word)
+        return 0;
     memcpy(&word, bytes, sizeof word);
-    atomic_store_explicit((_Atomic uint32_t *)(void *)to, word, memory_order_release);
+    if (!ringside_trace_object_write(process->object, address, &word, 1))
+        return 0;
     ringside_trace_object_attend(process->object);
-    return done;
+    return length;
+}
+
+// Children that inherited a stream write to it when the process itself has ended.
+static bool is_running(void *context)
+{
+    const struct process *process = context;
+    return ringside_trace_object_is_written(process->object, UINT32_MAX);
+}
+
+static bool has_ended(void *context)
+{
+    return !is_running(context);
+}
+
+static bool explain(void *context, uint64_t address, struct extract_error *error)
+{
+    const struct process *process = context;
+    extract_error_set(error, EXTRACT_UNREADABLE, process->name,
+                      "check what the program does with its file in /dev/shm, and restart it",
+                      "the program has cut its shared memory short, at 0x%" PRIx64 " or before",
+                      address);
+    return true;
 }
 
 static void close_object(void *context)
@@ -69,21 +71,31 @@ static void close_object(void *context)
     free(process);
 }
 
-static enum extract_code refuse(const char *name, int fault, struct extract_error *error)
+static enum extract_code refuse(uint64_t pid, int fault, struct extract_error *error)
 {
+    char name[PROCESS_NAME];
+    name_process(name, pid);
     switch (fault) {
     case ESRCH:
+        return extract_error_set(error, EXTRACT_NOTFOUND, name, "check its number",
+                                 "no such process");
+    case ENOENT:
         return extract_error_set(error, EXTRACT_NOTFOUND, name,
-                                 "is it the number of a program with trace points that runs?",
-                                 "there is no such process, or nothing of it is traced");
+                                 "create a stream for it with posix_trace_create",
+                                 "has no trace stream");
     case EPERM:
-        return extract_error_set(error, EXTRACT_IO, name, "ask its user",
-                                 "it belongs to another user");
+        return extract_error_set(error, EXTRACT_IO, name, "run this as its user, or as root",
+                                 "belongs to another user");
+    case EACCES:
+        return extract_error_set(error, EXTRACT_IO, name, "restart the program, or run chmod 600",
+                                 "others than its user may open /dev/shm/ringside-posix.%" PRIu64,
+                                 pid);
     case ENOMEM:
         return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
     default:
-        return extract_error_set(error, EXTRACT_BAD, name, "see docs/formats/posix-ring.md",
-                                 "its shared memory is no POSIX trace: %s", strerror(fault));
+        return extract_error_set(error, EXTRACT_BAD, name,
+                                 "restart the program; docs/formats/posix-ring.md has the layout",
+                                 "its shared memory is not a POSIX trace: %s", strerror(fault));
     }
 }
 
@@ -91,25 +103,25 @@ enum extract_code extract_memory_open_process(struct extract_memory **memory, ui
                                               struct extract_error *error)
 {
     struct process *process = calloc(1, sizeof *process);
-    char name[32];
     *memory = NULL;
-    snprintf(name, sizeof name, "process %llu", (unsigned long long)pid);
     if (!process)
-        return refuse(name, ENOMEM, error);
+        return refuse(pid, ENOMEM, error);
+    name_process(process->name, pid);
     bool fits = pid && pid <= INT32_MAX;
     int fault = fits ? ringside_trace_object_open((pid_t)pid, false, &process->object) : ESRCH;
     if (fault) {
         free(process);
-        return refuse(name, fault, error);
+        return refuse(pid, fault, error);
     }
-    process->bytes = ringside_trace_object_bytes(process->object, &process->length);
     const struct extract_memory_source source = {.read = read_object,
                                                  .write = write_object,
                                                  .close = close_object,
+                                                 .is_running = is_running,
+                                                 .has_ended = has_ended,
+                                                 .explain = explain,
                                                  .starts = true,
                                                  .context = process,
-                                                 .running = true,
-                                                 .name = name};
+                                                 .name = process->name};
     enum extract_code code = extract_memory_new(memory, &source, error);
     if (code)
         close_object(process);

@@ -113,12 +113,15 @@ static uint32_t words_at(const struct posix_trace *trace, uint32_t place)
     return posix_record_words(first, place);
 }
 
-// How many records the reader has left out between the tail and its place, which the tail has not
-// come to. False: it has moved on, or there is something else.
+// How many records the reader has left out in front of its place, which the tail has not come to.
+// Those in front of `read_pos` are had, and the writer does not count them when it passes them.
+// False: the tail has moved on, or there is something else.
 static bool count_skipped(const struct posix_trace *trace, uint32_t tail, uint32_t *records)
 {
-    uint32_t to = trace->reader.at, at = tail, words[WORDS];
-    if (!trace->reader.block.layout.shared)
+    const struct posix_reader *r = &trace->reader;
+    uint32_t to = r->at, words[WORDS];
+    uint32_t at = is_behind(r->block.read_pos, tail) ? r->block.read_pos : tail;
+    if (!r->block.layout.shared || is_behind(at, to))
         return false;
     for (*records = 0; at != to; ++*records) {
         uint32_t length = words_at(trace, at);

@@ -66,8 +66,8 @@ static int follow(struct posix_trace *trace)
 
 static int put_lost(struct posix_trace *trace, const struct posix_lost *lost)
 {
-    if (trace->log->gap_told && !lost->least)
-        return 0;
+    if (trace->log->gap_told && !trace->log->taken && !lost->least)
+        return 0; // it is the gap that the log was told of, met again behind a write that failed
     int error = posix_log_put_loss(trace, EXTRACT_LOSS_LAPPED, lost->least, lost->exact);
     if (!error)
         posix_log_count_told(trace, lost);

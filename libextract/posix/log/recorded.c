@@ -282,7 +282,7 @@ static int name(struct posix_trace *trace, trace_event_id_t id, char *name)
     const uint8_t *slot = id >= POSIX_USER ? slot_of(r, id) : NULL;
     if (!slot)
         return EINVAL;
-    uint32_t most = r->name_bytes < TRACE_EVENT_NAME_MAX ? r->name_bytes : TRACE_EVENT_NAME_MAX - 1;
+    uint32_t most = r->name_bytes < TRACE_EVENT_NAME_MAX ? r->name_bytes : TRACE_EVENT_NAME_MAX;
     size_t length = strnlen((const char *)slot, most);
     memcpy(name, slot, length);
     name[length] = '\0';

@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -32,6 +33,7 @@ struct ringside_entry {
     uint32_t pid, birth[2], streams;
 };
 enum { RINGSIDE_ENTRIES = 4096 };
+enum { RINGSIDE_READ_WORDS = 128 }; // that ringside_object_read compares at a time
 // kept_by: the thread that a trace point has given up waiting for.
 #define RINGSIDE_PORT_MEMORY                                                                       \
     uint64_t device, inode;                                                                        \
@@ -121,6 +123,8 @@ struct ringside_thread {
     uint32_t depth;     // calls that are not over: of handlers that interrupted each other
     uintptr_t settling; // where what settles calls lies on the stack; 0: nothing does
     struct ringside_memory *settled;            // what it may have the lock of
+    struct ringside_memory *volatile guarded;   // what it works on while another process has it
+    volatile bool was_taken;                    // that memory was taken away meanwhile
     struct ringside_call calls[RINGSIDE_CALLS]; // the first is of nobody
 };
 extern _Thread_local struct ringside_thread ringside_thread
@@ -256,6 +260,16 @@ void ringside_port_lap(struct ringside_memory *m, unsigned stream);
 // In the critical section, when an event was refused: is there somebody to wait for?
 void ringside_port_stuck(struct ringside_memory *m, unsigned stream);
 
+// ---- work on another process' memory (linux_guard.c) ----
+struct ringside_guard {
+    sigset_t mask; // the thread's own
+};
+// From begin to end, a SIGBUS of this thread in the mapping of `m` ends neither the thread nor the
+// process: memory that is nobody's lies in its place from then on. `end` returns whether the memory
+// was there all the time.
+void ringside_guard_begin(struct ringside_guard *guard, struct ringside_memory *m);
+bool ringside_guard_end(const struct ringside_guard *guard);
+
 // ---- the recorder (ringside_trace.c); all but name, known and event in the critical section ----
 void ringside_core_make(struct ringside_memory *m, uint32_t pid);
 void ringside_core_attend(struct ringside_memory *m);
@@ -279,26 +293,38 @@ struct ringside_life {
 };
 // False: it is over, or that cannot be told, since no file can be opened.
 bool ringside_life_read(pid_t pid, struct ringside_life *life);
-bool ringside_life_over(pid_t pid); // there is no such process or thread
+bool ringside_life_over(pid_t pid);                    // there is no such process or thread
+bool ringside_life_goes_on(pid_t pid, uint64_t birth); // of that process, no later one
 bool ringside_process_dead(struct ringside_memory *m, uint32_t pid);
-bool ringside_process_lives(struct ringside_memory *m, pid_t pid); // and is of this object
 bool ringside_controller_gone(struct ringside_memory *m, unsigned stream);
 
 // The entry of a process; and one made for it, in the critical section. NULL: there is none.
 struct ringside_entry *ringside_entry_find(struct ringside_memory *m, pid_t pid, uint64_t birth);
 struct ringside_entry *ringside_entry_take(struct ringside_memory *m, pid_t pid, uint64_t birth);
 
-// An object that is mapped.
+// An object that was found.
 struct ringside_mapping {
-    struct ringside_memory *memory;
-    int file;         // to be closed
-    pid_t owner;      // by whose name it was found
-    uint32_t streams; // where that is an ancestor's: those that are inherited; else 0
+    struct ringside_memory *memory; // NULL: it is not mapped
+    int file;                       // to be closed
+    pid_t owner;                    // by whose name it was found
+    uid_t user;                     // whose it is
+    uint64_t birth;                 // of the process that it was looked for
+    uint32_t streams;               // where that is an ancestor's: those that are inherited; else 0
 };
-// Maps the object of process `pid`; where it has none, the one of its nearest ancestor that has, if
-// a stream there is inherited, or (`share`) that is its parent; else one is made, if `create` is
-// set. Returns 0, or an error number.
-int ringside_object_map(pid_t pid, bool create, bool share, struct ringside_mapping *mapping);
+// Finds the object of process `pid`; where it has none, the one of its nearest ancestor that has,
+// if a stream there is inherited, or (`share`) that is its parent; else one is made, if `create` is
+// set. Returns 0; ESRCH (no such process), ENOENT (it has no object), EPERM (the process or the
+// object is another user's), EACCES (others than its user may open the object), EINVAL, ENOMEM.
+int ringside_object_find(pid_t pid, bool create, bool share, struct ringside_mapping *mapping);
+int ringside_object_map(struct ringside_mapping *mapping); // ENOMEM
+// Reads an object that is not mapped, so that nothing happens to the reader where it is cut short,
+// and no page is allocated where it has none. Bytes are read in the order of their addresses:
+// those behind are no older, and words of 32 bits are whole. Returns how many were read.
+size_t ringside_object_read(int file, size_t at, void *to, size_t bytes);
+// Of an object that is not mapped: whether process `pid` is there and has a place in it; whether
+// some process is there that writes to one of these streams.
+bool ringside_process_lives(int file, pid_t pid);
+bool ringside_streams_are_written(int file, uint32_t streams);
 // Makes an ancestor's object that of process `pid`, too; false: no place, or the lock is kept.
 bool ringside_object_join(const struct ringside_mapping *mapping, pid_t pid);
 bool ringside_object_exists(pid_t pid);

@@ -97,6 +97,31 @@ flushes() {
     return 1
 }
 
+# until_full VERB...: an UNTIL_FULL stream that the storm has filled is suspended, and stays so when
+# VERB clears it (word 9 of its block: 1 bound, 2 running); then it starts when it is told to.
+state() { peek "$(stream_at) + 36"; }
+state_is() { [ "$(state)" -eq "$1" ]; }
+bind_until_full() {
+    local at
+    at=$(stream_at)
+    poke "$at + 96" 0 2 # released, to be bound anew with the policy "until full"
+    poke "$at + 92" $(($(peek "$at + 92") + 1))
+    poke "$(symbol ringside_posix) + 20" 0xffffffff
+    wait_for 10 state_is 0 && tcl ringside start >"$work/out" && wait_for 10 state_is 5
+}
+until_full() { # VERB...
+    pause 100
+    bind_until_full || { cat "$work/out"; state; return 1; }
+    "$@" >"$work/out" 2>&1
+    wait_for 10 state_is 1 || { cat "$work/out"; state; return 1; }
+    sleep 0.3
+    state_is 1 && live status | grep -qx 'stream full status: not_full' &&
+        tcl ringside start >"$work/out" && wait_for 10 state_is 5 && return 0
+    cat "$work/out"
+    state
+    return 1
+}
+
 # Names in the target's memory that no terminal should see: of two event types, and of the stream.
 poke() { # ADDRESS WORD...
     local at=$(($1)) word
@@ -132,6 +157,8 @@ check "posix openocd: names and status of its log" named
 check "posix openocd: fast: recorded + lost = produced" fast
 check "posix openocd: cleared meanwhile" anew
 check "posix openocd: a log that is flushed to" flushes
+check "posix openocd: ringside clear keeps a stream suspended that ran full" until_full live clear
+check "posix openocd: so does OpenOCD's own" until_full tcl ringside clear
 check "posix openocd: names that no terminal should see" hostile
 stop_openocd
 stop_probe

@@ -329,7 +329,7 @@ static void test_two_logs(void)
 // Names of both sides that are registered when the log is long there.
 static void test_later_names(void)
 {
-    char name[TRACE_EVENT_NAME_MAX] = "";
+    char name[TRACE_EVENT_NAME_MAX + 1] = "";
     trace_event_id_t asked = 0;
     trace_id_t trid;
     int fd;

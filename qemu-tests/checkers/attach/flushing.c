@@ -11,7 +11,7 @@ static void test_log_loop(void)
 {
     enum { SIZE = 50000, EACH = 20, ROUNDS = 100, BYTES = 64 };
     trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP, SIZE);
-    char name[TRACE_NAME_MAX] = "", type[TRACE_EVENT_NAME_MAX] = "";
+    char name[TRACE_NAME_MAX] = "", type[TRACE_EVENT_NAME_MAX + 1] = "";
     struct event event, last = {0};
     uint32_t count = 0, number = 0;
     size_t size = 0;
@@ -158,7 +158,7 @@ static void test_clear(int policy)
 static void test_reset(const struct order *reset)
 {
     trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_APPEND, 0);
-    char type[TRACE_EVENT_NAME_MAX] = "";
+    char type[TRACE_EVENT_NAME_MAX + 1] = "";
     int fd = new_file();
     trace_id_t trid = create_log("H37 reset: create", fd, &attr);
     record(4, 4);

@@ -48,13 +48,18 @@ static void test_stop_does_nothing(void)
     end("C4 shutdown", trid);
 }
 
-static void test_stop_then_clear(void)
+static void test_clear_keeps_suspended(void)
 {
     struct event event;
-    trace_id_t trid = create_full("C5 stop of a full one, then clear");
+    trace_id_t trid = create_full("C5 clear of a full one");
     returns("C5 clear", 0, posix_trace_clear(trid));
     record(1, 5);
-    check("C5 stop of a full one: cleared, it goes on",
+    check("C5 clear of a full one: it stays suspended",
+          none(trid) &&
+              status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
+    returns("C5 start", 0, posix_trace_start(trid));
+    record(1, 5);
+    check("C5 clear of a full one: a start starts it",
           comes(trid, POSIX_TRACE_START, &event) && events_come(trid, 0, 1) && none(trid) &&
               status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
     end("C5 shutdown", trid);
@@ -156,7 +161,7 @@ static void check_times(const char *name, bool before_resume, bool before_event)
 void test_full(void)
 {
     test_stop_does_nothing();
-    test_stop_then_clear();
+    test_clear_keeps_suspended();
     test_stop_when_read();
     test_overrun_after_reading();
     check_times("D8 times of losses: more in front of RESUME", true, false);

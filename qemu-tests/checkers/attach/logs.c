@@ -37,7 +37,7 @@ static void test_attributes_of(trace_id_t trid)
 
 static void test_names_of(trace_id_t trid)
 {
-    char name[TRACE_EVENT_NAME_MAX] = "";
+    char name[TRACE_EVENT_NAME_MAX + 1] = "";
     trace_event_id_t id = 0;
     int unavailable = 0, seen = 0;
     check("H2 names: the firmware's",

@@ -170,7 +170,7 @@ static void test_same_name(void)
 static void test_lengths(void)
 {
     enum { SLOT = 32 };
-    char name[SLOT + 1], got[TRACE_EVENT_NAME_MAX] = "";
+    char name[SLOT + 1], got[TRACE_EVENT_NAME_MAX + 1] = "";
     trace_event_id_t id = 0;
     trace_id_t trid = create("F2 lengths: create", NULL);
     memset(name, 'n', sizeof name);
@@ -191,6 +191,33 @@ static void test_lengths(void)
     end("F2 shutdown", trid);
 }
 
+static void test_predefined(void)
+{
+    static const char *const names[] = {[POSIX_TRACE_ERROR] = "posix_trace_error",
+                                        [POSIX_TRACE_START] = "posix_trace_start",
+                                        [POSIX_TRACE_STOP] = "posix_trace_stop",
+                                        [POSIX_TRACE_OVERFLOW] = "posix_trace_overflow",
+                                        [POSIX_TRACE_RESUME] = "posix_trace_resume",
+                                        [POSIX_TRACE_FILTER] = "posix_trace_filter",
+                                        [POSIX_TRACE_FLUSH_START] = "posix_trace_flush_start",
+                                        [POSIX_TRACE_FLUSH_STOP] = "posix_trace_flush_stop",
+                                        [POSIX_TRACE_UNNAMED_USEREVENT] =
+                                            "posix_trace_unnamed_userevent"};
+    trace_id_t trid = create("F5 predefined names: create", NULL);
+    bool controllers = true, firmwares = true;
+    for (trace_event_id_t id = 0; id < sizeof names / sizeof *names; id++) {
+        trace_event_id_t given = 0;
+        if (!names[id])
+            continue;
+        controllers =
+            controllers && !posix_trace_trid_eventid_open(trid, names[id], &given) && given == id;
+        firmwares = firmwares && named_there(names[id]) == id;
+    }
+    check("F5 predefined names: the controller's", controllers);
+    check("F5 predefined names: the firmware's", firmwares);
+    end("F5 shutdown", trid);
+}
+
 static void test_list(void)
 {
     static const char *const names[] = {"posix_trace_error",
@@ -205,7 +232,7 @@ static void test_list(void)
                                         "told",
                                         "asked first"};
     enum { ALL = (1 << sizeof names / sizeof *names) - 1 };
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     trace_event_id_t id;
     trace_id_t trid = create("F3 list: create", NULL);
     for (int round = 0; round < 2; round++) {
@@ -227,6 +254,7 @@ void test_names(void)
 {
     test_same_name();
     test_lengths();
+    test_predefined();
     test_list();
 }
 

@@ -14,8 +14,14 @@ static void *print_events(void *unused)
     size_t bytes;
     int unavailable;
     do {
-        need(posix_trace_getnext_event(trid, &event, data, sizeof data, &bytes, &unavailable),
-             "posix_trace_getnext_event");
+        int error =
+            posix_trace_getnext_event(trid, &event, data, sizeof data, &bytes, &unavailable);
+        if (error == ESRCH) {
+            puts("the process has ended; press Enter");
+            fflush(stdout);
+            break;
+        }
+        need(error, "posix_trace_getnext_event");
         print_event(trid, &event, data, bytes);
         fflush(stdout);
     } while (event.posix_event_id != POSIX_TRACE_STOP);

@@ -111,14 +111,17 @@ for number in 0 -1 x 99999999999999999999; do
     run status --pid "$number"
     check "process \"$number\"" 1 err '--pid: .* is not allowed; write the number of a process'
 done
-for number in $$ 1 999999999 $((pid + 4294967296)); do
+for number in 999999999 $((pid + 4294967296)); do
     run top --batch --count 1 --pid "$number"
-    check "process $number is not traced" 2 err "process $number: there is no such process, or noth"
+    check "process $number is not there" 2 err "^ringside: process $number: no such process; check"
 done
+run top --batch --count 1 --pid $$
+check "a process that is not traced" 2 \
+    err "^ringside: process $$: has no trace stream; create a stream for it with posix_trace_create"
 exec {traced[1]}>&-
 wait "$pid"
 status=$?
 check "the program ends" 0
 run status --pid "$pid"
-check "its process is gone" 2 err "process $pid: there is no such process"
+check "its process is gone" 2 err "process $pid: no such process"
 finish

@@ -216,8 +216,97 @@ for log in moved.log moved-too.log; do
 done
 
 run record --pid "${pids[traced]}" -o none.log
-check "no such process" 2 err 'there is no such process'
+check "no such process" 2 err 'no such process'
 [ ! -e none.log ]
 status=$?
 check "leaves no log" 0
+
+# ---- A program that ends ends what waits for it ----
+# ended NAME: waits until the process that was begun last ends by itself, 20 s at most.
+has_ended() { ! kill -0 "$follower" 2>/dev/null; }
+ended() {
+    wait_until has_ended || kill "$follower"
+    wait "$follower"
+    status=$?
+    cp record.out out && cp record.err err
+}
+for way in exit kill; do
+    start
+    rm -f "ended-$way.log"
+    record "ended-$way.log" --every 20
+    follower=$recorder
+    ask 100
+    if [ $way = kill ]; then
+        kill -KILL "${pids[traced]}"
+    fi
+    end traced 2>/dev/null
+    ended
+    rm -f "/dev/shm/ringside-posix.${pids[traced]}" # of a program that was killed
+    check "a recording ends with its program ($way)" 0 out '"reason":"ended"' out '"lost":0' \
+        out '"lost_exact":true'
+    run report "ended-$way.log"
+    check "the log says so ($way)" 0 out 'the traced process has ended'
+    read -r ticks bad < <(numbers out)
+    status=$((ticks == 100 && bad == 0 ? 0 : 1))
+    check "and has all of it ($way)" 0
+    run info "ended-$way.log"
+    check "it is closed ($way)" 0 out '^closed: yes$'
+done
+start
+"$ringside" top --batch --json --delay 0.1 --pid "${pids[traced]}" >record.out 2>record.err \
+    {inputs[traced]}>&- &
+follower=$!
+ask 20
+sleep 0.3
+end traced
+ended
+check "top ends with its program" 0 out '"state":"running"' out '"state":"ended"'
+start
+"$ringside" periodic --every 50 --json --pid "${pids[traced]}" copies >record.out 2>record.err \
+    {inputs[traced]}>&- &
+follower=$!
+ask 20
+sleep 0.3
+end traced
+ended
+check "periodic snapshots end with their program" 0 out '"reason":"ended"'
+
+# ---- A program without a stream ----
+cat >silent.c <<'C'
+#include <stdio.h>
+#include <trace.h>
+int main(void)
+{
+    trace_event_id_t tick;
+    if (posix_trace_eventid_open("tick", &tick))
+        return 1;
+    posix_trace_event(tick, NULL, 0);
+    puts("ready");
+    fflush(stdout);
+    return getchar() != EOF;
+}
+C
+compile silent.c
+begin silent ./silent
+await silent '^ready$'
+pid=${pids[silent]}
+for how in record flush; do
+    arguments=(-o silent.log)
+    [ $how = record ] || arguments=(silent.log)
+    run $how --pid "$pid" "${arguments[@]}"
+    check "$how of a program without a stream" 2 \
+        err "^ringside: process $pid: has no trace stream; create one with posix_trace_create"
+    [ ! -e silent.log ]
+    status=$?
+    check "$how leaves no log" 0
+done
+end silent
+start
+run record --stream 3 --pid "${pids[traced]}" -o silent.log
+check "record of a stream that nobody has created" 2 \
+    err "^ringside: process ${pids[traced]}: has no trace stream 3; create one"
+[ ! -e silent.log ]
+status=$?
+check "leaves no log either" 0
+end traced
 finish

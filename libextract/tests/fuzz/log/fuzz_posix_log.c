@@ -102,7 +102,7 @@ static void check_status(trace_id_t trid)
 // Each type is told of once, and has a name.
 static unsigned check_names(trace_id_t trid)
 {
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     trace_event_id_t id, last = 0;
     int unavailable;
     unsigned count = 0;

@@ -85,7 +85,7 @@ static void test_i7_images(void **state)
 // The sum of what a name, a status and attributes of an image say; and what it refuses.
 static void test_i15_recorded(void **state)
 {
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     struct posix_trace_status_info status;
     struct got got;
     trace_event_set_t set;
@@ -645,7 +645,7 @@ static void test_i12_found(void **state)
 // Names that a controller registers lie at the table's other end.
 static void check_names(bool big)
 {
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     trace_event_id_t event, listed;
     int unavailable;
     make_idle((struct image){.big = big});
@@ -751,7 +751,7 @@ static void test_i20_hostile_words(void **state)
 // A block that is damaged later is not believed: what is asked for lies where it lay.
 static void test_i21_damaged_later(void **state)
 {
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     (void)state;
     make_idle((struct image){.hz = 1000});
     trace_id_t trid = create_on_image(NULL);

@@ -58,7 +58,7 @@ static void use(trace_id_t trid)
     struct got got;
     trace_attr_t attr;
     trace_event_id_t id;
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     int unavailable;
     const int errors[] = {
         posix_trace_start(trid),

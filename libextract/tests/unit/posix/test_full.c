@@ -115,17 +115,43 @@ static void test_c4_stop_does_nothing(void **state)
     end(trid);
 }
 
-// Nor when it is cleared.
-static void test_c5_stop_then_clear(void **state)
+// A stream that stopped itself is suspended, so that it stays suspended when it is cleared, also
+// when its filter is changed later. A start starts it.
+static void test_c5_clear_keeps_suspended(void **state)
 {
+    trace_event_set_t set;
     (void)state;
     trace_id_t trid = create_full();
     assert_int_equal(posix_trace_clear(trid), 0);
+    expect_status(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+    record(100, 101);
+    posix_trace_eventset_empty(&set);
+    posix_trace_eventset_add(POSIX_TRACE_ERROR, &set);
+    assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+    record(101, 102);
+    expect_none(trid);
+    expect_status(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+    assert_int_equal(posix_trace_start(trid), 0);
+    record(102, 103);
+    expect(trid, POSIX_TRACE_START);
+    struct got event = expect(trid, USER);
+    assert_int_equal(number_in(&event), 102);
+    expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+    end(trid);
+}
+
+// A stream that was full, and was read to its end, runs again: clear keeps that, too.
+static void test_c5_clear_keeps_running(void **state)
+{
+    (void)state;
+    trace_id_t trid = create_full();
+    read_all(trid, POSIX_TRACE_STOP);
+    expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+    assert_int_equal(posix_trace_clear(trid), 0);
+    expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
     record(100, 101);
     expect(trid, POSIX_TRACE_START);
     expect(trid, USER);
-    expect_none(trid);
-    expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
     end(trid);
 }
 
@@ -179,7 +205,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_d8_times_of_losses),
         cmocka_unit_test(test_c4_stop_does_nothing),
-        cmocka_unit_test(test_c5_stop_then_clear),
+        cmocka_unit_test(test_c5_clear_keeps_suspended),
+        cmocka_unit_test(test_c5_clear_keeps_running),
         cmocka_unit_test(test_c6_stop_when_read),
         cmocka_unit_test(test_c7_stop_of_a_flushed_one),
     };

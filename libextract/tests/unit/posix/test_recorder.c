@@ -156,7 +156,7 @@ static void test_d1_d3_policies(void **state)
 static void test_f1_names(void **state)
 {
     trace_event_id_t first, second;
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     (void)state;
     trace_id_t trid = create(NULL);
     assert_int_equal(posix_trace_trid_eventid_open(trid, "the controller's", &first), 0);

@@ -332,9 +332,43 @@ static void test_f1_same_name_same_id(void **state)
     end(second);
 }
 
+// A predefined name gives the predefined type, from both sides.
+static void test_f5_predefined(void **state)
+{
+    static const struct {
+        const char *name;
+        trace_event_id_t id;
+    } types[] = {{"posix_trace_error", POSIX_TRACE_ERROR},
+                 {"posix_trace_start", POSIX_TRACE_START},
+                 {"posix_trace_stop", POSIX_TRACE_STOP},
+                 {"posix_trace_overflow", POSIX_TRACE_OVERFLOW},
+                 {"posix_trace_resume", POSIX_TRACE_RESUME},
+                 {"posix_trace_filter", POSIX_TRACE_FILTER},
+                 {"posix_trace_flush_start", POSIX_TRACE_FLUSH_START},
+                 {"posix_trace_flush_stop", POSIX_TRACE_FLUSH_STOP},
+                 {"posix_trace_unnamed_userevent", POSIX_TRACE_UNNAMED_USEREVENT}};
+    static const char *const others[] = {"posix_trace_",       "posix_trace_star",
+                                         "posix_trace_starts", "posix_trace_unnamed_user_event",
+                                         "Posix_trace_start",  "start"};
+    trace_event_id_t id;
+    (void)state;
+    trace_id_t trid = create_started(NULL);
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++) {
+        assert_int_equal(type(types[i].name), types[i].id);
+        assert_int_equal(posix_trace_trid_eventid_open(trid, types[i].name, &id), 0);
+        assert_int_equal(id, types[i].id);
+        if (id != POSIX_TRACE_UNNAMED_USEREVENT)
+            posix_trace_event(id, NULL, 0); // the system's types are not for programs to record
+    }
+    expect_none(trid);
+    for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
+        assert_true(type(others[i]) > POSIX_TRACE_UNNAMED_USEREVENT);
+    end(trid);
+}
+
 static void test_f2_lengths(void **state)
 {
-    char name[80], got[TRACE_EVENT_NAME_MAX];
+    char name[80], got[TRACE_EVENT_NAME_MAX + 1];
     trace_event_id_t id, other;
     (void)state;
     trace_id_t trid = create(NULL);
@@ -344,12 +378,17 @@ static void test_f2_lengths(void **state)
     assert_int_equal(posix_trace_eventid_get_name(trid, id, got), 0);
     assert_string_equal(got, name);
     name[30] = 'n';
-    name[63] = '\0';
+    name[TRACE_EVENT_NAME_MAX] = '\0'; // exactly as long as may be, its zero not counted
     assert_int_equal(posix_trace_eventid_open(name, &id), 0);
+    assert_int_equal(posix_trace_trid_eventid_open(trid, name, &other), 0);
+    assert_int_equal(id, other);
     assert_int_equal(posix_trace_eventid_get_name(trid, id, got), 0);
     assert_string_equal(got, name);
-    name[63] = 'n';
-    name[64] = '\0';
+    name[0] = 'm';
+    assert_int_equal(posix_trace_trid_eventid_open(trid, name, &other), 0);
+    assert_int_not_equal(id, other);
+    name[TRACE_EVENT_NAME_MAX] = 'n';
+    name[TRACE_EVENT_NAME_MAX + 1] = '\0';
     assert_int_equal(posix_trace_eventid_open(name, &other), ENAMETOOLONG);
     assert_int_equal(posix_trace_trid_eventid_open(trid, name, &other), ENAMETOOLONG);
     assert_int_equal(posix_trace_eventid_open(NULL, &other), EINVAL);
@@ -372,7 +411,7 @@ static void test_f3_list(void **state)
                                         "posix_trace_flush_stop",
                                         "posix_trace_unnamed_userevent",
                                         "listed here"};
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     trace_event_id_t id;
     int unavailable = 0;
     (void)state;
@@ -473,7 +512,7 @@ static void test_b10_other_process(void **state)
 {
     trace_id_t trid;
     trace_event_id_t id;
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     (void)state;
     struct child child = start_child(10);
     assert_int_equal(posix_trace_create(child.pid, NULL, &trid), 0);
@@ -565,6 +604,7 @@ int main(void)
         cmocka_unit_test(test_f1_same_name_same_id),
         cmocka_unit_test(test_f2_lengths),
         cmocka_unit_test(test_f3_list),
+        cmocka_unit_test(test_f5_predefined),
         cmocka_unit_test(test_b10_other_process),
         cmocka_unit_test(test_b11_inheritance),
         cmocka_unit_test(test_b12_child_controls_nothing),

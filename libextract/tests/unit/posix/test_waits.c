@@ -3,6 +3,8 @@
 // waited for comes, or the test hangs. Truth: IEEE Std 1003.1-2008, posix_trace_getnext_event.
 #define _GNU_SOURCE // pthread_tryjoin_np
 #include "tests/unit/posix/streams.h"
+#include "tests/unit/target/host_object.h"
+#include "tests/unit/target/ring_reader.h"
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -316,6 +318,189 @@ static void test_b14_exit_shuts_down(void **state)
         assert_int_equal(posix_trace_shutdown(trids[i]), 0);
 }
 
+// ---- the end of a traced process ----
+
+enum { EVENTS = 3 };
+
+// A process that records when it is told to, says so, and ends when it is told again.
+struct traced {
+    pid_t pid;
+    int tell[2], said[2];
+};
+
+static void await_told(const struct traced *t)
+{
+    char byte;
+    if (read(t->tell[0], &byte, 1) != 1)
+        _exit(1);
+}
+
+static struct traced start_traced(bool forks)
+{
+    struct traced t;
+    assert_int_equal(pipe(t.tell), 0);
+    assert_int_equal(pipe(t.said), 0);
+    t.pid = fork();
+    if (t.pid)
+        return t;
+    alarm(60);
+    await_told(&t);
+    if (forks && fork())
+        _exit(0); // its child goes on
+    for (uint32_t i = 0; i < EVENTS; i++)
+        event_number(32, i);
+    if (write(t.said[1], "x", 1) != 1)
+        _exit(1);
+    await_told(&t);
+    exit(0);
+}
+
+static void tell(const struct traced *t)
+{
+    assert_int_equal(write(t->tell[1], "x", 1), 1);
+}
+
+static void await_said(const struct traced *t)
+{
+    char byte;
+    assert_int_equal(read(t->said[0], &byte, 1), 1);
+}
+
+static void forget(struct traced *t)
+{
+    close(t->tell[0]), close(t->tell[1]), close(t->said[0]), close(t->said[1]);
+}
+
+static trace_id_t trace_it(const struct traced *t, int inherited)
+{
+    trace_attr_t attr = attributes(POSIX_TRACE_LOOP, 10000, 16);
+    trace_id_t trid;
+    assert_int_equal(posix_trace_attr_setinherited(&attr, inherited), 0);
+    assert_int_equal(posix_trace_create(t->pid, &attr, &trid), 0);
+    assert_int_equal(posix_trace_start(trid), 0);
+    return trid;
+}
+
+// Nothing is left to read, and nothing will come: nobody waits for it.
+static void expect_ended(trace_id_t trid)
+{
+    const struct timespec far = {INT32_MAX, 0};
+    struct got got = {0};
+    expect_status(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+    assert_int_equal(posix_trace_getnext_event(trid, &got.info, got.data, sizeof got.data,
+                                               &got.length, &got.unavailable),
+                     ESRCH);
+    assert_none(&got);
+    got.unavailable = 0;
+    assert_int_equal(posix_trace_timedgetnext_event(trid, &got.info, got.data, sizeof got.data,
+                                                    &got.length, &got.unavailable, &far),
+                     ESRCH);
+    assert_none(&got);
+    expect_none(trid);
+}
+
+// What it recorded is read to its end, with and without waiting, be it killed or not, and whether
+// or not its parent has waited for it.
+static void test_e11_process_ends(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < 8; kind++) {
+        bool killed = kind & 1, reaped = kind & 2, waits = kind & 4;
+        struct traced t = start_traced(false);
+        struct reader reader;
+        trace_id_t trid = trace_it(&t, POSIX_TRACE_CLOSE_FOR_CHILD);
+        tell(&t);
+        await_said(&t);
+        expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+        if (waits) {
+            assert_int_equal(next(trid).info.posix_event_id, POSIX_TRACE_START);
+            for (uint32_t i = 0; i < EVENTS; i++)
+                next(trid);
+            start_reader(&reader, trid);
+        }
+        if (killed)
+            kill(t.pid, SIGKILL);
+        else
+            tell(&t);
+        if (reaped)
+            waitpid(t.pid, NULL, 0);
+        if (waits) {
+            assert_int_equal(pthread_join(reader.thread, NULL), 0);
+            assert_int_equal(reader.error, ESRCH);
+            assert_none(&reader.got);
+        } else {
+            assert_int_equal(next(trid).info.posix_event_id, POSIX_TRACE_START);
+            for (uint32_t i = 0; i < EVENTS; i++) {
+                struct got got = next(trid);
+                assert_int_equal(number_of(&got), i);
+            }
+        }
+        if (!reaped)
+            waitid(P_PID, (id_t)t.pid, &(siginfo_t){0}, WEXITED | WNOWAIT);
+        expect_ended(trid);
+        assert_int_equal(posix_trace_shutdown(trid), 0);
+        if (!reaped)
+            waitpid(t.pid, NULL, 0);
+        forget(&t);
+    }
+}
+
+// A stream that a child has inherited ends with the child.
+static void test_e11_last_child_ends(void **state)
+{
+    struct reader reader;
+    (void)state;
+    struct traced t = start_traced(true);
+    trace_id_t trid = trace_it(&t, POSIX_TRACE_INHERITED);
+    tell(&t);
+    assert_int_equal(waitpid(t.pid, NULL, 0), t.pid);
+    await_said(&t);
+    assert_int_equal(next(trid).info.posix_event_id, POSIX_TRACE_START);
+    for (uint32_t i = 0; i < EVENTS; i++)
+        next(trid);
+    expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
+    start_reader(&reader, trid);
+    assert_int_not_equal(pthread_tryjoin_np(reader.thread, NULL), 0);
+    tell(&t);
+    assert_int_equal(pthread_join(reader.thread, NULL), 0);
+    assert_int_equal(reader.error, ESRCH);
+    expect_ended(trid);
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+    forget(&t);
+}
+
+// A record that a process was writing when it was killed will not be finished: it comes cut,
+// without its data, and what follows it comes as well.
+static void test_e11_record_left_open(void **state)
+{
+    size_t length;
+    struct ring_record record;
+    (void)state;
+    struct traced t = start_traced(false);
+    trace_id_t trid = trace_it(&t, POSIX_TRACE_CLOSE_FOR_CHILD);
+    tell(&t);
+    await_said(&t);
+    uint8_t *bytes = map_object(t.pid, &length);
+    kill(t.pid, SIGKILL);
+    waitpid(t.pid, NULL, 0);
+    struct ring_stream stream = ring_stream(bytes, 0);
+    uint32_t at = ring_of(stream, RING_TAIL);
+    assert_true(ring_record(stream, at, &record)); // START
+    at += record.words;
+    uint8_t *first = bytes + ring_of(stream, 16) + 4 * (at % ring_of(stream, RING_WORDS));
+    ring_set(first, 0, (ring_get(first, 0) & ~(UINT32_C(3) << 30)) | UINT32_C(1) << 30);
+    assert_int_equal(next(trid).info.posix_event_id, POSIX_TRACE_START);
+    struct got cut = next(trid), whole = next(trid);
+    assert_int_equal(cut.info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
+    assert_int_equal(cut.length, 0);
+    assert_int_equal(number_of(&whole), 1);
+    next(trid);
+    expect_ended(trid);
+    assert_int_equal(posix_trace_shutdown(trid), 0);
+    munmap(bytes, length);
+    forget(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +511,9 @@ int main(void)
         cmocka_unit_test(test_e8_timed),
         cmocka_unit_test(test_e9_try),
         cmocka_unit_test(test_e10_threads),
+        cmocka_unit_test(test_e11_process_ends),
+        cmocka_unit_test(test_e11_last_child_ends),
+        cmocka_unit_test(test_e11_record_left_open),
         cmocka_unit_test(test_d6_storm),
         cmocka_unit_test(test_b13_many_controllers),
         cmocka_unit_test(test_b14_exit_shuts_down),

@@ -94,6 +94,30 @@ static void test_verbs(void **state)
     check_verb("clear", 1, 3);
 }
 
+// IEEE Std 1003.1-2008, posix_trace_clear: a stream that was suspended stays suspended. An
+// UNTIL_FULL stream that stopped itself is suspended until it was read to its end, or is cleared.
+static void test_clear_of_a_full_stream(void **state)
+{
+    struct extract_request *request;
+    struct extract_word word;
+    (void)state;
+    build();
+    ptr_stream_set(&ptr, 0, 36, 5);
+    ptr_stream_set(&ptr, 0, 40, 2); // until full
+    ptr_stream_set(&ptr, 0, 96, 3);
+    for (unsigned pass = 0; pass < 3; pass++) {
+        const uint32_t head = ptr_stream_get(&ptr, 0, 48);
+        ptr_stream_set(&ptr, 0, 88, pass == 1 ? head : head - 64); // read to its end, or not
+        ptr_stream_set(&ptr, 0, 92, pass == 2 ? 6 : 5);            // a clear is asked for already
+        ptr_stream_set(&ptr, 0, 108, pass == 2 ? 3 : 2);
+        request = ask("clear", NULL, 0);
+        assert_true(extract_request_word(request, 0, &word));
+        assert_int_equal(word.address, stream + 96);
+        assert_int_equal(word.value, pass == 0 ? 1 : 3);
+        done(request);
+    }
+}
+
 // What was asked for before and was not carried out is not taken back.
 static void test_pending(void **state)
 {
@@ -309,10 +333,10 @@ static void test_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verbs),   cmocka_unit_test(test_pending),
-        cmocka_unit_test(test_unbound), cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_show),    cmocka_unit_test(test_filter_words),
-        cmocka_unit_test(test_hook),    cmocka_unit_test(test_target),
-        cmocka_unit_test(test_file)};
+        cmocka_unit_test(test_verbs),        cmocka_unit_test(test_clear_of_a_full_stream),
+        cmocka_unit_test(test_pending),      cmocka_unit_test(test_unbound),
+        cmocka_unit_test(test_filters),      cmocka_unit_test(test_show),
+        cmocka_unit_test(test_filter_words), cmocka_unit_test(test_hook),
+        cmocka_unit_test(test_target),       cmocka_unit_test(test_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -359,6 +359,50 @@ static void test_lapped(void **state)
     check_passed(write_thirty, 35, 4); // 32 words hold 4 whole records of 7
 }
 
+// A ring of 2 MiB with no memory behind its newest entry: shared memory has pages for what was
+// written, and reading any other place would make some.
+enum { LARGE_WORDS = 1 << 19 };
+static uint64_t farthest; // offset in the ring that was read
+
+static size_t sparse_read(void *context, uint64_t address, void *buffer, size_t length)
+{
+    uint64_t at = address - PTR_ADDRESS;
+    (void)context;
+    if (address < PTR_ADDRESS || at + length > PTR_RINGS_AT + (uint64_t)LARGE_WORDS * 4)
+        return 0;
+    if (at >= PTR_RINGS_AT && at + length - PTR_RINGS_AT > farthest)
+        farthest = at + length - PTR_RINGS_AT;
+    memset(buffer, 0, length);
+    if (at < PTR_BYTES)
+        memcpy(buffer, ptr.bytes + at, length < PTR_BYTES - at ? length : PTR_BYTES - at);
+    return length;
+}
+
+static void check_sparse(unsigned records)
+{
+    const struct extract_memory_source source = {.read = sparse_read, .name = "sparse"};
+    struct extract_memory *memory;
+    struct look seen;
+    ptr_build(&ptr, &narrow, 64, 0);
+    for (unsigned i = 0; i < records; i++)
+        ptr_put_number(&ptr, 0, i);
+    ptr_stream_set(&ptr, 0, 20, LARGE_WORDS);
+    ptr_set(&ptr, 12, PTR_RINGS_AT + LARGE_WORDS * 4);
+    farthest = 0;
+    assert_int_equal(extract_memory_new(&memory, &source, &error), EXTRACT_OK);
+    look_open_memory(&seen, memory, PTR_ADDRESS, NULL);
+    check_run(&seen, 0, records);
+    assert_int_equal(farthest, records * 7 * 4);
+    look_close(&seen);
+}
+
+static void test_sparse(void **state)
+{
+    (void)state;
+    check_sparse(0);
+    check_sparse(5);
+}
+
 // ---- streams, names, finding ----
 
 static void test_streams(void **state)
@@ -527,27 +571,18 @@ static void test_absent(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_layouts),
-                                       cmocka_unit_test(test_wide_numbers),
-                                       cmocka_unit_test(test_realtime),
-                                       cmocka_unit_test(test_empty),
-                                       cmocka_unit_test(test_loop),
-                                       cmocka_unit_test(test_read_is_not_lost),
-                                       cmocka_unit_test(test_full),
-                                       cmocka_unit_test(test_open),
-                                       cmocka_unit_test(test_damage),
-                                       cmocka_unit_test(test_died),
-                                       cmocka_unit_test(test_all_damaged),
-                                       cmocka_unit_test(test_order_of_reads),
-                                       cmocka_unit_test(test_passed_by_tail),
-                                       cmocka_unit_test(test_lapped),
-                                       cmocka_unit_test(test_streams),
-                                       cmocka_unit_test(test_stream_alone),
-                                       cmocka_unit_test(test_names),
-                                       cmocka_unit_test(test_saved),
-                                       cmocka_unit_test(test_hostile_process),
-                                       cmocka_unit_test(test_hostile_stream),
-                                       cmocka_unit_test(test_hostile_places),
-                                       cmocka_unit_test(test_absent)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layouts),        cmocka_unit_test(test_wide_numbers),
+        cmocka_unit_test(test_realtime),       cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_loop),           cmocka_unit_test(test_read_is_not_lost),
+        cmocka_unit_test(test_full),           cmocka_unit_test(test_open),
+        cmocka_unit_test(test_damage),         cmocka_unit_test(test_died),
+        cmocka_unit_test(test_all_damaged),    cmocka_unit_test(test_order_of_reads),
+        cmocka_unit_test(test_passed_by_tail), cmocka_unit_test(test_lapped),
+        cmocka_unit_test(test_sparse),         cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_stream_alone),   cmocka_unit_test(test_names),
+        cmocka_unit_test(test_saved),          cmocka_unit_test(test_hostile_process),
+        cmocka_unit_test(test_hostile_stream), cmocka_unit_test(test_hostile_places),
+        cmocka_unit_test(test_absent)};
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -108,7 +108,7 @@ static void test_h47_attributes(void **state)
 
 static void test_h2_names(void **state)
 {
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     trace_event_id_t id = type("h2_event"), listed;
     int unavailable, fd = new_file();
     bool seen = false, unnamed = false;

@@ -167,8 +167,91 @@ static void test_h72_a_writer_that_goes_on(void **state)
         assert_int_equal(posix_trace_flush(trid), 0);
     pthread_join(thread, NULL);
     struct sums s = sum_up(trid, fd);
+    s.missing += w.end - s.next; // those that no event follows
     assert_true(s.lost <= s.missing);
     assert_int_equal(s.had + s.missing, w.end + 1);
+}
+
+// Whenever the writer goes on while a flush reads the ring, and however many records it adds in
+// front of the flushes behind that, which take the newest only: a number that is told as exact is
+// exact.
+static unsigned writes_at;     // the read in which it goes on, from now on; 0: in none
+static unsigned writes_again;  // likewise, behind that one
+static uint32_t steady_events; // that it writes in each read behind the next `steady_at`
+static unsigned steady_at;
+static trace_event_id_t written_id;
+static uint32_t written;
+
+ssize_t __real_pread(int file, void *to, size_t bytes, off_t at);
+ssize_t __wrap_pread(int file, void *to, size_t bytes, off_t at);
+
+ssize_t __wrap_pread(int file, void *to, size_t bytes, off_t at)
+{
+    enum { LAPS = 2000 };
+    ssize_t got = __real_pread(file, to, bytes, at);
+    if (steady_events && (!steady_at || !--steady_at)) {
+        event_numbers(written_id, written, written + steady_events);
+        written += steady_events;
+    }
+    if (writes_at && !--writes_at) {
+        event_numbers(written_id, written, written + LAPS);
+        written += LAPS;
+        writes_at = writes_again;
+        writes_again = 0;
+    }
+    return got;
+}
+
+static void check_writer_in(unsigned read, unsigned again, uint32_t added)
+{
+    enum { ROUNDS = 4 };
+    int fd = new_file();
+    trace_id_t trid = start_log(fd, 30000, &written_id);
+    written = 0;
+    writes_at = read;
+    writes_again = again;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        event_numbers(written_id, written, written + added);
+        written += added;
+        assert_int_equal(posix_trace_flush(trid), 0);
+    }
+    writes_at = writes_again = 0;
+    struct sums s = sum_up(trid, fd);
+    s.missing += written - s.next; // those that no event follows
+    assert_true(s.lost <= s.missing);
+    assert_int_equal(s.had + s.missing, written + 1);
+}
+
+static void test_h75_a_writer_in_each_read(void **state)
+{
+    enum { READS = 32, AGAIN = 5 };
+    static const uint32_t added[] = {1, 240};
+    (void)state;
+    for (unsigned k = 0; k < sizeof added / sizeof *added; k++)
+        for (unsigned read = 1; read < READS; read++)
+            for (unsigned again = 0; again < AGAIN; again++)
+                check_writer_in(read, again, added[k]);
+}
+
+// A writer that never rests comes round again before a block of the log is full: that events are
+// missing is told in each place, though no number is known.
+static void test_h76_a_writer_that_never_rests(void **state)
+{
+    (void)state;
+    for (unsigned at = 15; at < 21; at += 2) {
+        int fd = new_file();
+        trace_id_t trid = start_log(fd, 30000, &written_id);
+        written = 1000;
+        event_numbers(written_id, 0, written);
+        steady_at = at;
+        steady_events = 40;
+        assert_int_equal(posix_trace_flush(trid), 0);
+        steady_events = 0;
+        struct sums s = sum_up(trid, fd);
+        s.missing += written - s.next + !s.started;
+        assert_true(s.lost <= s.missing);
+        assert_int_equal(s.had + s.missing, written + 1);
+    }
 }
 
 // Writes that fail: what could not be written and was overwritten since is a part of the loss.
@@ -203,6 +286,8 @@ int main(void)
         cmocka_unit_test(test_h70_each_gap_is_exact),
         cmocka_unit_test(test_h71_none_is_lost),
         cmocka_unit_test(test_h72_a_writer_that_goes_on),
+        cmocka_unit_test(test_h75_a_writer_in_each_read),
+        cmocka_unit_test(test_h76_a_writer_that_never_rests),
         cmocka_unit_test(test_h73_a_disk_that_was_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

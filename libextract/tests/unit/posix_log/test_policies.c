@@ -148,7 +148,7 @@ static void test_h10_loop(void **state)
     assert_int_equal(posix_trace_get_attr(trid, &attr), 0);
     posix_trace_attr_getname(&attr, name);
     assert_string_equal(name, "h10");
-    char event[TRACE_EVENT_NAME_MAX];
+    char event[TRACE_EVENT_NAME_MAX + 1];
     assert_int_equal(posix_trace_eventid_get_name(trid, id, event), 0);
     assert_string_equal(event, "h10_event");
     uint32_t count = count_numbers(trid, &first, &last);

@@ -47,7 +47,7 @@ static void put_records(trace_event_id_t id, uint8_t from, uint8_t to)
 // Each event of the log, in order, 10 ticks of a microsecond apart.
 static void check_log(int fd, trace_event_id_t id, unsigned count, bool started)
 {
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     trace_id_t trid = open_log(fd);
     uint64_t before = 0;
     assert_int_equal(posix_trace_eventid_get_name(trid, id, name), 0);
@@ -199,7 +199,7 @@ static void check_reset(bool big, bool wide, unsigned write)
 {
     const uint32_t start = 4000000000;
     struct image made;
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     int fd = new_file();
     attach((struct image){
         .big = big, .wide = wide, .hz = 1000000, .ring_words = 1024, .clock = start});
@@ -367,7 +367,7 @@ static void check_clear(int policy)
     assert_string_equal(name, "h39");
     posix_trace_attr_getlogfullpolicy(&attr, &got_policy);
     assert_int_equal(got_policy, policy);
-    char event[TRACE_EVENT_NAME_MAX];
+    char event[TRACE_EVENT_NAME_MAX + 1];
     assert_int_equal(posix_trace_eventid_get_name(trid, id, event), 0);
     assert_string_equal(event, "sample");
     assert_int_equal(posix_trace_close(trid), 0);
@@ -579,7 +579,7 @@ static void save_log(int fd, const char *path, uint64_t *address)
 static void check_saved(bool big, bool wide)
 {
     enum { PASSES = 8, EACH = 20 }; // more in all than the ring held
-    char path[] = "/tmp/posix-log-XXXXXX", name[TRACE_EVENT_NAME_MAX];
+    char path[] = "/tmp/posix-log-XXXXXX", name[TRACE_EVENT_NAME_MAX + 1];
     trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_APPEND, 500, 0);
     struct extract_memory *memory;
     struct extract_error error;

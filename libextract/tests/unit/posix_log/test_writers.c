@@ -234,7 +234,7 @@ static void test_h33_killed_overrun(void **state)
 // One that is registered when the log is long there is in it, also when the writer is killed.
 static void test_h34_later_names(void **state)
 {
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     trace_event_id_t early, late;
     int fd = new_file();
     (void)state;

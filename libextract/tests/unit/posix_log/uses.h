@@ -19,7 +19,7 @@ struct use_event {
 
 static int get_name(trace_id_t trid)
 {
-    char name[TRACE_EVENT_NAME_MAX];
+    char name[TRACE_EVENT_NAME_MAX + 1];
     return posix_trace_eventid_get_name(trid, POSIX_TRACE_START, name);
 }
 

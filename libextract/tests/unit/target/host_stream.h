@@ -4,6 +4,7 @@
 #define HOST_STREAM_H
 
 #include "target/linux.h"
+#include "tests/unit/target/host_object.h"
 #include "tests/unit/target/ring_reader.h"
 #include <errno.h>
 #include <sys/wait.h>
@@ -30,7 +31,7 @@ static inline struct traced bind_sized(pid_t pid, struct ringside_trace_bind bin
     struct traced t = {0};
     size_t length;
     assert_int_equal(ringside_trace_object_open(pid, true, &t.object), 0);
-    t.bytes = ringside_trace_object_bytes(t.object, &length);
+    t.bytes = map_object(pid, &length);
     assert_int_equal(ring_get(t.bytes, 12), length);
     assert_int_equal(ringside_trace_object_bind(t.object, &bind, &t.number), 0);
     t.stream = ring_stream(t.bytes, t.number);

@@ -4,6 +4,7 @@
 // behind the first one's handler. Each pair of steps is tried from the trace point's begin on;
 // whatever was interrupted, each event is recorded or counted as refused once.
 #include "target/linux.h"
+#include "tests/unit/target/host_object.h"
 #include "tests/unit/target/ring_reader.h"
 #include "tests/unit/target/stepping.h"
 #include <setjmp.h>
@@ -104,7 +105,7 @@ static void bind_stream(void)
     if (ringside_trace_object_open(0, true, &object) ||
         ringside_trace_object_bind(object, &bind, &number))
         _exit(2);
-    uint8_t *bytes = ringside_trace_object_bytes(object, &length);
+    uint8_t *bytes = map_object(0, &length);
     stream = ring_stream(bytes, number);
     ring_set(stream.block, RING_WANTED, 3);
     ring_set(stream.block, RING_REQUEST, ring_of(stream, RING_REQUEST) + 1);

@@ -10,6 +10,7 @@
 // that is found by the thread's next trace point.
 #include "target/ports/linux.h"
 #include "target/linux.h"
+#include "tests/unit/target/host_object.h"
 #include "tests/unit/target/ring_reader.h"
 #include "tests/unit/target/stepping.h"
 #include <errno.h>
@@ -248,7 +249,7 @@ static struct ring_stream bind_stream(int policy)
     unsigned number;
     if (ringside_trace_object_bind(object, &bind, &number))
         _exit(2);
-    uint8_t *bytes = ringside_trace_object_bytes(object, &length);
+    uint8_t *bytes = map_object(0, &length);
     struct ring_stream s = ring_stream(bytes, number);
     ring_set(s.block, RING_WANTED, 3);
     ring_set(s.block, RING_REQUEST, ring_of(s, RING_REQUEST) + 1);

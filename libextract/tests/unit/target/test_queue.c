@@ -5,6 +5,7 @@
 // handler that forks; and with handlers that interrupt each other as their data are copied.
 #include "target/ports/linux.h"
 #include "target/linux.h"
+#include "tests/unit/target/host_object.h"
 #include "tests/unit/target/ring_reader.h"
 #include <pthread.h>
 #include <setjmp.h>
@@ -31,6 +32,7 @@ enum {
 static struct ring_stream stream;
 static struct ringside_trace_object *object;
 static unsigned number;
+static size_t mapped;                                // bytes from stream.object on
 static unsigned handled;                             // events that the handler makes
 static trace_event_id_t known, unknown, still_known; // as the handler finds names
 static uint32_t *guarded;                            // the ring, as trace points see it
@@ -62,12 +64,11 @@ static void on_signal(int signal)
 static int setup(void **state)
 {
     const struct ringside_trace_bind bind = {POSIX_TRACE_UNTIL_FULL, WORDS, MAX_DATA, false, ""};
-    size_t length;
     (void)state;
     if (ringside_trace_object_open(0, true, &object) ||
         ringside_trace_object_bind(object, &bind, &number))
         return -1;
-    stream = ring_stream(ringside_trace_object_bytes(object, &length), number);
+    stream = ring_stream(map_object(0, &mapped), number);
     ring_set(stream.block, RING_WANTED, 3);
     ring_set(stream.block, RING_REQUEST, ring_of(stream, RING_REQUEST) + 1);
     ringside_trace_object_attend(object);
@@ -82,6 +83,7 @@ static int teardown(void **state)
     (void)state;
     ringside_trace_object_release(object, number);
     ringside_trace_object_close(object);
+    munmap((void *)(uintptr_t)stream.object, mapped);
     return 0;
 }
 
@@ -217,11 +219,28 @@ static void test_fork(void **state)
     check(1, 0);
 }
 
+// Where the object's file is mapped, other than for trace points and for this test.
+static uint8_t *controllers_mapping(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    uint8_t *found = NULL;
+    assert_non_null(maps);
+    while (!found && fgets(line, sizeof line, maps)) {
+        uint8_t *start = (uint8_t *)(uintptr_t)strtoull(line, NULL, 16);
+        bool other = start != (uint8_t *)ringside_traced.memory && start != stream.object;
+        found = strstr(line, "/ringside-posix.") && other ? start : NULL;
+    }
+    fclose(maps);
+    assert_non_null(found);
+    return found;
+}
+
 // So is what it does as a controller.
 static void test_fork_of_controller(void **state)
 {
     (void)state;
-    guarded = (uint32_t *)(void *)(stream.object + ring_of(stream, 16));
+    guarded = (uint32_t *)(void *)(controllers_mapping() + ring_of(stream, 16));
     ring_set(stream.block, RING_WANTED, 1);
     ring_set(stream.block, RING_REQUEST, ring_of(stream, RING_REQUEST) + 1);
     fork_in(attend);

@@ -128,6 +128,10 @@ static void test_names(void **state)
     assert_int_equal(again, 35);
     assert_int_equal(posix_trace_eventid_open("posix_trace_unnamed_userevent", &again), 0);
     assert_int_equal(again, 32);
+    assert_int_equal(posix_trace_eventid_open("posix_trace_error", &again), 0);
+    assert_int_equal(again, POSIX_TRACE_ERROR);
+    assert_int_equal(posix_trace_eventid_open("posix_trace_flush_stop", &again), 0);
+    assert_int_equal(again, POSIX_TRACE_FLUSH_STOP);
     name[31] = 'x';
     assert_int_equal(posix_trace_eventid_open(name, &b), ENAMETOOLONG);
     for (unsigned k = 4; k < 32; k++) {

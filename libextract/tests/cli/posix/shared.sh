@@ -1,0 +1,227 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# shared.sh: the memory of a traced program, seen by those who look at it and ask it for something:
+# no signal ends them, whatever the program does to it, or however full /dev/shm is; looking
+# allocates nothing; the memory is the program's user's, and open to nobody else.
+# Prints "ok NAME", "not ok NAME: why" or "skip NAME: why"; exit status 1 when any failed. Takes
+# BUILD.
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=compile.sh
+. "$(dirname "$0")/compile.sh"
+
+compile "$tree"/docs/examples/posix/{roles/online,parts/p4_application}.c
+cd "$work" || exit 1
+
+# A program that makes a stream, records some events, and from the first line of its input on cuts
+# its memory short and brings it back, thousands of times a second.
+cat >cutter.c <<'C'
+#define _DEFAULT_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <trace.h>
+#include <unistd.h>
+static void *cut(void *unused)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/dev/shm/ringside-posix.%d", (int)getpid());
+    int file = open(path, O_RDWR);
+    static char start[1 << 20];
+    const struct timespec nap = {0, 300000};
+    if (fstat(file, &status) || pread(file, start, sizeof start, 0) != sizeof start)
+        abort();
+    for (unsigned n = 0;; n++) {
+        off_t lengths[] = {0, 4096, 65536, status.st_size / 2};
+        nanosleep(&nap, NULL);
+        if (ftruncate(file, lengths[n % 4]) || ftruncate(file, status.st_size) ||
+            pwrite(file, start, sizeof start, 0) != sizeof start)
+            abort();
+    }
+    return unused;
+}
+int main(void)
+{
+    trace_event_id_t tick;
+    trace_id_t stream;
+    pthread_t thread;
+    if (posix_trace_create(0, NULL, &stream) || posix_trace_eventid_open("tick", &tick) ||
+        posix_trace_start(stream))
+        return 1;
+    for (int n = 0; n < 100; n++)
+        posix_trace_event(tick, &n, sizeof n);
+    puts("ready");
+    fflush(stdout);
+    if (getchar() == EOF || pthread_create(&thread, NULL, cut, NULL))
+        return 1;
+    puts("cutting");
+    fflush(stdout);
+    while (getchar() != EOF)
+        continue;
+    _exit(0);
+}
+C
+compile cutter.c
+[ "$status" = 0 ] || finish
+
+# ---- A program that cuts its memory short ----
+begin cutter ./cutter
+await cutter '^ready$'
+check "a program that will cut its memory" 0
+live=(--pid "${pids[cutter]}")
+run report "${live[@]}"
+check "it is whole" 0 out ' tick at='
+tell cutter
+await cutter '^cutting$'
+# Ended by a signal: a status above 128.
+survives() { # NAME
+    if [ "$status" -gt 128 ] || [ "$status" = 124 ]; then
+        fail "$1: survives" "status $status"
+        return
+    fi
+    ok "$1: survives"
+}
+for verb in report info "last 3" stats objects status save flush record top start stop clear \
+    "filter show" "filter add tick" periodic; do
+    worst=0
+    rounds=8
+    for ((round = 0; round < rounds; round++)); do
+        rm -rf cut.* many
+        case $verb in
+        save) arguments=(-o cut.ptr) ;;
+        flush) arguments=(cut.log) ;;
+        record) arguments=(-o cut.log --for 0.1 --every 1) ;;
+        top) arguments=(--batch --count 2 --delay 0.05) ;;
+        periodic) arguments=(--every 10 --count 3 many) ;;
+        start | stop | clear | "filter add"*) arguments=() rounds=3 ;; # may wait for the program
+        *) arguments=() ;;
+        esac
+        # shellcheck disable=SC2086
+        run $verb "${arguments[@]}" "${live[@]}"
+        [ "$status" -le "$worst" ] || worst=$status
+    done
+    status=$worst
+    survives "$verb of a program that cuts its memory"
+done
+worst=0
+for ((round = 0; round < 8; round++)); do
+    echo | timeout "$limit" ./online "${pids[cutter]}" >out 2>err
+    status=$?
+    [ "$status" -le "$worst" ] || worst=$status
+done
+status=$worst
+survives "a controller of a program that cuts its memory"
+end cutter
+check "the program ends" 0 no-err .
+rm -f "/dev/shm/ringside-posix.${pids[cutter]}"
+
+# ---- Looking allocates nothing ----
+begin application ./p4_application
+await application '^process'
+pid=${pids[application]}
+pages() { stat -c %b "/dev/shm/ringside-posix.$1"; }
+begin online ./online "$pid"
+await online '^posix_trace_start'
+tell application one
+await online '^my_second_event'
+before=$(pages "$pid")
+for verb in info report status stats "last 2" objects; do
+    for stream in 0 1 2 7; do
+        # shellcheck disable=SC2086
+        run $verb --stream "$stream" --pid "$pid"
+        check "$verb of stream $stream" 0
+    done
+done
+is "looking has allocated nothing" "$(pages "$pid")" "$before"
+
+# ---- Memory that others may open ----
+chmod 640 "/dev/shm/ringside-posix.$pid"
+run report --pid "$pid"
+check "memory that a group may open" 2 no-out . \
+    err "others than its user may open /dev/shm/ringside-posix.$pid; restart the program"
+runs ./online "$pid"
+check "no stream is made in it" 1 err 'Operation not permitted'
+chmod 600 "/dev/shm/ringside-posix.$pid"
+run report --pid "$pid"
+check "and is closed again" 0 out my_second_event
+end online
+end application
+check "the programs end" 0 no-err .
+
+# ---- Root ----
+as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+if [ "$(id -u)" = 0 ] && as_nobody true 2>/dev/null; then
+    chmod 755 .
+    begin nobodys setpriv --reuid=65534 --regid=65534 --clear-groups ./p4_application
+    await nobodys '^process'
+    begin roots ./online "${pids[nobodys]}"
+    await roots '^posix_trace_start'
+    tell nobodys hello
+    await roots '^my_second_event: 68 65 6C 6C 6F$'
+    check "root traces another user's program" 0 no-err .
+    run report --pid "${pids[nobodys]}"
+    check "root reads its memory" 0 out my_second_event
+    run stop --pid "${pids[nobodys]}"
+    check "root asks it for something" 0 out '^stop: done$'
+    end roots
+    end nobodys
+    check "that program ends" 0 no-err .
+else
+    echo "skip root traces another user's program: only root can try"
+fi
+
+# ---- A full /dev/shm ----
+# A small one of our own, in a mount namespace that the processes of this part share.
+small=()
+unshare -rm sleep 300 2>unshare.err &
+holder=$!
+mounted() { [ -d "/proc/$holder/ns" ] && [ "$(cat "/proc/$holder/comm")" = sleep ]; }
+if wait_until mounted && nsenter -t $holder -U --preserve-credentials -m \
+    mount -t tmpfs -o size=1M tmpfs /dev/shm 2>unshare.err; then
+    small=(nsenter -t $holder -U --preserve-credentials -m --)
+else
+    echo "skip a full /dev/shm: no namespaces ($(head -n 1 unshare.err))"
+    kill $holder
+    finish
+fi
+in_small() { # PROGRAM ARGUMENT...
+    timeout "$limit" "${small[@]}" "$@" >out 2>err </dev/null
+    status=$?
+}
+begin small_application "${small[@]}" "$work/p4_application"
+await small_application '^process'
+pid=$(sed -n 's/^process \([0-9]*\).*/\1/p' small_application.out)
+begin small_online "${small[@]}" "$work/online" "$pid"
+await small_online '^posix_trace_start'
+check "a stream in a small /dev/shm" 0
+in_small dd if=/dev/zero of=/dev/shm/rest bs=4096 status=none
+check "it is full" 1 err 'No space left'
+tell small_application two
+await small_online '^my_second_event: 74 77 6F$'
+check "the stream records when it is full" 0
+for verb in info report status stats "last 2" objects stop start clear \
+    "filter add my_first_event"; do
+    # shellcheck disable=SC2086
+    in_small "$ringside" $verb --pid "$pid"
+    check "$verb when it is full" 0
+done
+for stream in 1 2 7; do
+    for verb in status report info; do
+        in_small "$ringside" $verb --stream $stream --pid "$pid"
+        check "$verb of stream $stream when it is full" 0
+    done
+    in_small "$ringside" start --stream $stream --pid "$pid"
+    check "start of stream $stream when it is full" 2 err 'nobody has bound the stream'
+done
+in_small "$work/online" "$pid"
+check "no other stream can be made" 12 err 'Cannot allocate memory'
+in_small "$ringside" record --for 0.2 --pid "$pid" -o "$work/full.log"
+check "recording when it is full" 0
+end small_online
+end small_application
+kill $holder
+finish
