@@ -5,15 +5,22 @@
 # Description:
 #	The oldest whole record begins at the tail, the next one will at the head, and the writer
 #	moves the tail before it overwrites what lies behind it: so what was read between the last
-#	place and the head is whole when the tail, read again, has not passed that place. The stream
-#	counts its records, so that what is missing is known, and exactly when two looks agree. A
-#	record that is not finished is waited for, unless it holds up half of the ring.
+#	place and the head is whole when the tail, read again, has not passed that place. A record that
+#	is not finished is waited for, unless it holds up half of the ring.
+#
+#	The stream counts its records, each before the head passes it. Its count holds at a head when
+#	two looks find both unchanged, and no record had been begun at that head in between. Without
+#	that, the count at a head is known to lie between that of the look before it, less one, and
+#	that of the look after it. A gap then states the least number that is missing. Once the count
+#	holds again, a loss in earlier gaps makes up the difference.
 #
 #	Fields of the ring's array, while a log is written: block, at (addresses of the stream block
 #	and of the ring), n (its words), era (the stream's generation), pos (of the next word to read),
-#	told (records in front of it, as the stream counts them), refused (events that have been told),
-#	named (slots of names that the log has), nameless (an event has a type without one), running,
-#	passing (the end: nothing is waited for).
+#	least, most (records in front of it, as the stream counts them), told (the same, by what was had
+#	and was stated as lost), based (told began at a count that held), owes (gaps since then stated
+#	less than may be missing), refused (events that have been told), named (slots of names that the
+#	log has), nameless (an event has a type without one), running, passing (the end: nothing is
+#	waited for).
 #
 #	Sources: docs/formats/posix-ring.md and docs/formats/log.md of Ringside.
 
@@ -33,6 +40,11 @@ proc _ringside_posix_length {words at} {
 		return 0
 	}
 	return $length
+}
+
+# Whether a word that was read at a head shows that a record had been begun there.
+proc _ringside_posix_is_begun {word head} {
+	return [expr {$word >> 30 == 1 && ($word >> 16 & 0xfff) >= 3 && !(($word ^ $head) & 0xffff)}]
 }
 
 # Damage counts as one record.
@@ -83,6 +95,8 @@ proc _ringside_posix_poll {T} {
 	}
 	if {$k} {
 		_ringside_posix_new $T $s 0
+	} else {
+		_ringside_posix_settle $T $s
 	}
 	if {$r(rec,state) eq "on"} {
 		_ringside_posix_tend $T $s
@@ -124,7 +138,8 @@ proc _ringside_posix_begin {T} {
 	}
 	foreach {field value} [list block $block at [expr {$process + [dict get $s ring_at]}] \
 			process $process n [dict get $s ring_words] era [dict get $s generation] \
-			pos [dict get $s tail] refused [dict get $s refused] named 0 nameless 0 over 0 \
+			pos [dict get $s tail] refused [expr {$r(rec,resets) ? 0 : [dict get $s refused]}] \
+			named 0 nameless 0 over 0 \
 			held 0 unread 0 rec,restart 0 running [expr {[dict get $s state] >> 1 & 1}] \
 			rec,state on] {
 		set r($field) $value
@@ -143,7 +158,7 @@ proc _ringside_posix_new {T s fresh} {
 			set from [dict get $s tail]
 		}
 		set k [_ringside_posix_apart [dict get $s head] $from]
-		set words [_ringside_posix_fetch $T $r(at) $r(n) $from $k]
+		set words [_ringside_posix_fetch $T $r(at) $r(n) $from [_ringside_min $r(n) [expr {$k + 1}]]]
 		set after [_ringside_posix_look $T]
 		if {[dict get $after generation] != $r(era)} {
 			return [_ringside_record_reset $T "the target was reset, or the stream cleared"]
@@ -158,34 +173,83 @@ proc _ringside_posix_new {T s fresh} {
 	if {$passed > $k} {
 		return
 	}
-	set words [lrange $words $passed end]
+	set next [lindex $words [expr {$k < $r(n) ? $k : 0}]]
+	set holds [expr {[_ringside_posix_is_same $s $after] &&
+		![_ringside_posix_is_begun $next [dict get $s head]]}]
+	set words [lrange $words $passed [expr {$k - 1}]]
 	set from [expr {($from + $passed) & 0xffffffff}]
-	# What is told as lost cannot be taken back: rather too little now, and the rest later.
-	set settled [expr {[dict get $after head] == [dict get $s head] &&
-		[dict get $after before] == [dict get $s recorded]}]
-	set known [expr {$settled || $fresh ? [dict get $s recorded] : [dict get $s before] - 1}]
-	set told [expr {($known - [_ringside_posix_count $words]) & 0xffffffff}]
+	set count [_ringside_posix_count $words]
+	set most [expr {([dict get $after recorded] - $count) & 0xffffffff}]
+	set least [expr {$holds ? $most : ([dict get $s before] - 1 - $count) & 0xffffffff}]
 	if {$fresh} {
-		set r(told) $told
+		_ringside_posix_count_from $T $least $most
 	} elseif {$from != $r(pos)} {
 		incr r(rec,laps)
-		set lost [_ringside_max 0 [_ringside_posix_apart $told $r(told)]]
+		set lost [_ringside_posix_apart $least $r(most)]
+		set exact [expr {$lost >= 0 && $least == $most && $r(least) == $r(most)}]
+		set lost [_ringside_max 0 $lost]
 		set r(told) [expr {($r(told) + $lost) & 0xffffffff}]
-		_ringside_record_loss $T 1 $lost [expr {$settled ? 0 : 1}]
+		set r(least) $least
+		set r(most) $most
+		set r(owes) [expr {$r(owes) || !$exact}]
+		_ringside_record_loss $T 1 $lost [expr {!$exact}]
 	}
 	set r(pos) $from
 	_ringside_posix_put $T $words
 }
 
-# What estimates have left out, where the count is known now.
-proc _ringside_posix_stop {T} {
+# Begins to count at the first records that are had. What lies in front of them is not lost, unless
+# the stream was followed before: then it has counted from 0 since it began again.
+proc _ringside_posix_count_from {T least most} {
 	upvar #0 _ringside_ring_$T r
-	if {$r(rec,state) ne "on" || $r(rec,exact) || [catch {_ringside_posix_stream $T $r(block)} s]} {
+	set again [expr {$r(rec,resets) > 0}]
+	set least [expr {$least < 0x80000000 ? $least : 0}]
+	set r(least) $least
+	set r(most) $most
+	set r(told) [expr {$again ? $least : $most}]
+	set r(based) [expr {$again || $least == $most}]
+	set r(owes) [expr {$again && $least != $most}]
+	if {$again && ($least || $r(owes))} {
+		_ringside_record_loss $T 1 $least $r(owes)
+	}
+}
+
+proc _ringside_posix_is_same {s after} {
+	return [expr {[dict get $s head] == [dict get $after head] &&
+		[dict get $s recorded] == [dict get $after recorded]}]
+}
+
+# Takes the stream's count where nothing is new since a look, if it holds there, and tells what the
+# gaps before have left out.
+proc _ringside_posix_settle {T s} {
+	upvar #0 _ringside_ring_$T r
+	if {$r(based) && !$r(owes)} {
+		return
+	}
+	set next [lindex [_ringside_posix_fetch $T $r(at) $r(n) $r(pos) 1] 0]
+	if {![_ringside_posix_is_same $s [_ringside_posix_stream $T $r(block)]] ||
+			[_ringside_posix_is_begun $next $r(pos)]} {
 		return
 	}
 	set owed [_ringside_posix_apart [dict get $s recorded] $r(told)]
-	if {[dict get $s head] == $r(pos) && $owed > 0} {
-		_ringside_record_loss $T 1 $owed 1
+	if {$r(owes)} {
+		_ringside_record_loss $T 7 [_ringside_max 0 $owed] [expr {!$r(based) || $owed < 0}]
+	}
+	foreach field {least most told} {
+		set r($field) [dict get $s recorded]
+	}
+	set r(based) 1
+	set r(owes) 0
+}
+
+# The last look at the count.
+proc _ringside_posix_stop {T} {
+	upvar #0 _ringside_ring_$T r
+	if {$r(rec,state) ne "on" || [catch {_ringside_posix_stream $T $r(block)} s]} {
+		return
+	}
+	if {[dict get $s generation] == $r(era) && [dict get $s head] == $r(pos)} {
+		catch {_ringside_posix_settle $T $s}
 	}
 }
 
@@ -225,7 +289,9 @@ proc _ringside_posix_write {T words count} {
 	set length [llength $words]
 	set first $r(number)
 	incr r(number) $count
-	set r(told) [expr {($r(told) + $count) & 0xffffffff}]
+	foreach field {least most told} {
+		set r($field) [expr {($r($field) + $count) & 0xffffffff}]
+	}
 	set r(pos) [expr {($r(pos) + $length) & 0xffffffff}]
 	if {$r(be)} {
 		set words [_ringside_swap $words]

@@ -183,14 +183,20 @@ proc _ringside_record_write {T first words provisional stamp} {
 	return [expr {$done == [llength $words] / $r(ew)}]
 }
 
-# At least `lost` entries, and any multiple of `modulo` more; 0: exactly those.
+# At least `lost` entries, and any multiple of `modulo` more; 0: exactly those. Kind 7 is no gap: so
+# many more were lost in the gaps before. `rec,exact`: 1 the losses add up to what the target has
+# counted, 0 gaps stated the least number, -1 and a restart leaves it at that.
 proc _ringside_record_loss {T kind lost modulo} {
 	upvar #0 _ringside_ring_$T r
 	upvar #0 _ringside_log_$T l
 	set first $r(number)
 	incr r(number) $lost
-	incr r(rec,gaps)
-	if {$modulo} {
+	if {$kind != 7} {
+		incr r(rec,gaps)
+	}
+	if {$kind == 7 && !$r(rec,exact)} {
+		set r(rec,exact) [expr {$modulo ? -1 : 1}]
+	} elseif {$modulo && $r(rec,exact) == 1} {
 		set r(rec,exact) 0
 	}
 	set fields [dict create kind $kind flags [expr {$modulo ? 16 : 1}] first $r(number) a $lost \
@@ -420,6 +426,9 @@ proc _ringside_record_reset {T text} {
 	_ringside_record_flush $T
 	set r(rec,restart) 0
 	incr r(rec,resets)
+	if {!$r(rec,exact)} {
+		set r(rec,exact) -1
+	}
 	_ringside_record_mark $T RESET $text
 	set r(rec,state) waiting
 }
@@ -723,7 +732,7 @@ proc _ringside_record_close {T} {
 	_ringside_disarm $T rec
 	_ringside_unhook $T reset-start "_ringside_record_before_reset $T"
 	set r(rec,last) "ended: [_ringside_record_text $T]"
-	set numbers [list $r(rec,entries) $r(rec,lost) $r(rec,exact) $r(rec,polls) \
+	set numbers [list $r(rec,entries) $r(rec,lost) [expr {$r(rec,exact) == 1}] $r(rec,polls) \
 		[expr {$r(reads) - $r(rec,reads)}] [expr {$r(bytes) - $r(rec,bytes)}] \
 		[expr {$r(failed) - $r(rec,failed)}] $r(rec,resets)]
 	foreach field {recording tail unsaid said,record} {
@@ -740,7 +749,7 @@ proc _ringside_record_text {T} {
 		return [expr {[info exists r(rec,last)] ? $r(rec,last) : "off"}]
 	}
 	set text "to $r(recording), every $r(rec,every) ms: $r(rec,entries) entries,\
-		[expr {$r(rec,exact) ? "" : "at least "}]$r(rec,lost) lost in\
+		[expr {$r(rec,exact) == 1 ? "" : "at least "}]$r(rec,lost) lost in\
 		[_ringside_count $r(rec,gaps) gap], [_ringside_count $r(rec,resets) reset]"
 	if {$r(gone)} {
 		append text ", the target does not answer"

@@ -54,9 +54,10 @@ static enum extract_code note(void *context, const struct extract_log_block *blo
 
     (void)error;
     if (block->type == EXTRACT_LOG_LOSS) {
+        bool is_gap = block->kind != EXTRACT_LOSS_EARLIER;
         news->lost += block->lost;
-        news->gaps++;
-        news->gaps_not_exact += block->modulo != 0;
+        news->gaps += is_gap;
+        news->gaps_not_exact += is_gap && block->modulo;
     }
     if (is_told(block) && news->text) {
         extract_text_puts(news->text, "record: ");
@@ -91,7 +92,7 @@ static void count(const struct extract_record_status *status, struct answer *ans
 {
     answer->counted = true;
     answer->events = status->entries;
-    answer->lost_known = !status->gaps_not_exact;
+    answer->lost_known = status->lost_is_exact;
     answer->lost = status->lost;
 }
 
@@ -101,7 +102,7 @@ static void put_sum(const struct recording *r, const struct extract_record_statu
     extract_text_printf(text, "%llu events in ", (unsigned long long)status->entries);
     extract_text_escaped(text, r->path);
     extract_text_printf(text, ", %s%llu lost, %llu resets; %llu KB read in %llu reads\n",
-                        status->gaps_not_exact ? "at least " : "", (unsigned long long)status->lost,
+                        status->lost_is_exact ? "" : "at least ", (unsigned long long)status->lost,
                         (unsigned long long)status->resets,
                         (unsigned long long)status->cost.bytes / 1000,
                         (unsigned long long)status->cost.reads);

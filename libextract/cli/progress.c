@@ -81,7 +81,7 @@ static void lack(char *text, size_t size, const struct extract_record_status *st
 static void put_lost(char *text, size_t size, const struct extract_record_status *status)
 {
     if (status->gaps)
-        snprintf(text, size, "%s%llu lost in %llu gap%s", status->gaps_not_exact ? "at least " : "",
+        snprintf(text, size, "%s%llu lost in %llu gap%s", status->lost_is_exact ? "" : "at least ",
                  (unsigned long long)status->lost, (unsigned long long)status->gaps,
                  status->gaps == 1 ? "" : "s");
     else
@@ -190,12 +190,12 @@ void progress_json(const struct progress *progress, struct extract_text *text,
     extract_text_json(text, path);
     extract_text_printf(text, ",\"reason\":\"%s\",\"seconds\":%.3f,", reason, (double)ns / 1e9);
     put_number(text, "entries", status->entries);
-    if (status->gaps_not_exact)
-        extract_text_puts(text, "\"lost\":null,");
-    else
+    if (status->lost_is_exact)
         put_number(text, "lost", status->lost);
+    else
+        extract_text_puts(text, "\"lost\":null,");
     put_number(text, "lost_at_least", status->lost);
-    extract_text_printf(text, "\"lost_exact\":%s,", status->gaps_not_exact ? "false" : "true");
+    extract_text_printf(text, "\"lost_exact\":%s,", status->lost_is_exact ? "true" : "false");
     put_number(text, "gaps", status->gaps);
     put_number(text, "gaps_not_exact", status->gaps_not_exact);
     put_number(text, "laps", status->laps);

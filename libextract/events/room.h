@@ -5,6 +5,7 @@
 
 #include "base/grow.h"
 #include "events/loss_estimator.h"
+#include "log/block.h"
 #include "formats/format.h"
 #include "snapshot/pieces.h"
 #include <extract/text.h>
@@ -96,6 +97,7 @@ struct extract_trace {
     struct extract_pieces *pieces;
     struct extract_log_info log;
     struct loss_estimator estimator;      // fed by the first walk
+    enum log_loss_sum loss_sum;           // likewise
     struct extract_milestone *milestones; // in order
     size_t milestone_count;
     uint64_t milestone_step; // events between two of them, at least

@@ -222,11 +222,15 @@ void extract_tape_begin(struct extract_trace *trace)
 static void note_loss(struct extract_trace *trace, const struct extract_event *event)
 {
     uint64_t reason = event->field[EXTRACT_LOST_REASON];
+    bool is_exact = event->field[EXTRACT_LOST_EXACT], is_gap = reason != EXTRACT_LOSS_EARLIER;
+    reason = is_gap ? reason : EXTRACT_LOSS_LAPPED;
     struct extract_loss_info *loss = &trace->log.losses[reason < EXTRACT_LOSS_REASONS ? reason : 0];
-    loss->gaps++;
-    loss->not_exact += !event->field[EXTRACT_LOST_EXACT];
+    loss->gaps += is_gap;
+    loss->not_exact += is_gap && !is_exact;
     loss->at_least = add(loss->at_least, event->field[EXTRACT_LOST_AT_LEAST]);
-    if (event->field[LOST_GAP] == LOST_NO_GAP && !event->field[EXTRACT_LOST_EXACT])
+    trace->loss_sum =
+        extract_log_sum_after_loss(trace->loss_sum, event->field[EXTRACT_LOST_REASON], is_exact);
+    if (!is_gap || (event->field[LOST_GAP] == LOST_NO_GAP && !is_exact))
         loss_estimator_break(&trace->estimator);
     else
         loss_estimator_gap(&trace->estimator, event->field[LOST_GAP],
@@ -247,9 +251,11 @@ static void note_mark(struct extract_trace *trace, const struct extract_event *e
         break;
     case EXTRACT_ID_MARK + EXTRACT_MARK_START:
         log->recordings++;
+        trace->loss_sum = extract_log_sum_after_break(trace->loss_sum);
         break;
     case EXTRACT_ID_MARK + EXTRACT_MARK_RESET:
         log->resets++;
+        trace->loss_sum = extract_log_sum_after_break(trace->loss_sum);
         break;
     case EXTRACT_ID_MARK + EXTRACT_MARK_FILTER:
         ring->filter = event->field[0];
@@ -316,15 +322,16 @@ bool extract_tape_note(struct extract_trace *trace, const struct extract_reader 
     return true;
 }
 
-// The estimates are those of single gaps: of their sum, only what is certain is known. The largest
-// number is that of all gaps together, where each has one.
+// The estimates are those of single gaps: of their sum, only what is certain is known, which may be
+// all, by the target's own count. The largest number is that of all gaps together, if each has one.
 static void sum_losses(struct extract_trace *trace)
 {
     struct extract_info *info = &trace->info;
     const struct loss_estimator *estimator = &trace->estimator;
     uint64_t estimated = 0, more = 0;
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
-        const struct extract_loss_info *loss = &trace->log.losses[i];
+        struct extract_loss_info *loss = &trace->log.losses[i];
+        loss->is_exact = !loss->not_exact || trace->loss_sum == LOG_LOSS_SUM_EXACT;
         info->lost_at_least = add(info->lost_at_least, loss->at_least);
         info->gaps += loss->gaps;
         info->gaps_not_exact += loss->not_exact;
@@ -333,21 +340,24 @@ static void sum_losses(struct extract_trace *trace)
         estimated += estimator->gaps[i].is_known;
         more = add(more, estimator->gaps[i].at_most - estimator->gaps[i].at_least);
     }
-    bool is_bounded = estimated == info->gaps_not_exact;
+    info->lost_known = trace->loss_sum == LOG_LOSS_SUM_EXACT;
+    bool is_bounded = info->lost_known || estimated == info->gaps_not_exact;
+    more = info->lost_known ? 0 : more;
     info->lost_at_most = is_bounded ? add(info->lost_at_least, more) : UINT64_MAX;
-    info->lost_known = !info->gaps_not_exact;
     info->events_lost = info->lost_known ? info->lost_at_least : 0;
     info->overrun = info->gaps != 0;
 }
 
 // A log that is full, and was flushed to once more: what did not go in, no block tells.
-static void note_refused(struct extract_log_info *log)
+static void note_refused(struct extract_trace *trace)
 {
+    struct extract_log_info *log = &trace->log;
     struct extract_loss_info *loss = &log->losses[EXTRACT_LOSS_LOG_FULL];
     bool full = log->status.policy == EXTRACT_LOG_UNTIL_FULL && log->status.full;
     if (!full || !log->ended || !log->ending.log_overrun || loss->gaps)
         return;
     loss->gaps = loss->not_exact = 1;
+    trace->loss_sum = LOG_LOSS_SUM_AT_LEAST;
 }
 
 void extract_tape_end(struct extract_trace *trace, const struct extract_reader *end)
@@ -362,7 +372,7 @@ void extract_tape_end(struct extract_trace *trace, const struct extract_reader *
     log->status = *extract_log_status(extract_pieces_log(trace->pieces));
     log->unreadable = extract_pieces_damaged(trace->pieces);
     log->ended = extract_pieces_ending(trace->pieces, &log->ending);
-    note_refused(log);
+    note_refused(trace);
     loss_estimator_end(&trace->estimator);
     sum_losses(trace);
     info->log = log;

@@ -135,6 +135,9 @@ struct extract_stream {
     // Of these: bytes in front of the first entry that its writer has not finished. NULL: the head
     // passes none before it is.
     uint32_t (*finished)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
+    // Returns whether the writer has begun an entry at the place `head`, where the next one will
+    // begin, by the 4 bytes there. NULL: entries do not show that.
+    bool (*begun)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t head);
     // Of these, where entries are found from behind, too: bytes in front of the first that is so
     // found, of `length` that end at the place `end`, where an entry does. `length`: none is.
     uint32_t (*border)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,

@@ -57,6 +57,28 @@ static inline unsigned extract_log_repeated(uint16_t type)
     return i;
 }
 
+// What is known of the sum of a recording's losses:
+//
+//   EXACT --- a gap that is not exact ---> OPEN --- EARLIER, not exact; or a break ---> AT_LEAST
+//   EXACT <-------- EARLIER, exact ------- OPEN
+//
+// A break is the start of a recording or a restart of the trace: the count of the ring before it
+// will not be read any more.
+enum log_loss_sum { LOG_LOSS_SUM_EXACT, LOG_LOSS_SUM_OPEN, LOG_LOSS_SUM_AT_LEAST };
+
+static inline enum log_loss_sum extract_log_sum_after_loss(enum log_loss_sum sum, uint64_t kind,
+                                                           bool is_exact)
+{
+    if (sum == LOG_LOSS_SUM_OPEN && kind == EXTRACT_LOSS_EARLIER)
+        return is_exact ? LOG_LOSS_SUM_EXACT : LOG_LOSS_SUM_AT_LEAST;
+    return sum == LOG_LOSS_SUM_EXACT && !is_exact ? LOG_LOSS_SUM_OPEN : sum;
+}
+
+static inline enum log_loss_sum extract_log_sum_after_break(enum log_loss_sum sum)
+{
+    return sum == LOG_LOSS_SUM_OPEN ? LOG_LOSS_SUM_AT_LEAST : sum;
+}
+
 // ---- Checksum ----
 
 struct log_sums {

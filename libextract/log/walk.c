@@ -49,10 +49,14 @@ static void count(struct extract_log *log, const struct extract_log_block *block
         s->entries = add(s->entries, block->count);
     if (block->type == EXTRACT_LOG_LOSS) {
         s->lost = add(s->lost, block->lost);
-        s->lost_known = s->lost_known && !block->modulo;
+        log->loss_sum = extract_log_sum_after_loss(log->loss_sum, block->kind, !block->modulo);
+        s->lost_known = log->loss_sum == LOG_LOSS_SUM_EXACT;
     }
-    if (block->type == EXTRACT_LOG_MARK)
+    if (block->type == EXTRACT_LOG_MARK) {
         s->full = block->kind == EXTRACT_MARK_FULL;
+        if (block->kind == EXTRACT_MARK_START || block->kind == EXTRACT_MARK_RESET)
+            log->loss_sum = extract_log_sum_after_break(log->loss_sum);
+    }
 }
 
 static void note_order(struct extract_log *log, const struct extract_log_block *ring)

@@ -56,6 +56,7 @@ struct extract_log_writer {
     uint64_t split;                       // ENTRIES from this number on that are being put in parts
     uint32_t split_done;                  // slots of them that are there
     struct extract_log_totals totals;
+    enum log_loss_sum loss_sum;
 };
 
 // ---- One write ----
@@ -295,10 +296,13 @@ static void count(struct extract_log_writer *w, const struct extract_log_block *
         w->next = block->first + block->count;
     } else if (block->type == EXTRACT_LOG_LOSS) {
         t->lost += block->lost;
-        t->lost_exact = t->lost_exact && !block->modulo;
+        w->loss_sum = extract_log_sum_after_loss(w->loss_sum, block->kind, !block->modulo);
+        t->lost_exact = w->loss_sum == LOG_LOSS_SUM_EXACT;
         w->next = block->first;
     } else if (block->type == EXTRACT_LOG_MARK) {
         t->resets += block->kind == EXTRACT_MARK_RESET;
+        if (block->kind == EXTRACT_MARK_RESET)
+            w->loss_sum = extract_log_sum_after_break(w->loss_sum);
     }
 }
 

@@ -13,8 +13,15 @@
 // of these, which is come back to; unless it holds up so much that its writer has died.
 //
 // The writer counts an entry before its head passes it, and both move on between two words that
-// are read. A count holds at a head when two looks found them alike; what is missing before that is
-// an estimate which is not too large, and what it lacks is a part of the next.
+// are read. A count holds at a head when two looks find both unchanged and, where the format shows
+// that an entry has been begun, none had been begun at that head in between: a writer that was
+// interrupted there has counted an entry that its head has not passed. A target that is halted
+// needs one look.
+//
+// Without that, the count at a head is known to lie between that of the look before it, less one,
+// and that of the look after it. A gap then states the least number that is missing. Once a count
+// holds again at the place that was read up to, a loss in earlier gaps makes up the difference, so
+// that the losses add up to the target's own count.
 //
 // A writer that goes round between two words of one look leaves a tail that has passed its head:
 // all that lies in front of the tail is overwritten, which is no contradiction. Places and counts
@@ -23,9 +30,10 @@
 #include <string.h>
 
 enum {
-    READS = 4,  // of words that do not fit
-    LOOKS = 4,  // for two that are alike
-    TRIES = 12, // to take the newest
+    READS = 4,       // of words that do not fit
+    LOOKS = 8,       // for two that are alike
+    LOOKS_SHARE = 4, // of the bytes that a slow reader reads, what further looks may cost
+    TRIES = 12,      // to take the newest
     BLOCK_BYTES = 2048,
     HELD_SHARE = 2 // what holds up so large a part of the ring will never be finished
 };
@@ -41,13 +49,17 @@ static bool is_alike(const struct extract_reach *a, const struct extract_reach *
     return a->head == b->head && a->tail == b->tail && a->written == b->written && a->era == b->era;
 }
 
-// A target that is halted for its reads stands between two of one poll.
+// A target that is halted for its reads does not move between two looks of one poll.
 static void note_look(struct extract_recorder *r, const struct extract_reach *reach)
 {
     struct bytes *b = &r->bytes;
+    bool same = is_alike(reach, &b->seen);
     bool apart = extract_memory_is_running(r->memory) || b->seen_at != r->status.polls;
-    if (apart || !is_alike(reach, &b->seen))
-        b->settled = apart && is_alike(reach, &b->seen);
+    if (r->ring.format->stream->begun)
+        b->count_holds = same && b->is_clear;
+    else if (apart || !same)
+        b->count_holds = same && apart;
+    b->is_clear = b->is_clear && same;
     b->seen = *reach;
     b->seen_at = r->status.polls;
     record_note_look(r);
@@ -81,6 +93,22 @@ static enum extract_delta_result look(struct extract_recorder *r, struct extract
         return EXTRACT_DELTA_OK;
     }
     return EXTRACT_DELTA_WILD;
+}
+
+// Returns whether the count of the last look holds at its head. Reads the word there when the
+// format shows by it that an entry has been begun, which tells the next look more, too.
+static bool prove_count(struct extract_recorder *r)
+{
+    struct bytes *b = &r->bytes;
+    const struct extract_stream *stream = r->ring.format->stream;
+    uint8_t word[4];
+    if (b->count_holds || !stream->begun)
+        return b->count_holds;
+    if (!b->is_clear)
+        b->is_clear = bytes_fetch(r, b->seen.head, sizeof word, word) &&
+                      !stream->begun(&r->ring, word, b->seen.head);
+    b->count_holds = b->is_clear && !extract_memory_is_running(r->memory);
+    return b->count_holds;
 }
 
 static enum extract_code fail(struct extract_recorder *r, enum extract_delta_result result,
@@ -185,6 +213,8 @@ static enum extract_code deliver(struct extract_recorder *r, const uint8_t *byte
     uint32_t length = finished(r, bytes, fill);
     uint32_t count = count_entries(r, bytes, length);
     b->place += length;
+    b->least += count;
+    b->most += count;
     b->told += count;
     b->entries += count;
     b->taken += length;
@@ -199,27 +229,40 @@ static enum extract_code deliver(struct extract_recorder *r, const uint8_t *byte
 struct newest {
     struct extract_reach reach; // in front of the read
     uint32_t from, length;      // of what is whole
-    uint32_t least;             // entries that the ring had counted at the head, or more
-    bool exact;                 // no more
+    uint32_t least, most;       // entries in front of the head, as the ring counts them
 };
+
+static bool is_exact(const struct newest *newest)
+{
+    return newest->least == newest->most;
+}
+
+// Looks that a search for a count may take: several, unless each costs much of what is read.
+static unsigned looks_for_count(const struct extract_recorder *r)
+{
+    const struct extract_stream *stream = r->ring.format->stream;
+    uint32_t cost = LOOKS_SHARE * (stream->live_to - stream->live_from);
+    unsigned looks = 1 + r->bytes.reach / cost;
+    return r->bytes.reach && looks < LOOKS ? looks : LOOKS;
+}
 
 // What the header said at this look, and how many entries it had counted by its head.
 static enum extract_delta_result look_for_count(struct extract_recorder *r, struct newest *newest)
 {
     struct bytes *b = &r->bytes;
     enum extract_delta_result result = EXTRACT_DELTA_OK;
-    for (unsigned i = 0; i < (b->reach ? 1 : LOOKS) && !result; i++) {
+    for (unsigned i = 0; i < looks_for_count(r) && !result; i++) {
         struct extract_reach before = b->seen;
-        newest->least = before.written - 1;
         result = look(r, &newest->reach);
+        newest->least = before.written - 1;
+        newest->most = newest->reach.written;
         if (!result && (i || !r->fresh) && is_anew(&before, &newest->reach))
             result = EXTRACT_DELTA_WILD;
-        newest->exact = !result && b->settled;
-        if (newest->exact)
+        if (!result && prove_count(r)) {
+            newest->least = newest->most;
             break;
+        }
     }
-    if (newest->exact)
-        newest->least = newest->reach.written;
     return result;
 }
 
@@ -265,6 +308,11 @@ static enum extract_delta_result read_newest(struct extract_recorder *r, struct 
     enum extract_delta_result result = look(r, &after);
     if (result || is_anew(reach, &after))
         return result ? result : EXTRACT_DELTA_WILD;
+    if (!is_exact(newest)) {
+        newest->most = after.written;
+        if (after.head == to && r->bytes.count_holds)
+            newest->least = newest->most;
+    }
     uint32_t start = behind(after.tail, from) > 0 ? after.tail : from;
     *passed = behind(start, to) > 0;
     if (*passed || r->bytes.reach)
@@ -287,7 +335,7 @@ static enum extract_delta_result take_newest(struct extract_recorder *r, struct 
     for (unsigned i = 0; i < TRIES && !*got; i++) {
         bool passed = false;
         enum extract_delta_result result = look_for_count(r, newest);
-        bool slow = r->bytes.reach && !newest->exact;
+        bool slow = r->bytes.reach && !is_exact(newest);
         if (!result)
             result = read_newest(r, newest, slow ? r->bytes.reach : bytes_size(r), &passed);
         if (result)
@@ -307,15 +355,17 @@ static enum extract_code put_loss(struct extract_recorder *r, const struct newes
                                   uint32_t count, struct extract_error *error)
 {
     struct bytes *b = &r->bytes;
-    uint32_t lost = newest->least - count - b->told;
-    bool exact = newest->exact && b->sure;
-    if ((int32_t)lost < 0) // the least is less than what was had
+    uint32_t least = newest->least - count, most = newest->most - count;
+    int32_t lost = (int32_t)(least - b->most);
+    bool exact = lost >= 0 && least == most && b->least == b->most;
+    if (lost < 0)
         lost = 0;
-    exact = exact && newest->least == b->told + lost + count;
-    b->told += lost;
-    b->sure = newest->exact;
+    b->least = least;
+    b->most = most;
+    b->told += (uint32_t)lost;
+    b->owes |= !exact;
     r->status.laps++;
-    return put_lapped(r, lost, exact, error);
+    return put_lapped(r, (uint32_t)lost, exact, error);
 }
 
 // Goes on at the newest entries: at the start, or when the writer has overwritten what comes next.
@@ -338,16 +388,19 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
         b->place += newest.from - (uint32_t)b->place;
     } else {
         b->place = newest.from;
-        // What lies in front of the first ring is no loss; so that none is called one, it is more
-        // rather than less.
-        b->told = (r->again ? newest.least : newest.reach.written) - count;
-        if (r->again && (int32_t)b->told < 0)
-            b->told = 0;
-        b->sure = newest.exact;
-        r->status.has_all = newest.exact && !b->told;
+        b->least = newest.least - count;
+        b->most = newest.most - count;
+        if ((int32_t)b->least < 0)
+            b->least = 0;
+        // What lies in front of the first ring is not lost, and the most that it may be is left
+        // out. A ring that began anew counts from 0, so that the least was lost for certain.
+        b->told = r->again ? b->least : b->most;
+        b->is_based = r->again || is_exact(&newest);
+        b->owes = r->again && !is_exact(&newest);
+        r->status.has_all = is_exact(&newest) && !b->told;
         b->refused = r->again ? 0 : newest.reach.lost;
-        if (r->again && (b->told || !b->sure)) // since it began anew
-            code = put_lapped(r, b->told, b->sure, error);
+        if (r->again && (b->told || b->owes))
+            code = put_lapped(r, b->told, !b->owes, error);
     }
     b->anchored = 0;
     r->fresh = false;
@@ -384,14 +437,32 @@ static enum extract_code follow(struct extract_recorder *r, const struct extract
     return deliver(r, r->buffer + anchor, fill, error);
 }
 
-// Nothing is lost yet: how many entries lie in front is no loss.
-static void take_count(struct extract_recorder *r)
+// Takes the ring's count at the place that was read up to, once it holds there. The gaps since the
+// last such count stated the least number that was missing; the rest is a loss in earlier gaps.
+static enum extract_code take_count(struct extract_recorder *r, struct extract_error *error)
 {
     struct bytes *b = &r->bytes;
-    if (b->sure || !b->settled || b->seen.head != (uint32_t)b->place || r->status.laps)
-        return;
-    b->told = b->seen.written;
-    b->sure = true;
+    struct extract_reach reach, before = b->seen;
+    if (b->seen.head != (uint32_t)b->place || (b->is_based && !b->owes))
+        return EXTRACT_OK;
+    bool holds = prove_count(r);
+    bool can_hold =
+        r->ring.format->stream->begun ? b->is_clear : extract_memory_is_running(r->memory);
+    if (!holds && can_hold && !look(r, &reach)) {
+        if (is_anew(&before, &reach))
+            return record_reset(r, error);
+        holds = b->count_holds && b->seen.head == (uint32_t)b->place;
+    }
+    if (!holds)
+        return EXTRACT_OK;
+    int32_t owed = (int32_t)(b->seen.written - b->told);
+    bool exact = b->is_based && owed >= 0, owes = b->owes;
+    b->least = b->most = b->told = b->seen.written;
+    b->is_based = true;
+    b->owes = false;
+    return owes ? out_loss(&r->out, EXTRACT_LOSS_EARLIER, owed > 0 ? (uint32_t)owed : 0,
+                           exact ? 0 : EXTRACT_LOG_ANY_MORE, error)
+                : EXTRACT_OK;
 }
 
 // Entries that the target itself had no room for.
@@ -443,7 +514,9 @@ enum extract_code counted_poll(struct extract_recorder *r, struct extract_error 
     code = lapped ? jump(r, error) : follow(r, &reach, error);
     if (code || !r->found || r->fresh || r->status.gone)
         return code;
-    take_count(r);
+    code = take_count(r, error);
+    if (code || !r->found || r->fresh)
+        return code;
     code = put_refused(r, error);
     if (code || b->seen.head != (uint32_t)b->place)
         return code;
@@ -460,17 +533,12 @@ enum extract_code counted_start(struct extract_recorder *r, struct extract_error
     return code ? code : objects_read(r, error);
 }
 
-// What estimates have left out, where the ring's count is known now; or all that the writer was too
-// fast for, about.
+// All that the writer was too fast for is lost, at least as much as it has counted.
 enum extract_code counted_end(struct extract_recorder *r, struct extract_error *error)
 {
     struct bytes *b = &r->bytes;
-    int32_t owed = (int32_t)(b->seen.written - b->told);
-    bool known = b->settled && b->seen.head == (uint32_t)b->place;
-    if (r->behind)
-        return put_lapped(r, r->fresh || owed < 0 ? 0 : (uint32_t)owed, false, error);
-    if (b->sure || !known || owed <= 0 || !r->status.laps)
+    int32_t owed = (int32_t)(b->seen.written - b->most);
+    if (!r->behind)
         return EXTRACT_OK;
-    b->told += (uint32_t)owed;
-    return put_lapped(r, (uint32_t)owed, false, error);
+    return put_lapped(r, r->fresh || owed < 0 ? 0 : (uint32_t)owed, false, error);
 }

@@ -406,6 +406,7 @@ static enum extract_code go_on(struct flush *f, const char *path,
         status->lost += count_lost(f, &modulo);
         status->gaps++;
         status->gaps_not_exact += modulo != 0;
+        status->lost_is_exact &= !modulo;
         status->laps++;
     }
     status->resets += gap == GAP_RESTART;
@@ -493,7 +494,7 @@ void extract_record_flushed(const struct extract_record_status *status, bool jso
                             struct extract_text *text)
 {
     unsigned long long added = status->entries, lost = status->lost;
-    bool is_exact = !status->gaps_not_exact;
+    bool is_exact = status->lost_is_exact;
     if (json) {
         extract_text_printf(text, "{\"added\":%llu,\"lost\":", added);
         if (is_exact)

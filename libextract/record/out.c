@@ -155,6 +155,8 @@ enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t
                                       .length = (uint32_t)strlen(text),
                                       .first = out->number,
                                       .value = value};
+    if (kind == EXTRACT_MARK_RESET)
+        out->loss_sum = extract_log_sum_after_break(out->loss_sum);
     return put(out, &block, text, error);
 }
 
@@ -165,8 +167,12 @@ enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t
     out->number += at_least;
     block.first = out->number;
     out->status->lost += at_least;
-    out->status->gaps++;
-    out->status->gaps_not_exact += modulo != 0;
+    if (kind != EXTRACT_LOSS_EARLIER) {
+        out->status->gaps++;
+        out->status->gaps_not_exact += modulo != 0;
+    }
+    out->loss_sum = extract_log_sum_after_loss(out->loss_sum, kind, !modulo);
+    out->status->lost_is_exact = out->loss_sum == LOG_LOSS_SUM_EXACT;
     return put(out, &block, NULL, error);
 }
 

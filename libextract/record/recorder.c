@@ -513,6 +513,7 @@ static enum extract_code create(struct extract_recorder **recorder, struct extra
                           .sink = options->sink,
                           .context = options->context,
                           .status = &r->status};
+    r->status.lost_is_exact = true;
     r->out.is_held = options->held;
     r->share = 1;
     r->fresh = true;
@@ -565,7 +566,7 @@ uint64_t record_position(const struct extract_recorder *r)
     if (!b->follows)
         return 1 + (r->due + r->delta.phase) % r->ring.entries.count;
     if (b->counted)
-        return b->sure ? UINT64_C(1) + b->told : 0;
+        return b->least == b->most ? UINT64_C(1) + b->least : 0;
     return b->number >= 0 ? UINT64_C(1) + (uint32_t)(b->number + 1) % BYTES_NUMBERS : 0;
 }
 

@@ -6,6 +6,7 @@
 #include "base/stamps.h"
 #include "events/room.h"
 #include "formats/format.h"
+#include "log/block.h"
 #include "snapshot/delta.h"
 #include <extract/record.h>
 
@@ -110,6 +111,7 @@ struct out {
     uint64_t modulo;   // of that number (extract_log_block.modulo)
     uint64_t wall;     // of the last look at the target
     bool is_held;      // a debugger holds the target between polls
+    enum log_loss_sum loss_sum;
     struct extract_record_status *status;
 };
 
@@ -155,9 +157,12 @@ struct bytes {
     bool counted;
     struct extract_reach seen; // at the last look
     uint64_t seen_at;          // in that poll
-    bool settled;              // and at the one before: its counts hold at its head
-    bool sure;                 // `told` is exact
-    uint32_t told;             // entries in front of `place`, as the ring counts them
+    bool is_clear;             // after it, no entry had been begun at its head
+    bool count_holds;          // its count is that of the entries in front of its head
+    uint32_t least, most;      // entries in front of `place`, as the ring counts them
+    uint32_t told;             // the same, by what was had and was stated as lost
+    bool is_based;             // `told` began at a count that held
+    bool owes;                 // gaps since then stated less than may be missing
     uint32_t refused;          // that the target had no room for, and which have been told
     uint32_t reach;            // bytes behind the head that a slow reader gets; 0: it keeps up
     bool held;                 // the next entry was not finished

@@ -61,7 +61,7 @@ static void put_loss(struct facts *facts, const char *reason, const struct extra
     unsigned long long entries = loss->at_least, gaps = loss->gaps;
     if (!facts->json) {
         extract_text_printf(facts->text, "%s%s%llu %s in %llu gap%s", first ? "" : ", ",
-                            loss->not_exact ? "at least " : "", entries, reason, gaps,
+                            loss->is_exact ? "" : "at least ", entries, reason, gaps,
                             gaps == 1 ? "" : "s");
         return;
     }
@@ -70,7 +70,7 @@ static void put_loss(struct facts *facts, const char *reason, const struct extra
     facts_number(&one, "gaps", loss->gaps);
     facts_number(&one, "gaps not exact", loss->not_exact);
     facts_number(&one, "lost at least", loss->at_least);
-    facts_bool(&one, "lost exact", !loss->not_exact);
+    facts_bool(&one, "lost exact", loss->is_exact);
     extract_text_putc(facts->text, '}');
 }
 
@@ -182,6 +182,8 @@ static void put_losses(struct facts *facts, const struct extract_info *info,
     bool says_more = facts->json || !info->lost_known;
     if (info->lost_known) {
         facts_number(facts, "events lost", info->events_lost);
+        if (info->gaps_not_exact)
+            facts_note(facts, "by the target's own count of all gaps together");
     } else {
         facts_unknown(facts, "events lost");
         facts_note(facts, "%s", why_unknown(info, ring));

@@ -88,10 +88,10 @@ static void put_losses(struct extract_text *text, const struct extract_log_info 
         const struct extract_loss_info *loss = &log->losses[i];
         if (!loss->gaps)
             continue;
-        if (loss->not_exact && !loss->at_least)
+        if (!loss->is_exact && !loss->at_least)
             extract_text_puts(text, "an unknown number of events was lost");
         else {
-            extract_text_puts(text, loss->not_exact ? "at least " : "");
+            extract_text_puts(text, loss->is_exact ? "" : "at least ");
             put_count(text, loss->at_least, "event was lost", "events were lost");
         }
         extract_text_puts(text, " in ");

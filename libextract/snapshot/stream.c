@@ -11,6 +11,7 @@
 enum {
     TRIES = 8,  // copies, each of half as much as the one before
     READS = 4,  // of a header whose words do not fit
+    LOOKS = 4,  // for two that are alike, since what is counted holds then
     HOLES = 64, // that are told apart
     INDEX_LEAST = 64
 };
@@ -77,7 +78,7 @@ static bool is_same(const struct extract_reach *a, const struct extract_reach *b
 }
 
 // The places that the copy starts from. The first copy of a target that stands takes those that
-// the ring was found with.
+// the ring was found with; one that runs, and counts, is looked at until two looks are alike.
 static bool read_before(struct copy *copy, bool again)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
@@ -86,9 +87,11 @@ static bool read_before(struct copy *copy, bool again)
     bool fits = ring->format->stream->reach(ring, ring->header, &first);
     copy->before = first;
     copy->settled = fits && !again;
-    if (again) {
+    unsigned looks = !again ? 0 : first.uncounted || first.told ? 1 : LOOKS;
+    for (unsigned i = 0; !copy->settled && i < looks; i++) {
         bool read = read_reach(copy, ring->header, &copy->before);
-        copy->settled = fits && is_same(&first, &copy->before);
+        copy->settled = fits && read && is_same(&first, &copy->before);
+        first = copy->before;
         fits = read;
     }
     memcpy(snapshot->bytes, ring->header, ring->header_bytes);

@@ -238,9 +238,10 @@ static void take_entries(struct top_window *window, const struct extract_log_blo
 
 static void take_loss(struct top_window *window, const struct extract_log_block *block)
 {
+    bool is_gap = block->kind != EXTRACT_LOSS_EARLIER;
     window->state.lost += block->lost;
-    window->state.gaps++;
-    window->state.gaps_not_exact += block->modulo != 0;
+    window->state.gaps += is_gap;
+    window->state.gaps_not_exact += is_gap && block->modulo;
     window->next = block->first;
     window->next_known = true;
     top_window_clear(window);

@@ -134,6 +134,7 @@ static const struct extract_stream posix_stream_of_bytes = {
     .walk = posix_walk,
     .length = posix_length,
     .finished = posix_finished,
+    .begun = posix_begun,
     .border = posix_border,
     .object = posix_named,
     .beside = posix_copy_beside,

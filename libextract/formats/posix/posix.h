@@ -197,6 +197,7 @@ void posix_copy_beside(struct extract_snapshot *snapshot, struct extract_memory 
 // walk.c
 uint32_t posix_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
 uint32_t posix_finished(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
+bool posix_begun(const struct extract_ring *ring, const uint8_t *bytes, uint32_t head);
 uint32_t posix_border(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
                       uint32_t end);
 bool posix_named(const struct extract_ring *ring, const uint8_t *record, uint32_t length,

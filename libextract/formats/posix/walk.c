@@ -69,6 +69,15 @@ uint32_t posix_finished(const struct extract_ring *ring, const uint8_t *bytes, u
     return length;
 }
 
+// An open first word of that place. What an earlier turn left there is of another place, or done.
+bool posix_begun(const struct extract_ring *ring, const uint8_t *bytes, uint32_t head)
+{
+    enum { OPEN = 1 };
+    struct extract_cursor c = extract_cursor_make(bytes, 4, ring->byte_order);
+    uint32_t first = extract_cursor_u32(&c);
+    return first >> 30 == OPEN && posix_record_words(first, head / 4);
+}
+
 bool posix_named(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
                  uint64_t *number)
 {

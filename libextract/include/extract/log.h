@@ -49,7 +49,10 @@ enum extract_log_loss {      // why entries are missing
     EXTRACT_LOSS_UNREADABLE, // the target or the probe did not answer
     EXTRACT_LOSS_LOG_FULL,   // the log had no room (disk full)
     EXTRACT_LOSS_REFUSED,    // the target itself had no room for them
-    EXTRACT_LOSS_NUMBERS     // not in logs: entries of a ring skip numbers
+    EXTRACT_LOSS_NUMBERS,    // not in logs: entries of a ring skip numbers
+    // No gap: so many more were lost in the gaps before, which stated the least number only. If it
+    // is exact, the losses of all gaps up to here add up to the target's own count.
+    EXTRACT_LOSS_EARLIER
 };
 
 enum extract_log_mark {

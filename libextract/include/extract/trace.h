@@ -51,6 +51,7 @@ struct extract_loss_info {
     uint64_t gaps;      // where some are missing
     uint64_t not_exact; // gaps of which only the least number is known
     uint64_t at_least;  // entries, in all gaps together
+    bool is_exact;      // which is the number
 };
 
 enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_REFUSED + 1 };

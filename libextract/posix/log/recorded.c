@@ -107,7 +107,8 @@ static void take_records(struct posix_recorded *r, const struct extract_log_bloc
 
 static void take_loss(struct posix_recorded *r, const struct extract_log_block *block)
 {
-    break_off(r, block->kind != EXTRACT_LOSS_REFUSED);
+    if (block->kind != EXTRACT_LOSS_EARLIER)
+        break_off(r, block->kind != EXTRACT_LOSS_REFUSED);
     r->expected = block->first;
     r->numbered = true;
 }

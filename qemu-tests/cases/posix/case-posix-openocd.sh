@@ -34,8 +34,9 @@ balances() { # LOG
     counted
     proven "$1" || return 1
     cat "$work/proven"
+    "$ringside" info --json "$1" >"$work/info" 2>"$work/err"
     [ $(($(proven_count events) + $(proven_count lost))) -eq "$total" ] &&
-        [ "$(proven_count proofs)" -gt 0 ] && return 0
+        [ "$(proven_count proofs)" -gt 0 ] && jq -e .events_lost_exact "$work/info" && return 0
     echo "the firmware counted $total"
     return 1
 }

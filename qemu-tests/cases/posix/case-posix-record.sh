@@ -58,8 +58,9 @@ balances() { # NAME
     counted
     proven "$work/$1.log" || return 1
     cat "$work/proven"
+    "$ringside" info --json "$work/$1.log" >"$work/info" 2>"$work/err"
     [ $(($(proven_count events) + $(proven_count lost))) -eq "$total" ] &&
-        [ "$(proven_count proofs)" -gt 0 ] && return 0
+        [ "$(proven_count proofs)" -gt 0 ] && jq -e .events_lost_exact "$work/info" && return 0
     echo "the firmware counted $recorded recorded, $refused refused"
     return 1
 }

@@ -230,9 +230,9 @@ static void note(struct replay *p, const struct extract_event *event)
     if (event->id == EXTRACT_ID_LOST && event->field[0] == EXTRACT_LOSS_REFUSED) {
         p->refused += event->field[1];
     } else if (event->id == EXTRACT_ID_LOST) {
-        p->losses++;
-        p->exact += event->fields == 3;
-        p->lost += event->fields > 1 ? event->field[1] : 0;
+        p->lost += event->field[EXTRACT_LOST_AT_LEAST];
+        p->losses += event->field[0] != EXTRACT_LOSS_EARLIER;
+        p->exact += event->field[0] != EXTRACT_LOSS_EARLIER && event->field[EXTRACT_LOST_EXACT];
     } else if (event->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET) {
         p->resets++;
         memset(p->next, 0, sizeof p->next);
@@ -272,6 +272,7 @@ static void check_sum(const struct replay *p, const struct extract_record_status
     assert_int_equal(p->refused, stream()->refused);
     assert_int_equal(stream()->recorded + stream()->refused, asked + 1); // and the start
     assert_int_equal(status->lost, p->lost + p->refused);
+    assert_true(status->lost_is_exact); // by the stream's own counts, though single gaps are not
     assert_int_equal(status->entries, p->users + p->system);
 }
 

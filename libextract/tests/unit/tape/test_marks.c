@@ -167,6 +167,52 @@ static void test_every_loss(void **state)
     log_look_close(&look);
 }
 
+// The target's own count makes the sum exact, though a gap stays as it was stated; a restart of the
+// trace ends what that count can tell, and another gap needs another count.
+static void test_losses_of_earlier_gaps(void **state)
+{
+    static const struct {
+        bool restarts, goes_on;
+        uint64_t modulo;
+        const char *lost;
+    } cases[] = {
+        {false, false, 0, "events lost: 45 (by the target's own count of all gaps together)\n"},
+        {false, false, EXTRACT_LOG_ANY_MORE, "events lost: unknown (not every gap is exact)\n"
+                                             "events lost at least: 45\n"},
+        {true, false, 0, "events lost: unknown (not every gap is exact)\n"
+                         "events lost at least: 45\n"},
+        {false, true, 0, "events lost: unknown (not every gap is exact)\n"
+                         "events lost at least: 49\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin();
+        log_entries(&file, &image, 0, 4);
+        log_loss(&file, EXTRACT_LOSS_LAPPED, 40, EXTRACT_LOG_ANY_MORE);
+        log_entries(&file, &image, 8, 4);
+        if (cases[i].restarts)
+            log_mark(&file, EXTRACT_MARK_RESET, 0, "");
+        log_loss(&file, EXTRACT_LOSS_EARLIER, 5, cases[i].modulo);
+        log_entries(&file, &image, 12, 4);
+        if (cases[i].goes_on)
+            log_loss(&file, EXTRACT_LOSS_LAPPED, 4, EXTRACT_LOG_ANY_MORE);
+        end(NULL);
+        unsigned gaps = cases[i].goes_on ? 2 : 1;
+        bool is_exact = !cases[i].restarts && !cases[i].goes_on && !cases[i].modulo;
+        assert_int_equal(look.info->lost_known, is_exact);
+        assert_int_equal(look.info->log->status.lost_known, is_exact);
+        assert_int_equal(look.info->gaps, gaps);
+        assert_int_equal(look.info->gaps_not_exact, gaps);
+        assert_line("info", cases[i].lost);
+        assert_line("report", "events lost reason=lapped lost_at_least=40 lost_exact=no\n");
+        assert_line("report", "events lost reason=earlier gaps lost_at_least=5 lost_exact=");
+        assert_line("damage", is_exact ? "45 events were lost in 1 gap: "
+                              : gaps > 1 ? "at least 49 events were lost in 2 gaps: "
+                                         : "at least 45 events were lost in 1 gap: ");
+        log_look_close(&look);
+    }
+}
+
 static void test_unknown_loss(void **state)
 {
     (void)state;
@@ -472,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_every_mark),
         cmocka_unit_test(test_words_of_marks),
         cmocka_unit_test(test_every_loss),
+        cmocka_unit_test(test_losses_of_earlier_gaps),
         cmocka_unit_test(test_unknown_loss),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_filters_far_in),
