@@ -70,8 +70,8 @@ struct extract_record_status {
     // that are certainly lost in all of them together.
     uint64_t gaps, gaps_not_exact, lost;
     bool lost_is_exact; // the target's counts show that no more than `lost` are missing
-    uint64_t laps;   // times that the writer was seen to have lapped the recorder
-    uint64_t resets; // times that the ring was found empty or elsewhere
+    uint64_t laps;      // times that the writer was seen to have lapped the recorder
+    uint64_t resets;    // times that the ring was found empty or elsewhere
     uint64_t polls;
     uint64_t failed;                 // polls that found no target
     uint32_t pending;                // read, but held back: not final yet

@@ -177,12 +177,15 @@ static void test_losses_of_earlier_gaps(void **state)
         const char *lost;
     } cases[] = {
         {false, false, 0, "events lost: 45 (by the target's own count of all gaps together)\n"},
-        {false, false, EXTRACT_LOG_ANY_MORE, "events lost: unknown (not every gap is exact)\n"
-                                             "events lost at least: 45\n"},
-        {true, false, 0, "events lost: unknown (not every gap is exact)\n"
-                         "events lost at least: 45\n"},
-        {false, true, 0, "events lost: unknown (not every gap is exact)\n"
-                         "events lost at least: 49\n"},
+        {false, false, EXTRACT_LOG_ANY_MORE,
+         "events lost: unknown (not every gap is exact)\n"
+         "events lost at least: 45\n"},
+        {true, false, 0,
+         "events lost: unknown (not every gap is exact)\n"
+         "events lost at least: 45\n"},
+        {false, true, 0,
+         "events lost: unknown (not every gap is exact)\n"
+         "events lost at least: 49\n"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -206,7 +209,7 @@ static void test_losses_of_earlier_gaps(void **state)
         assert_line("info", cases[i].lost);
         assert_line("report", "events lost reason=lapped lost_at_least=40 lost_exact=no\n");
         assert_line("report", "events lost reason=earlier gaps lost_at_least=5 lost_exact=");
-        assert_line("damage", is_exact ? "45 events were lost in 1 gap: "
+        assert_line("damage", is_exact   ? "45 events were lost in 1 gap: "
                               : gaps > 1 ? "at least 49 events were lost in 2 gaps: "
                                          : "at least 45 events were lost in 1 gap: ");
         log_look_close(&look);
