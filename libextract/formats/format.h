@@ -266,7 +266,7 @@ struct extract_target_words {
 struct extract_format {
     const char *name;   // "threadx"
     const char *title;  // for messages
-    const char *suffix; // of files that `save` writes: "trx"
+    const char *suffix; // of dump files: "trx"
 
     // Finds the ring through the firmware's symbols (may be NULL: NOTFOUND).
     enum extract_code (*find)(struct extract_ring *ring, struct extract_memory *memory,
@@ -349,10 +349,6 @@ struct extract_format {
     // name's address stands, and how many bytes long that pointer is. False when unknown.
     bool (*name_pointer)(const struct extract_ring *ring, struct extract_memory *memory,
                          struct extract_symbols *symbols, uint64_t address, uint64_t *name);
-
-    // Writes the ring as a file of the format's own kind. Errors: NOMEM.
-    enum extract_code (*save)(struct extract_text *text, const struct extract_trace *trace,
-                              struct extract_error *error);
 
     const struct extract_follow *follow; // NULL: its rings cannot be followed
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // memory: Intel HEX images. In: a file. Out: spans of its data. Standard: Intel Hexadecimal Object
 // File Format Specification, revision A, January 6, 1988.
-#include "memory/kinds.h"
+#include "memory/images.h"
 #include "memory/records.h"
 
 enum record_type { DATA, END, SEGMENT_BASE, SEGMENT_START, LINEAR_BASE, LINEAR_START };

@@ -82,4 +82,9 @@ uint64_t extract_memory_skip_holes(const struct extract_memory *memory, uint64_t
 // the span when none does.
 size_t extract_images_extent(const struct extract_images *images, uint64_t address, size_t length);
 
+// Whether the bytes begin like a ThreadX trace, like a record of Intel HEX, like an S-record.
+bool extract_trx_is(const uint8_t *bytes, size_t length);
+bool extract_hex_is(const uint8_t *bytes, size_t length);
+bool extract_srec_is(const uint8_t *bytes, size_t length);
+
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // memory: Motorola S-record images. In: a file. Out: spans of its data. Standard: Motorola M68000
 // Family Programmer's Reference Manual (M68000PM/AD, REV. 1), appendix C "S-Record Output Format".
-#include "memory/kinds.h"
+#include "memory/images.h"
 #include "memory/records.h"
 
 // Bytes of address by record type, '0' to '9'; 0 for the type that is not defined.

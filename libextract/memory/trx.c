@@ -2,7 +2,6 @@
 // memory: ThreadX trace dumps (.trx). In: a file. Out: one region at the address where the buffer
 // lay on the target. Standard: ThreadX 6.4.2, common/inc/tx_trace.h, TX_TRACE_HEADER_STRUCT; only
 // its first words are read here, the rest is the trace format's.
-#include "memory/kinds.h"
 #include "base/cursor.h"
 #include "base/trx.h"
 #include "memory/images.h"

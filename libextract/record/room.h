@@ -3,6 +3,7 @@
 #ifndef EXTRACT_RECORD_ROOM_H
 #define EXTRACT_RECORD_ROOM_H
 
+#include "base/map.h"
 #include "base/stamps.h"
 #include "events/room.h"
 #include "formats/format.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: the events of a view. In: a view. Out: lines of JSON; text is made in columns.
-#include "columns/columns.h"
-#include "trazer/trazer.h"
+#include "report/columns/columns.h"
+#include "report/rkh/trazer.h"
 #include <stdlib.h>
 
 static void *failed(struct report *report)

@@ -11,10 +11,6 @@ enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
                                             struct extract_memory *memory, uint64_t spill,
                                             struct extract_error *error);
 
-// A block that will be used from end to end, just allocated: a large one comes in large pages,
-// where the system has them, for else half of the time of a copy goes into getting small ones.
-void extract_block_advise(void *block, size_t bytes);
-
 // Copies [from, to), offsets in the copy, and tells what cannot be read. `base` is the address that
 // its first byte stands for.
 void extract_snapshot_copy(struct extract_snapshot *snapshot, struct extract_memory *memory,

@@ -5,10 +5,10 @@
 // come in one read; then the live pointer is read again. What the writer may have touched between
 // is marked.
 #include "base/cursor.h"
+#include "base/grow.h"
 #include "snapshot/room.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -16,17 +16,8 @@ enum {
     HOLE_STEPS = 64,      // a span with holes is read in at most about so many pieces
     EARLY_LOOK = 1 << 20, // rings larger than this are read at one place first
     WITNESS_MOST = 64,    // bytes of a slot that can be a witness
-    LARGE = 1 << 22,      // bytes of a block that large pages are worth it for
     NEWEST_TRIES = 7      // copies of ever smaller parts, when the whole ring is too much
 };
-
-const char *extract_verdict_name(enum extract_verdict verdict)
-{
-    static const char *const names[EXTRACT_VERDICTS] = {
-        "good",       "provisional", "torn",         "unused",     "overwritten",
-        "unreadable", "invalid",     "bad checksum", "bad length", "unknown id"};
-    return (unsigned)verdict < EXTRACT_VERDICTS ? names[verdict] : "unknown";
-}
 
 // Bytes that [a, b) and [c, d) have in common.
 static uint64_t common(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
@@ -315,14 +306,6 @@ static bool copy_and_judge(struct extract_snapshot *snapshot, struct extract_mem
     if (running && (!found || !is_same(ring, &before, &after)))
         save_newest(snapshot, memory);
     return true;
-}
-
-void extract_block_advise(void *block, size_t bytes)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)block;
-    uintptr_t first = (start + page - 1) / page * page;
-    if (bytes >= LARGE) // what it says is of no matter: small pages do as well
-        (void)madvise((void *)first, (start + bytes - first) / page * page, MADV_HUGEPAGE);
 }
 
 // The byte of a large ring that is read first, before memory for all of it is asked for: its last

@@ -9,11 +9,10 @@
 #include <string.h>
 
 enum {
-    TRIES = 8,  // copies, each of half as much as the one before
-    READS = 4,  // of a header whose words do not fit
-    LOOKS = 4,  // for two that are alike, since what is counted holds then
-    HOLES = 64, // that are told apart
-    INDEX_LEAST = 64
+    TRIES = 8, // copies, each of half as much as the one before
+    READS = 4, // of a header whose words do not fit
+    LOOKS = 4, // for two that are alike, since what is counted holds then
+    HOLES = 64 // that are told apart
 };
 
 struct hole {
@@ -30,26 +29,6 @@ struct copy {
     uint64_t missing;        // bytes of all holes
     enum extract_code fault; // of a copy that failed
 };
-
-bool extract_snapshot_reserve(struct extract_snapshot *snapshot, uint32_t more)
-{
-    uint32_t room = snapshot->index_room * 2 + INDEX_LEAST;
-    uint32_t count = snapshot->ring.entries.count;
-    if (more <= snapshot->index_room - count)
-        return true;
-    room = room - count < more ? count + more : room;
-    struct extract_extent *index = realloc(snapshot->index, room * sizeof *index);
-    if (!index)
-        return false;
-    snapshot->index = index;
-    extract_block_advise(index, room * sizeof *index);
-    uint8_t *verdict = realloc(snapshot->verdict, room);
-    if (!verdict)
-        return false;
-    snapshot->verdict = verdict;
-    snapshot->index_room = room;
-    return true;
-}
 
 // ---- the places ----
 

@@ -2,7 +2,7 @@
 // analysis/rkh: messages and timers. In: posts, gets, timeouts. Out: how many there were, and how
 // long they waited.
 //
-// The model of the queues (trazer/queues.c) says which post a get is of. A timeout is followed by
+// The model of the queues (posts.c) says which post a get is of. A timeout is followed by
 // the post of its signal.
 #include "analysis/rkh/study.h"
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void note_queue(struct rkh_object *object, const struct extract_event *ev
 
 static void take_post(struct rkh_study *study, const struct extract_event *event,
                       struct rkh_object *object, struct rkh_signal *signal,
-                      const struct trazer_derived *derived)
+                      const struct rkh_post_match *derived)
 {
     bool timer = study->fired.timer && study->fired.object == object->address &&
                  study->fired.signal == signal->signal;
@@ -66,9 +66,9 @@ static void take_post(struct rkh_study *study, const struct extract_event *event
 
 static void take_get(struct rkh_study *study, const struct extract_event *event,
                      struct rkh_object *object, struct rkh_signal *signal,
-                     const struct trazer_derived *derived)
+                     const struct rkh_post_match *derived)
 {
-    const struct trazer_post *post = derived->post;
+    const struct rkh_post *post = derived->post;
     bool sure = post && derived->sure;
     if (!study->now.counts)
         return;
@@ -149,7 +149,7 @@ static void take_object(struct rkh_study *study, const struct extract_event *eve
 }
 
 static void take_message(struct rkh_study *study, const struct extract_event *event,
-                         const struct trazer_derived *derived)
+                         const struct rkh_post_match *derived)
 {
     uint64_t address, number;
     struct rkh_object *object;
@@ -166,8 +166,8 @@ static void take_message(struct rkh_study *study, const struct extract_event *ev
 
 void rkh_messages_take(struct rkh_study *study, const struct extract_event *event)
 {
-    struct trazer_derived derived;
-    if (!trazer_queues_take(&study->model, event, &derived))
+    struct rkh_post_match derived;
+    if (!rkh_post_queues_take(&study->model, event, &derived))
         study->failed = true;
     else if (event->id >= RKH_SMA_GET && event->id <= RKH_SMA_LIFO)
         take_message(study, event, &derived);

@@ -132,7 +132,7 @@ static void take_event(struct rkh_study *study, const struct extract_event *even
 static void take_mark(struct rkh_study *study, const struct extract_event *mark)
 {
     bool loss = study->now.counts && extract_id_is_loss(mark->id) && !study->lacking;
-    if (!trazer_is_break(mark))
+    if (!rkh_posts_may_be_missing(mark))
         return;
     study->losses += loss;
     study->lacking |= loss;
@@ -223,7 +223,7 @@ static bool prepare(struct rkh_study *study)
     fits &= rkh_table_init(&study->pools, sizeof(struct rkh_pool));
     fits &= rkh_table_init(&study->event_pools, sizeof(struct rkh_event_pool));
     fits &= rkh_table_init(&study->timers, sizeof(struct rkh_timer));
-    return trazer_queues_init(&study->model) && fits;
+    return rkh_post_queues_init(&study->model) && fits;
 }
 
 // What the runs of the stream have: some may have stamps, and others not.
@@ -268,7 +268,7 @@ void rkh_study_free(struct rkh_study *study)
                                   &study->timers};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         rkh_table_free(tables[i]);
-    trazer_queues_free(&study->model);
+    rkh_post_queues_free(&study->model);
     extract_text_free(&study->modules);
     free(study->turns);
     free(study->breaks);

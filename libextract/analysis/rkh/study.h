@@ -6,8 +6,9 @@
 #ifndef EXTRACT_ANALYSIS_RKH_STUDY_H
 #define EXTRACT_ANALYSIS_RKH_STUDY_H
 
+#include "analysis/rkh/posts.h"
 #include "analysis/rkh/table.h"
-#include "trazer/trazer.h"
+#include <extract/report.h>
 
 // Ids of events that say something beyond their names.
 enum rkh_event {
@@ -182,7 +183,7 @@ struct rkh_study {
     size_t assertion_count, assertion_room;
     struct extract_text modules; // NUL-ended
     // On the way:
-    struct trazer_queues model;
+    struct rkh_post_queues model;
     struct rkh_samples latencies, timeouts;
     const struct extract_ring *ring;
     uint64_t spans[EXTRACT_RKH_LAYOUTS]; // of `now.span`, what belongs to the runs of a layout

@@ -3,6 +3,7 @@
 #ifndef EXTRACT_ANALYSIS_RKH_TABLE_H
 #define EXTRACT_ANALYSIS_RKH_TABLE_H
 
+#include "base/map.h"
 #include "base/grow.h"
 #include "events/room.h"
 

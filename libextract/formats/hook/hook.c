@@ -160,7 +160,6 @@ const struct extract_format extract_format_hook = {
     .stream = &hook_stream,
     .type = hook_type,
     .decode = hook_decode,
-    .save = hook_save,
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_16,
     .entry = hook_entry,

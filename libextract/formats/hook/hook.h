@@ -116,8 +116,4 @@ bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bo
 void hook_stamps(struct extract_snapshot *snapshot, uint32_t from);
 uint32_t hook_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
 
-// save.c
-enum extract_code hook_save(struct extract_text *text, const struct extract_trace *trace,
-                            struct extract_error *error);
-
 #endif

@@ -157,7 +157,6 @@ const struct extract_format extract_format_posix = {
     .user_ids = POSIX_USER,
     .users_share = true,
     .decode = decode,
-    .save = posix_save,
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_PLAIN,
     .entry = posix_entry,

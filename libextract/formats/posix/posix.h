@@ -209,13 +209,4 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
 bool posix_entry(const struct extract_ring *ring, const struct extract_event *event,
                  struct extract_entry *entry, uint8_t *room);
 
-// save.c
-enum extract_code posix_save(struct extract_text *text, const struct extract_trace *trace,
-                             struct extract_error *error);
-// recording.c: the same of the entries of a log, which are all that the snapshot holds beside
-// names.
-enum extract_code posix_save_recording(struct extract_text *text,
-                                       const struct extract_snapshot *snapshot,
-                                       struct extract_error *error);
-
 #endif

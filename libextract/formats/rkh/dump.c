@@ -5,7 +5,6 @@
 // Source: docs/formats/rkh.md, "A ring as a file".
 #include "base/cursor.h"
 #include "formats/rkh/rkh.h"
-#include "log/block.h"
 #include "memory/images.h"
 #include <stdlib.h>
 
@@ -34,15 +33,15 @@ static void put_words(uint8_t record[RKH_RECORD], const struct extract_ring *rin
     struct rkh_live live = rkh_live_of(ring->header);
     memset(record, 0, RKH_RECORD);
     memcpy(record, mark, sizeof mark);
-    extract_log_store(record + 8, VERSION, 4);
-    extract_log_store(record + 12, ring->byte_order, 4);
-    extract_log_store(record + 16, live.start, 8);
-    extract_log_store(record + 24, live.size, 4);
-    extract_log_store(record + 28, live.size ? live.head % live.size : 0, 4);
-    extract_log_store(record + 32, live.pending, 4);
-    extract_log_store(record + 36, valid, 4);
-    extract_log_store(record + 40, live.chk_known ? HAS_CHK : 0, 4);
-    extract_log_store(record + 44, live.chk_known ? live.chk : 0, 4);
+    extract_store(record + 8, VERSION, 4, EXTRACT_LITTLE);
+    extract_store(record + 12, ring->byte_order, 4, EXTRACT_LITTLE);
+    extract_store(record + 16, live.start, 8, EXTRACT_LITTLE);
+    extract_store(record + 24, live.size, 4, EXTRACT_LITTLE);
+    extract_store(record + 28, live.size ? live.head % live.size : 0, 4, EXTRACT_LITTLE);
+    extract_store(record + 32, live.pending, 4, EXTRACT_LITTLE);
+    extract_store(record + 36, valid, 4, EXTRACT_LITTLE);
+    extract_store(record + 40, live.chk_known ? HAS_CHK : 0, 4, EXTRACT_LITTLE);
+    extract_store(record + 44, live.chk_known ? live.chk : 0, 4, EXTRACT_LITTLE);
 }
 
 uint32_t rkh_describe(const struct extract_ring *ring, uint8_t record[EXTRACT_HEADER_MAX])
@@ -50,12 +49,12 @@ uint32_t rkh_describe(const struct extract_ring *ring, uint8_t record[EXTRACT_HE
     const struct extract_rkh *rkh = &ring->rkh;
     uint64_t from = 0;
     put_words(record, ring, 0);
-    extract_log_store(record + 48, ring->near, 8);
+    extract_store(record + 48, ring->near, 8, EXTRACT_LITTLE);
     for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++) {
-        extract_log_store(record + SETTINGS + 4 * key, rkh->value[key], 4);
+        extract_store(record + SETTINGS + 4 * key, rkh->value[key], 4, EXTRACT_LITTLE);
         from |= (uint64_t)rkh->from[key] << FROM_BITS * key;
     }
-    extract_log_store(record + SETTINGS + 4 * EXTRACT_RKH_KEYS, from, 8);
+    extract_store(record + SETTINGS + 4 * EXTRACT_RKH_KEYS, from, 8, EXTRACT_LITTLE);
     return RKH_RECORD;
 }
 

@@ -222,7 +222,6 @@ const struct extract_format extract_format_rkh = {
     .user_ids = RKH_USER,
     .thread_type = "active object",
     .text = text_at,
-    .save = rkh_save,
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_PLAIN,
     .entry = rkh_entry,

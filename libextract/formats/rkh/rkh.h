@@ -270,8 +270,4 @@ bool rkh_dump_at(struct extract_ring *ring, struct extract_memory *memory, uint6
 enum extract_code rkh_dump(struct extract_text *text, const struct extract_snapshot *snapshot,
                            struct extract_error *error);
 
-// save.c
-enum extract_code rkh_save(struct extract_text *text, const struct extract_trace *trace,
-                           struct extract_error *error);
-
 #endif

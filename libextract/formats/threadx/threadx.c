@@ -203,7 +203,6 @@ const struct extract_format extract_format_threadx = {
     .stamp = threadx_stamp,
     .decode = threadx_decode,
     .name_pointer = threadx_name_pointer,
-    .save = threadx_save,
     .follow = &threadx_follow,
     .hooks = EXTRACT_HOOKS_PLAIN,
 };

@@ -80,9 +80,6 @@ uint64_t threadx_stamp(const struct extract_snapshot *snapshot, uint32_t slot);
 bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
                           struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 
-enum extract_code threadx_save(struct extract_text *text, const struct extract_trace *trace,
-                               struct extract_error *error);
-
 extern const struct extract_follow threadx_follow; // follow.c
 // Words of an event that its service fills in after it was made: bit i for the i-th word.
 uint32_t threadx_late_words(uint32_t id);

@@ -8,7 +8,7 @@
 // A chart that is being collected.
 struct collector {
     struct chart *chart;
-    struct trazer_queues model;
+    struct rkh_post_queues model;
     struct extract_map states; // what an active object is in, as an index of `state` + 1
     uint64_t *state;
     size_t state_count, state_room;
@@ -110,7 +110,7 @@ static void take_state(struct collector *c, const struct extract_event *event, b
 // ---- events to rows ----
 
 static void take_message(struct collector *c, const struct extract_event *event,
-                         const struct trazer_derived *derived, bool shown)
+                         const struct rkh_post_match *derived, bool shown)
 {
     uint64_t object;
     if (!rkh_field(event, "ao", &object))
@@ -235,9 +235,9 @@ static void take_shown(struct collector *c, const struct extract_event *event)
 
 static void take_event(struct collector *c, const struct extract_event *event, bool shown)
 {
-    struct trazer_derived derived;
+    struct rkh_post_match derived;
     bool gap = event->flags & EXTRACT_FLAG_GAP || extract_event_is_break(event);
-    c->failed |= !trazer_queues_take(&c->model, event, &derived);
+    c->failed |= !rkh_post_queues_take(&c->model, event, &derived);
     c->gap |= gap;
     if (gap)
         c->running = 0;
@@ -433,12 +433,12 @@ static bool collect(struct chart *chart, const struct extract_view *view)
     struct collector c = {.chart = chart};
     struct extract_sink sink = {.all = take_events, .context = &c};
     chart->rows = malloc(CHART_ROWS * sizeof *chart->rows);
-    bool fits = trazer_queues_init(&c.model);
+    bool fits = rkh_post_queues_init(&c.model);
     fits = extract_map_init(&c.states, 0) && fits && chart->rows;
     if (fits)
         extract_view_run(view, &sink);
     fits = fits && !c.failed && unroll(chart, chart->left_out ? c.next : 0);
-    trazer_queues_free(&c.model);
+    rkh_post_queues_free(&c.model);
     extract_map_free(&c.states);
     free(c.state);
     return fits && !chart->texts.code;

@@ -3,6 +3,7 @@
 #ifndef EXTRACT_REPORT_RKH_CHART_H
 #define EXTRACT_REPORT_RKH_CHART_H
 
+#include "base/map.h"
 #include "report/rkh/rkh_report.h"
 
 enum { CHART_ROWS = 4000 }; // that are kept at most: the newest

@@ -4,7 +4,7 @@
 // What is checked, besides that nothing crashes, leaks or hangs: regions are sorted and disjoint,
 // hold no more than the file does, can be read to their last byte, and end where they say.
 #include "memory/core.h"
-#include "memory/kinds.h"
+#include "session/kinds.h"
 #include <stdlib.h>
 #include <string.h>
 

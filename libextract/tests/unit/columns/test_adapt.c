@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Events as entries: the bytes, ids, contexts and names that templates see. Truth: the layout of
 // hook words (AIX: trchook, "hook word") and docs/formats/threadx.md, "As hook entries", by hand.
-#include "columns/adapt.h"
+#include "report/columns/adapt.h"
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 

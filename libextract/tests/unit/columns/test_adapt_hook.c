@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Records of hook words through the adaptor: the format's own entries, ids of 16 bits, who made
 // them. Truth: docs/formats/hook.md and the layout of AIX's hook words, by hand.
-#include "columns/adapt.h"
+#include "report/columns/adapt.h"
 #include "tests/unit/hook/hook_builder.h"
 
 enum { TID = 0x20004000 };

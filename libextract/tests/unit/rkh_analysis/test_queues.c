@@ -4,7 +4,7 @@
 // Truth: frames written by hand; in the model a signal 7 is posted and taken twice.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/trazer/rkh_stream.h"
-#include "trazer/trazer.h"
+#include "report/rkh/trazer.h"
 
 enum { POST_FIRST = 1, GET_FIRST, POST_LAST, GET_LAST, EVENTS };
 
@@ -28,13 +28,13 @@ static void take_all(const struct extract_event *events, uint32_t mark, bool fir
                      bool numbered)
 {
     const struct extract_event between = {.id = mark};
-    struct trazer_queues queues;
-    struct trazer_derived derived;
-    assert_true(trazer_queues_init(&queues));
+    struct rkh_post_queues queues;
+    struct rkh_post_match derived;
+    assert_true(rkh_post_queues_init(&queues));
     for (unsigned i = 0; i < EVENTS; i++) {
         if (mark && i == GET_FIRST)
-            assert_true(trazer_queues_take(&queues, &between, &derived));
-        assert_true(trazer_queues_take(&queues, &events[i], &derived));
+            assert_true(rkh_post_queues_take(&queues, &between, &derived));
+        assert_true(rkh_post_queues_take(&queues, &events[i], &derived));
         if (i == GET_FIRST)
             assert_int_equal(derived.sure, first_sure);
         if (i == GET_LAST) {
@@ -42,7 +42,7 @@ static void take_all(const struct extract_event *events, uint32_t mark, bool fir
             assert_int_equal(derived.number, numbered ? 2 : -1);
         }
     }
-    trazer_queues_free(&queues);
+    rkh_post_queues_free(&queues);
 }
 
 static void test_marks(void **state)
@@ -67,8 +67,8 @@ static void test_marks(void **state)
 // The first record of an object says that 254 others lie in front: they take the room of one.
 static void test_unseen(void **state)
 {
-    struct trazer_queues queues;
-    struct trazer_derived derived;
+    struct rkh_post_queues queues;
+    struct rkh_post_match derived;
     struct extract_memory *memory;
     struct extract_error error;
     struct look look;
@@ -85,27 +85,27 @@ static void test_unseen(void **state)
     look_open_memory(&look, memory, 0, NULL);
     const struct extract_event *events = look_events(&look, &count);
     assert_int_equal(count, 5);
-    assert_true(trazer_queues_init(&queues));
-    assert_true(trazer_queues_take(&queues, &events[1], &derived));
+    assert_true(rkh_post_queues_init(&queues));
+    assert_true(rkh_post_queues_take(&queues, &events[1], &derived));
     assert_int_equal(queues.queues[0].count, 255);
     assert_int_equal(queues.queues[0].used, 2);
     assert_int_equal(derived.post->number, 1);
-    assert_true(trazer_queues_take(&queues, &events[3], &derived));
+    assert_true(rkh_post_queues_take(&queues, &events[3], &derived));
     assert_int_equal(queues.queues[0].count, 254);
     assert_null(derived.post);
-    assert_true(trazer_queues_take(&queues, &events[4], &derived));
+    assert_true(rkh_post_queues_take(&queues, &events[4], &derived));
     assert_int_equal(queues.queues[0].count, 0);
     assert_non_null(derived.post);
     assert_int_equal(derived.post->number, 1);
     // One in front of those that were not seen, of which more come behind it.
-    assert_true(trazer_queues_take(&queues, &events[1], &derived));
-    assert_true(trazer_queues_take(&queues, &events[2], &derived));
+    assert_true(rkh_post_queues_take(&queues, &events[1], &derived));
+    assert_true(rkh_post_queues_take(&queues, &events[2], &derived));
     assert_int_equal(queues.queues[0].count, 1);
     assert_int_equal(derived.post->signal, 8);
-    assert_true(trazer_queues_take(&queues, &events[3], &derived));
+    assert_true(rkh_post_queues_take(&queues, &events[3], &derived));
     assert_int_equal(queues.queues[0].count, 254);
     assert_int_equal(queues.queues[0].used, 2);
-    trazer_queues_free(&queues);
+    rkh_post_queues_free(&queues);
     look_close(&look);
 }
 

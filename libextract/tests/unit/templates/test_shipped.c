@@ -2,7 +2,7 @@
 // The templates that come with Ringside: one for every id of the catalogue, and what each prints.
 // Truth: the catalogue libextract/formats/threadx-events.tsv, and a table of what each of its kinds
 // is printed as, by hand.
-#include "columns/adapt.h"
+#include "report/columns/adapt.h"
 #include "formats/format.h"
 #include "tests/unit/log_builder.h"
 #include "tests/unit/ring_builder.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The map from addresses to indices: what is found, and that no keys can be chosen that lie in one
 // place. Truth: the keys themselves; the inverse of a multiplier that a map could have.
-#include "events/room.h"
+#include "base/map.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// export: a ring as a file. In: a trace. Out: control block and buffer as they lay in memory.
+//
+// Source: docs/formats/hook.md, "The file".
+#include "export/export.h"
+#include "formats/hook/hook.h"
+#include <stdlib.h>
+
+struct image {
+    uint8_t *bytes;
+    uint32_t size; // of the buffer
+    enum extract_byte_order order;
+};
+
+static void put_word(struct image *image, enum extract_hooks_word at, uint64_t value)
+{
+    extract_store(image->bytes + at, (uint32_t)value, 4, image->order);
+}
+
+// The clock that the events have: a target may change its own while it is read, and what is blanked
+// may be all that had narrow stamps.
+static void put_clock(struct image *image, const struct extract_ring *ring)
+{
+    uint32_t bits = 0;
+    while (bits < 64 && ring->timer_mask >> bits)
+        bits++;
+    put_word(image, EXTRACT_HOOKS_AT_CLOCK_HZ, ring->hz);
+    put_word(image, EXTRACT_HOOKS_AT_CLOCK_BITS, bits);
+}
+
+// An entry that is not shown is blanked: another look must not find more in it. Such a stretch may
+// be longer than a frame can say.
+static void blank(struct image *image, uint32_t at, uint32_t length)
+{
+    while (length) {
+        uint32_t part = length < HOOK_FRAME_MOST ? length : HOOK_FRAME_MOST;
+        uint8_t *to = image->bytes + EXTRACT_HOOKS_HEADER + at % image->size;
+        extract_store(to, HOOK_FRAME_NONE | part, 4, image->order);
+        at += part;
+        length -= part;
+    }
+}
+
+// The places of a target that could not be copied may be none.
+static void put_entries(struct image *image, const struct extract_snapshot *snapshot)
+{
+    struct extract_reach reach;
+    uint32_t length = 0;
+    hook_reach(&snapshot->ring, image->bytes, &reach);
+    uint32_t head = reach.head / 4 * 4;
+    for (uint32_t i = 0; i < snapshot->ring.entries.count; i++) {
+        const struct extract_extent *place = &snapshot->index[i];
+        if (snapshot->verdict[i] > EXTRACT_PROVISIONAL)
+            blank(image, place->at, place->length);
+        length += place->length;
+    }
+    put_word(image, EXTRACT_HOOKS_AT_HEAD, head);
+    put_word(image, EXTRACT_HOOKS_AT_TAIL, head - length);
+}
+
+// The whole ring, as it was copied.
+static bool put_ring(struct image *image, const struct extract_snapshot *snapshot)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    image->size = (uint32_t)(ring->entries.end - ring->entries.start);
+    image->bytes = malloc((size_t)EXTRACT_HOOKS_HEADER + image->size);
+    if (!image->bytes)
+        return false;
+    memcpy(image->bytes, snapshot->bytes, (size_t)EXTRACT_HOOKS_HEADER + image->size);
+    put_entries(image, snapshot);
+    return true;
+}
+
+// The entries of a recording, as a ring that has room for them.
+static bool put_recording(struct image *image, const struct extract_snapshot *snapshot)
+{
+    uint32_t at = 0, count = snapshot->ring.entries.count;
+    image->size = HOOK_BUFFER_LEAST;
+    while (image->size < snapshot->ring.length)
+        image->size *= 2;
+    image->bytes = calloc(1, (size_t)EXTRACT_HOOKS_HEADER + image->size);
+    if (!image->bytes)
+        return false;
+    memcpy(image->bytes, snapshot->ring.header, EXTRACT_HOOKS_HEADER);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct extract_extent *place = &snapshot->index[i];
+        if (snapshot->verdict[i] > EXTRACT_PROVISIONAL)
+            blank(image, at, place->length);
+        else
+            memcpy(image->bytes + EXTRACT_HOOKS_HEADER + at, snapshot->bytes + place->offset,
+                   place->length);
+        at += place->length;
+    }
+    put_word(image, EXTRACT_HOOKS_AT_BUFFER_BYTES, image->size);
+    put_word(image, EXTRACT_HOOKS_AT_TAIL, 0);
+    put_word(image, EXTRACT_HOOKS_AT_HEAD, at);
+    put_word(image, EXTRACT_HOOKS_AT_RECORDS, count);
+    put_word(image, EXTRACT_HOOKS_AT_LOST,
+             snapshot->unwritten < UINT32_MAX ? snapshot->unwritten : UINT32_MAX);
+    return true;
+}
+
+enum extract_code export_hook(struct extract_text *text, const struct extract_trace *trace,
+                              struct extract_error *error)
+{
+    const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
+    const struct extract_ring *ring = &snapshot->ring;
+    struct image image = {.order = ring->byte_order};
+    bool is_ring = ring->address != ring->entries.start;
+    if (!(is_ring ? put_ring : put_recording)(&image, snapshot))
+        return extract_error_set(error, EXTRACT_NOMEM, "hook ring", NULL, "out of memory");
+    uint64_t address = ring->entries.start - EXTRACT_HOOKS_HEADER;
+    put_clock(&image, ring);
+    put_word(&image, EXTRACT_HOOKS_AT_ADDRESS, address);
+    put_word(&image, EXTRACT_HOOKS_AT_ADDRESS + 4, address >> 32);
+    extract_text_put(text, (const char *)image.bytes, (size_t)EXTRACT_HOOKS_HEADER + image.size);
+    free(image.bytes);
+    return text->code ? extract_error_set(error, text->code, "hook ring", NULL, "out of memory")
+                      : EXTRACT_OK;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// export: a recording as a file. In: the records of a log, and its names. Out: a stream that
+// has room for all of them, in a process block of its own.
+//
+// A record says where it lies in its ring, so each gets a new place. The stream block stays as far
+// from the start of its object as it was; names and ring follow it.
+//
+// Source: docs/formats/posix-ring.md, "The file".
+#include "export/export.h"
+#include "formats/posix/posix.h"
+#include <stdlib.h>
+
+enum {
+    AT_RING_WORDS = 20, // words of a stream block
+    AT_RECORDED = 56,
+    AT_REFUSED = 64,
+    PLACE_MASK = 0xFFFF // of a record's first word and its last
+};
+
+struct recording {
+    const struct extract_snapshot *snapshot;
+    const struct extract_ring *ring;
+    enum extract_byte_order order;
+    struct posix_stream stream; // as the log tells it
+    uint64_t address;           // of the object
+    uint32_t names_room, name_bytes, ids, ring_words;
+    uint32_t stream_bytes, names_at, ring_at; // offsets in it
+};
+
+static uint32_t pad(uint32_t bytes)
+{
+    return (bytes + 3) / 4 * 4;
+}
+
+// ---- what there is to be ----
+
+// The words of a ring that all records fit into; 0: there is no such ring.
+static uint32_t count_words(const struct extract_snapshot *snapshot)
+{
+    uint64_t bytes = 0;
+    uint32_t words = POSIX_RING_LEAST;
+    for (uint32_t i = 0; i < snapshot->ring.entries.count; i++)
+        bytes += pad(snapshot->index[i].length);
+    while (words < POSIX_RING_MOST && (uint64_t)words * 4 < bytes)
+        words *= 2;
+    return (uint64_t)words * 4 < bytes ? 0 : words;
+}
+
+// Names longer than a slot may be are none.
+static void plan_names(struct recording *r)
+{
+    const struct extract_slots *slots = &r->ring->registry;
+    uint32_t most = POSIX_IDS_MOST - POSIX_USER;
+    bool named = slots->count && slots->slot_bytes && slots->slot_bytes <= POSIX_NAME_MOST;
+    r->names_room = !named ? 1 : slots->count < most ? slots->count : most;
+    r->name_bytes = named ? pad(slots->slot_bytes) : 4;
+    r->ids = (POSIX_USER + r->names_room + 31) / 32 * 32;
+}
+
+static enum extract_code plan(struct recording *r, struct extract_error *error)
+{
+    r->ring_words = count_words(r->snapshot);
+    if (!r->ring_words)
+        return extract_error_set(error, EXTRACT_LIMIT, "POSIX trace",
+                                 "keep the log, which all commands read",
+                                 "a file of a stream has room for 64 MiB of events");
+    plan_names(r);
+    r->address = r->ring->entries.start - r->stream.ring_at;
+    r->stream_bytes = POSIX_STREAM_AT_FILTER + 2 * posix_filter_bytes(r->ids);
+    uint64_t names_at = (uint64_t)r->stream.back + r->stream_bytes;
+    uint64_t ring_at = names_at + (uint64_t)r->names_room * r->name_bytes;
+    uint64_t total = ring_at + (uint64_t)r->ring_words * 4;
+    if (total > UINT32_MAX || r->address + total < r->address)
+        return extract_error_set(error, EXTRACT_BAD, "POSIX trace", "keep the log instead",
+                                 "its stream block lies too far from its process block");
+    r->names_at = (uint32_t)names_at;
+    r->ring_at = (uint32_t)ring_at;
+    return EXTRACT_OK;
+}
+
+// ---- the parts ----
+
+static void put_word(const struct recording *r, uint8_t *to, uint64_t value)
+{
+    extract_store(to, value, 4, r->order);
+}
+
+static uint8_t *put_process(const struct recording *r, uint8_t *to)
+{
+    const uint32_t words[] = {POSIX_PROCESS_MAGIC,
+                              POSIX_VERSION,
+                              POSIX_HEADER,
+                              r->ring_at + r->ring_words * 4,
+                              1, // generation
+                              0, // nothing is active
+                              1,
+                              r->stream_bytes,
+                              r->stream.back,
+                              r->names_at,
+                              r->name_bytes,
+                              r->names_room,
+                              r->names_room,
+                              0, // none is being registered
+                              r->stream.layout_word,
+                              r->stream.clock_hz,
+                              r->ids,
+                              r->stream.pid};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        put_word(r, to + (size_t)4 * i, words[i]);
+    put_word(r, to + POSIX_BLOCK_AT_ADDRESS, r->address);
+    put_word(r, to + POSIX_BLOCK_AT_ADDRESS + 4, r->address >> 32);
+    return to + POSIX_HEADER;
+}
+
+static uint8_t *put_names(const struct recording *r, uint8_t *to)
+{
+    const struct extract_slots *slots = &r->ring->registry;
+    const uint8_t *names = posix_copy_names(r->snapshot);
+    uint32_t count = slots->slot_bytes <= r->name_bytes ? r->names_room : 0;
+    for (uint32_t i = 0; i < count && i < slots->count; i++)
+        memcpy(to + (size_t)i * r->name_bytes, names + (size_t)i * slots->slot_bytes,
+               slots->slot_bytes);
+    return to + (size_t)r->names_room * r->name_bytes;
+}
+
+static uint8_t *put_stream(const struct recording *r, uint8_t *to, uint32_t used, uint32_t count)
+{
+    uint64_t lost = r->snapshot->unwritten < UINT32_MAX ? r->snapshot->unwritten : UINT32_MAX;
+    memcpy(to, r->ring->header, POSIX_HEADER);
+    memcpy(to + POSIX_STREAM_AT_NAME, r->ring->posix.name, POSIX_STREAM_NAME);
+    memset(to + AT_RECORDED, 0, POSIX_STREAM_AT_REQUEST_DONE - AT_RECORDED);
+    put_word(r, to + POSIX_STREAM_AT_RING_AT, r->ring_at);
+    put_word(r, to + AT_RING_WORDS, r->ring_words);
+    put_word(r, to + POSIX_STREAM_AT_STATE, r->stream.state & POSIX_STATE_BOUND);
+    put_word(r, to + POSIX_STREAM_AT_HEAD, used / 4);
+    put_word(r, to + POSIX_STREAM_AT_TAIL, 0);
+    put_word(r, to + AT_RECORDED, count);
+    put_word(r, to + AT_REFUSED, lost);
+    put_word(r, to + POSIX_STREAM_AT_READ_POS, 0);
+    put_word(r, to + POSIX_STREAM_AT_REQUEST, r->stream.request_done);
+    return to + r->stream_bytes;
+}
+
+// Gives the word of a record that tells its place another one.
+static void put_place(const struct recording *r, uint8_t *word, uint32_t place)
+{
+    struct extract_cursor c = extract_cursor_make(word, 4, r->order);
+    put_word(r, word, (extract_cursor_u32(&c) & ~(uint32_t)PLACE_MASK) | (place & PLACE_MASK));
+}
+
+// What is no record is zeros. Returns the bytes; *count: of how many records.
+static uint32_t put_records(const struct recording *r, uint8_t *to, uint32_t *count)
+{
+    const struct extract_snapshot *snapshot = r->snapshot;
+    uint32_t at = 0;
+    *count = 0;
+    for (uint32_t i = 0; i < snapshot->ring.entries.count; i++) {
+        const struct extract_extent *place = &snapshot->index[i];
+        if (snapshot->verdict[i] <= EXTRACT_TORN) {
+            memcpy(to + at, snapshot->bytes + place->offset, place->length);
+            put_place(r, to + at, at / 4);
+            put_place(r, to + at + place->length - 4, at / 4);
+            ++*count;
+        }
+        at += pad(place->length);
+    }
+    return at;
+}
+
+enum extract_code export_posix_recording(struct extract_text *text,
+                                         const struct extract_snapshot *snapshot,
+                                         struct extract_error *error)
+{
+    struct recording r = {
+        .snapshot = snapshot, .ring = &snapshot->ring, .order = snapshot->ring.byte_order};
+    posix_stream_read(&r.stream, r.ring->header, sizeof r.ring->header);
+    enum extract_code code = plan(&r, error);
+    if (code)
+        return code;
+    size_t front = POSIX_HEADER + (size_t)r.names_room * r.name_bytes + r.stream_bytes;
+    size_t length = front + (size_t)r.ring_words * 4;
+    uint8_t *bytes = calloc(1, length);
+    if (!bytes)
+        return extract_error_set(error, EXTRACT_NOMEM, "POSIX trace", NULL, "out of memory");
+    uint32_t count, used = put_records(&r, bytes + front, &count);
+    put_stream(&r, put_names(&r, put_process(&r, bytes)), used, count);
+    extract_text_put(text, (const char *)bytes, length);
+    free(bytes);
+    return text->code ? extract_error_set(error, text->code, "POSIX trace", NULL, "out of memory")
+                      : EXTRACT_OK;
+}

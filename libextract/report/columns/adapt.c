@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: MIT
+// report/columns: events as entries. In: decoded events. Out: entries, names, and the text of
+// events that have no template. What each event becomes: docs/formats, "As hook entries".
+#include "report/columns/adapt.h"
+#include "base/cursor.h"
+#include "formats/format.h"
+#include "templates/shipped.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    INFO_WORDS = 4, // D1 to D4; D5 is the priority word
+    DATA_WORDS = INFO_WORDS + 1,
+    TYPE_DATA = 0xE,      // 32-bit hook words: data words and a stamp
+    FLAGS_STAMP = 0x8000, // 64-bit ones: the same
+    IDS_PLAIN = 0x1000    // ids below have three digits
+};
+
+// What more the memo's keys mean.
+enum {
+    TAG_LABEL = 64, // the label of a field, by its address
+    TAG_TYPE        // what an event is called, by its id
+};
+
+static inline __attribute__((always_inline)) uint8_t *put_word(uint8_t *to, unsigned word_bytes,
+                                                               uint64_t value)
+{
+    uint64_t wide = EXTRACT_HOST_BIG ? value : __builtin_bswap64(value);
+    uint32_t low = EXTRACT_HOST_BIG ? (uint32_t)value : __builtin_bswap32((uint32_t)value);
+    if (word_bytes == 8)
+        memcpy(to, &wide, sizeof wide);
+    else
+        memcpy(to, &low, sizeof low);
+    return to + word_bytes;
+}
+
+static inline uint16_t hook_of(uint32_t id)
+{
+    return (uint16_t)(id < IDS_PLAIN ? id << 4 : id);
+}
+
+static uint64_t hook_word(const struct extract_entry *entry)
+{
+    if (entry->bits == 32)
+        return (uint32_t)entry->hook >> 4 << 20 | (uint32_t)TYPE_DATA << 16 | entry->data;
+    return (uint64_t)FLAGS_STAMP << 48 | (uint64_t)entry->bytes_of_data << 32 |
+           (uint64_t)entry->hook << 16 | entry->data;
+}
+
+// ---- names ----
+
+// As a macro is printed, behind 0x.
+static void put_hex(struct extract_text *out, uint64_t value)
+{
+    char room[PEN_NUMBER + PEN_BLOCK];
+    struct pen pen = {NULL, room, room + sizeof room};
+    PEN_LITERAL(&pen, "0x");
+    pen_upper(&pen, value, value > UINT32_MAX ? 16 : value > UINT16_MAX ? 8 : 4);
+    extract_text_put(out, room, (size_t)(pen.at - room));
+}
+
+static void put_value(struct adaptor *adaptor, enum extract_kind kind, uint64_t value)
+{
+    bool address = kind == EXTRACT_KIND_STRING ||
+                   (value && (kind == EXTRACT_KIND_OBJECT || kind == EXTRACT_KIND_CODE));
+    if (address && !naming_find(&adaptor->naming, kind, value))
+        put_hex(&adaptor->scratch, value);
+    else
+        naming_put(&adaptor->naming, kind, value, &adaptor->scratch);
+}
+
+// Keeps what stands in the scratch text, with a NUL.
+static const struct memo_piece *keep(struct adaptor *adaptor, struct memo *memo, uint64_t key,
+                                     uint32_t tag)
+{
+    struct extract_text *out = &adaptor->scratch;
+    const struct memo_piece *piece = NULL;
+    extract_text_putc(out, 0);
+    if (!out->code && !adaptor->naming.raw.code)
+        piece = memo_keep(memo, key, tag, out->data, out->used, extract_text_columns(out->data));
+    adaptor->failed |= !piece;
+    return piece;
+}
+
+static struct adaptor_text text_of(const struct memo_piece *piece)
+{
+    static const char nothing[1 + PEN_BLOCK] = "";
+    return piece ? (struct adaptor_text){piece->bytes, piece->length - 1, piece->columns}
+                 : (struct adaptor_text){nothing, 0, 0};
+}
+
+static struct adaptor_text number_text(struct adaptor *adaptor, uint64_t value)
+{
+    struct pen pen = {NULL, adaptor->number, adaptor->number + sizeof adaptor->number};
+    pen_dec(&pen, value);
+    uint32_t length = (uint32_t)(pen.at - adaptor->number);
+    memset(pen.at, 0, 1);
+    return (struct adaptor_text){adaptor->number, length, length};
+}
+
+static struct adaptor_text make_value(struct adaptor *adaptor, enum extract_kind kind,
+                                      uint64_t value)
+{
+    adaptor->scratch.used = 0;
+    put_value(adaptor, kind, value);
+    return text_of(keep(adaptor, &adaptor->memo, value, MEMO_VALUE + (uint32_t)kind));
+}
+
+static inline struct adaptor_text value_text(struct adaptor *adaptor, enum extract_kind kind,
+                                             uint64_t value)
+{
+    // Numbers would fill the memo.
+    if (kind == EXTRACT_KIND_DEC || kind == EXTRACT_KIND_TICKS ||
+        (kind == EXTRACT_KIND_WAIT && !naming_wait(value)))
+        return number_text(adaptor, value);
+    const struct memo_piece *piece = memo_find(&adaptor->memo, value, MEMO_VALUE + (uint32_t)kind);
+    return piece ? text_of(piece) : make_value(adaptor, kind, value);
+}
+
+// What is asked for by name and has no kind that names it may be an object all the same.
+static enum extract_kind kind_of(const struct extract_event *event, unsigned word)
+{
+    enum extract_kind kind = EXTRACT_KIND_NONE;
+    if (event && word && word <= event->type->fields)
+        kind = event->type->field[word - 1].kind;
+    switch (kind) {
+    case EXTRACT_KIND_NONE:
+    case EXTRACT_KIND_HEX:
+    case EXTRACT_KIND_STACK:
+    case EXTRACT_KIND_DATA:
+        return EXTRACT_KIND_OBJECT;
+    default:
+        return kind;
+    }
+}
+
+static const char *host_name(void *context, const struct extract_entry *entry, uint64_t value,
+                             unsigned word, size_t *length)
+{
+    struct adaptor_text text = value_text(context, kind_of(entry->event, word), value);
+    *length = text.length;
+    return text.bytes;
+}
+
+// An interrupt is told with the thread that it stopped.
+static void put_who(struct adaptor *adaptor, const struct extract_event *event)
+{
+    static const char *const others[] = {
+        [EXTRACT_ISR] = "interrupt", [EXTRACT_INIT] = "start-up", [EXTRACT_RECORDER] = "recorder"};
+    struct extract_text *out = &adaptor->scratch;
+    const struct extract_object *thread = NULL;
+    if (event->context == EXTRACT_THREAD || (event->context == EXTRACT_ISR && event->thread))
+        thread = extract_trace_thread_at(adaptor->trace, event->thread, event->seq);
+    if (event->context != EXTRACT_THREAD)
+        extract_text_puts(out, others[event->context]);
+    if (event->context != EXTRACT_THREAD && thread)
+        extract_text_putc(out, '/');
+    if (thread)
+        extract_text_puts(out, thread->shown);
+    else if (event->context == EXTRACT_THREAD && !event->thread && adaptor->format->thread_type)
+        extract_text_putc(out, '-');
+    else if (event->context == EXTRACT_THREAD)
+        extract_text_hex(out, event->thread, 8);
+}
+
+// Events behind another registry may call the same addresses by other names.
+static inline void enter_event(struct adaptor *adaptor, const struct extract_event *event)
+{
+    uint64_t registry = extract_trace_registry(adaptor->trace, event->seq);
+    if (registry != adaptor->registry) {
+        memo_clear(&adaptor->memo);
+        memo_clear(&adaptor->people);
+    }
+    adaptor->registry = registry;
+    adaptor->naming.seq = event->seq;
+}
+
+struct adaptor_text adaptor_who(struct adaptor *adaptor, const struct extract_event *event)
+{
+    uint64_t key = event->context <= EXTRACT_ISR ? event->thread : 0;
+    uint32_t tag = MEMO_CONTEXT + (uint32_t)event->context;
+    enter_event(adaptor, event);
+    const struct memo_piece *piece = memo_find(&adaptor->people, key, tag);
+    if (!piece) {
+        adaptor->scratch.used = 0;
+        put_who(adaptor, event);
+        piece = keep(adaptor, &adaptor->people, key, tag);
+    }
+    return text_of(piece);
+}
+
+// ---- entries ----
+
+static void put_head(struct adaptor *adaptor, const struct extract_event *event,
+                     struct extract_entry *entry)
+{
+    entry->cpu = event->core;
+    entry->priority = event->priority;
+    entry->pid = entry->tid = event->thread;
+    adaptor->who = adaptor_who(adaptor, event);
+    entry->exec = adaptor->who.bytes;
+    entry->svc = event->type->class_ == EXTRACT_SVC ? event->type->name : NULL;
+    entry->log_file = adaptor->log_file;
+    entry->event = event;
+}
+
+// All of an entry's words; inlined for each width.
+static inline __attribute__((always_inline)) void
+put_words(uint8_t *to, unsigned word_bytes, uint64_t hook, const struct extract_event *event)
+{
+    to = put_word(to, word_bytes, hook);
+    for (unsigned i = 0; i < INFO_WORDS; i++)
+        to = put_word(to, word_bytes, i < event->fields ? event->field[i] : 0);
+    put_word(to, word_bytes, event->priority_word);
+}
+
+static const struct extract_entry *take_words(struct adaptor *adaptor,
+                                              const struct extract_event *event)
+{
+    struct extract_entry *entry = &adaptor->words;
+
+    put_head(adaptor, event, entry);
+    entry->hook = hook_of(event->id);
+    entry->data = (uint16_t)event->id;
+    entry->log_offset = event->slot * (uint64_t)adaptor->slot_bytes;
+    if (entry->bits == 64)
+        put_words(adaptor->bytes, 8, hook_word(entry), event);
+    else
+        put_words(adaptor->bytes, 4, hook_word(entry), event);
+    return entry;
+}
+
+static const struct extract_entry *take_mark(struct adaptor *adaptor,
+                                             const struct extract_event *event)
+{
+    struct extract_entry *entry = &adaptor->mark;
+    unsigned fields = report_fields(event);
+
+    put_head(adaptor, event, entry);
+    entry->hook = hook_of(ADAPTOR_MARKS + (event->id & 0xFF));
+    entry->data = (uint16_t)event->id;
+    entry->bytes_of_data = fields * 8;
+    entry->length = 8 + fields * 8;
+    uint8_t *to = put_word(adaptor->bytes, 8, hook_word(entry));
+    for (unsigned i = 0; i < fields; i++)
+        to = put_word(to, 8, event->field[i]);
+    return entry;
+}
+
+// Those that come with Ringside give way to types that the user has named in a file of his own, and
+// those of marks are for marks.
+static bool suits(const struct adaptor *adaptor, const struct extract_event *event,
+                  const struct extract_template *chosen)
+{
+    bool mark = extract_event_is_mark(event);
+    bool users = !mark && event->type != adaptor->format->type(event->id);
+    return !template_is_shipped(chosen) ||
+           (!users && mark == (chosen->hook >= hook_of(ADAPTOR_MARKS)));
+}
+
+const struct extract_template *adaptor_find(const struct adaptor *adaptor,
+                                            const struct extract_event *event)
+{
+    bool mark = extract_event_is_mark(event);
+    uint32_t id = mark ? ADAPTOR_MARKS + (event->id & 0xFF) : event->id;
+    enum extract_hook_space space = mark ? EXTRACT_HOOKS_PLAIN : adaptor->format->hooks;
+    const struct extract_template *chosen =
+        adaptor->templates ? extract_templates_find(adaptor->templates, space, id) : NULL;
+    if (!chosen && !mark && adaptor->templates && adaptor->format->users_share &&
+        id > adaptor->format->user_ids)
+        chosen = extract_templates_find(adaptor->templates, space, adaptor->format->user_ids);
+    if (!chosen)
+        return NULL;
+    bool doubtful = event->type->class_ == EXTRACT_APPL || chosen->hook >= hook_of(ADAPTOR_MARKS);
+    return doubtful && !suits(adaptor, event, chosen) ? NULL : chosen;
+}
+
+static const struct extract_entry *take_own(struct adaptor *adaptor,
+                                            const struct extract_event *event)
+{
+    struct extract_entry *entry = &adaptor->own;
+    const struct extract_ring *ring = adaptor->naming.ring;
+    *entry = (struct extract_entry){0};
+    if (!adaptor->format->entry(ring, event, entry, adaptor->room))
+        return take_words(adaptor, event);
+    adaptor->who = adaptor_who(adaptor, event);
+    entry->exec = adaptor->who.bytes;
+    entry->log_file = adaptor->log_file;
+    entry->event = event;
+    return entry;
+}
+
+const struct extract_entry *adaptor_take(struct adaptor *adaptor, const struct extract_event *event,
+                                         const struct extract_template **chosen)
+{
+    const struct extract_entry *entry;
+    if (extract_event_is_mark(event))
+        entry = take_mark(adaptor, event);
+    else
+        entry = adaptor->format->entry ? take_own(adaptor, event) : take_words(adaptor, event);
+    *chosen = adaptor_find(adaptor, event);
+    return entry;
+}
+
+unsigned adaptor_id(const struct adaptor *adaptor, const struct extract_event *event,
+                    char id[ADAPTOR_ID])
+{
+    bool mark = extract_event_is_mark(event);
+    uint32_t value = mark ? ADAPTOR_MARKS + (event->id & 0xFF) : event->id;
+    unsigned digits = 3;
+    if (!mark && adaptor->format->hooks == EXTRACT_HOOKS_16 && value & 0xF)
+        digits = 4;
+    else if (!mark && adaptor->format->hooks == EXTRACT_HOOKS_16)
+        value >>= 4; // hhh0 is hhh
+    while (digits < 8 && value >> 4 * digits)
+        digits++;
+    struct pen pen = {NULL, id, id + ADAPTOR_ID};
+    pen_upper(&pen, value, digits);
+    *pen.at = 0;
+    return digits;
+}
+
+// ---- events without a template ----
+
+static struct adaptor_text label_text(struct adaptor *adaptor, const char *label)
+{
+    struct extract_text *out = &adaptor->scratch;
+    const struct memo_piece *piece = memo_find(&adaptor->memo, (uintptr_t)label, TAG_LABEL);
+    if (piece)
+        return text_of(piece);
+    out->used = 0;
+    extract_text_putc(out, ' ');
+    extract_text_escaped(out, label);
+    for (size_t i = 1; i < out->used; i++)
+        if (out->data[i] == ' ')
+            out->data[i] = '_';
+    extract_text_putc(out, '=');
+    return text_of(keep(adaptor, &adaptor->memo, (uintptr_t)label, TAG_LABEL));
+}
+
+static struct adaptor_text type_text(struct adaptor *adaptor, const struct extract_event *event)
+{
+    struct extract_text *out = &adaptor->scratch;
+    const struct memo_piece *piece = memo_find(&adaptor->memo, event->id, TAG_TYPE);
+    if (piece)
+        return text_of(piece);
+    out->used = 0;
+    extract_text_escaped(out, event->type->name);
+    if (event->type->range)
+        extract_text_printf(out, " %" PRIu32, event->id);
+    return text_of(keep(adaptor, &adaptor->memo, event->id, TAG_TYPE));
+}
+
+static void put_text(struct adaptor *adaptor, struct adaptor_text text)
+{
+    extract_text_put(&adaptor->text, text.bytes, text.length);
+}
+
+static void put_field(struct adaptor *adaptor, const struct extract_field_type *type,
+                      uint64_t value)
+{
+    enum extract_kind kind = type->kind;
+    if (kind == EXTRACT_KIND_NONE)
+        return; // it has no meaning for this type
+    put_text(adaptor, label_text(adaptor, type->label));
+    if (kind == EXTRACT_KIND_HEX || kind == EXTRACT_KIND_STACK || kind == EXTRACT_KIND_DATA)
+        put_hex(&adaptor->text, value);
+    else
+        put_text(adaptor, value_text(adaptor, kind, value));
+}
+
+bool adaptor_describe(struct adaptor *adaptor, const struct extract_event *event,
+                      struct extract_outcome *outcome)
+{
+    struct extract_text *out = &adaptor->text;
+    unsigned fields = report_fields(event);
+
+    if (adaptor->format->hooks == EXTRACT_HOOKS_16 &&
+        event->type == adaptor->format->type(event->id))
+        return false; // one type for all of its ids
+    enter_event(adaptor, event);
+    out->used = 0;
+    put_text(adaptor, type_text(adaptor, event));
+    for (unsigned i = 0; i < fields; i++)
+        put_field(adaptor, &event->type->field[i], event->field[i]);
+    adaptor->failed |= out->code != EXTRACT_OK;
+    *outcome = (struct extract_outcome){.text = out->data, .length = out->used};
+    return true;
+}
+
+// ---- life ----
+
+static void set_up(struct adaptor *adaptor, const struct extract_trace *trace,
+                   const struct extract_templates *templates)
+{
+    const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
+    unsigned word = ring->word_bytes == 8 ? 8 : 4;
+    adaptor->trace = trace;
+    adaptor->format = ring->format;
+    adaptor->templates = templates;
+    adaptor->slot_bytes = ring->entries.slot_bytes;
+    adaptor->words = (struct extract_entry){.bytes = adaptor->bytes,
+                                            .length = (1 + DATA_WORDS) * word,
+                                            .bits = (uint8_t)(word * 8),
+                                            .type = word == 8 ? FLAGS_STAMP : TYPE_DATA,
+                                            .bytes_of_data = DATA_WORDS * word};
+    adaptor->mark =
+        (struct extract_entry){.bytes = adaptor->bytes, .bits = 64, .type = FLAGS_STAMP};
+    adaptor->host = (struct extract_template_host){.context = adaptor,
+                                                   .name = host_name,
+                                                   .kernel_bits = word * 8,
+                                                   .wide_unknown = true,
+                                                   .padded = true};
+    naming_init(&adaptor->naming, trace);
+    extract_text_init(&adaptor->scratch, NULL, NULL);
+    extract_text_init(&adaptor->text, NULL, NULL);
+}
+
+enum extract_code adaptor_open(struct adaptor **adaptor, const struct extract_trace *trace,
+                               const struct extract_templates *templates,
+                               struct extract_error *error)
+{
+    *adaptor = calloc(1, sizeof **adaptor);
+    if (!*adaptor)
+        return extract_error_set(error, EXTRACT_NOMEM, "templates", NULL, "out of memory");
+    set_up(*adaptor, trace, templates);
+    if (!(*adaptor)->format->entry)
+        return EXTRACT_OK;
+    (*adaptor)->room = malloc(EXTRACT_ENTRY_ROOM);
+    if ((*adaptor)->room)
+        return EXTRACT_OK;
+    adaptor_close(*adaptor);
+    *adaptor = NULL;
+    return extract_error_set(error, EXTRACT_NOMEM, "templates", NULL, "out of memory");
+}
+
+void adaptor_close(struct adaptor *adaptor)
+{
+    if (!adaptor)
+        return;
+    memo_clear(&adaptor->memo);
+    memo_clear(&adaptor->people);
+    naming_free(&adaptor->naming);
+    extract_text_free(&adaptor->scratch);
+    extract_text_free(&adaptor->text);
+    free(adaptor->room);
+    free(adaptor);
+}

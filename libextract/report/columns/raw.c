@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// report/columns: events as hook entries in a file (docs/formats/hook.md). In: the events of a
+// view. Out: a control block and, behind it, a buffer of records, in the byte order of the trace.
+#include "report/columns/columns.h"
+#include <stdlib.h>
+
+enum {
+    CONTROL_WORDS = 16,
+    BUFFER_LEAST = 64,
+    BUFFER_MOST = 1 << 28,
+    FRAME_MOST = 0xFFFC, // bytes of a record whose frame holds its length
+    MAGIC = 0x4B4F4F48,
+    VERSION = 1,
+    STAMP_BITS = 64,
+    CPUS_SEEN = 1 << 2, // flag: there may be more processors
+    FRAME_WIDE = 1 << 16,
+    FRAME_THREAD = 1 << 17,
+    FRAME_STAMP = 1 << 18,
+    FRAME_WIDE_THREAD = 1 << 19,
+    FRAME_WIDE_STAMP = 1 << 20,
+    FRAME_INTERRUPT = 1 << 21,
+    FRAME_START_UP = 1 << 22,
+    FRAME_CPU = 24 // the lowest bit
+};
+
+struct ream {
+    struct adaptor *adaptor;
+    struct extract_text records;
+    uint32_t count, cpus, flags, lost;
+    bool little;
+    bool too_long;
+};
+
+static void put_number(struct ream *ream, struct extract_text *out, uint64_t value, unsigned bytes)
+{
+    char stored[8];
+    for (unsigned i = 0; i < bytes; i++)
+        stored[i] = (char)(value >> 8 * (ream->little ? i : bytes - 1 - i));
+    extract_text_put(out, stored, bytes);
+}
+
+// Words of an entry, which are big-endian there.
+static void put_words(struct ream *ream, const uint8_t *words, size_t length, unsigned bytes)
+{
+    for (size_t at = 0; at + bytes <= length; at += bytes) {
+        uint64_t value = 0;
+        for (unsigned i = 0; i < bytes; i++)
+            value = value << 8 | words[at + i];
+        put_number(ream, &ream->records, value, bytes);
+    }
+}
+
+static uint32_t frame_of(const struct extract_event *event, const struct extract_entry *entry)
+{
+    uint32_t frame = FRAME_THREAD | FRAME_STAMP | FRAME_WIDE_STAMP;
+    frame |= entry->bits == 64 ? FRAME_WIDE : 0;
+    frame |= entry->tid > UINT32_MAX ? FRAME_WIDE_THREAD : 0;
+    frame |= event->context == EXTRACT_ISR ? FRAME_INTERRUPT : 0;
+    frame |= event->context == EXTRACT_INIT ? FRAME_START_UP : 0;
+    return frame | (uint32_t)entry->cpu << FRAME_CPU;
+}
+
+static bool put_record(struct ream *ream, const struct extract_event *event)
+{
+    const struct extract_template *chosen;
+    const struct extract_entry *entry = adaptor_take(ream->adaptor, event, &chosen);
+    unsigned word = entry->bits / 8;
+    uint32_t frame = frame_of(event, entry);
+    unsigned thread = frame & FRAME_WIDE_THREAD ? 8 : 4;
+    size_t words = entry->generic ? 2 * word : entry->length;
+    size_t rest = entry->length > words ? entry->length - words : 0, pad = -rest & 3;
+    size_t length = 4 + entry->length + pad + thread + 8;
+    bool is_long = length > FRAME_MOST;
+
+    length += is_long ? 4 : 0;
+    ream->too_long = ream->records.used + length > BUFFER_MOST;
+    if (ream->too_long)
+        return false;
+    put_number(ream, &ream->records, is_long ? frame : frame | (uint32_t)length, 4);
+    if (is_long)
+        put_number(ream, &ream->records, length, 4);
+    put_words(ream, entry->bytes, words, word);
+    extract_text_put(&ream->records, (const char *)entry->bytes + words, rest);
+    extract_text_pad(&ream->records, 0, pad);
+    put_number(ream, &ream->records, entry->tid, thread);
+    put_number(ream, &ream->records, event->ticks, 8);
+    ream->count++;
+    return !ream->records.code && !ream->adaptor->failed;
+}
+
+// What a log says between its entries is no entry; what is lost or damaged there becomes one.
+static bool put_records(void *context, const struct extract_event *events, size_t count)
+{
+    struct ream *ream = context;
+    for (size_t i = 0; i < count; i++) {
+        const struct extract_event *event = &events[i];
+        if (extract_event_is_mark(event) && !extract_id_is_loss(event->id))
+            continue;
+        if (!put_record(ream, event))
+            return false;
+        bool counted = event->id == EXTRACT_ID_LOST && event->fields > 1;
+        ream->lost += counted ? (uint32_t)event->field[1] : 0;
+    }
+    return true;
+}
+
+static void put_control(struct ream *ream, struct extract_text *text, uint32_t buffer, uint64_t hz,
+                        unsigned word_bytes)
+{
+    const uint32_t words[CONTROL_WORDS] = {
+        MAGIC,
+        VERSION,
+        CONTROL_WORDS * 4,
+        buffer,
+        ream->flags,
+        hz <= UINT32_MAX ? (uint32_t)hz : 0,
+        STAMP_BITS,
+        (uint32_t)ream->records.used,
+        0,
+        ream->count,
+        ream->lost,
+        0,
+        word_bytes,
+        ream->cpus,
+    };
+    for (unsigned i = 0; i < CONTROL_WORDS; i++)
+        put_number(ream, text, words[i], 4);
+}
+
+static enum extract_code put_file(struct ream *ream, struct extract_text *text,
+                                  const struct extract_info *info, uint64_t hz,
+                                  struct extract_error *error)
+{
+    uint32_t buffer = BUFFER_LEAST;
+    if (ream->too_long)
+        return extract_error_set(error, EXTRACT_LIMIT, "raw entries",
+                                 "choose fewer of them, as with --last or -O endtime=",
+                                 "they take more than %d bytes", BUFFER_MOST);
+    if (ream->records.code || ream->adaptor->failed)
+        return extract_error_set(error, EXTRACT_NOMEM, "raw entries", NULL, "out of memory");
+    while (buffer < ream->records.used)
+        buffer *= 2;
+    put_control(ream, text, buffer, hz, info->word_bytes == 8 ? 8 : 4);
+    extract_text_put(text, ream->records.data, ream->records.used);
+    extract_text_pad(text, 0, buffer - ream->records.used);
+    return text->code;
+}
+
+enum extract_code extract_export_hooks(struct extract_text *text, const struct extract_view *view,
+                                       const struct extract_trace *trace, uint64_t hz,
+                                       struct extract_error *error)
+{
+    const struct extract_info *info = extract_trace_info(trace);
+    bool told = info->cores_from > EXTRACT_CORES_SEEN; // by what knows of all cores
+    struct ream ream = {.cpus = info->cores ? info->cores : 1,
+                        .flags = told ? 0 : CPUS_SEEN,
+                        .little = info->byte_order == EXTRACT_LITTLE};
+    struct extract_sink sink = {.events = put_records, .context = &ream};
+    enum extract_code code = adaptor_open(&ream.adaptor, trace, NULL, error);
+
+    if (code)
+        return code;
+    extract_text_init(&ream.records, NULL, NULL);
+    extract_view_run(view, &sink);
+    code = put_file(&ream, text, info, hz, error);
+    extract_text_free(&ream.records);
+    adaptor_close(ream.adaptor);
+    return code;
+}

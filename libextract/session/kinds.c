@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// session: what a file is. In: its first bytes. Out: the word by which users name the kind.
+#include "session/kinds.h"
+#include "base/file.h"
+#include "memory/hooks.h"
+#include "memory/core.h"
+#include "memory/images.h"
+#include <elf.h>
+#include <extract/log.h>
+#include <string.h>
+
+enum { LOOK_BYTES = 1024 }; // the longest record of a text format, and then some
+
+const char *extract_kind_of(const uint8_t *bytes, size_t length)
+{
+    struct extract_elf elf;
+    if (extract_elf_identify(bytes, length, &elf))
+        return elf.type == ET_CORE ? "core" : "elf";
+    if (extract_trx_is(bytes, length))
+        return "trx";
+    if (extract_hooks_is(bytes, length))
+        return "hook";
+    if (extract_hooks_stream_order(bytes, length))
+        return "hookstream";
+    if (extract_rkh_dump_is(bytes, length))
+        return "rkhring";
+    if (extract_posix_is(bytes, length))
+        return "ptr";
+    if (extract_log_is(bytes, length))
+        return "log";
+    if (extract_hex_is(bytes, length))
+        return "ihex";
+    if (extract_srec_is(bytes, length))
+        return "srec";
+    return "raw";
+}
+
+// Whether a file that nothing marks at its beginning is a log: a page of it may be gone.
+static bool is_damaged_log(const char *path)
+{
+    struct extract_log *log;
+    enum extract_code code = extract_log_open(&log, path, NULL);
+    if (!code)
+        extract_log_free(log);
+    return !code || code == EXTRACT_UNSUPPORTED;
+}
+
+enum extract_code extract_memory_detect(const char *path, const char **kind,
+                                        struct extract_error *error)
+{
+    uint8_t bytes[LOOK_BYTES];
+    size_t length = 0;
+    if (strcmp(path, "-") == 0)
+        return extract_error_set(error, EXTRACT_USAGE, extract_file_name(path),
+                                 "say what kind of input it is",
+                                 "what is read from it to look at is gone for the reader");
+    enum extract_code code = extract_file_peek(path, bytes, sizeof bytes, &length, error);
+    if (code)
+        return code;
+    *kind = extract_kind_of(bytes, length);
+    if (!strcmp(*kind, "raw") && is_damaged_log(path))
+        *kind = "log";
+    return EXTRACT_OK;
+}

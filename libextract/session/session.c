@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: MIT
+// session: one look at a trace. In: a memory, symbols and a user's options. Out: the text of verbs.
+#include "events/room.h"
+#include "report/room.h"
+#include "report/rkh/rkh_report.h"
+#include <extract/session.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct extract_session {
+    struct extract_snapshot snapshot;
+    struct extract_trace *trace;
+    struct extract_filter *filter;
+    struct extract_report_options report;
+    struct extract_report_part part; // of a stream that goes on
+    uint64_t hz;                     // that the user says
+    bool has_stamps;                 // some that were read, of an RKH stream
+    struct extract_columns columns;
+    struct extract_report_outcome outcome; // of the last report
+    struct extract_templates *templates;   // NULL: not asked for yet
+    enum extract_code templates_code;      // what reading them said
+    struct extract_error templates_error;
+    const char *const *template_files;
+    size_t template_count;
+    bool only_templates;
+    unsigned dialect;
+};
+
+static enum extract_code make_filter(struct extract_session *session,
+                                     const struct extract_session_options *options,
+                                     struct extract_error *error)
+{
+    enum extract_code code = extract_filter_new(&session->filter, error);
+    for (size_t i = 0; i < options->condition_count && !code; i++)
+        code = extract_filter_add(session->filter, options->conditions[i].word,
+                                  options->conditions[i].value, error);
+    return code;
+}
+
+// Marks have ids of their own, which reports show as F00 to FFF.
+static enum extract_code add_mark(struct extract_session *session, const char *digits, bool drop,
+                                  struct extract_error *error)
+{
+    char value[16];
+    uint64_t id;
+    snprintf(value, sizeof value, "%s0xFFFFFF%.2s", drop ? "!" : "", digits + 1);
+    if (!extract_number_parse(value + drop, &id) || extract_mark_type((uint32_t)id)->id != id)
+        return EXTRACT_OK;
+    return extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
+}
+
+// A list of hook ids, as reports show them, to the event ids of the trace's format.
+static enum extract_code add_hooks(struct extract_session *session, const char *list, bool drop,
+                                   struct extract_error *error)
+{
+    const char *name = extract_trace_info(session->trace)->format;
+    const struct extract_format *format = extract_format_by_name(name);
+    bool wide = !format || format->hooks == EXTRACT_HOOKS_PLAIN;
+    enum extract_code code = EXTRACT_OK;
+
+    while (!code) {
+        char value[24];
+        size_t digits = strspn(list, "0123456789abcdefABCDEF");
+        if (digits < 3 || digits > (wide ? 8 : 4) || (list[digits] && list[digits] != ','))
+            return extract_error_set(error, EXTRACT_USAGE, "hook id",
+                                     "write ids as the report shows them, with commas between",
+                                     "\"%.*s\" is none", (int)strcspn(list, ","), list);
+        snprintf(value, sizeof value, "%s0x%.*s%s", drop ? "!" : "", (int)digits, list,
+                 digits == 3 && !wide ? "0" : "");
+        code = extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
+        if (!code && digits == 3 && (*list == 'F' || *list == 'f'))
+            code = add_mark(session, list, drop, error);
+        if (!list[digits])
+            break;
+        list += digits + 1;
+    }
+    return code;
+}
+
+static struct extract_trace_options meaning_of(struct extract_symbols *symbols,
+                                               const struct extract_session_options *options)
+{
+    return (struct extract_trace_options){.size = sizeof(struct extract_trace_options),
+                                          .symbols = symbols,
+                                          .user_types = options->user_types,
+                                          .modulus = options->modulus,
+                                          .hz = options->hz,
+                                          .rkh = options->rkh};
+}
+
+static enum extract_code read_trace(struct extract_session *session, struct extract_memory *memory,
+                                    struct extract_symbols *symbols,
+                                    const struct extract_session_options *options,
+                                    struct extract_error *error)
+{
+    struct extract_ring_options where = {sizeof where,  options->format, options->ring_known,
+                                         options->ring, options->rkh,    options->stream};
+    struct extract_trace_options meaning = meaning_of(symbols, options);
+    struct extract_ring ring;
+    meaning.memory = memory;
+    enum extract_code code = extract_ring_find(&ring, memory, symbols, &where, error);
+    if (!code)
+        code = extract_snapshot_take(&session->snapshot, memory, &ring, error);
+    if (options->goes_on)
+        meaning.direction = ring.format->direction; // few stamps do not tell
+    if (!code)
+        code = extract_trace_open(&session->trace, &session->snapshot, &meaning, error);
+    return code;
+}
+
+// The rate that the stream tells, until one of its clocks has another one: ticks of both add up to
+// no number of seconds.
+static void take_rate(struct extract_session *session, const struct extract_ring *ring)
+{
+    if (session->hz || (session->has_stamps && !ring->rkh.value[EXTRACT_RKH_TS]))
+        return;
+    bool differs = session->has_stamps && ring->hz != session->report.hz;
+    session->report.hz = differs ? 0 : ring->hz;
+    session->has_stamps = ring->rkh.value[EXTRACT_RKH_TS];
+}
+
+enum extract_code extract_session_go_on(struct extract_session *session,
+                                        struct extract_memory *memory,
+                                        const struct extract_ring *ring, bool anew,
+                                        struct extract_error *error)
+{
+    struct extract_snapshot old = session->snapshot, next;
+    enum extract_code code = extract_snapshot_take(&next, memory, ring, error);
+    if (code)
+        return code;
+    session->snapshot = next;
+    take_rate(session, &next.ring);
+    code = extract_trace_go_on(session->trace, &session->snapshot, anew, error);
+    extract_snapshot_free(&old);
+    return code;
+}
+
+// A log says itself what was recorded and where that lay.
+static enum extract_code read_log(struct extract_session *session, struct extract_log *log,
+                                  struct extract_symbols *symbols,
+                                  const struct extract_session_options *options,
+                                  struct extract_error *error)
+{
+    struct extract_trace_options meaning = meaning_of(symbols, options);
+    uint64_t entry;
+    if (symbols && extract_log_program(log, &entry))
+        extract_symbols_move(symbols, entry);
+    enum extract_code code = extract_trace_open_log(&session->trace, log, &meaning, error);
+    if (code)
+        return code;
+    const struct extract_ring *ring = &extract_trace_snapshot(session->trace)->ring;
+    if (options->format && strcmp(options->format, extract_ring_format(ring)))
+        return extract_error_set(error, EXTRACT_USAGE, options->format,
+                                 "leave the format out: the log says it",
+                                 "the log is one of format %s", extract_ring_format(ring));
+    if (options->ring_known && options->ring != ring->address)
+        return extract_error_set(
+            error, EXTRACT_USAGE, "ring", "leave its address out: the log says it",
+            "the log is one of the ring at 0x%llx", (unsigned long long)ring->address);
+    return EXTRACT_OK;
+}
+
+static void take_options(struct extract_session *session,
+                         const struct extract_session_options *options)
+{
+    if (options->columns)
+        session->columns = *options->columns;
+    else
+        extract_columns_init(&session->columns, false);
+    session->report = (struct extract_report_options){.size = sizeof session->report,
+                                                      .hz = options->hz,
+                                                      .json = options->json,
+                                                      .no_header = options->no_header,
+                                                      .color = options->color,
+                                                      .columns = &session->columns,
+                                                      .go_on = options->go_on,
+                                                      .context = options->context};
+    session->report.part = options->goes_on ? &session->part : NULL;
+    session->hz = options->hz;
+    session->template_files = options->template_files;
+    session->template_count = options->template_count;
+    session->only_templates = options->only_templates;
+    session->dialect = options->dialect;
+}
+
+// A session over a memory or, when there is none, over a log.
+static enum extract_code open_session(struct extract_session **session,
+                                      struct extract_memory *memory, struct extract_log *log,
+                                      struct extract_symbols *symbols,
+                                      const struct extract_session_options *options,
+                                      struct extract_error *error)
+{
+    struct extract_session *s = calloc(1, sizeof *s);
+    *session = NULL;
+    if (!s)
+        return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
+    take_options(s, options);
+    enum extract_code code = make_filter(s, options, error);
+    if (!code)
+        code = memory ? read_trace(s, memory, symbols, options, error)
+                      : read_log(s, log, symbols, options, error);
+    if (!code)
+        take_rate(s, &extract_trace_snapshot(s->trace)->ring);
+    if (!code && options->only_hooks)
+        code = add_hooks(s, options->only_hooks, false, error);
+    if (!code && options->not_hooks)
+        code = add_hooks(s, options->not_hooks, true, error);
+    if (code) {
+        extract_session_close(s);
+        return code;
+    }
+    *session = s;
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_session_open(struct extract_session **session,
+                                       struct extract_memory *memory,
+                                       struct extract_symbols *symbols,
+                                       const struct extract_session_options *options,
+                                       struct extract_error *error)
+{
+    return open_session(session, memory, NULL, symbols, options, error);
+}
+
+enum extract_code extract_session_open_log(struct extract_session **session,
+                                           struct extract_log *log, struct extract_symbols *symbols,
+                                           const struct extract_session_options *options,
+                                           struct extract_error *error)
+{
+    return open_session(session, NULL, log, symbols, options, error);
+}
+
+void extract_session_close(struct extract_session *session)
+{
+    if (!session)
+        return;
+    extract_report_part_free(&session->part);
+    extract_templates_close(session->templates);
+    extract_filter_free(session->filter);
+    extract_trace_close(session->trace);
+    extract_snapshot_free(&session->snapshot);
+    free(session);
+}
+
+static enum extract_code run_info(struct extract_session *session, struct extract_text *text,
+                                  struct extract_error *error)
+{
+    (void)error;
+    return extract_report_info(text, session->trace, &session->report);
+}
+
+static enum extract_code run_status(struct extract_session *session, struct extract_text *text,
+                                    struct extract_error *error)
+{
+    (void)error;
+    return extract_report_status(text, session->trace, &session->report);
+}
+
+static enum extract_code run_objects(struct extract_session *session, struct extract_text *text,
+                                     struct extract_error *error)
+{
+    (void)error;
+    return extract_report_objects(text, session->trace, &session->report);
+}
+
+// What the last report could not say, or left out.
+static void put_outcome(const struct extract_report_outcome *outcome, struct extract_text *text)
+{
+    if (outcome->faults)
+        extract_text_printf(text,
+                            "%" PRIu64 " event%s could not be formatted to the end by %s (%s%sat "
+                            "seq %" PRIu64 ", hook id %s)\n",
+                            outcome->faults, outcome->faults == 1 ? "" : "s",
+                            outcome->faults == 1 ? "its template" : "their templates",
+                            outcome->fault, outcome->faults == 1 ? ", " : "; the first ",
+                            outcome->fault_seq, outcome->fault_hook);
+    if (outcome->merged)
+        extract_text_printf(text,
+                            "%" PRIu64 " event%s the one in front and %s not shown "
+                            "(removedups)\n",
+                            outcome->merged, outcome->merged == 1 ? " repeats" : "s repeat",
+                            outcome->merged == 1 ? "is" : "are");
+    if (outcome->undrawn)
+        extract_text_printf(text,
+                            "%" PRIu64 " older lines are not in the chart: --last, --from and "
+                            "--to choose\n",
+                            outcome->undrawn);
+}
+
+static enum extract_code run_damage(struct extract_session *session, struct extract_text *text,
+                                    struct extract_error *error)
+{
+    (void)error;
+    extract_report_damage(text, session->trace);
+    if (!session->hz)
+        report_rkh_rates(text, session->trace);
+    put_outcome(&session->outcome, text);
+    return text->code;
+}
+
+static enum extract_code run_cost(struct extract_session *session, struct extract_text *text,
+                                  struct extract_error *error)
+{
+    (void)error;
+    return extract_report_cost(text, session->trace);
+}
+
+static enum extract_code read_templates(struct extract_session *session)
+{
+    struct extract_error *error = &session->templates_error;
+    enum extract_code code = extract_templates_open(&session->templates, session->dialect, error);
+    for (size_t i = 0; i < session->template_count && !code; i++)
+        code = extract_templates_add_file(session->templates, session->template_files[i], error);
+    if (!code && !session->only_templates)
+        code = extract_templates_add_shipped(session->templates,
+                                             extract_trace_info(session->trace)->format, error);
+    return code ? code : extract_templates_link(session->templates, error);
+}
+
+static enum extract_code check_trazer(const struct extract_session *session,
+                                      struct extract_error *error)
+{
+    const char *format = extract_trace_info(session->trace)->format;
+    if (!session->columns.trazer || !strcmp(format, "rkh"))
+        return EXTRACT_OK;
+    return extract_error_set(error, EXTRACT_USAGE, "layout of Trazer", "leave it out",
+                             "it is for RKH, the trace is one of format %s", format);
+}
+
+// JSON says everything without templates.
+static enum extract_code need_templates(struct extract_session *session,
+                                        struct extract_error *error)
+{
+    if ((session->report.json && !session->template_count) || session->columns.trazer)
+        return check_trazer(session, error);
+    if (!session->templates)
+        session->templates_code = read_templates(session);
+    enum extract_code code = session->templates_code;
+    if (code && error)
+        *error = session->templates_error;
+    if (code && code != EXTRACT_BAD) { // there is nothing to be said of them: the next may try
+        extract_templates_close(session->templates);
+        session->templates = NULL;
+    }
+    session->report.templates = session->templates;
+    return code;
+}
+
+enum extract_code extract_session_report(struct extract_session *session,
+                                         const struct extract_view *view, struct extract_text *text,
+                                         struct extract_error *error)
+{
+    enum extract_code code = need_templates(session, error);
+    if (!code)
+        code =
+            extract_report_events(text, view, session->trace, &session->report, &session->outcome);
+    return code;
+}
+
+static enum extract_code run_report(struct extract_session *session, struct extract_text *text,
+                                    struct extract_error *error)
+{
+    struct extract_view *view = NULL;
+    enum extract_code code = need_templates(session, error);
+    session->outcome = (struct extract_report_outcome){0};
+    if (code)
+        return code;
+    enum extract_code found =
+        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    if (view)
+        extract_report_events(text, view, session->trace, &session->report, &session->outcome);
+    extract_view_free(view);
+    return found;
+}
+
+static enum extract_code run_raw(struct extract_session *session, struct extract_text *text,
+                                 struct extract_error *error)
+{
+    struct extract_view *view;
+    enum extract_code found =
+        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code code =
+        view ? extract_export_hooks(text, view, session->trace, session->report.hz, error) : found;
+    extract_view_free(view);
+    return code ? code : found;
+}
+
+static enum extract_code run_stats(struct extract_session *session, struct extract_text *text,
+                                   struct extract_error *error)
+{
+    struct extract_stats *stats = NULL;
+    struct extract_view *view;
+    enum extract_code found =
+        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    bool rkh = !strcmp(extract_trace_info(session->trace)->format, "rkh");
+    enum extract_code code = found;
+    if (view && rkh)
+        code = rkh_report_stats(text, view, session->trace, &session->report, error);
+    else if (view)
+        code = extract_stats_new(&stats, view, session->trace, error);
+    if (stats) {
+        extract_report_stats(text, stats, &session->report);
+        extract_stats_free(stats);
+    }
+    extract_view_free(view);
+    return code ? code : found;
+}
+
+static enum extract_code run_chart(struct extract_session *session, struct extract_text *text,
+                                   bool signalling, struct extract_error *error)
+{
+    struct extract_view *view;
+    enum extract_code found =
+        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code code = found;
+    session->outcome = (struct extract_report_outcome){0};
+    if (view)
+        code = extract_report_chart(text, view, session->trace, signalling, &session->report,
+                                    &session->outcome, error);
+    extract_view_free(view);
+    return code ? code : found;
+}
+
+static enum extract_code run_svg(struct extract_session *session, struct extract_text *text,
+                                 struct extract_error *error)
+{
+    return run_chart(session, text, false, error);
+}
+
+static enum extract_code run_signalling(struct extract_session *session, struct extract_text *text,
+                                        struct extract_error *error)
+{
+    return run_chart(session, text, true, error);
+}
+
+static enum extract_code text_fault(const struct extract_text *text, struct extract_error *error)
+{
+    return extract_error_set(error, text->code, "output", NULL, "%s",
+                             text->code == EXTRACT_NOMEM ? "out of memory"
+                                                         : "it could not be written");
+}
+
+enum extract_code extract_session_run(struct extract_session *session, const char *verb,
+                                      struct extract_text *text, struct extract_error *error)
+{
+    static const struct {
+        const char *name;
+        enum extract_code (*run)(struct extract_session *, struct extract_text *,
+                                 struct extract_error *);
+    } verbs[] = {{"info", run_info},    {"objects", run_objects}, {"report", run_report},
+                 {"stats", run_stats},  {"damage", run_damage},   {"cost", run_cost},
+                 {"raw", run_raw},      {"chart", run_svg},       {"signalling", run_signalling},
+                 {"status", run_status}};
+
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (strcmp(verb, verbs[i].name))
+            continue;
+        enum extract_code code = verbs[i].run(session, text, error);
+        return text->code ? text_fault(text, error) : code;
+    }
+    return extract_error_set(
+        error, EXTRACT_USAGE, verb,
+        "the verbs are info, objects, report, stats, damage, cost, raw, chart, "
+        "signalling, status",
+        "there is no such verb");
+}
+
+static bool log_is_whole(const struct extract_log_info *log)
+{
+    for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++)
+        if (log->losses[i].gaps)
+            return false;
+    return log->status.closed && !log->status.cut && !log->status.damaged && !log->status.missing &&
+           !log->unreadable;
+}
+
+bool extract_session_is_whole(const struct extract_session *session)
+{
+    const struct extract_info *info = extract_trace_info(session->trace);
+    const struct extract_snapshot *snapshot = extract_trace_snapshot(session->trace);
+    return !session->outcome.faults && (!info->log || log_is_whole(info->log)) &&
+           !info->entries_damaged && !snapshot->unwritten && !snapshot->registry_missing &&
+           !snapshot->ring.doubtful;
+}
+
+uint64_t extract_session_shown(const struct extract_session *session)
+{
+    return session->outcome.shown;
+}
+
+const struct extract_templates *extract_session_templates(const struct extract_session *session)
+{
+    return session->templates;
+}
+
+const struct extract_trace *extract_session_trace(const struct extract_session *session)
+{
+    return session->trace;
+}
