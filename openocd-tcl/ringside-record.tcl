@@ -425,6 +425,10 @@ proc _ringside_record_reset {T text} {
 	upvar #0 _ringside_ring_$T r
 	_ringside_record_flush $T
 	set r(rec,restart) 0
+	# What the target wrote between the last poll and the reset will never be known.
+	if {$r(rec,state) eq "on"} {
+		_ringside_record_loss $T 1 0 1
+	}
 	incr r(rec,resets)
 	if {!$r(rec,exact)} {
 		set r(rec,exact) -1

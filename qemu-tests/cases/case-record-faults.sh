@@ -26,7 +26,7 @@ trouble() {
 has_mark() { # NAME MARK
     local found
     found=$("$ringside" report -q --json --event 'RINGSIDE_*' "$work/$1.log" | jq -r .event)
-    grep -qx "RINGSIDE_$2" <<<"$found" && return 0
+    grep -qxE "RINGSIDE_($2)" <<<"$found" && return 0
     echo "there is no RINGSIDE_$2 in: $found"
     return 1
 }
@@ -81,7 +81,8 @@ check "faults: and its return" has_mark openocd_dies BACK
 
 check "faults: recording with a reset" trouble reset target_resets
 check "faults: reset: $balance" balances reset
-check "faults: reset: it is marked" has_mark reset RESET
+# A ring that was filled again before the next poll proves no reset, but its clock went back.
+check "faults: reset: it is marked" has_mark reset 'RESET|CLOCK'
 check "faults: reset: the log is whole" ends_whole reset
 
 # The board goes with its probe: what was recorded until then is there.

@@ -100,11 +100,14 @@ events_session() { # NAME ELF
     copy "$1"
     expected_into "$work/$1.expected"
 }
-# The numbers among the arguments; user events have items, and one event those of another one.
+# The numbers among the arguments; user events have items, and one event those of another one. Some
+# events send the number of a pool counted from 1, which is shown counted from 0.
 arguments_agree() { # NAME
     jq -r 'select((.id < 192 or .id > 223) and .id != 172 and .id != 228)
+        | (.id | . == 66 or . == 67 or . == 68 or . == 162 or . == 164) as $from_1
         | ([.fields | to_entries[] | select(.key != "name" and .key != "module")
-            | " \(.value)"] | join("")) as $values
+            | " \(if $from_1 and .key == "pool" then .value + 1 else .value end)"]
+            | join("")) as $values
         | "\(.id):\($values)"' "$work/events" >"$work/arguments"
     same_lines "$work/$1.expected" "$work/arguments"
 }
