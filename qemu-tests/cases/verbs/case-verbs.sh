@@ -33,12 +33,16 @@ events_of() { # FILE...: those of the target, without what tells of their place
             del(.seq, .ticks, .delta, .seconds, .delta_seconds, .flags, .slot)'
 }
 # The newest events of the log are those of the ring, but for the oldest, which a target that runs
-# might have been writing.
+# might have been writing, and for those that the kernel might still have patched when they were
+# flushed.
 ends_as() { # LOG RING
     local lines
-    events_of "$2" | tail -n +2 >"$work/ring.json"
+    "$ringside" report --json "${words[@]}" "$1" 2>"$work/err" |
+        jq -r 'select((.flags // []) | index("provisional")) |
+            "\"raw_stamp\":\(.raw_stamp),"' >"$work/provisional"
+    events_of "$2" | tail -n +2 | grep -vFf "$work/provisional" >"$work/ring.json"
     lines=$(wc -l <"$work/ring.json")
-    events_of "$1" | tail -n "$lines" >"$work/log.json"
+    events_of "$1" | grep -vFf "$work/provisional" | tail -n "$lines" >"$work/log.json"
     [ "$lines" -gt 10 ] && cmp "$work/ring.json" "$work/log.json" && return 0
     echo "$lines events"
     diff "$work/ring.json" "$work/log.json" | head -n 4
