@@ -12,7 +12,8 @@ BENCH_SOURCES := $(sort $(wildcard libextract/tests/bench/*.c))
 BENCH_PROGRAMS := $(BENCH_SOURCES:libextract/tests/bench/%.c=$(BUILD)/bench/%)
 SUPPORT_OBJECTS := $(UNIT_SUPPORT:%.c=$(BUILD)/obj/%.o)
 
-.PHONY: test asan soak fuzz bench check-style qemu-tests test-programs fuzz-programs bench-programs
+.PHONY: test asan soak fuzz bench check-style check-rooms qemu-tests test-programs \
+        fuzz-programs bench-programs
 .SECONDARY:
 
 JOBS     := $(shell nproc 2>/dev/null || echo 2)
@@ -79,7 +80,7 @@ test:
 	@$(SUBMAKE) test-programs $(CHECKERS) firmware
 	@$(SUBMAKE) $(ASAN) test-programs
 	@$(SUBMAKE) $(FUZZING) fuzz-programs
-	@MAKE='$(MAKE)' .ci/run-tests style builds install unit asan-unit cli fuzz reader cases
+	@MAKE='$(MAKE)' .ci/run-tests style rooms builds install unit asan-unit cli fuzz reader cases
 
 asan:
 	@.ci/setup.sh test
@@ -108,6 +109,10 @@ bench:
 check-style:
 	@.ci/setup.sh test
 	@.ci/run-tests style
+
+check-rooms:
+	@$(SUBMAKE) all
+	@.ci/run-tests rooms
 
 qemu-tests:
 	$(if $(and $(IMAGE),$(MACHINE)),,$(error usage: make qemu-tests IMAGE=fw.elf MACHINE=mps2-an385))

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# rooms.sh: whether the rooms of libextract point one way. The table in docs/architecture.md names
+# them from the lowest to the highest, and a room may use only those that come before it.
+# Takes BUILD, where the library has been built. Prints "ok NAME" or "not ok NAME" and what points
+# the wrong way.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=${BUILD:-build}
+
+verdict() { # NAME: passes when standard input is empty
+    local found
+    found=$(cat)
+    if [ -z "$found" ]; then
+        echo "ok $1"
+    else
+        echo "not ok $1"
+        head -n 20 <<<"$found" | sed 's/^/# /'
+    fi
+}
+
+rooms=$(awk -F'|' '/^\| room \|/ {on = 1; next} on && !/^\|/ {exit}
+    on && $2 !~ /-/ {gsub(/[ `]/, "", $2); print $2}' docs/architecture.md)
+folders=$(cd libextract && printf '%s\n' */ | tr -d / | grep -vx -e include -e tests)
+
+diff <(sort <<<"$rooms") <(sort <<<"$folders") | sed -n \
+    -e 's/^< \(.*\)/libextract\/\1: the table of rooms names it, but it is not there/p' \
+    -e 's/^> \(.*\)/libextract\/\1: it is not in the table of rooms/p' |
+    verdict "the table of rooms in docs/architecture.md is complete"
+
+# "ROOM FILE ROOM HEADER" of each include of another room's header.
+includes() {
+    (cd libextract && grep -rnoE '^ *# *include "[a-z_]+/[^"]*"' --include='*.[ch]' $folders) |
+        sed -E 's/^(([a-z_]+)\/[^:]*:[0-9]+):[^"]*"(([a-z_]+)\/[^"]*)"$/\2 libextract\/\1 \4 \3/'
+}
+# "ROOM SOURCE ROOM SYMBOL" of each symbol of another room's that is linked to.
+links() {
+    local source objects=()
+    while read -r source; do
+        objects+=("$build/obj/${source%.c}.o")
+    done < <(cd libextract && find $folders -name '*.c' -printf 'libextract/%p\n')
+    nm -A "${objects[@]}" 2>/dev/null | sed "s|^$build/obj/||; s|\.o:[^ ]*||" | awk '
+        $(NF - 1) ~ /^[TDBRVW]$/ {split($1, path, "/"); owner[$NF] = path[2]}
+        $(NF - 1) == "U" {from[++n] = $1; symbol[n] = $NF}
+        END {
+            for (i = 1; i <= n; i++) {
+                split(from[i], path, "/")
+                if (symbol[i] in owner)
+                    print path[2], from[i] ".c", owner[symbol[i]], symbol[i]
+            }
+        }'
+}
+upward() { # the edges on standard input that point to a room that comes later in the table
+    awk -v rooms="$rooms" '
+        BEGIN {count = split(rooms, names, "\n"); for (i = 1; i <= count; i++) rank[names[i]] = i}
+        {seen = 1}
+        ($3 in rank) && rank[$3] > rank[$1] {
+            print $2 ": " $4 " is of the room " $3 ", which comes after " $1 " in the table"
+        }
+        END {if (!seen) print "nothing was found to check"}' | sort -u
+}
+includes | upward | verdict "no room includes a header of a later room"
+links | upward | verdict "no room calls a later room"
