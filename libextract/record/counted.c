@@ -31,7 +31,7 @@
 
 enum {
     READS = 4,       // of words that do not fit
-    LOOKS = 8,       // for two that are alike
+    LOOKS = 4,       // for two that are alike
     LOOKS_SHARE = 4, // of the bytes that a slow reader reads, what further looks may cost
     TRIES = 12,      // to take the newest
     BLOCK_BYTES = 2048,
