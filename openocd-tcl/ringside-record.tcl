@@ -421,9 +421,12 @@ proc _ringside_record_before_reset {T} {
 	}
 }
 
+# The ring began anew: what was written between the last look and that is lost, nobody knows how
+# much. The loss stands in front of the mark, since no later count includes it.
 proc _ringside_record_reset {T text} {
 	upvar #0 _ringside_ring_$T r
 	_ringside_record_flush $T
+	_ringside_record_loss $T 1 0 1
 	set r(rec,restart) 0
 	incr r(rec,resets)
 	if {!$r(rec,exact)} {
