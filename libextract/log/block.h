@@ -63,14 +63,15 @@ static inline unsigned extract_log_repeated(uint16_t type)
 //   EXACT <-------- EARLIER, exact ------- OPEN
 //
 // A break is the start of a recording or a restart of the trace: the count of the ring before it
-// will not be read any more.
+// will not be read any more. An EARLIER loss of a log that has dropped its oldest blocks counts gaps
+// among these, too, so that it makes nothing exact: it passes as not exact, as does one without a gap.
 enum log_loss_sum { LOG_LOSS_SUM_EXACT, LOG_LOSS_SUM_OPEN, LOG_LOSS_SUM_AT_LEAST };
 
 static inline enum log_loss_sum extract_log_sum_after_loss(enum log_loss_sum sum, uint64_t kind,
                                                            bool is_exact)
 {
-    if (sum == LOG_LOSS_SUM_OPEN && kind == EXTRACT_LOSS_EARLIER)
-        return is_exact ? LOG_LOSS_SUM_EXACT : LOG_LOSS_SUM_AT_LEAST;
+    if (kind == EXTRACT_LOSS_EARLIER)
+        return is_exact && sum == LOG_LOSS_SUM_OPEN ? LOG_LOSS_SUM_EXACT : LOG_LOSS_SUM_AT_LEAST;
     return sum == LOG_LOSS_SUM_EXACT && !is_exact ? LOG_LOSS_SUM_OPEN : sum;
 }
 
