@@ -230,8 +230,8 @@ static void note_loss(struct extract_trace *trace, const struct extract_event *e
     loss->gaps += is_gap;
     loss->not_exact += is_gap && !is_exact;
     loss->at_least = add(loss->at_least, event->field[EXTRACT_LOST_AT_LEAST]);
-    trace->loss_sum = extract_log_sum_after_loss(
-        trace->loss_sum, event->field[EXTRACT_LOST_REASON], is_exact && (is_gap || has_all));
+    trace->loss_sum = extract_log_sum_after_loss(trace->loss_sum, event->field[EXTRACT_LOST_REASON],
+                                                 is_exact && (is_gap || has_all));
     if (!is_gap || (event->field[LOST_GAP] == LOST_NO_GAP && !is_exact))
         loss_estimator_break(&trace->estimator);
     else

@@ -63,8 +63,10 @@ static inline unsigned extract_log_repeated(uint16_t type)
 //   EXACT <-------- EARLIER, exact ------- OPEN
 //
 // A break is the start of a recording or a restart of the trace: the count of the ring before it
-// will not be read any more. An EARLIER loss of a log that has dropped its oldest blocks counts gaps
-// among these, too, so that it makes nothing exact: it passes as not exact, as does one without a gap.
+// will not be read any more.
+//
+// Where a log has dropped its oldest blocks, its first EARLIER loss counts gaps among these, too.
+// Callers pass it as not exact; one in front of which no gap is left is not exact either.
 enum log_loss_sum { LOG_LOSS_SUM_EXACT, LOG_LOSS_SUM_OPEN, LOG_LOSS_SUM_AT_LEAST };
 
 static inline enum log_loss_sum extract_log_sum_after_loss(enum log_loss_sum sum, uint64_t kind,
