@@ -203,7 +203,7 @@ proc _ringside_posix_new {T s fresh} {
 proc _ringside_posix_count_from {T least most} {
 	upvar #0 _ringside_ring_$T r
 	set again [expr {$r(rec,resets) > 0}]
-	set least [expr {$least < 0x80000000 ? $least : 0}]
+	set least [expr {$least <= $most ? $least : 0}]
 	set r(least) $least
 	set r(most) $most
 	set r(told) [expr {$again ? $least : $most}]

@@ -425,7 +425,8 @@ proc _ringside_record_reset {T text} {
 	upvar #0 _ringside_ring_$T r
 	_ringside_record_flush $T
 	set r(rec,restart) 0
-	# What the target wrote between the last poll and the reset will never be known.
+	# What the target wrote between the last poll and the reset is lost, and nobody will know how
+	# much. The loss stands before the mark, since no later count includes it.
 	if {$r(rec,state) eq "on"} {
 		_ringside_record_loss $T 1 0 1
 	}

@@ -223,13 +223,15 @@ static void note_loss(struct extract_trace *trace, const struct extract_event *e
 {
     uint64_t reason = event->field[EXTRACT_LOST_REASON];
     bool is_exact = event->field[EXTRACT_LOST_EXACT], is_gap = reason != EXTRACT_LOSS_EARLIER;
+    bool has_start = trace->log.recordings || trace->log.resets;
+    bool has_all = has_start || !extract_log_status(extract_pieces_log(trace->pieces))->dropped;
     reason = is_gap ? reason : EXTRACT_LOSS_LAPPED;
     struct extract_loss_info *loss = &trace->log.losses[reason < EXTRACT_LOSS_REASONS ? reason : 0];
     loss->gaps += is_gap;
     loss->not_exact += is_gap && !is_exact;
     loss->at_least = add(loss->at_least, event->field[EXTRACT_LOST_AT_LEAST]);
-    trace->loss_sum =
-        extract_log_sum_after_loss(trace->loss_sum, event->field[EXTRACT_LOST_REASON], is_exact);
+    trace->loss_sum = extract_log_sum_after_loss(trace->loss_sum, event->field[EXTRACT_LOST_REASON],
+                                                 is_exact && (is_gap || has_all));
     if (!is_gap || (event->field[LOST_GAP] == LOST_NO_GAP && !is_exact))
         loss_estimator_break(&trace->estimator);
     else
@@ -373,6 +375,9 @@ void extract_tape_end(struct extract_trace *trace, const struct extract_reader *
     log->unreadable = extract_pieces_damaged(trace->pieces);
     log->ended = extract_pieces_ending(trace->pieces, &log->ending);
     note_refused(trace);
+    // A damaged block of which nobody knows what it was may have told of a loss.
+    if (log->status.damaged_of[0] || log->status.damaged_of[EXTRACT_LOG_LOSS])
+        trace->loss_sum = LOG_LOSS_SUM_AT_LEAST;
     loss_estimator_end(&trace->estimator);
     sum_losses(trace);
     info->log = log;

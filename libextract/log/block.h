@@ -64,13 +64,16 @@ static inline unsigned extract_log_repeated(uint16_t type)
 //
 // A break is the start of a recording or a restart of the trace: the count of the ring before it
 // will not be read any more.
+//
+// Where a log has dropped its oldest blocks, its first EARLIER loss counts gaps among these, too.
+// Callers pass it as not exact; one in front of which no gap is left is not exact either.
 enum log_loss_sum { LOG_LOSS_SUM_EXACT, LOG_LOSS_SUM_OPEN, LOG_LOSS_SUM_AT_LEAST };
 
 static inline enum log_loss_sum extract_log_sum_after_loss(enum log_loss_sum sum, uint64_t kind,
                                                            bool is_exact)
 {
-    if (sum == LOG_LOSS_SUM_OPEN && kind == EXTRACT_LOSS_EARLIER)
-        return is_exact ? LOG_LOSS_SUM_EXACT : LOG_LOSS_SUM_AT_LEAST;
+    if (kind == EXTRACT_LOSS_EARLIER)
+        return is_exact && sum == LOG_LOSS_SUM_OPEN ? LOG_LOSS_SUM_EXACT : LOG_LOSS_SUM_AT_LEAST;
     return sum == LOG_LOSS_SUM_EXACT && !is_exact ? LOG_LOSS_SUM_OPEN : sum;
 }
 

@@ -39,6 +39,7 @@ struct extract_log {
     uint64_t size; // of the file, when it was opened
     struct extract_log_status status;
     enum log_loss_sum loss_sum;
+    bool has_start;               // a START or RESET mark was found
     uint32_t turn;                // sections in the file when it is full; 0: no end
     struct log_section *sections; // in the order of their numbers
     size_t section_count, section_room;

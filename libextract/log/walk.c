@@ -49,13 +49,17 @@ static void count(struct extract_log *log, const struct extract_log_block *block
         s->entries = add(s->entries, block->count);
     if (block->type == EXTRACT_LOG_LOSS) {
         s->lost = add(s->lost, block->lost);
-        log->loss_sum = extract_log_sum_after_loss(log->loss_sum, block->kind, !block->modulo);
+        bool is_whole = !s->dropped || log->has_start || block->kind != EXTRACT_LOSS_EARLIER;
+        bool is_exact = !block->modulo && is_whole;
+        log->loss_sum = extract_log_sum_after_loss(log->loss_sum, block->kind, is_exact);
         s->lost_known = log->loss_sum == LOG_LOSS_SUM_EXACT;
     }
     if (block->type == EXTRACT_LOG_MARK) {
         s->full = block->kind == EXTRACT_MARK_FULL;
-        if (block->kind == EXTRACT_MARK_START || block->kind == EXTRACT_MARK_RESET)
+        if (block->kind == EXTRACT_MARK_START || block->kind == EXTRACT_MARK_RESET) {
             log->loss_sum = extract_log_sum_after_break(log->loss_sum);
+            log->has_start = true;
+        }
     }
 }
 

@@ -247,9 +247,9 @@ static enum extract_code jump(struct extract_recorder *r, uint32_t at, struct ex
     enum extract_code code = EXTRACT_OK;
     if (before)
         code = put_loss(r, first, error);
-    else if (r->again && !newest.whole)
+    else if (r->again && (r->cut || !newest.whole))
         code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE, error);
-    r->fresh = false;
+    r->fresh = r->cut = false;
     return code ? code : deliver(r, newest.bytes, newest.length, error);
 }
 

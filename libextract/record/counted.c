@@ -111,10 +111,33 @@ static bool prove_count(struct extract_recorder *r)
     return b->count_holds;
 }
 
+static enum extract_code put_lapped(struct extract_recorder *r, uint32_t lost, bool exact,
+                                    struct extract_error *error)
+{
+    return out_loss(&r->out, EXTRACT_LOSS_LAPPED, lost, exact ? 0 : EXTRACT_LOG_ANY_MORE, error);
+}
+
+// The ring began anew, so that the count of the one before cannot be read any more: what it had
+// counted at `last`, and was not read, is lost, and nobody knows what came after that. The loss
+// stands in front of the mark, since no later count includes it.
+static enum extract_code begin_anew(struct extract_recorder *r, uint32_t last,
+                                    struct extract_error *error)
+{
+    // The newest entry may have been counted before it was written.
+    int32_t owed = (int32_t)(last - 1 - r->bytes.most);
+    bool has_read = !r->fresh || r->again;
+    enum extract_code code = EXTRACT_OK;
+    if (has_read)
+        code = put_lapped(r, r->fresh || owed < 0 ? 0 : (uint32_t)owed, false, error);
+    return code ? code : record_reset(r, error);
+}
+
 static enum extract_code fail(struct extract_recorder *r, enum extract_delta_result result,
                               struct extract_error *error)
 {
-    return result == EXTRACT_DELTA_MUTE ? record_lose_target(r, error) : record_reset(r, error);
+    if (result == EXTRACT_DELTA_MUTE)
+        return record_lose_target(r, error);
+    return begin_anew(r, r->bytes.most, error);
 }
 
 // Whether the ring was cleared, or begun anew, behind a look at it.
@@ -345,12 +368,6 @@ static enum extract_delta_result take_newest(struct extract_recorder *r, struct 
     return EXTRACT_DELTA_OK;
 }
 
-static enum extract_code put_lapped(struct extract_recorder *r, uint32_t lost, bool exact,
-                                    struct extract_error *error)
-{
-    return out_loss(&r->out, EXTRACT_LOSS_LAPPED, lost, exact ? 0 : EXTRACT_LOG_ANY_MORE, error);
-}
-
 static enum extract_code put_loss(struct extract_recorder *r, const struct newest *newest,
                                   uint32_t count, struct extract_error *error)
 {
@@ -390,7 +407,7 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
         b->place = newest.from;
         b->least = newest.least - count;
         b->most = newest.most - count;
-        if ((int32_t)b->least < 0)
+        if (b->least > b->most) // it is below 0
             b->least = 0;
         // What lies in front of the first ring is not lost, and the most that it may be is left
         // out. A ring that began anew counts from 0, so that the least was lost for certain.
@@ -432,7 +449,7 @@ static enum extract_code follow(struct extract_recorder *r, const struct extract
     }
     bool stands = behind(after.tail, from - anchor) <= 0;
     if (stands && memcmp(r->buffer, b->anchor + b->anchored - anchor, anchor))
-        return record_reset(r, error);
+        return begin_anew(r, b->most, error);
     r->forced = false;
     return deliver(r, r->buffer + anchor, fill, error);
 }
@@ -450,7 +467,7 @@ static enum extract_code take_count(struct extract_recorder *r, struct extract_e
         r->ring.format->stream->begun ? b->is_clear : extract_memory_is_running(r->memory);
     if (!holds && can_hold && !look(r, &reach)) {
         if (is_anew(&before, &reach))
-            return record_reset(r, error);
+            return begin_anew(r, before.written, error);
         holds = b->count_holds && b->seen.head == (uint32_t)b->place;
     }
     if (!holds)
@@ -498,7 +515,7 @@ enum extract_code counted_poll(struct extract_recorder *r, struct extract_error 
     if (code)
         return code;
     if (result || (!r->fresh && is_anew(&before, &reach)))
-        return record_reset(r, error);
+        return begin_anew(r, before.written, error);
     uint32_t size = bytes_size(r), fill = r->fresh ? 0 : reach.head - (uint32_t)b->place;
     r->status.fill = fill < size ? fill : size;
     r->status.fill_most =

@@ -35,7 +35,7 @@ struct tail {
 enum gap {
     GAP_NONE,
     GAP_LOSS,   // entries are lost
-    GAP_RESTART // the ring was emptied, and holds everything since
+    GAP_RESTART // an unknown number of entries is lost: the ring was emptied
 };
 
 struct flush {
@@ -318,38 +318,39 @@ static uint64_t count_positions(const struct flush *f)
 }
 
 // How many entries are certainly lost between the log and what the ring holds, and modulo what.
-// Both ends have a position in the ring, unless the recording before was not ended in order.
-static uint64_t count_lost(const struct flush *f, uint64_t *modulo)
+// Both ends have a position in the ring, unless the recording before was not ended in order. What
+// the ring held when it was emptied, nobody knows. A count that went back was begun anew, too.
+static uint64_t count_lost(const struct flush *f, enum gap gap, uint64_t *modulo)
 {
     uint64_t lap = record_position_modulus(&f->ring);
     uint64_t have = count_positions(f);
     *modulo = EXTRACT_LOG_ANY_MORE;
-    if (!f->position || !f->tail.position || f->broken)
+    if (!f->position || !f->tail.position || f->broken || gap == GAP_RESTART)
+        return 0;
+    uint64_t lost = f->position - f->tail.position - have;
+    if (!lap && (uint32_t)lost > INT32_MAX) // counts of 32 bits
         return 0;
     *modulo = lap;
-    uint64_t lost = f->position - f->tail.position - have;
-    if (!lap) // counts of 32 bits
-        return (uint32_t)lost;
-    return (lost + (have / lap + 2) * lap) % lap;
+    return lap ? (lost + (have / lap + 2) * lap) % lap : (uint32_t)lost;
 }
 
 static enum extract_code put_gap(struct extract_log_writer *log, enum gap gap, uint64_t lost,
                                  uint64_t modulo, uint64_t wall, struct extract_error *error)
 {
     static const char restart[] = "the target was reset, or its trace enabled again";
-    struct extract_log_block block = {.type = EXTRACT_LOG_LOSS,
-                                      .kind = EXTRACT_LOSS_LAPPED,
-                                      .flags = EXTRACT_LOG_LOSS_HELD,
-                                      .lost = lost,
-                                      .modulo = modulo,
-                                      .first = lost,
-                                      .wall = wall};
-    if (gap == GAP_RESTART)
-        block = (struct extract_log_block){.type = EXTRACT_LOG_MARK,
-                                           .kind = EXTRACT_MARK_RESET,
-                                           .length = sizeof restart - 1,
-                                           .wall = wall};
-    return extract_log_put(log, &block, gap == GAP_RESTART ? restart : NULL, error);
+    struct extract_log_block loss = {.type = EXTRACT_LOG_LOSS,
+                                     .kind = EXTRACT_LOSS_LAPPED,
+                                     .flags = EXTRACT_LOG_LOSS_HELD,
+                                     .lost = lost,
+                                     .modulo = modulo,
+                                     .first = lost,
+                                     .wall = wall};
+    struct extract_log_block mark = {.type = EXTRACT_LOG_MARK,
+                                     .kind = EXTRACT_MARK_RESET,
+                                     .length = sizeof restart - 1,
+                                     .wall = wall};
+    enum extract_code code = extract_log_put(log, &loss, NULL, error);
+    return code || gap != GAP_RESTART ? code : extract_log_put(log, &mark, restart, error);
 }
 
 static enum extract_code put(struct extract_log_writer *log, const struct kept *kept,
@@ -369,7 +370,7 @@ static enum extract_code write_all(const struct flush *f, struct extract_log_wri
                                    enum gap gap, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    uint64_t modulo, lost = count_lost(f, &modulo);
+    uint64_t modulo, lost = count_lost(f, gap, &modulo);
     for (size_t i = 0; !code && i < f->count; i++) {
         struct extract_log_block *block = &f->list[i].block;
         // Numbers of entries continue after the gap.
@@ -382,12 +383,14 @@ static enum extract_code write_all(const struct flush *f, struct extract_log_wri
     return code;
 }
 
-// Where the log's newest entries are not in the ring, something is missing between, unless the ring
-// holds everything that was written since it was emptied.
+// Where the log's newest entries are not in the ring, something is missing between. A log without
+// entries is continued by all that was ever written, if the ring holds that.
 static enum gap find_gap(const struct flush *f, uint32_t known,
                          const struct extract_record_status *status)
 {
-    if (known || !f->tail.length || !f->run_length)
+    if (known || !f->tail.ring.format || !f->run_length)
+        return GAP_NONE;
+    if (!f->tail.length && status->has_all)
         return GAP_NONE;
     return is_anew(f) || status->has_all ? GAP_RESTART : GAP_LOSS;
 }
@@ -401,13 +404,13 @@ static enum extract_code go_on(struct flush *f, const char *path,
     uint32_t known = is_anew(f) ? 0 : find_end(f);
     enum gap gap = find_gap(f, known, status);
     uint64_t had = count_entries(&f->ring, f->run, known);
-    if (gap == GAP_LOSS) {
+    if (gap) {
         uint64_t modulo;
-        status->lost += count_lost(f, &modulo);
+        status->lost += count_lost(f, gap, &modulo);
         status->gaps++;
         status->gaps_not_exact += modulo != 0;
         status->lost_is_exact &= !modulo;
-        status->laps++;
+        status->laps += gap == GAP_LOSS;
     }
     status->resets += gap == GAP_RESTART;
     drop(f, known);

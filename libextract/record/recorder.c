@@ -261,14 +261,9 @@ bool record_is_reset(struct extract_recorder *r)
 enum extract_code record_reset(struct extract_recorder *r, struct extract_error *error)
 {
     enum extract_code code = record_release(r, error);
-    bool is_unread = r->bytes.follows && r->found && !r->fresh && !r->drained;
     r->found = false;
     r->again = r->cut = r->fresh = true;
     r->status.resets++;
-    // What the target wrote between the last poll and the reset will never be known. For slot rings
-    // the first entries after the reset say so.
-    if (!code && is_unread)
-        code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE, error);
     code = code ? code : out_mark(&r->out, EXTRACT_MARK_RESET, 0, RESET_TEXT, error);
     return code ? code : seek_ring(r, error);
 }

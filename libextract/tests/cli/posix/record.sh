@@ -140,12 +140,20 @@ check "the losses are told" 3 out "^events lost: .*$lost"
 rm -f reset.log
 record reset.log
 ask 10
+kill -STOP "$recorder"
+ask 100
 ask clear
 ask 10
+kill -CONT "$recorder"
 rest
-check "a stream that is cleared meanwhile" '0 3'
+check "a stream that is cleared meanwhile" 3
+status=0
+cp record.out out
+check "with events that nobody has read" 0 out '"resets":1,' out '"lost":null,"lost_at_least":0,'
 run report reset.log
-check "is marked" '0 3' out 'trace restarted' out ' tick at='
+check "is marked" 3 out 'trace restarted' out ' tick at='
+run info reset.log
+check "and the number of the lost is not known" 3 out '^events lost: unknown' out '^gaps: 1$'
 
 # ---- A log that is flushed to ----
 rm -f flushed.log
@@ -182,9 +190,21 @@ check "and nothing is there twice" 0
 ask clear
 ask 3
 run flush flushed.log --pid "${pids[traced]}"
-check "a stream that began anew" '0 3' out '^flush: 3 events added'
+check "a stream that began anew" 3 out '^flush: 3 events added, at least 0 lost$'
+run info flushed.log
+check "with events that nobody knows the number of" 3 out '^events lost: unknown'
 run report flushed.log
 check "it is marked" '0 3' out 'reset'
+ask clear
+rm -f empty.log
+record empty.log --policy append
+rest
+ask 2000
+run flush empty.log --pid "${pids[traced]}"
+check "a log without events" 3 out '^flush: [0-9]* events added, [0-9]* lost$'
+read -r added lost < <(tr -c '0-9\n' ' ' <out)
+status=$((added + lost == 2000 ? 0 : 1))
+check "is continued by what is added and lost ($added and $lost)" 0
 run flush lapped.log --pid "${pids[traced]}"
 check "a log that goes round" 2 err 'lapped.log: '
 echo rubbish >rubbish.log

@@ -401,6 +401,7 @@ static void test_reset(void **state)
     poll_once(&r);
     struct extract_record_status status = end(&r);
     assert_int_equal(status.resets, 1);
+    assert_false(status.lost_is_exact); // frames between the last look and the reset
     struct replay *replay = play();
     assert_int_equal(replay->resets, 1);
     assert_int_equal(replay->losses, 1); // what was written between the last poll and the reset

@@ -216,6 +216,38 @@ static void test_losses_of_earlier_gaps(void **state)
     }
 }
 
+// What is left of a recording cannot tell what its own count said of gaps that are not there: of a
+// log that dropped its oldest blocks, and of one in which nobody knows what a damaged block was.
+static void test_losses_of_gaps_that_are_gone(void **state)
+{
+    const struct extract_log_options round = {
+        .size = sizeof round, .policy = EXTRACT_LOG_LOOP, .limit = 4 * 4096};
+    const char *path = scratch_path("marks.log");
+    (void)state;
+    for (unsigned is_damaged = 0; is_damaged < 2; is_damaged++) {
+        unlink(path);
+        log_create(&file, path, is_damaged ? NULL : &round);
+        log_ring(&file, &image);
+        log_mark(&file, EXTRACT_MARK_START, 0, "");
+        log_entries(&file, &image, 0, 4);
+        log_loss(&file, EXTRACT_LOSS_LAPPED, 40, EXTRACT_LOG_ANY_MORE);
+        for (unsigned i = 0; !is_damaged && i < 200; i++)
+            log_entries(&file, &image, 8, 4);
+        log_loss(&file, EXTRACT_LOSS_LAPPED, 3, EXTRACT_LOG_ANY_MORE);
+        log_entries(&file, &image, 8, 4);
+        log_loss(&file, EXTRACT_LOSS_EARLIER, 5, 0);
+        log_close(&file);
+        if (is_damaged)
+            log_damage(path, EXTRACT_LOG_LOSS, 0, 40);
+        log_look_open(&look, path, NULL);
+        assert_int_equal(!look.info->log->status.dropped, is_damaged);
+        assert_false(look.info->lost_known);
+        assert_int_equal(look.info->lost_at_least, 8);
+        assert_false(!is_damaged && look.info->log->status.lost_known);
+        log_look_close(&look);
+    }
+}
+
 static void test_unknown_loss(void **state)
 {
     (void)state;
@@ -522,6 +554,7 @@ int main(void)
         cmocka_unit_test(test_words_of_marks),
         cmocka_unit_test(test_every_loss),
         cmocka_unit_test(test_losses_of_earlier_gaps),
+        cmocka_unit_test(test_losses_of_gaps_that_are_gone),
         cmocka_unit_test(test_unknown_loss),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_filters_far_in),
