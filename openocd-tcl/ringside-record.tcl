@@ -428,7 +428,7 @@ proc _ringside_record_reset {T text} {
 	# What the target wrote between the last poll and the reset is lost, and nobody will know how
 	# much. The loss stands before the mark, since no later count includes it.
 	if {$r(rec,state) eq "on"} {
-		_ringside_record_loss $T 1 0 1
+		_ringside_record_loss $T 8 0 1
 	}
 	incr r(rec,resets)
 	if {!$r(rec,exact)} {

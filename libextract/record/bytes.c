@@ -248,7 +248,8 @@ static enum extract_code jump(struct extract_recorder *r, uint32_t at, struct ex
     if (before)
         code = put_loss(r, first, error);
     else if (r->again && (r->cut || !newest.whole))
-        code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE, error);
+        code = out_loss(&r->out, r->cut ? EXTRACT_LOSS_RESET : EXTRACT_LOSS_LAPPED, 0,
+                        EXTRACT_LOG_ANY_MORE, error);
     r->fresh = r->cut = false;
     return code ? code : deliver(r, newest.bytes, newest.length, error);
 }

@@ -128,7 +128,8 @@ static enum extract_code begin_anew(struct extract_recorder *r, uint32_t last,
     bool has_read = !r->fresh || r->again;
     enum extract_code code = EXTRACT_OK;
     if (has_read)
-        code = put_lapped(r, r->fresh || owed < 0 ? 0 : (uint32_t)owed, false, error);
+        code = out_loss(&r->out, EXTRACT_LOSS_RESET, r->fresh || owed < 0 ? 0 : (uint32_t)owed,
+                        EXTRACT_LOG_ANY_MORE, error);
     return code ? code : record_reset(r, error);
 }
 

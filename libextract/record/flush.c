@@ -339,7 +339,8 @@ static enum extract_code put_gap(struct extract_log_writer *log, enum gap gap, u
 {
     static const char restart[] = "the target was reset, or its trace enabled again";
     struct extract_log_block loss = {.type = EXTRACT_LOG_LOSS,
-                                     .kind = EXTRACT_LOSS_LAPPED,
+                                     .kind = gap == GAP_RESTART ? EXTRACT_LOSS_RESET
+                                                                : EXTRACT_LOSS_LAPPED,
                                      .flags = EXTRACT_LOG_LOSS_HELD,
                                      .lost = lost,
                                      .modulo = modulo,

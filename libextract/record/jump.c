@@ -76,7 +76,8 @@ static enum extract_code begin(struct extract_recorder *r, struct extract_delta_
     r->due = span->first;
     r->fresh = false;
     if (r->again && (r->cut || !whole))
-        return out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE, error);
+        return out_loss(&r->out, r->cut ? EXTRACT_LOSS_RESET : EXTRACT_LOSS_LAPPED, 0,
+                        EXTRACT_LOG_ANY_MORE, error);
     return EXTRACT_OK;
 }
 

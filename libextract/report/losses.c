@@ -83,7 +83,10 @@ static void put_losses(struct extract_text *text, const struct extract_log_info 
         "the target was writing them while they were read",
         "the target did not respond",
         "the log had no room for them",
-        "the target had no room for them"};
+        "the target had no room for them",
+        "the entries' own numbers skip some",
+        NULL, // no gap: it is counted with those that the target overwrote
+        "they were not read before the trace restarted"};
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
         const struct extract_loss_info *loss = &log->losses[i];
         if (!loss->gaps)

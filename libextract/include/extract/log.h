@@ -52,7 +52,8 @@ enum extract_log_loss {      // why entries are missing
     EXTRACT_LOSS_NUMBERS,    // not in logs: entries of a ring skip numbers
     // No gap: so many more were lost in the gaps before, which stated the least number only. If it
     // is exact, the losses of all gaps up to here add up to the target's own count.
-    EXTRACT_LOSS_EARLIER
+    EXTRACT_LOSS_EARLIER,
+    EXTRACT_LOSS_RESET // they were not read before the trace restarted
 };
 
 enum extract_log_mark {

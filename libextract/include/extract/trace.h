@@ -54,7 +54,7 @@ struct extract_loss_info {
     bool is_exact;      // which is the number
 };
 
-enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_REFUSED + 1 };
+enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_RESET + 1 };
 
 // What is known of a log beside its entries.
 struct extract_log_info {
