@@ -110,11 +110,11 @@ static enum extract_code change(struct extract_control *control, const char *wor
 {
     enum extract_target_kind kind;
     const char *name;
-    if (!strcmp(word, rkh_target_words.all)) {
+    if (!strcmp(word, rkh_target_filter.all)) {
         change_all(control, on);
         return EXTRACT_OK;
     }
-    if (!rkh_target_words.parse(word, &kind, &name))
+    if (!rkh_target_filter.parse(word, &kind, &name))
         return refuse(word, error);
     if (kind == EXTRACT_TARGET_EVENT && control->unplaced.code) {
         if (error)

@@ -122,7 +122,7 @@ enum extract_code control_refuse_name(const struct extract_control *control,
             "it is built without it; filter by group= or event=", "the firmware has no %s",
             kind == EXTRACT_TARGET_OBJECT ? "trcsmaftbl" : "trcsigftbl");
     if (kind == EXTRACT_TARGET_GROUP || kind == EXTRACT_TARGET_EVENT)
-        rkh_target_words.list(kind, name, &listing);
+        rkh_target_filter.list(kind, name, &listing);
     else
         list_known(control, kind, &listing);
     snprintf(hint, sizeof hint, "there are: %s", listing.text);

@@ -45,7 +45,7 @@ static const struct extract_format *format_of(const struct extract_trace *trace)
 
 // What an item asks for. Words of the target's filters may stand wherever events are named.
 static struct wish wish_of(const struct filter_item *item,
-                           const struct extract_target_words *target)
+                           const struct extract_target_filter *target)
 {
     static const enum extract_filter_word words[EXTRACT_TARGET_KINDS] = {
         EXTRACT_FILTER_EVENT, EXTRACT_FILTER_EVENT, EXTRACT_FILTER_THREAD, EXTRACT_FILTER_OBJECT};
@@ -76,7 +76,7 @@ static bool item_is_told(const struct extract_trace *trace, const struct wish *i
 static bool item_is_type(const struct extract_trace *trace, const struct wish *item,
                          const struct extract_event_type *type, uint32_t id)
 {
-    const struct extract_target_words *target = format_of(trace)->target;
+    const struct extract_target_filter *target = format_of(trace)->target;
     uint64_t number;
     if (item->kind == EXTRACT_TARGET_GROUP)
         return target->fits(EXTRACT_TARGET_GROUP, id, item->value);
@@ -247,8 +247,8 @@ static enum extract_code compile_signal(struct compile *c, struct wish *item,
     struct extract_symbols *symbols = extract_trace_symbols(c->trace);
     const struct extract_format *format = format_of(c->trace);
     uint64_t number;
-    if (item->found || !symbols || !format->signal_number ||
-        !format->signal_number(symbols, item->value, &number))
+    if (item->found || !symbols || !format->target ||
+        !format->target->signal_number(symbols, item->value, &number))
         return EXTRACT_OK;
     item->found = true;
     return filter_set_add(set, extract_number_key(EXTRACT_KIND_SIGNAL, number)) ? EXTRACT_OK
@@ -387,7 +387,7 @@ static enum extract_code compile_all(struct compile *c)
 static const char *hint_of(const struct compile *c, const struct wish *item,
                            struct extract_listing *listing)
 {
-    const struct extract_target_words *target = format_of(c->trace)->target;
+    const struct extract_target_filter *target = format_of(c->trace)->target;
     const struct extract_object *objects;
     size_t count = extract_trace_objects(c->trace, &objects);
     bool threads = item->word == EXTRACT_FILTER_THREAD;

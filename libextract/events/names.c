@@ -84,9 +84,9 @@ static bool control_block_name(struct build *build, uint64_t address, char *name
 {
     const struct extract_ring *ring = &build->trace->snapshot->ring;
     uint64_t pointer;
-    return build->memory && build->trace->symbols && ring->format->name_pointer &&
-           ring->format->name_pointer(ring, build->memory, build->trace->symbols, address,
-                                      &pointer) &&
+    return build->memory && build->trace->symbols && ring->format->kernel &&
+           ring->format->kernel->name_pointer(ring, build->memory, build->trace->symbols, address,
+                                              &pointer) &&
            // No longer than the registry could hold, so that a saved dump names it the same.
            target_text(build, pointer, name, size < ring->name_bytes ? size : ring->name_bytes);
 }
@@ -208,8 +208,7 @@ static bool more_room(struct build *build)
 
 static const char *thread_type(const struct build *build)
 {
-    const char *type = build->trace->snapshot->ring.format->thread_type;
-    return type ? type : "thread";
+    return build->trace->snapshot->ring.format->thread_type;
 }
 
 static bool add_object(struct build *build, const struct extract_object *object, const char *name)
@@ -423,7 +422,7 @@ static bool take_told(struct build *build, const struct extract_event *event)
     struct extract_told told = {.object.priority = EXTRACT_NO_PRIORITY};
     char name[NAME_ROOM];
     build->begins = false;
-    if (!ring->format->tell || !ring->format->tell(event, &told))
+    if (!ring->format->telling || !ring->format->telling->name(event, &told))
         return true;
     build->begins = told.anew;
     if (told.anew && !begin_run(build, event->seq))
@@ -509,7 +508,7 @@ static bool walk(struct build *build)
             return false;
         trace->events += got;
     }
-    if (build->trace->snapshot->ring.format->tell)
+    if (build->trace->snapshot->ring.format->telling)
         count_told(build);
     trace->info.span_ticks = reader.ticks; // the walk ended at the newest event
     count_cores(trace);
@@ -526,11 +525,12 @@ static void find_priorities(struct build *build)
 {
     struct extract_trace *trace = build->trace;
     const struct extract_ring *ring = &trace->snapshot->ring;
-    for (size_t i = 0; ring->format->priority && trace->symbols && i < trace->object_count; i++) {
+    for (size_t i = 0; ring->format->target && trace->symbols && i < trace->object_count; i++) {
         struct extract_object *object = &trace->objects[i];
         if (object->thread && object->priority == EXTRACT_NO_PRIORITY)
-            ring->format->priority(build->memory, trace->symbols,
-                                   extract_ring_address(ring, object->address), &object->priority);
+            ring->format->target->priority(build->memory, trace->symbols,
+                                           extract_ring_address(ring, object->address),
+                                           &object->priority);
     }
 }
 
@@ -585,7 +585,7 @@ static enum extract_code name_signals(struct build *build, struct extract_error 
     struct extract_trace *trace = build->trace;
     const struct extract_ring *ring = &trace->snapshot->ring;
     struct extract_numbers numbers = {.count = 0};
-    if (!trace->symbols || !ring->format->name_signals)
+    if (!trace->symbols || !ring->format->telling)
         return EXTRACT_OK;
     settle(build); // names of records have their places
     struct extract_number *list = extract_signals_list(trace, &numbers.count);
@@ -593,8 +593,8 @@ static enum extract_code name_signals(struct build *build, struct extract_error 
     trace->has_unnamed = false;
     enum extract_code code = EXTRACT_NOMEM;
     if (list)
-        code = ring->format->name_signals(ring, trace->symbols, &numbers, take_signal, build,
-                                          &trace->signals, error);
+        code = ring->format->telling->name_signals(ring, trace->symbols, &numbers, take_signal,
+                                                   build, &trace->signals, error);
     else
         extract_error_set(error, EXTRACT_NOMEM, "names of signals", NULL, "out of memory");
     free(list);
@@ -606,7 +606,7 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
                                       struct extract_error *error)
 {
     struct build build = {.trace = trace, .memory = memory, .most = SIZE_MAX};
-    if (trace->pieces || trace->snapshot->ring.format->tell)
+    if (trace->pieces || trace->snapshot->ring.format->telling)
         build.most = LOG_OBJECTS;
     size_t objects = trace->snapshot->ring.registry.count;
     extract_text_init(&trace->names, NULL, NULL);

@@ -11,7 +11,7 @@ enum { SEEN_MAX = 1 << 12 }; // what holds more is damage, and fits no enumerati
 
 bool extract_signals_note(struct extract_trace *trace, const struct extract_event *event)
 {
-    bool may_name = trace->symbols && trace->snapshot->ring.format->name_signals;
+    bool may_name = trace->symbols && trace->snapshot->ring.format->telling;
     for (unsigned i = 0; may_name && i < event->fields && i < event->type->fields; i++) {
         uint64_t number = event->field[i];
         if (event->type->field[i].kind != EXTRACT_KIND_SIGNAL ||

@@ -120,7 +120,7 @@ enum extract_code extract_trace_open_log(struct extract_trace **trace, struct ex
     }
     struct extract_snapshot *head = extract_pieces_head(t->pieces);
     if (t->symbols)
-        head->ring.format->join(&head->ring, t->symbols);
+        head->ring.format->apply_symbols(&head->ring, t->symbols);
     t->snapshot = head;
     code = extract_pieces_unroll(t->pieces, options ? options->rkh : NULL, error);
     if (code) {
@@ -257,8 +257,8 @@ bool extract_trace_inner(const struct extract_trace *trace, const struct extract
 {
     const struct extract_format *format = trace->snapshot->ring.format;
     const struct extract_snapshot *snapshot = copy_of(trace);
-    return format->inner && snapshot && !extract_event_is_mark(event) &&
-           format->inner(snapshot, event, inner);
+    return format->telling && snapshot && !extract_event_is_mark(event) &&
+           format->telling->inner(snapshot, event, inner);
 }
 
 bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
@@ -268,8 +268,8 @@ bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
     if (number & EXTRACT_TEXT_OF_LOG)
         return trace->pieces &&
                extract_pieces_text(trace->pieces, (size_t)(number & ~EXTRACT_TEXT_OF_LOG), text);
-    return snapshot && snapshot->ring.format->text &&
-           snapshot->ring.format->text(snapshot, number, text);
+    return snapshot && snapshot->ring.format->telling &&
+           snapshot->ring.format->telling->text(snapshot, number, text);
 }
 
 enum extract_code extract_trace_image(const struct extract_trace *trace,
@@ -362,7 +362,7 @@ static void advance(struct extract_reader *reader, const struct extract_clock *c
 // Entries that a report kept of a loss say what its mark said.
 static void use_mark_type(const struct extract_ring *ring, struct extract_event *event)
 {
-    uint32_t id = ring->format->kept(ring, event);
+    uint32_t id = ring->format->entries->loss_mark(ring, event);
     if (id)
         event->type = extract_mark_type(id);
 }
@@ -376,7 +376,7 @@ static struct extract_clock clock_of(const struct extract_reader *reader,
     struct extract_clock clock =
         trace->pieces ? extract_epoch_of(trace, reader->piece)->clock : trace->info.clock;
     uint64_t mask = 0;
-    if (snapshot->index && stream->stamp_mask)
+    if (snapshot->index)
         mask = stream->stamp_mask(&snapshot->ring, snapshot->index[slot].layout);
     if (mask && mask != clock.mask) {
         clock.mask = mask;
@@ -398,7 +398,8 @@ static void finish_run(struct extract_reader *reader, const struct extract_snaps
         event->seq = reader->seq++;
         advance(reader, &clock, event);
     }
-    for (size_t i = 0; snapshot->ring.format->kept && i < run; i++)
+    bool may_be_marks = snapshot->ring.format->hooks == EXTRACT_HOOKS_16;
+    for (size_t i = 0; may_be_marks && i < run; i++)
         use_mark_type(&snapshot->ring, &events[i]);
     for (size_t i = 0; snapshot->index && i < run; i++)
         events[i].slot = snapshot->index[slot + i].at;

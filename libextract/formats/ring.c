@@ -36,13 +36,14 @@ static void scan_place(struct scan *scan, const uint8_t *bytes, size_t left, siz
     const struct extract_format *format;
     struct extract_ring ring;
     for (size_t i = 0; (format = extract_format_at(i)); i++) {
-        if (!format->looks(bytes, left))
+        if (!format->may_be_header(bytes, left))
             continue;
         scan->candidates++;
-        bool is = format->is(&ring, bytes, left, address);
+        bool is = format->is_valid_header(&ring, bytes, left, address);
         if (!is && before >= SCAN_STEP)
-            is = format->is(&ring, bytes - SCAN_STEP, left + SCAN_STEP, address - SCAN_STEP);
-        if (!is || (format->complete && !format->complete(&ring, scan->memory)))
+            is = format->is_valid_header(&ring, bytes - SCAN_STEP, left + SCAN_STEP,
+                                         address - SCAN_STEP);
+        if (!is || !format->complete(&ring, scan->memory))
             continue;
         ring.origin = EXTRACT_FROM_SCAN;
         scan->stopped = !scan->found(scan->context, &ring);
@@ -162,7 +163,7 @@ static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_
                                  (unsigned long long)hits.first.address,
                                  (unsigned long long)hits.second);
     if (ring->posix.wanted && hits.first.format->streams)
-        return hits.first.format->at(ring, memory, NULL, hits.first.address, error);
+        return hits.first.format->read_header(ring, memory, NULL, hits.first.address, error);
     *ring = hits.first;
     return EXTRACT_OK;
 }
@@ -206,7 +207,7 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
         if (!code)
             return EXTRACT_OK;
         weigh(&verdict, code, &said);
-        if (format->is_meant && format->is_meant(ring, symbols))
+        if (format->is_meant(ring, symbols))
             meant = (struct verdict){code, said};
     }
     if (verdict.code == EXTRACT_NOTFOUND && meant.code)
@@ -229,11 +230,11 @@ static enum extract_code find_at(struct extract_ring *ring, struct extract_memor
                                  const struct extract_format *wanted, struct extract_error *error)
 {
     const struct extract_format *format = wanted ? wanted : extract_format_at(0);
-    enum extract_code code = format->at(ring, memory, symbols, address, error);
+    enum extract_code code = format->read_header(ring, memory, symbols, address, error);
     for (size_t i = 1; code == EXTRACT_BAD && !wanted && (format = extract_format_at(i)); i++) {
         struct extract_error said;
         struct extract_ring other = blank(ring);
-        enum extract_code found = format->at(&other, memory, symbols, address, &said);
+        enum extract_code found = format->read_header(&other, memory, symbols, address, &said);
         if (found == EXTRACT_NOTFOUND || found == EXTRACT_UNREADABLE)
             continue;
         code = found;
@@ -358,6 +359,6 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
         return extract_error_set(error, EXTRACT_USAGE, "--stream", "leave it out",
                                  "a %s trace has one ring only", ring->format->title);
     if (!code && symbols)
-        ring->format->join(ring, symbols);
+        ring->format->apply_symbols(ring, symbols);
     return code;
 }

@@ -13,8 +13,9 @@ uint32_t extract_log_ring_encode(uint8_t p[LOG_RING_MOST], const struct extract_
     uint8_t header[EXTRACT_DESCRIPTION_MAX];
     uint32_t bytes =
         ring->header_bytes < EXTRACT_HEADER_MAX ? ring->header_bytes : EXTRACT_HEADER_MAX;
-    if (stream && stream->describe)
-        bytes = stream->describe(ring, header);
+    uint32_t described = stream ? stream->describe(ring, header) : 0;
+    if (described)
+        bytes = described;
     else
         memcpy(header, ring->header, bytes);
     memset(p, 0, LOG_RING_PAYLOAD);
@@ -104,7 +105,7 @@ enum extract_code extract_log_ring(struct extract_ring *ring, const void *payloa
         return bad(error, "it is too short for what it announces");
     const struct extract_format *format = extract_format_by_name(facts.format);
     bool stream = format && extract_stream_is_recorded(format->stream);
-    if (!format || (!format->follow && !stream)) // nothing else is recorded
+    if (!format || (!format->slots && !stream)) // nothing else is recorded
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "the log's ring",
                                  "use a later ringside", "its format \"%s\" is not known",
                                  facts.format);

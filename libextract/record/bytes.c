@@ -35,9 +35,9 @@ bool bytes_can_follow(const struct extract_ring *ring)
     uint64_t size = ring->entries.end - ring->entries.start;
     if (!stream || size < LEAST || size >= UINT32_MAX / 2)
         return false;
-    if (stream->length) // places go round at 2^32
+    if (stream->counted) // places go round at 2^32
         return !(size & (size - 1));
-    return stream->pointer && stream->pointer(ring, &bytes) && bytes && bytes <= 8;
+    return stream->terminated && stream->terminated->pointer(ring, &bytes) && bytes && bytes <= 8;
 }
 
 void bytes_free(struct bytes *bytes)
@@ -54,7 +54,7 @@ static enum extract_delta_result look(struct extract_recorder *r, uint32_t *at)
 {
     unsigned width;
     uint8_t raw[8];
-    uint64_t address = r->ring.format->stream->pointer(&r->ring, &width);
+    uint64_t address = r->ring.format->stream->terminated->pointer(&r->ring, &width);
     if (!record_read(r, address, raw, width))
         return EXTRACT_DELTA_MUTE;
     struct extract_cursor c = extract_cursor_make(raw, width, r->ring.byte_order);
@@ -95,9 +95,9 @@ static int number_of(struct extract_recorder *r, const uint8_t *bytes, uint32_t 
     if (!b->aligned || length > ENTRY_ROOM - b->frame_bytes)
         return -1;
     if (!b->frame_bytes)
-        return stream->number(&r->ring, bytes + from, length);
+        return stream->terminated->number(&r->ring, bytes + from, length);
     memcpy(b->frame + b->frame_bytes, bytes + from, length);
-    return stream->number(&r->ring, b->frame, b->frame_bytes + length);
+    return stream->terminated->number(&r->ring, b->frame, b->frame_bytes + length);
 }
 
 // Walks over the entries in new bytes. Returns how many are missing in front of them by their
@@ -108,7 +108,7 @@ static int walk(struct extract_recorder *r, const uint8_t *bytes, uint32_t lengt
     uint32_t from = 0, before = 0;
     int first = -1;
     for (uint32_t i = 0; i < length; i++) {
-        if (bytes[i] != r->ring.format->stream->ending)
+        if (bytes[i] != r->ring.format->stream->terminated->terminator)
             continue;
         int number = number_of(r, bytes, from, i);
         if (number >= 0 && b->number >= 0 && first < 0)
@@ -150,7 +150,7 @@ static enum extract_code deliver(struct extract_recorder *r, const uint8_t *byte
     for (uint32_t at = 0; at < length && !code; at += BLOCK_BYTES) {
         uint32_t part = length - at < BLOCK_BYTES ? length - at : BLOCK_BYTES, count = 0;
         for (uint32_t i = 0; i < part; i++)
-            count += bytes[at + i] == r->ring.format->stream->ending;
+            count += bytes[at + i] == r->ring.format->stream->terminated->terminator;
         b->entries += count;
         code = out_bytes(&r->out, bytes + at, part, count, error);
     }
@@ -174,7 +174,7 @@ static void trim(const struct extract_recorder *r, struct newest *newest)
     while (unused < newest->length && !newest->bytes[unused])
         unused++;
     newest->whole = unused && newest->length - unused == newest->at && newest->at &&
-                    newest->bytes[unused] == r->ring.format->stream->ending;
+                    newest->bytes[unused] == r->ring.format->stream->terminated->terminator;
     if (!newest->whole)
         return;
     newest->bytes += unused;
@@ -313,7 +313,7 @@ static void settle(struct extract_recorder *r, const struct newest *newest)
     ring->address = ring->entries.start;
     ring->length = newest->length;
     ring->entries.end = ring->entries.start + newest->length;
-    if (newest->length && !ring->format->stream->settle(&snapshot, 0, newest->length, NULL))
+    if (newest->length && !ring->format->stream->resolve_layout(&snapshot, 0, newest->length, NULL))
         r->ring.rkh = ring->rkh;
 }
 
@@ -352,7 +352,7 @@ enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *
     r->held_count = 0;
     if (!r->link.words.count)
         probe_link(r);
-    if (r->ring.format->stream->length)
+    if (r->ring.format->stream->counted)
         return counted_start(r, error);
     if (!look(r, &newest.at) && !take_newest(r, &newest))
         settle(r, &newest);

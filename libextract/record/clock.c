@@ -19,7 +19,7 @@ enum {
 
 static uint64_t stamp_of(const struct extract_ring *ring, const uint8_t *entry)
 {
-    return ring->format->follow->stamp(ring, entry);
+    return ring->format->slots->stamp(ring, entry);
 }
 
 static uint64_t step(const struct ring_clock *clock, uint64_t from, uint64_t to)

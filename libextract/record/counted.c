@@ -55,7 +55,7 @@ static void note_look(struct extract_recorder *r, const struct extract_reach *re
     struct bytes *b = &r->bytes;
     bool same = is_alike(reach, &b->seen);
     bool apart = extract_memory_is_running(r->memory) || b->seen_at != r->status.polls;
-    if (r->ring.format->stream->begun)
+    if (r->ring.format->stream->counted->open)
         b->count_holds = same && b->is_clear;
     else if (apart || !same)
         b->count_holds = same && apart;
@@ -78,8 +78,9 @@ static enum extract_delta_result look(struct extract_recorder *r, struct extract
     memcpy(header, r->ring.header, sizeof header);
     r->bytes.last |= has_ended;
     for (unsigned i = 0; i < READS; i++) {
-        if (!record_read(r, r->ring.address + stream->live_from, header + stream->live_from,
-                         stream->live_to - stream->live_from))
+        if (!record_read(r, r->ring.address + stream->counted->live_from,
+                         header + stream->counted->live_from,
+                         stream->counted->live_to - stream->counted->live_from))
             return EXTRACT_DELTA_MUTE;
         bool holds = stream->reach(&r->ring, header, reach);
         bool moves = reach->apart && last.apart && !is_alike(reach, &last);
@@ -102,11 +103,11 @@ static bool prove_count(struct extract_recorder *r)
     struct bytes *b = &r->bytes;
     const struct extract_stream *stream = r->ring.format->stream;
     uint8_t word[4];
-    if (b->count_holds || !stream->begun)
+    if (b->count_holds || !stream->counted->open)
         return b->count_holds;
     if (!b->is_clear)
         b->is_clear = bytes_fetch(r, b->seen.head, sizeof word, word) &&
-                      !stream->begun(&r->ring, word, b->seen.head);
+                      !stream->counted->open->is_begun(&r->ring, word, b->seen.head);
     b->count_holds = b->is_clear && !extract_memory_is_running(r->memory);
     return b->count_holds;
 }
@@ -153,7 +154,7 @@ static bool is_anew(const struct extract_reach *before, const struct extract_rea
 // The length of the entry at the start of these bytes, or all that is left when it is none.
 static uint32_t entry_of(const struct extract_recorder *r, const uint8_t *bytes, uint32_t left)
 {
-    uint32_t length = r->ring.format->stream->length(&r->ring, bytes, left);
+    uint32_t length = r->ring.format->stream->counted->length(&r->ring, bytes, left);
     return length && length <= left ? length : left;
 }
 
@@ -171,9 +172,9 @@ static void note_objects(struct extract_recorder *r, const uint8_t *bytes, uint3
 {
     const struct extract_stream *stream = r->ring.format->stream;
     uint64_t address;
-    for (uint32_t at = 0, next; stream->object && at < length; at = next) {
+    for (uint32_t at = 0, next; stream->counted->open && at < length; at = next) {
         next = at + entry_of(r, bytes + at, length - at);
-        if (stream->object(&r->ring, bytes + at, next - at, &address))
+        if (stream->counted->open->object(&r->ring, bytes + at, next - at, &address))
             objects_note_one(&r->objects, address);
     }
 }
@@ -183,10 +184,10 @@ static uint32_t finished(struct extract_recorder *r, const uint8_t *bytes, uint3
 {
     const struct extract_stream *stream = r->ring.format->stream;
     uint32_t at = 0, most = r->bytes.last ? 0 : bytes_size(r) / HELD_SHARE;
-    if (!stream->finished)
+    if (!stream->counted->open)
         return length;
     for (;;) {
-        at += stream->finished(&r->ring, bytes + at, length - at);
+        at += stream->counted->open->finished(&r->ring, bytes + at, length - at);
         r->bytes.held = at < length;
         if (!r->bytes.held || length - at <= most)
             return at;
@@ -265,7 +266,7 @@ static bool is_exact(const struct newest *newest)
 static unsigned looks_for_count(const struct extract_recorder *r)
 {
     const struct extract_stream *stream = r->ring.format->stream;
-    uint32_t cost = LOOKS_SHARE * (stream->live_to - stream->live_from);
+    uint32_t cost = LOOKS_SHARE * (stream->counted->live_to - stream->counted->live_from);
     unsigned looks = 1 + r->bytes.reach / cost;
     return r->bytes.reach && looks < LOOKS ? looks : LOOKS;
 }
@@ -296,7 +297,7 @@ static enum extract_delta_result look_for_count(struct extract_recorder *r, stru
 static void note_reach(struct extract_recorder *r, uint32_t length, uint32_t written)
 {
     struct bytes *b = &r->bytes;
-    bool found = r->ring.format->stream->border;
+    bool found = r->ring.format->stream->counted->open;
     uint64_t most = (uint64_t)bytes_size(r) * (found ? length / 4 * 3 : length);
     uint64_t fits = most / ((uint64_t)(found ? length : length / 2) + written + 1) + 4;
     uint64_t grown = (uint64_t)b->reach + b->reach / 4 + 4;
@@ -309,7 +310,9 @@ static uint32_t find_border(const struct extract_recorder *r, const uint8_t *byt
                             uint32_t to)
 {
     const struct extract_stream *stream = r->ring.format->stream;
-    return stream->border ? from + stream->border(&r->ring, bytes, to - from, to) : to;
+    return stream->counted->open
+               ? from + stream->counted->open->boundary(&r->ring, bytes, to - from, to)
+               : to;
 }
 
 // Reads the newest bytes, `most` at most, and finds what of them is whole, from a border on.
@@ -465,7 +468,7 @@ static enum extract_code take_count(struct extract_recorder *r, struct extract_e
         return EXTRACT_OK;
     bool holds = prove_count(r);
     bool can_hold =
-        r->ring.format->stream->begun ? b->is_clear : extract_memory_is_running(r->memory);
+        r->ring.format->stream->counted->open ? b->is_clear : extract_memory_is_running(r->memory);
     if (!holds && can_hold && !look(r, &reach)) {
         if (is_anew(&before, &reach))
             return begin_anew(r, before.written, error);

@@ -178,8 +178,8 @@ static uint32_t find_slots(const struct flush *f)
     for (uint32_t end = f->run_length / each; alike && end; end--) {
         uint32_t n = 0, most = end < alike ? end : alike;
         while (n < most &&
-               f->ring.format->same(&f->ring, tail->bytes + (size_t)(have - 1 - n) * each,
-                                    f->run + (size_t)(end - 1 - n) * each))
+               f->ring.format->slots->is_same(&f->ring, tail->bytes + (size_t)(have - 1 - n) * each,
+                                              f->run + (size_t)(end - 1 - n) * each))
             n++;
         if (n == most)
             return end * each;
@@ -200,7 +200,7 @@ static uint32_t find_entries(const struct flush *f)
     const struct tail *tail = &f->tail;
     uint32_t start[TAIL_ENTRIES], length[TAIL_ENTRIES], count = 0, found = 0;
     for (uint32_t at = 0, own; at < tail->length; at += own ? own : 4) {
-        own = stream->length(&tail->ring, tail->bytes + at, tail->length - at);
+        own = stream->counted->length(&tail->ring, tail->bytes + at, tail->length - at);
         if (!own)
             continue;
         start[count % TAIL_ENTRIES] = at;
@@ -221,7 +221,7 @@ static uint32_t find_end(const struct flush *f)
         return 0;
     if (f->ring.entries.slot_bytes)
         return find_slots(f);
-    return f->ring.format->stream->length
+    return f->ring.format->stream->counted
                ? find_entries(f)
                : find_bytes(f, tail->bytes + tail->length - anchor, anchor);
 }
@@ -231,7 +231,7 @@ static bool is_anew(const struct flush *f)
 {
     const struct extract_stream *stream = f->ring.format->stream;
     struct extract_reach before, now;
-    if (!stream || !stream->length)
+    if (!stream || !stream->counted)
         return false;
     return stream->reach(&f->tail.ring, f->tail.ring.header, &before) &&
            stream->reach(&f->ring, f->ring.header, &now) && before.era != now.era;
@@ -247,9 +247,9 @@ static uint32_t count_entries(const struct extract_ring *ring, const uint8_t *by
     if (ring->entries.slot_bytes)
         return length / ring->entries.slot_bytes;
     for (uint32_t at = 0, own; at < length; at += own) {
-        own = stream->length ? stream->length(ring, bytes + at, length - at) : 1;
+        own = stream->counted ? stream->counted->length(ring, bytes + at, length - at) : 1;
         own = own ? own : length - at;
-        count += stream->length || bytes[at] == stream->ending;
+        count += stream->counted || bytes[at] == stream->terminated->terminator;
     }
     return count;
 }
@@ -264,7 +264,7 @@ static void trim(const struct extract_ring *ring, struct kept *kept, uint32_t by
     if (block->provisional > block->count)
         block->provisional = block->count;
     if (block->flags & EXTRACT_LOG_STAMPS && block->count)
-        block->first_stamp = ring->format->follow->stamp(ring, kept->payload);
+        block->first_stamp = ring->format->slots->stamp(ring, kept->payload);
 }
 
 // Takes away what the log has: `known` bytes of entries. What is left is numbered from 0 on.
@@ -304,13 +304,13 @@ static uint64_t count_positions(const struct flush *f)
     const struct extract_stream *stream = f->ring.format->stream;
     bool is_aligned = false;
     uint64_t count = 0;
-    if (f->ring.entries.slot_bytes || stream->length)
+    if (f->ring.entries.slot_bytes || stream->counted)
         return count_entries(&f->ring, f->run, f->run_length);
     for (uint32_t at = 0, from = 0; at < f->run_length; at++) {
-        if (f->run[at] != stream->ending)
+        if (f->run[at] != stream->terminated->terminator)
             continue;
         bool is_entry = is_aligned && at > from;
-        count += is_entry && stream->number(&f->ring, f->run + from, at - from) >= 0;
+        count += is_entry && stream->terminated->number(&f->ring, f->run + from, at - from) >= 0;
         from = at + 1;
         is_aligned = true;
     }

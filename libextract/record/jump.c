@@ -28,14 +28,14 @@ static uint32_t reach_of(const struct extract_recorder *r)
 static uint32_t count_open(const struct extract_recorder *r, const struct extract_delta_span *span)
 {
     uint32_t bytes = r->ring.entries.slot_bytes, most = held_most(r);
-    const struct extract_follow *follow = r->ring.format->follow;
+    const struct extract_slot_ring *follow = r->ring.format->slots;
     uint64_t end = span->first + span->count;
     uint32_t open = (uint32_t)(r->delta.head - end < most ? most - (r->delta.head - end) : 0);
     for (open = open < span->count ? open : span->count; open; open--) {
         const uint8_t *entry = span->entries + (size_t)(span->count - open) * bytes;
         uint64_t place = end - open - r->due; // among those that were held back
         bool seen = place < r->held_count && !memcmp(entry, r->held + place * bytes, bytes);
-        if (!seen && follow->late(&r->ring, entry))
+        if (!seen && follow->late_words(&r->ring, entry))
             break;
     }
     return open;
@@ -65,9 +65,9 @@ static void drop_front(const struct extract_recorder *r, struct extract_delta_sp
 static enum extract_code begin(struct extract_recorder *r, struct extract_delta_span *span,
                                struct extract_error *error)
 {
-    const struct extract_follow *follow = r->ring.format->follow;
+    const struct extract_slot_ring *follow = r->ring.format->slots;
     bool whole = false; // the ring has not gone round: all that was ever written is there
-    for (; span->count && !follow->written(&r->ring, span->entries); whole = true)
+    for (; span->count && !follow->is_written(&r->ring, span->entries); whole = true)
         drop_front(r, span, 1);
     if (!span->count)
         return EXTRACT_OK;
@@ -192,7 +192,7 @@ static uint64_t oldest_wanted(struct extract_recorder *r)
     r->whole = false;
     // Behind the writer's place, a ring that has not gone round is empty: do not read that.
     if (r->fresh && extract_delta_fetch(&r->delta, head + 1, 1, entry) == 1 &&
-        !r->ring.format->follow->written(&r->ring, entry) && slot + 1 < r->ring.entries.count) {
+        !r->ring.format->slots->is_written(&r->ring, entry) && slot + 1 < r->ring.entries.count) {
         r->whole = slot <= reach;
         first = slot < reach ? head - slot : first;
     }

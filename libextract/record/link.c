@@ -47,7 +47,7 @@ double link_latency(const struct link *link)
 // ns of a poll beside the entries themselves.
 static double fixed(const struct link *link, const struct extract_ring *ring)
 {
-    unsigned witness = ring->format->follow ? ring->format->follow->witness_words : ANCHOR_WORDS;
+    unsigned witness = ring->format->slots ? ring->format->slots->anchor_words : ANCHOR_WORDS;
     double words = (witness + 1) * (double)ring->word_bytes;
     return POLL_READS * link_latency(link) + words / link_rate(link) + link->work;
 }

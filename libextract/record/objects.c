@@ -54,10 +54,10 @@ void objects_note(struct objects *objects, const struct extract_ring *ring,
     uint64_t addresses[EXTRACT_NAMED];
     for (uint32_t i = 0; i < span->count; i++) {
         const uint8_t *entry = span->entries + (size_t)i * ring->entries.slot_bytes;
-        size_t count = ring->format->follow->names(ring, entry, addresses);
+        size_t count = ring->format->slots->objects(ring, entry, addresses);
         for (size_t k = 0; k < count; k++)
             objects_note_one(objects, addresses[k]);
-        objects->wanted |= ring->format->follow->creates(ring, entry);
+        objects->wanted |= ring->format->slots->creates_object(ring, entry);
     }
 }
 

@@ -181,7 +181,7 @@ enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
                               struct extract_error *error)
 {
     uint32_t bytes = ring->entries.slot_bytes;
-    const struct extract_follow *follow = ring->format->follow;
+    const struct extract_slot_ring *follow = ring->format->slots;
     if (!span->count)
         return EXTRACT_OK;
     const uint8_t *last = span->entries + (size_t)(span->count - 1) * bytes;

@@ -104,7 +104,7 @@ static enum extract_code check_ring(const struct extract_ring *ring, struct extr
 {
     if (bytes_can_follow(ring))
         return EXTRACT_OK;
-    if (!ring->format->follow)
+    if (!ring->format->slots)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, ring->format->title, NULL,
                                  "rings of this format cannot be followed");
     if (ring->entries.count < 2 || ring->entries.slot_bytes > EXTRACT_ENTRY_MOST)
@@ -177,7 +177,7 @@ static bool is_unbound(const struct extract_ring *ring)
 {
     const struct extract_stream *stream = ring->format->stream;
     struct extract_reach reach;
-    return stream && stream->length && stream->reach(ring, ring->header, &reach) && reach.unbound;
+    return stream && stream->counted && stream->reach(ring, ring->header, &reach) && reach.unbound;
 }
 
 static enum extract_code refuse_unbound(const struct extract_memory *memory,
@@ -238,7 +238,8 @@ static bool is_alike(const struct extract_ring *a, const struct extract_ring *b)
 static bool has_header(struct extract_recorder *r)
 {
     struct extract_ring now = {0};
-    enum extract_code code = r->ring.format->at(&now, r->memory, r->symbols, r->ring.address, NULL);
+    enum extract_code code =
+        r->ring.format->read_header(&now, r->memory, r->symbols, r->ring.address, NULL);
     return code == EXTRACT_UNREADABLE || (!code && is_alike(&now, &r->ring));
 }
 
@@ -248,12 +249,12 @@ bool record_is_reset(struct extract_recorder *r)
 {
     uint8_t entries[2 * EXTRACT_ENTRY_MOST];
     uint32_t bytes = r->ring.entries.slot_bytes;
-    const struct extract_follow *follow = r->ring.format->follow;
+    const struct extract_slot_ring *follow = r->ring.format->slots;
     if (!has_header(r))
         return true;
     uint32_t got = extract_delta_fetch(&r->delta, r->delta.head, 2, entries);
     for (uint32_t i = 0; i < got; i++)
-        if (!follow->written(&r->ring, entries + (size_t)i * bytes))
+        if (!follow->is_written(&r->ring, entries + (size_t)i * bytes))
             return true;
     return false;
 }
@@ -296,7 +297,7 @@ static bool is_renewed(struct extract_recorder *r, uint64_t head)
     if (r->drained && r->delta.anchored)
         return extract_delta_prove(&r->delta) == EXTRACT_DELTA_CHANGED;
     return r->drained && r->fresh && extract_delta_fetch(&r->delta, head - 1, 1, newest) == 1 &&
-           r->ring.format->follow->written(&r->ring, newest);
+           r->ring.format->slots->is_written(&r->ring, newest);
 }
 
 // Whether all that a stopped writer left is out, or is never to be had.
@@ -555,7 +556,7 @@ uint64_t record_position_modulus(const struct extract_ring *ring)
 {
     if (ring->entries.slot_bytes)
         return ring->entries.count;
-    return ring->format->stream->length ? 0 : BYTES_NUMBERS;
+    return ring->format->stream->counted ? 0 : BYTES_NUMBERS;
 }
 
 uint64_t record_position(const struct extract_recorder *r)

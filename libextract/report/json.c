@@ -225,11 +225,11 @@ static bool put_items(struct report *report, const struct extract_event *event)
     const struct extract_format *format = report->naming.ring->format;
     struct extract_text *out = &report->scratch;
     uint32_t number;
-    if (extract_event_is_mark(event) || !format->items ||
-        !format->items(event, NULL, NULL, &number))
+    if (extract_event_is_mark(event) || !format->telling ||
+        !format->telling->items(event, NULL, NULL, &number))
         return true;
     out->used = 0;
-    format->items(event, put_item, report, &number);
+    format->telling->items(event, put_item, report, &number);
     const char *name = naming_find(&report->naming, EXTRACT_KIND_USER_EVENT, number);
     extract_text_printf(out, "],\"user_event\":{\"number\":%u,\"name\":", (unsigned)number);
     if (name)

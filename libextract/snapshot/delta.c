@@ -3,9 +3,9 @@
 #include "base/cursor.h"
 #include "snapshot/delta.h"
 
-static const struct extract_follow *follow_of(const struct extract_delta *delta)
+static const struct extract_slot_ring *follow_of(const struct extract_delta *delta)
 {
-    return delta->ring->format->follow;
+    return delta->ring->format->slots;
 }
 
 static uint32_t slots_of(const struct extract_delta *delta)
@@ -85,10 +85,10 @@ uint32_t extract_delta_fetch(struct extract_delta *delta, uint64_t first, uint32
 static bool is_same(const struct extract_delta *delta, const uint8_t *before, const uint8_t *after)
 {
     const struct extract_ring *ring = delta->ring;
-    uint32_t late = follow_of(delta)->late(ring, before), word = ring->word_bytes;
+    uint32_t late = follow_of(delta)->late_words(ring, before), word = ring->word_bytes;
     if (!delta->proven)
         return !memcmp(before, after, ring->entries.slot_bytes);
-    if (!ring->format->same(ring, before, after))
+    if (!ring->format->slots->is_same(ring, before, after))
         return false;
     for (uint32_t i = 0; delta->still && i < ring->entries.slot_bytes / word; i++)
         if (!(late >> i & 1) && memcmp(before + i * word, after + i * word, word))
@@ -102,7 +102,7 @@ enum extract_delta_result extract_delta_prove(struct extract_delta *delta)
     uint64_t slot = (delta->number + delta->phase) % entries->count;
     uint8_t again[EXTRACT_ENTRY_MOST];
     bool whole = delta->still || !delta->proven;
-    size_t got, length = follow_of(delta)->witness_words * delta->ring->word_bytes;
+    size_t got, length = follow_of(delta)->anchor_words * delta->ring->word_bytes;
     length = whole ? entries->slot_bytes : length;
     if (!delta->read(delta->context, entries->start + slot * entries->slot_bytes, again, length,
                      &got))

@@ -219,7 +219,7 @@ static void count_verdicts(struct extract_snapshot *snapshot)
 static void judge(struct extract_snapshot *piece, uint32_t provisional)
 {
     uint32_t count = piece->ring.entries.count;
-    piece->ring.format->judge_kept(piece);
+    piece->ring.format->slots->validate_recorded(piece);
     for (uint32_t i = 1; i <= provisional && i <= count; i++)
         if (piece->verdict[count - i] == EXTRACT_GOOD)
             piece->verdict[count - i] = EXTRACT_PROVISIONAL;
@@ -622,7 +622,7 @@ static void *copy_of(const void *from, size_t bytes)
 static uint8_t *copy_bytes(struct extract_pieces *pieces, struct extract_snapshot *image)
 {
     const struct extract_snapshot *all = &pieces->stretches.all, *names = NULL;
-    uint64_t length = all->ring.length + all->ring.format->stream->spill(&all->ring);
+    uint64_t length = all->ring.length + all->ring.format->stream->slack_bytes(&all->ring);
     size_t i = SIZE_MAX;
     if (all->ring.format->user_ids)
         names = extract_pieces_registry(pieces, &i);

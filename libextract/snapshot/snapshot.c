@@ -194,7 +194,8 @@ static void read_witness(struct extract_memory *memory, const struct extract_rin
 static bool is_same(const struct extract_ring *ring, const struct witness *before,
                     const struct witness *after)
 {
-    return before->known && after->known && ring->format->same(ring, before->bytes, after->bytes);
+    return before->known && after->known &&
+           ring->format->slots->is_same(ring, before->bytes, after->bytes);
 }
 
 // Nothing is known to be whole.
@@ -265,7 +266,7 @@ static bool copy_newest(struct extract_snapshot *snapshot, struct extract_memory
     if (!is_same(ring, &before, &after) || (now + count - top) % count + wanted >= count)
         return false;
     memset(snapshot->verdict, EXTRACT_GOOD, count);
-    ring->format->judge(snapshot, pointer, false);
+    ring->format->slots->validate(snapshot, pointer, false);
     for (uint32_t i = wanted; i < count; i++)
         snapshot->verdict[(first + i) % count] = EXTRACT_OVERWRITTEN;
     snapshot->moved = true;
@@ -302,7 +303,7 @@ static bool copy_and_judge(struct extract_snapshot *snapshot, struct extract_mem
         return false;
     if (running)
         read_witness(memory, ring, &after);
-    ring->format->judge(snapshot, pointer, !running && !has_run(ring, pointer));
+    ring->format->slots->validate(snapshot, pointer, !running && !has_run(ring, pointer));
     if (running && (!found || !is_same(ring, &before, &after)))
         save_newest(snapshot, memory);
     return true;
@@ -318,7 +319,7 @@ static bool find_early_look(const struct extract_ring *ring, uint64_t *address)
     uint64_t size = ring->entries.end - ring->entries.start;
     struct extract_reach reach;
     *address = ring->entries.end - 1;
-    if (!stream || stream->live || !stream->reach(ring, ring->header, &reach))
+    if (!stream || !stream->newest_is_known || !stream->reach(ring, ring->header, &reach))
         return true;
     *address = ring->entries.start + (reach.head - 1) % size;
     return reach.head != reach.tail;

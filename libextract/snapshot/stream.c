@@ -37,12 +37,9 @@ static bool read_reach(struct copy *copy, uint8_t *header, struct extract_reach 
 {
     const struct extract_ring *ring = &copy->snapshot->ring;
     const struct extract_stream *stream = ring->format->stream;
-    if (stream->live)
-        return stream->live(copy->memory, ring, header) && stream->reach(ring, header, reach);
-    for (unsigned i = 0; i < READS; i++) {
-        size_t got, length = stream->live_to - stream->live_from;
-        if (extract_memory_read(copy->memory, ring->address + stream->live_from,
-                                header + stream->live_from, length, &got, NULL))
+    unsigned reads = stream->counted ? READS : 1;
+    for (unsigned i = 0; i < reads; i++) {
+        if (!stream->read_live(copy->memory, ring, header))
             return false;
         if (stream->reach(ring, header, reach))
             return true;
@@ -172,14 +169,14 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract
         from = copy->after.tail;
         border = !copy->after.ragged;
     }
-    copy->fault = stream->settle ? stream->settle(snapshot, from, to, error) : EXTRACT_OK;
+    copy->fault = stream->resolve_layout(snapshot, from, to, error);
     if (!copy->fault && !stream->walk(snapshot, from, to, border))
         copy->fault = extract_error_set(error, EXTRACT_NOMEM, "trace ring", NULL, "out of memory");
     if (copy->fault)
         return FAILED;
     judge_holes(copy);
-    if (copy->hole_count && stream->judged)
-        stream->judged(snapshot, 0);
+    if (copy->hole_count)
+        stream->note_verdicts(snapshot, 0);
     return WHOLE;
 }
 
@@ -247,7 +244,7 @@ enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
     bool again = extract_memory_is_running(memory);
     enum outcome outcome = PASSED;
     enum extract_code code =
-        extract_snapshot_allocate(snapshot, memory, ring->format->stream->spill(ring), error);
+        extract_snapshot_allocate(snapshot, memory, ring->format->stream->slack_bytes(ring), error);
     if (code)
         return code;
     for (unsigned i = 0; i < TRIES && outcome == PASSED && read_before(&copy, again); i++) {
@@ -268,8 +265,7 @@ enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
                                  "is the dump whole, and the target still there?",
                                  "none of its bytes can be read");
     }
-    if (ring->format->stream->beside)
-        ring->format->stream->beside(snapshot, memory);
+    ring->format->stream->copy_side_data(snapshot, memory);
     sum_up(&copy, outcome == WHOLE);
     return EXTRACT_OK;
 }

@@ -147,7 +147,7 @@ static bool frame(struct reading *r, const struct extract_ring *ring)
     all->ring.header_bytes = 0;
     all->ring.rkh.view = EXTRACT_RKH_HISTORY;
     all->ring.entries = (struct extract_slots){start, start + r->used, 0, 0};
-    uint64_t spill = ring->format->stream->spill(&all->ring);
+    uint64_t spill = ring->format->stream->slack_bytes(&all->ring);
     uint8_t *bytes = realloc(all->bytes, (size_t)(r->used + spill + 1));
     if (!bytes)
         return false;
@@ -190,8 +190,8 @@ static enum extract_code find_entries(struct reading *r, struct extract_ring *ri
     if (!frame(r, ring))
         return no_memory(error);
     enum extract_code code = EXTRACT_OK;
-    if (r->used && ring->format->stream->settle)
-        code = ring->format->stream->settle(all, 0, r->used, error);
+    if (r->used)
+        code = ring->format->stream->resolve_layout(all, 0, r->used, error);
     if (!code && !walk_runs(r))
         code = no_memory(error);
     if (code)
@@ -211,7 +211,7 @@ enum extract_code extract_stretches_read(struct extract_stretches *stretches,
     struct reading r = {.s = stretches,
                         .log = log,
                         .known_keys = known_keys,
-                        .counted = ring->format->stream->length};
+                        .counted = ring->format->stream->counted};
     extract_stretches_free(stretches);
     enum extract_code code = read_blocks(&r, error);
     if (!code)

@@ -71,7 +71,7 @@ static enum extract_code take_payload(struct top_source *source,
     case EXTRACT_LOG_RING:
         code = extract_log_ring(&ring, payload, block->length, error);
         if (!code && source->symbols)
-            ring.format->join(&ring, source->symbols);
+            ring.format->apply_symbols(&ring, source->symbols);
         return code ? code : top_window_ring(&source->window, &ring, error);
     case EXTRACT_LOG_OBJECTS:
         code = extract_log_objects(&address, &objects, &length, payload, block->length, error);

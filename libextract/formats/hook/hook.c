@@ -136,32 +136,46 @@ static uint32_t hook_kept(const struct extract_ring *ring, const struct extract_
     return !c.failed && word.data == (uint16_t)id && extract_id_is_loss(id) ? id : 0;
 }
 
-static const struct extract_stream hook_stream = {
-    .spill = hook_spill,
+static const struct extract_counted_ring counted = {
     .live_from = EXTRACT_HOOKS_AT_FLAGS,
     .live_to = EXTRACT_HOOKS_AT_WORD_BYTES,
-    .reach = hook_reach,
-    .settle = hook_settle,
-    .walk = hook_walk,
-    .judged = hook_stamps,
     .length = hook_length,
 };
+
+static const struct extract_stream hook_stream = {
+    .slack_bytes = hook_spill,
+    .read_live = extract_stream_read_counters,
+    .reach = hook_reach,
+    .newest_is_known = true,
+    .copy_side_data = extract_stream_has_no_side_data,
+    .resolve_layout = hook_settle,
+    .walk = hook_walk,
+    .stamp_mask = extract_stream_has_one_mask,
+    .note_verdicts = hook_stamps,
+    .describe = extract_stream_has_a_header,
+    .counted = &counted,
+};
+
+static const struct extract_hook_entries entries = {hook_entry, hook_kept};
 
 const struct extract_format extract_format_hook = {
     .name = "hook",
     .title = "hook words",
     .suffix = "hook",
     .find = hook_ring_find,
-    .at = hook_ring_at,
-    .join = hook_join,
-    .looks = hook_looks,
-    .is = hook_is,
-    .has_cores = true,
-    .stream = &hook_stream,
+    .is_meant = extract_format_is_never_meant,
+    .read_header = hook_ring_at,
+    .apply_symbols = hook_join,
+    .may_be_header = hook_looks,
+    .is_valid_header = hook_is,
+    .complete = extract_format_is_complete,
     .type = hook_type,
     .decode = hook_decode,
+    .object = extract_format_has_no_objects,
+    .has_cores = true,
+    .thread_type = "thread",
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_16,
-    .entry = hook_entry,
-    .kept = hook_kept,
+    .stream = &hook_stream,
+    .entries = &entries,
 };

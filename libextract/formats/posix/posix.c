@@ -125,39 +125,56 @@ static bool object_of(const struct extract_snapshot *snapshot, uint32_t slot,
     return bytes && **name;
 }
 
-static const struct extract_stream posix_stream_of_bytes = {
-    .spill = posix_spill,
+static const struct extract_open_entries open_entries = {
+    .finished = posix_finished,
+    .is_begun = posix_begun,
+    .boundary = posix_border,
+    .object = posix_named,
+};
+
+static const struct extract_counted_ring counted = {
     .live_from = POSIX_STREAM_AT_GENERATION,
     .live_to = POSIX_HEADER,
-    .reach = posix_reach,
-    .describe = posix_describe,
-    .walk = posix_walk,
     .length = posix_length,
-    .finished = posix_finished,
-    .begun = posix_begun,
-    .border = posix_border,
-    .object = posix_named,
-    .beside = posix_copy_beside,
+    .open = &open_entries,
 };
+
+static const struct extract_stream posix_stream_of_bytes = {
+    .slack_bytes = posix_spill,
+    .read_live = extract_stream_read_counters,
+    .reach = posix_reach,
+    .newest_is_known = true,
+    .copy_side_data = posix_copy_beside,
+    .resolve_layout = extract_stream_has_one_layout,
+    .walk = posix_walk,
+    .stamp_mask = extract_stream_has_one_mask,
+    .note_verdicts = extract_stream_ignores_verdicts,
+    .describe = posix_describe,
+    .counted = &counted,
+};
+
+static const struct extract_hook_entries entries = {posix_entry, extract_hook_entry_is_no_mark};
 
 const struct extract_format extract_format_posix = {
     .name = "posix",
     .title = "POSIX trace",
     .suffix = "ptr",
     .find = posix_find,
-    .at = posix_at,
-    .join = posix_join,
-    .looks = posix_looks,
-    .is = posix_is,
+    .is_meant = extract_format_is_never_meant,
+    .read_header = posix_at,
+    .apply_symbols = posix_join,
+    .may_be_header = posix_looks,
+    .is_valid_header = posix_is,
     .complete = posix_complete,
-    .stream = &posix_stream_of_bytes,
-    .streams = true,
     .type = type_of,
+    .decode = decode,
     .object = object_of,
+    .streams = true,
     .user_ids = POSIX_USER,
     .users_share = true,
-    .decode = decode,
+    .thread_type = "thread",
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_PLAIN,
-    .entry = posix_entry,
+    .stream = &posix_stream_of_bytes,
+    .entries = &entries,
 };

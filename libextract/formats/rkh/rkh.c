@@ -185,18 +185,34 @@ static bool is(struct extract_ring *ring, const uint8_t *bytes, size_t length, u
     return looks(bytes, length);
 }
 
-static const struct extract_stream stream = {
-    .spill = rkh_spill,
-    .live = rkh_live,
-    .reach = rkh_reach,
-    .settle = rkh_settle,
-    .walk = rkh_walk,
-    .stamp_mask = rkh_stamp_mask,
-    .ending = RKH_FLAG,
+static const struct extract_terminated_ring terminated = {
+    .terminator = RKH_FLAG,
     .pointer = rkh_pointer,
     .number = rkh_number,
-    .describe = rkh_describe,
 };
+
+static const struct extract_stream stream = {
+    .slack_bytes = rkh_spill,
+    .read_live = rkh_live,
+    .reach = rkh_reach,
+    .copy_side_data = extract_stream_has_no_side_data,
+    .resolve_layout = rkh_settle,
+    .walk = rkh_walk,
+    .stamp_mask = rkh_stamp_mask,
+    .note_verdicts = extract_stream_ignores_verdicts,
+    .describe = rkh_describe,
+    .terminated = &terminated,
+};
+
+static const struct extract_telling_entries telling = {
+    .name = rkh_tell,
+    .items = rkh_items,
+    .inner = expected,
+    .text = text_at,
+    .name_signals = name_signals,
+};
+
+static const struct extract_hook_entries entries = {rkh_entry, extract_hook_entry_is_no_mark};
 
 const struct extract_format extract_format_rkh = {
     .name = "rkh",
@@ -204,25 +220,22 @@ const struct extract_format extract_format_rkh = {
     .suffix = "rkr",
     .find = rkh_find,
     .is_meant = rkh_is_meant,
-    .at = rkh_at,
-    .join = join,
-    .looks = looks,
-    .is = is,
-    .stream = &stream,
+    .read_header = rkh_at,
+    .apply_symbols = join,
+    .may_be_header = looks,
+    .is_valid_header = is,
+    .complete = extract_format_is_complete,
     .type = rkh_type,
     .decode = decode,
-    .tell = rkh_tell,
-    .items = rkh_items,
-    .inner = expected,
-    .name_signals = name_signals,
-    .signal_number = rkh_signal_number,
-    .target = &rkh_target_words,
-    .priority = rkh_actor_priority,
+    .object = extract_format_has_no_objects,
     .names_members = true,
     .user_ids = RKH_USER,
+    .has_ownerless = true,
     .thread_type = "active object",
-    .text = text_at,
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_PLAIN,
-    .entry = rkh_entry,
+    .stream = &stream,
+    .telling = &telling,
+    .target = &rkh_target_filter,
+    .entries = &entries,
 };

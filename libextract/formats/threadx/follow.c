@@ -99,13 +99,16 @@ static bool creates(const struct extract_ring *ring, const uint8_t *entry)
     return length > bytes && !strcmp(symbol + length - bytes, suffix);
 }
 
-const struct extract_follow threadx_follow = {
-    .witness_words = 4,
+const struct extract_slot_ring threadx_slots = {
+    .validate = threadx_judge,
+    .validate_recorded = threadx_judge_kept,
+    .is_same = threadx_same,
+    .anchor_words = 4,
     .head_address = head_address,
     .head = head,
-    .written = written,
+    .is_written = written,
     .stamp = stamp,
-    .late = late,
-    .names = names,
-    .creates = creates,
+    .late_words = late,
+    .objects = names,
+    .creates_object = creates,
 };

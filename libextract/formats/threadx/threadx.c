@@ -184,25 +184,25 @@ static void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slo
         decode_slots(bytes, 8, all.swap, count, events);
 }
 
+static const struct extract_kernel kernel = {threadx_role, threadx_name_pointer};
+
 const struct extract_format extract_format_threadx = {
     .name = "threadx",
     .title = "ThreadX event trace",
     .suffix = "trx",
     .find = threadx_ring_find,
-    .at = threadx_ring_at,
-    .join = threadx_join,
-    .looks = threadx_looks,
-    .is = threadx_is,
-    .judge = threadx_judge,
-    .judge_kept = threadx_judge_kept,
-    .same = threadx_same,
+    .is_meant = extract_format_is_never_meant,
+    .read_header = threadx_ring_at,
+    .apply_symbols = threadx_join,
+    .may_be_header = threadx_looks,
+    .is_valid_header = threadx_is,
+    .complete = extract_format_is_complete,
     .type = threadx_type,
-    .role = threadx_role,
-    .has_cores = true,
-    .object = threadx_object,
-    .stamp = threadx_stamp,
     .decode = threadx_decode,
-    .name_pointer = threadx_name_pointer,
-    .follow = &threadx_follow,
+    .object = threadx_object,
+    .has_cores = true,
+    .thread_type = "thread",
     .hooks = EXTRACT_HOOKS_PLAIN,
+    .slots = &threadx_slots,
+    .kernel = &kernel,
 };

@@ -80,7 +80,7 @@ uint64_t threadx_stamp(const struct extract_snapshot *snapshot, uint32_t slot);
 bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
                           struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 
-extern const struct extract_follow threadx_follow; // follow.c
+extern const struct extract_slot_ring threadx_slots; // follow.c
 // Words of an event that its service fills in after it was made: bit i for the i-th word.
 uint32_t threadx_late_words(uint32_t id);
 

@@ -158,7 +158,7 @@ static void put_who(struct adaptor *adaptor, const struct extract_event *event)
         extract_text_putc(out, '/');
     if (thread)
         extract_text_puts(out, thread->shown);
-    else if (event->context == EXTRACT_THREAD && !event->thread && adaptor->format->thread_type)
+    else if (event->context == EXTRACT_THREAD && !event->thread && adaptor->format->has_ownerless)
         extract_text_putc(out, '-');
     else if (event->context == EXTRACT_THREAD)
         extract_text_hex(out, event->thread, 8);
@@ -282,7 +282,7 @@ static const struct extract_entry *take_own(struct adaptor *adaptor,
     struct extract_entry *entry = &adaptor->own;
     const struct extract_ring *ring = adaptor->naming.ring;
     *entry = (struct extract_entry){0};
-    if (!adaptor->format->entry(ring, event, entry, adaptor->room))
+    if (!adaptor->format->entries->make(ring, event, entry, adaptor->room))
         return take_words(adaptor, event);
     adaptor->who = adaptor_who(adaptor, event);
     entry->exec = adaptor->who.bytes;
@@ -298,7 +298,7 @@ const struct extract_entry *adaptor_take(struct adaptor *adaptor, const struct e
     if (extract_event_is_mark(event))
         entry = take_mark(adaptor, event);
     else
-        entry = adaptor->format->entry ? take_own(adaptor, event) : take_words(adaptor, event);
+        entry = adaptor->format->entries ? take_own(adaptor, event) : take_words(adaptor, event);
     *chosen = adaptor_find(adaptor, event);
     return entry;
 }
@@ -425,7 +425,7 @@ enum extract_code adaptor_open(struct adaptor **adaptor, const struct extract_tr
     if (!*adaptor)
         return extract_error_set(error, EXTRACT_NOMEM, "templates", NULL, "out of memory");
     set_up(*adaptor, trace, templates);
-    if (!(*adaptor)->format->entry)
+    if (!(*adaptor)->format->entries)
         return EXTRACT_OK;
     (*adaptor)->room = malloc(EXTRACT_ENTRY_ROOM);
     if ((*adaptor)->room)

@@ -16,7 +16,7 @@ static void check_entry(const struct extract_ring *ring, const struct extract_ev
 {
     static uint8_t room[EXTRACT_ENTRY_ROOM];
     struct extract_entry entry;
-    check(ring->format->entry(ring, event, &entry, room));
+    check(ring->format->entries->make(ring, event, &entry, room));
     unsigned unit = entry.bits / 8;
     check(unit == 4 || unit == 8);
     check(entry.length == event->data_bytes && entry.hook == event->id);

@@ -18,7 +18,7 @@ static void check_entry(const struct extract_ring *ring, const struct extract_ev
     static uint8_t room[EXTRACT_ENTRY_ROOM];
     struct extract_entry entry;
     uint64_t address = 0;
-    check(ring->format->entry(ring, event, &entry, room));
+    check(ring->format->entries->make(ring, event, &entry, room));
     check(entry.bits == 64 && entry.generic);
     check(entry.length == 32 + event->data_bytes && entry.bytes_of_data == 16 + event->data_bytes);
     for (unsigned i = 0; i < 8; i++)

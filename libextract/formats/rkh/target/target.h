@@ -10,7 +10,7 @@
 enum { RKH_GROUPS = 8, RKH_GROUP_EVENTS = 32, RKH_GROUP_USER = 6, RKH_NAME_ROOM = 64 };
 
 // words.c. Events have the ids of 3.x.
-extern const struct extract_target_words rkh_target_words;
+extern const struct extract_target_filter rkh_target_filter;
 const char *rkh_group_name(unsigned group);
 bool rkh_group_fits(unsigned group, const char *pattern);
 // "SMA_FIFO", "USER9"; NULL: there is no such event.

@@ -134,4 +134,11 @@ static void list(enum extract_target_kind kind, const char *pattern,
         extract_listing_put(listing, groups[i][0]);
 }
 
-const struct extract_target_words rkh_target_words = {"all", parse, target_fits, list};
+const struct extract_target_filter rkh_target_filter = {
+    .all = "all",
+    .parse = parse,
+    .fits = target_fits,
+    .list = list,
+    .signal_number = rkh_signal_number,
+    .priority = rkh_actor_priority,
+};

@@ -138,7 +138,7 @@ static void check_entry(const struct row *row, const struct look *look,
     static uint8_t room[EXTRACT_ENTRY_ROOM];
     struct extract_entry entry;
     memset(room, 0xEE, sizeof room);
-    assert_true(extract_format_hook.entry(&look->ring, event, &entry, room));
+    assert_true(extract_format_hook.entries->make(&look->ring, event, &entry, room));
     check_bytes(row, entry.bytes, entry.length);
     assert_int_equal(entry.bits, row->is.bits);
     assert_int_equal(entry.generic, row->is.generic);
@@ -335,7 +335,7 @@ static void test_long_buffers(void **state)
         const struct extract_event *events = look_events(&look, &count);
         assert_int_equal(count, 3);
         assert_int_equal(look.snapshot.counts[EXTRACT_GOOD], 3);
-        assert_true(extract_format_hook.entry(&look.ring, &events[1], &entry, room));
+        assert_true(extract_format_hook.entries->make(&look.ring, &events[1], &entry, room));
         assert_int_equal(entry.length, 2 * unit + bytes);
         assert_int_equal(entry.bytes_of_data, bytes);
         assert_memory_equal(entry.bytes + 2 * unit, buffer, bytes);
