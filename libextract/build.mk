@@ -3,7 +3,7 @@
 
 LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/hook formats/rkh \
                formats/rkh/target formats/posix snapshot events control export report \
-               report/columns report/rkh analysis analysis/rkh log record templates templates/run \
+               report/columns report/rkh analysis analysis/rkh log follow templates templates/run \
                templates/compiler templates/update session feed target posix posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
 CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/verbs/*.c \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where a recording, a trace or a target's life begins and ends: nothing is silently missing there.
 // What was produced was recorded, or is reported lost, or is said to be unknown.
-#include "record/room.h"
+#include "follow/internal.h"
 #include "tests/unit/record/sim.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include "record/room.h"
+#include "follow/internal.h"
 #include "tests/unit/record/rate.h"
 #include <cmocka.h>
 

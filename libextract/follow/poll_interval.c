@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// record: when to poll. In: the writer's places over time, and what the link can do. Out: the
+// follow: when to poll. In: the writer's places over time, and what the link can do. Out: the
 // period, which falls with the load.
 #include "base/now.h"
-#include "record/room.h"
+#include "follow/internal.h"
 
 enum {
     SHORTEST_IDLE = 10 * 1000 * 1000,    // ns
@@ -11,20 +11,20 @@ enum {
     PEAK_HALVES = 2 * 1000 * 1000 * 1000 // ns in which a peak that is over loses half
 };
 
-void pace_start(struct pace *pace)
+void poll_interval_start(struct poll_interval *pace)
 {
     pace->last = 0;
     pace->load = 0;
 }
 
 // They are in the writer's place from now on, and need not be estimated.
-void pace_shift(struct pace *pace, uint64_t entries)
+void poll_interval_shift(struct poll_interval *pace, uint64_t entries)
 {
     pace->head += entries;
     pace->window_more -= (double)entries < pace->window_more ? (double)entries : pace->window_more;
 }
 
-void pace_note_burst(struct pace *pace, uint64_t entries, uint64_t ns)
+void poll_interval_note_burst(struct poll_interval *pace, uint64_t entries, uint64_t ns)
 {
     double load = ns ? (double)entries / (double)ns : 0;
     double more = load * (double)pace->interval - (double)pace->made;
@@ -34,7 +34,7 @@ void pace_note_burst(struct pace *pace, uint64_t entries, uint64_t ns)
     pace->window_more += more > 0 ? more : 0;
 }
 
-static void count_for_people(struct pace *pace, uint64_t now, uint64_t head)
+static void count_for_people(struct poll_interval *pace, uint64_t now, uint64_t head)
 {
     uint64_t ns = now - pace->window_start;
     double made = (double)(head - pace->window_head) + pace->window_more;
@@ -48,7 +48,7 @@ static void count_for_people(struct pace *pace, uint64_t now, uint64_t head)
     pace->window_more = 0;
 }
 
-void pace_look(struct pace *pace, uint64_t now, uint64_t head)
+void poll_interval_look(struct poll_interval *pace, uint64_t now, uint64_t head)
 {
     double ns = (double)(now - pace->last);
     if (!pace->last) {
@@ -72,10 +72,11 @@ void pace_look(struct pace *pace, uint64_t now, uint64_t head)
 
 // Out of rest, the heaviest load that can be followed may set in at once, and fills a quarter of
 // the ring until the next poll. Under load, twice the load may.
-void pace_choose(struct pace *pace, const struct link *link, const struct extract_ring *ring)
+void poll_interval_choose(struct poll_interval *pace, const struct link_model *link,
+                          const struct extract_ring *ring)
 {
     double quarter = ring->entries.count / 4.0;
-    double idle = quarter / link_followed(link, ring, 0);
+    double idle = quarter / link_model_followed(link, ring, 0);
     idle = idle < SHORTEST_IDLE ? SHORTEST_IDLE : idle > LONGEST_IDLE ? LONGEST_IDLE : idle;
     double loaded = pace->peak > 0 ? quarter / 2 / pace->peak : idle;
     pace->period = (uint64_t)(loaded < idle ? loaded : idle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// record: following a ring of bytes by the writer's pointer alone (RKH). In: that pointer, the
+// follow: following a ring of bytes by the writer's pointer alone (RKH). In: that pointer, the
 // array. Out: what is new, as it lies there; losses, where the writer came round.
 //
 // The writer stores one byte after the other, round and round. The newest bytes of a poll are the
@@ -8,7 +8,7 @@
 // newest bytes are taken, as many as can be proven; the numbers of the entries on both sides say
 // how many are missing, modulo 256.
 #include "base/cursor.h"
-#include "record/room.h"
+#include "follow/internal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,7 +146,7 @@ static enum extract_code deliver(struct extract_recorder *r, const uint8_t *byte
     enum extract_code code = EXTRACT_OK;
     bytes_drop_anchor(b, bytes, length);
     b->taken += length;
-    pace_look(&r->pace, r->looked, b->place);
+    poll_interval_look(&r->poll_interval, r->looked, b->place);
     for (uint32_t at = 0; at < length && !code; at += BLOCK_BYTES) {
         uint32_t part = length - at < BLOCK_BYTES ? length - at : BLOCK_BYTES, count = 0;
         for (uint32_t i = 0; i < part; i++)
@@ -231,15 +231,16 @@ static enum extract_code jump(struct extract_recorder *r, uint32_t at, struct ex
     bool before = b->anchored;
     enum extract_delta_result result = take_newest(r, &newest);
     if (result == EXTRACT_DELTA_MUTE)
-        return record_lose_target(r, error);
+        return record_note_disconnect(r, error);
     if (result)
         return record_reset(r, error);
-    r->behind = !newest.length;
-    if (r->behind)
+    r->resync_pending = !newest.length;
+    if (r->resync_pending)
         return EXTRACT_OK;
     apart = (uint32_t)((newest.at + size - b->place % size) % size);
     b->frame_bytes = b->anchored = 0;
-    pace_start(&r->pace); // a place that is known modulo the array's size says nothing of the load
+    poll_interval_start(&r->poll_interval); // a place that is known modulo the array's size says
+                                            // nothing of the load
     b->aligned = newest.whole;
     r->status.has_all = newest.whole;
     b->place += before ? apart + size : newest.at;
@@ -247,10 +248,10 @@ static enum extract_code jump(struct extract_recorder *r, uint32_t at, struct ex
     enum extract_code code = EXTRACT_OK;
     if (before)
         code = put_loss(r, first, error);
-    else if (r->again && (r->cut || !newest.whole))
-        code = out_loss(&r->out, r->cut ? EXTRACT_LOSS_RESET : EXTRACT_LOSS_LAPPED, 0,
+    else if (r->ring_was_replaced && (r->gap_is_unknown || !newest.whole))
+        code = out_loss(&r->out, r->gap_is_unknown ? EXTRACT_LOSS_RESET : EXTRACT_LOSS_LAPPED, 0,
                         EXTRACT_LOG_ANY_MORE, error);
-    r->fresh = r->cut = false;
+    r->nothing_read = r->gap_is_unknown = false;
     return code ? code : deliver(r, newest.bytes, newest.length, error);
 }
 
@@ -263,7 +264,7 @@ static enum extract_code lapped(struct extract_recorder *r, uint32_t at,
     uint32_t left = bytes_size(r) - at;
     bool is_empty = left >= EMPTY_BYTES;
     if (is_empty && !bytes_fetch(r, at, left, r->buffer))
-        return record_lose_target(r, error);
+        return record_note_disconnect(r, error);
     for (uint32_t i = 0; i < left && is_empty; i++)
         is_empty = !r->buffer[i];
     return is_empty ? record_reset(r, error) : jump(r, at, error);
@@ -279,27 +280,27 @@ enum extract_code bytes_poll(struct extract_recorder *r, struct extract_error *e
     uint32_t at, size = bytes_size(r), anchor = b->anchored;
     enum extract_delta_result result = look(r, &at);
     if (result == EXTRACT_DELTA_MUTE)
-        return record_lose_target(r, error);
+        return record_note_disconnect(r, error);
     record_note_look(r);
-    enum extract_code code = record_meet_target(r, error);
+    enum extract_code code = record_note_reconnect(r, error);
     if (code)
         return code;
     if (result)
         return record_reset(r, error);
-    if (r->fresh)
+    if (r->nothing_read)
         return jump(r, at, error);
     uint32_t fill = (uint32_t)((at + size - b->place % size) % size);
     r->status.fill = fill;
     r->status.fill_most = fill > r->status.fill_most ? fill : r->status.fill_most;
     if (!fill)
-        pace_look(&r->pace, r->looked, b->place);
-    if (!fill && !r->forced)
+        poll_interval_look(&r->poll_interval, r->looked, b->place);
+    if (!fill && !r->must_verify_anchor)
         return EXTRACT_OK;
     if (!bytes_fetch(r, b->place + size - anchor, anchor + fill, r->buffer))
-        return record_lose_target(r, error);
+        return record_note_disconnect(r, error);
     if (memcmp(r->buffer, b->anchor, anchor) || !stands(r, b->place + size, b->anchor, anchor))
         return lapped(r, at, error);
-    r->forced = false;
+    r->must_verify_anchor = false;
     b->place += fill;
     walk(r, r->buffer + anchor, fill);
     return deliver(r, r->buffer + anchor, fill, error);
@@ -333,7 +334,7 @@ static void probe_link(struct extract_recorder *r)
     uint32_t length = bytes_size(r) < PROBE_BYTES ? bytes_size(r) : PROBE_BYTES;
     uint64_t start = r->ring.entries.start;
     record_read(r, start, r->buffer, PROBE_WORDS); // the first of a connection may cost more
-    r->link = (struct link){0};
+    r->link_model = (struct link_model){0};
     record_read(r, start, r->buffer, PROBE_WORDS);
     record_read(r, start, r->buffer, length);
     record_read(r, start, r->buffer, PROBE_WORDS);
@@ -347,10 +348,10 @@ enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *
     r->measure = r->ring;
     r->measure.entries.slot_bytes = 1;
     r->measure.entries.count = bytes_size(r);
-    pace_start(&r->pace);
-    r->found = r->fresh = true;
-    r->held_count = 0;
-    if (!r->link.words.count)
+    poll_interval_start(&r->poll_interval);
+    r->has_ring = r->nothing_read = true;
+    r->provisional_count = 0;
+    if (!r->link_model.words.count)
         probe_link(r);
     if (r->ring.format->stream->counted)
         return counted_start(r, error);
@@ -362,10 +363,10 @@ enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *
 enum extract_code bytes_end(struct extract_recorder *r, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    bool gone = r->found && r->status.gone && !r->drained;
-    if (r->bytes.counted && r->found)
+    bool gone = r->has_ring && r->status.gone && !r->drained;
+    if (r->bytes.counted && r->has_ring)
         code = counted_end(r, error);
-    else if (r->behind)
+    else if (r->resync_pending)
         code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE, error);
     // What it wrote since the last look, nobody will ever know.
     return code || !gone

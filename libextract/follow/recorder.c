@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// record: the recorder. In: a memory that is live, symbols. Out: blocks, a status, advice.
+// follow: the recorder. In: a memory that is live, symbols. Out: blocks, a status, advice.
 //
-// A poll looks at the writer's place and does what that asks for: follow it (follow.c), wait, or
+// A poll looks at the writer's place and does what that asks for: follow it (slot_ring.c), wait, or
 // begin anew.
 #include "base/cursor.h"
 #include "base/now.h"
-#include "record/room.h"
+#include "follow/internal.h"
 #include <extract/memory.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum {
     PROBE_BYTES = 4096, // of the long read that measures the link
     OBJECTS_PAUSE = 1000 * 1000 * 1000,
     WAKE_LATE = 100 * 1000, // ns that the host may be late to begin a poll that is due
-    TROUBLE_MOST = 32       // polls in vain for what a trace that is off has left
+    MAX_FAILED_READS = 32   // polls in vain for what a trace that is off has left
 };
 
 // What an emptied or moved ring proves, and no more.
@@ -39,7 +39,7 @@ static bool timed_read(void *context, uint64_t address, void *buffer, size_t len
     uint64_t ns = record_now(r) - start;
     r->reading += ns;
     if (whole)
-        link_note(&r->link, length, ns);
+        link_model_note(&r->link_model, length, ns);
     return whole;
 }
 
@@ -69,7 +69,7 @@ static enum extract_delta_result look(struct extract_recorder *r)
     record_note_look(r);
     record_note_wall(r);
     if (!result)
-        pace_look(&r->pace, r->looked, r->delta.head);
+        poll_interval_look(&r->poll_interval, r->looked, r->delta.head);
     return result;
 }
 
@@ -83,7 +83,7 @@ static void probe_link(struct extract_recorder *r)
                              : (size_t)r->buffer_slots * entries->slot_bytes;
     length = length < PROBE_BYTES ? length : PROBE_BYTES;
     look(r); // the first read of a connection may cost more
-    r->link = (struct link){0};
+    r->link_model = (struct link_model){0};
     look(r);
     timed_read(r, entries->start, r->buffer, length, &got);
     look(r);
@@ -143,13 +143,14 @@ static enum extract_code start_slots(struct extract_recorder *r, struct extract_
     r->measure = r->ring;
     extract_delta_start(&r->delta, &r->ring, r->next + 2 * (uint64_t)r->ring.entries.count);
     ring_clock_start(&r->clock, &r->ring);
-    pace_start(&r->pace);
-    r->found = r->fresh = true;
-    r->held_count = 0;
-    r->lapped = r->torn = r->unreadable = r->behind = r->off = r->drained = false;
-    r->trouble = 0;
-    r->share = 1;
-    if (!r->link.words.count)
+    poll_interval_start(&r->poll_interval);
+    r->has_ring = r->nothing_read = true;
+    r->provisional_count = 0;
+    r->is_lapped = r->gap_is_torn = r->gap_is_unreadable = r->resync_pending = r->trace_disabled =
+        r->drained = false;
+    r->failed_reads = 0;
+    r->safe_fraction = 1;
+    if (!r->link_model.words.count)
         probe_link(r);
     record_note_wall(r);
     code = out_ring(&r->out, &r->ring, error);
@@ -167,7 +168,7 @@ static enum extract_code start_ring(struct extract_recorder *r, struct extract_e
     snprintf(text, sizeof text, "%s ring at 0x%llx, %u %s", r->ring.format->name,
              (unsigned long long)r->ring.address, r->measure.entries.count,
              bytes ? "bytes" : "entries");
-    if (!code && !r->again)
+    if (!code && !r->ring_was_replaced)
         code = out_mark(&r->out, EXTRACT_MARK_START, 0, text, error);
     return code;
 }
@@ -215,7 +216,7 @@ static enum extract_code find_ring(struct extract_recorder *r, struct extract_er
 }
 
 // While a ring is waited for, everything but a lack of memory and the log's faults is patience.
-static enum extract_code seek_ring(struct extract_recorder *r, struct extract_error *error)
+static enum extract_code try_find_ring(struct extract_recorder *r, struct extract_error *error)
 {
     struct extract_error told;
     enum extract_code code = find_ring(r, &told);
@@ -261,12 +262,12 @@ bool record_is_reset(struct extract_recorder *r)
 
 enum extract_code record_reset(struct extract_recorder *r, struct extract_error *error)
 {
-    enum extract_code code = record_release(r, error);
-    r->found = false;
-    r->again = r->cut = r->fresh = true;
+    enum extract_code code = record_emit_provisional(r, error);
+    r->has_ring = false;
+    r->ring_was_replaced = r->gap_is_unknown = r->nothing_read = true;
     r->status.resets++;
     code = code ? code : out_mark(&r->out, EXTRACT_MARK_RESET, 0, RESET_TEXT, error);
-    return code ? code : seek_ring(r, error);
+    return code ? code : try_find_ring(r, error);
 }
 
 static enum extract_code say_off(struct extract_recorder *r, struct extract_error *error)
@@ -278,14 +279,14 @@ static enum extract_code say_off(struct extract_recorder *r, struct extract_erro
 // The trace begins anew. `cut`: it may have more than once.
 static enum extract_code go_on(struct extract_recorder *r, bool cut, struct extract_error *error)
 {
-    enum extract_code code = record_release(r, error);
-    r->cut = cut || !r->drained;
+    enum extract_code code = record_emit_provisional(r, error);
+    r->gap_is_unknown = cut || !r->drained;
     if (!code && !r->drained)
         code = say_off(r, error);
-    r->found = false;
-    r->again = r->fresh = true;
+    r->has_ring = false;
+    r->ring_was_replaced = r->nothing_read = true;
     code = code ? code : out_mark(&r->out, EXTRACT_MARK_ENABLED, 0, "the trace is on again", error);
-    return code ? code : seek_ring(r, error);
+    return code ? code : try_find_ring(r, error);
 }
 
 // Whether the trace was on between two looks that found it off. The writer's place was `head`.
@@ -296,30 +297,31 @@ static bool is_renewed(struct extract_recorder *r, uint64_t head)
         return true;
     if (r->drained && r->delta.anchored)
         return extract_delta_prove(&r->delta) == EXTRACT_DELTA_CHANGED;
-    return r->drained && r->fresh && extract_delta_fetch(&r->delta, head - 1, 1, newest) == 1 &&
+    return r->drained && r->nothing_read &&
+           extract_delta_fetch(&r->delta, head - 1, 1, newest) == 1 &&
            r->ring.format->slots->is_written(&r->ring, newest);
 }
 
 // Whether all that a stopped writer left is out, or is never to be had.
 static bool is_drained(const struct extract_recorder *r)
 {
-    if (r->trouble >= TROUBLE_MOST)
+    if (r->failed_reads >= MAX_FAILED_READS)
         return true;
-    if (r->fresh)
-        return !r->behind;
-    return r->delta.anchored && !r->lapped && !r->forced && r->delta.head == r->next;
+    if (r->nothing_read)
+        return !r->resync_pending;
+    return r->delta.anchored && !r->is_lapped && !r->must_verify_anchor && r->delta.head == r->next;
 }
 
 // The trace is off: what it recorded until then is still there, and the header's copy of the
 // writer's place with it. That it is off is said behind the last of it.
 static enum extract_code stay_off(struct extract_recorder *r, struct extract_error *error)
 {
-    bool before = r->off;
+    bool before = r->trace_disabled;
     uint64_t head = r->delta.head;
     if (!has_header(r))
         return record_reset(r, error);
-    r->off = r->delta.stopped = true;
-    r->forced |= !before; // the writer may have come round exactly
+    r->trace_disabled = r->delta.stopped = true;
+    r->must_verify_anchor |= !before; // the writer may have come round exactly
     enum extract_delta_result result = extract_delta_look(&r->delta);
     record_note_look(r);
     if (result)
@@ -327,13 +329,13 @@ static enum extract_code stay_off(struct extract_recorder *r, struct extract_err
     if (before && is_renewed(r, head))
         return go_on(r, true, error);
     enum extract_code code = r->drained ? EXTRACT_OK : record_follow(r, error);
-    if (code || !r->found || !r->off || r->drained || !is_drained(r))
+    if (code || !r->has_ring || !r->trace_disabled || r->drained || !is_drained(r))
         return code;
-    code = record_forgo(r, error);
+    code = record_report_unread(r, error);
     return code ? code : say_off(r, error);
 }
 
-enum extract_code record_lose_target(struct extract_recorder *r, struct extract_error *error)
+enum extract_code record_note_disconnect(struct extract_recorder *r, struct extract_error *error)
 {
     r->status.failed++;
     if (r->status.gone)
@@ -342,21 +344,22 @@ enum extract_code record_lose_target(struct extract_recorder *r, struct extract_
     return out_mark(&r->out, EXTRACT_MARK_GONE, 0, "the target does not answer", error);
 }
 
-enum extract_code record_meet_target(struct extract_recorder *r, struct extract_error *error)
+enum extract_code record_note_reconnect(struct extract_recorder *r, struct extract_error *error)
 {
     if (!r->status.gone)
         return EXTRACT_OK;
     r->status.gone = false;
-    r->forced = true;
+    r->must_verify_anchor = true;
     return out_mark(&r->out, EXTRACT_MARK_BACK, 0, "the target answers again", error);
 }
 
 // What need not be done at each poll, and not at all while the writer is near.
-static enum extract_code tend(struct extract_recorder *r, struct extract_error *error)
+static enum extract_code poll_background(struct extract_recorder *r, struct extract_error *error)
 {
     bool due = r->start >= r->objects.last + OBJECTS_PAUSE;
     bool busy = r->status.fill > r->measure.entries.count / 4;
-    if (!r->found || r->off || !due || busy || (!r->objects.wanted && !r->status.fill))
+    if (!r->has_ring || r->trace_disabled || !due || busy ||
+        (!r->objects.wanted && !r->status.fill))
         return EXTRACT_OK;
     enum extract_code code = watch_filter(r, error);
     r->objects.last = r->start;
@@ -368,27 +371,27 @@ static enum extract_code poll_ring(struct extract_recorder *r, struct extract_er
     enum extract_code code = EXTRACT_OK;
     if (r->bytes.follows) {
         code = bytes_poll(r, error);
-        return code || r->status.gone ? code : tend(r, error);
+        return code || r->status.gone ? code : poll_background(r, error);
     }
     enum extract_delta_result result = look(r);
     if (result == EXTRACT_DELTA_MUTE)
-        return record_lose_target(r, error);
-    code = record_meet_target(r, error);
+        return record_note_disconnect(r, error);
+    code = record_note_reconnect(r, error);
     if (code)
         return code;
     if (result == EXTRACT_DELTA_OFF)
         return stay_off(r, error);
     if (result == EXTRACT_DELTA_WILD)
         return record_reset(r, error);
-    if (r->off)
+    if (r->trace_disabled)
         return go_on(r, false, error);
-    uint64_t fill = r->fresh ? 0 : r->delta.head - r->next;
+    uint64_t fill = r->nothing_read ? 0 : r->delta.head - r->next;
     r->status.fill = fill < r->ring.entries.count ? (uint32_t)fill : r->ring.entries.count;
     r->status.fill_most =
         r->status.fill > r->status.fill_most ? r->status.fill : r->status.fill_most;
     code = record_follow(r, error);
     ring_clock_note_poll(&r->clock, &r->ring, r->looked);
-    return code ? code : tend(r, error);
+    return code ? code : poll_background(r, error);
 }
 
 // Converts bytes of a byte ring to entries, by their mean length; 0: none was seen yet.
@@ -403,32 +406,32 @@ static uint64_t in_entries(const struct extract_recorder *r, uint64_t number)
 static void advise(struct extract_recorder *r)
 {
     struct extract_record_advice *advice = &r->status.advice;
-    uint32_t wanted = link_ring_wanted(&r->link, &r->measure, r->pace.peak);
-    double followed = link_followed(&r->link, &r->measure, WAKE_LATE);
-    advice->latency = (uint64_t)link_latency(&r->link);
-    advice->rate = (uint64_t)(link_rate(&r->link) * 1e9);
+    uint32_t wanted = link_model_ring_wanted(&r->link_model, &r->measure, r->poll_interval.peak);
+    double followed = link_model_followed(&r->link_model, &r->measure, WAKE_LATE);
+    advice->latency = (uint64_t)link_model_latency(&r->link_model);
+    advice->rate = (uint64_t)(link_model_rate(&r->link_model) * 1e9);
     advice->events = in_entries(r, (uint64_t)(followed * 1e9));
     advice->in_bytes = r->bytes.follows;
     advice->slots = r->measure.entries.count;
     advice->slots_wanted = wanted > advice->slots ? wanted : 0;
     advice->link_is_too_slow =
-        (double)r->pace.per_second > link_fastest(&r->link, &r->measure) * 1e9;
-    advice->period = r->options.period ? r->options.period : r->pace.period;
+        (double)r->poll_interval.per_second > link_model_fastest(&r->link_model, &r->measure) * 1e9;
+    advice->period = r->options.period ? r->options.period : r->poll_interval.period;
 }
 
 static void finish_poll(struct extract_recorder *r)
 {
     struct extract_record_status *status = &r->status;
-    if (r->found) {
+    if (r->has_ring) {
         double other = (double)(record_now(r) - r->start - r->reading);
-        r->link.work += ((other > 0 ? other : 0) - r->link.work) / 16;
-        pace_choose(&r->pace, &r->link, &r->measure);
+        r->link_model.work += ((other > 0 ? other : 0) - r->link_model.work) / 16;
+        poll_interval_choose(&r->poll_interval, &r->link_model, &r->measure);
         advise(r);
     }
-    status->pending = r->held_count;
-    status->enabled = r->found && !r->off;
-    status->events_per_second = in_entries(r, r->pace.per_second);
-    status->rate_is_estimate = r->pace.is_estimate;
+    status->pending = r->provisional_count;
+    status->enabled = r->has_ring && !r->trace_disabled;
+    status->events_per_second = in_entries(r, r->poll_interval.per_second);
+    status->rate_is_estimate = r->poll_interval.is_estimate;
     status->cost = extract_memory_cost(r->memory);
     uint64_t halted = extract_live_halts(r->memory).nanoseconds;
     r->rest = (halted - status->halted) * (HALT_REST + 1);
@@ -440,10 +443,10 @@ static void finish_poll(struct extract_recorder *r)
 static enum extract_code poll_target(struct extract_recorder *r, struct extract_error *error)
 {
     if (extract_live_halt(r->memory, NULL))
-        return record_lose_target(r, error);
-    bool before = r->found && r->fresh;
-    enum extract_code code = r->found ? poll_ring(r, error) : seek_ring(r, error);
-    if (r->found && r->fresh && !before && !code) // just found: its content
+        return record_note_disconnect(r, error);
+    bool before = r->has_ring && r->nothing_read;
+    enum extract_code code = r->has_ring ? poll_ring(r, error) : try_find_ring(r, error);
+    if (r->has_ring && r->nothing_read && !before && !code) // just found: its content
         code = poll_ring(r, error);
     extract_live_resume(r->memory, NULL);
     return code;
@@ -454,9 +457,9 @@ enum extract_code extract_recorder_poll(struct extract_recorder *r, struct extra
     r->start = record_now(r);
     r->reading = 0;
     r->status.polls++;
-    r->forced |= r->options.held; // the writer may have come round exactly
+    r->must_verify_anchor |= r->options.held; // the writer may have come round exactly
     enum extract_code code = poll_target(r, error);
-    r->ended |= code == EXTRACT_LIMIT;
+    r->log_is_full |= code == EXTRACT_LIMIT;
     finish_poll(r);
     return code;
 }
@@ -464,7 +467,7 @@ enum extract_code extract_recorder_poll(struct extract_recorder *r, struct extra
 uint64_t extract_recorder_due(const struct extract_recorder *r)
 {
     uint64_t period = r->status.advice.period, past = record_now(r) - r->start;
-    if (!r->found || r->drained)
+    if (!r->has_ring || r->drained)
         period = period < WAITING ? WAITING : period;
     if (r->status.gone)
         period = period < WAITING ? WAITING : period < WAITING_MOST ? period : WAITING_MOST;
@@ -516,8 +519,8 @@ static enum extract_code create(struct extract_recorder **recorder, struct extra
                           .status = &r->status};
     r->status.lost_is_exact = true;
     r->out.is_held = options->held;
-    r->share = 1;
-    r->fresh = true;
+    r->safe_fraction = 1;
+    r->nothing_read = true;
     return EXTRACT_OK;
 }
 
@@ -538,7 +541,7 @@ enum extract_code extract_recorder_open(struct extract_recorder **recorder,
     code = code ? code : find_ring(r, &told);
     if (!code)
         code = start_ring(r, &told);
-    if (r->found && !code)
+    if (r->has_ring && !code)
         code = poll_ring(r, &told);
     extract_live_resume(memory, NULL);
     if (code && code != EXTRACT_ABSENT) {
@@ -562,7 +565,7 @@ uint64_t record_position_modulus(const struct extract_ring *ring)
 uint64_t record_position(const struct extract_recorder *r)
 {
     const struct bytes *b = &r->bytes;
-    if (!r->found || r->fresh || r->status.gone || r->behind)
+    if (!r->has_ring || r->nothing_read || r->status.gone || r->resync_pending)
         return 0;
     if (!b->follows)
         return 1 + (r->due + r->delta.phase) % r->ring.entries.count;
@@ -576,21 +579,21 @@ static enum extract_code last_words(struct extract_recorder *r, struct extract_e
 {
     enum extract_code code = EXTRACT_OK;
     uint64_t next;
-    r->forced = true;
+    r->must_verify_anchor = true;
     do {
         next = r->next;
         code = extract_recorder_poll(r, error);
-    } while (!code && r->off && !r->drained && r->next != next);
-    if (!code && r->bytes.held) {
+    } while (!code && r->trace_disabled && !r->drained && r->next != next);
+    if (!code && r->bytes.entry_incomplete) {
         r->bytes.last = true;
         code = extract_recorder_poll(r, error);
     }
-    if (!code && r->found && !r->status.gone && !extract_live_halt(r->memory, NULL)) {
-        code = r->bytes.follows ? EXTRACT_OK : record_forgo(r, error);
+    if (!code && r->has_ring && !r->status.gone && !extract_live_halt(r->memory, NULL)) {
+        code = r->bytes.follows ? EXTRACT_OK : record_report_unread(r, error);
         code = code ? code : objects_read(r, error);
         extract_live_resume(r->memory, NULL);
     }
-    code = code ? code : (r->bytes.follows ? bytes_end : record_forgo)(r, error);
+    code = code ? code : (r->bytes.follows ? bytes_end : record_report_unread)(r, error);
     return code ? code : out_mark(&r->out, EXTRACT_MARK_STOP, record_position(r), "", error);
 }
 
@@ -600,7 +603,7 @@ enum extract_code extract_recorder_finish(struct extract_recorder *r,
 {
     if (!r)
         return EXTRACT_OK;
-    enum extract_code code = r->ended ? EXTRACT_OK : last_words(r, error);
+    enum extract_code code = r->log_is_full ? EXTRACT_OK : last_words(r, error);
     finish_poll(r);
     if (status)
         *status = r->status;
@@ -618,12 +621,12 @@ enum extract_code extract_recorder_leave(struct extract_recorder *r, struct extr
 {
     if (!r)
         return EXTRACT_OK;
-    bool missing = r->status.gone || r->behind || r->lapped || r->trouble;
+    bool missing = r->status.gone || r->resync_pending || r->is_lapped || r->failed_reads;
     enum extract_code code = EXTRACT_OK;
-    if (!r->ended) {
+    if (!r->log_is_full) {
         code = r->bytes.follows ? bytes_end(r, error)
-               : missing        ? record_forgo(r, error)
-                                : record_release(r, error);
+               : missing        ? record_report_unread(r, error)
+                                : record_emit_provisional(r, error);
         code = code ? code : out_mark(&r->out, EXTRACT_MARK_STOP, record_position(r), "", error);
     }
     finish_poll(r);

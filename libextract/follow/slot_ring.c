@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// record: following the writer. In: its place, right after a look. Out: the entries up to there,
+// follow: following the writer. In: its place, right after a look. Out: the entries up to there,
 // read from behind the last known one on.
 //
 // All in one read, as long as the writer cannot come round meanwhile. Else in parts that are proven
 // one by one; when the writer is too near, the newest are worth more than the oldest.
-#include "record/room.h"
+#include "follow/internal.h"
 
 enum {
     PARTS = 8,       // of a poll, at most
@@ -16,7 +16,8 @@ enum {
 // anchor, goes on.
 static bool is_safe(const struct extract_recorder *r, uint64_t behind, uint64_t count)
 {
-    double writes = 1.25 * r->pace.load * link_poll(&r->link, &r->ring, (double)count);
+    double writes =
+        1.25 * r->poll_interval.load * link_model_poll(&r->link_model, &r->ring, (double)count);
     return (double)behind + writes < (double)r->ring.entries.count - 1;
 }
 
@@ -24,7 +25,8 @@ static bool is_safe(const struct extract_recorder *r, uint64_t behind, uint64_t 
 static uint32_t choose_part(const struct extract_recorder *r)
 {
     uint64_t behind = r->delta.head - r->delta.number - 1;
-    uint64_t all = r->delta.head - (r->next - r->held_count), part = r->ring.entries.count / PARTS;
+    uint64_t all = r->delta.head - (r->next - r->provisional_count),
+             part = r->ring.entries.count / PARTS;
     part = part < LEAST_PART ? LEAST_PART : part;
     uint64_t want = is_safe(r, behind, all) || part > all ? all : part;
     if (!is_safe(r, behind, want))
@@ -35,21 +37,21 @@ static uint32_t choose_part(const struct extract_recorder *r)
 // Entries that cannot be read again and again are given up, ever more of them.
 static void give_up(struct extract_recorder *r)
 {
-    uint32_t more = r->trouble - PATIENCE;
+    uint32_t more = r->failed_reads - PATIENCE;
     uint64_t skip = UINT64_C(1) << (more < 20 ? more : 20), left = r->delta.head - r->next;
     r->next += skip < left ? skip : left;
-    r->unreadable = true;
+    r->gap_is_unreadable = true;
 }
 
 static enum extract_code trouble(struct extract_recorder *r, struct extract_delta_span *span,
                                  struct extract_error *error)
 {
-    r->trouble++;
+    r->failed_reads++;
     if (span->count)
-        return record_deliver(r, span, error);
-    if (r->trouble < PATIENCE || r->delta.head == r->next)
+        return record_emit(r, span, error);
+    if (r->failed_reads < PATIENCE || r->delta.head == r->next)
         return EXTRACT_OK;
-    enum extract_code code = record_release(r, error);
+    enum extract_code code = record_emit_provisional(r, error);
     give_up(r);
     return code;
 }
@@ -62,7 +64,7 @@ static enum extract_code lapped(struct extract_recorder *r, struct extract_error
     record_note_look(r);
     if (result)
         return EXTRACT_OK; // the next poll's look says the same, and does something about it
-    return record_jump(r, error);
+    return record_resync(r, error);
 }
 
 // One part. *more says whether there is another one.
@@ -70,16 +72,16 @@ static enum extract_code follow_part(struct extract_recorder *r, uint32_t part, 
                                      struct extract_error *error)
 {
     struct extract_delta_span span;
-    uint64_t first = r->next - r->held_count;
+    uint64_t first = r->next - r->provisional_count;
     enum extract_delta_result result = extract_delta_take(&r->delta, first, part, r->buffer, &span);
     *more = false;
     if (result == EXTRACT_DELTA_CHANGED)
         return lapped(r, error);
     if (result)
         return trouble(r, &span, error);
-    r->trouble = 0;
-    r->forced = false;
-    enum extract_code code = record_deliver(r, &span, error);
+    r->failed_reads = 0;
+    r->must_verify_anchor = false;
+    enum extract_code code = record_emit(r, &span, error);
     *more = !code && r->next < r->delta.head;
     return code;
 }
@@ -87,15 +89,15 @@ static enum extract_code follow_part(struct extract_recorder *r, uint32_t part, 
 enum extract_code record_follow(struct extract_recorder *r, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    bool more = r->delta.head != r->next || r->held_count || r->forced;
+    bool more = r->delta.head != r->next || r->provisional_count || r->must_verify_anchor;
     if (!r->delta.anchored)
-        return record_jump(r, error);
+        return record_resync(r, error);
     for (unsigned i = 0; more && !code && i < PARTS; i++) {
         uint32_t part = choose_part(r);
         if (i && extract_delta_look(&r->delta))
             break;
         if (!part && r->delta.head != r->next)
-            return record_jump(r, error);
+            return record_resync(r, error);
         code = follow_part(r, part, &more, error);
     }
     return code;

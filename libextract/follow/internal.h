@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// record: what the files of this room share. In: a live ring. Out: blocks for a log and a sink.
-#ifndef EXTRACT_RECORD_ROOM_H
-#define EXTRACT_RECORD_ROOM_H
+// follow: what the files of this room share. In: a live ring. Out: blocks for a log and a sink.
+#ifndef EXTRACT_FOLLOW_INTERNAL_H
+#define EXTRACT_FOLLOW_INTERNAL_H
 
 #include "base/map.h"
 #include "base/stamps.h"
@@ -16,33 +16,36 @@ enum {
     RECORD_BUFFER = 256 * 1024 // bytes of one read, at most
 };
 
-// link.c: what a read costs, from reads of two kinds: those of a few words, and long ones.
+// link_model.c: what a read costs, from reads of two kinds: those of a few words, and long ones.
 struct link_kind {
     double bytes, ns; // moving averages
     uint64_t count;
 };
 
-struct link {
+struct link_model {
     struct link_kind words, spans;
     double work; // ns of a poll that are not reading
 };
 
-void link_note(struct link *link, uint64_t bytes, uint64_t ns);
-double link_latency(const struct link *link); // ns
-double link_rate(const struct link *link);    // bytes a nanosecond
+void link_model_note(struct link_model *link, uint64_t bytes, uint64_t ns);
+double link_model_latency(const struct link_model *link); // ns
+double link_model_rate(const struct link_model *link);    // bytes a nanosecond
 // ns that a poll takes with `entries` new entries.
-double link_poll(const struct link *link, const struct extract_ring *ring, double entries);
+double link_model_poll(const struct link_model *link, const struct extract_ring *ring,
+                       double entries);
 // Entries a nanosecond that can be followed without a loss, with that ring, if `late` ns may pass
 // before a poll that is due begins.
-double link_followed(const struct link *link, const struct extract_ring *ring, double late);
+double link_model_followed(const struct link_model *link, const struct extract_ring *ring,
+                           double late);
 // Entries a nanosecond that the link transfers, whatever the ring.
-double link_fastest(const struct link *link, const struct extract_ring *ring);
+double link_model_fastest(const struct link_model *link, const struct extract_ring *ring);
 // Entries of a ring that is large enough for a load, in entries a nanosecond; UINT32_MAX: the link
 // is too slow for any.
-uint32_t link_ring_wanted(const struct link *link, const struct extract_ring *ring, double load);
+uint32_t link_model_ring_wanted(const struct link_model *link, const struct extract_ring *ring,
+                                double load);
 
-// pace.c: when to poll.
-struct pace {
+// poll_interval.c: when to poll.
+struct poll_interval {
     uint64_t period;       // ns; 0: back to back
     uint64_t last;         // time of the last look, 0: none
     uint64_t head;         // the writer's place then
@@ -58,14 +61,15 @@ struct pace {
 };
 
 // The writer was seen at `head`.
-void pace_look(struct pace *pace, uint64_t now, uint64_t head);
+void poll_interval_look(struct poll_interval *pace, uint64_t now, uint64_t head);
 // Numbers of entries rise by `entries`: whole laps that were found out only now.
-void pace_shift(struct pace *pace, uint64_t entries);
+void poll_interval_shift(struct poll_interval *pace, uint64_t entries);
 // The writer made `entries` in `ns`, less than a lap: the load between two reads of its position.
-void pace_note_burst(struct pace *pace, uint64_t entries, uint64_t ns);
+void poll_interval_note_burst(struct poll_interval *pace, uint64_t entries, uint64_t ns);
 // What was before says nothing of what comes.
-void pace_start(struct pace *pace);
-void pace_choose(struct pace *pace, const struct link *link, const struct extract_ring *ring);
+void poll_interval_start(struct poll_interval *pace);
+void poll_interval_choose(struct poll_interval *pace, const struct link_model *link,
+                          const struct extract_ring *ring);
 
 // clock.c: what the timestamps say while a slot ring is recorded.
 struct ring_clock {
@@ -102,7 +106,7 @@ enum extract_code record_put_program(struct extract_log_writer *log,
                                      const struct extract_symbols *symbols,
                                      struct extract_error *error);
 
-// out.c: blocks to the log and to the sink.
+// output.c: blocks to the log and to the sink.
 struct out {
     struct extract_log_writer *log;
     extract_record_sink *sink;
@@ -143,8 +147,8 @@ struct objects {
 
 enum { BYTES_NUMBERS = 256 }; // that entries of a ring without counts have
 
-// bytes.c: a ring of bytes, which is followed by the writer's pointer alone, or by the counts of
-// its header (counted.c).
+// byte_ring.c: a ring of bytes, which is followed by the writer's pointer alone, or by the counts
+// of its header (counted_ring.c).
 struct bytes {
     bool follows;      // the ring is one
     uint64_t place;    // of the next byte to read, counted from the array's start and on
@@ -161,13 +165,13 @@ struct bytes {
     bool is_clear;             // after it, no entry had been begun at its head
     bool count_holds;          // its count is that of the entries in front of its head
     uint32_t least, most;      // entries in front of `place`, as the ring counts them
-    uint32_t told;             // the same, by what was had and was stated as lost
-    bool is_based;             // `told` began at a count that held
+    uint32_t counted_entries;  // the same, by what was had and was stated as lost
+    bool is_based;             // `counted_entries` began at a count that held
     bool owes;                 // gaps since then stated less than may be missing
     uint32_t refused;          // that the target had no room for, and which have been told
-    uint32_t reach;            // bytes behind the head that a slow reader gets; 0: it keeps up
-    bool held;                 // the next entry was not finished
-    bool last;                 // and will not be waited for
+    uint32_t safe_bytes;       // behind the head, that a slow reader gets; 0: it keeps up
+    bool entry_incomplete;     // the next entry was not finished
+    bool last;                 // an entry that is not finished will not be waited for
 };
 
 struct extract_recorder {
@@ -179,43 +183,43 @@ struct extract_recorder {
     struct extract_ring ring;
     struct extract_ring measure; // the same in slots, for pace and link: those of bytes are bytes
     struct extract_delta delta;
-    struct link link;
-    struct pace pace;
+    struct link_model link_model;
+    struct poll_interval poll_interval;
     struct ring_clock clock;
     struct bytes bytes;
     struct out out;
     struct objects objects;
     uint8_t *buffer;
     uint32_t buffer_slots;
-    uint8_t held[RECORD_HELD * EXTRACT_ENTRY_MOST];
-    uint32_t held_count;  // entries [next - held_count, next)
-    uint64_t next;        // number of the first entry that was not read
-    uint64_t due;         // of the next entry for the log
-    uint64_t passed;      // number of an anchor that the writer came round
-    uint64_t opened;      // time when the recorder was opened, and the host's wall clock then
-    uint64_t opened_wall; // (ns since 1970)
-    uint64_t start;       // time of this poll, and of its look
+    uint8_t provisional[RECORD_HELD * EXTRACT_ENTRY_MOST];
+    uint32_t provisional_count; // entries [next - provisional_count, next)
+    uint64_t next;              // number of the first entry that was not read
+    uint64_t due;               // of the next entry for the log
+    uint64_t lapped_anchor;     // number of an anchor that the writer has lapped
+    uint64_t opened;            // time when the recorder was opened, and the host's wall clock then
+    uint64_t opened_wall;       // (ns since 1970)
+    uint64_t start;             // time of this poll, and of its look
     uint64_t looked;
-    uint64_t asked;       // when the last read of it began
-    uint64_t rest;        // ns between polls, at least: the target was halted for the last
-    uint64_t reading;     // ns of this poll that were spent in reads
-    double share;         // of what could be read of a ring that is written too fast
-    uint32_t trouble;     // polls in a row that could not read the entries
-    bool found;           // the ring
-    bool again;           // it is not the first time: what was before is lost
-    bool cut;             // and nobody knows how much
-    bool fresh;           // nothing of it has been read
-    bool whole;           // and it has not gone round yet
-    bool lapped;          // the next entries are numbered modulo the ring
-    bool exact;           // but their stamps count entries
-    bool clock_went_back; // across the gap in front of them: it may be a reset, or a wrap
-    bool torn;            // what is missing was being overwritten
-    bool unreadable;      // or could not be read
-    bool forced;          // the anchor is to be proved even if nothing is new
-    bool behind;          // the last jump did not come to its end
-    bool off;             // its trace
-    bool drained;         // and all that it left is out
-    bool ended;           // the log takes no more
+    uint64_t asked;        // when the last read of it began
+    uint64_t rest;         // ns between polls, at least: the target was halted for the last
+    uint64_t reading;      // ns of this poll that were spent in reads
+    double safe_fraction;  // of what could be read of a ring that is written too fast
+    uint32_t failed_reads; // polls in a row that could not read the entries
+    bool has_ring;
+    bool ring_was_replaced;  // the ring is not the first one: what was before it is lost
+    bool gap_is_unknown;     // nobody knows how much was lost with the ring before
+    bool nothing_read;       // of the ring
+    bool not_wrapped;        // the ring, when nothing was read of it
+    bool is_lapped;          // the next entries are numbered modulo the ring
+    bool gap_is_counted;     // their stamps count entries
+    bool clock_went_back;    // across the gap in front of them: it may be a reset, or a wrap
+    bool gap_is_torn;        // what is missing was being overwritten
+    bool gap_is_unreadable;  // what is missing could not be read
+    bool must_verify_anchor; // even if nothing is new
+    bool resync_pending;     // the last resync did not come to its end
+    bool trace_disabled;
+    bool drained; // the trace is disabled, and all that it left is out
+    bool log_is_full;
 };
 
 uint64_t record_now(const struct extract_recorder *r);
@@ -225,25 +229,25 @@ uint64_t record_now(const struct extract_recorder *r);
 uint64_t record_position_modulus(const struct extract_ring *ring);
 uint64_t record_position(const struct extract_recorder *r);
 
-// follow.c: brings what is new, right after a look.
+// slot_ring.c: brings what is new, right after a look.
 enum extract_code record_follow(struct extract_recorder *r, struct extract_error *error);
 // Entries that are held back go out as they are.
-enum extract_code record_release(struct extract_recorder *r, struct extract_error *error);
+enum extract_code record_emit_provisional(struct extract_recorder *r, struct extract_error *error);
 // Whether the ring in memory is another one than the one that is followed, or begins anew.
 bool record_is_reset(struct extract_recorder *r);
 // The target started anew: what the ring was is forgotten.
 enum extract_code record_reset(struct extract_recorder *r, struct extract_error *error);
 
-// jump.c: begins at the newest entries, when there is no way from those before.
-enum extract_code record_jump(struct extract_recorder *r, struct extract_error *error);
+// resync.c: begins at the newest entries, when there is no way from those before.
+enum extract_code record_resync(struct extract_recorder *r, struct extract_error *error);
 // Sends proven entries on; those that may be patched later are held back.
-enum extract_code record_deliver(struct extract_recorder *r, struct extract_delta_span *span,
-                                 struct extract_error *error);
+enum extract_code record_emit(struct extract_recorder *r, struct extract_delta_span *span,
+                              struct extract_error *error);
 // What was written and is not out by now is lost: it will not be read any more.
-enum extract_code record_forgo(struct extract_recorder *r, struct extract_error *error);
+enum extract_code record_report_unread(struct extract_recorder *r, struct extract_error *error);
 
-// bytes.c. Whether a ring is one of bytes that can be followed; begins with it, as start_ring; and
-// brings what is new, or the newest.
+// byte_ring.c. Whether a ring is one of bytes that can be followed; begins with it, as start_ring;
+// and brings what is new, or the newest.
 bool bytes_can_follow(const struct extract_ring *ring);
 enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *error);
 enum extract_code bytes_poll(struct extract_recorder *r, struct extract_error *error);
@@ -256,7 +260,7 @@ bool bytes_fetch(struct extract_recorder *r, uint64_t place, uint32_t length, ui
 void bytes_drop_anchor(struct bytes *bytes, const uint8_t *newest, uint32_t length);
 void bytes_free(struct bytes *bytes);
 
-// counted.c: the same of rings that count.
+// counted_ring.c: the same of rings that count.
 enum extract_code counted_start(struct extract_recorder *r, struct extract_error *error);
 enum extract_code counted_poll(struct extract_recorder *r, struct extract_error *error);
 enum extract_code counted_end(struct extract_recorder *r, struct extract_error *error);
@@ -265,8 +269,8 @@ enum extract_code counted_end(struct extract_recorder *r, struct extract_error *
 bool record_read(struct extract_recorder *r, uint64_t address, void *buffer, size_t length);
 void record_note_look(struct extract_recorder *r); // the time of it
 void record_note_wall(struct extract_recorder *r);
-enum extract_code record_lose_target(struct extract_recorder *r, struct extract_error *error);
-enum extract_code record_meet_target(struct extract_recorder *r, struct extract_error *error);
+enum extract_code record_note_disconnect(struct extract_recorder *r, struct extract_error *error);
+enum extract_code record_note_reconnect(struct extract_recorder *r, struct extract_error *error);
 
 // objects.c
 enum extract_code objects_start(struct objects *objects, const struct extract_ring *ring,

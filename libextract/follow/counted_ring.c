@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// record: following a ring of bytes whose places are counts (hook words). In: the header's words,
+// follow: following a ring of bytes whose places are counts (hook words). In: the header's words,
 // the buffer. Out: what is new, as it lies there; losses, by the ring's own count of entries.
 //
 // The oldest whole entry begins at the tail, the next one will at the head, and the writer moves
@@ -26,7 +26,7 @@
 // A writer that goes round between two words of one look leaves a tail that has passed its head:
 // all that lies in front of the tail is overwritten, which is no contradiction. Places and counts
 // only grow, so that the ring begins anew where one of them went back, or the era is another one.
-#include "record/room.h"
+#include "follow/internal.h"
 #include <string.h>
 
 enum {
@@ -126,11 +126,12 @@ static enum extract_code begin_anew(struct extract_recorder *r, uint32_t last,
 {
     // The newest entry may have been counted before it was written.
     int32_t owed = (int32_t)(last - 1 - r->bytes.most);
-    bool has_read = !r->fresh || r->again;
+    bool has_read = !r->nothing_read || r->ring_was_replaced;
     enum extract_code code = EXTRACT_OK;
     if (has_read)
-        code = out_loss(&r->out, EXTRACT_LOSS_RESET, r->fresh || owed < 0 ? 0 : (uint32_t)owed,
-                        EXTRACT_LOG_ANY_MORE, error);
+        code =
+            out_loss(&r->out, EXTRACT_LOSS_RESET, r->nothing_read || owed < 0 ? 0 : (uint32_t)owed,
+                     EXTRACT_LOG_ANY_MORE, error);
     return code ? code : record_reset(r, error);
 }
 
@@ -138,12 +139,12 @@ static enum extract_code fail(struct extract_recorder *r, enum extract_delta_res
                               struct extract_error *error)
 {
     if (result == EXTRACT_DELTA_MUTE)
-        return record_lose_target(r, error);
+        return record_note_disconnect(r, error);
     return begin_anew(r, r->bytes.most, error);
 }
 
 // Whether the ring was cleared, or begun anew, behind a look at it.
-static bool is_anew(const struct extract_reach *before, const struct extract_reach *after)
+static bool has_restarted(const struct extract_reach *before, const struct extract_reach *after)
 {
     return after->era != before->era || behind(after->head, before->head) < 0 ||
            behind(after->written, before->written) < 0 || behind(after->lost, before->lost) < 0;
@@ -188,8 +189,8 @@ static uint32_t finished(struct extract_recorder *r, const uint8_t *bytes, uint3
         return length;
     for (;;) {
         at += stream->counted->open->finished(&r->ring, bytes + at, length - at);
-        r->bytes.held = at < length;
-        if (!r->bytes.held || length - at <= most)
+        r->bytes.entry_incomplete = at < length;
+        if (!r->bytes.entry_incomplete || length - at <= most)
             return at;
         at += entry_of(r, bytes + at, length - at);
     }
@@ -240,12 +241,12 @@ static enum extract_code deliver(struct extract_recorder *r, const uint8_t *byte
     b->place += length;
     b->least += count;
     b->most += count;
-    b->told += count;
+    b->counted_entries += count;
     b->entries += count;
     b->taken += length;
     bytes_drop_anchor(b, bytes, length);
     note_objects(r, bytes, length);
-    pace_look(&r->pace, r->looked, b->place);
+    poll_interval_look(&r->poll_interval, r->looked, b->place);
     return put_entries(r, bytes, length, error);
 }
 
@@ -267,8 +268,8 @@ static unsigned looks_for_count(const struct extract_recorder *r)
 {
     const struct extract_stream *stream = r->ring.format->stream;
     uint32_t cost = LOOKS_SHARE * (stream->counted->live_to - stream->counted->live_from);
-    unsigned looks = 1 + r->bytes.reach / cost;
-    return r->bytes.reach && looks < LOOKS ? looks : LOOKS;
+    unsigned looks = 1 + r->bytes.safe_bytes / cost;
+    return r->bytes.safe_bytes && looks < LOOKS ? looks : LOOKS;
 }
 
 // What the header said at this look, and how many entries it had counted by its head.
@@ -281,7 +282,7 @@ static enum extract_delta_result look_for_count(struct extract_recorder *r, stru
         result = look(r, &newest->reach);
         newest->least = before.written - 1;
         newest->most = newest->reach.written;
-        if (!result && (i || !r->fresh) && is_anew(&before, &newest->reach))
+        if (!result && (i || !r->nothing_read) && has_restarted(&before, &newest->reach))
             result = EXTRACT_DELTA_WILD;
         if (!result && prove_count(r)) {
             newest->least = newest->most;
@@ -294,15 +295,15 @@ static enum extract_delta_result look_for_count(struct extract_recorder *r, stru
 // What was written while `length` bytes were read tells how far the reach goes at that speed. Where
 // entries are found from the head back, three quarters of the ring are to be written by then; else
 // the tail is to come to the middle of what is read. Less is believed at once, more bit by bit.
-static void note_reach(struct extract_recorder *r, uint32_t length, uint32_t written)
+static void note_safe_bytes(struct extract_recorder *r, uint32_t length, uint32_t written)
 {
     struct bytes *b = &r->bytes;
     bool found = r->ring.format->stream->counted->open;
     uint64_t most = (uint64_t)bytes_size(r) * (found ? length / 4 * 3 : length);
     uint64_t fits = most / ((uint64_t)(found ? length : length / 2) + written + 1) + 4;
-    uint64_t grown = (uint64_t)b->reach + b->reach / 4 + 4;
-    fits = b->reach && fits > grown ? grown : fits;
-    b->reach = (uint32_t)(fits < bytes_size(r) ? fits : bytes_size(r)) / 4 * 4;
+    uint64_t grown = (uint64_t)b->safe_bytes + b->safe_bytes / 4 + 4;
+    fits = b->safe_bytes && fits > grown ? grown : fits;
+    b->safe_bytes = (uint32_t)(fits < bytes_size(r) ? fits : bytes_size(r)) / 4 * 4;
 }
 
 // Where an entry begins in bytes that end where one does; their end: nowhere.
@@ -327,13 +328,13 @@ static enum extract_delta_result read_newest(struct extract_recorder *r, struct 
     *passed = behind(known, to) > 0;
     if (*passed)
         return EXTRACT_DELTA_OK;
-    if (!r->fresh && behind((uint32_t)r->bytes.place, known) > 0)
+    if (!r->nothing_read && behind((uint32_t)r->bytes.place, known) > 0)
         known = (uint32_t)r->bytes.place;
     from = to - known > most ? to - most : known;
     if (!bytes_fetch(r, from, to - from, r->buffer))
         return EXTRACT_DELTA_MUTE;
     enum extract_delta_result result = look(r, &after);
-    if (result || is_anew(reach, &after))
+    if (result || has_restarted(reach, &after))
         return result ? result : EXTRACT_DELTA_WILD;
     if (!is_exact(newest)) {
         newest->most = after.written;
@@ -342,8 +343,8 @@ static enum extract_delta_result read_newest(struct extract_recorder *r, struct 
     }
     uint32_t start = behind(after.tail, from) > 0 ? after.tail : from;
     *passed = behind(start, to) > 0;
-    if (*passed || r->bytes.reach)
-        note_reach(r, to - from, after.head - to);
+    if (*passed || r->bytes.safe_bytes)
+        note_safe_bytes(r, to - from, after.head - to);
     if (*passed)
         return EXTRACT_DELTA_OK;
     if (start != known && start != after.tail)
@@ -362,9 +363,9 @@ static enum extract_delta_result take_newest(struct extract_recorder *r, struct 
     for (unsigned i = 0; i < TRIES && !*got; i++) {
         bool passed = false;
         enum extract_delta_result result = look_for_count(r, newest);
-        bool slow = r->bytes.reach && !is_exact(newest);
+        bool slow = r->bytes.safe_bytes && !is_exact(newest);
         if (!result)
-            result = read_newest(r, newest, slow ? r->bytes.reach : bytes_size(r), &passed);
+            result = read_newest(r, newest, slow ? r->bytes.safe_bytes : bytes_size(r), &passed);
         if (result)
             return result;
         *got = !passed && (newest->length || newest->reach.head == newest->reach.tail);
@@ -383,7 +384,7 @@ static enum extract_code put_loss(struct extract_recorder *r, const struct newes
         lost = 0;
     b->least = least;
     b->most = most;
-    b->told += (uint32_t)lost;
+    b->counted_entries += (uint32_t)lost;
     b->owes |= !exact;
     r->status.laps++;
     return put_lapped(r, (uint32_t)lost, exact, error);
@@ -398,12 +399,12 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
     enum extract_delta_result result = take_newest(r, &newest, &got);
     if (result)
         return fail(r, result, error);
-    r->behind = !got;
+    r->resync_pending = !got;
     if (!got)
         return EXTRACT_OK;
     uint32_t count = count_entries(r, r->buffer, newest.length);
     enum extract_code code = EXTRACT_OK;
-    if (!r->fresh) {
+    if (!r->nothing_read) {
         if (newest.from != (uint32_t)b->place)
             code = put_loss(r, &newest, count, error);
         b->place += newest.from - (uint32_t)b->place;
@@ -415,16 +416,16 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
             b->least = 0;
         // What lies in front of the first ring is not lost, and the most that it may be is left
         // out. A ring that began anew counts from 0, so that the least was lost for certain.
-        b->told = r->again ? b->least : b->most;
-        b->is_based = r->again || is_exact(&newest);
-        b->owes = r->again && !is_exact(&newest);
-        r->status.has_all = is_exact(&newest) && !b->told;
-        b->refused = r->again ? 0 : newest.reach.lost;
-        if (r->again && (b->told || b->owes))
-            code = put_lapped(r, b->told, !b->owes, error);
+        b->counted_entries = r->ring_was_replaced ? b->least : b->most;
+        b->is_based = r->ring_was_replaced || is_exact(&newest);
+        b->owes = r->ring_was_replaced && !is_exact(&newest);
+        r->status.has_all = is_exact(&newest) && !b->counted_entries;
+        b->refused = r->ring_was_replaced ? 0 : newest.reach.lost;
+        if (r->ring_was_replaced && (b->counted_entries || b->owes))
+            code = put_lapped(r, b->counted_entries, !b->owes, error);
     }
     b->anchored = 0;
-    r->fresh = false;
+    r->nothing_read = false;
     return code ? code : deliver(r, r->buffer, newest.length, error);
 }
 
@@ -437,24 +438,24 @@ static enum extract_code follow(struct extract_recorder *r, const struct extract
     struct bytes *b = &r->bytes;
     struct extract_reach after;
     uint32_t from = (uint32_t)b->place, fill = reach->head - from, anchor = b->anchored;
-    if (!fill && !r->forced)
+    if (!fill && !r->must_verify_anchor)
         return EXTRACT_OK;
     if (behind(reach->tail, from - anchor) > 0)
         anchor = 0;
     if (!bytes_fetch(r, b->place - anchor, anchor + fill, r->buffer))
-        return record_lose_target(r, error);
+        return record_note_disconnect(r, error);
     enum extract_delta_result result = look(r, &after);
-    if (result || is_anew(reach, &after))
+    if (result || has_restarted(reach, &after))
         return fail(r, result ? result : EXTRACT_DELTA_WILD, error);
-    b->reach = 0;
+    b->safe_bytes = 0;
     if (behind(after.tail, from) > 0) {
-        note_reach(r, anchor + fill, after.head - reach->head);
+        note_safe_bytes(r, anchor + fill, after.head - reach->head);
         return jump(r, error);
     }
     bool stands = behind(after.tail, from - anchor) <= 0;
     if (stands && memcmp(r->buffer, b->anchor + b->anchored - anchor, anchor))
         return begin_anew(r, b->most, error);
-    r->forced = false;
+    r->must_verify_anchor = false;
     return deliver(r, r->buffer + anchor, fill, error);
 }
 
@@ -470,15 +471,15 @@ static enum extract_code take_count(struct extract_recorder *r, struct extract_e
     bool can_hold =
         r->ring.format->stream->counted->open ? b->is_clear : extract_memory_is_running(r->memory);
     if (!holds && can_hold && !look(r, &reach)) {
-        if (is_anew(&before, &reach))
+        if (has_restarted(&before, &reach))
             return begin_anew(r, before.written, error);
         holds = b->count_holds && b->seen.head == (uint32_t)b->place;
     }
     if (!holds)
         return EXTRACT_OK;
-    int32_t owed = (int32_t)(b->seen.written - b->told);
+    int32_t owed = (int32_t)(b->seen.written - b->counted_entries);
     bool exact = b->is_based && owed >= 0, owes = b->owes;
-    b->least = b->most = b->told = b->seen.written;
+    b->least = b->most = b->counted_entries = b->seen.written;
     b->is_based = true;
     b->owes = false;
     return owes ? out_loss(&r->out, EXTRACT_LOSS_EARLIER, owed > 0 ? (uint32_t)owed : 0,
@@ -498,9 +499,9 @@ static enum extract_code put_refused(struct extract_recorder *r, struct extract_
 // That it goes on is said in front of what is new, and that it does not behind the last of it.
 static enum extract_code put_state(struct extract_recorder *r, bool on, struct extract_error *error)
 {
-    if (r->fresh || r->off != on || r->bytes.seen.running != on)
+    if (r->nothing_read || r->trace_disabled != on || r->bytes.seen.running != on)
         return EXTRACT_OK;
-    r->off = r->drained = !on;
+    r->trace_disabled = r->drained = !on;
     if (on)
         return out_mark(&r->out, EXTRACT_MARK_ENABLED, 0, "the trace is on again", error);
     const char *why =
@@ -514,29 +515,29 @@ enum extract_code counted_poll(struct extract_recorder *r, struct extract_error 
     struct extract_reach reach, before = b->seen;
     enum extract_delta_result result = look(r, &reach);
     if (result == EXTRACT_DELTA_MUTE)
-        return record_lose_target(r, error);
-    enum extract_code code = record_meet_target(r, error);
+        return record_note_disconnect(r, error);
+    enum extract_code code = record_note_reconnect(r, error);
     if (code)
         return code;
-    if (result || (!r->fresh && is_anew(&before, &reach)))
+    if (result || (!r->nothing_read && has_restarted(&before, &reach)))
         return begin_anew(r, before.written, error);
-    uint32_t size = bytes_size(r), fill = r->fresh ? 0 : reach.head - (uint32_t)b->place;
+    uint32_t size = bytes_size(r), fill = r->nothing_read ? 0 : reach.head - (uint32_t)b->place;
     r->status.fill = fill < size ? fill : size;
     r->status.fill_most =
         r->status.fill > r->status.fill_most ? r->status.fill : r->status.fill_most;
-    if (!fill && !r->fresh)
-        pace_look(&r->pace, r->looked, b->place);
+    if (!fill && !r->nothing_read)
+        poll_interval_look(&r->poll_interval, r->looked, b->place);
     code = put_state(r, true, error);
     if (code)
         return code;
-    bool lapped =
-        r->fresh || r->behind || fill > size || behind(reach.tail, (uint32_t)b->place) > 0;
-    lapped |= b->reach && fill > b->reach;
+    bool lapped = r->nothing_read || r->resync_pending || fill > size ||
+                  behind(reach.tail, (uint32_t)b->place) > 0;
+    lapped |= b->safe_bytes && fill > b->safe_bytes;
     code = lapped ? jump(r, error) : follow(r, &reach, error);
-    if (code || !r->found || r->fresh || r->status.gone)
+    if (code || !r->has_ring || r->nothing_read || r->status.gone)
         return code;
     code = take_count(r, error);
-    if (code || !r->found || r->fresh)
+    if (code || !r->has_ring || r->nothing_read)
         return code;
     code = put_refused(r, error);
     if (code || b->seen.head != (uint32_t)b->place)
@@ -559,7 +560,7 @@ enum extract_code counted_end(struct extract_recorder *r, struct extract_error *
 {
     struct bytes *b = &r->bytes;
     int32_t owed = (int32_t)(b->seen.written - b->most);
-    if (!r->behind)
+    if (!r->resync_pending)
         return EXTRACT_OK;
-    return put_lapped(r, r->fresh || owed < 0 ? 0 : (uint32_t)owed, false, error);
+    return put_lapped(r, r->nothing_read || owed < 0 ? 0 : (uint32_t)owed, false, error);
 }

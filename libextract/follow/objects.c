@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// record: the registry of objects. In: the addresses that events name. Out: its bytes, read again
+// follow: the registry of objects. In: the addresses that events name. Out: its bytes, read again
 // when it may know more.
-#include "record/room.h"
+#include "follow/internal.h"
 #include <stdlib.h>
 #include <string.h>
 

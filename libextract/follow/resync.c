@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// record: proven entries on their way out, and the jump to the newest when there is no way from
+// follow: proven entries on their way out, and the jump to the newest when there is no way from
 // those before. In: spans. Out: entries, losses.
-#include "record/room.h"
+#include "follow/internal.h"
 #include <string.h>
 
 static uint32_t held_most(const struct extract_recorder *r)
@@ -14,12 +14,12 @@ static uint32_t held_most(const struct extract_recorder *r)
 // oldest of them must not be overwritten by then. What went wrong before makes it careful.
 static uint32_t reach_of(const struct extract_recorder *r)
 {
-    double most = r->ring.entries.count - 1, load = 1.1 * r->pace.load;
+    double most = r->ring.entries.count - 1, load = 1.1 * r->poll_interval.load;
     if (r->delta.stopped)
         return (uint32_t)most;
-    double fixed = link_poll(&r->link, &r->ring, 0);
-    double each = link_poll(&r->link, &r->ring, 1) - fixed;
-    double reach = (most - load * fixed) / (1 + load * each) * r->share;
+    double fixed = link_model_poll(&r->link_model, &r->ring, 0);
+    double each = link_model_poll(&r->link_model, &r->ring, 1) - fixed;
+    double reach = (most - load * fixed) / (1 + load * each) * r->safe_fraction;
     return reach < 1 ? 1 : reach > most ? (uint32_t)most : (uint32_t)reach;
 }
 
@@ -34,7 +34,8 @@ static uint32_t count_open(const struct extract_recorder *r, const struct extrac
     for (open = open < span->count ? open : span->count; open; open--) {
         const uint8_t *entry = span->entries + (size_t)(span->count - open) * bytes;
         uint64_t place = end - open - r->due; // among those that were held back
-        bool seen = place < r->held_count && !memcmp(entry, r->held + place * bytes, bytes);
+        bool seen =
+            place < r->provisional_count && !memcmp(entry, r->provisional + place * bytes, bytes);
         if (!seen && follow->late_words(&r->ring, entry))
             break;
     }
@@ -44,10 +45,10 @@ static uint32_t count_open(const struct extract_recorder *r, const struct extrac
 static enum extract_code put_loss(struct extract_recorder *r, uint64_t lost, uint64_t modulo,
                                   struct extract_error *error)
 {
-    enum extract_log_loss kind = r->unreadable ? EXTRACT_LOSS_UNREADABLE
-                                 : r->torn     ? EXTRACT_LOSS_TORN
-                                               : EXTRACT_LOSS_LAPPED;
-    r->torn = r->unreadable = false;
+    enum extract_log_loss kind = r->gap_is_unreadable ? EXTRACT_LOSS_UNREADABLE
+                                 : r->gap_is_torn     ? EXTRACT_LOSS_TORN
+                                                      : EXTRACT_LOSS_LAPPED;
+    r->gap_is_torn = r->gap_is_unreadable = false;
     return lost || modulo ? out_loss(&r->out, kind, lost, modulo, error) : EXTRACT_OK;
 }
 
@@ -71,46 +72,46 @@ static enum extract_code begin(struct extract_recorder *r, struct extract_delta_
         drop_front(r, span, 1);
     if (!span->count)
         return EXTRACT_OK;
-    whole |= r->whole;
+    whole |= r->not_wrapped;
     r->status.has_all = whole;
     r->due = span->first;
-    r->fresh = false;
-    if (r->again && (r->cut || !whole))
-        return out_loss(&r->out, r->cut ? EXTRACT_LOSS_RESET : EXTRACT_LOSS_LAPPED, 0,
+    r->nothing_read = false;
+    if (r->ring_was_replaced && (r->gap_is_unknown || !whole))
+        return out_loss(&r->out, r->gap_is_unknown ? EXTRACT_LOSS_RESET : EXTRACT_LOSS_LAPPED, 0,
                         EXTRACT_LOG_ANY_MORE, error);
     return EXTRACT_OK;
 }
 
-enum extract_code record_deliver(struct extract_recorder *r, struct extract_delta_span *span,
-                                 struct extract_error *error)
+enum extract_code record_emit(struct extract_recorder *r, struct extract_delta_span *span,
+                              struct extract_error *error)
 {
     uint32_t bytes = r->ring.entries.slot_bytes;
-    enum extract_code code = r->fresh ? begin(r, span, error) : EXTRACT_OK;
+    enum extract_code code = r->nothing_read ? begin(r, span, error) : EXTRACT_OK;
     if (span->first < r->due) // was held back, and went out when the writer came round
         drop_front(r, span, r->due - span->first);
     if (!span->count)
         return code;
-    bool gap = span->first != r->due || r->lapped;
+    bool gap = span->first != r->due || r->is_lapped;
     uint64_t lost = span->first - r->due;
-    bool known = !r->lapped || r->exact;
+    bool known = !r->is_lapped || r->gap_is_counted;
     // A log without room takes neither the loss nor the entries: each is accounted for.
     if (r->clock_went_back) // the write position after a reset says nothing of the gap
         code = put_loss(r, 0, EXTRACT_LOG_ANY_MORE, error);
     else if (gap)
         code = put_loss(r, lost, known ? 0 : r->ring.entries.count, error);
-    r->lapped = r->exact = r->clock_went_back = false;
+    r->is_lapped = r->gap_is_counted = r->clock_went_back = false;
     uint64_t end = span->first + span->count;
     uint32_t open = count_open(r, span);
     struct extract_delta_span final = {span->first, span->count - open, span->entries};
     r->due = end - open;
     r->next = end;
-    r->held_count = open;
-    memcpy(r->held, span->entries + (size_t) final.count * bytes, (size_t)open * bytes);
+    r->provisional_count = open;
+    memcpy(r->provisional, span->entries + (size_t) final.count * bytes, (size_t)open * bytes);
     if (final.count)
         extract_delta_set_anchor(&r->delta, r->due - 1,
                                  span->entries + (size_t)(final.count - 1) * bytes);
     else if (r->delta.number >= r->due)
-        extract_delta_set_anchor(&r->delta, r->due, r->held);
+        extract_delta_set_anchor(&r->delta, r->due, r->provisional);
     ring_clock_add(&r->clock, &r->ring, &final, gap);
     objects_note(&r->objects, &r->ring, &final);
     r->delta.still = r->clock.clock.direction == EXTRACT_CLOCK_NONE;
@@ -118,14 +119,14 @@ enum extract_code record_deliver(struct extract_recorder *r, struct extract_delt
     return code ? code : put;
 }
 
-enum extract_code record_release(struct extract_recorder *r, struct extract_error *error)
+enum extract_code record_emit_provisional(struct extract_recorder *r, struct extract_error *error)
 {
-    struct extract_delta_span span = {r->due, r->held_count, r->held};
-    if (!r->held_count)
+    struct extract_delta_span span = {r->due, r->provisional_count, r->provisional};
+    if (!r->provisional_count)
         return EXTRACT_OK;
     ring_clock_add(&r->clock, &r->ring, &span, false);
     r->due += span.count;
-    r->held_count = 0;
+    r->provisional_count = 0;
     return out_entries(&r->out, &r->ring, &span, span.count, error);
 }
 
@@ -137,15 +138,15 @@ static void settle_lap(struct extract_recorder *r, struct extract_delta_span *sp
 {
     uint64_t slots = r->ring.entries.count, laps = 0, distance;
     // The last read was that of the anchor, right after the second look.
-    pace_note_burst(&r->pace, r->delta.head - top, r->asked - r->looked);
-    if (span->first <= r->passed)
-        laps = (r->passed - span->first + slots) / slots;
+    poll_interval_note_burst(&r->poll_interval, r->delta.head - top, r->asked - r->looked);
+    if (span->first <= r->lapped_anchor)
+        laps = (r->lapped_anchor - span->first + slots) / slots;
     uint64_t before = r->delta.number - (r->due - 1), least = before + laps * slots;
-    r->exact = ring_clock_counts(&r->clock, &r->ring, r->delta.anchor, least, &distance);
-    distance = r->exact ? distance : least;
+    r->gap_is_counted = ring_clock_counts(&r->clock, &r->ring, r->delta.anchor, least, &distance);
+    distance = r->gap_is_counted ? distance : least;
     span->first += distance - before;
     extract_delta_shift(&r->delta, distance - before);
-    pace_shift(&r->pace, distance - before);
+    poll_interval_shift(&r->poll_interval, distance - before);
 }
 
 // What lies in front of the newest entry, part by part: entries [first, top - 1).
@@ -170,13 +171,14 @@ static enum extract_code bring_part(struct extract_recorder *r, struct way *way,
     struct extract_delta newest = r->delta;
     if (last)
         memcpy(span.entries + (size_t)span.count++ * bytes, newest.anchor, bytes);
-    r->torn |= !r->fresh && !r->lapped && span.first > way->first && r->due >= way->first;
-    if (r->lapped)
+    r->gap_is_torn |=
+        !r->nothing_read && !r->is_lapped && span.first > way->first && r->due >= way->first;
+    if (r->is_lapped)
         settle_lap(r, &span, way->top);
     uint64_t shift = r->delta.number - number;
     way->top += shift;
     way->first += shift + count + last;
-    enum extract_code code = record_deliver(r, &span, error);
+    enum extract_code code = record_emit(r, &span, error);
     if (!last)
         extract_delta_set_anchor(&r->delta, way->top - 1, newest.anchor);
     return code;
@@ -189,14 +191,14 @@ static uint64_t oldest_wanted(struct extract_recorder *r)
     uint8_t entry[EXTRACT_ENTRY_MOST];
     uint64_t slot = (head + r->delta.phase) % r->ring.entries.count;
     uint64_t first = head - reach;
-    r->whole = false;
+    r->not_wrapped = false;
     // Behind the writer's place, a ring that has not gone round is empty: do not read that.
-    if (r->fresh && extract_delta_fetch(&r->delta, head + 1, 1, entry) == 1 &&
+    if (r->nothing_read && extract_delta_fetch(&r->delta, head + 1, 1, entry) == 1 &&
         !r->ring.format->slots->is_written(&r->ring, entry) && slot + 1 < r->ring.entries.count) {
-        r->whole = slot <= reach;
+        r->not_wrapped = slot <= reach;
         first = slot < reach ? head - slot : first;
     }
-    bool follows = !r->fresh && !r->lapped && first < r->next;
+    bool follows = !r->nothing_read && !r->is_lapped && first < r->next;
     return follows ? r->next : first;
 }
 
@@ -207,25 +209,25 @@ static bool anchor_newest(struct extract_recorder *r)
     uint64_t number = r->delta.number;
     enum extract_delta_result result = extract_delta_newest(&r->delta);
     if (result != EXTRACT_DELTA_CHANGED) {
-        r->trouble += result != EXTRACT_DELTA_OK;
+        r->failed_reads += result != EXTRACT_DELTA_OK;
         return result == EXTRACT_DELTA_OK;
     }
-    r->status.laps += anchored && !r->fresh;
-    r->passed = anchored ? number : r->passed;
-    r->lapped = !r->fresh;
+    r->status.laps += anchored && !r->nothing_read;
+    r->lapped_anchor = anchored ? number : r->lapped_anchor;
+    r->is_lapped = !r->nothing_read;
     return true;
 }
 
-enum extract_code record_jump(struct extract_recorder *r, struct extract_error *error)
+enum extract_code record_resync(struct extract_recorder *r, struct extract_error *error)
 {
-    enum extract_code code = record_release(r, error);
+    enum extract_code code = record_emit_provisional(r, error);
     struct extract_delta before = r->delta;
-    r->behind = true;
+    r->resync_pending = true;
     if (code || !anchor_newest(r))
         return code;
-    if (r->lapped && before.anchored && record_is_reset(r))
+    if (r->is_lapped && before.anchored && record_is_reset(r))
         return record_reset(r, error);
-    if (r->lapped && before.anchored &&
+    if (r->is_lapped && before.anchored &&
         ring_clock_went_back(&r->clock, &r->ring, r->delta.anchor, r->looked, r->options.held)) {
         r->clock_went_back = true;
         code = out_mark(&r->out, EXTRACT_MARK_CLOCK, 0,
@@ -235,25 +237,25 @@ enum extract_code record_jump(struct extract_recorder *r, struct extract_error *
     while (!way.result && !code && way.first < way.top)
         code = bring_part(r, &way, error);
     if (way.result == EXTRACT_DELTA_CHANGED) {
-        r->share = r->share > 0.01 ? r->share / 2 : r->share;
-        if (!r->lapped) // the newest entry had been proven, and is overwritten
-            r->passed = r->delta.number;
-        r->lapped = !r->fresh;
+        r->safe_fraction = r->safe_fraction > 0.01 ? r->safe_fraction / 2 : r->safe_fraction;
+        if (!r->is_lapped) // the newest entry had been proven, and is overwritten
+            r->lapped_anchor = r->delta.number;
+        r->is_lapped = !r->nothing_read;
         r->delta.anchored = false;
     } else if (way.result) { // as if nothing had been tried
-        r->trouble++;
+        r->failed_reads++;
         extract_delta_set_anchor(&r->delta, before.number, before.anchor);
         r->delta.anchored = before.anchored;
-        r->lapped &= !before.anchored;
+        r->is_lapped &= !before.anchored;
     } else {
-        r->share = r->share < 0.95 ? r->share + 0.05 : 1;
-        r->trouble = 0;
-        r->behind = false;
+        r->safe_fraction = r->safe_fraction < 0.95 ? r->safe_fraction + 0.05 : 1;
+        r->failed_reads = 0;
+        r->resync_pending = false;
     }
-    if (r->fresh) // nothing is known that the next entries could follow
+    if (r->nothing_read) // nothing is known that the next entries could follow
         r->delta.anchored = false;
     // The ring was empty: what comes from now on is missed when it is not read.
-    r->again |= r->fresh && !r->behind;
+    r->ring_was_replaced |= r->nothing_read && !r->resync_pending;
     return code;
 }
 
@@ -273,24 +275,24 @@ static uint64_t count_missing(struct extract_recorder *r, bool is_lapped, bool *
     return head - r->due;
 }
 
-enum extract_code record_forgo(struct extract_recorder *r, struct extract_error *error)
+enum extract_code record_report_unread(struct extract_recorder *r, struct extract_error *error)
 {
-    enum extract_code code = record_release(r, error);
-    bool gone = r->found && r->status.gone && !r->drained;
-    r->unreadable |= r->trouble || gone;
-    if (r->fresh) { // not a single entry of it came out
-        bool lost = (r->again && r->cut) || r->behind || gone;
-        r->cut = r->behind = false;
+    enum extract_code code = record_emit_provisional(r, error);
+    bool gone = r->has_ring && r->status.gone && !r->drained;
+    r->gap_is_unreadable |= r->failed_reads || gone;
+    if (r->nothing_read) { // not a single entry of it came out
+        bool lost = (r->ring_was_replaced && r->gap_is_unknown) || r->resync_pending || gone;
+        r->gap_is_unknown = r->resync_pending = false;
         return code || !lost ? code : put_loss(r, 0, EXTRACT_LOG_ANY_MORE, error);
     }
-    bool whole = !r->lapped && r->delta.anchored && !gone;
+    bool whole = !r->is_lapped && r->delta.anchored && !gone;
     if (code || (whole && r->delta.head == r->due))
         return code;
     enum extract_delta_result proof = whole ? extract_delta_prove(&r->delta) : EXTRACT_DELTA_UNREAD;
     bool exact = proof == EXTRACT_DELTA_OK, is_known = exact;
     uint64_t missing = count_missing(r, proof == EXTRACT_DELTA_CHANGED, &is_known);
     r->due = r->next = r->delta.head;
-    r->lapped = r->exact = false;
+    r->is_lapped = r->gap_is_counted = false;
     r->delta.anchored &= exact;
     uint64_t modulo = gone ? EXTRACT_LOG_ANY_MORE : r->ring.entries.count;
     return put_loss(r, missing, is_known && !gone ? 0 : modulo, error);

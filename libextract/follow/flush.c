@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// record: one pass that continues a log. In: a ring, a log that is there. Out: in the log, what the
+// follow: one pass that continues a log. In: a ring, a log that is there. Out: in the log, what the
 // ring holds and the log does not.
 //
 // What the log has is told by its newest entries: where they stand in the ring, everything behind
 // them is new. Where they do not, all of it is, and something may be missing in front.
 #define _GNU_SOURCE // memmem
-#include "record/room.h"
+#include "follow/internal.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -227,7 +227,7 @@ static uint32_t find_end(const struct flush *f)
 }
 
 // Whether the target has begun anew since the log was written, as far as its ring tells.
-static bool is_anew(const struct flush *f)
+static bool ring_has_restarted(const struct flush *f)
 {
     const struct extract_stream *stream = f->ring.format->stream;
     struct extract_reach before, now;
@@ -393,7 +393,7 @@ static enum gap find_gap(const struct flush *f, uint32_t known,
         return GAP_NONE;
     if (!f->tail.length && status->has_all)
         return GAP_NONE;
-    return is_anew(f) || status->has_all ? GAP_RESTART : GAP_LOSS;
+    return ring_has_restarted(f) || status->has_all ? GAP_RESTART : GAP_LOSS;
 }
 
 static enum extract_code go_on(struct flush *f, const char *path,
@@ -402,7 +402,7 @@ static enum extract_code go_on(struct flush *f, const char *path,
 {
     struct extract_log_options options = {.size = sizeof options, .policy = EXTRACT_LOG_APPEND};
     struct extract_log_writer *log;
-    uint32_t known = is_anew(f) ? 0 : find_end(f);
+    uint32_t known = ring_has_restarted(f) ? 0 : find_end(f);
     enum gap gap = find_gap(f, known, status);
     uint64_t had = count_entries(&f->ring, f->run, known);
     if (gap) {

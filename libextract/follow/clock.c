@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// record: what the timestamps of a slot ring say while it is recorded.
+// follow: what the timestamps of a slot ring say while it is recorded.
 //
 // The recorder copies entries and states what is certain, so it asks the stamps very little:
 // whether they count events (then the stamps on both sides of a gap give its exact length), whether
@@ -7,7 +7,7 @@
 // a gap. How many entries a gap is likely to hold is for the reader of the log to estimate, from
 // all of the recording (events/loss_estimator.c).
 #include "base/now.h"
-#include "record/room.h"
+#include "follow/internal.h"
 
 enum {
     SETTLING_ENTRIES = 9, // a new kind of clock is believed after so many

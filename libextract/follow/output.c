@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// record: what leaves the recorder. In: entries, losses and marks. Out: blocks, to the log first
+// follow: what leaves the recorder. In: entries, losses and marks. Out: blocks, to the log first
 // and then to the sink; entries that the log had no room for are a loss of their own.
 #include "log/block.h"
-#include "record/room.h"
+#include "follow/internal.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// record: what the link can do. In: bytes and times of reads. Out: latency, rate, and the load that
+// follow: what the link can do. In: bytes and times of reads. Out: latency, rate, and the load that
 // can be followed with them.
 //
 // The model: a read costs a latency and a time a byte. A poll with new entries is a read of the
 // writer's place, one of the entries, one of the anchor.
-#include "record/room.h"
+#include "follow/internal.h"
 
 enum {
     SHORT_BYTES = 128, // a read of more tells the rate
@@ -24,12 +24,12 @@ static void note(struct link_kind *kind, double bytes, double ns)
     kind->count++;
 }
 
-void link_note(struct link *link, uint64_t bytes, uint64_t ns)
+void link_model_note(struct link_model *link, uint64_t bytes, uint64_t ns)
 {
     note(bytes <= SHORT_BYTES ? &link->words : &link->spans, (double)bytes, (double)ns);
 }
 
-double link_rate(const struct link *link)
+double link_model_rate(const struct link_model *link)
 {
     double bytes = link->spans.bytes - link->words.bytes, ns = link->spans.ns - link->words.ns;
     if (!link->spans.count || !link->words.count)
@@ -38,45 +38,48 @@ double link_rate(const struct link *link)
     return ns <= bytes / fastest ? fastest : bytes / ns;
 }
 
-double link_latency(const struct link *link)
+double link_model_latency(const struct link_model *link)
 {
-    double ns = link->words.ns - link->words.bytes / link_rate(link);
+    double ns = link->words.ns - link->words.bytes / link_model_rate(link);
     return ns > 0 ? ns : 0;
 }
 
 // ns of a poll beside the entries themselves.
-static double fixed(const struct link *link, const struct extract_ring *ring)
+static double fixed(const struct link_model *link, const struct extract_ring *ring)
 {
     unsigned witness = ring->format->slots ? ring->format->slots->anchor_words : ANCHOR_WORDS;
     double words = (witness + 1) * (double)ring->word_bytes;
-    return POLL_READS * link_latency(link) + words / link_rate(link) + link->work;
+    return POLL_READS * link_model_latency(link) + words / link_model_rate(link) + link->work;
 }
 
-static double each(const struct link *link, const struct extract_ring *ring)
+static double each(const struct link_model *link, const struct extract_ring *ring)
 {
-    return ring->entries.slot_bytes / link_rate(link);
+    return ring->entries.slot_bytes / link_model_rate(link);
 }
 
-double link_poll(const struct link *link, const struct extract_ring *ring, double entries)
+double link_model_poll(const struct link_model *link, const struct extract_ring *ring,
+                       double entries)
 {
     return fixed(link, ring) + entries * each(link, ring);
 }
 
 // A poll may bring half of the ring: the writer fills the other half meanwhile.
-double link_followed(const struct link *link, const struct extract_ring *ring, double late)
+double link_model_followed(const struct link_model *link, const struct extract_ring *ring,
+                           double late)
 {
     double half = ((double)ring->entries.count - 1 - RECORD_HELD) / 2;
     half = half < 1 ? 1 : half;
-    double ns = link_poll(link, ring, half) + late;
+    double ns = link_model_poll(link, ring, half) + late;
     return half / (ns > 1 ? ns : 1);
 }
 
-double link_fastest(const struct link *link, const struct extract_ring *ring)
+double link_model_fastest(const struct link_model *link, const struct extract_ring *ring)
 {
     return 1 / each(link, ring);
 }
 
-uint32_t link_ring_wanted(const struct link *link, const struct extract_ring *ring, double load)
+uint32_t link_model_ring_wanted(const struct link_model *link, const struct extract_ring *ring,
+                                double load)
 {
     double rest = 1 - load * each(link, ring);
     if (rest < 0.01)
