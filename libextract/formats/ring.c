@@ -224,14 +224,17 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
     return verdict.code;
 }
 
-// The first format is asked first, and what it says counts unless another one knows the place.
+// The first format is asked first, and what it says counts unless another one knows the place. That
+// its header reaches past the end of the memory says nothing of the others: a stream of one RKH
+// frame is shorter than ThreadX's header.
 static enum extract_code find_at(struct extract_ring *ring, struct extract_memory *memory,
                                  struct extract_symbols *symbols, uint64_t address,
                                  const struct extract_format *wanted, struct extract_error *error)
 {
     const struct extract_format *format = wanted ? wanted : extract_format_at(0);
     enum extract_code code = format->read_header(ring, memory, symbols, address, error);
-    for (size_t i = 1; code == EXTRACT_BAD && !wanted && (format = extract_format_at(i)); i++) {
+    bool is_open = !wanted && (code == EXTRACT_BAD || code == EXTRACT_UNREADABLE);
+    for (size_t i = 1; is_open && (format = extract_format_at(i)); i++) {
         struct extract_error said;
         struct extract_ring other = blank(ring);
         enum extract_code found = format->read_header(&other, memory, symbols, address, &said);

@@ -274,6 +274,12 @@ else
     echo "skip an ELF that was stripped: there is no gcc"
 fi
 
+# A capture that was just begun holds the first record only, and less than a header of ThreadX.
+head -c 17 "$stream" >"$work/first.bin"
+run info "$work/first.bin"
+is "the first record alone: status" "$status" 0
+is "the first record alone" "$(grep '^entries valid' "$work/out")" 'entries valid: 1'
+
 is "through a pipe" "$(cat "$stream" | "$ringside" info - | grep '^entries valid')" \
     'entries valid: 5370'
 
