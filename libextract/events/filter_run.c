@@ -66,8 +66,12 @@ static bool objects_pass(const struct extract_trace *trace, const struct filter_
     return in && !out;
 }
 
+// An event without a time is in no range of times.
 static bool is_in_time(const struct extract_view *view, const struct extract_event *event)
 {
+    unsigned times = 1u << EXTRACT_FILTER_FROM | 1u << EXTRACT_FILTER_TO;
+    if (event->flags & EXTRACT_FLAG_UNTIMED)
+        return !(view->checks & times);
     return (!(view->checks & 1u << EXTRACT_FILTER_FROM) || event->ticks >= view->from) &&
            (!(view->checks & 1u << EXTRACT_FILTER_TO) || event->ticks <= view->to);
 }

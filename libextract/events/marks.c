@@ -95,6 +95,7 @@ static const struct extract_event_type *put_head(const struct extract_reader *re
                                     .id = type->id,
                                     .priority = EXTRACT_NO_PRIORITY,
                                     .threshold = EXTRACT_NO_PRIORITY,
+                                    .flags = reader->untimed ? EXTRACT_FLAG_UNTIMED : 0,
                                     .context = EXTRACT_RECORDER};
     return type;
 }

@@ -390,10 +390,16 @@ static void finish_run(struct extract_reader *reader, const struct extract_snaps
                        uint32_t slot, size_t run, struct extract_event *events)
 {
     const struct extract_clock clock = clock_of(reader, snapshot, slot);
+    const struct extract_ring *ring = &snapshot->ring;
+    bool has_layouts = snapshot->index;
+    reader->untimed =
+        has_layouts && ring->format->stream->is_untimed(ring, snapshot->index[slot].layout);
+    uint8_t flags = reader->untimed ? EXTRACT_FLAG_UNTIMED : 0;
     const uint8_t *verdict = snapshot->verdict + slot;
     for (size_t i = 0; i < run; i++) {
         struct extract_event *event = &events[i];
-        event->flags = verdict[i] == EXTRACT_PROVISIONAL ? EXTRACT_FLAG_PROVISIONAL : 0;
+        event->flags = flags;
+        event->flags |= verdict[i] == EXTRACT_PROVISIONAL ? EXTRACT_FLAG_PROVISIONAL : 0;
         event->slot = slot + (uint32_t)i;
         event->seq = reader->seq++;
         advance(reader, &clock, event);

@@ -371,15 +371,16 @@ static enum extract_code write_all(const struct flush *f, struct extract_log_wri
                                    enum gap gap, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    uint64_t modulo, lost = count_lost(f, gap, &modulo);
+    uint64_t modulo, lost = count_lost(f, gap, &modulo), skipped = 0;
     for (size_t i = 0; !code && i < f->count; i++) {
         struct extract_log_block *block = &f->list[i].block;
-        // Numbers of entries continue after the gap.
-        block->first += gap == GAP_LOSS ? lost : 0;
+        block->first += skipped;
         code = put(log, &f->list[i], error);
         bool is_start = block->type == EXTRACT_LOG_MARK && block->kind == EXTRACT_MARK_START;
-        if (!code && gap && is_start)
+        if (!code && gap && is_start) {
             code = put_gap(log, gap, lost, modulo, block->wall, error);
+            skipped = lost; // numbers of entries continue after the gap, those of START begin at 0
+        }
     }
     return code;
 }

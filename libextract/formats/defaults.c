@@ -61,6 +61,13 @@ uint64_t extract_stream_has_one_mask(const struct extract_ring *ring, unsigned l
     return 0;
 }
 
+bool extract_stream_has_all_stamps(const struct extract_ring *ring, unsigned layout)
+{
+    (void)ring;
+    (void)layout;
+    return false;
+}
+
 void extract_stream_ignores_verdicts(struct extract_snapshot *snapshot, uint32_t from)
 {
     (void)snapshot;

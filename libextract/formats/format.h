@@ -162,6 +162,8 @@ struct extract_stream {
     // Returns the bits that count in the stamps of entries of a layout (struct extract_extent); 0:
     // those of the ring.
     uint64_t (*stamp_mask)(const struct extract_ring *ring, unsigned layout);
+    // Returns whether entries of a layout have no stamps though those of other layouts do.
+    bool (*is_untimed)(const struct extract_ring *ring, unsigned layout);
     // Takes back what entries from index `from` on gave to others, since holes have become verdicts
     // on them.
     void (*note_verdicts)(struct extract_snapshot *snapshot, uint32_t from);
@@ -179,6 +181,7 @@ void extract_stream_has_no_side_data(struct extract_snapshot *snapshot,
 enum extract_code extract_stream_has_one_layout(struct extract_snapshot *snapshot, uint32_t from,
                                                 uint32_t to, struct extract_error *error);
 uint64_t extract_stream_has_one_mask(const struct extract_ring *ring, unsigned layout);
+bool extract_stream_has_all_stamps(const struct extract_ring *ring, unsigned layout);
 void extract_stream_ignores_verdicts(struct extract_snapshot *snapshot, uint32_t from);
 uint32_t extract_stream_has_a_header(const struct extract_ring *ring,
                                      uint8_t bytes[EXTRACT_DESCRIPTION_MAX]);

@@ -202,7 +202,11 @@ static void put_losses(struct facts *facts, const struct extract_info *info,
         facts_unknown(facts, "events lost low");
         facts_unknown(facts, "events lost high");
     }
-    if (facts->json || info->gaps) {
+    bool hides_gaps = !info->log && !strcmp(info->format, "rkh") && lacks_numbers(&ring->rkh);
+    if (facts->json && hides_gaps && !info->gaps) {
+        facts_unknown(facts, "gaps");
+        facts_unknown(facts, "gaps not exact");
+    } else if (facts->json || info->gaps) {
         facts_number(facts, "gaps", info->gaps);
         facts_number(facts, "gaps not exact", info->gaps_not_exact);
     }

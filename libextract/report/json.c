@@ -62,11 +62,17 @@ static void put_numbers(struct report *report, const struct extract_event *event
     PEN_LITERAL(pen, "{\"seq\":");
     pen_dec(pen, event->seq);
     PEN_LITERAL(pen, ",\"ticks\":");
-    pen_dec(pen, event->ticks);
-    if (report->options.hz) {
+    bool is_untimed = event->flags & EXTRACT_FLAG_UNTIMED;
+    if (is_untimed)
+        PEN_LITERAL(pen, "null");
+    else
+        pen_dec(pen, event->ticks);
+    if (report->options.hz)
         PEN_LITERAL(pen, ",\"seconds\":");
+    if (report->options.hz && is_untimed)
+        PEN_LITERAL(pen, "null");
+    else if (report->options.hz)
         pen_seconds(pen, event->ticks, report->options.hz);
-    }
     PEN_LITERAL(pen, ",\"raw_stamp\":");
     pen_dec(pen, event->raw_stamp);
     PEN_LITERAL(pen, ",\"core\":");

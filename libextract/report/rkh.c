@@ -108,8 +108,9 @@ static void put_run_json(struct facts *outer, const struct extract_run *run, uin
     facts_number(&facts, "events lost at least", run->lost_at_least);
     put_known(&facts, "events lost at most", run->lost_at_most != UINT64_MAX, run->lost_at_most);
     facts_bool(&facts, "events lost exact", run->lost_known);
-    facts_number(&facts, "gaps", run->gaps);
-    facts_number(&facts, "gaps not exact", run->gaps_not_exact);
+    bool shows_gaps = layout->value[EXTRACT_RKH_NSEQ];
+    put_known(&facts, "gaps", shows_gaps, run->gaps);
+    put_known(&facts, "gaps not exact", shows_gaps, run->gaps_not_exact);
     facts_number(&facts, "stamp bytes", stamp_bytes);
     put_known(&facts, "hz", hz, hz);
     put_known(&facts, "span ticks", stamp_bytes, run->span_ticks);

@@ -151,6 +151,7 @@ static const struct extract_stream hook_stream = {
     .resolve_layout = hook_settle,
     .walk = hook_walk,
     .stamp_mask = extract_stream_has_one_mask,
+    .is_untimed = extract_stream_has_all_stamps,
     .note_verdicts = hook_stamps,
     .describe = extract_stream_has_a_header,
     .counted = &counted,

@@ -148,6 +148,7 @@ static const struct extract_stream posix_stream_of_bytes = {
     .resolve_layout = extract_stream_has_one_layout,
     .walk = posix_walk,
     .stamp_mask = extract_stream_has_one_mask,
+    .is_untimed = extract_stream_has_all_stamps,
     .note_verdicts = extract_stream_ignores_verdicts,
     .describe = posix_describe,
     .counted = &counted,

@@ -199,6 +199,7 @@ static const struct extract_stream stream = {
     .resolve_layout = rkh_settle,
     .walk = rkh_walk,
     .stamp_mask = rkh_stamp_mask,
+    .is_untimed = rkh_is_untimed,
     .note_verdicts = extract_stream_ignores_verdicts,
     .describe = rkh_describe,
     .terminated = &terminated,

@@ -189,6 +189,7 @@ static inline const struct extract_rkh_layout *rkh_layout_at(const struct extrac
 // walk.c. The bytes between two places in one piece.
 uint64_t rkh_spill(const struct extract_ring *ring);
 uint64_t rkh_stamp_mask(const struct extract_ring *ring, unsigned layout);
+bool rkh_is_untimed(const struct extract_ring *ring, unsigned layout);
 uint8_t *rkh_unroll(struct extract_snapshot *snapshot, uint32_t from, uint32_t to);
 bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
 

@@ -148,6 +148,15 @@ uint64_t rkh_stamp_mask(const struct extract_ring *ring, unsigned layout)
     return ts ? UINT64_MAX >> (64 - 8 * ts) : 0;
 }
 
+bool rkh_is_untimed(const struct extract_ring *ring, unsigned layout)
+{
+    const struct extract_rkh *rkh = &ring->rkh;
+    bool others = false;
+    for (unsigned i = 0; i < rkh->layouts; i++)
+        others |= rkh->layout[i].value[EXTRACT_RKH_TS] != 0;
+    return others && !rkh->layout[layout].value[EXTRACT_RKH_TS];
+}
+
 void rkh_layouts_sum_up(struct extract_ring *ring)
 {
     const struct extract_rkh *rkh = &ring->rkh;

@@ -80,7 +80,8 @@ struct extract_event_type {
 enum {
     EXTRACT_FLAG_PROVISIONAL = 1, // not proven whole and final (EXTRACT_PROVISIONAL)
     EXTRACT_FLAG_GAP = 2,         // entries before it are missing
-    EXTRACT_FLAG_BACKWARDS = 4    // its stamp lies before its predecessor's
+    EXTRACT_FLAG_BACKWARDS = 4,   // its stamp lies before its predecessor's
+    EXTRACT_FLAG_UNTIMED = 8      // its run has no stamps, unlike others: `ticks` is no time of it
 };
 
 struct extract_event {

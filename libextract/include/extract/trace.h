@@ -215,6 +215,7 @@ struct extract_reader {
     uint32_t told; // `done` + 1 when what is missing in front of the next slot was told
     bool started;
     bool gap;
+    bool untimed; // the last entry is of a run without stamps (EXTRACT_FLAG_UNTIMED)
     // Of a log only:
     bool anew;         // stamps have begun again since the last entry
     bool numbered;     // `expected` is known

@@ -92,6 +92,12 @@ static inline void cell_elapsed(const struct layout *layout, struct pen *pen, ui
                                 layout->elapsed);
 }
 
+static inline void cell_unknown(struct pen *pen, unsigned width)
+{
+    pen_pad(pen, width - 1);
+    pen_char(pen, '-');
+}
+
 static inline void cell_gap(const struct layout *layout, struct pen *pen)
 {
     memcpy(pen->at, "  ", 2);

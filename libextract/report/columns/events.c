@@ -162,12 +162,19 @@ static inline bool put_prefix(struct paper *paper, struct pen *pen,
             return false;
         pen->at = paper->pen.at;
     }
+    bool is_untimed = event->flags & EXTRACT_FLAG_UNTIMED;
     if (layout->elapsed) {
-        cell_elapsed(layout, pen, event->ticks);
+        if (is_untimed)
+            cell_unknown(pen, layout->elapsed);
+        else
+            cell_elapsed(layout, pen, event->ticks);
         cell_gap(layout, pen);
     }
     if (layout->delta) {
-        put_delta(paper, pen, event->ticks);
+        if (is_untimed)
+            cell_unknown(pen, layout->delta);
+        else
+            put_delta(paper, pen, event->ticks);
         cell_gap(layout, pen);
     }
     return true;
@@ -243,8 +250,9 @@ static bool put_line(struct paper *paper, const struct extract_event *event,
         return false;
     put_indent(layout, &pen, start, level, !said->length);
     pen_copy(&pen, said->text, said->length);
-    if (event->flags && !layout->columns.compat)
-        put_flags(&pen, paper->options->color, event->flags);
+    uint8_t flags = event->flags & (uint8_t)~EXTRACT_FLAG_UNTIMED;
+    if (flags && !layout->columns.compat)
+        put_flags(&pen, paper->options->color, flags);
     pen_char(&pen, '\n');
     paper->pen.at = pen.at;
     return true;

@@ -183,6 +183,13 @@ grep -qE '^server  .*  A server_idle, B server_paused, C server_busy$' "$work/st
 
 # The first stream has numbers, and lost nothing. The second has none, and its ring overran.
 cat "$stream" "$lossy" >"$work/runs.bin"
+# An event of a run without stamps is in no range of times, and has no time.
+run report --no-header --from 0 "$work/runs.bin"
+is "a range of times" "$(wc -l <"$work/out")" \
+    "$("$ringside" report --no-header "$stream" 2>/dev/null | wc -l)"
+run report --json "$work/runs.bin"
+is "no times where there are no stamps" \
+    "$(jq -s 'map(select(.ticks == null and .seconds == null)) | length > 1000' "$work/out")" true
 "$ringside" info --json "$work/runs.bin" >"$work/info" 2>/dev/null
 is "runs: the loss of all is not known" \
     "$(jq -c '[.events_lost, .events_lost_at_least, .events_lost_exact]' "$work/info")" \
