@@ -69,7 +69,7 @@ test_stats() {
 test_stats_of_a_part() {
     at_checkpoint 'ringside stats --thread beta'
     has '^events: 20$'
-    has '^span ticks: 390 \(times and percentages are those of all 40 events\)$'
+    has '^span ticks: 390 \(times and percentages are those of all 40 events, counts '
     has '^alpha +- +0 +200 +51\.282 '
     has '^beta +16 +20 +190 +48\.717 '
 }

@@ -29,7 +29,9 @@ static void put_inversions(struct facts *facts, const struct extract_stats *stat
 void stats_note_stretch(struct facts *facts, const struct extract_stats *stats)
 {
     if (stats->events != stats->stretch_events)
-        facts_note(facts, "times and percentages are those of all %llu events",
+        facts_note(facts,
+                   "times and percentages are those of all %llu events, counts those of the "
+                   "filtered ones",
                    (unsigned long long)stats->stretch_events);
 }
 

@@ -130,7 +130,7 @@ unchanged() {
     json "counts under a filter: $name" ".events > 0 and .events < $all"
     run stats -q "${filter[@]}" "$@"
     check "said under a filter: $name" '0 3' out \
-        "^span ticks: [0-9]* .*(times and percentages are those of all $all events)\$"
+        "^span ticks: [0-9]* .*(times and percentages are those of all $all events, counts "
 }
 address() { "$ringside" stats -q --json "$@" | jq '[.threads[] | select(.events > 0)][0].address'; }
 demo=$data/demo.trx

@@ -55,7 +55,8 @@ no_more_than_lost() { # LOG
     "$ringside" report --json --elf "$elf" "$1" 2>"$work/err" |
         jq -c 'if .lost_exact == false then .lost_at_least = 10000000 else . end' |
         proof_lines >"$work/lines"
-    ! grep -q 'entries are missing' "$work/err" && build/posixcheck - <"$work/lines" >"$work/proven" &&
+    ! grep -q 'entries are missing' "$work/err" &&
+        build/posixcheck - <"$work/lines" >"$work/proven" &&
         [ "$(proven_count proofs)" -gt 50 ] && return 0
     cat "$work/err" "$work/proven"
     return 1
