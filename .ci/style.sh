@@ -35,6 +35,11 @@ wc -l "${sources[@]}" | awk '$2 != "total" && $1 > 1000 {print $2 ": " $1 " line
     verdict "no file above 1,000 lines"
 LC_ALL=C.UTF-8 grep -nE '^.{101}' "${texts[@]}" | cut -c 1-80 |
     verdict "no line above 100 columns"
+while IFS=$'\t' read -r phrase instead; do
+    grep -rniE --include='*.md' --include='*.scd' --include='*.[ch]' --include='*.tcl' \
+        --include='*.sh' --include='*.in' -e "$phrase" $rooms README.md CHANGELOG.md |
+        cut -c 1-90 | sed "s|\$| (write: $instead)|"
+done < <(grep -v '^#' .ci/words.txt) | verdict "no phrase of .ci/words.txt"
 grep -nE '\<(TODO|FIXME|XXX)\>([^(]|$)' "${texts[@]}" | grep -v '^\.ci/style\.sh:' |
     verdict "no open ends without an issue number, as in TODO(#12)"
 grep -L 'SPDX-License-Identifier: MIT' "${texts[@]}" | grep -v '\.in$\|help\.txt$' |

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Event numbers start anew with every look, so the event is known by its slot and what is in it.
+// Event numbers start again with every look, so the event is known by its slot and what is in it.
 static bool is_place(const struct place *place, const struct extract_event *event)
 {
     return event->slot == place->slot && event->raw_stamp == place->stamp &&

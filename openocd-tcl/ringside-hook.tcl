@@ -82,7 +82,7 @@ proc _ringside_hook_copy {T} {
 			return [list $all [dict get $after tail] [dict get $h words]]
 		}
 	}
-	_ringside_fail "target $T" "its recorder comes round the ring faster than it is read" \
+	_ringside_fail "target $T" "its recorder wraps the ring faster than it is read" \
 		"stop it first: ringside stop"
 }
 

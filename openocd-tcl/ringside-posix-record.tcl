@@ -149,7 +149,7 @@ proc _ringside_posix_begin {T} {
 	_ringside_posix_new $T $s 1
 }
 
-# Copies from the last place to the head, or from the tail, where the writer has come round.
+# Copies from the last place to the head, or from the tail, where the writer has lapped the reader.
 proc _ringside_posix_new {T s fresh} {
 	upvar #0 _ringside_ring_$T r
 	for {set try 0} {$try < 8} {incr try} {

@@ -9,7 +9,7 @@
 #	request to the stream block, which the target's recorder carries out at its next trace point.
 #
 #	Fields of the ring's array: posix (address of the process block, or of a stream block), stream
-#	(wanted number; empty: the first that is bound), be. _ringside_posix_locate reads the rest anew
+#	(wanted number; empty: the first that is bound), be. _ringside_posix_locate reads the rest again
 #	each time: process, block, number, and the words of both blocks by name.
 #
 #	Sources: docs/formats/posix-ring.md of Ringside.
@@ -178,7 +178,7 @@ proc _ringside_posix_copy {T process block} {
 			return [list $all [dict get $after tail] $s]
 		}
 	}
-	_ringside_fail "target $T" "its recorder comes round the ring faster than it is read" \
+	_ringside_fail "target $T" "its recorder wraps the ring faster than it is read" \
 		"stop it first: ringside stop"
 }
 

@@ -508,7 +508,7 @@ proc _ringside_record_new {T slot k} {
 		![_ringside_record_stays $T $words $first]} {
 		return [_ringside_record_lap $T]
 	}
-	# Behind the known ones, a slot that was never written: the ring began anew and looks the same.
+	# Behind the known ones, a slot that was never written: the ring began again and looks the same.
 	if {$k && [_ringside_ulong $words [expr {8 * $again}] $r(ws) $r(be)] == 0} {
 		return [_ringside_record_reset $T "the target was reset, or its trace enabled again"]
 	}
@@ -532,7 +532,7 @@ proc _ringside_record_lap {T} {
 	if {$slot < 0} {
 		return [_ringside_record_off $T $slot]
 	}
-	# A ring that is not wrapped has not come round: it began anew.
+	# A ring that has not wrapped cannot have lapped the reader: it was restarted.
 	set address [expr {$r(start) + $slot * $r(eb)}]
 	if {[_ringside_ulong [_ringside_read $T $address $r(ws)] 0 $r(ws) $r(be)] == 0} {
 		return [_ringside_record_reset $T "the target was reset, or its trace enabled again"]

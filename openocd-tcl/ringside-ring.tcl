@@ -188,8 +188,8 @@ proc _ringside_stamp {T words i} {
 	return [_ringside_ulong $words [expr {8 * $i + 3}] $r(ws) $r(be)]
 }
 
-# Whether the writer has come round: slots behind its place have been written. The slot at the
-# pointer itself may be patched or half-written before.
+# Whether the writer has lapped the reader: slots after its place have been written. The slot at
+# the pointer itself may be patched or half-written before.
 proc _ringside_is_wrapped {T slot} {
 	upvar #0 _ringside_ring_$T r
 	if {$slot + 1 >= $r(n)} {

@@ -7,7 +7,7 @@
 #	(trcqty) that lie elsewhere. A snapshot is the array and these words (docs/formats/rkh.md, "A
 #	ring as a file"). A poll of a recording reads trcin, then in one read (two, where the array
 #	ends between) all bytes that are new together with the newest ones of the last poll, and those
-#	once more: they are the last that a writer comes to that goes round.
+#	once more: they are the last that a writer that wraps comes to.
 #
 #	Fields of the ring's array: rkh (address of the array), n (its bytes), at,in at,out at,qty
 #	at,chk (addresses; chk may be empty), width,qty (bytes of the count), pb (of a pointer), be,
@@ -359,7 +359,7 @@ proc _ringside_rkh_loss {T place bytes} {
 	_ringside_record_loss $T 1 $missing 256
 }
 
-# The newest bytes, of a ring that was not known before or that the writer has gone round.
+# The newest bytes, of a ring that was not known before or whose writer has lapped the reader.
 proc _ringside_rkh_begin {T lapped} {
 	global _ringside_rkh_anchor
 	upvar #0 _ringside_ring_$T r

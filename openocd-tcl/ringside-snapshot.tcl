@@ -111,8 +111,8 @@ proc _ringside_copy {T part} {
 	return [list $to $lost]
 }
 
-# The writer came round, or nearly: the newest entries are read again, as many as can be proven, and
-# all others are blanked.
+# The writer lapped the reader, or nearly: the newest entries are read again, as many as can be
+# proven, and all others are blanked.
 proc _ringside_newest_part {T file} {
 	upvar #0 _ringside_ring_$T r
 	set slot 0

@@ -23,7 +23,7 @@ struct recording {
     char *path;
     pid_t process; // that began it
     struct extract_rkh rkh;
-    struct extract_symbols *symbols; // its own: those of other commands may be read anew
+    struct extract_symbols *symbols; // its own: those of other commands may be read again
     struct extract_memory *memory;
     struct target *target; // of the request that runs; NULL: none
     struct extract_log_writer *log;

@@ -253,7 +253,7 @@ test_program_loaded_anywhere() {
     lacks 'at=main'
 }
 
-# Begun anew, the program has another ring at the same place.
+# Begun again, the program has another ring at the same place.
 test_program_run_again() {
     build_program
     record_program "ringside record $log" continue run continue continue 'ringside record off'

@@ -38,7 +38,7 @@ struct study {
     bool failed; // out of memory
 };
 
-// What was so before the target began anew is not known to be so any more.
+// What was so before the target began again is not known to be so any more.
 static struct extract_thread_stats *catch_up(struct study *study, size_t i)
 {
     struct extract_thread_stats *thread = &study->stats->threads[i];

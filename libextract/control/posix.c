@@ -252,7 +252,7 @@ enum extract_code request_posix(struct extract_request *request, struct extract_
     enum extract_code code = request_read(request, memory, block, length, error);
     if (!code && !posix_stream_read(&stream, block, length))
         code = refuse(EXTRACT_BAD, "POSIX trace", "the stream block is gone",
-                      "has the target started anew?", error);
+                      "check whether the target was reset", error);
     if (!code && request->verb == REQUEST_FILTER)
         code = ask_filter(request, block, &stream, words, count, &shows, error);
     free(block);

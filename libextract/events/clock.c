@@ -195,7 +195,7 @@ static uint64_t usual_time(const struct extract_trace *trace, const struct extra
 }
 
 // The rate over the longest stretch without a gap near the epoch's start. Where it took unusually
-// long to the next entries, the clock may have gone round unseen: such times are left out.
+// long to the next entries, the clock may have wrapped unseen: such times are left out.
 static struct extract_rate guess_rate(const struct extract_trace *trace,
                                       const struct extract_epoch *epoch)
 {
@@ -235,7 +235,7 @@ static struct extract_rate longest_rate(const struct extract_trace *trace,
     return longest;
 }
 
-// Where the clock goes round as fast as the host may be late, only the guess is right.
+// Where the clock wraps as fast as the host may be late, only the guess is right.
 static void study_rate(const struct extract_trace *trace, struct extract_epoch *epoch)
 {
     const struct extract_clock *clock = &epoch->clock;

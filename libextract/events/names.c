@@ -424,8 +424,8 @@ static bool take_told(struct build *build, const struct extract_event *event)
     build->begins = false;
     if (!ring->format->telling || !ring->format->telling->name(event, &told))
         return true;
-    build->begins = told.anew;
-    if (told.anew && !begin_run(build, event->seq))
+    build->begins = told.restarted;
+    if (told.restarted && !begin_run(build, event->seq))
         return false;
     size_t length = told.name ? strnlen((const char *)told.name, told.name_bytes) : 0;
     length = length < sizeof name ? length : sizeof name - 1;
@@ -669,12 +669,12 @@ static bool take_places(struct build *build)
     return build->places;
 }
 
-enum extract_code extract_names_go_on(struct extract_trace *trace, bool anew,
+enum extract_code extract_names_go_on(struct extract_trace *trace, bool restarted,
                                       struct extract_error *error)
 {
     struct build build = {.trace = trace, .most = LOG_OBJECTS};
     trace->run_count = 0;
-    bool fits = (!anew && trace->names.used < NAMES_MOST) || forget(trace);
+    bool fits = (!restarted && trace->names.used < NAMES_MOST) || forget(trace);
     fits = fits && take_places(&build) && walk(&build) && !trace->names.code;
     enum extract_code code = EXTRACT_OK;
     if (fits && trace->has_unnamed)

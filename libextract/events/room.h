@@ -37,7 +37,7 @@ struct extract_epoch {
     uint64_t first;                         // of a run: the seq that it begins at
 };
 
-// A clock that goes round sooner than this is not asked how often it did where nothing is missing:
+// A clock that wraps sooner than this is not asked how often it did where nothing is missing:
 // the host reads the target less regularly than that.
 #define EXTRACT_SLOW_TURN UINT64_C(1000000000) // nanoseconds
 
@@ -148,14 +148,14 @@ void extract_mark_put(const struct extract_reader *reader, const struct extract_
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
                                       struct extract_error *error);
 void extract_names_free(struct extract_trace *trace);
-// Adds what the events of the next stretch tell. `anew`: what was known before does not hold.
+// Adds what the events of the next stretch tell. `restarted`: what was known before does not hold.
 // Errors: NOMEM.
-enum extract_code extract_names_go_on(struct extract_trace *trace, bool anew,
+enum extract_code extract_names_go_on(struct extract_trace *trace, bool restarted,
                                       struct extract_error *error);
 // trace.c: puts the next stretch of a stream in the place of the snapshot: events, times and names
 // go on. Errors: NOMEM.
 enum extract_code extract_trace_go_on(struct extract_trace *trace,
-                                      const struct extract_snapshot *snapshot, bool anew,
+                                      const struct extract_snapshot *snapshot, bool restarted,
                                       struct extract_error *error);
 // The object, or the thread, that an address was at an event; NULL: it is not known.
 const struct extract_object *extract_names_find(const struct extract_trace *trace, bool thread,

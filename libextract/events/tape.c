@@ -59,7 +59,7 @@ static bool asks_wall(const struct extract_reader *reader, const struct extract_
                       uint64_t passed)
 {
     uint64_t modulus = epoch->clock.modulus;
-    if (reader->gap || reader->anew)
+    if (reader->gap || reader->restarted)
         return true;
     return modulus && passed > modulus / 2 &&
            modulus / 2 >= extract_rate_ticks(&epoch->rate, EXTRACT_SLOW_TURN / 2);
@@ -72,20 +72,20 @@ static void enter_piece(struct extract_reader *reader, const struct extract_snap
     uint64_t passed = 0, first = 0;
     if (!extract_snapshot_valid(piece)) // no time is known of it
         return;
-    reader->anew |= reader->started && reader->epoch != epoch->from;
+    reader->restarted |= reader->started && reader->epoch != epoch->from;
     reader->epoch = epoch->from;
     if (reader->wall && block->wall > reader->wall)
         passed = extract_rate_ticks(&epoch->rate, block->wall - reader->wall);
     if (reader->started && passed && asks_wall(reader, epoch, passed)) {
         uint64_t span = extract_piece_span(piece, &epoch->clock, &first);
         uint64_t hidden = passed > span ? passed - span : 0;
-        if (!reader->anew)
+        if (!reader->restarted)
             hidden = hidden_ticks(reader, &epoch->clock, first, span, passed);
         reader->ticks = add(reader->ticks, hidden);
     }
-    if (reader->anew)
-        reader->started = false; // the next stamp begins anew; the ticks go on
-    reader->anew = false;
+    if (reader->restarted)
+        reader->started = false; // the next stamp begins again; the ticks go on
+    reader->restarted = false;
 }
 
 // ---- blocks to events ----
@@ -113,7 +113,7 @@ static bool damaged_before(struct extract_reader *reader, uint64_t number, uint6
 {
     bool jumps = reader->numbered && number > reader->expected;
     *missing = jumps ? number - reader->expected : reader->unread;
-    // Numbers that fall begin anew: another recording was appended.
+    // Numbers that fall begin again: another recording was appended.
     bool found = reader->broken || (jumps && !reader->dropped);
     reader->gap |= found || jumps || (reader->numbered && number < reader->expected);
     reader->expected = number;
@@ -134,7 +134,7 @@ static void skip_block(struct extract_reader *reader, const struct extract_log_b
     reader->unread = add(reader->unread, extract_log_holds_entries(block) ? block->count : 0);
 }
 
-// A block that cannot be read. What a log's writer has come round to is no damage: it was dropped.
+// A block that cannot be read. What the writer of a log that wraps has dropped is not damage.
 static void skip_unread(struct extract_reader *reader, const struct extract_log_block *block)
 {
     bool gone = extract_pieces_gone(reader->trace->pieces);
@@ -174,7 +174,7 @@ static void read_mark(struct extract_reader *reader, const struct extract_log_bl
                   event->id == EXTRACT_ID_MARK + EXTRACT_MARK_CLOCK;
     if (!starts || reader->started) { // nothing is missing in front of the first entries of all
         reader->gap |= extract_event_is_break(event);
-        reader->anew |= starts || resets;
+        reader->restarted |= starts || resets;
     }
     reader->expected = block->first;
     skip_block(reader, block, true);

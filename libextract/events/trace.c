@@ -18,12 +18,12 @@ static uint8_t lost_before(const struct extract_snapshot *snapshot, uint32_t slo
     return snapshot->index ? snapshot->index[slot].lost : 0;
 }
 
-// Whether an entry does not follow the one in front: some are missing, stamps begin anew, or its
+// Whether an entry does not follow the one in front: some are missing, stamps begin again, or its
 // layout is another one.
 static bool breaks_before(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     const struct extract_extent *index = snapshot->index;
-    return index && (index[slot].lost || index[slot].anew ||
+    return index && (index[slot].lost || index[slot].restarted ||
                      (slot && index[slot].layout != index[slot - 1].layout));
 }
 
@@ -132,7 +132,7 @@ enum extract_code extract_trace_open_log(struct extract_trace **trace, struct ex
 }
 
 enum extract_code extract_trace_go_on(struct extract_trace *trace,
-                                      const struct extract_snapshot *snapshot, bool anew,
+                                      const struct extract_snapshot *snapshot, bool restarted,
                                       struct extract_error *error)
 {
     struct extract_clock *clock = &trace->info.clock;
@@ -146,7 +146,7 @@ enum extract_code extract_trace_go_on(struct extract_trace *trace,
     trace->start.done = trace->start.told = 0;
     trace->events = 0;
     fill_info(trace);
-    return extract_names_go_on(trace, anew, error);
+    return extract_names_go_on(trace, restarted, error);
 }
 
 void extract_trace_close(struct extract_trace *trace)
@@ -443,7 +443,7 @@ size_t extract_reader_run(struct extract_reader *reader, const struct extract_sn
             reader->gap = true;
             continue;
         }
-        if (snapshot->index && snapshot->index[slot].anew)
+        if (snapshot->index && snapshot->index[slot].restarted)
             reader->started = false; // the ticks go on
         snapshot->ring.format->decode(snapshot, slot, run, events + total);
         finish_run(reader, snapshot, slot, run, events + total);

@@ -47,7 +47,7 @@ struct feed {
 // A pipe, FIFO, socket or whatever ends; "-" is standard input.
 enum extract_code feed_open_pipe(struct feed *feed, const char *path, struct extract_error *error);
 // A file, from its start; what is added to it is waited for. One that is cut or replaced is read
-// anew.
+// again.
 enum extract_code feed_open_file(struct feed *feed, const char *path, struct extract_error *error);
 // A serial port: 8 bits, no parity, 1 stop bit, no flow control. Its settings are those of before
 // when it is closed. One that vanishes is waited for.

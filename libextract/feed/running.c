@@ -184,11 +184,11 @@ static enum extract_code go_on(struct extract_running *r, size_t end, struct ext
     while (at + 1 < end && stream[at] == RKH_FLAG)
         at++;
     const uint8_t *flag = memchr(stream + at, RKH_FLAG, end - at);
-    bool anew = flag && is_tcfg(r, at, (size_t)(flag - stream), false);
+    bool restarted = flag && is_tcfg(r, at, (size_t)(flag - stream), false);
     ring.rkh.damage = (struct extract_rkh_damage){0};
     ring.rkh.partial = 0;
     rkh_stream_lay(&ring, RKH_STREAM_HEADER, (uint32_t)end);
-    return extract_session_go_on(r->session, r->memory, &ring, anew, error);
+    return extract_session_go_on(r->session, r->memory, &ring, restarted, error);
 }
 
 // Reads the buffer up to a flag and prints what it holds.

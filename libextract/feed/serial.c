@@ -2,7 +2,7 @@
 // feed: a serial port. In: its path and speed. Out: its bytes, raw. Source: termios(3), and
 // ioctl_tty(2) for speeds that are no multiples (termios2, Linux).
 //
-// An adapter may be pulled out and plugged in again: the path is opened anew until it is there.
+// An adapter may be pulled out and plugged in again: the path is opened again until it is there.
 #include "base/file.h"
 #include "base/now.h"
 #include "feed/feed.h"

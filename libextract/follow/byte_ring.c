@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // follow: following a ring of bytes by the writer's pointer alone (RKH). In: that pointer, the
-// array. Out: what is new, as it lies there; losses, where the writer came round.
+// array. Out: what is new, as it lies there; losses, where the writer lapped the reader.
 //
 // The writer stores one byte after the other, round and round. The newest bytes of a poll are the
-// anchor of the next: they are the last that a writer comes to that goes round, so that while they
+// anchor of the next: they are the last that a writer that wraps comes to, so that while they
 // stand, before and behind a read, nothing that was read was written over. Where they do not, the
 // newest bytes are taken, as many as can be proven; the numbers of the entries on both sides say
 // how many are missing, modulo 256.
@@ -163,7 +163,7 @@ struct newest {
     uint32_t at;          // the writer's place behind them
     const uint8_t *bytes; // in the recorder's buffer
     uint32_t length;
-    bool whole; // the array has not gone round
+    bool whole; // the array has not wrapped
 };
 
 // What was never written is no part of it: zeros up to the array's start, where the flag stands

@@ -23,9 +23,9 @@
 // holds again at the place that was read up to, a loss in earlier gaps makes up the difference, so
 // that the losses add up to the target's own count.
 //
-// A writer that goes round between two words of one look leaves a tail that has passed its head:
+// A writer that wraps between two words of one look leaves a tail that has passed its head:
 // all that lies in front of the tail is overwritten, which is no contradiction. Places and counts
-// only grow, so that the ring begins anew where one of them went back, or the era is another one.
+// only grow, so that the ring begins again where one of them went back, or the era is another one.
 #include "follow/internal.h"
 #include <string.h>
 
@@ -118,7 +118,7 @@ static enum extract_code put_lapped(struct extract_recorder *r, uint32_t lost, b
     return out_loss(&r->out, EXTRACT_LOSS_LAPPED, lost, exact ? 0 : EXTRACT_LOG_ANY_MORE, error);
 }
 
-// The ring began anew, so that the count of the one before cannot be read any more: what it had
+// The ring began again, so that the count of the one before cannot be read any more: what it had
 // counted at `last`, and was not read, is lost, and nobody knows what came after that. The loss
 // stands in front of the mark, since no later count includes it.
 static enum extract_code begin_anew(struct extract_recorder *r, uint32_t last,
@@ -143,7 +143,7 @@ static enum extract_code fail(struct extract_recorder *r, enum extract_delta_res
     return begin_anew(r, r->bytes.most, error);
 }
 
-// Whether the ring was cleared, or begun anew, behind a look at it.
+// Whether the ring was cleared, or begun again, behind a look at it.
 static bool has_restarted(const struct extract_reach *before, const struct extract_reach *after)
 {
     return after->era != before->era || behind(after->head, before->head) < 0 ||
@@ -415,7 +415,7 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
         if (b->least > b->most) // it is below 0
             b->least = 0;
         // What lies in front of the first ring is not lost, and the most that it may be is left
-        // out. A ring that began anew counts from 0, so that the least was lost for certain.
+        // out. A ring that began again counts from 0, so that the least was lost for certain.
         b->counted_entries = r->ring_was_replaced ? b->least : b->most;
         b->is_based = r->ring_was_replaced || is_exact(&newest);
         b->owes = r->ring_was_replaced && !is_exact(&newest);

@@ -226,7 +226,7 @@ static uint32_t find_end(const struct flush *f)
                : find_bytes(f, tail->bytes + tail->length - anchor, anchor);
 }
 
-// Whether the target has begun anew since the log was written, as far as its ring tells.
+// Whether the target has begun again since the log was written, as far as its ring tells.
 static bool ring_has_restarted(const struct flush *f)
 {
     const struct extract_stream *stream = f->ring.format->stream;
@@ -319,7 +319,7 @@ static uint64_t count_positions(const struct flush *f)
 
 // How many entries are certainly lost between the log and what the ring holds, and modulo what.
 // Both ends have a position in the ring, unless the recording before was not ended in order. What
-// the ring held when it was emptied, nobody knows. A count that went back was begun anew, too.
+// the ring held when it was emptied, nobody knows. A count that went back was begun again, too.
 static uint64_t count_lost(const struct flush *f, enum gap gap, uint64_t *modulo)
 {
     uint64_t lap = record_position_modulus(&f->ring);

@@ -233,9 +233,9 @@ uint64_t record_position(const struct extract_recorder *r);
 enum extract_code record_follow(struct extract_recorder *r, struct extract_error *error);
 // Entries that are held back go out as they are.
 enum extract_code record_emit_provisional(struct extract_recorder *r, struct extract_error *error);
-// Whether the ring in memory is another one than the one that is followed, or begins anew.
+// Whether the ring in memory is another one than the one that is followed, or begins again.
 bool record_is_reset(struct extract_recorder *r);
-// The target started anew: what the ring was is forgotten.
+// The target started again: what the ring was is forgotten.
 enum extract_code record_reset(struct extract_recorder *r, struct extract_error *error);
 
 // resync.c: begins at the newest entries, when there is no way from those before.

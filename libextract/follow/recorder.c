@@ -2,7 +2,7 @@
 // follow: the recorder. In: a memory that is live, symbols. Out: blocks, a status, advice.
 //
 // A poll looks at the writer's place and does what that asks for: follow it (slot_ring.c), wait, or
-// begin anew.
+// begin again.
 #include "base/cursor.h"
 #include "base/now.h"
 #include "follow/internal.h"
@@ -133,7 +133,7 @@ static enum extract_code watch_filter(struct extract_recorder *r, struct extract
     return out_mark(&r->out, EXTRACT_MARK_FILTER, r->ring.filter, "the target's filter", error);
 }
 
-// The ring was found: everything about it begins anew, but the entries' numbers.
+// The ring was found: everything about it begins again, but the entries' numbers.
 static enum extract_code start_slots(struct extract_recorder *r, struct extract_error *error)
 {
     enum extract_code code = start_buffer(r, error);
@@ -244,8 +244,8 @@ static bool has_header(struct extract_recorder *r)
     return code == EXTRACT_UNREADABLE || (!code && is_alike(&now, &r->ring));
 }
 
-// When the writer came round, every slot has been written: one at its place or behind that was not
-// tells of a new beginning. (The one at its place may be half-written.)
+// When the writer has lapped the reader, every slot has been written: one at its place or after it
+// that was not tells of a new beginning. (The one at its place may be half-written.)
 bool record_is_reset(struct extract_recorder *r)
 {
     uint8_t entries[2 * EXTRACT_ENTRY_MOST];
@@ -276,7 +276,7 @@ static enum extract_code say_off(struct extract_recorder *r, struct extract_erro
     return out_mark(&r->out, EXTRACT_MARK_DISABLED, 0, "the trace is off", error);
 }
 
-// The trace begins anew. `cut`: it may have more than once.
+// The trace begins again. `cut`: it may have more than once.
 static enum extract_code go_on(struct extract_recorder *r, bool cut, struct extract_error *error)
 {
     enum extract_code code = record_emit_provisional(r, error);
@@ -321,7 +321,7 @@ static enum extract_code stay_off(struct extract_recorder *r, struct extract_err
     if (!has_header(r))
         return record_reset(r, error);
     r->trace_disabled = r->delta.stopped = true;
-    r->must_verify_anchor |= !before; // the writer may have come round exactly
+    r->must_verify_anchor |= !before; // the writer may be exactly one lap ahead
     enum extract_delta_result result = extract_delta_look(&r->delta);
     record_note_look(r);
     if (result)
@@ -457,7 +457,7 @@ enum extract_code extract_recorder_poll(struct extract_recorder *r, struct extra
     r->start = record_now(r);
     r->reading = 0;
     r->status.polls++;
-    r->must_verify_anchor |= r->options.held; // the writer may have come round exactly
+    r->must_verify_anchor |= r->options.held; // the writer may be exactly one lap ahead
     enum extract_code code = poll_target(r, error);
     r->log_is_full |= code == EXTRACT_LIMIT;
     finish_poll(r);
@@ -574,7 +574,8 @@ uint64_t record_position(const struct extract_recorder *r)
     return b->number >= 0 ? UINT64_C(1) + (uint32_t)(b->number + 1) % BYTES_NUMBERS : 0;
 }
 
-// The last poll proves the anchor even when nothing is new: the writer may have come round exactly.
+// The last poll proves the anchor even when nothing is new: the writer may be exactly one lap
+// ahead.
 static enum extract_code last_words(struct extract_recorder *r, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;

@@ -10,8 +10,8 @@ static uint32_t held_most(const struct extract_recorder *r)
     return half < RECORD_HELD ? half : RECORD_HELD;
 }
 
-// How many of the newest can be read before the writer comes round: it goes on meanwhile, and the
-// oldest of them must not be overwritten by then. What went wrong before makes it careful.
+// How many of the newest can be read before the writer overwrites them: it goes on meanwhile, and
+// the oldest of them must not be overwritten by then. What went wrong before makes it careful.
 static uint32_t reach_of(const struct extract_recorder *r)
 {
     double most = r->ring.entries.count - 1, load = 1.1 * r->poll_interval.load;
@@ -67,7 +67,7 @@ static enum extract_code begin(struct extract_recorder *r, struct extract_delta_
                                struct extract_error *error)
 {
     const struct extract_slot_ring *follow = r->ring.format->slots;
-    bool whole = false; // the ring has not gone round: all that was ever written is there
+    bool whole = false; // the ring has not wrapped: all that was ever written is there
     for (; span->count && !follow->is_written(&r->ring, span->entries); whole = true)
         drop_front(r, span, 1);
     if (!span->count)
@@ -87,7 +87,7 @@ enum extract_code record_emit(struct extract_recorder *r, struct extract_delta_s
 {
     uint32_t bytes = r->ring.entries.slot_bytes;
     enum extract_code code = r->nothing_read ? begin(r, span, error) : EXTRACT_OK;
-    if (span->first < r->due) // was held back, and went out when the writer came round
+    if (span->first < r->due) // was held back, and went out when the writer lapped the reader
         drop_front(r, span, r->due - span->first);
     if (!span->count)
         return code;
@@ -192,7 +192,7 @@ static uint64_t oldest_wanted(struct extract_recorder *r)
     uint64_t slot = (head + r->delta.phase) % r->ring.entries.count;
     uint64_t first = head - reach;
     r->not_wrapped = false;
-    // Behind the writer's place, a ring that has not gone round is empty: do not read that.
+    // Behind the writer's place, a ring that has not wrapped is empty: do not read that.
     if (r->nothing_read && extract_delta_fetch(&r->delta, head + 1, 1, entry) == 1 &&
         !r->ring.format->slots->is_written(&r->ring, entry) && slot + 1 < r->ring.entries.count) {
         r->not_wrapped = slot <= reach;

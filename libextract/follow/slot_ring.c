@@ -2,8 +2,8 @@
 // follow: following the writer. In: its place, right after a look. Out: the entries up to there,
 // read from behind the last known one on.
 //
-// All in one read, as long as the writer cannot come round meanwhile. Else in parts that are proven
-// one by one; when the writer is too near, the newest are worth more than the oldest.
+// All in one read, as long as the writer cannot lap the reader meanwhile. Else in parts that are
+// proven one by one; when the writer is too near, the newest are worth more than the oldest.
 #include "follow/internal.h"
 
 enum {

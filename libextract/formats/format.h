@@ -196,7 +196,7 @@ static inline bool extract_stream_is_recorded(const struct extract_stream *strea
 
 // What an entry of the stream itself tells of names.
 struct extract_told {
-    bool anew; // a new run of the target: nothing that was told before holds from here on
+    bool restarted; // a new run of the target: nothing that was told before holds from here on
     // What the object's address is: OBJECT, or a kind of numbers that have names (SIGNAL …).
     enum extract_kind kind;
     // Of it address, type, type_name and, where it is told, priority.

@@ -152,8 +152,8 @@ static enum extract_code refuse_fd(struct extract_error *error, const char *why)
                              why);
 }
 
-// Opened anew: a descriptor may append whatever is written, or not be for reading. Where it cannot
-// be opened anew, it is copied.
+// Opened again: a descriptor may append whatever is written, or not be for reading. Where it cannot
+// be opened again, it is copied.
 static enum extract_code reopen(struct log_place *place, int fd, struct extract_error *error)
 {
     char path[32];
@@ -167,13 +167,13 @@ static enum extract_code reopen(struct log_place *place, int fd, struct extract_
     place->size = (uint64_t)st.st_size;
     place->fd = open(path, O_RDWR | O_CLOEXEC);
     if (place->fd < 0 && flags & O_APPEND)
-        return refuse_fd(error, "it appends (O_APPEND), and cannot be opened anew");
+        return refuse_fd(error, "it appends (O_APPEND), and cannot be opened again");
     if (place->fd < 0)
         place->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     return place->fd < 0 ? extract_file_error(place->path, NULL, error) : EXTRACT_OK;
 }
 
-// A log that is there is continued, or begun anew; what is no log is not touched.
+// A log that is there is continued, or begun again; what is no log is not touched.
 static enum extract_code take_content(struct log_place *place, struct log_facts *facts,
                                       struct extract_error *error)
 {

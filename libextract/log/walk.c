@@ -221,7 +221,7 @@ static bool accept(struct walk *walk, const struct extract_log_block *block)
 
 // ---- Sections ----
 
-// Whether a writer that goes round comes to this section next.
+// Whether a writer that wraps comes to this section next.
 static bool is_next(const struct extract_log *log, const struct log_section *section)
 {
     const struct log_section *newest = &log->sections[log->section_count - 1];

@@ -49,7 +49,7 @@ int posix_learn(struct posix_trace *trace)
     int error = posix_stream_look(target, trace->stream, &block);
     if (error)
         return error == ENOENT ? 0 : error;
-    if (trace->anew || posix_went_back(trace, &block)) {
+    if (trace->restarted || posix_went_back(trace, &block)) {
         posix_bind_again(trace, &block);
         return 0;
     }
@@ -106,7 +106,7 @@ static int change(struct posix_trace *trace, const struct posix_wants *wants)
 {
     struct posix_wants before = trace->wants;
     trace->wants = *wants;
-    int error = trace->anew ? 0 : posix_ask(trace, true);
+    int error = trace->restarted ? 0 : posix_ask(trace, true);
     if (error) {
         trace->wants = before;
         write_wants(trace, posix_stream_address(trace->target, trace->stream), true);

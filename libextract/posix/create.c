@@ -141,9 +141,9 @@ void posix_bind_again(struct posix_trace *trace, const struct posix_stream *bloc
     struct posix_target *target = trace->target;
     if (target->object || posix_target_look(target) || trace->stream >= target->block.streams)
         return;
-    trace->anew =
-        trace->anew || target->block.generation != trace->made || posix_went_back(trace, block);
-    if (!trace->anew)
+    trace->restarted = trace->restarted || target->block.generation != trace->made ||
+                       posix_went_back(trace, block);
+    if (!trace->restarted)
         return;
     posix_reader_again(&trace->reader);
     if (block->state & POSIX_STATE_BOUND) {
@@ -154,7 +154,7 @@ void posix_bind_again(struct posix_trace *trace, const struct posix_stream *bloc
     trace->wants.clears = block->wanted_clears;
     if (write_binding(trace) || posix_ask(trace, true))
         return;
-    trace->anew = false;
+    trace->restarted = false;
     trace->generation++;
     trace->made = target->block.generation;
     trace->wants.bind = trace->wants.last;

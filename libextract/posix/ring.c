@@ -43,7 +43,8 @@ static bool is_ours(const struct posix_trace *trace)
     const struct posix_stream *block = &trace->reader.block;
     if (trace->kind == POSIX_RECORDED)
         return true;
-    return !trace->anew && block->state & POSIX_STATE_BOUND && !posix_went_back(trace, block) &&
+    return !trace->restarted && block->state & POSIX_STATE_BOUND &&
+           !posix_went_back(trace, block) &&
            (int32_t)(block->clears_done - trace->wants.clears) >= 0 &&
            (int32_t)(block->request_done - trace->wants.bind) >= 0;
 }

@@ -144,7 +144,7 @@ struct posix_trace {
     unsigned stream;             // number of its block
     uint32_t made;               // generation of the process block when that was bound
     uint32_t generation;         // another one each time that it was bound
-    bool anew;                   // the target began anew, and the stream is not bound yet
+    bool restarted;              // the target began again, and the stream is not bound yet
     struct posix_attr attr;
     struct posix_wants wants;
     struct posix_reader reader;
@@ -204,7 +204,7 @@ void posix_target_let_run(struct posix_target *target);
 void posix_target_nap(struct posix_target *target, const struct timespec *pause);
 int posix_target_look(struct posix_target *target);
 uint64_t posix_stream_address(const struct posix_target *target, unsigned stream);
-// ENOENT: there is none now; a target that starts anew may be about to make it.
+// ENOENT: there is none now; a target that starts again may be about to make it.
 int posix_stream_look(struct posix_target *target, unsigned stream, struct posix_stream *block);
 int posix_poke(struct posix_target *target, uint64_t address, const uint32_t *words,
                uint32_t count);
@@ -217,7 +217,7 @@ uint32_t posix_attr_event_bytes(const struct posix_attr *attr, uint64_t data);
 uint32_t posix_attr_system_bytes(const struct posix_attr *attr);
 
 // control.c: what the target is asked for by now, which others may have changed, becomes what the
-// trace wants. Of one that has started anew, that stays.
+// trace wants. Of one that has started again, that stays.
 int posix_learn(struct posix_trace *trace);
 // Whether the target's memory was cleared: fewer requests were made than there have been. Two
 // controllers whose requests cross make that so, too, but not fewer than the stream was bound with,
@@ -234,16 +234,16 @@ struct posix_trace *posix_new(enum posix_kind kind); // NULL: out of memory
 void posix_free(struct posix_trace *trace);
 int posix_make(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_id_t *trid);
 int posix_bind(struct posix_trace *trace);
-// Binds the stream again when its target has started anew since; where the firmware has bound it
+// Binds the stream again when its target has started again since; where the firmware has bound it
 // itself by now, that is let go of first. `block`: as the stream is.
 void posix_bind_again(struct posix_trace *trace, const struct posix_stream *block);
 int posix_unbind(struct posix_trace *trace);
 
 // ring.c: events out of a ring.
 extern const struct posix_ops posix_ring_ops;
-// Forgets the place: the next look begins anew.
+// Forgets the place: the next look begins again.
 void posix_reader_again(struct posix_reader *reader);
-// Reads the stream block; begins anew where the ring did. EAGAIN: it is not ours yet, or no more.
+// Reads the stream block; begins again where the ring did. EAGAIN: it is not ours yet, or no more.
 int posix_ring_look(struct posix_trace *trace);
 // Whether records were overwritten in front of the reader.
 bool posix_ring_lapped(const struct posix_reader *reader);

@@ -53,7 +53,7 @@ static void note_reach(struct posix_reader *r, uint32_t words, uint32_t written)
     r->reach = r->reach && fits > grown ? grown : fits;
 }
 
-// Reads `words` from `at` on, then the block again. The window is empty where the ring began anew
+// Reads `words` from `at` on, then the block again. The window is empty where the ring began again
 // meanwhile. EAGAIN: all that was read may have been overwritten.
 static int copy_proven(struct posix_trace *trace, uint32_t at, uint32_t words)
 {

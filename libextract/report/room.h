@@ -178,12 +178,12 @@ struct extract_session;
 
 // session.c. Of an RKH stream that is read in stretches: the next one takes the place of the one in
 // front, and events, times, names and reports go on. `ring` is that of the session's snapshot, laid
-// over the new bytes; `memory` must outlive the session. `anew`: names that were told in front do
-// not hold. After an error the session can only be closed. Errors: UNREADABLE, NOMEM, UNSUPPORTED
-// (a framework older than 2.3).
+// over the new bytes; `memory` must outlive the session. `restarted`: names that were told in front
+// do not hold. After an error the session can only be closed. Errors: UNREADABLE, NOMEM,
+// UNSUPPORTED (a framework older than 2.3).
 enum extract_code extract_session_go_on(struct extract_session *session,
                                         struct extract_memory *memory,
-                                        const struct extract_ring *ring, bool anew,
+                                        const struct extract_ring *ring, bool restarted,
                                         struct extract_error *error);
 
 #endif

@@ -123,7 +123,7 @@ static void take_rate(struct extract_session *session, const struct extract_ring
 
 enum extract_code extract_session_go_on(struct extract_session *session,
                                         struct extract_memory *memory,
-                                        const struct extract_ring *ring, bool anew,
+                                        const struct extract_ring *ring, bool restarted,
                                         struct extract_error *error)
 {
     struct extract_snapshot old = session->snapshot, next;
@@ -132,7 +132,7 @@ enum extract_code extract_session_go_on(struct extract_session *session,
         return code;
     session->snapshot = next;
     take_rate(session, &next.ring);
-    code = extract_trace_go_on(session->trace, &session->snapshot, anew, error);
+    code = extract_trace_go_on(session->trace, &session->snapshot, restarted, error);
     extract_snapshot_free(&old);
     return code;
 }

@@ -134,7 +134,7 @@ enum extract_delta_result extract_delta_newest(struct extract_delta *delta)
 }
 
 // Of a span in front of the anchor, entries whose slots the writer has not come to are whole: it
-// has not come round, since the anchor stands.
+// has not lapped the reader, since the anchor stands.
 static enum extract_delta_result prove_front(struct extract_delta *delta,
                                              struct extract_delta_span *span)
 {

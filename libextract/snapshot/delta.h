@@ -5,7 +5,7 @@
 // The proof stands on one entry that is known, the anchor. The writer goes through the slots in
 // order. So when the anchor still stands after a span was read, no slot behind it had been touched
 // by then. When the anchor lies behind the span, the writer's place is read as well and tells how
-// far it went, for it did not come round. Nothing depends on time.
+// far it went, for it did not lap the reader. Nothing depends on time.
 #ifndef EXTRACT_SNAPSHOT_DELTA_H
 #define EXTRACT_SNAPSHOT_DELTA_H
 
@@ -18,7 +18,8 @@ enum extract_delta_result {
     EXTRACT_DELTA_MUTE,    // the target does not answer
     EXTRACT_DELTA_OFF,     // its trace is off
     EXTRACT_DELTA_WILD,    // what should be the writer's place is none
-    EXTRACT_DELTA_CHANGED, // the anchor is gone: the writer came round, or the target started anew
+    EXTRACT_DELTA_CHANGED, // the anchor is gone: the writer lapped the reader, or the target
+                           // started again
     EXTRACT_DELTA_UNREAD   // the span, or a part of it, could not be read
 };
 

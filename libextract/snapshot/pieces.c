@@ -23,7 +23,7 @@ struct told_ring {
     uint16_t key;    // by which blocks tell that they belong to it; 0: they do not
 };
 
-enum { OPENINGS = 8 }; // of a log whose writer comes round faster than it is read
+enum { OPENINGS = 8 }; // of a log whose writer wraps faster than it is read
 
 struct extract_pieces {
     struct extract_log *log;
@@ -50,7 +50,7 @@ struct extract_pieces {
     uint64_t damaged;
     bool passed;  // the writer had come to blocks of the log before they were looked at
     bool lapped;  // and to the newest of them
-    bool gone;    // what was asked for last is not there any more, since its writer came round
+    bool gone;    // what was asked for last is not there any more, since its writer dropped it
     bool starved; // memory was short
 };
 
@@ -463,7 +463,7 @@ static enum extract_code scan(struct extract_pieces *pieces, struct extract_erro
     return pieces->head.ring.format ? EXTRACT_OK : refuse(pieces, &first, error);
 }
 
-// A writer that goes round may have come to the only place that says of a ring, or to all places.
+// A writer that wraps may have come to the only place that says of a ring, or to all places.
 static enum extract_code scan_again(struct extract_pieces *pieces, struct extract_error *error)
 {
     enum extract_code code = scan(pieces, error);

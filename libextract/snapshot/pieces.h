@@ -43,7 +43,8 @@ const struct extract_ring *extract_pieces_ring(struct extract_pieces *pieces, si
 const struct extract_snapshot *extract_pieces_entries(struct extract_pieces *pieces,
                                                       const struct extract_log_block *block);
 bool extract_pieces_verify(struct extract_pieces *pieces, const struct extract_log_block *block);
-// Whether what was asked for last is missing without damage: the writer came round to it meanwhile.
+// Whether what was asked for last is missing without damage: the writer of the log has dropped it
+// in the meantime.
 bool extract_pieces_gone(const struct extract_pieces *pieces);
 
 // Appends the text of the mark that is block i; false when there is none.

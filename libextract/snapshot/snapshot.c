@@ -172,7 +172,7 @@ static bool find_writer(struct extract_memory *memory, struct extract_ring *ring
     return read_current(memory, ring, pointer) && in_ring(ring, *pointer);
 }
 
-// While the target runs, its writer may come round the whole ring, which its pointer does not tell.
+// While the target runs, its writer may lap the reader, which its pointer does not tell.
 // The newest entry before the copy is the last that it then writes again: as long as that one
 // stays, only what the pointer passed has changed.
 struct witness {
@@ -246,7 +246,7 @@ static bool copy_slots(struct extract_snapshot *snapshot, struct extract_memory 
            (row == count || copy_slots(snapshot, memory, 0, count - row));
 }
 
-// The newest `wanted` entries alone. False: the writer came round them, too.
+// The newest `wanted` entries alone. False: the writer overwrote them, too.
 static bool copy_newest(struct extract_snapshot *snapshot, struct extract_memory *memory,
                         uint32_t wanted)
 {

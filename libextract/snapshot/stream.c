@@ -160,7 +160,7 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract
         from = to - (uint32_t)most / 4 * 4;
     copy_bytes(copy, from, to);
     if (!read_after(copy) || copy->after.era != copy->before.era ||
-        copy->after.head - to > INT32_MAX) // it began anew
+        copy->after.head - to > INT32_MAX) // it began again
         return PASSED;
     uint32_t passed = copy->after.tail - from; // bytes, when it lies behind
     if (passed && copy->after.tail - copy->before.tail >= from - copy->before.tail) {

@@ -137,8 +137,8 @@ static bool place_section(const struct elf_file *file, struct elf_section *secti
 }
 
 // A table of names ends in a NUL (gABI, "String Table"). In one that does not, libelf and libdw
-// would look for the last NUL for each name anew, and for the end of each of a name that is far too
-// long.
+// would look for the last NUL for each name again, and for the end of each of a name that is far
+// too long.
 static void cut_names(struct elf_file *file, size_t names)
 {
     struct elf_section table = {0};

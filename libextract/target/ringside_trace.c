@@ -469,7 +469,7 @@ static bool any_open(struct ringside_memory *m, unsigned i)
     return false;
 }
 
-// Empties the stream: positions go on, counts begin anew.
+// Empties the stream: positions go on, counts begin again.
 static void empty(struct ringside_stream *s)
 {
     ADD(s->generation, 1);

@@ -248,7 +248,7 @@ attached_proofs() {
 check "attached without a halt: no torn entry in ringside dump" attached_proofs
 check "attached without a halt: no torn entry in ringside save" proves "$work"/run.[123].trx
 
-# A writer that comes round while it is read leaves nothing that can be shown for good.
+# A writer that laps the reader while it is read leaves nothing that can be shown for good.
 lapped_proofs() {
     local i
     for i in 1 2 3; do
@@ -258,7 +258,7 @@ lapped_proofs() {
     done >"$work/lines" || { tail -n 1 "$work/lines"; return 1; }
     [ ! -s "$work/lines" ] || build/proofcheck <"$work/lines"
 }
-check "attached without a halt: a writer that comes round" attached 20000
+check "attached without a halt: a writer that laps the reader" attached 20000
 check "attached without a halt: nothing of it is shown torn" lapped_proofs
 
 # ---- The same ring, through two targets ----

@@ -145,7 +145,7 @@ moving_snapshot() { # BEATS ENTRIES SHOWN
 }
 check "snapshot: a ring that moves slowly" moving_snapshot 40 1 150
 check "snapshot: a ring that moves as fast as it is read" moving_snapshot 9 1 20
-check "snapshot: a ring that comes round while it is read" moving_snapshot 4 1 10
+check "snapshot: a ring that wraps while it is read" moving_snapshot 4 1 10
 no_snapshot() {
     says 'it is a directory' ringside snapshot "$work" &&
         says " $work/no/such: there is no such directory; make it" \

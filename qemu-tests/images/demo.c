@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/images: the product, recorded from its first event on, for ever.
+// qemu-tests/images: the product, recorded from its first event on, forever.
 #include "image.h"
 
 static ULONG trace_ring[IMAGE_RING_BYTES / sizeof(ULONG)];

@@ -12,7 +12,7 @@
 #define IMAGE_RING_BYTES (4096 * sizeof(ULONG))
 #define IMAGE_SLOTS      32
 
-// A place for breakpoints: called with interrupts locked each time that the ring begins anew.
+// A place for breakpoints: called with interrupts locked each time that the ring begins again.
 void ringside_wrap_marker(void);
 
 void image_trace_start(void *ring, ULONG size, ULONG slots);

@@ -33,7 +33,7 @@ static TX_SEMAPHORE wheel;
 static TX_BLOCK_POOL cabins;
 static ULONG cabin_area[POOLED * (sizeof(TX_THREAD) / sizeof(ULONG) + 2)];
 
-// Some 300 kHz on each board, so the counter comes round about five times a second.
+// Some 300 kHz on each board, so the counter wraps about five times a second.
 ULONG small_stamp(void)
 {
     static uint32_t random = 1;

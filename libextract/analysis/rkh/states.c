@@ -114,7 +114,7 @@ void rkh_states_take(struct rkh_study *study, const struct extract_event *event)
     }
 }
 
-void rkh_states_break(struct rkh_study *study, bool anew)
+void rkh_states_break(struct rkh_study *study, bool restarted)
 {
     struct rkh_break *breaks =
         extract_grow(study->breaks, &study->break_room, study->break_count, sizeof *breaks);
@@ -123,7 +123,8 @@ void rkh_states_break(struct rkh_study *study, bool anew)
         return;
     }
     study->breaks = breaks;
-    study->breaks[study->break_count++] = (struct rkh_break){study->now, study->now.ticks, anew};
+    study->breaks[study->break_count++] =
+        (struct rkh_break){study->now, study->now.ticks, restarted};
 }
 
 // The state that is known ends with the first of the breaks; from the last one on, time waits for
@@ -139,7 +140,7 @@ void rkh_states_catch_up(struct rkh_study *study, struct rkh_object *object)
         enter(study, object, object->entered, &object->entered_at);
     turn_to(study, object, false, 0, &first->at);
     object->since = last->at.span;
-    object->stateless = last->anew;
+    object->stateless = last->restarted;
 }
 
 void rkh_states_end(struct rkh_study *study)

@@ -73,12 +73,12 @@ static void take_error(struct rkh_study *study, const struct extract_event *even
 }
 
 // What is known of the target's objects does not hold beyond a gap, and less beyond a new start.
-static void take_break(struct rkh_study *study, bool anew)
+static void take_break(struct rkh_study *study, bool restarted)
 {
     study->flowing = false;
     study->broken = true;
     study->fired.timer = 0;
-    rkh_states_break(study, anew);
+    rkh_states_break(study, restarted);
 }
 
 static void take_framework(struct rkh_study *study, const struct extract_event *event)

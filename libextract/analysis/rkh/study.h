@@ -79,7 +79,7 @@ struct rkh_moment {
 struct rkh_break {
     struct rkh_moment at;
     uint64_t resumed; // ticks of the event behind it
-    bool anew;        // the target begins anew
+    bool restarted;   // the target begins again
 };
 
 // Rows have the `seq` of their last event, since names are those of its run.
@@ -242,7 +242,7 @@ struct rkh_signal *rkh_signal_at(struct rkh_study *study, const struct rkh_objec
 // states.c: what an event says of the state that an active object is in.
 void rkh_states_take(struct rkh_study *study, const struct extract_event *event);
 // No state is known to hold beyond here.
-void rkh_states_break(struct rkh_study *study, bool anew);
+void rkh_states_break(struct rkh_study *study, bool restarted);
 // What the breaks since the last look mean for an active object.
 void rkh_states_catch_up(struct rkh_study *study, struct rkh_object *object);
 void rkh_states_end(struct rkh_study *study);

@@ -346,7 +346,7 @@ static void put_help(struct extract_text *text)
                             "  q           quit\n"
                             "  s, <, >     sort the threads by another column\n"
                             "  p, blank    hold the screen; the recording goes on\n"
-                            "  r           begin the window anew\n"
+                            "  r           begin the window again\n"
                             "  f           filter the events: event=queue* thread=worker\n"
                             "              words: event thread object class from to last\n"
                             "              Enter takes the line, Esc leaves it, ^U clears it\n"

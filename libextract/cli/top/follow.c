@@ -46,7 +46,7 @@ static size_t first_wanted(struct extract_log *log)
     return i;
 }
 
-// A block that cannot be read is lost, with its entries; the window begins anew behind it.
+// A block that cannot be read is lost, with its entries; the window begins again behind it.
 static void take_lost(struct top_source *source, const struct extract_log_block *block)
 {
     if (!extract_log_holds_entries(block))

@@ -132,7 +132,7 @@ static enum extract_code draw(struct loop *loop)
     return code;
 }
 
-// Makes the look anew, unless the screen is held.
+// Makes the look again, unless the screen is held.
 static enum extract_code refresh(struct loop *loop)
 {
     uint64_t now = extract_now();

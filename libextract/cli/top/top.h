@@ -2,7 +2,7 @@
 // cli/top: what the files of `ringside top` share.
 //
 // Data flows one way: source (a recorder or a log) → window (the newest entries) → look (a trace
-// over them, made anew at each refresh) → draw (text) → screen.
+// over them, made again at each refresh) → draw (text) → screen.
 #ifndef RINGSIDE_TOP_H
 #define RINGSIDE_TOP_H
 
@@ -71,7 +71,7 @@ struct top_window {
 };
 
 // Takes a block of a recording: of ENTRIES and BYTES, those go into the window, and what is older
-// than its time or above its size leaves it. A gap begins the window anew: no statistics hold over
+// than its time or above its size leaves it. A gap begins the window again: no statistics hold over
 // one. A block that contradicts the ring is a gap. Blocks of other types than these, LOSS and MARK
 // do nothing.
 void top_window_take(struct top_window *window, const struct extract_log_block *block,
@@ -277,7 +277,7 @@ bool top_screen_show(const struct extract_text *drawing, struct top_size size);
 enum top_act {
     TOP_NOTHING,
     TOP_REDRAW,
-    TOP_CLEAR, // begin the window anew
+    TOP_CLEAR, // begin the window again
     TOP_QUIT
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cli/top: the window over a recording. In: blocks of a recording, in order. Out: a snapshot that
 // holds the newest entries, all of one run without a gap; counts of what arrived, was lost and
-// began anew.
+// began again.
 #include "base/cursor.h"
 #include "cli/top/top.h"
 #include "formats/format.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // cli: `ringside top`. In: a live target or a log that is being recorded, filters. Out: a screen
-// that is drawn anew each delay; without a terminal, blocks of text or lines of JSON.
+// that is drawn again each delay; without a terminal, blocks of text or lines of JSON.
 #include "cli/top/top.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -156,7 +156,7 @@ enum extract_code hook_ring_at(struct extract_ring *ring, struct extract_memory 
     }
     if (code != EXTRACT_BAD || !memcmp(before, head, PLACE))
         return code;
-    // One that goes round between two of them leaves no two that fit.
+    // One that wraps between two of them leaves no two that fit.
     memcpy(ring->header + EXTRACT_HOOKS_AT_TAIL, head, PLACE);
     return fill(ring, address, error);
 }

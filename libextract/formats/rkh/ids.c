@@ -142,7 +142,7 @@ const uint8_t *rkh_words(enum rkh_family family, unsigned id)
     return words[id];
 }
 
-// Ids of the groups SM and FWK, which were numbered anew.
+// Ids of the groups SM and FWK, which were numbered again.
 static int old_state_machine(enum rkh_family family, int id)
 {
     if (family >= RKH_FAMILY_243)

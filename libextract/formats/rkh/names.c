@@ -67,13 +67,13 @@ bool rkh_tell(const struct extract_event *event, struct extract_told *told)
     struct rkh_args args;
     if (extract_event_is_mark(event) || !rkh_args_of(&args, event))
         return false;
-    told->anew = event->id == RKH_FWK_TCFG;
+    told->restarted = event->id == RKH_FWK_TCFG;
     if (event->id == RKH_SMA_ACT || event->id == RKH_SMA_REG)
         return tell_priority(&args, told);
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
         if (records[i].id == event->id)
             return tell_record(&args, &records[i], told);
-    return told->anew;
+    return told->restarted;
 }
 
 uint64_t rkh_near(const struct extract_symbols *symbols)

@@ -92,7 +92,7 @@ static bool read_live(struct extract_memory *memory, enum extract_byte_order ord
     return read_words(memory, order, words, live->chk_known ? WORDS : WORDS - 1);
 }
 
-// The newest bytes in front of the head: they are the last that a writer comes to that goes round.
+// The newest bytes in front of the head: they are the last that a writer that wraps comes to.
 static bool read_witness(struct extract_memory *memory, const struct rkh_live *live,
                          uint8_t witness[sizeof live->witness])
 {

@@ -204,7 +204,7 @@ struct rkh_live {
     uint32_t size;                          // of it
     uint32_t head;                          // place that is written next; never below size
     uint32_t pending;                       // bytes in front of it that were not taken out
-    uint32_t era;                           // counts up when the writer came round
+    uint32_t era;                           // counts up when the writer has overwritten all
     uint8_t pointer_bytes, qty_bytes;
     uint8_t chk; // running sum of the frame under way
     bool chk_known;

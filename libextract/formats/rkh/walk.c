@@ -28,7 +28,7 @@ struct walk {
     bool stamped;             // there was one
     uint8_t next;             // sequence number that is expected
     bool numbered;            // it is known
-    bool began;               // a TCFG record came: the target may count anew
+    bool began;               // a TCFG record came: the target may count again
     bool renewed;             // it told other settings, so that the target certainly does
     bool unreadable;          // there are too many layouts for that of what comes
     bool left_out;            // there were, at least once
@@ -220,10 +220,10 @@ static void begin_numbers(struct walk *walk)
 static void begin_stamps(struct walk *walk, uint32_t stamp, struct extract_extent *place)
 {
     struct extract_snapshot *snapshot = walk->snapshot;
-    place->anew = walk->record == NO_RECORD;
+    place->restarted = walk->record == NO_RECORD;
     for (uint32_t i = walk->record; i < snapshot->ring.entries.count; i++) {
         snapshot->index[i].stamp = stamp;
-        snapshot->index[i].anew = i == walk->record;
+        snapshot->index[i].restarted = i == walk->record;
     }
 }
 
@@ -236,7 +236,7 @@ static void take_head(struct walk *walk, const uint8_t *bytes, struct extract_ex
     if (is_record && walk->renewed)
         begin_numbers(walk);
     if (is_bare(walk, bytes[0])) {
-        place->anew = walk->renewed && walk->stamped;
+        place->restarted = walk->renewed && walk->stamped;
         walk->record = snapshot->ring.entries.count;
         walk->began = true;
         return;

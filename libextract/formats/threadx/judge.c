@@ -125,7 +125,7 @@ static void set(struct extract_snapshot *snapshot, uint32_t slot, enum extract_v
         snapshot->verdict[slot] = (uint8_t)verdict;
 }
 
-// Most of what lies behind the pointer was written before: the ring has gone round. Where nothing
+// Most of what lies behind the pointer was written before: the ring has wrapped. Where nothing
 // of it can be read, the entry at the pointer tells, and failing that it may have.
 static bool seems_wrapped(const struct extract_snapshot *snapshot)
 {
@@ -176,7 +176,7 @@ static void judge_newest(struct extract_snapshot *snapshot)
 }
 
 // While the target ran, the writer went over these; some of their words may be older or newer
-// than the others. The entry before them shows that the writer has not come round (threadx_same);
+// than the others. The entry before them shows that the writer is not a lap ahead (threadx_same);
 // when it has come just there, that entry's own last words are not proven.
 static void judge_moved(struct extract_snapshot *snapshot, uint32_t from)
 {

@@ -28,7 +28,7 @@ enum extract_log_policy {
 
 enum extract_log_type {
     EXTRACT_LOG_GONE = 0,    // never in a file: what a reader gives for a block that is not there
-                             // any more, since its writer came round
+                             // any more, since its writer dropped it
     EXTRACT_LOG_SECTION = 1, // what the log is: layout, policy, sizes, times
     EXTRACT_LOG_RING,        // the ring's control header and where it lies
     EXTRACT_LOG_OBJECTS,     // the registry's bytes
@@ -44,7 +44,7 @@ enum extract_log_type {
 };
 
 enum extract_log_loss {      // why entries are missing
-    EXTRACT_LOSS_LAPPED = 1, // the writer came round before they were read
+    EXTRACT_LOSS_LAPPED = 1, // they were overwritten before they were read
     EXTRACT_LOSS_TORN,       // they were being overwritten while they were read
     EXTRACT_LOSS_UNREADABLE, // the target or the probe did not answer
     EXTRACT_LOSS_LOG_FULL,   // the log had no room (disk full)
@@ -170,11 +170,11 @@ enum extract_code extract_log_create(struct extract_log_writer **writer, const c
                                      const struct extract_log_options *options,
                                      struct extract_error *error);
 
-// The same in the regular file that `fd` is open for writing in; that is opened anew, so that
+// The same in the regular file that `fd` is open for writing in; that is opened again, so that
 // neither O_APPEND nor the position of the descriptor, nor its being closed, matter. (Where it
-// cannot be opened anew, a copy is made of it, and O_APPEND is an error.) There is no lock beside
+// cannot be opened again, a copy is made of it, and O_APPEND is an error.) There is no lock beside
 // the file, which is itself locked (flock): another writer of this library gets LIMIT. An APPEND
-// log is continued, any other is begun anew; a file that is not empty and no log is never touched
+// log is continued, any other is begun again; a file that is not empty and no log is never touched
 // (BAD). Errors: those of extract_log_create (USAGE: the descriptor); after IO errno says why.
 enum extract_code extract_log_create_fd(struct extract_log_writer **writer, int fd,
                                         const struct extract_log_options *options,
@@ -224,7 +224,7 @@ uint64_t extract_log_next(const struct extract_log_writer *writer);
 // What is put next begins a section, where a section may follow this one.
 void extract_log_turn(struct extract_log_writer *writer);
 
-// Sections that a LOOP log has written over, from when it came round first.
+// Sections that a LOOP log has written over, from its first wrap on.
 uint64_t extract_log_overwritten(const struct extract_log_writer *writer);
 
 // Bytes written so far by this writer, and bytes that an UNTIL_FULL log has left (UINT64_MAX: no
@@ -279,7 +279,7 @@ enum extract_code extract_log_open_fd(struct extract_log **log, int fd,
                                       struct extract_error *error);
 void extract_log_free(struct extract_log *log);
 
-// Reads the index anew from the same path: the log may be being written, and has gone on. Blocks
+// Reads the index again from the same path: the log may be being written, and has gone on. Blocks
 // get other indices. When it fails, the log stays as it was. Errors: those of extract_log_open.
 enum extract_code extract_log_again(struct extract_log *log, struct extract_error *error);
 

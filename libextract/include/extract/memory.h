@@ -184,7 +184,7 @@ struct extract_live_options {
 // Opens the memory of a target of OpenOCD through its Tcl port. `place` is "PORT", "HOST:PORT",
 // "[HOST]:PORT", or the path of a UNIX socket (it holds a slash). The target is not halted; the
 // memory is running (extract_memory_is_running) unless OpenOCD says that its core is halted, which
-// every read asks anew. The byte order is the one that OpenOCD is configured with.
+// every read asks again. The byte order is the one that OpenOCD is configured with.
 // Reads take one command and one round trip for each 64 KiB, and access whole words of 32 bits: of
 // a span that is not aligned, the bytes beside it in its first and last word are read as well.
 // Errors: USAGE (place or target name), IO (no connection, no answer), BAD (no OpenOCD answers),
@@ -231,7 +231,7 @@ struct extract_live_halts extract_live_halts(const struct extract_memory *memory
 enum extract_code extract_live_halt(struct extract_memory *memory, struct extract_error *error);
 enum extract_code extract_live_resume(struct extract_memory *memory, struct extract_error *error);
 
-// Lets the target run and ends the connection. A later read makes it anew (and halts again, where
+// Lets the target run and ends the connection. A later read makes it again (and halts again, where
 // the server does). Nothing to do for memories that are not live. Errors: IO (the server did not
 // confirm: the target may stand still).
 enum extract_code extract_live_release(struct extract_memory *memory, struct extract_error *error);

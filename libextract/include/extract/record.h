@@ -135,7 +135,7 @@ enum extract_code extract_recorder_leave(struct extract_recorder *recorder,
 // One pass, as posix_trace_flush makes of a stream with a log: what the ring holds and the log at
 // `path` does not is added to it. The log is made where there is none; one that is there must have
 // the policy APPEND. Nothing is written when nothing is new. Where the log's newest entries are not
-// in the ring any more, a LOSS tells it, or MARK RESET where the ring says that it began anew. Of
+// in the ring any more, a LOSS tells it, or MARK RESET where the ring says that it began again. Of
 // the options, `log` and the sink have no meaning. *status says what was added. Errors: those of
 // extract_recorder_open, extract_log_open and extract_log_create; ABSENT (the trace is not
 // enabled); USAGE (the log is of another kind of trace).

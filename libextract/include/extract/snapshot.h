@@ -30,14 +30,14 @@ const char *extract_verdict_name(enum extract_verdict verdict);
 
 // An entry in a ring whose entries differ in length.
 struct extract_extent {
-    uint32_t at;         // where it begins: bytes from the buffer's start
-    uint32_t length;     // of it there; it may pass the buffer's end
-    uint32_t offset;     // where all of it lies in one piece, in `bytes`
-    uint16_t whole;      // bytes there, where they are others than `length`
-    uint8_t lost;        // entries that are missing in front of it, modulo 256
-    unsigned layout : 7; // of the format's own
-    unsigned anew : 1;   // its stamp has nothing to do with those in front of it
-    uint64_t stamp;      // an entry without one has that of its neighbour
+    uint32_t at;            // where it begins: bytes from the buffer's start
+    uint32_t length;        // of it there; it may pass the buffer's end
+    uint32_t offset;        // where all of it lies in one piece, in `bytes`
+    uint16_t whole;         // bytes there, where they are others than `length`
+    uint8_t lost;           // entries that are missing in front of it, modulo 256
+    unsigned layout : 7;    // of the format's own
+    unsigned restarted : 1; // its stamp has nothing to do with those in front of it
+    uint64_t stamp;         // an entry without one has that of its neighbour
 };
 
 struct extract_snapshot {
@@ -62,9 +62,9 @@ struct extract_snapshot {
 
 // Copies the ring: its registry and entries in one read (they lie next to each other), then the
 // pointer again, and judges every entry. Of a target that runs, the newest entry is read before and
-// after as well: when it changed, the writer has come round and nothing is known to be whole.
-// Errors: UNREADABLE (nothing of the entries could be read), NOMEM. Holes inside are marked, not
-// errors.
+// after as well: when it changed, the writer has lapped the reader and nothing is known to be
+// whole. Errors: UNREADABLE (nothing of the entries could be read), NOMEM. Holes inside are marked,
+// not errors.
 enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
                                         struct extract_memory *memory,
                                         const struct extract_ring *ring,

@@ -217,10 +217,10 @@ struct extract_reader {
     bool gap;
     bool untimed; // the last entry is of a run without stamps (EXTRACT_FLAG_UNTIMED)
     // Of a log only:
-    bool anew;         // stamps have begun again since the last entry
+    bool restarted;    // stamps have begun again since the last entry
     bool numbered;     // `expected` is known
     bool broken;       // a block in front could not be read
-    bool dropped;      // or is not there any more, since the writer came round
+    bool dropped;      // or is not there any more, since the writer dropped it
     uint64_t piece;    // the block that is read
     uint64_t epoch;    // the block from which on the clock of the last entry holds
     uint64_t expected; // number of the next entry

@@ -218,7 +218,7 @@ static bool learn_state(struct remote *r)
     if (!say_text(r, "?") || !take_stop(r))
         return false;
     if (p->body[0] == 'W' || p->body[0] == 'X')
-        return peer_fail(&r->live.peer, PEER_LATE, EXTRACT_BAD, "start it anew",
+        return peer_fail(&r->live.peer, PEER_LATE, EXTRACT_BAD, "restart it",
                          "no program runs there, or it has ended");
     r->process = process_of(p);
     if (p->body[1] == '0' && p->body[2] == '0')

@@ -5,7 +5,7 @@
 // `overwritten` counts what the tail passes while it lies behind `read_pos`, be it in the log or
 // not: a part of what is in the log is counted until its room is given back. So a base is kept, the
 // count at which all that it counts was had or told of, and how many records were had since. The
-// base is set anew when room was given back and the tail, read behind that, has not come to it.
+// base is set again when room was given back and the tail, read behind that, has not come to it.
 //
 // Count and tail are two words. They belong together when two looks found them alike; where the
 // memory is shared, with nobody in the critical section between.

@@ -38,16 +38,16 @@ static bool is_same(const struct posix_era *a, const struct posix_era *b)
     return a->process == b->process && a->stream == b->stream;
 }
 
-// The ring began anew: the target did, or the stream was cleared.
+// The ring began again: the target did, or the stream was cleared.
 static int follow(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
     const struct posix_reader *r = &trace->reader;
     struct posix_era era = {trace->generation, r->generation};
-    bool anew = log->followed;
-    if (anew && is_same(&log->era, &era))
+    bool restarted = log->followed;
+    if (restarted && is_same(&log->era, &era))
         return 0;
-    int error = anew ? posix_log_put_mark(trace, EXTRACT_MARK_RESET) : 0;
+    int error = restarted ? posix_log_put_mark(trace, EXTRACT_MARK_RESET) : 0;
     log->followed = log->followed && error; // what is behind the mark is told again, if need be
     if (!error && !is_same(&log->told, &era))
         error = posix_log_put_ring(trace);
@@ -142,7 +142,7 @@ static int take_record(struct flush *flush, const struct posix_record *record, c
     return error ? error : posix_log_take(trace, record, bytes, put);
 }
 
-// Others may use the trace between two blocks. ECANCELED: it is over, or its log began anew.
+// Others may use the trace between two blocks. ECANCELED: it is over, or its log began again.
 static int breathe(struct flush *flush)
 {
     struct posix_log *log = flush->trace->log;

@@ -86,7 +86,7 @@ bool posix_log_facts_decode(struct posix_log_facts *facts, const uint8_t *payloa
 // The number of the error that a function of the log has returned; errno as it was left.
 int posix_log_errno(enum extract_code code);
 
-// writer.c: what goes to the log. Begins it anew, with the trace's attributes and names.
+// writer.c: what goes to the log. Begins it again, with the trace's attributes and names.
 int posix_log_begin(struct posix_trace *trace);
 // Says of the ring that is followed from here on.
 int posix_log_put_ring(struct posix_trace *trace);

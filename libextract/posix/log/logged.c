@@ -62,7 +62,7 @@ static int close_log(struct posix_trace *trace)
     return error ? error : closed;
 }
 
-// A record that is being written is waited for, and the event of the stop, but not for ever:
+// A record that is being written is waited for, and the event of the stop, but not forever:
 // firmware stops at its next trace point.
 static bool is_due(const struct posix_reader *r, unsigned waits)
 {

@@ -87,7 +87,7 @@ static void take_records(struct posix_recorded *r, const struct extract_log_bloc
     if (r->numbered && block->first != r->expected)
         break_off(r, true);
     size_t left = r->used - r->at;
-    r->numbered = true; // what a log that goes round held before is no gap of the stream
+    r->numbered = true; // what a log that wraps held before is no gap of the stream
     r->expected = block->first + block->count;
     if (left)
         memmove(r->bytes, r->bytes + r->at, left);

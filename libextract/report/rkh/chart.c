@@ -12,12 +12,12 @@ struct collector {
     struct extract_map states; // what an active object is in, as an index of `state` + 1
     uint64_t *state;
     size_t state_count, state_room;
-    uint64_t running; // the active object that processes an event; 0: none is known to
-    size_t next;      // place of the next row
-    uint64_t lost;    // frames, in front of the next row
-    bool gap, anew;   // frames are missing, the target began anew, in front of the next row
-    bool modulo;      // `lost` is one modulo 256
-    bool failed;      // out of memory
+    uint64_t running;    // the active object that processes an event; 0: none is known to
+    size_t next;         // place of the next row
+    uint64_t lost;       // frames, in front of the next row
+    bool gap, restarted; // frames are missing, the target began again, in front of the next row
+    bool modulo;         // `lost` is one modulo 256
+    bool failed;         // out of memory
 };
 
 static void add_row(struct collector *c, const struct chart_row *row)
@@ -58,9 +58,9 @@ static void add_gap(struct collector *c, const struct extract_event *event)
         add_row(c, &row);
     row.kind = CHART_BAND;
     row.type = NULL;
-    if (c->anew && c->chart->count)
+    if (c->restarted && c->chart->count)
         add_row(c, &row);
-    c->gap = c->anew = c->modulo = false;
+    c->gap = c->restarted = c->modulo = false;
     c->lost = 0;
 }
 
@@ -246,7 +246,7 @@ static void take_event(struct collector *c, const struct extract_event *event, b
         c->modulo |= event->field[0] == EXTRACT_LOSS_NUMBERS;
     }
     if (event->id == RKH_FWK_TCFG)
-        c->anew = true;
+        c->restarted = true;
     if (event->id >= RKH_SMA_GET && event->id <= RKH_SMA_LIFO)
         take_message(c, event, &derived, shown);
     else if (event->id == RKH_SM_STATE)
@@ -362,7 +362,7 @@ static void put_loss(const struct chart_row *row, struct extract_text *text)
 
 static void put_band(struct chart *chart, const struct chart_row *row, struct extract_text *text)
 {
-    extract_text_puts(text, row->type ? row->type->name : "the target begins anew");
+    extract_text_puts(text, row->type ? row->type->name : "the target was restarted");
     if (row->type && row->value) {
         extract_text_puts(text, ": ");
         naming_put(&chart->naming, EXTRACT_KIND_OBJECT, row->value, text);

@@ -25,10 +25,10 @@ static bool clear(struct trazer_names *names)
 
 bool trazer_names_take(struct trazer_names *names, const struct extract_event *event)
 {
-    struct extract_told told = {.anew = false};
+    struct extract_told told = {.restarted = false};
     if (!rkh_tell(event, &told))
         return true;
-    if (told.anew)
+    if (told.restarted)
         return clear(names);
     if (!told.name || names->bytes.used >= UINT32_MAX / 2)
         return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // target: the port for programs on Linux: memory shared with other processes, one lock, no system
 // call and no change of the signal mask at a trace point (but, once in 100 ms at most, where a ring
-// begins anew or is full, a look at whether its controller is there; and where a record that is
+// begins again or is full, a look at whether its controller is there; and where a record that is
 // open is in the way, each 64th time, one at whether its writer is). A signal handler that finds
 // its own thread in the critical section queues its event; the interrupted call writes it on
 // leaving. A handler may also leave the interrupted call for good (siglongjmp): what that left

@@ -109,7 +109,7 @@ has queue 'server->equeue' 536870920
 has actor l_isr_kbd 536873768
 has object l_isr_tick 536873769
 has function bsp_cli_req 7157
-# Each AO tells all states anew: 7 states in 19 records, 5 active objects in 17.
+# Each AO tells all states again: 7 states in 19 records, 5 active objects in 17.
 is "each object once" "$(grep -c '"type":"state"' "$work/objects") \
 $(grep -c '"type":"active object"' "$work/objects")" "7 5"
 

@@ -321,7 +321,7 @@ clears() {
     keys r
     until_true 5 eval '[ "$(window_of)" -lt 1500 ]' || say "$(window_of) events"
 }
-helps() { keys '?' && sees 'begin the window anew' && keys x && sees '^events/s'; }
+helps() { keys '?' && sees 'begin the window again' && keys x && sees '^events/s'; }
 widest() { shown | awk '{if (length($0) > most) most = length($0)} END {print most + 0}'; }
 resizes() {
     screen resize-window -x 50 -y 18
@@ -424,7 +424,7 @@ check "top: draws the screen" draws
 check "top: s, < and > sort" sorts
 check "top: p holds the screen" pauses
 check "top: f filters" filters
-check "top: r begins the window anew" clears
+check "top: r begins the window again" clears
 check "top: ? helps" helps
 check "top: the window changes its size" resizes
 check "top: ^Z and fg" stands_by

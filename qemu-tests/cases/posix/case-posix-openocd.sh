@@ -64,16 +64,16 @@ named() {
         "$ringside" status "$work/slow.log" | grep -qx 'flush error: 0' &&
         "$ringside" info "$work/slow.log" | grep -qx 'stream name: tank'
 }
-anew() {
+cleared() {
     asked clear && asked start || return 1
-    tcl "ringside record start $work/anew.log" >"$work/anew.out"
+    tcl "ringside record start $work/cleared.log" >"$work/cleared.out"
     sleep 1
     asked clear || return 1
     sleep 1
-    tcl ringside record stop >>"$work/anew.out"
-    "$ringside" info "$work/anew.log" >"$work/info" 2>"$work/err"
-    grep -qx 'resets: 1' "$work/info" && proven "$work/anew.log" && return 0
-    cat "$work/anew.out" "$work/info"
+    tcl ringside record stop >>"$work/cleared.out"
+    "$ringside" info "$work/cleared.log" >"$work/info" 2>"$work/err"
+    grep -qx 'resets: 1' "$work/info" && proven "$work/cleared.log" && return 0
+    cat "$work/cleared.out" "$work/info"
     return 1
 }
 flush() {
@@ -106,7 +106,7 @@ state_is() { [ "$(state)" -eq "$1" ]; }
 bind_until_full() {
     local at
     at=$(stream_at)
-    poke "$at + 96" 0 2 # released, to be bound anew with the policy "until full"
+    poke "$at + 96" 0 2 # released, to be bound again with the policy "until full"
     poke "$at + 92" $(($(peek "$at + 92") + 1))
     poke "$(symbol ringside_posix) + 20" 0xffffffff
     wait_for 10 state_is 0 && tcl ringside start >"$work/out" && wait_for 10 state_is 5
@@ -157,7 +157,7 @@ check "posix openocd: starts" start_storm
 check "posix openocd: slowly: recorded + lost = produced" slow
 check "posix openocd: names and status of its log" named
 check "posix openocd: fast: recorded + lost = produced" fast
-check "posix openocd: cleared meanwhile" anew
+check "posix openocd: cleared meanwhile" cleared
 check "posix openocd: a log that is flushed to" flushes
 check "posix openocd: ringside clear keeps a stream suspended that ran full" until_full live clear
 check "posix openocd: so does OpenOCD's own" until_full tcl ringside clear

@@ -88,7 +88,7 @@ static void test_lapped(void)
     end("I3 shutdown", trid);
 }
 
-// A reset of the target: its blocks are made anew. What was asked for is asked for again.
+// A reset of the target: its blocks are made again. What was asked for is asked for again.
 static void test_reset(void)
 {
     enum { GENERATION = 16 };

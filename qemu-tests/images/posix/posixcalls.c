@@ -15,7 +15,7 @@ enum verb {
     WHOLE,      // until this
     STORM,      // until the next order: `count` events each tick, numbered, as RECORD's are not
     NAME,       // registers the name, and gives the type
-    RENEW,      // makes the recorder's block anew
+    RENEW,      // makes the recorder's block again
     BOOT        // the same in memory that was cleared, and starts `count` streams itself
 };
 

@@ -62,7 +62,7 @@ void board_device_start(ULONG hz)
     pit_start(PIT1, PIT1_SOURCE, PRESCALE_LOG + 3, (PIT_HZ >> 3) / hz);
 }
 
-// PIT0 goes down and begins anew with each tick. Called at least once a tick, so that no reload is
+// PIT0 goes down and begins again with each tick. Called at least once a tick, so that no reload is
 // missed; with interrupts locked. Where a debugger or a busy host delays the tick by more than its
 // period, time is lost, but it never runs backwards.
 ULONG bout_port_stamp(void)

@@ -33,7 +33,7 @@ struct hook_ring {
 extern struct hook_ring ringside_hooks;
 
 // Begins an empty ring whose buffer has `bytes`, a power of two, and records from now on: until it
-// is full, or for ever, keeping the newest. BOUT_SIZE_ERROR: there is no such ring.
+// is full, or forever, keeping the newest. BOUT_SIZE_ERROR: there is no such ring.
 enum bout_status bout_hooks_open(uint32_t bytes, bool until_full);
 void bout_hooks_stop(void);
 void bout_hooks_start(void); // again, if a ring is open

@@ -159,7 +159,7 @@ extern ULONG _tx_trace_available_registry_entries;
 extern ULONG _tx_trace_registry_search_start;
 extern void (*_tx_trace_full_notify_function)(void *header);
 
-// For tests: events since recording was enabled, and how often the ring began anew.
+// For tests: events since recording was enabled, and how often the ring began again.
 extern volatile uint32_t bout_trace_inserted;
 extern volatile uint32_t bout_trace_wraps;
 
@@ -168,7 +168,7 @@ enum bout_status bout_trace_enable(void *area, ULONG size, ULONG registry_entrie
 enum bout_status bout_trace_disable(void);
 void bout_trace_filter(ULONG classes);   // these are not recorded any more
 void bout_trace_unfilter(ULONG classes); // these are
-// Called with interrupts locked each time that the ring is full and begins anew.
+// Called with interrupts locked each time that the ring is full and begins again.
 void bout_trace_full_notify(void (*notify)(void *header));
 // Ids from TX_TRACE_USER_EVENT_START to TX_TRACE_USER_EVENT_END.
 void bout_trace_user_event(ULONG id, ULONG info1, ULONG info2, ULONG info3, ULONG info4);

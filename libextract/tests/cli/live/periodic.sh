@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # periodic.sh: `ringside periodic` from its command line: what it refuses, the files that it writes,
-# what it does when some cannot be had, how it ends. The target is a board in QEMU, behind its
+# what it does when some cannot be read, how it ends. The target is a board in QEMU, behind its
 # gdbstub; the board that stands is what GDB dumps.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
 # shellcheck source=board.sh

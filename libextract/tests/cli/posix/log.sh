@@ -101,7 +101,7 @@ run report --event tick saved.ptr
 ticks "both are saved" 700
 
 runs ./logging loop.log 20000 2 1 # until full, loop
-check "a log that goes round" 0 no-err .
+check "a log that wraps" 0 no-err .
 run report loop.log
 check "the newest, with names" 0 out ' tick at=.* data=1F 4E 00 00$' no-out 'data=00 00 00 00$'
 run info loop.log

@@ -136,7 +136,7 @@ check "in order, none invented" 0
 run info lapped.log
 check "the losses are told" 3 out "^events lost: .*$lost"
 
-# ---- It begins anew ----
+# ---- It begins again ----
 rm -f reset.log
 record reset.log
 ask 10
@@ -190,7 +190,7 @@ check "and nothing is there twice" 0
 ask clear
 ask 3
 run flush flushed.log --pid "${pids[traced]}"
-check "a stream that began anew" 3 out '^flush: 3 events added, at least 0 lost$'
+check "a stream that began again" 3 out '^flush: 3 events added, at least 0 lost$'
 run info flushed.log
 check "with events that nobody knows the number of" 3 out '^events lost: unknown'
 run report flushed.log
@@ -206,7 +206,7 @@ read -r added lost < <(tr -c '0-9\n' ' ' <out)
 status=$((added + lost == 2000 ? 0 : 1))
 check "is continued by what is added and lost ($added and $lost)" 0
 run flush lapped.log --pid "${pids[traced]}"
-check "a log that goes round" 2 err 'lapped.log: '
+check "a log that wraps" 2 err 'lapped.log: '
 echo rubbish >rubbish.log
 run flush rubbish.log --pid "${pids[traced]}"
 check "no log" 2 err 'rubbish.log: '

@@ -519,7 +519,7 @@ static void loads_of_several_cores_are_not_drawn(void **state)
     take(&block, slots);
     produced += 3;
     assert_no_loads(&text);
-    lose(1, 0); // the window begins anew
+    lose(1, 0); // the window begins again
     share_load();
     assert_no_loads(&text);
     // Nothing is known of the cores of another ring.

@@ -92,7 +92,7 @@ static void what_one_run_lacks(void **state)
     }
 }
 
-// A target that starts, names things, works, and starts anew with another layout.
+// A target that starts, names things, works, and starts again with another layout.
 static void two_runs(struct stream *s)
 {
     stream_init(s, 1, 1, true);

@@ -107,7 +107,7 @@ static void test_cleared_meanwhile(void **state)
     look_close(&look);
 }
 
-// A ring that is opened anew behind the copy: its positions begin at 0 again, as they did before.
+// A ring that is opened again behind the copy: its positions begin at 0 again, as they did before.
 static size_t read_reopened(void *context, uint64_t address, void *buffer, size_t length)
 {
     struct hooks *h = &machine.hooks;

@@ -198,7 +198,7 @@ static void test_whole(void **state)
     }
 }
 
-// The recorder comes round between polls and then stands: the number is exact, in each place.
+// The recorder laps the reader between polls and then stands: the number is exact, in each place.
 static void test_laps(void **state)
 {
     struct recording r;
@@ -274,7 +274,7 @@ static void test_races(void **state)
         }
 }
 
-// It goes round between two words that are read, once and many times.
+// It wraps between two words that are read, once and many times.
 static void test_passed_by_words(void **state)
 {
     (void)state;
@@ -292,7 +292,7 @@ static void clear(void)
     hooks_word(h, HOOKS_RECORDS, h->records = 0);
 }
 
-// Cleared, opened anew with the same generation, and with more in it than there was: each is seen.
+// Cleared, opened again with the same generation, and with more in it than there was: each is seen.
 static void test_resets(void **state)
 {
     (void)state;

@@ -452,7 +452,7 @@ static void test_narrow_in_a_hole(void **state)
     look_close(&look);
 }
 
-// A recorder that begins anew with another clock, between the read that finds it and the next.
+// A recorder that begins again with another clock, between the read that finds it and the next.
 static uint32_t renewed_bits;
 
 static size_t read_renewed(void *context, uint64_t address, void *buffer, size_t length)

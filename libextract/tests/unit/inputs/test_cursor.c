@@ -107,7 +107,7 @@ static void spans_are_bounded(void **state)
     assert_int_equal(c.at, 10);
     c.failed = false;
     assert_null(extract_cursor_span(&c, UINT64_MAX));
-    assert_null(extract_cursor_span(&c, UINT64_MAX - 9)); // 10 + this goes round to 0
+    assert_null(extract_cursor_span(&c, UINT64_MAX - 9)); // 10 + this wraps to 0
     assert_true(c.failed);
     c.failed = false;
     assert_ptr_equal(extract_cursor_span(&c, 6), wall - 6);

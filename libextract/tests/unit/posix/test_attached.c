@@ -474,7 +474,7 @@ static void test_i1_torn(void **state)
             check_torn(rates[i], seed * 7919);
 }
 
-// ---- I: the target begins anew, its ring elsewhere ----
+// ---- I: the target begins again, its ring elsewhere ----
 
 static void test_i5_generation(void **state)
 {
@@ -500,7 +500,7 @@ static void test_i5_generation(void **state)
     leave_image();
 }
 
-// A reset of the target: its blocks are made anew. What was asked for is asked for again.
+// A reset of the target: its blocks are made again. What was asked for is asked for again.
 static void test_i4_reset(void **state)
 {
     struct image made = {.hz = 1000, .clock = 7};

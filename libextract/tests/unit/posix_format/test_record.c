@@ -298,8 +298,8 @@ static void test_whole(void **state)
     }
 }
 
-// The writer comes round between polls, and in the middle of them, now and then. (In the middle of
-// an event its count and its head differ: a target that runs is not met twice there.)
+// The writer laps the reader between polls, and in the middle of them, now and then. (In the middle
+// of an event its count and its head differ: a target that runs is not met twice there.)
 static void test_laps(void **state)
 {
     (void)state;
@@ -319,7 +319,7 @@ static void test_laps(void **state)
     }
 }
 
-// The writer goes round between two words that are read, of the stream block too, once and many
+// The writer wraps between two words that are read, of the stream block too, once and many
 // times; now and then it pauses.
 static void test_passed_by_words(void **state)
 {
@@ -371,7 +371,7 @@ static void test_open(void **state)
     }
 }
 
-// Cleared, and the firmware booted anew: each is marked, and nothing is taken for what it is not.
+// Cleared, and the firmware booted again: each is marked, and nothing is taken for what it is not.
 static void test_anew(void **state)
 {
     (void)state;

@@ -287,7 +287,7 @@ static void check_look(uint32_t ring_words, unsigned ratio)
     size_t count;
     begin(ring_words);
     image_bind(&image, 0, POSIX_TRACE_LOOP, 0);
-    for (unsigned i = 0; i < ring_words / HEAD_WORDS; i++) // it has gone round
+    for (unsigned i = 0; i < ring_words / HEAD_WORDS; i++) // it has wrapped
         put_record();
     set_off(ratio);
     look_open_memory(&look, image.memory, IMAGE_ADDRESS, NULL);
@@ -305,8 +305,8 @@ static void test_look(void **state)
     for_each_ratio(check_look);
 }
 
-// The writer comes round at any word of what is copied, to any word of it: all proofs but the tail
-// let some of that through.
+// The writer laps the reader at any word of what is copied, to any word of it: all proofs but the
+// tail let some of that through.
 static void test_bursts(void **state)
 {
     (void)state;

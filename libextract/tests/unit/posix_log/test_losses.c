@@ -124,7 +124,7 @@ static void test_h70_each_gap_is_exact(void **state)
     assert_int_equal(s.had + s.lost, ROUNDS * EVENTS + 1); // START
 }
 
-// What is flushed before it is overwritten is no loss, however often the ring goes round.
+// What is flushed before it is overwritten is no loss, however often the ring wraps.
 static void test_h71_none_is_lost(void **state)
 {
     (void)state;
@@ -233,8 +233,8 @@ static void test_h75_a_writer_in_each_read(void **state)
                 check_writer_in(read, again, added[k]);
 }
 
-// A writer that never rests comes round again before a block of the log is full: that events are
-// missing is told in each place, though no number is known.
+// A writer that never rests laps the reader again before a block of the log is full: that events
+// are missing is told in each place, though no number is known.
 static void test_h76_a_writer_that_never_rests(void **state)
 {
     (void)state;

@@ -332,7 +332,7 @@ static size_t read_generations(int fd, uint32_t *generations, size_t room)
     return count;
 }
 
-// Clearing: what follows belongs to a ring that begins anew, and the log says so, with what the
+// Clearing: what follows belongs to a ring that begins again, and the log says so, with what the
 // stream was made with.
 static void check_clear(int policy)
 {

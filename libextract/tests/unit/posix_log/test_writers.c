@@ -264,7 +264,7 @@ static void test_h34_later_names(void **state)
 
 // ---- while it is written ----
 
-// A reader has what was there when it came; who comes later has more, of one that goes round the
+// A reader has what was there when it came; who comes later has more, of one that wraps the
 // newest. What is overwritten meanwhile is told of, and never taken for something else.
 static void check_reading(int policy, size_t log_size)
 {

@@ -115,7 +115,7 @@ static void test_empty(void **state)
     }
 }
 
-// Found empty, and gone round before the next look: what is missing began behind START.
+// Found empty, and wrapped before the next look: what is missing began behind START.
 static void test_empty_then_lapped(void **state)
 {
     (void)state;

@@ -73,7 +73,7 @@ static void test_thinking(void **state)
     end();
 }
 
-// What the ring holds at a stop is had at that stop, also when the writer came round exactly.
+// What the ring holds at a stop is had at that stop, also when the writer is exactly one lap ahead.
 static void test_all_of_it(void **state)
 {
     static const uint64_t runs[] = {SLOTS, 10 * SLOTS, SLOTS - 1, 5 * SLOTS + 77, SLOTS, 3};

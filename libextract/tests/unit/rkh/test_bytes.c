@@ -322,7 +322,7 @@ static void test_reports(void **state)
     extract_log_free(log);
 }
 
-// The writer comes round between polls: how many frames are missing is known by their numbers.
+// The writer laps the reader between polls: how many frames are missing is known by their numbers.
 static void test_laps(void **state)
 {
     struct recording r;
@@ -385,7 +385,7 @@ static void test_races(void **state)
         race(paces[i]);
 }
 
-// The target begins anew, and its frames count from 0 again.
+// The target was restarted, and its frames count from 0 again.
 static void test_reset(void **state)
 {
     struct recording r;
@@ -414,7 +414,7 @@ static void test_reset(void **state)
     close_replay(replay);
 }
 
-// A target that does not answer, and answers again: it may have gone round exactly.
+// A target that does not answer, and answers again: it may be exactly one lap ahead.
 static void test_gone(void **state)
 {
     struct recording r;

@@ -215,7 +215,7 @@ static void test_gaps(void **state)
     put_processed(6); // 254
     rkh_raw(&stream, "\x7e", 1);
     rkh_hex(&stream, ALL_ON);
-    put_processed(0); // the target began anew
+    put_processed(0); // the target began again
     rkh_hex(&stream, ALL_ON);
     put_processed(1); // it did not
     look_at(&look, "");
@@ -231,7 +231,7 @@ static void test_gaps(void **state)
     look_close(&look);
 }
 
-// The stamps of a second run begin anew, and the time goes on.
+// The stamps of a second run begin again, and the time goes on.
 static void test_runs(void **state)
 {
     static const uint64_t ticks[] = {0, 0, 10, 10, 10, 14};

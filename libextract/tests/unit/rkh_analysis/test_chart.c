@@ -88,7 +88,7 @@ static void test_restart(void **state)
     stream_put(&s, 107, "00000020");
     check_text(&s, "environment,\ne1 [label=\"0x20000000\"];\n\n"
                    "environment>environment: defer PAUSE; # 1.010\n"
-                   "...: the target begins anew; # 1.010\n"
+                   "...: the target was restarted; # 1.010\n"
                    "e1>e1: guard is false; # 1.010\n");
 }
 

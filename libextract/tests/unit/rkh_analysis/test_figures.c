@@ -268,7 +268,7 @@ static void test_assertions(void **state)
           "{\"module\":\"a\\u001b<\",\"line\":1,\"seq\":2,\"ticks\":10}]");
 }
 
-// The target begins anew: nothing that waited then is taken now.
+// The target begins again: nothing that waited then is taken now.
 static void test_restart(void **state)
 {
     struct stream s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Logs in which what addresses and stamps mean changes: a log that another firmware continues,
-// renamed objects, a ring that cannot be read, a writer that comes round. Truth: the logs are made
-// by hand, block by block; what must come out stands beside them.
+// renamed objects, a ring that cannot be read, a writer that laps the reader. Truth: the logs are
+// made by hand, block by block; what must come out stands beside them.
 #include "tests/unit/log_builder.h"
 #include "tests/unit/scratch.h"
 
@@ -311,7 +311,7 @@ static void test_damaged_repeat(void **state)
     assert_int_equal(fclose(damaged), 0);
 }
 
-// The writer of a LOOP log comes round while it is read: blocks are dropped, and nothing is
+// The writer of a LOOP log wraps while it is read: blocks are dropped, and nothing is
 // damaged.
 static void test_overtaken(void **state)
 {
@@ -342,7 +342,7 @@ static void test_overtaken(void **state)
         const struct extract_event *events = log_events(&look, &count);
         for (size_t i = 0; i < count; i++)
             assert_int_not_equal(events[i].id, EXTRACT_ID_DAMAGED);
-        assert_true(count > 0 || turn > 13); // the writer came round to all of it by then
+        assert_true(count > 0 || turn > 13); // the writer has dropped all of it by then
         assert_int_equal(look.info->entries_damaged, 0);
         assert_int_equal(look.info->log->unreadable, 0);
         assert_int_equal(look.info->log->status.damaged, 0);

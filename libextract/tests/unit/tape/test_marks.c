@@ -82,7 +82,7 @@ static void test_every_mark(void **state)
         assert_int_equal(mark->context, EXTRACT_RECORDER);
         assert_true(extract_event_is_mark(mark) && !extract_event_is_mark(entry));
         assert_int_equal(mark->seq, i);
-        // The stamps begin anew behind the reset: no time is known to have passed there.
+        // The stamps begin again behind the reset: no time is known to have passed there.
         uint64_t ticks = i < 3 ? 10 * i : 10 * (i - 1);
         assert_event(entry, 88, i, ticks, marks[i].flags);
         assert_line("report", marks[i].name);

@@ -61,7 +61,7 @@ static void check_times(uint64_t hz)
 
 enum { MS = 1000000, START_WALL = 1000 };
 
-// A tick is a microsecond, the clock goes round every 65.536 ms, and a poll comes every 10 ms.
+// A tick is a microsecond, the clock wraps every 65.536 ms, and a poll comes every 10 ms.
 static void short_turns(unsigned blocks)
 {
     begin(0xFFFF);
@@ -132,7 +132,7 @@ static void test_idle_for_turns(void **state)
     check_times(0);
 }
 
-// A clock that goes round faster than the host reads: where nothing is missing the stamps are
+// A clock that wraps faster than the host reads: where nothing is missing the stamps are
 // right, however late the host was.
 static void test_late_polls(void **state)
 {
@@ -161,7 +161,7 @@ static void test_down_clock(void **state)
     check_times(0);
 }
 
-// A target that starts anew has no more time than the host says.
+// A target that starts again has no more time than the host says.
 static void test_reset(void **state)
 {
     size_t count;

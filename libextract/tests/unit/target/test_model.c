@@ -382,7 +382,7 @@ static void step(struct reader *r)
         r->pc = GENERATION_AGAIN;
         break;
     default:
-        assert_true(word == r->generation || plan.ask == TO_CLEAR); // then it begins anew
+        assert_true(word == r->generation || plan.ask == TO_CLEAR); // then it begins again
         r->pc = END;
     }
 }

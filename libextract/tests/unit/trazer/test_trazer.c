@@ -127,7 +127,7 @@ static void check_text(const struct stream *s, const char *expected)
     extract_text_free(&text);
 }
 
-// Names hold from their record on, and until the target begins anew.
+// Names hold from their record on, and until the target begins again.
 static void test_names(void **state)
 {
     struct stream s;
