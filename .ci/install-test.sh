@@ -142,6 +142,17 @@ functions_have_pages() {
     done <"$root/functions"
 }
 
+# whatis(1) and apropos(1) find each page, and no page has the name of another program's.
+whatis_reads_pages() {
+    local page
+    find "$root/dest/usr/share/man" -type f >"$root/pages"
+    [ "$(wc -l <"$root/pages")" -gt 20 ] || return 1
+    while read -r page; do
+        [[ ${page##*/} =~ ^(ringside|posix_trace|extract_) ]] || { echo "$page" && return 1; }
+        grep -q '^\.so ' "$page" || lexgrog "$page" >/dev/null || { echo "$page" && return 1; }
+    done <"$root/pages"
+}
+
 nothing_is_left() {
     $make --no-print-directory uninstall DESTDIR="$root/dest" PREFIX=/usr || return 1
     find "$root/dest" ! -type d -o -path '*ringside*' -o -path '*extract*' | tee "$root/left"
@@ -160,4 +171,5 @@ check "templates are installed" templates_are_there
 check "examples build with what is installed, and run" examples_build
 check "the recorder builds with what is installed" recorder_builds
 check "each function of <trace.h> has a man page" functions_have_pages
+check "whatis reads each man page" whatis_reads_pages
 check "uninstall leaves nothing" nothing_is_left

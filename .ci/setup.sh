@@ -28,6 +28,7 @@ test             clang                       clang
 test             /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a  libclang-rt-dev
 test             clang-format                clang-format
 test             ctags                       universal-ctags
+test             lexgrog                     man-db
 test             jq                          jq
 test             babeltrace2                 babeltrace2
 test             valgrind                    valgrind
