@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// follow: following a ring of bytes by the writer's pointer alone (RKH). In: that pointer, the
-// array. Out: what is new, as it lies there; losses, where the writer lapped the reader.
+// follow: follows a ring of bytes that has no counts (RKH), by the writer's pointer alone. It emits
+// new bytes as they are stored, and a loss where the writer has lapped the reader.
 //
-// The writer stores one byte after the other, round and round. The newest bytes of a poll are the
-// anchor of the next: they are the last that a writer that wraps comes to, so that while they
-// stand, before and behind a read, nothing that was read was written over. Where they do not, the
-// newest bytes are taken, as many as can be proven; the numbers of the entries on both sides say
+// The writer stores one byte after the other. The newest bytes that a poll reads are the anchor of
+// the next poll. A writer that wraps overwrites them last: if they are unchanged before and after a
+// read, nothing that was read was overwritten in between. If they have changed, the newest bytes
+// are taken, as many as can be verified. The numbers of the entries on both sides of the gap tell
 // how many are missing, modulo 256.
 #include "base/cursor.h"
 #include "follow/internal.h"

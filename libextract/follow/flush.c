@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// follow: one pass that continues a log. In: a ring, a log that is there. Out: in the log, what the
-// ring holds and the log does not.
+// follow: continues a log by one pass over a ring (`ringside flush`): the log gets what the ring
+// holds and the log does not.
 //
-// What the log has is told by its newest entries: where they stand in the ring, everything behind
-// them is new. Where they do not, all of it is, and something may be missing in front.
+// The newest entries of the log are searched in the ring. If they are found there, everything after
+// them is new. Otherwise everything in the ring is new, and entries between the two are lost. How
+// many, the positions of both ends tell: where the log's last recording ended, it has noted its
+// position in the ring.
 #define _GNU_SOURCE // memmem
 #include "follow/internal.h"
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// follow: what the files of this room share. In: a live ring. Out: blocks for a log and a sink.
+// follow: declarations that the files of this room share. See recorder.c for how a ring is
+// followed.
 #ifndef EXTRACT_FOLLOW_INTERNAL_H
 #define EXTRACT_FOLLOW_INTERNAL_H
 
@@ -16,57 +17,58 @@ enum {
     RECORD_BUFFER = 256 * 1024 // bytes of one read, at most
 };
 
-// link_model.c: what a read costs, from reads of two kinds: those of a few words, and long ones.
+// link_model.c: what a read costs.
 struct link_kind {
-    double bytes, ns; // moving averages
-    uint64_t count;
+    double bytes, ns; // moving averages of the size and the time of a read
+    uint64_t count;   // reads so far
 };
 
 struct link_model {
-    struct link_kind words, spans;
-    double work; // ns of a poll that are not reading
+    struct link_kind words, spans; // reads of a few words, and long ones
+    double work;                   // ns of a poll that are not spent in reads
 };
 
 void link_model_note(struct link_model *link, uint64_t bytes, uint64_t ns);
 double link_model_latency(const struct link_model *link); // ns
-double link_model_rate(const struct link_model *link);    // bytes a nanosecond
-// ns that a poll takes with `entries` new entries.
+double link_model_rate(const struct link_model *link);    // bytes per nanosecond
+// Returns the ns that a poll takes that finds `entries` new entries.
 double link_model_poll(const struct link_model *link, const struct extract_ring *ring,
                        double entries);
-// Entries a nanosecond that can be followed without a loss, with that ring, if `late` ns may pass
-// before a poll that is due begins.
+// Returns the entries per nanosecond that can be recorded from this ring without a loss, if a poll
+// may begin `late` ns after it is due.
 double link_model_followed(const struct link_model *link, const struct extract_ring *ring,
                            double late);
-// Entries a nanosecond that the link transfers, whatever the ring.
+// Returns the entries per nanosecond that the link transfers, however large the ring is.
 double link_model_fastest(const struct link_model *link, const struct extract_ring *ring);
-// Entries of a ring that is large enough for a load, in entries a nanosecond; UINT32_MAX: the link
-// is too slow for any.
+// Returns how many entries a ring must hold for a load in entries per nanosecond; UINT32_MAX: the
+// link is too slow for any ring.
 uint32_t link_model_ring_wanted(const struct link_model *link, const struct extract_ring *ring,
                                 double load);
 
 // poll_interval.c: when to poll.
 struct poll_interval {
-    uint64_t period;       // ns; 0: back to back
-    uint64_t last;         // time of the last look, 0: none
-    uint64_t head;         // the writer's place then
-    double load;           // entries a nanosecond, lately
-    double peak;           // the same, falling slowly
-    uint64_t interval;     // ns from the look before the last one to the last one
-    uint64_t made;         // entries in it
-    uint64_t window_start; // of the count for people
-    uint64_t window_head;
-    double window_more; // entries in it beyond the writer's places, as bursts show
-    uint64_t per_second;
-    bool is_estimate; // `per_second`
+    uint64_t period;       // ns between polls; 0: back to back
+    uint64_t last;         // time of the last look; 0: there was none
+    uint64_t head;         // the writer's place at the last look
+    double load;           // entries per nanosecond, a moving average
+    double peak;           // the highest load, falling slowly
+    uint64_t interval;     // ns between the last two looks
+    uint64_t made;         // entries written between the last two looks
+    uint64_t window_start; // time when the count for the live line began
+    uint64_t window_head;  // the writer's place then
+    double window_more;    // entries since then beyond the writer's places, as bursts show
+    uint64_t per_second;   // entries, for the live line
+    bool is_estimate;      // `per_second` rests on entries beyond the writer's places
 };
 
-// The writer was seen at `head`.
+// Notes that the writer was seen at `head`.
 void poll_interval_look(struct poll_interval *pace, uint64_t now, uint64_t head);
-// Numbers of entries rise by `entries`: whole laps that were found out only now.
+// Adds whole laps, `entries` in all, that were found out only now.
 void poll_interval_shift(struct poll_interval *pace, uint64_t entries);
-// The writer made `entries` in `ns`, less than a lap: the load between two reads of its position.
+// Notes that the writer made `entries`, less than a lap, in the `ns` between two reads of its
+// place.
 void poll_interval_note_burst(struct poll_interval *pace, uint64_t entries, uint64_t ns);
-// What was before says nothing of what comes.
+// Forgets the load: the ring is another one.
 void poll_interval_start(struct poll_interval *pace);
 void poll_interval_choose(struct poll_interval *pace, const struct link_model *link,
                           const struct extract_ring *ring);
@@ -79,7 +81,7 @@ struct ring_clock {
     uint64_t stamp;       // raw, as stored
     uint64_t time_ns;     // the host's clock at the poll that added it
     double entries;       // in stretches without a gap, between polls; old ones count less
-    double ticks, ns;     // of the target's clock and of the host's, in the same stretches
+    double ticks, ns;     // that these stretches took, by the target's clock and by the host's
     uint64_t new_entries; // added since the last poll, over `new_ticks`
     double new_ticks;
     bool has_gap; // since the last poll
@@ -106,17 +108,17 @@ enum extract_code record_put_program(struct extract_log_writer *log,
                                      const struct extract_symbols *symbols,
                                      struct extract_error *error);
 
-// output.c: blocks to the log and to the sink.
+// output.c: sends blocks to the log and to the sink.
 struct out {
     struct extract_log_writer *log;
     extract_record_sink *sink;
     void *context;
-    uint64_t number;   // of the next entry
-    uint64_t unlogged; // entries that the log had no room for, those of such losses too
-    uint64_t modulo;   // of that number (extract_log_block.modulo)
-    uint64_t wall;     // of the last look at the target
-    bool is_held;      // a debugger holds the target between polls
-    enum log_loss_sum loss_sum;
+    uint64_t number;            // number of the next entry
+    uint64_t unlogged;          // entries that the log had no room for, lost ones included
+    uint64_t modulo;            // modulus of `unlogged` (extract_log_block.modulo)
+    uint64_t wall;              // host's time of the last look at the target, ns since 1970 (UTC)
+    bool is_held;               // a debugger holds the target between polls
+    enum log_loss_sum loss_sum; // of this recording, whatever the log had room for
     struct extract_record_status *status;
 };
 

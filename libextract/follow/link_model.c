@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// follow: what the link can do. In: bytes and times of reads. Out: latency, rate, and the load that
-// can be followed with them.
+// follow: a model of the debug link, from the sizes and times of reads: its latency, its rate, and
+// the load that can be recorded through it.
 //
-// The model: a read costs a latency and a time a byte. A poll with new entries is a read of the
-// writer's place, one of the entries, one of the anchor.
+// In the model, a read costs a latency and a time per byte. A poll that finds new entries makes
+// three reads: the writer's place, the entries, and the anchor.
 #include "follow/internal.h"
 
 enum {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// follow: the registry of objects. In: the addresses that events name. Out: its bytes, read again
-// when it may know more.
+// follow: keeps the log's copy of the registry of objects up to date. It reads the registry again
+// when an entry names an address that the last copy does not have, but not more often than a caller
+// can afford.
 #include "follow/internal.h"
 #include <stdlib.h>
 #include <string.h>

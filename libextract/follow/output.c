@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// follow: what leaves the recorder. In: entries, losses and marks. Out: blocks, to the log first
-// and then to the sink; entries that the log had no room for are a loss of their own.
+// follow: sends entries, losses and marks to the log and then to the sink, as blocks. It numbers
+// the entries, those that are certainly lost included.
+//
+// If the log takes a block only in part, or not at all (the disk is full), what is missing becomes
+// a loss of its own, which is written in front of the next block.
 #include "log/block.h"
 #include "follow/internal.h"
 #include <stdlib.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// follow: when to poll. In: the writer's places over time, and what the link can do. Out: the
-// period, which falls with the load.
+// follow: chooses when to poll next, from the load that was seen and from what the link can do.
+//
+// The estimate of the load rises at once and falls slowly: polling late loses entries, polling
+// early only costs bandwidth. The period is such that a poll that begins late still finds
+// everything.
 #include "base/now.h"
 #include "follow/internal.h"
 

@@ -1,8 +1,31 @@
 // SPDX-License-Identifier: MIT
-// follow: the recorder. In: a memory that is live, symbols. Out: blocks, a status, advice.
+// follow: the recorder, which polls a ring while its target runs. Callers open it with a memory and
+// symbols, poll it when it is due, and finish it; blocks go to a log and to a sink.
 //
-// A poll looks at the writer's place and does what that asks for: follow it (slot_ring.c), wait, or
-// begin again.
+// What a poll does depends on what is known of the ring:
+//
+//              found                 first entries taken
+//   SEARCHING -------> NOTHING READ ---------------------> FOLLOWING ---+
+//       ^                   |                               |       ^   | lapped: resync
+//       |                   v                               v       +---+
+//       +----- the header is gone, or the ring begins again
+//
+//   SEARCHING      !has_ring. Each poll looks for the ring. Absence is not an error.
+//   NOTHING READ   has_ring && nothing_read. The place of the next entry is not known. After a
+//                  reset (ring_was_replaced), what the new ring has overwritten is lost.
+//   FOLLOWING      has_ring && !nothing_read. Entries up to `next` have been read, those up to
+//                  `due` are out. The anchor is the newest entry (or the newest bytes) that was
+//                  read. As long as it is found again, nothing after it was overwritten.
+//                  After a lap, a resync takes the newest entries that can be verified, and the
+//                  gap before them is a loss. If the writer is too fast even for that, the next
+//                  poll tries again (resync_pending).
+//
+// Two conditions lie across these. The target may not respond (status.gone): nothing else changes,
+// and if the anchor is found again when it does, nothing was lost. The trace may be disabled: what
+// is left of it is read (until `drained`), and when it is enabled again, the recorder searches.
+//
+// Slot rings are followed by slot_ring.c and resync.c, byte rings without counts by byte_ring.c,
+// and byte rings whose header counts by counted_ring.c.
 #include "base/cursor.h"
 #include "base/now.h"
 #include "follow/internal.h"
@@ -23,7 +46,7 @@ enum {
     MAX_FAILED_READS = 32   // polls in vain for what a trace that is off has left
 };
 
-// What an emptied or moved ring proves, and no more.
+// This is what an emptied or moved ring proves, and no more.
 #define RESET_TEXT "the target was reset, or its trace enabled again"
 
 uint64_t record_now(const struct extract_recorder *r)

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-// follow: proven entries on their way out, and the jump to the newest when there is no way from
-// those before. In: spans. Out: entries, losses.
+// follow: emits verified entries of a slot ring. After a lap, it skips to the newest entries that
+// can still be read safely, and reports the gap before them as a loss.
+//
+// How large the gap is, the ring does not tell: it is known modulo the ring's slots, from the
+// positions of the last entry before and the first one after. Only if the clock counts events is it
+// exact. Entries among the newest that services may still fill in are held back until another read
+// finds them unchanged, or RECORD_HELD newer ones have been written.
 #include "follow/internal.h"
 #include <string.h>
 

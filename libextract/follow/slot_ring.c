@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// follow: following the writer. In: its place, right after a look. Out: the entries up to there,
-// read from behind the last known one on.
+// follow: reads the entries of a slot ring from the last known one to the writer's place. The
+// recorder calls it right after it has read that place.
 //
 // All in one read, as long as the writer cannot lap the reader meanwhile. Else in parts that are
 // proven one by one; when the writer is too near, the newest are worth more than the oldest.
