@@ -107,6 +107,7 @@ extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli
 // commands.c: the table. NULL behind the last, and when there is none of that name.
 const struct cli_command *cli_command_at(size_t i);
 const struct cli_command *cli_command_find(const char *name);
+int cli_command_refuse(const char *name); // an unknown one; returns CLI_USAGE
 
 // options.c: parses all arguments. False: a message has been printed.
 bool cli_options_parse(struct cli_options *options, int argc, char **argv);
@@ -192,6 +193,12 @@ int cli_output_close(struct cli_output *output, int status);
 int cli_complain(const struct extract_error *error);
 // As extract_error_set and cli_complain, for faults in the arguments: CLI_USAGE.
 int cli_refuse(const char *what, const char *hint, const char *why);
+// Returns the word that is nearest to `word` by its letters, of known(0), known(1) … up to NULL, or
+// NULL: at most two letters differ, and fewer than half of them.
+const char *cli_nearest(const char *word, const char *(*known)(size_t i));
+// Prints that a word is an unknown one of its kind ("command"), and the nearest that is known, if
+// not NULL. Returns CLI_USAGE.
+int cli_refuse_unknown(const char *word, const char *kind, const char *nearest);
 
 // look.c: one trace, opened as the options say.
 struct cli_look {

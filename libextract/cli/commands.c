@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: the table of commands, and nothing else.
+// cli: the table of commands, and how they are found.
 #include "cli/cli.h"
 #include <string.h>
 
@@ -22,4 +22,15 @@ const struct cli_command *cli_command_find(const char *name)
         if (!strcmp(command->name, name) || (command->alias && !strcmp(command->alias, name)))
             return command;
     return NULL;
+}
+
+static const char *name_at(size_t i)
+{
+    const struct cli_command *command = cli_command_at(i);
+    return command ? command->name : NULL;
+}
+
+int cli_command_refuse(const char *name)
+{
+    return cli_refuse_unknown(name, "command", cli_nearest(name, name_at));
 }

@@ -56,7 +56,7 @@ static int run(struct cli_options *options)
         return cli_refuse("command", "see ringside --help", "none is given");
     const struct cli_command *command = cli_command_find(name);
     if (!command)
-        return cli_refuse(name, "see ringside --help", "there is no such command");
+        return cli_command_refuse(name);
     int status = check_options(command, options);
     return status ? status : command->run(options);
 }

@@ -422,12 +422,27 @@ static bool set_option(struct cli_options *options, int option, const char *valu
     }
 }
 
+static const char *long_name_at(size_t i)
+{
+    return long_options[i].name;
+}
+
 static bool refuse_option(int found, const char *argument)
 {
-    char name[3] = {'-', (char)optopt, 0};
+    char name[3] = {'-', (char)optopt, 0}, nearest[40];
     bool is_short = optopt > ' ' && optopt < 0x7f;
-    cli_refuse(is_short ? name : argument, "see ringside --help",
-               found == ':' ? "its value is missing" : "there is no such option");
+    if (found == ':') {
+        cli_refuse(is_short ? name : argument, "see ringside --help", "its value is missing");
+        return false;
+    }
+    const char *known = NULL;
+    if (!is_short && strncmp(argument, "--", 2) == 0) {
+        snprintf(nearest, sizeof nearest, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
+        known = cli_nearest(nearest, long_name_at);
+    }
+    if (known)
+        snprintf(nearest, sizeof nearest, "--%s", known);
+    cli_refuse_unknown(is_short ? name : argument, "option", known ? nearest : NULL);
     return false;
 }
 

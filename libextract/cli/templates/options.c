@@ -226,7 +226,7 @@ static bool refuse_option(int found, const char *argument)
     char name[3] = {'-', (char)optopt, 0};
     bool is_short = optopt > ' ' && optopt < 0x7f;
     cli_refuse(is_short ? name : argument, "see ringside templates --help",
-               found == ':' ? "its value is missing" : "there is no such option");
+               found == ':' ? "its value is missing" : "unknown option");
     return false;
 }
 

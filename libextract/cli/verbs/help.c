@@ -41,8 +41,7 @@ static int run(const struct cli_options *options)
     if (options->input_count) {
         command = cli_command_find(options->inputs[0]);
         if (!command)
-            return cli_refuse(options->inputs[0], "see ringside --help",
-                              "there is no such command");
+            return cli_command_refuse(options->inputs[0]);
     }
     cli_output_open(&output);
     if (command)

@@ -108,7 +108,17 @@ check "last without a number" 1 err 'ringside last N INPUT'
 run last x "$trx"
 check "last of garbage" 1 err 'it is not a number'
 run "$trx" report
-check "the command comes first" 1 err 'there is no such command'
+check "the command comes first" 1 err 'unknown command; see ringside --help$'
+run inof "$trx"
+check "a command with letters exchanged" 1 err "inof: unknown command; use 'info', or see"
+run help recrod
+check "help of such a command" 1 err "recrod: unknown command; use 'record', or see"
+run report --evnet=4096 "$trx"
+check "an option with letters exchanged" 1 err "\-\-evnet=4096: unknown option; use '--event', or"
+run report --tread main "$trx"
+check "an option with a letter missing" 1 err "\-\-tread: unknown option; use '--thread', or"
+run report --x "$trx"
+check "an option that is like no other" 1 err '\-\-x: unknown option; see ringside --help$'
 run --event 'queue*' report "$trx" --thread main --last 1 --no-header
 check "options stand anywhere" 0 out 'queue receive' no-out 'queue send'
 run report --thread nobody "$trx"

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// cli: finds what a user probably meant by a word that is not known, among the words that are.
+#include "cli/cli.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { LETTERS_MAX = 24, EDITS_MAX = 2 };
+
+static unsigned min(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+// Returns how many letters must be added, removed, replaced, or exchanged with their neighbor to
+// make one word of the other; both have at most LETTERS_MAX.
+static unsigned edits_between(const char *from, const char *to)
+{
+    unsigned rows[3][LETTERS_MAX + 1] = {{0}};
+    unsigned *before = rows[0], *last = rows[1], *row = rows[2];
+    size_t from_length = strlen(from), to_length = strlen(to);
+    for (size_t k = 0; k <= to_length; k++)
+        last[k] = (unsigned)k;
+    for (size_t i = 1; i <= from_length; i++) {
+        row[0] = (unsigned)i;
+        for (size_t k = 1; k <= to_length; k++) {
+            bool is_swap = i > 1 && k > 1 && from[i - 1] == to[k - 2] && from[i - 2] == to[k - 1];
+            row[k] = min(min(last[k], row[k - 1]) + 1, last[k - 1] + (from[i - 1] != to[k - 1]));
+            row[k] = is_swap ? min(row[k], before[k - 2] + 1) : row[k];
+        }
+        unsigned *free_row = before;
+        before = last;
+        last = row;
+        row = free_row;
+    }
+    return last[to_length];
+}
+
+const char *cli_nearest(const char *word, const char *(*known)(size_t i))
+{
+    const char *candidate, *nearest = NULL;
+    size_t length = strlen(word);
+    unsigned least = EDITS_MAX + 1;
+    for (size_t i = 0; length <= LETTERS_MAX && (candidate = known(i)); i++) {
+        if (strlen(candidate) > LETTERS_MAX)
+            continue;
+        unsigned edits = edits_between(word, candidate);
+        if (edits < least && edits * 2 < length) {
+            least = edits;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}
+
+int cli_refuse_unknown(const char *word, const char *kind, const char *nearest)
+{
+    char hint[96] = "see ringside --help", why[48];
+    if (nearest)
+        snprintf(hint, sizeof hint, "use '%s', or see ringside --help", nearest);
+    snprintf(why, sizeof why, "unknown %s", kind);
+    return cli_refuse(word, hint, why);
+}
