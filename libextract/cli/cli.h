@@ -112,7 +112,10 @@ int cli_command_refuse(const char *name); // an unknown one; returns CLI_USAGE
 // options.c: parses all arguments. False: a message has been printed.
 bool cli_options_parse(struct cli_options *options, int argc, char **argv);
 void cli_options_free(struct cli_options *options);
-void cli_options_help(struct extract_text *text);
+// option_table.c: the options that a command takes; NULL: all of them.
+void cli_options_help(struct extract_text *text, const struct cli_command *command);
+// The long names of the options that a command takes, each after a blank.
+void cli_options_names(struct extract_text *text, const struct cli_command *command);
 
 // reporting.c: options of report and last, which have these codes where they have no letter.
 enum { CLI_OPT_COMPAT = 128, CLI_OPT_DIALECT, CLI_OPT_TEMPLATES_ONLY, CLI_OPT_PAGER };

@@ -2,177 +2,15 @@
 // cli: options. In: arguments in any order (IEEE Std 1003.1-2017, 12.2, with long options and
 // permutation as getopt_long does them). Out: struct cli_options.
 #define _GNU_SOURCE // asprintf
-#include "cli/cli.h"
+#include "cli/option_table.h"
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    OPT_ELF = 256,
-    OPT_FORMAT,
-    OPT_HOOK,
-    OPT_RKH,
-    OPT_VIEW,
-    OPT_LISTEN,
-    OPT_BAUD,
-    OPT_FOLLOW,
-    OPT_SAVE,
-    OPT_HZ,
-    OPT_RING,
-    OPT_STREAM,
-    OPT_MODULUS,
-    OPT_USER_EVENTS,
-    OPT_JSON,
-    OPT_NO_HEADER,
-    OPT_COLOR,
-    OPT_COST,
-    OPT_OPENOCD,
-    OPT_REMOTE,
-    OPT_PID,
-    OPT_TARGET,
-    OPT_TIMEOUT,
-    OPT_DELAY,
-    OPT_COUNT,
-    OPT_BATCH,
-    OPT_POLICY,
-    OPT_SIZE,
-    OPT_EVERY,
-    OPT_FOR,
-    OPT_UNTIL,
-    OPT_SYNC,
-    OPT_KEEP,
-    OPT_FILTER // + enum extract_filter_word
-};
-
 // Beside those that are arguments: the N of last, times of -O, dates.
 enum { MORE_CONDITIONS = 5, BAUD_MOST = 100000000 };
-
-static const struct option long_options[] = {
-    {"elf", required_argument, NULL, OPT_ELF},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"hook", required_argument, NULL, OPT_HOOK},
-    {"rkh", required_argument, NULL, OPT_RKH},
-    {"view", required_argument, NULL, OPT_VIEW},
-    {"listen", optional_argument, NULL, OPT_LISTEN},
-    {"baud", required_argument, NULL, OPT_BAUD},
-    {"follow", no_argument, NULL, OPT_FOLLOW},
-    {"save", required_argument, NULL, OPT_SAVE},
-    {"hz", required_argument, NULL, OPT_HZ},
-    {"ring", required_argument, NULL, OPT_RING},
-    {"stream", required_argument, NULL, OPT_STREAM},
-    {"pid", required_argument, NULL, OPT_PID},
-    {"modulus", required_argument, NULL, OPT_MODULUS},
-    {"user-events", required_argument, NULL, OPT_USER_EVENTS},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"no-header", no_argument, NULL, OPT_NO_HEADER},
-    {"color", optional_argument, NULL, OPT_COLOR},
-    {"cost", no_argument, NULL, OPT_COST},
-    {"openocd", required_argument, NULL, OPT_OPENOCD},
-    {"remote", required_argument, NULL, OPT_REMOTE},
-    {"target", required_argument, NULL, OPT_TARGET},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"delay", required_argument, NULL, OPT_DELAY},
-    {"count", required_argument, NULL, OPT_COUNT},
-    {"batch", no_argument, NULL, OPT_BATCH},
-    {"policy", required_argument, NULL, OPT_POLICY},
-    {"size", required_argument, NULL, OPT_SIZE},
-    {"every", required_argument, NULL, OPT_EVERY},
-    {"for", required_argument, NULL, OPT_FOR},
-    {"until", required_argument, NULL, OPT_UNTIL},
-    {"sync", no_argument, NULL, OPT_SYNC},
-    {"keep", required_argument, NULL, OPT_KEEP},
-    {"templates", required_argument, NULL, 't'},
-    {"templates-only", no_argument, NULL, CLI_OPT_TEMPLATES_ONLY},
-    {"dialect", required_argument, NULL, CLI_OPT_DIALECT},
-    {"compat", required_argument, NULL, CLI_OPT_COMPAT},
-    {"pager", no_argument, NULL, CLI_OPT_PAGER},
-    {"output", required_argument, NULL, 'o'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {"event", required_argument, NULL, OPT_FILTER + EXTRACT_FILTER_EVENT},
-    {"thread", required_argument, NULL, OPT_FILTER + EXTRACT_FILTER_THREAD},
-    {"object", required_argument, NULL, OPT_FILTER + EXTRACT_FILTER_OBJECT},
-    {"class", required_argument, NULL, OPT_FILTER + EXTRACT_FILTER_CLASS},
-    {"from", required_argument, NULL, OPT_FILTER + EXTRACT_FILTER_FROM},
-    {"to", required_argument, NULL, OPT_FILTER + EXTRACT_FILTER_TO},
-    {"last", required_argument, NULL, OPT_FILTER + EXTRACT_FILTER_LAST},
-    {NULL, 0, NULL, 0}};
-
-void cli_options_help(struct extract_text *text)
-{
-    extract_text_puts(
-        text, "Options:\n"
-              "  --elf FILE          the firmware: names, and where the ring lies\n"
-              "  --openocd PLACE     a live target, through OpenOCD's Tcl port\n"
-              "  --remote PLACE      a live target, through a GDB server\n"
-              "  --pid N             a traced process on this host (POSIX trace)\n"
-              "  --target NAME       which one, where OpenOCD has several\n"
-              "  --timeout SECONDS   how long to wait for an answer\n"
-              "  --format NAME       of the trace: threadx, hook, rkh or posix\n"
-              "  --hook LAYOUT       the input is a raw stream of hook words:\n"
-              "                      bits=32,order=big,tid=4,stamp=4,stamps=typed,hz=N\n"
-              "  --rkh WORDS         settings of an RKH stream: fun=4,ts_hz=1000000,...,\n"
-              "                      trazer.cfg=FILE\n"
-              "  --view VIEW         of an RKH ring: history (all that it holds) or pending\n"
-              "  --ring ADDRESS      of the ring's control header\n"
-              "  --stream N          which one, of several of a POSIX trace, from 0 on\n"
-              "  --hz N              ticks of the trace's clock in a second\n"
-              "  --modulus N         ticks until the clock wraps\n"
-              "  --user-events FILE  names of user events (.trxc)\n"
-              "  --json              JSON instead of text\n"
-              "  --no-header         text without column heads\n"
-              "  --color[=WHEN]      auto (default), always or never\n"
-              "  --cost              say what reading has cost\n"
-              "  --delay SECONDS     between refreshes of top (1)\n"
-              "  --count N           of refreshes of top, files of periodic (no limit)\n"
-              "  --batch             top as text, without a screen\n"
-              "  --policy POLICY     of record: loop (default), until_full, append\n"
-              "  --size N[k|M|G]     bytes of the log that record writes (64M)\n"
-              "  --every MS          between polls of record (default: chosen), of periodic\n"
-              "  --for SECONDS       how long record and periodic go on\n"
-              "  --until EVENT       record stops behind this event\n"
-              "  --keep N            files of periodic that stay (all)\n"
-              "  --sync              record waits for the disk after each block\n"
-              "  -o, --output FILE   what save, record and report write\n"
-              "  -q, --quiet         do not name losses; the status tells\n"
-              "  -h, --help          this text\n"
-              "  -V, --version       the version\n"
-              "\n"
-              "Of report and last:\n"
-              "  -t, --templates FILE  how events are printed (several: repeat it)\n"
-              "  --templates-only    without the templates of Ringside\n"
-              "  --dialect WORDS     how templates are read\n"
-              "  -O WORD[=VALUE],... columns and layout\n"
-              "  --compat trcrpt     the layout of AIX's trcrpt\n"
-              "  --compat trazer     the lines of RKH's Trazer\n"
-              "  -d LIST, -k LIST    without these hook ids; of these only\n"
-              "  -p LIST, -T LIST    of these threads only\n"
-              "  -s DATE, -e DATE    from, to mmddhhmmssyy (of a log)\n"
-              "  -x                  columns of the thread and the system call\n"
-              "  -c                  check the templates, no report\n"
-              "  -j                  list hook ids with their labels, no report\n"
-              "  -r                  raw: the events as hook entries\n"
-              "  --listen[=PLACE]    print what comes to a TCP port (127.0.0.1:6602)\n"
-              "  --baud N            speed of a serial port (115200)\n"
-              "  --follow            print what a file grows by\n"
-              "  --save FILE         keep the bytes of such a source, too\n"
-              "  -n FILE             the same as --elf\n"
-              "  -v                  name the files that are opened\n"
-              "  --pager             through $PAGER, or less\n"
-              "\n"
-              "Filters of report, last and stats (a comma separates several values,\n"
-              "a ! in front leaves out what matches):\n"
-              "  --event E           id, symbol, name or pattern; of RKH also group=NAME,\n"
-              "                      ao=NAME, signal=NAME, all\n"
-              "  --thread T          address, name or pattern; isr, init; of RKH a priority\n"
-              "  --object O          address, name or pattern; of RKH a signal's number\n"
-              "  --class C           APPL, SVC, KERN, INT\n"
-              "  --from T, --to T    ticks, or seconds with a unit: 1.5s 20ms 7us\n"
-              "  --last N            the newest N of what the others leave\n");
-}
 
 static bool refuse_value(const char *option, const char *hint, const char *value)
 {
@@ -422,11 +260,6 @@ static bool set_option(struct cli_options *options, int option, const char *valu
     }
 }
 
-static const char *long_name_at(size_t i)
-{
-    return long_options[i].name;
-}
-
 static bool refuse_option(int found, const char *argument)
 {
     char name[3] = {'-', (char)optopt, 0}, nearest[40];
@@ -438,7 +271,7 @@ static bool refuse_option(int found, const char *argument)
     const char *known = NULL;
     if (!is_short && strncmp(argument, "--", 2) == 0) {
         snprintf(nearest, sizeof nearest, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
-        known = cli_nearest(nearest, long_name_at);
+        known = cli_nearest(nearest, option_long_name);
     }
     if (known)
         snprintf(nearest, sizeof nearest, "--%s", known);
@@ -448,7 +281,9 @@ static bool refuse_option(int found, const char *argument)
 
 bool cli_options_parse(struct cli_options *options, int argc, char **argv)
 {
+    struct option long_options[OPTION_LONG_MAX];
     int option;
+    option_table_list(long_options);
     memset(options, 0, sizeof *options);
     options->session.size = sizeof options->session;
     options->inputs = calloc((size_t)argc + 1, sizeof *options->inputs);

@@ -252,14 +252,10 @@ const struct cli_command cli_record = {
     .name = "record",
     .arguments = "--openocd PORT -o FILE.log",
     .summary = "follows a live ring into a log",
-    .help = "Only what is new travels, and the target is not halted (with --remote it is, for\n"
-            "each poll: the server cannot read memory else). Interrupt it to end it. The log\n"
-            "never replaces a file. Status 3: some events were lost; the log says where.\n"
-            "  --policy P     loop (default): the newest within the size; until_full; append\n"
-            "  --size N       of the log: bytes, or with k, M or G (default 64M)\n"
-            "  --every MS     between polls (default: chosen, and adapted to the load)\n"
-            "  --for SECONDS  ends then; --until EVENT behind the first such event\n"
-            "  --sync         each block is on the disk before the next is read\n",
+    .help = "Only new entries are read, and the target is not halted (with --remote it is, for\n"
+            "each poll, because the server cannot read memory otherwise). Interrupt it to end the\n"
+            "recording. The log never replaces a file. Exit status 3: some events were lost; the\n"
+            "log says where.\n",
     .takes = CLI_OUTPUT | CLI_RECORD | CLI_TIMED | CLI_NO_INPUT,
     .run = run,
 };

@@ -12,6 +12,29 @@ run --help
 check "help goes to standard output" 0 out '^Usage: ringside' out '--elf' no-err .
 run help report
 check "help names a command" 0 out '^Usage: ringside report'
+check "help of a command has its options" 0 out '^  --compat trcrpt ' out '^  --event E ' \
+    no-out '^  --policy '
+run help record
+check "and of another command" 0 out '^  --policy POLICY ' no-out '^  --event E '
+run help bash-completion
+cp "$work/out" "$work/completion"
+completes() { # "WORD..." WANTED
+    (
+        # shellcheck disable=SC1091
+        source "$work/completion"
+        # shellcheck disable=SC2206
+        COMP_WORDS=($1) COMP_CWORD=$(($(wc -w <<<"$1") - 1))
+        _ringside
+        [ "${COMPREPLY[*]}" = "$2" ]
+    )
+    status=$?
+}
+completes "ringside rec" record
+check "bash completes a command" 0
+completes "ringside record --s" "--stream --size --sync"
+check "bash completes the options of a command" 0
+completes "ringside stats --po" ""
+check "and of no other command" 0
 run stats --help
 check "a command has --help" 0 out '^Usage: ringside stats'
 run --version
