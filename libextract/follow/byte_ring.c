@@ -251,7 +251,8 @@ static enum extract_code jump(struct extract_recorder *r, uint32_t at, struct ex
     else if (r->ring_was_replaced && (r->gap_is_unknown || !newest.whole))
         code = out_loss(&r->out, r->gap_is_unknown ? EXTRACT_LOSS_RESET : EXTRACT_LOSS_LAPPED, 0,
                         EXTRACT_LOG_ANY_MORE, error);
-    r->nothing_read = r->gap_is_unknown = false;
+    r->phase = RECORD_FOLLOWING;
+    r->gap_is_unknown = false;
     return code ? code : deliver(r, newest.bytes, newest.length, error);
 }
 
@@ -287,7 +288,7 @@ enum extract_code bytes_poll(struct extract_recorder *r, struct extract_error *e
         return code;
     if (result)
         return record_reset(r, error);
-    if (r->nothing_read)
+    if (r->phase != RECORD_FOLLOWING)
         return jump(r, at, error);
     uint32_t fill = (uint32_t)((at + size - b->place % size) % size);
     r->status.fill = fill;
@@ -349,7 +350,7 @@ enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *
     r->measure.entries.slot_bytes = 1;
     r->measure.entries.count = bytes_size(r);
     poll_interval_start(&r->poll_interval);
-    r->has_ring = r->nothing_read = true;
+    r->phase = RECORD_FOUND;
     r->provisional_count = 0;
     if (!r->link_model.words.count)
         probe_link(r);
@@ -363,8 +364,8 @@ enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *
 enum extract_code bytes_end(struct extract_recorder *r, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    bool gone = r->has_ring && r->status.gone && !r->drained;
-    if (r->bytes.counted && r->has_ring)
+    bool gone = r->phase != RECORD_SEARCHING && r->status.gone && !r->drained;
+    if (r->bytes.counted && r->phase != RECORD_SEARCHING)
         code = counted_end(r, error);
     else if (r->resync_pending)
         code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE, error);

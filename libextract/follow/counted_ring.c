@@ -126,12 +126,12 @@ static enum extract_code begin_anew(struct extract_recorder *r, uint32_t last,
 {
     // The newest entry may have been counted before it was written.
     int32_t owed = (int32_t)(last - 1 - r->bytes.most);
-    bool has_read = !r->nothing_read || r->ring_was_replaced;
+    bool has_read = r->phase == RECORD_FOLLOWING || r->ring_was_replaced;
     enum extract_code code = EXTRACT_OK;
     if (has_read)
-        code =
-            out_loss(&r->out, EXTRACT_LOSS_RESET, r->nothing_read || owed < 0 ? 0 : (uint32_t)owed,
-                     EXTRACT_LOG_ANY_MORE, error);
+        code = out_loss(&r->out, EXTRACT_LOSS_RESET,
+                        r->phase != RECORD_FOLLOWING || owed < 0 ? 0 : (uint32_t)owed,
+                        EXTRACT_LOG_ANY_MORE, error);
     return code ? code : record_reset(r, error);
 }
 
@@ -282,7 +282,8 @@ static enum extract_delta_result look_for_count(struct extract_recorder *r, stru
         result = look(r, &newest->reach);
         newest->least = before.written - 1;
         newest->most = newest->reach.written;
-        if (!result && (i || !r->nothing_read) && has_restarted(&before, &newest->reach))
+        if (!result && (i || r->phase == RECORD_FOLLOWING) &&
+            has_restarted(&before, &newest->reach))
             result = EXTRACT_DELTA_WILD;
         if (!result && prove_count(r)) {
             newest->least = newest->most;
@@ -328,7 +329,7 @@ static enum extract_delta_result read_newest(struct extract_recorder *r, struct 
     *passed = behind(known, to) > 0;
     if (*passed)
         return EXTRACT_DELTA_OK;
-    if (!r->nothing_read && behind((uint32_t)r->bytes.place, known) > 0)
+    if (r->phase == RECORD_FOLLOWING && behind((uint32_t)r->bytes.place, known) > 0)
         known = (uint32_t)r->bytes.place;
     from = to - known > most ? to - most : known;
     if (!bytes_fetch(r, from, to - from, r->buffer))
@@ -404,7 +405,7 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
         return EXTRACT_OK;
     uint32_t count = count_entries(r, r->buffer, newest.length);
     enum extract_code code = EXTRACT_OK;
-    if (!r->nothing_read) {
+    if (r->phase == RECORD_FOLLOWING) {
         if (newest.from != (uint32_t)b->place)
             code = put_loss(r, &newest, count, error);
         b->place += newest.from - (uint32_t)b->place;
@@ -425,7 +426,7 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
             code = put_lapped(r, b->counted_entries, !b->owes, error);
     }
     b->anchored = 0;
-    r->nothing_read = false;
+    r->phase = RECORD_FOLLOWING;
     return code ? code : deliver(r, r->buffer, newest.length, error);
 }
 
@@ -499,7 +500,7 @@ static enum extract_code put_refused(struct extract_recorder *r, struct extract_
 // That it goes on is said in front of what is new, and that it does not behind the last of it.
 static enum extract_code put_state(struct extract_recorder *r, bool on, struct extract_error *error)
 {
-    if (r->nothing_read || r->trace_disabled != on || r->bytes.seen.running != on)
+    if (r->phase != RECORD_FOLLOWING || r->trace_disabled != on || r->bytes.seen.running != on)
         return EXTRACT_OK;
     r->trace_disabled = r->drained = !on;
     if (on)
@@ -519,25 +520,26 @@ enum extract_code counted_poll(struct extract_recorder *r, struct extract_error 
     enum extract_code code = record_note_reconnect(r, error);
     if (code)
         return code;
-    if (result || (!r->nothing_read && has_restarted(&before, &reach)))
+    if (result || (r->phase == RECORD_FOLLOWING && has_restarted(&before, &reach)))
         return begin_anew(r, before.written, error);
-    uint32_t size = bytes_size(r), fill = r->nothing_read ? 0 : reach.head - (uint32_t)b->place;
+    uint32_t size = bytes_size(r),
+             fill = r->phase != RECORD_FOLLOWING ? 0 : reach.head - (uint32_t)b->place;
     r->status.fill = fill < size ? fill : size;
     r->status.fill_most =
         r->status.fill > r->status.fill_most ? r->status.fill : r->status.fill_most;
-    if (!fill && !r->nothing_read)
+    if (!fill && r->phase == RECORD_FOLLOWING)
         poll_interval_look(&r->poll_interval, r->looked, b->place);
     code = put_state(r, true, error);
     if (code)
         return code;
-    bool lapped = r->nothing_read || r->resync_pending || fill > size ||
+    bool lapped = r->phase != RECORD_FOLLOWING || r->resync_pending || fill > size ||
                   behind(reach.tail, (uint32_t)b->place) > 0;
     lapped |= b->safe_bytes && fill > b->safe_bytes;
     code = lapped ? jump(r, error) : follow(r, &reach, error);
-    if (code || !r->has_ring || r->nothing_read || r->status.gone)
+    if (code || r->phase != RECORD_FOLLOWING || r->status.gone)
         return code;
     code = take_count(r, error);
-    if (code || !r->has_ring || r->nothing_read)
+    if (code || r->phase != RECORD_FOLLOWING)
         return code;
     code = put_refused(r, error);
     if (code || b->seen.head != (uint32_t)b->place)
@@ -562,5 +564,6 @@ enum extract_code counted_end(struct extract_recorder *r, struct extract_error *
     int32_t owed = (int32_t)(b->seen.written - b->most);
     if (!r->resync_pending)
         return EXTRACT_OK;
-    return put_lapped(r, r->nothing_read || owed < 0 ? 0 : (uint32_t)owed, false, error);
+    return put_lapped(r, r->phase != RECORD_FOLLOWING || owed < 0 ? 0 : (uint32_t)owed, false,
+                      error);
 }

@@ -176,7 +176,15 @@ struct bytes {
     bool last;                 // an entry that is not finished will not be waited for
 };
 
+// What is known of the ring. recorder.c draws how one follows another.
+enum record_phase {
+    RECORD_SEARCHING, // the ring has not been found, or is another one since
+    RECORD_FOUND,     // nothing of it has been read
+    RECORD_FOLLOWING  // the place of the next entry is known
+};
+
 struct extract_recorder {
+    enum record_phase phase;
     struct extract_memory *memory;
     struct extract_symbols *symbols;
     struct extract_record_options options;
@@ -202,15 +210,13 @@ struct extract_recorder {
     uint64_t opened_wall;       // (ns since 1970)
     uint64_t start;             // time of this poll, and of its look
     uint64_t looked;
-    uint64_t asked;        // when the last read of it began
-    uint64_t rest;         // ns between polls, at least: the target was halted for the last
-    uint64_t reading;      // ns of this poll that were spent in reads
-    double safe_fraction;  // of what could be read of a ring that is written too fast
-    uint32_t failed_reads; // polls in a row that could not read the entries
-    bool has_ring;
+    uint64_t asked;          // when the last read of it began
+    uint64_t rest;           // ns between polls, at least: the target was halted for the last
+    uint64_t reading;        // ns of this poll that were spent in reads
+    double safe_fraction;    // of what could be read of a ring that is written too fast
+    uint32_t failed_reads;   // polls in a row that could not read the entries
     bool ring_was_replaced;  // the ring is not the first one: what was before it is lost
     bool gap_is_unknown;     // nobody knows how much was lost with the ring before
-    bool nothing_read;       // of the ring
     bool not_wrapped;        // the ring, when nothing was read of it
     bool is_lapped;          // the next entries are numbered modulo the ring
     bool gap_is_counted;     // their stamps count entries

@@ -4,21 +4,20 @@
 //
 // What a poll does depends on what is known of the ring:
 //
-//              found                 first entries taken
-//   SEARCHING -------> NOTHING READ ---------------------> FOLLOWING ---+
-//       ^                   |                               |       ^   | lapped: resync
-//       |                   v                               v       +---+
+//             found             first entries taken
+//   SEARCHING --------> FOUND ----------------------> FOLLOWING ---+
+//       ^                 |                             |      ^   | lapped: resync
+//       |                 v                             v      +---+
 //       +----- the header is gone, or the ring begins again
 //
-//   SEARCHING      !has_ring. Each poll looks for the ring. Absence is not an error.
-//   NOTHING READ   has_ring && nothing_read. The place of the next entry is not known. After a
-//                  reset (ring_was_replaced), what the new ring has overwritten is lost.
-//   FOLLOWING      has_ring && !nothing_read. Entries up to `next` have been read, those up to
-//                  `due` are out. The anchor is the newest entry (or the newest bytes) that was
-//                  read. As long as it is found again, nothing after it was overwritten.
-//                  After a lap, a resync takes the newest entries that can be verified, and the
-//                  gap before them is a loss. If the writer is too fast even for that, the next
-//                  poll tries again (resync_pending).
+//   SEARCHING  Each poll looks for the ring. Absence is not an error.
+//   FOUND      The ring is known, and the place of the next entry is not. After a reset
+//              (ring_was_replaced), what the new ring has overwritten is lost.
+//   FOLLOWING  Entries up to `next` have been read, those up to `due` are out. The anchor is the
+//              newest entry (or the newest bytes) that was read. As long as it is found again,
+//              nothing after it was overwritten. After a lap, a resync takes the newest entries
+//              that can be verified, and the gap before them is a loss. If the writer is too fast
+//              even for that, the next poll tries again (resync_pending).
 //
 // Two conditions lie across these. The target may not respond (status.gone): nothing else changes,
 // and if the anchor is found again when it does, nothing was lost. The trace may be disabled: what
@@ -167,7 +166,7 @@ static enum extract_code start_slots(struct extract_recorder *r, struct extract_
     extract_delta_start(&r->delta, &r->ring, r->next + 2 * (uint64_t)r->ring.entries.count);
     ring_clock_start(&r->clock, &r->ring);
     poll_interval_start(&r->poll_interval);
-    r->has_ring = r->nothing_read = true;
+    r->phase = RECORD_FOUND;
     r->provisional_count = 0;
     r->is_lapped = r->gap_is_torn = r->gap_is_unreadable = r->resync_pending = r->trace_disabled =
         r->drained = false;
@@ -286,8 +285,8 @@ bool record_is_reset(struct extract_recorder *r)
 enum extract_code record_reset(struct extract_recorder *r, struct extract_error *error)
 {
     enum extract_code code = record_emit_provisional(r, error);
-    r->has_ring = false;
-    r->ring_was_replaced = r->gap_is_unknown = r->nothing_read = true;
+    r->phase = RECORD_SEARCHING;
+    r->ring_was_replaced = r->gap_is_unknown = true;
     r->status.resets++;
     code = code ? code : out_mark(&r->out, EXTRACT_MARK_RESET, 0, RESET_TEXT, error);
     return code ? code : try_find_ring(r, error);
@@ -306,8 +305,8 @@ static enum extract_code go_on(struct extract_recorder *r, bool cut, struct extr
     r->gap_is_unknown = cut || !r->drained;
     if (!code && !r->drained)
         code = say_off(r, error);
-    r->has_ring = false;
-    r->ring_was_replaced = r->nothing_read = true;
+    r->phase = RECORD_SEARCHING;
+    r->ring_was_replaced = true;
     code = code ? code : out_mark(&r->out, EXTRACT_MARK_ENABLED, 0, "the trace is on again", error);
     return code ? code : try_find_ring(r, error);
 }
@@ -320,7 +319,7 @@ static bool is_renewed(struct extract_recorder *r, uint64_t head)
         return true;
     if (r->drained && r->delta.anchored)
         return extract_delta_prove(&r->delta) == EXTRACT_DELTA_CHANGED;
-    return r->drained && r->nothing_read &&
+    return r->drained && r->phase != RECORD_FOLLOWING &&
            extract_delta_fetch(&r->delta, head - 1, 1, newest) == 1 &&
            r->ring.format->slots->is_written(&r->ring, newest);
 }
@@ -330,7 +329,7 @@ static bool is_drained(const struct extract_recorder *r)
 {
     if (r->failed_reads >= MAX_FAILED_READS)
         return true;
-    if (r->nothing_read)
+    if (r->phase != RECORD_FOLLOWING)
         return !r->resync_pending;
     return r->delta.anchored && !r->is_lapped && !r->must_verify_anchor && r->delta.head == r->next;
 }
@@ -352,7 +351,7 @@ static enum extract_code stay_off(struct extract_recorder *r, struct extract_err
     if (before && is_renewed(r, head))
         return go_on(r, true, error);
     enum extract_code code = r->drained ? EXTRACT_OK : record_follow(r, error);
-    if (code || !r->has_ring || !r->trace_disabled || r->drained || !is_drained(r))
+    if (code || r->phase == RECORD_SEARCHING || !r->trace_disabled || r->drained || !is_drained(r))
         return code;
     code = record_report_unread(r, error);
     return code ? code : say_off(r, error);
@@ -381,7 +380,7 @@ static enum extract_code poll_background(struct extract_recorder *r, struct extr
 {
     bool due = r->start >= r->objects.last + OBJECTS_PAUSE;
     bool busy = r->status.fill > r->measure.entries.count / 4;
-    if (!r->has_ring || r->trace_disabled || !due || busy ||
+    if (r->phase == RECORD_SEARCHING || r->trace_disabled || !due || busy ||
         (!r->objects.wanted && !r->status.fill))
         return EXTRACT_OK;
     enum extract_code code = watch_filter(r, error);
@@ -408,7 +407,7 @@ static enum extract_code poll_ring(struct extract_recorder *r, struct extract_er
         return record_reset(r, error);
     if (r->trace_disabled)
         return go_on(r, false, error);
-    uint64_t fill = r->nothing_read ? 0 : r->delta.head - r->next;
+    uint64_t fill = r->phase != RECORD_FOLLOWING ? 0 : r->delta.head - r->next;
     r->status.fill = fill < r->ring.entries.count ? (uint32_t)fill : r->ring.entries.count;
     r->status.fill_most =
         r->status.fill > r->status.fill_most ? r->status.fill : r->status.fill_most;
@@ -445,14 +444,14 @@ static void advise(struct extract_recorder *r)
 static void finish_poll(struct extract_recorder *r)
 {
     struct extract_record_status *status = &r->status;
-    if (r->has_ring) {
+    if (r->phase != RECORD_SEARCHING) {
         double other = (double)(record_now(r) - r->start - r->reading);
         r->link_model.work += ((other > 0 ? other : 0) - r->link_model.work) / 16;
         poll_interval_choose(&r->poll_interval, &r->link_model, &r->measure);
         advise(r);
     }
     status->pending = r->provisional_count;
-    status->enabled = r->has_ring && !r->trace_disabled;
+    status->enabled = r->phase != RECORD_SEARCHING && !r->trace_disabled;
     status->events_per_second = in_entries(r, r->poll_interval.per_second);
     status->rate_is_estimate = r->poll_interval.is_estimate;
     status->cost = extract_memory_cost(r->memory);
@@ -467,9 +466,10 @@ static enum extract_code poll_target(struct extract_recorder *r, struct extract_
 {
     if (extract_live_halt(r->memory, NULL))
         return record_note_disconnect(r, error);
-    bool before = r->has_ring && r->nothing_read;
-    enum extract_code code = r->has_ring ? poll_ring(r, error) : try_find_ring(r, error);
-    if (r->has_ring && r->nothing_read && !before && !code) // just found: its content
+    bool before = r->phase == RECORD_FOUND;
+    enum extract_code code =
+        r->phase != RECORD_SEARCHING ? poll_ring(r, error) : try_find_ring(r, error);
+    if (r->phase == RECORD_FOUND && !before && !code) // just found: its content
         code = poll_ring(r, error);
     extract_live_resume(r->memory, NULL);
     return code;
@@ -490,7 +490,7 @@ enum extract_code extract_recorder_poll(struct extract_recorder *r, struct extra
 uint64_t extract_recorder_due(const struct extract_recorder *r)
 {
     uint64_t period = r->status.advice.period, past = record_now(r) - r->start;
-    if (!r->has_ring || r->drained)
+    if (r->phase == RECORD_SEARCHING || r->drained)
         period = period < WAITING ? WAITING : period;
     if (r->status.gone)
         period = period < WAITING ? WAITING : period < WAITING_MOST ? period : WAITING_MOST;
@@ -543,7 +543,7 @@ static enum extract_code create(struct extract_recorder **recorder, struct extra
     r->status.lost_is_exact = true;
     r->out.is_held = options->held;
     r->safe_fraction = 1;
-    r->nothing_read = true;
+    r->phase = RECORD_SEARCHING;
     return EXTRACT_OK;
 }
 
@@ -564,7 +564,7 @@ enum extract_code extract_recorder_open(struct extract_recorder **recorder,
     code = code ? code : find_ring(r, &told);
     if (!code)
         code = start_ring(r, &told);
-    if (r->has_ring && !code)
+    if (r->phase != RECORD_SEARCHING && !code)
         code = poll_ring(r, &told);
     extract_live_resume(memory, NULL);
     if (code && code != EXTRACT_ABSENT) {
@@ -588,7 +588,7 @@ uint64_t record_position_modulus(const struct extract_ring *ring)
 uint64_t record_position(const struct extract_recorder *r)
 {
     const struct bytes *b = &r->bytes;
-    if (!r->has_ring || r->nothing_read || r->status.gone || r->resync_pending)
+    if (r->phase != RECORD_FOLLOWING || r->status.gone || r->resync_pending)
         return 0;
     if (!b->follows)
         return 1 + (r->due + r->delta.phase) % r->ring.entries.count;
@@ -612,7 +612,8 @@ static enum extract_code last_words(struct extract_recorder *r, struct extract_e
         r->bytes.last = true;
         code = extract_recorder_poll(r, error);
     }
-    if (!code && r->has_ring && !r->status.gone && !extract_live_halt(r->memory, NULL)) {
+    if (!code && r->phase != RECORD_SEARCHING && !r->status.gone &&
+        !extract_live_halt(r->memory, NULL)) {
         code = r->bytes.follows ? EXTRACT_OK : record_report_unread(r, error);
         code = code ? code : objects_read(r, error);
         extract_live_resume(r->memory, NULL);

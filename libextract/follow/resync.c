@@ -80,7 +80,7 @@ static enum extract_code begin(struct extract_recorder *r, struct extract_delta_
     whole |= r->not_wrapped;
     r->status.has_all = whole;
     r->due = span->first;
-    r->nothing_read = false;
+    r->phase = RECORD_FOLLOWING;
     if (r->ring_was_replaced && (r->gap_is_unknown || !whole))
         return out_loss(&r->out, r->gap_is_unknown ? EXTRACT_LOSS_RESET : EXTRACT_LOSS_LAPPED, 0,
                         EXTRACT_LOG_ANY_MORE, error);
@@ -91,7 +91,7 @@ enum extract_code record_emit(struct extract_recorder *r, struct extract_delta_s
                               struct extract_error *error)
 {
     uint32_t bytes = r->ring.entries.slot_bytes;
-    enum extract_code code = r->nothing_read ? begin(r, span, error) : EXTRACT_OK;
+    enum extract_code code = r->phase != RECORD_FOLLOWING ? begin(r, span, error) : EXTRACT_OK;
     if (span->first < r->due) // was held back, and went out when the writer lapped the reader
         drop_front(r, span, r->due - span->first);
     if (!span->count)
@@ -176,8 +176,8 @@ static enum extract_code bring_part(struct extract_recorder *r, struct way *way,
     struct extract_delta newest = r->delta;
     if (last)
         memcpy(span.entries + (size_t)span.count++ * bytes, newest.anchor, bytes);
-    r->gap_is_torn |=
-        !r->nothing_read && !r->is_lapped && span.first > way->first && r->due >= way->first;
+    r->gap_is_torn |= r->phase == RECORD_FOLLOWING && !r->is_lapped && span.first > way->first &&
+                      r->due >= way->first;
     if (r->is_lapped)
         settle_lap(r, &span, way->top);
     uint64_t shift = r->delta.number - number;
@@ -198,12 +198,12 @@ static uint64_t oldest_wanted(struct extract_recorder *r)
     uint64_t first = head - reach;
     r->not_wrapped = false;
     // Behind the writer's place, a ring that has not wrapped is empty: do not read that.
-    if (r->nothing_read && extract_delta_fetch(&r->delta, head + 1, 1, entry) == 1 &&
+    if (r->phase != RECORD_FOLLOWING && extract_delta_fetch(&r->delta, head + 1, 1, entry) == 1 &&
         !r->ring.format->slots->is_written(&r->ring, entry) && slot + 1 < r->ring.entries.count) {
         r->not_wrapped = slot <= reach;
         first = slot < reach ? head - slot : first;
     }
-    bool follows = !r->nothing_read && !r->is_lapped && first < r->next;
+    bool follows = r->phase == RECORD_FOLLOWING && !r->is_lapped && first < r->next;
     return follows ? r->next : first;
 }
 
@@ -217,9 +217,9 @@ static bool anchor_newest(struct extract_recorder *r)
         r->failed_reads += result != EXTRACT_DELTA_OK;
         return result == EXTRACT_DELTA_OK;
     }
-    r->status.laps += anchored && !r->nothing_read;
+    r->status.laps += anchored && r->phase == RECORD_FOLLOWING;
     r->lapped_anchor = anchored ? number : r->lapped_anchor;
-    r->is_lapped = !r->nothing_read;
+    r->is_lapped = r->phase == RECORD_FOLLOWING;
     return true;
 }
 
@@ -245,7 +245,7 @@ enum extract_code record_resync(struct extract_recorder *r, struct extract_error
         r->safe_fraction = r->safe_fraction > 0.01 ? r->safe_fraction / 2 : r->safe_fraction;
         if (!r->is_lapped) // the newest entry had been proven, and is overwritten
             r->lapped_anchor = r->delta.number;
-        r->is_lapped = !r->nothing_read;
+        r->is_lapped = r->phase == RECORD_FOLLOWING;
         r->delta.anchored = false;
     } else if (way.result) { // as if nothing had been tried
         r->failed_reads++;
@@ -257,10 +257,10 @@ enum extract_code record_resync(struct extract_recorder *r, struct extract_error
         r->failed_reads = 0;
         r->resync_pending = false;
     }
-    if (r->nothing_read) // nothing is known that the next entries could follow
+    if (r->phase != RECORD_FOLLOWING) // nothing is known that the next entries could follow
         r->delta.anchored = false;
     // The ring was empty: what comes from now on is missed when it is not read.
-    r->ring_was_replaced |= r->nothing_read && !r->resync_pending;
+    r->ring_was_replaced |= r->phase != RECORD_FOLLOWING && !r->resync_pending;
     return code;
 }
 
@@ -283,9 +283,9 @@ static uint64_t count_missing(struct extract_recorder *r, bool is_lapped, bool *
 enum extract_code record_report_unread(struct extract_recorder *r, struct extract_error *error)
 {
     enum extract_code code = record_emit_provisional(r, error);
-    bool gone = r->has_ring && r->status.gone && !r->drained;
+    bool gone = r->phase != RECORD_SEARCHING && r->status.gone && !r->drained;
     r->gap_is_unreadable |= r->failed_reads || gone;
-    if (r->nothing_read) { // not a single entry of it came out
+    if (r->phase != RECORD_FOLLOWING) { // not a single entry of it came out
         bool lost = (r->ring_was_replaced && r->gap_is_unknown) || r->resync_pending || gone;
         r->gap_is_unknown = r->resync_pending = false;
         return code || !lost ? code : put_loss(r, 0, EXTRACT_LOG_ANY_MORE, error);
