@@ -8,8 +8,8 @@ enum option_group { OPTION_INPUT, OPTION_RUNNING, OPTION_REPORT, OPTION_FILTER, 
 
 static const char *const headings[OPTION_GROUPS] = {
     "Options", "Options of top, record and periodic", "Options of report and last",
-    "Filters of report, last, stats, chart and top (a comma separates several values,\n"
-    "a ! in front leaves out what matches)"};
+    ("Filters of report, last, stats, chart and top (a comma separates several values,\n"
+     "a ! in front leaves out what matches)")};
 
 static const struct {
     enum option_group group;
