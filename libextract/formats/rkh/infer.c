@@ -322,25 +322,21 @@ static void explore(struct search *search, const struct axis *axes, unsigned cou
 // Where hardly any frame fits, it may be of a version with other ids, which no frame tells.
 static enum extract_code ask(const struct search *search, bool fits, struct extract_error *error)
 {
-    // User events, for one, may have any length, and so fit every layout.
-    const char *list =
-        search->total ? search->list : "too few are of events that have a known length";
     if (search->rkh->lacks_types)
         return extract_error_set(error, EXTRACT_BAD, "RKH stream",
                                  "say them with --rkh, or use an ELF file that was built with -g",
                                  "it holds no TCFG record, its ELF file has no debugging "
                                  "information of RKH, and its frames do not tell how they are laid "
                                  "out: %s",
-                                 list);
+                                 search->total ? search->list : "too few are there");
     return extract_error_set(
         error, EXTRACT_BAD, "RKH stream",
-        fits || !search->total
-            ? "say them with --rkh, or give the firmware with --elf"
-            : "say them with --rkh, or give the firmware with --elf; streams of RKH 2.0 to 2.2, "
-              "whose events have other numbers, are not read",
+        fits ? "say them with --rkh, or give the firmware with --elf"
+             : "say them with --rkh, or give the firmware with --elf; streams of RKH 2.0 to 2.2, "
+               "whose events have other numbers, are not read",
         "it holds no TCFG record, and its frames do not tell how they are laid "
         "out: %s",
-        list);
+        search->total ? search->list : "too few are there");
 }
 
 static enum extract_code find_core(const struct pool *pool, struct extract_rkh *rkh,

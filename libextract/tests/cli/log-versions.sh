@@ -40,12 +40,6 @@ X
     fi
 done
 
-# 180 frames of user events, which may have any length. They are not few, and not of another RKH.
-gunzip -c "$data/rkh-openocd.log.gz" >"$work/users.log"
-run report "$work/users.log"
-check "user events tell no layout" 2 \
-    err 'too few are of events that have a known length; say them' no-err 'RKH 2.0'
-
 # Where a program was loaded: nothing reads that block but a reader that has its ELF file.
 gunzip -c "$data/posix-append.log.gz" >"$work/program.log"
 run info --json "$work/program.log"
