@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The shared object that GDB loads, and the GDB script that loads it from where it was built.
 
-READER_SOURCES := $(sort $(wildcard gdb-reader/*.c gdb-reader/link/*.c gdb-reader/stops/*.c))
+READER_SOURCES := $(sort $(wildcard gdb-reader/*.c gdb-reader/transport/*.c gdb-reader/stops/*.c))
 READER_OBJECTS := $(READER_SOURCES:%.c=$(BUILD)/obj/%.o)
 READER         := $(BUILD)/ringside-reader.so $(BUILD)/ringside.gdb
 

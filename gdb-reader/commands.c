@@ -5,7 +5,7 @@
 // is the same text as the program `ringside` prints for the same ring.
 #include "base/file.h"
 #include "commands.h"
-#include "look.h"
+#include "query.h"
 #include "stops/record.h"
 #include "templates.h"
 #include <extract/record.h>
@@ -32,7 +32,7 @@ static size_t filter_word(const char *key)
 }
 
 // The first takes the place of what is set, others widen it; of --last the newest holds.
-static const char **place_of_word(struct choice *choice, size_t word)
+static const char **place_of_word(struct query_options *choice, size_t word)
 {
     struct extract_condition *more = &choice->more[choice->more_count];
 
@@ -47,7 +47,7 @@ static const char **place_of_word(struct choice *choice, size_t word)
 
 // Where a value of an argument goes: "--event NAME" and the like, settings of RKH, words of -O on
 // top of the columns that are set. NULL: there is no such argument.
-static const char **place_of(struct choice *choice, const char *key)
+static const char **place_of(struct query_options *choice, const char *key)
 {
     const size_t word = filter_word(key);
 
@@ -61,7 +61,7 @@ static const char **place_of(struct choice *choice, const char *key)
 }
 
 // What `ringside set` has set, and in its place what the command's arguments from `at` on say.
-static enum extract_code read_choice(struct call *call, size_t at, struct choice *choice)
+static enum extract_code read_choice(struct call *call, size_t at, struct query_options *choice)
 {
     const struct request *request = call->request;
 
@@ -80,52 +80,54 @@ static enum extract_code read_choice(struct call *call, size_t at, struct choice
     return EXTRACT_OK;
 }
 
-static enum extract_code open_look(struct call *call, const struct choice *choice,
-                                   struct look *look)
+static enum extract_code open_look(struct call *call, const struct query_options *choice,
+                                   struct query *query)
 {
-    return look_open(look, call->state, call->request, choice, call->target, &call->answer->error);
+    return query_open(query, call->state, call->request, choice, call->target,
+                      &call->answer->error);
 }
 
 // Ends a look: its losses go to the text, its numbers to the convenience variables.
-static enum extract_code end_look(struct call *call, struct look *look, uint64_t events,
+static enum extract_code end_look(struct call *call, struct query *query, uint64_t events,
                                   enum extract_code code)
 {
     struct answer *answer = call->answer;
-    const struct extract_info *info = extract_trace_info(extract_session_trace(look->session));
+    const struct extract_info *info = extract_trace_info(extract_session_trace(query->session));
 
-    if (!extract_session_is_whole(look->session))
+    if (!extract_session_is_whole(query->session))
         answer->status = ANSWER_LOSSES;
     if (!code)
-        code = extract_session_run(look->session, "damage", &answer->text, &answer->error);
+        code = extract_session_run(query->session, "damage", &answer->text, &answer->error);
     answer->counted = true;
     answer->events = events;
     answer->lost_known = info->lost_known;
     answer->lost = info->events_lost;
-    look_close(look);
+    query_close(query);
     return code;
 }
 
-static enum extract_code run_verb(struct call *call, const char *verb, const struct choice *choice)
+static enum extract_code run_verb(struct call *call, const char *verb,
+                                  const struct query_options *choice)
 {
     struct answer *answer = call->answer;
-    struct look look;
-    enum extract_code code = open_look(call, choice, &look);
+    struct query query;
+    enum extract_code code = open_look(call, choice, &query);
 
     if (code)
         return code;
-    code = look_run(&look, verb, &answer->text, &answer->error);
+    code = query_run(&query, verb, &answer->text, &answer->error);
     if (code == EXTRACT_NOTFOUND)
         code = EXTRACT_USAGE; // a filter names nothing of this trace
     uint64_t events = strcmp(verb, "report") == 0
-                          ? extract_session_shown(look.session)
-                          : extract_trace_info(extract_session_trace(look.session))->entries_valid;
-    return end_look(call, &look, events, code);
+                          ? extract_session_shown(query.session)
+                          : extract_trace_info(extract_session_trace(query.session))->entries_valid;
+    return end_look(call, &query, events, code);
 }
 
 // info, objects and stats are verbs of the library, too.
 static enum extract_code run_same(struct call *call)
 {
-    struct choice choice;
+    struct query_options choice;
     enum extract_code code = read_choice(call, 0, &choice);
 
     if (!code && choice.column_count > (call->state->options.columns != NULL))
@@ -135,7 +137,7 @@ static enum extract_code run_same(struct call *call)
 
 static enum extract_code run_report(struct call *call)
 {
-    struct choice choice;
+    struct query_options choice;
     enum extract_code code = read_choice(call, 0, &choice);
 
     return code ? code : run_verb(call, "report", &choice);
@@ -143,7 +145,7 @@ static enum extract_code run_report(struct call *call)
 
 static enum extract_code run_last(struct call *call)
 {
-    struct choice choice;
+    struct query_options choice;
 
     if (!call->request->arguments)
         return usage(call, "say how many events");
@@ -152,22 +154,23 @@ static enum extract_code run_last(struct call *call)
     return code ? code : run_verb(call, "report", &choice);
 }
 
-static enum extract_code run_news(struct call *call, const struct choice *choice, uint64_t newest)
+static enum extract_code run_news(struct call *call, const struct query_options *choice,
+                                  uint64_t newest)
 {
     struct answer *answer = call->answer;
-    struct look look;
+    struct query query;
     uint64_t shown = 0;
-    enum extract_code code = open_look(call, choice, &look);
+    enum extract_code code = open_look(call, choice, &query);
 
     if (code)
         return code;
-    code = look_news(&look, choice, newest, &answer->text, &shown, &answer->error);
-    return end_look(call, &look, shown, code);
+    code = query_news(&query, choice, newest, &answer->text, &shown, &answer->error);
+    return end_look(call, &query, shown, code);
 }
 
 static enum extract_code run_diff(struct call *call)
 {
-    struct choice choice;
+    struct query_options choice;
     enum extract_code code = read_choice(call, 0, &choice);
 
     return code ? code : run_news(call, &choice, 0);
@@ -175,7 +178,7 @@ static enum extract_code run_diff(struct call *call)
 
 static enum extract_code show_news(struct call *call)
 {
-    struct choice choice;
+    struct query_options choice;
     enum extract_code code = read_choice(call, 0, &choice);
 
     return code ? code : run_news(call, &choice, call->state->at_stop);
@@ -204,14 +207,14 @@ static enum extract_code run_stop(struct call *call)
     return EXTRACT_OK;
 }
 
-static enum extract_code save(struct call *call, const struct look *look, const char *path)
+static enum extract_code save(struct call *call, const struct query *query, const char *path)
 {
     struct answer *answer = call->answer;
     struct extract_text ring;
 
     extract_text_init(&ring, NULL, NULL);
     enum extract_code code =
-        extract_export_ring(&ring, extract_session_trace(look->session), &answer->error);
+        extract_export_ring(&ring, extract_session_trace(query->session), &answer->error);
     if (!code)
         code = extract_file_replace(path, ring.data, ring.used, &answer->error);
     if (!code) {
@@ -225,21 +228,21 @@ static enum extract_code save(struct call *call, const struct look *look, const 
 
 static enum extract_code run_save(struct call *call)
 {
-    const struct choice choice = {.rkh = call->state->options.rkh,
-                                  .view = call->state->options.view};
-    struct look look;
+    const struct query_options choice = {.rkh = call->state->options.rkh,
+                                         .view = call->state->options.view};
+    struct query query;
 
     if (call->request->arguments != 1)
         return usage(call, "name one file");
     char *path = state_home_path(call->request->argument[0]);
     if (!path)
         return EXTRACT_NOMEM;
-    enum extract_code code = open_look(call, &choice, &look);
+    enum extract_code code = open_look(call, &choice, &query);
     if (!code) {
-        code = save(call, &look, path);
+        code = save(call, &query, path);
         code =
-            end_look(call, &look,
-                     extract_trace_info(extract_session_trace(look.session))->entries_valid, code);
+            end_look(call, &query,
+                     extract_trace_info(extract_session_trace(query.session))->entries_valid, code);
     }
     free(path);
     return code;
@@ -250,10 +253,10 @@ static enum extract_code flush_to(struct call *call, const char *path)
     const struct options *options = &call->state->options;
     struct answer *answer = call->answer;
     struct extract_record_status status;
-    struct choice choice = {.rkh = options->rkh, .view = options->view};
-    struct look look;
+    struct query_options choice = {.rkh = options->rkh, .view = options->view};
+    struct query query;
     enum extract_code code =
-        look_begin(&look, call->state, call->request, &choice, call->target, &answer->error);
+        query_begin(&query, call->state, call->request, &choice, call->target, &answer->error);
 
     if (code)
         return code;
@@ -261,15 +264,15 @@ static enum extract_code flush_to(struct call *call, const char *path)
                                                   .format = options->format,
                                                   .ring_known = options->ring_known,
                                                   .ring = options->ring,
-                                                  .rkh = &look.rkh,
+                                                  .rkh = &query.rkh,
                                                   .stream = state_stream(options)};
-    code = extract_record_flush(path, look.memory, call->state->symbols, &record, &status,
+    code = extract_record_flush(path, query.memory, call->state->symbols, &record, &status,
                                 &answer->error);
     if (!code)
         extract_record_flushed(&status, false, &answer->text);
     if (!code && status.gaps)
         answer->status = ANSWER_LOSSES;
-    look_close(&look);
+    query_close(&query);
     return code;
 }
 
@@ -305,12 +308,12 @@ static enum extract_code run_set(struct call *call)
 // The status of the trace, where there is one to look at: this look is none that is remembered.
 static void put_trace_status(struct call *call)
 {
-    const struct choice choice = {.rkh = call->state->options.rkh,
-                                  .view = call->state->options.view};
+    const struct query_options choice = {.rkh = call->state->options.rkh,
+                                         .view = call->state->options.view};
     struct extract_error error;
-    struct look look;
+    struct query query;
     enum extract_code code =
-        look_open(&look, call->state, call->request, &choice, call->target, &error);
+        query_open(&query, call->state, call->request, &choice, call->target, &error);
 
     if (code) {
         extract_text_puts(&call->answer->text, "stream status: unknown (");
@@ -318,8 +321,8 @@ static void put_trace_status(struct call *call)
         extract_text_puts(&call->answer->text, ")\n");
         return;
     }
-    look_run(&look, "status", &call->answer->text, &error);
-    look_forget(&look);
+    query_run(&query, "status", &call->answer->text, &error);
+    query_forget(&query);
 }
 
 static enum extract_code run_status(struct call *call)
@@ -376,7 +379,7 @@ const struct command commands[] = {
      false, run_report},
     {"last", "N [FILTER...] [-O WORDS]", "Show the newest N events of the trace.", SHOWN, false,
      run_last},
-    {"diff", "[FILTER...] [-O WORDS]", "Show the events that are new since the last look.", SHOWN,
+    {"diff", "[FILTER...] [-O WORDS]", "Show the events that are new since the last query.", SHOWN,
      false, run_diff},
     {"stats", "[FILTER...]", "Show load, switches, latencies and stack use.", FILTERS, false,
      run_same},

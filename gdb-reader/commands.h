@@ -3,10 +3,10 @@
 #ifndef RINGSIDE_COMMANDS_H
 #define RINGSIDE_COMMANDS_H
 
-#include "link/answer.h"
-#include "link/channel.h"
+#include "transport/answer.h"
+#include "transport/channel.h"
 #include "state.h"
-#include "link/target.h"
+#include "transport/target.h"
 
 // All that a command works with.
 struct call {

@@ -3,7 +3,7 @@
 // words. Out: what it emits; a script by which GDB writes the bytes that change, or the words that
 // ask the target's recorder for it.
 #include "commands.h"
-#include "look.h"
+#include "query.h"
 #include <extract/filter.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void put_edits(const struct extract_control *control, struct extract_text
                             (unsigned long long)edit.address, edit.after);
 }
 
-static enum extract_code work(struct call *call, const struct look *look)
+static enum extract_code work(struct call *call, const struct query *query)
 {
     const char *words[CHANNEL_ARGUMENTS];
     const struct request *request = call->request;
@@ -25,8 +25,8 @@ static enum extract_code work(struct call *call, const struct look *look)
     for (size_t i = 0; i < count; i++)
         words[i] = request->argument[i];
     enum extract_code code = extract_control_read(
-        &control, look->memory, call->state->symbols,
-        look->session ? extract_session_trace(look->session) : NULL, &look->rkh, &answer->error);
+        &control, query->memory, call->state->symbols,
+        query->session ? extract_session_trace(query->session) : NULL, &query->rkh, &answer->error);
     if (!code)
         code = extract_control_change(control, words, count, &answer->error);
     if (!code) {
@@ -73,7 +73,7 @@ static void put_outcome(const char *verb, const struct extract_request *request,
                             : "requested; done when the target passes its next trace point");
 }
 
-static enum extract_code work_on_request(struct call *call, const struct look *look)
+static enum extract_code work_on_request(struct call *call, const struct query *query)
 {
     const char *words[CHANNEL_ARGUMENTS];
     const struct request *asked = call->request;
@@ -82,7 +82,7 @@ static enum extract_code work_on_request(struct call *call, const struct look *l
     for (size_t i = 0; i < asked->arguments; i++)
         words[i] = asked->argument[i];
     enum extract_code code =
-        extract_request_new(&request, extract_session_trace(look->session), look->memory,
+        extract_request_new(&request, extract_session_trace(query->session), query->memory,
                             asked->verb, words, asked->arguments, &answer->error);
     bool changes = !code && put_words(request, &answer->script);
     if (changes)
@@ -95,14 +95,14 @@ static enum extract_code work_on_request(struct call *call, const struct look *l
 
 enum extract_code command_request(struct call *call)
 {
-    const struct choice choice = {.rkh = call->state->options.rkh};
-    struct look look;
+    const struct query_options choice = {.rkh = call->state->options.rkh};
+    struct query query;
     enum extract_code code =
-        look_open(&look, call->state, call->request, &choice, call->target, &call->answer->error);
+        query_open(&query, call->state, call->request, &choice, call->target, &call->answer->error);
     if (code)
         return code;
-    code = work_on_request(call, &look);
-    look_forget(&look);
+    code = work_on_request(call, &query);
+    query_forget(&query);
     return code;
 }
 
@@ -117,25 +117,26 @@ static bool is_request(const char *word)
 
 // Of other recorders than RKH's: without words what is recorded is shown; on and off are no words
 // of theirs.
-static bool is_other(const struct look *look)
+static bool is_other(const struct query *query)
 {
-    const struct extract_trace *trace = look->session ? extract_session_trace(look->session) : NULL;
+    const struct extract_trace *trace =
+        query->session ? extract_session_trace(query->session) : NULL;
     return trace && strcmp(extract_trace_info(trace)->format, "rkh") != 0;
 }
 
 // A ring that cannot be read has no names, and its filters may be why.
 enum extract_code command_filter(struct call *call)
 {
-    struct choice choice = {.rkh = call->state->options.rkh};
-    struct look look;
+    struct query_options choice = {.rkh = call->state->options.rkh};
+    struct query query;
     if (call->request->arguments && is_request(call->request->argument[0]))
         return command_request(call);
-    enum extract_code code =
-        look_begin(&look, call->state, call->request, &choice, call->target, &call->answer->error);
+    enum extract_code code = query_begin(&query, call->state, call->request, &choice, call->target,
+                                         &call->answer->error);
     if (code)
         return code;
-    look_trace(&look, &choice, NULL);
-    code = is_other(&look) ? work_on_request(call, &look) : work(call, &look);
-    look_close(&look);
+    query_trace(&query, &choice, NULL);
+    code = is_other(&query) ? work_on_request(call, &query) : work(call, &query);
+    query_close(&query);
     return code;
 }

@@ -4,7 +4,7 @@
 // In: GDB's search for the unwinder of a frame, with a callback that reads target memory; a request
 // that waits in the channel. Out: "not mine", always; and the answer in the channel.
 // Debugging with GDB, "Writing JIT Debug Info Readers"; <gdb/jit-reader.h>, interface version 1.
-#include "link/bulk.h"
+#include "transport/bulk.h"
 #include "commands.h"
 #include <errno.h>
 #include <gdb/jit-reader.h>
@@ -27,15 +27,15 @@ struct reader {
 static struct reader reader = {.channel = {-1, -1}};
 
 // One request on its way.
-struct errand {
+struct transaction {
     struct request request;
     struct answer answer;
 };
 
 static void work(void *context, struct target *target)
 {
-    struct errand *errand = context;
-    struct call call = {&reader.state, &errand->request, target, &errand->answer};
+    struct transaction *transaction = context;
+    struct call call = {&reader.state, &transaction->request, target, &transaction->answer};
 
     command_run(&call);
 }
@@ -52,26 +52,26 @@ static void send_answer(struct answer *answer)
 }
 
 // Also runs when an exception of GDB's passes: the work has ended with an error then.
-static void end_errand(struct errand *errand)
+static void end_transaction(struct transaction *transaction)
 {
-    send_answer(&errand->answer);
-    request_free(&errand->request);
-    answer_free(&errand->answer);
+    send_answer(&transaction->answer);
+    request_free(&transaction->request);
+    answer_free(&transaction->answer);
     reader.busy = false;
 }
 
 // Answers the request that waits. `read` is NULL where there is no target.
 static void serve(gdb_target_read *read)
 {
-    struct errand errand __attribute__((cleanup(end_errand))) = {0};
-    struct extract_error *error = &errand.answer.error;
+    struct transaction transaction __attribute__((cleanup(end_transaction))) = {0};
+    struct extract_error *error = &transaction.answer.error;
 
     reader.busy = true;
-    answer_init(&errand.answer);
-    if (channel_take(&reader.channel, &errand.request, error))
-        errand.answer.status = ANSWER_USAGE;
-    else if (!target_run(read, work, &errand))
-        extract_error_set(error, EXTRACT_NOMEM, errand.request.verb, NULL, "out of memory");
+    answer_init(&transaction.answer);
+    if (channel_take(&reader.channel, &transaction.request, error))
+        transaction.answer.status = ANSWER_USAGE;
+    else if (!target_run(read, work, &transaction))
+        extract_error_set(error, EXTRACT_NOMEM, transaction.request.verb, NULL, "out of memory");
 }
 
 static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_callbacks *callbacks)

@@ -43,7 +43,7 @@ void state_forget_files(struct template_files *files)
 
 void state_free(struct state *state)
 {
-    recording_leave(state->recording);
+    recording_close_offline(state->recording);
     extract_symbols_close(state->symbols);
     free(state->options.format);
     free(state->options.elf);

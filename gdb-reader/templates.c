@@ -36,7 +36,7 @@ static enum extract_code compile(const struct options *options, const struct tem
     for (size_t i = 0; i < files->count && !code; i++)
         code = extract_templates_add_file(templates, files->path[i], error);
     if (!code)
-        code = extract_templates_add_shipped(templates,
+        code = extract_templates_add_builtin(templates,
                                              options->format ? options->format : "threadx", error);
     return code ? code : extract_templates_link(templates, error);
 }

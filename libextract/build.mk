@@ -6,16 +6,16 @@ LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/h
                report/columns report/rkh analysis analysis/rkh log follow templates templates/run \
                templates/compiler templates/update session feed target posix posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
-CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/verbs/*.c \
+CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/commands/*.c \
                  libextract/cli/top/*.c libextract/cli/templates/*.c \
                  libextract/cli/control/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 HEADERS     := $(sort $(wildcard libextract/include/extract/*.h \
                  libextract/include/extract/posix/*.h libextract/include/trace.h))
-CATALOGUES  := $(sort $(wildcard libextract/formats/*.tsv))
+EVENT_TABLES  := $(sort $(wildcard libextract/formats/*.tsv))
 TEMPLATES   := $(sort $(wildcard libextract/templates/*.fmt))
-GENERATED   := $(patsubst libextract/formats/%.tsv,$(BUILD)/gen/%.inc,$(subst -,_,$(CATALOGUES))) \
+GENERATED   := $(patsubst libextract/formats/%.tsv,$(BUILD)/gen/%.inc,$(subst -,_,$(EVENT_TABLES))) \
                $(TEMPLATES:libextract/templates/%.fmt=$(BUILD)/gen/%_fmt.inc)
 
 SONAME    := libextract.so.$(SOVERSION)
@@ -25,14 +25,15 @@ PROGRAM   := $(BUILD)/ringside
 MAN_PAGES := $(sort $(wildcard docs/man/*.scd docs/man/posix/*.scd))
 MANUALS   := $(if $(shell command -v scdoc),$(patsubst %.scd,$(BUILD)/man/%,$(notdir $(MAN_PAGES))))
 
-# The catalogues of events and objects, compiled in as tables of C initializers.
-define catalogue
-$(BUILD)/gen/$(subst -,_,$(1:libextract/formats/%.tsv=%)).inc: $(1) libextract/formats/catalogue.awk
+# The tables of events and objects, compiled in as C initializers.
+define event_table
+$(BUILD)/gen/$(subst -,_,$(1:libextract/formats/%.tsv=%)).inc: $(1) \
+    libextract/formats/event_table.awk
 	$$(call say,GEN,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)awk -f libextract/formats/catalogue.awk $$< > $$@
+	$$(Q)awk -f libextract/formats/event_table.awk $$< > $$@
 endef
-$(foreach tsv,$(CATALOGUES),$(eval $(call catalogue,$(tsv))))
+$(foreach tsv,$(EVENT_TABLES),$(eval $(call event_table,$(tsv))))
 
 # The templates that come with the library, compiled in as a C string each.
 $(BUILD)/gen/%_fmt.inc: libextract/templates/%.fmt

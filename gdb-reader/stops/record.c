@@ -5,7 +5,7 @@
 // holds. Out: the log; in the answers, losses and what happened to the target.
 #include "record.h"
 #include "../commands.h"
-#include "../look.h"
+#include "../query.h"
 #include "stops.h"
 #include <extract/record.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static enum extract_code note(void *context, const struct extract_log_block *blo
 static void hear(struct recording *r, struct call *call)
 {
     r->target = call->target;
-    look_move(r->symbols, call->request);
+    query_move(r->symbols, call->request);
     r->news = (struct news){.text = &call->answer->text};
 }
 
@@ -130,14 +130,14 @@ static void recording_free(struct recording *r)
     free(r);
 }
 
-void recording_leave(struct recording *recording)
+void recording_close_offline(struct recording *recording)
 {
     // A child of GDB's has a copy, and ends with it; the log and its locks are the parent's.
     if (!recording || recording->process != getpid())
         return;
     recording->target = NULL;
     recording->news = (struct news){.text = NULL};
-    extract_recorder_leave(recording->recorder, NULL);
+    extract_recorder_close_offline(recording->recorder, NULL);
     recording_free(recording);
 }
 
@@ -157,7 +157,7 @@ static enum extract_code open_target(struct recording *r, const struct call *cal
     if (symbols)
         code = extract_symbols_open(&r->symbols, extract_symbols_path(symbols), error);
     if (!code)
-        look_move(r->symbols, call->request);
+        query_move(r->symbols, call->request);
     return code ? code : extract_memory_new(&r->memory, &source, error);
 }
 
@@ -191,22 +191,22 @@ static enum extract_code open_recorder(struct recording *r, const struct call *c
 static enum extract_code begin(struct call *call, const char *path,
                                const struct extract_log_options *log)
 {
-    const struct choice choice = {.rkh = call->state->options.rkh,
-                                  .view = call->state->options.view};
+    const struct query_options choice = {.rkh = call->state->options.rkh,
+                                         .view = call->state->options.view};
     struct extract_error *error = &call->answer->error;
     struct recording *r = calloc(1, sizeof *r);
-    struct look look;
+    struct query query;
 
     if (!r || !(r->path = state_home_path(path))) {
         free(r);
         return extract_error_set(error, EXTRACT_NOMEM, "record", NULL, "out of memory");
     }
     enum extract_code code =
-        look_begin(&look, call->state, call->request, &choice, call->target, error);
+        query_begin(&query, call->state, call->request, &choice, call->target, error);
     if (!code) {
         r->process = getpid();
-        r->rkh = look.rkh;
-        look_forget(&look);
+        r->rkh = query.rkh;
+        query_forget(&query);
         hear(r, call);
         code = open_recorder(r, call, log, error);
         r->target = NULL;

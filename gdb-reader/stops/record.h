@@ -3,7 +3,7 @@
 #ifndef RINGSIDE_RECORD_H
 #define RINGSIDE_RECORD_H
 
-#include "../link/answer.h"
+#include "../transport/answer.h"
 
 struct recording;
 struct call;
@@ -13,7 +13,7 @@ enum extract_code recording_stop(struct call *call);
 
 // Without a further look at the target: the log is closed where the last stop came to. NULL is
 // allowed.
-void recording_leave(struct recording *recording);
+void recording_close_offline(struct recording *recording);
 
 // "off", or how far it has come.
 void recording_show(const struct recording *recording, struct extract_text *text);

@@ -245,14 +245,14 @@ enum extract_code extract_file_peek(const char *path, void *buffer, size_t size,
 static enum extract_code write_draft(const char *path, bool exclusive, const void *bytes,
                                      size_t length, struct extract_error *error)
 {
-    struct extract_draft draft;
-    enum extract_code code = extract_draft_open(&draft, path, exclusive, error);
+    struct extract_atomic_file draft;
+    enum extract_code code = extract_atomic_file_open(&draft, path, exclusive, error);
     if (code)
         return code;
-    if (extract_draft_write(&draft, bytes, length))
-        return extract_draft_keep(&draft, error);
+    if (extract_atomic_file_write(&draft, bytes, length))
+        return extract_atomic_file_keep(&draft, error);
     code = extract_file_error(path, NULL, error);
-    extract_draft_drop(&draft);
+    extract_atomic_file_drop(&draft);
     return code;
 }
 

@@ -49,20 +49,21 @@ enum extract_code extract_file_create(const char *path, const void *bytes, size_
 
 // draft.c: the same piece by piece. With `exclusive`, the file must not be there. A draft that was
 // opened is ended by one of the last two. Errors: IO, NOMEM.
-struct extract_draft {
+struct extract_atomic_file {
     int fd;
     char *path;     // owned; of the file that it will be
     char *name;     // behind it: of the file that it is; NULL: `path` is no regular file
     uint64_t bytes; // written so far
     bool exclusive; // the path must be free
 };
-enum extract_code extract_draft_open(struct extract_draft *draft, const char *path, bool exclusive,
-                                     struct extract_error *error);
+enum extract_code extract_atomic_file_open(struct extract_atomic_file *draft, const char *path,
+                                           bool exclusive, struct extract_error *error);
 // False, with errno: it could not be written. At the limit of file sizes that is EFBIG; the limit
 // is looked at before it is met, since the system's signal would end the process (SIGXFSZ).
-bool extract_draft_write(struct extract_draft *draft, const void *bytes, size_t length);
-enum extract_code extract_draft_keep(struct extract_draft *draft, struct extract_error *error);
-void extract_draft_drop(struct extract_draft *draft);
+bool extract_atomic_file_write(struct extract_atomic_file *draft, const void *bytes, size_t length);
+enum extract_code extract_atomic_file_keep(struct extract_atomic_file *draft,
+                                           struct extract_error *error);
+void extract_atomic_file_drop(struct extract_atomic_file *draft);
 
 // Returns how many bytes the system lets a file of this process have now (RLIMIT_FSIZE).
 uint64_t extract_file_most(void);

@@ -180,7 +180,7 @@ enum extract_code cli_log_open(struct extract_log **log, const struct cli_option
 struct cli_output {
     struct extract_text text;
     const char *path; // of the file that is written; NULL: standard output
-    struct extract_draft draft;
+    struct extract_atomic_file draft;
     int fault; // errno of the write that failed
     int pager; // process that reads standard output; 0: none
 };

@@ -4,7 +4,7 @@
 #include "feed/feed.h"
 #include "base/file.h"
 #include "cli/cli.h"
-#include "cli/templates/verbs.h"
+#include "cli/templates/commands.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -169,7 +169,7 @@ static void sum_up(const struct feeding *f, const struct extract_running_status 
                  status->good, status->torn, status->checksum, status->length, status->id);
     char *end = text + used;
     size_t room = sizeof text - (size_t)used;
-    if (status->lost_known || !status->settled)
+    if (status->lost_known || !status->resolved)
         used = snprintf(end, room, "%" PRIu64 " lost%s", status->lost,
                         status->lost ? " (modulo 256 in each gap)" : "");
     else

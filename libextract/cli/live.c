@@ -10,8 +10,8 @@
 #include <time.h>
 
 enum {
-    TIMEOUT_MOST = 3600,         // seconds
-    NAP_MOST = 100 * 1000 * 1000 // ns: what is shown must go on
+    MAX_TIMEOUT = 3600,         // seconds
+    MAX_NAP = 100 * 1000 * 1000 // ns: what is shown must go on
 };
 
 // What a signal handler can reach: the signal that asks the program to end.
@@ -59,7 +59,7 @@ bool cli_is_live(const struct cli_options *options)
 
 void cli_nap(uint64_t ns)
 {
-    struct timespec t = {0, (long)(ns < NAP_MOST ? ns : NAP_MOST)};
+    struct timespec t = {0, (long)(ns < MAX_NAP ? ns : MAX_NAP)};
     nanosleep(&t, NULL);
 }
 
@@ -69,7 +69,7 @@ bool cli_timeout_parse(const char *seconds, unsigned *ms)
     if (!*seconds || strspn(seconds, "0123456789.") != strlen(seconds))
         return false;
     double value = strtod(seconds, &end);
-    if (*end || value < 0.001 || value > TIMEOUT_MOST)
+    if (*end || value < 0.001 || value > MAX_TIMEOUT)
         return false;
     *ms = (unsigned)(value * 1000 + 0.5);
     return true;

@@ -2,7 +2,7 @@
 // cli: one look at a trace. In: options. Out: an open session; losses named on standard error.
 #include "base/file.h"
 #include "cli/cli.h"
-#include "cli/templates/verbs.h"
+#include "cli/templates/commands.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 // Beside those that are arguments: the N of last, times of -O, dates.
-enum { MORE_CONDITIONS = 5, BAUD_MOST = 100000000 };
+enum { MORE_CONDITIONS = 5, MAX_BAUD = 100000000 };
 
 static bool refuse_value(const char *option, const char *hint, const char *value)
 {
@@ -158,7 +158,7 @@ static bool set_feeding(struct cli_options *options, int option, const char *val
         return true;
     case OPT_BAUD:
         return set_number(&feeding->baud, "--baud", value, true) &&
-               (feeding->baud <= BAUD_MOST || refuse_value("--baud", "write bits a second", value));
+               (feeding->baud <= MAX_BAUD || refuse_value("--baud", "write bits a second", value));
     case OPT_FOLLOW:
         return feeding->follow = true;
     default:

@@ -9,7 +9,7 @@
 static bool write_draft(void *context, const char *data, size_t length)
 {
     struct cli_output *output = context;
-    bool good = extract_draft_write(&output->draft, data, length);
+    bool good = extract_atomic_file_write(&output->draft, data, length);
     output->fault = good ? 0 : errno;
     return good;
 }
@@ -42,7 +42,7 @@ int cli_output_open_as(struct cli_output *output, const struct cli_options *opti
     struct extract_error error;
     cli_output_open(output);
     if (options->output) {
-        if (extract_draft_open(&output->draft, options->output, false, &error))
+        if (extract_atomic_file_open(&output->draft, options->output, false, &error))
             return cli_complain(&error);
         output->path = options->output;
         output->text.flush = write_draft;
@@ -65,11 +65,11 @@ static int end_file(struct cli_output *output, int status)
 {
     struct extract_error error;
     bool whole = !extract_text_flush(&output->text) && (!status || status == CLI_LOSSES);
-    if (whole && extract_draft_keep(&output->draft, &error))
+    if (whole && extract_atomic_file_keep(&output->draft, &error))
         return cli_complain(&error);
     if (whole)
         return status;
-    extract_draft_drop(&output->draft);
+    extract_atomic_file_drop(&output->draft);
     return output->fault ? complain_of(output->path, output->fault)
            : status      ? status
                          : CLI_UNREADABLE;

@@ -5,7 +5,7 @@
 #include "base/grow.h"
 #include <stdlib.h>
 
-enum { TABLE_MOST = 4096, ACTORS_MOST = 256, MAP_ROOM = 2 * RKH_GROUPS };
+enum { MAX_TABLE = 4096, MAX_ACTORS = 256, MAP_ROOM = 2 * RKH_GROUPS };
 
 // ---- reading ----
 
@@ -15,8 +15,7 @@ static enum extract_code read_table(struct control_table *table, const char *nam
 {
     struct extract_symbol symbol;
     size_t got;
-    if (!extract_symbols_by_name(symbols, name, &symbol) || !symbol.size ||
-        symbol.size > TABLE_MOST)
+    if (!extract_symbols_by_name(symbols, name, &symbol) || !symbol.size || symbol.size > MAX_TABLE)
         return EXTRACT_OK;
     table->address = symbol.address;
     table->before = malloc(2 * (size_t)symbol.size);
@@ -67,7 +66,7 @@ static enum extract_code read_actors(struct extract_control *control, struct ext
 {
     struct rkh_actors walk = {.symbols = symbols, .memory = memory};
     struct rkh_actor actor;
-    while (control->actor_count < ACTORS_MOST && rkh_actors_next(&walk, &actor)) {
+    while (control->actor_count < MAX_ACTORS && rkh_actors_next(&walk, &actor)) {
         struct rkh_actor *actors = extract_grow(control->actors, &control->actor_room,
                                                 control->actor_count, sizeof *actors);
         if (!actors)

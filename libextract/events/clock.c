@@ -4,7 +4,7 @@
 //
 // Of a log, every stamp of its beginning is asked, and then those in the heads of its blocks.
 #include "base/stamps.h"
-#include "events/room.h"
+#include "events/internal.h"
 #include <stdlib.h>
 
 enum {
@@ -46,7 +46,7 @@ static void tally_slots(struct extract_tally *tally, const struct extract_snapsh
 
 // A walk over a log's blocks by their heads.
 struct heads {
-    struct extract_pieces *pieces;
+    struct extract_log_snapshots *snapshots;
     size_t next, end;
     bool any; // a block was given
     struct extract_log_block block;
@@ -68,7 +68,8 @@ static bool next_head(struct heads *heads)
     const struct extract_log_block *block;
     heads->joined = heads->any;
     heads->before = heads->block;
-    while (heads->next < heads->end && (block = extract_pieces_block(heads->pieces, heads->next))) {
+    while (heads->next < heads->end &&
+           (block = extract_log_snapshots_block(heads->snapshots, heads->next))) {
         heads->next++;
         heads->joined &= !is_mark_of_time(block);
         if (!extract_log_holds_entries(block) || !block->count)
@@ -84,7 +85,7 @@ static bool next_head(struct heads *heads)
 
 static struct heads heads_of(const struct extract_trace *trace, const struct extract_epoch *epoch)
 {
-    struct heads heads = {.pieces = trace->pieces, .next = epoch->from, .end = epoch->to};
+    struct heads heads = {.snapshots = trace->snapshots, .next = epoch->from, .end = epoch->to};
     return heads;
 }
 
@@ -100,7 +101,8 @@ static void tally_log(const struct extract_trace *trace, const struct extract_ep
         broken |= !heads.joined;
         rest_broken |= !heads.joined;
         if (studied < STUDY_ENTRIES) {
-            const struct extract_snapshot *piece = extract_pieces_entries(trace->pieces, block);
+            const struct extract_snapshot *piece =
+                extract_log_snapshots_entries(trace->snapshots, block);
             if (piece)
                 tally_slots(tally, piece, 0, &broken);
             broken |= !piece;
@@ -158,7 +160,8 @@ static uint64_t turns_for(uint64_t modulus, uint64_t wanted, uint64_t step)
 // clock may go round more often than the host reads. 0: not known.
 static uint64_t ticks_by_entries(const struct heads *heads, const struct extract_clock *clock)
 {
-    const struct extract_snapshot *piece = extract_pieces_entries(heads->pieces, &heads->block);
+    const struct extract_snapshot *piece =
+        extract_log_snapshots_entries(heads->snapshots, &heads->block);
     uint64_t first, span, ticks;
     if (!piece || !extract_snapshot_valid(piece))
         return 0;
@@ -287,8 +290,8 @@ static bool find_epochs(struct extract_trace *trace)
 {
     struct extract_ring last = {0};
     size_t room = 0, block;
-    for (size_t n = 0; trace->pieces; n++) {
-        const struct extract_ring *ring = extract_pieces_ring(trace->pieces, n, &block);
+    for (size_t n = 0; trace->snapshots; n++) {
+        const struct extract_ring *ring = extract_log_snapshots_ring(trace->snapshots, n, &block);
         if (block == SIZE_MAX)
             break;
         if (!ring || (trace->epoch_count && is_same_clock(&last, ring)))
@@ -344,7 +347,7 @@ enum extract_code extract_clock_study(struct extract_trace *trace,
     bool broken = true;
     if (!find_epochs(trace))
         return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
-    if (!trace->pieces) {
+    if (!trace->snapshots) {
         extract_tally_begin(&tally, snapshot->ring.timer_mask, snapshot->ring.word_bytes);
         tally.direction = snapshot->ring.format->direction;
         tally_slots(&tally, snapshot, trace->oldest, &broken);

@@ -6,7 +6,7 @@
 #ifndef EXTRACT_EVENTS_FILTER_H
 #define EXTRACT_EVENTS_FILTER_H
 
-#include "events/room.h"
+#include "events/internal.h"
 #include <extract/filter.h>
 
 enum { FILTER_WORDS = EXTRACT_FILTER_LAST + 1 };

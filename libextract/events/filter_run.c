@@ -155,9 +155,9 @@ static uint64_t seek(const struct extract_view *view, struct extract_reader *rea
                      uint64_t *most)
 {
     const struct extract_trace *trace = view->trace;
-    const struct extract_milestone *start = NULL;
-    for (size_t i = 0; i < trace->milestone_count; i++) {
-        const struct extract_milestone *place = &trace->milestones[i];
+    const struct extract_seek_point *start = NULL;
+    for (size_t i = 0; i < trace->seek_point_count; i++) {
+        const struct extract_seek_point *place = &trace->seek_points[i];
         bool by_count = is_last_alone(view) && place->events <= *skip;
         bool by_time = has_check(view, EXTRACT_FILTER_FROM) && place->highest < view->from;
         if (by_count || by_time)

@@ -146,7 +146,7 @@ static enum extract_code compile_seen_types(struct compile *c)
         if (trace->seen[id / 8] & bit && type_wanted(c, extract_trace_type(trace, id), id))
             c->view->ids[id / 8] |= bit;
     }
-    bool marks = trace->pieces || trace->snapshot->index;
+    bool marks = trace->snapshots || trace->snapshot->index;
     return marks && !compile_marks(c) ? out_of_memory(c) : EXTRACT_OK;
 }
 
@@ -205,7 +205,7 @@ static enum extract_code compile_objects(struct compile *c, struct wish *item, b
         if (!names_object(item, object, placed, place))
             continue;
         item->found = true;
-        bool by_time = c->trace->pieces && !object->shadowed;
+        bool by_time = c->trace->snapshots && !object->shadowed;
         uint64_t key = object->address;
         if (object->number_kind != EXTRACT_KIND_NONE)
             extract_value_key(object->number_kind, object->address, &key);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // events: the types of the marks that stand between the entries of a log, or of a ring.
-#include "events/room.h"
+#include "events/internal.h"
 
 #define MARK(kind, symbol, name)                                                                   \
     {                                                                                              \

@@ -2,7 +2,7 @@
 // events: objects and their names. In: the registry, the threads that events name, the ELF and, as
 // a last resort, the control block in target memory. Out: objects with a text to show.
 #include "base/cursor.h"
-#include "events/room.h"
+#include "events/internal.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum {
     LOG_OBJECTS = 1 << 17,
     LOG_VERSIONS = 1 << 19,
     STREAM_RUNS = 1 << 12, // runs of the target that one stream tells of
-    NAMES_MOST = 1 << 24   // bytes of the names of a stream that goes on
+    MAX_NAMES = 1 << 24    // bytes of the names of a stream that goes on
 };
 
 // While names are collected their storage moves: offsets of name and shown + 1, 0 for none.
@@ -116,22 +116,22 @@ static void find_name(struct build *build, size_t i)
 // Adds a version in front of those that *value leads to. False: out of memory.
 static bool push(struct extract_trace *trace, uint32_t *value, size_t i, uint64_t since)
 {
-    struct extract_version *versions =
+    struct extract_object_version *versions =
         extract_grow(trace->versions, &trace->version_room, trace->version_count, sizeof *versions);
     if (!versions)
         return false;
     trace->versions = versions;
     if (!trace->version_count)
-        versions[trace->version_count++] = (struct extract_version){0};
-    const struct extract_version *all = trace->versions, *head = &all[*value];
-    const struct extract_version *leap = &all[head->leap];
+        versions[trace->version_count++] = (struct extract_object_version){0};
+    const struct extract_object_version *all = trace->versions, *head = &all[*value];
+    const struct extract_object_version *leap = &all[head->leap];
     bool even = head->depth - leap->depth == leap->depth - all[leap->leap].depth;
     trace->versions[trace->version_count] =
-        (struct extract_version){.since = since,
-                                 .object = (uint32_t)i,
-                                 .newer = *value,
-                                 .leap = even && head->leap ? leap->leap : *value,
-                                 .depth = head->depth + 1};
+        (struct extract_object_version){.since = since,
+                                        .object = (uint32_t)i,
+                                        .newer = *value,
+                                        .leap = even && head->leap ? leap->leap : *value,
+                                        .depth = head->depth + 1};
     *value = (uint32_t)trace->version_count++;
     return true;
 }
@@ -151,7 +151,7 @@ static bool enter(struct extract_trace *trace, struct extract_map *map, size_t i
     uint32_t *value = extract_map_at(map, key_of(object));
     if (!value)
         return false;
-    struct extract_version *head = *value ? &trace->versions[*value] : NULL;
+    struct extract_object_version *head = *value ? &trace->versions[*value] : NULL;
     if (head && head->object == i)
         head->since = since;
     else if (head && (head->since == since || !object->registered))
@@ -173,7 +173,7 @@ static bool enter_object(struct extract_trace *trace, struct extract_epoch *epoc
 static const struct extract_object *search(const struct extract_trace *trace, uint32_t head,
                                            uint64_t block)
 {
-    const struct extract_version *all = trace->versions, *at = &all[head];
+    const struct extract_object_version *all = trace->versions, *at = &all[head];
     while (at->newer && all[at->newer].since <= block)
         at = at->leap && all[at->leap].since <= block ? &all[at->leap] : &all[at->newer];
     return &trace->objects[at->object];
@@ -314,10 +314,10 @@ static bool add_registered(struct build *build)
     const struct extract_snapshot *snapshot = trace->snapshot;
     size_t block = SIZE_MAX;
     bool fits = true;
-    if (!trace->pieces)
+    if (!trace->snapshots)
         fits = add_registry(build, snapshot, trace->epochs, 0);
-    for (bool old = false; trace->pieces && fits; old = true) {
-        snapshot = extract_pieces_registry(trace->pieces, &block);
+    for (bool old = false; trace->snapshots && fits; old = true) {
+        snapshot = extract_log_snapshots_registry(trace->snapshots, &block);
         if (!snapshot)
             break;
         struct extract_epoch *epoch =
@@ -360,7 +360,7 @@ static bool begin_run(struct build *build, uint64_t seq)
 {
     struct extract_trace *trace = build->trace;
     const struct extract_epoch *last = &trace->epochs[trace->epoch_count - 1];
-    if (trace->pieces || seq == last->first || trace->epoch_count == STREAM_RUNS)
+    if (trace->snapshots || seq == last->first || trace->epoch_count == STREAM_RUNS)
         return true;
     struct extract_epoch next = *last;
     struct extract_epoch *epochs =
@@ -380,7 +380,7 @@ static bool begin_run(struct build *build, uint64_t seq)
 
 // An object was told before, or met in an event: the last name holds. A word for any object says
 // nothing new of what it is.
-static void tell_again(struct build *build, size_t i, const struct extract_told *told,
+static void tell_again(struct build *build, size_t i, const struct extract_name_entry *told,
                        const char *name)
 {
     struct extract_object *object = &build->trace->objects[i];
@@ -400,7 +400,7 @@ static void tell_again(struct build *build, size_t i, const struct extract_told 
 }
 
 static bool tell_first(struct build *build, struct extract_epoch *epoch, uint64_t block,
-                       uint64_t key, const struct extract_told *told, const char *name)
+                       uint64_t key, const struct extract_name_entry *told, const char *name)
 {
     struct extract_trace *trace = build->trace;
     struct extract_object object = told->object;
@@ -419,7 +419,7 @@ static bool take_told(struct build *build, const struct extract_event *event)
 {
     struct extract_trace *trace = build->trace;
     const struct extract_ring *ring = &trace->snapshot->ring;
-    struct extract_told told = {.object.priority = EXTRACT_NO_PRIORITY};
+    struct extract_name_entry told = {.object.priority = EXTRACT_NO_PRIORITY};
     char name[NAME_ROOM];
     build->begins = false;
     if (!ring->format->telling || !ring->format->telling->name(event, &told))
@@ -490,8 +490,8 @@ static bool walk(struct build *build)
     struct extract_reader reader, before;
     size_t got;
     extract_reader_init(&reader, trace);
-    if (trace->pieces)
-        extract_tape_begin(trace);
+    if (trace->snapshots)
+        extract_log_events_begin(trace);
     while (before = reader, (got = extract_reader_next(&reader, events, BATCH))) {
         for (size_t i = 0; i < got; i++) {
             uint32_t id = events[i].id;
@@ -504,7 +504,7 @@ static bool walk(struct build *build)
                 !extract_signals_note(trace, &events[i]))
                 return false;
         }
-        if (trace->pieces && !extract_tape_note(trace, &before, events, got))
+        if (trace->snapshots && !extract_log_events_note(trace, &before, events, got))
             return false;
         trace->events += got;
     }
@@ -514,8 +514,8 @@ static bool walk(struct build *build)
     count_cores(trace);
     trace->end = reader;
     trace->end.started &= trace->snapshot->ring.rkh.walked.stamped;
-    if (trace->pieces)
-        extract_tape_end(trace, &reader);
+    if (trace->snapshots)
+        extract_log_events_end(trace, &reader);
     extract_runs_end(trace);
     return true;
 }
@@ -606,7 +606,7 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
                                       struct extract_error *error)
 {
     struct build build = {.trace = trace, .memory = memory, .most = SIZE_MAX};
-    if (trace->pieces || trace->snapshot->ring.format->telling)
+    if (trace->snapshots || trace->snapshot->ring.format->telling)
         build.most = LOG_OBJECTS;
     size_t objects = trace->snapshot->ring.registry.count;
     extract_text_init(&trace->names, NULL, NULL);
@@ -674,7 +674,7 @@ enum extract_code extract_names_go_on(struct extract_trace *trace, bool restarte
 {
     struct build build = {.trace = trace, .most = LOG_OBJECTS};
     trace->run_count = 0;
-    bool fits = (!restarted && trace->names.used < NAMES_MOST) || forget(trace);
+    bool fits = (!restarted && trace->names.used < MAX_NAMES) || forget(trace);
     fits = fits && take_places(&build) && walk(&build) && !trace->names.code;
     enum extract_code code = EXTRACT_OK;
     if (fits && trace->has_unnamed)

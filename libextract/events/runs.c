@@ -3,7 +3,7 @@
 //
 // A TCFG record begins a run, and so does, in a log, a recording or a reset of the target. The
 // first walk over all events passes each of them to extract_runs_note, in order.
-#include "events/room.h"
+#include "events/internal.h"
 
 enum { RUNS_MAX = 1 << 12 }; // further runs are counted with the last one
 
@@ -84,7 +84,7 @@ void extract_runs_end(struct extract_trace *trace)
         bool has_numbers = run->layout && run->layout->value[EXTRACT_RKH_NSEQ];
         bool is_cut = !i && trace->snapshot->full;
         run->lost_known =
-            !run->gaps_not_exact && !run->further && (trace->pieces || (has_numbers && !is_cut));
+            !run->gaps_not_exact && !run->further && (trace->snapshots || (has_numbers && !is_cut));
         run->events_lost = run->lost_known ? run->lost_at_least : 0;
         run->lost_at_most = run->lost_known ? run->lost_at_least : UINT64_MAX;
     }

@@ -3,7 +3,7 @@
 //
 // The first walk over all events passes each of them to extract_signals_note. A number that an
 // event holds and one that an entry gives a name to are both signals of the target.
-#include "events/room.h"
+#include "events/internal.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // events: a snapshot or a log with meaning. In: judged snapshots. Out: events in order.
 #include "base/stamps.h"
-#include "events/room.h"
+#include "events/internal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static void fill_info(struct extract_trace *trace)
     info->format = snapshot->ring.format->name;
     info->byte_order = snapshot->ring.byte_order;
     info->word_bytes = snapshot->ring.word_bytes;
-    if (trace->pieces) // the rest is found out on the way
+    if (trace->snapshots) // the rest is found out on the way
         return;
     info->entries_total = snapshot->ring.entries.count;
     info->entries_valid = extract_snapshot_valid(snapshot);
@@ -82,7 +82,7 @@ static enum extract_code study(struct extract_trace **trace,
     enum extract_code code = extract_clock_study(t, options, error);
     if (!code)
         code = extract_names_build(t, options ? options->memory : NULL, error);
-    if (!code && t->pieces && extract_pieces_starved(t->pieces))
+    if (!code && t->snapshots && extract_log_snapshots_starved(t->snapshots))
         code = extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
     if (code) {
         extract_trace_close(t);
@@ -112,17 +112,17 @@ enum extract_code extract_trace_open_log(struct extract_trace **trace, struct ex
     if (code)
         return code;
     struct extract_trace *t = *trace;
-    code = extract_pieces_open(&t->pieces, log, error);
+    code = extract_log_snapshots_open(&t->snapshots, log, error);
     if (code) {
         extract_trace_close(t);
         *trace = NULL;
         return code;
     }
-    struct extract_snapshot *head = extract_pieces_head(t->pieces);
+    struct extract_snapshot *head = extract_log_snapshots_head(t->snapshots);
     if (t->symbols)
         head->ring.format->apply_symbols(&head->ring, t->symbols);
     t->snapshot = head;
-    code = extract_pieces_unroll(t->pieces, options ? options->rkh : NULL, error);
+    code = extract_log_snapshots_unroll(t->snapshots, options ? options->rkh : NULL, error);
     if (code) {
         extract_trace_close(t);
         *trace = NULL;
@@ -154,9 +154,9 @@ void extract_trace_close(struct extract_trace *trace)
     if (!trace)
         return;
     extract_names_free(trace);
-    extract_pieces_close(trace->pieces);
+    extract_log_snapshots_close(trace->snapshots);
     loss_estimator_free(&trace->estimator);
-    free(trace->milestones);
+    free(trace->seek_points);
     free(trace);
 }
 
@@ -227,7 +227,8 @@ static uint64_t run_of(const struct extract_trace *trace, uint64_t seq)
 
 uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq)
 {
-    return trace->pieces ? extract_pieces_registry_of(trace->pieces, seq) : run_of(trace, seq);
+    return trace->snapshots ? extract_log_snapshots_registry_of(trace->snapshots, seq)
+                            : run_of(trace, seq);
 }
 
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id)
@@ -249,7 +250,7 @@ void extract_reader_init(struct extract_reader *reader, const struct extract_tra
 // The copy that texts lie in; NULL: there is none.
 static const struct extract_snapshot *copy_of(const struct extract_trace *trace)
 {
-    return trace->pieces ? extract_pieces_all(trace->pieces) : trace->snapshot;
+    return trace->snapshots ? extract_log_snapshots_all(trace->snapshots) : trace->snapshot;
 }
 
 bool extract_trace_inner(const struct extract_trace *trace, const struct extract_event *event,
@@ -266,8 +267,9 @@ bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
 {
     const struct extract_snapshot *snapshot = copy_of(trace);
     if (number & EXTRACT_TEXT_OF_LOG)
-        return trace->pieces &&
-               extract_pieces_text(trace->pieces, (size_t)(number & ~EXTRACT_TEXT_OF_LOG), text);
+        return trace->snapshots &&
+               extract_log_snapshots_text(trace->snapshots, (size_t)(number & ~EXTRACT_TEXT_OF_LOG),
+                                          text);
     return snapshot && snapshot->ring.format->telling &&
            snapshot->ring.format->telling->text(snapshot, number, text);
 }
@@ -275,12 +277,12 @@ bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
 enum extract_code extract_trace_image(const struct extract_trace *trace,
                                       struct extract_snapshot *image, struct extract_error *error)
 {
-    if (!trace->pieces)
+    if (!trace->snapshots)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "trace", NULL,
                                  "it is a ring already, and no log");
-    enum extract_code code = extract_pieces_image(trace->pieces, image, error);
+    enum extract_code code = extract_log_snapshots_image(trace->snapshots, image, error);
     if (!code)
-        image->unwritten = extract_tape_lacking(trace);
+        image->unwritten = extract_log_events_lacking(trace);
     return code;
 }
 
@@ -374,7 +376,7 @@ static struct extract_clock clock_of(const struct extract_reader *reader,
     const struct extract_trace *trace = reader->trace;
     const struct extract_stream *stream = snapshot->ring.format->stream;
     struct extract_clock clock =
-        trace->pieces ? extract_epoch_of(trace, reader->piece)->clock : trace->info.clock;
+        trace->snapshots ? extract_epoch_of(trace, reader->piece)->clock : trace->info.clock;
     uint64_t mask = 0;
     if (snapshot->index)
         mask = stream->stamp_mask(&snapshot->ring, snapshot->index[slot].layout);
@@ -458,8 +460,8 @@ size_t extract_reader_next(struct extract_reader *reader, struct extract_event *
 {
     const struct extract_trace *trace = reader->trace;
     size_t total;
-    if (trace->pieces)
-        total = extract_tape_next(reader, events, count);
+    if (trace->snapshots)
+        total = extract_log_events_next(reader, events, count);
     else
         total = extract_reader_run(reader, trace->snapshot, trace->oldest, events, count);
     if (trace->user_types)

@@ -5,7 +5,7 @@
 // comment, "End" closes; an event a line, 13 items split by commas: number, name, two letters,
 // red, green, blue of the top, the same of the bottom, and four labels. Nothing can be quoted.
 #include "base/file.h"
-#include "events/room.h"
+#include "events/internal.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

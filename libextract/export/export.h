@@ -3,7 +3,7 @@
 #ifndef EXTRACT_EXPORT_EXPORT_H
 #define EXTRACT_EXPORT_EXPORT_H
 
-#include "events/room.h"
+#include "events/internal.h"
 #include "formats/format.h"
 
 // One writer for each format appends the file to `text`. Errors: NOMEM.

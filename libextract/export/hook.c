@@ -33,7 +33,7 @@ static void put_clock(struct image *image, const struct extract_ring *ring)
 static void blank(struct image *image, uint32_t at, uint32_t length)
 {
     while (length) {
-        uint32_t part = length < HOOK_FRAME_MOST ? length : HOOK_FRAME_MOST;
+        uint32_t part = length < HOOK_MAX_FRAME ? length : HOOK_MAX_FRAME;
         uint8_t *to = image->bytes + EXTRACT_HOOKS_HEADER + at % image->size;
         extract_store(to, HOOK_FRAME_NONE | part, 4, image->order);
         at += part;
@@ -44,10 +44,10 @@ static void blank(struct image *image, uint32_t at, uint32_t length)
 // The places of a target that could not be copied may be none.
 static void put_entries(struct image *image, const struct extract_snapshot *snapshot)
 {
-    struct extract_reach reach;
+    struct extract_ring_counters counters;
     uint32_t length = 0;
-    hook_reach(&snapshot->ring, image->bytes, &reach);
-    uint32_t head = reach.head / 4 * 4;
+    hook_read_counters(&snapshot->ring, image->bytes, &counters);
+    uint32_t head = counters.head / 4 * 4;
     for (uint32_t i = 0; i < snapshot->ring.entries.count; i++) {
         const struct extract_extent *place = &snapshot->index[i];
         if (snapshot->verdict[i] > EXTRACT_PROVISIONAL)

@@ -41,7 +41,7 @@ static uint32_t count_words(const struct extract_snapshot *snapshot)
     uint32_t words = POSIX_RING_LEAST;
     for (uint32_t i = 0; i < snapshot->ring.entries.count; i++)
         bytes += pad(snapshot->index[i].length);
-    while (words < POSIX_RING_MOST && (uint64_t)words * 4 < bytes)
+    while (words < POSIX_MAX_RING && (uint64_t)words * 4 < bytes)
         words *= 2;
     return (uint64_t)words * 4 < bytes ? 0 : words;
 }
@@ -50,8 +50,8 @@ static uint32_t count_words(const struct extract_snapshot *snapshot)
 static void plan_names(struct recording *r)
 {
     const struct extract_slots *slots = &r->ring->registry;
-    uint32_t most = POSIX_IDS_MOST - POSIX_USER;
-    bool named = slots->count && slots->slot_bytes && slots->slot_bytes <= POSIX_NAME_MOST;
+    uint32_t most = POSIX_MAX_IDS - POSIX_USER;
+    bool named = slots->count && slots->slot_bytes && slots->slot_bytes <= POSIX_MAX_NAME;
     r->names_room = !named ? 1 : slots->count < most ? slots->count : most;
     r->name_bytes = named ? pad(slots->slot_bytes) : 4;
     r->ids = (POSIX_USER + r->names_room + 31) / 32 * 32;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READ_MOST = 1 << 20 };
+enum { MAX_READ = 1 << 20 };
 
 bool feed_await(int fd, int other, unsigned wait_ms, bool *from_other)
 {
@@ -34,7 +34,7 @@ enum feed_news feed_say(struct feed *feed, enum feed_news news, const char *form
 
 int feed_read(struct feed *feed, uint8_t *bytes, size_t size)
 {
-    ssize_t got = read(feed->fd, bytes, size < READ_MOST ? size : READ_MOST);
+    ssize_t got = read(feed->fd, bytes, size < MAX_READ ? size : MAX_READ);
     feed->has_rest |= got > 0;
     if (got >= 0)
         return (int)got;

@@ -7,7 +7,7 @@
 // without a frame that can be read.
 #include "base/now.h"
 #include "feed/feed.h"
-#include "memory/live/peer.h"
+#include "memory/live/connection.h"
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -89,7 +89,7 @@ static void close_listener(struct feed *feed)
 
 static bool split(const char *place, char host[static PEER_HOST], char port[static PEER_PORT])
 {
-    if (peer_split(place, true, host, port)) {
+    if (connection_split(place, true, host, port)) {
         if (!strcmp(host, "localhost"))
             strcpy(host, "127.0.0.1");
         return true;

@@ -3,16 +3,16 @@
 //
 // The buffer holds a flag, frames that were not read yet, and the frame under way. A TCFG record
 // begins a stretch: it may tell another layout, and names that were told in front of it are gone.
-#include "report/room.h"
+#include "report/internal.h"
 #include "base/now.h"
 #include "formats/rkh/rkh.h"
 #include <extract/session.h>
 #include <stdlib.h>
 
 enum {
-    ROOM = 256 * 1024,        // more than a frame can have
-    STRETCH_MOST = 64 * 1024, // bytes that are read in one step
-    TCFG_MOST = 32,
+    ROOM = 256 * 1024,       // more than a frame can have
+    MAX_STRETCH = 64 * 1024, // bytes that are read in one step
+    MAX_TCFG = 32,
     SECONDS_FIRST = 2, // to wait for frames before their layout is inferred
     GROWTH = 8         // a part of them that must come before it is tried again
 };
@@ -21,7 +21,7 @@ struct extract_running {
     struct extract_session_options options;
     struct extract_symbols *symbols;
     struct extract_memory *memory;
-    struct extract_session *session; // NULL: nothing is settled yet
+    struct extract_session *session; // NULL: nothing is resolved yet
     struct extract_running_status status;
     size_t used;                // bytes of the buffer
     size_t frame;               // where the frame under way begins
@@ -32,7 +32,7 @@ struct extract_running {
     uint64_t due;               // when the layout is inferred from what there is; 0: at no time
     uint64_t period;            // until it is tried again
     size_t tried;               // bytes with which it was tried last
-    struct extract_error doubt; // why nothing is settled
+    struct extract_error doubt; // why nothing is resolved
     uint8_t bytes[RKH_STREAM_HEADER + ROOM];
 };
 
@@ -107,8 +107,8 @@ struct extract_running_status extract_running_status(const struct extract_runnin
 {
     struct extract_running_status status = running->status;
     status.partial = (uint32_t)(running->used - running->frame);
-    status.settled = running->session != NULL;
-    status.lost_known = status.settled && !running->has_no_numbers;
+    status.resolved = running->session != NULL;
+    status.lost_known = status.resolved && !running->has_no_numbers;
     status.rates = running->rates.used ? running->rates.data : NULL;
     return status;
 }
@@ -152,7 +152,7 @@ static void drop(struct extract_running *r, size_t end)
 // Whether a frame of the buffer is a record that begins a run of the target.
 static bool is_tcfg(struct extract_running *r, size_t at, size_t end, bool any)
 {
-    uint8_t whole[TCFG_MOST];
+    uint8_t whole[MAX_TCFG];
     struct extract_rkh record = {0};
     struct rkh_frame frame;
     uint8_t id = stream_of(r)[at];
@@ -247,8 +247,8 @@ static bool has_grown(const struct extract_running *r)
     return r->frame > r->tried + r->tried / GROWTH;
 }
 
-static enum extract_code settle(struct extract_running *r, struct extract_text *text,
-                                struct extract_error *error)
+static enum extract_code resolve(struct extract_running *r, struct extract_text *text,
+                                 struct extract_error *error)
 {
     if (r->frame < 2)
         return EXTRACT_OK;
@@ -293,7 +293,7 @@ static enum extract_code find_frames(struct extract_running *r, size_t from,
     if (code)
         return code;
     if (!r->session)
-        return settle(r, text, error);
+        return resolve(r, text, error);
     return r->frame > 1 ? take_stretch(r, r->frame, text, error) : EXTRACT_OK;
 }
 
@@ -316,13 +316,13 @@ enum extract_code extract_running_take(struct extract_running *running, const ui
     enum extract_code code = EXTRACT_OK;
     r->status.bytes += length;
     if (!length && !r->session)
-        return settle(r, text, error);
+        return resolve(r, text, error);
     while (length && !code) {
         size_t from = r->used, passed = skip(r, bytes, length);
         bytes += passed;
         length -= passed;
         size_t room = (size_t)ROOM - !r->skipping - r->used;
-        size_t take = r->skipping ? length > 0 : length < STRETCH_MOST ? length : STRETCH_MOST;
+        size_t take = r->skipping ? length > 0 : length < MAX_STRETCH ? length : MAX_STRETCH;
         take = take < room ? take : room;
         memcpy(stream_of(r) + r->used, bytes, take);
         r->used += take;

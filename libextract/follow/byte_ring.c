@@ -50,21 +50,21 @@ void bytes_free(struct bytes *bytes)
 // ---- reading ----
 
 // Where the writer's pointer stands: bytes from the array's start.
-static enum extract_delta_result look(struct extract_recorder *r, uint32_t *at)
+static enum extract_follower_result look(struct extract_recorder *r, uint32_t *at)
 {
     unsigned width;
     uint8_t raw[8];
     uint64_t address = r->ring.format->stream->terminated->pointer(&r->ring, &width);
     if (!record_read(r, address, raw, width))
-        return EXTRACT_DELTA_MUTE;
+        return EXTRACT_FOLLOWER_NO_RESPONSE;
     struct extract_cursor c = extract_cursor_make(raw, width, r->ring.byte_order);
     uint64_t pointer = width == 2 ? extract_cursor_u16(&c) : extract_cursor_word(&c, width);
     uint64_t offset = pointer - r->ring.entries.start;
     record_note_wall(r);
     if (pointer < r->ring.entries.start || offset > bytes_size(r))
-        return EXTRACT_DELTA_WILD;
+        return EXTRACT_FOLLOWER_BAD_HEAD;
     *at = (uint32_t)offset % bytes_size(r); // behind the last byte, it is about to go round
-    return EXTRACT_DELTA_OK;
+    return EXTRACT_FOLLOWER_OK;
 }
 
 // `length` bytes from a place on; two reads where the array ends between.
@@ -183,7 +183,7 @@ static void trim(const struct extract_recorder *r, struct newest *newest)
 
 // Copies the newest bytes of which it is proven that none was written over meanwhile. `at` is the
 // writer's place; none: it was faster, or does not answer.
-static enum extract_delta_result take_newest(struct extract_recorder *r, struct newest *newest)
+static enum extract_follower_result take_newest(struct extract_recorder *r, struct newest *newest)
 {
     uint32_t size = bytes_size(r), to;
     newest->length = 0;
@@ -192,8 +192,8 @@ static enum extract_delta_result take_newest(struct extract_recorder *r, struct 
         uint8_t anchor[ANCHOR];
         if (!bytes_fetch(r, (uint64_t)at + size - ANCHOR, ANCHOR, anchor) ||
             !bytes_fetch(r, (uint64_t)at + size - length, length, r->buffer))
-            return EXTRACT_DELTA_MUTE;
-        enum extract_delta_result result = look(r, &to);
+            return EXTRACT_FOLLOWER_NO_RESPONSE;
+        enum extract_follower_result result = look(r, &to);
         if (result)
             return result;
         bool stood = stands(r, (uint64_t)at + size, anchor, ANCHOR);
@@ -208,7 +208,7 @@ static enum extract_delta_result take_newest(struct extract_recorder *r, struct 
         newest->at = to;
     }
     trim(r, newest);
-    return EXTRACT_DELTA_OK;
+    return EXTRACT_FOLLOWER_OK;
 }
 
 // The numbers of the entries on both sides say how many are missing, modulo 256.
@@ -229,8 +229,8 @@ static enum extract_code jump(struct extract_recorder *r, uint32_t at, struct ex
     uint32_t size = bytes_size(r), apart;
     struct newest newest = {.at = at};
     bool before = b->anchored;
-    enum extract_delta_result result = take_newest(r, &newest);
-    if (result == EXTRACT_DELTA_MUTE)
+    enum extract_follower_result result = take_newest(r, &newest);
+    if (result == EXTRACT_FOLLOWER_NO_RESPONSE)
         return record_note_disconnect(r, error);
     if (result)
         return record_reset(r, error);
@@ -279,8 +279,8 @@ enum extract_code bytes_poll(struct extract_recorder *r, struct extract_error *e
     if (b->counted)
         return counted_poll(r, error);
     uint32_t at, size = bytes_size(r), anchor = b->anchored;
-    enum extract_delta_result result = look(r, &at);
-    if (result == EXTRACT_DELTA_MUTE)
+    enum extract_follower_result result = look(r, &at);
+    if (result == EXTRACT_FOLLOWER_NO_RESPONSE)
         return record_note_disconnect(r, error);
     record_note_look(r);
     enum extract_code code = record_note_reconnect(r, error);

@@ -57,7 +57,7 @@ static void study(struct ring_clock *clock)
 }
 
 void ring_clock_add(struct ring_clock *clock, const struct extract_ring *ring,
-                    const struct extract_delta_span *span, bool after_gap)
+                    const struct extract_follower_span *span, bool after_gap)
 {
     uint32_t bytes = ring->entries.slot_bytes;
 

@@ -44,23 +44,24 @@ static int32_t behind(uint32_t place, uint32_t from)
     return (int32_t)(place - from);
 }
 
-static bool is_alike(const struct extract_reach *a, const struct extract_reach *b)
+static bool is_alike(const struct extract_ring_counters *a, const struct extract_ring_counters *b)
 {
-    return a->head == b->head && a->tail == b->tail && a->written == b->written && a->era == b->era;
+    return a->head == b->head && a->tail == b->tail && a->written == b->written &&
+           a->generation == b->generation;
 }
 
 // A target that is halted for its reads does not move between two looks of one poll.
-static void note_look(struct extract_recorder *r, const struct extract_reach *reach)
+static void note_look(struct extract_recorder *r, const struct extract_ring_counters *counters)
 {
     struct bytes *b = &r->bytes;
-    bool same = is_alike(reach, &b->seen);
+    bool same = is_alike(counters, &b->seen);
     bool apart = extract_memory_is_running(r->memory) || b->seen_at != r->status.polls;
     if (r->ring.format->stream->counted->open)
         b->count_holds = same && b->is_clear;
     else if (apart || !same)
         b->count_holds = same && apart;
     b->is_clear = b->is_clear && same;
-    b->seen = *reach;
+    b->seen = *counters;
     b->seen_at = r->status.polls;
     record_note_look(r);
     record_note_wall(r);
@@ -69,9 +70,10 @@ static void note_look(struct extract_recorder *r, const struct extract_reach *re
 // Looks at the header's words until they hold. Where tail and head lie apart, twice and not alike,
 // the writer is under way, and they are what it is known by. A target that has ended writes no
 // more, nor does it finish what it was writing.
-static enum extract_delta_result look(struct extract_recorder *r, struct extract_reach *reach)
+static enum extract_follower_result look(struct extract_recorder *r,
+                                         struct extract_ring_counters *counters)
 {
-    struct extract_reach last = {0};
+    struct extract_ring_counters last = {0};
     const struct extract_stream *stream = r->ring.format->stream;
     uint8_t header[EXTRACT_HEADER_MAX];
     bool has_ended = extract_memory_has_ended(r->memory); // before its last words are read
@@ -81,19 +83,19 @@ static enum extract_delta_result look(struct extract_recorder *r, struct extract
         if (!record_read(r, r->ring.address + stream->counted->live_from,
                          header + stream->counted->live_from,
                          stream->counted->live_to - stream->counted->live_from))
-            return EXTRACT_DELTA_MUTE;
-        bool holds = stream->reach(&r->ring, header, reach);
-        bool moves = reach->apart && last.apart && !is_alike(reach, &last);
-        last = *reach;
+            return EXTRACT_FOLLOWER_NO_RESPONSE;
+        bool holds = stream->read_counters(&r->ring, header, counters);
+        bool moves = counters->apart && last.apart && !is_alike(counters, &last);
+        last = *counters;
         if (!holds && !moves)
             continue;
-        if (behind(reach->head, reach->tail) > (int64_t)bytes_size(r))
-            reach->tail = reach->head - bytes_size(r);
-        reach->running = reach->running && !has_ended;
-        note_look(r, reach);
-        return EXTRACT_DELTA_OK;
+        if (behind(counters->head, counters->tail) > (int64_t)bytes_size(r))
+            counters->tail = counters->head - bytes_size(r);
+        counters->running = counters->running && !has_ended;
+        note_look(r, counters);
+        return EXTRACT_FOLLOWER_OK;
     }
-    return EXTRACT_DELTA_WILD;
+    return EXTRACT_FOLLOWER_BAD_HEAD;
 }
 
 // Returns whether the count of the last look holds at its head. Reads the word there when the
@@ -135,18 +137,19 @@ static enum extract_code begin_anew(struct extract_recorder *r, uint32_t last,
     return code ? code : record_reset(r, error);
 }
 
-static enum extract_code fail(struct extract_recorder *r, enum extract_delta_result result,
+static enum extract_code fail(struct extract_recorder *r, enum extract_follower_result result,
                               struct extract_error *error)
 {
-    if (result == EXTRACT_DELTA_MUTE)
+    if (result == EXTRACT_FOLLOWER_NO_RESPONSE)
         return record_note_disconnect(r, error);
     return begin_anew(r, r->bytes.most, error);
 }
 
 // Whether the ring was cleared, or begun again, behind a look at it.
-static bool has_restarted(const struct extract_reach *before, const struct extract_reach *after)
+static bool has_restarted(const struct extract_ring_counters *before,
+                          const struct extract_ring_counters *after)
 {
-    return after->era != before->era || behind(after->head, before->head) < 0 ||
+    return after->generation != before->generation || behind(after->head, before->head) < 0 ||
            behind(after->written, before->written) < 0 || behind(after->lost, before->lost) < 0;
 }
 
@@ -253,9 +256,9 @@ static enum extract_code deliver(struct extract_recorder *r, const uint8_t *byte
 // ---- the newest ----
 
 struct newest {
-    struct extract_reach reach; // in front of the read
-    uint32_t from, length;      // of what is whole
-    uint32_t least, most;       // entries in front of the head, as the ring counts them
+    struct extract_ring_counters counters; // in front of the read
+    uint32_t from, length;                 // of what is whole
+    uint32_t least, most;                  // entries in front of the head, as the ring counts them
 };
 
 static bool is_exact(const struct newest *newest)
@@ -273,18 +276,19 @@ static unsigned looks_for_count(const struct extract_recorder *r)
 }
 
 // What the header said at this look, and how many entries it had counted by its head.
-static enum extract_delta_result look_for_count(struct extract_recorder *r, struct newest *newest)
+static enum extract_follower_result look_for_count(struct extract_recorder *r,
+                                                   struct newest *newest)
 {
     struct bytes *b = &r->bytes;
-    enum extract_delta_result result = EXTRACT_DELTA_OK;
+    enum extract_follower_result result = EXTRACT_FOLLOWER_OK;
     for (unsigned i = 0; i < looks_for_count(r) && !result; i++) {
-        struct extract_reach before = b->seen;
-        result = look(r, &newest->reach);
+        struct extract_ring_counters before = b->seen;
+        result = look(r, &newest->counters);
         newest->least = before.written - 1;
-        newest->most = newest->reach.written;
+        newest->most = newest->counters.written;
         if (!result && (i || r->phase == RECORD_FOLLOWING) &&
-            has_restarted(&before, &newest->reach))
-            result = EXTRACT_DELTA_WILD;
+            has_restarted(&before, &newest->counters))
+            result = EXTRACT_FOLLOWER_BAD_HEAD;
         if (!result && prove_count(r)) {
             newest->least = newest->most;
             break;
@@ -308,8 +312,8 @@ static void note_safe_bytes(struct extract_recorder *r, uint32_t length, uint32_
 }
 
 // Where an entry begins in bytes that end where one does; their end: nowhere.
-static uint32_t find_border(const struct extract_recorder *r, const uint8_t *bytes, uint32_t from,
-                            uint32_t to)
+static uint32_t find_boundary(const struct extract_recorder *r, const uint8_t *bytes, uint32_t from,
+                              uint32_t to)
 {
     const struct extract_stream *stream = r->ring.format->stream;
     return stream->counted->open
@@ -319,24 +323,24 @@ static uint32_t find_border(const struct extract_recorder *r, const uint8_t *byt
 
 // Reads the newest bytes, `most` at most, and finds what of them is whole, from a border on.
 // *passed: nothing, the writer was faster. Nothing and not passed: no border lies in them.
-static enum extract_delta_result read_newest(struct extract_recorder *r, struct newest *newest,
-                                             uint32_t most, bool *passed)
+static enum extract_follower_result read_newest(struct extract_recorder *r, struct newest *newest,
+                                                uint32_t most, bool *passed)
 {
-    const struct extract_reach *reach = &newest->reach;
-    struct extract_reach after;
-    uint32_t known = reach->tail, to = reach->head, from;
+    const struct extract_ring_counters *counters = &newest->counters;
+    struct extract_ring_counters after;
+    uint32_t known = counters->tail, to = counters->head, from;
     newest->length = 0;
     *passed = behind(known, to) > 0;
     if (*passed)
-        return EXTRACT_DELTA_OK;
+        return EXTRACT_FOLLOWER_OK;
     if (r->phase == RECORD_FOLLOWING && behind((uint32_t)r->bytes.place, known) > 0)
         known = (uint32_t)r->bytes.place;
     from = to - known > most ? to - most : known;
     if (!bytes_fetch(r, from, to - from, r->buffer))
-        return EXTRACT_DELTA_MUTE;
-    enum extract_delta_result result = look(r, &after);
-    if (result || has_restarted(reach, &after))
-        return result ? result : EXTRACT_DELTA_WILD;
+        return EXTRACT_FOLLOWER_NO_RESPONSE;
+    enum extract_follower_result result = look(r, &after);
+    if (result || has_restarted(counters, &after))
+        return result ? result : EXTRACT_FOLLOWER_BAD_HEAD;
     if (!is_exact(newest)) {
         newest->most = after.written;
         if (after.head == to && r->bytes.count_holds)
@@ -347,31 +351,31 @@ static enum extract_delta_result read_newest(struct extract_recorder *r, struct 
     if (*passed || r->bytes.safe_bytes)
         note_safe_bytes(r, to - from, after.head - to);
     if (*passed)
-        return EXTRACT_DELTA_OK;
+        return EXTRACT_FOLLOWER_OK;
     if (start != known && start != after.tail)
-        start = find_border(r, r->buffer + (start - from), start, to);
+        start = find_boundary(r, r->buffer + (start - from), start, to);
     newest->from = start;
     newest->length = to - start;
     memmove(r->buffer, r->buffer + (start - from), newest->length);
-    return EXTRACT_DELTA_OK;
+    return EXTRACT_FOLLOWER_OK;
 }
 
 // As much as can be had of a writer that goes on: its speed says how much that is.
-static enum extract_delta_result take_newest(struct extract_recorder *r, struct newest *newest,
-                                             bool *got)
+static enum extract_follower_result take_newest(struct extract_recorder *r, struct newest *newest,
+                                                bool *got)
 {
     *got = false;
     for (unsigned i = 0; i < TRIES && !*got; i++) {
         bool passed = false;
-        enum extract_delta_result result = look_for_count(r, newest);
+        enum extract_follower_result result = look_for_count(r, newest);
         bool slow = r->bytes.safe_bytes && !is_exact(newest);
         if (!result)
             result = read_newest(r, newest, slow ? r->bytes.safe_bytes : bytes_size(r), &passed);
         if (result)
             return result;
-        *got = !passed && (newest->length || newest->reach.head == newest->reach.tail);
+        *got = !passed && (newest->length || newest->counters.head == newest->counters.tail);
     }
-    return EXTRACT_DELTA_OK;
+    return EXTRACT_FOLLOWER_OK;
 }
 
 static enum extract_code put_loss(struct extract_recorder *r, const struct newest *newest,
@@ -397,7 +401,7 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
     struct bytes *b = &r->bytes;
     struct newest newest;
     bool got;
-    enum extract_delta_result result = take_newest(r, &newest, &got);
+    enum extract_follower_result result = take_newest(r, &newest, &got);
     if (result)
         return fail(r, result, error);
     r->resync_pending = !got;
@@ -421,7 +425,7 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
         b->is_based = r->ring_was_replaced || is_exact(&newest);
         b->owes = r->ring_was_replaced && !is_exact(&newest);
         r->status.has_all = is_exact(&newest) && !b->counted_entries;
-        b->refused = r->ring_was_replaced ? 0 : newest.reach.lost;
+        b->refused = r->ring_was_replaced ? 0 : newest.counters.lost;
         if (r->ring_was_replaced && (b->counted_entries || b->owes))
             code = put_lapped(r, b->counted_entries, !b->owes, error);
     }
@@ -433,24 +437,25 @@ static enum extract_code jump(struct extract_recorder *r, struct extract_error *
 // ---- polls ----
 
 // What is new, behind the anchor, where that is still in the ring.
-static enum extract_code follow(struct extract_recorder *r, const struct extract_reach *reach,
+static enum extract_code follow(struct extract_recorder *r,
+                                const struct extract_ring_counters *counters,
                                 struct extract_error *error)
 {
     struct bytes *b = &r->bytes;
-    struct extract_reach after;
-    uint32_t from = (uint32_t)b->place, fill = reach->head - from, anchor = b->anchored;
+    struct extract_ring_counters after;
+    uint32_t from = (uint32_t)b->place, fill = counters->head - from, anchor = b->anchored;
     if (!fill && !r->must_verify_anchor)
         return EXTRACT_OK;
-    if (behind(reach->tail, from - anchor) > 0)
+    if (behind(counters->tail, from - anchor) > 0)
         anchor = 0;
     if (!bytes_fetch(r, b->place - anchor, anchor + fill, r->buffer))
         return record_note_disconnect(r, error);
-    enum extract_delta_result result = look(r, &after);
-    if (result || has_restarted(reach, &after))
-        return fail(r, result ? result : EXTRACT_DELTA_WILD, error);
+    enum extract_follower_result result = look(r, &after);
+    if (result || has_restarted(counters, &after))
+        return fail(r, result ? result : EXTRACT_FOLLOWER_BAD_HEAD, error);
     b->safe_bytes = 0;
     if (behind(after.tail, from) > 0) {
-        note_safe_bytes(r, anchor + fill, after.head - reach->head);
+        note_safe_bytes(r, anchor + fill, after.head - counters->head);
         return jump(r, error);
     }
     bool stands = behind(after.tail, from - anchor) <= 0;
@@ -465,14 +470,14 @@ static enum extract_code follow(struct extract_recorder *r, const struct extract
 static enum extract_code take_count(struct extract_recorder *r, struct extract_error *error)
 {
     struct bytes *b = &r->bytes;
-    struct extract_reach reach, before = b->seen;
+    struct extract_ring_counters counters, before = b->seen;
     if (b->seen.head != (uint32_t)b->place || (b->is_based && !b->owes))
         return EXTRACT_OK;
     bool holds = prove_count(r);
     bool can_hold =
         r->ring.format->stream->counted->open ? b->is_clear : extract_memory_is_running(r->memory);
-    if (!holds && can_hold && !look(r, &reach)) {
-        if (has_restarted(&before, &reach))
+    if (!holds && can_hold && !look(r, &counters)) {
+        if (has_restarted(&before, &counters))
             return begin_anew(r, before.written, error);
         holds = b->count_holds && b->seen.head == (uint32_t)b->place;
     }
@@ -513,17 +518,17 @@ static enum extract_code put_state(struct extract_recorder *r, bool on, struct e
 enum extract_code counted_poll(struct extract_recorder *r, struct extract_error *error)
 {
     struct bytes *b = &r->bytes;
-    struct extract_reach reach, before = b->seen;
-    enum extract_delta_result result = look(r, &reach);
-    if (result == EXTRACT_DELTA_MUTE)
+    struct extract_ring_counters counters, before = b->seen;
+    enum extract_follower_result result = look(r, &counters);
+    if (result == EXTRACT_FOLLOWER_NO_RESPONSE)
         return record_note_disconnect(r, error);
     enum extract_code code = record_note_reconnect(r, error);
     if (code)
         return code;
-    if (result || (r->phase == RECORD_FOLLOWING && has_restarted(&before, &reach)))
+    if (result || (r->phase == RECORD_FOLLOWING && has_restarted(&before, &counters)))
         return begin_anew(r, before.written, error);
     uint32_t size = bytes_size(r),
-             fill = r->phase != RECORD_FOLLOWING ? 0 : reach.head - (uint32_t)b->place;
+             fill = r->phase != RECORD_FOLLOWING ? 0 : counters.head - (uint32_t)b->place;
     r->status.fill = fill < size ? fill : size;
     r->status.fill_most =
         r->status.fill > r->status.fill_most ? r->status.fill : r->status.fill_most;
@@ -533,9 +538,9 @@ enum extract_code counted_poll(struct extract_recorder *r, struct extract_error 
     if (code)
         return code;
     bool lapped = r->phase != RECORD_FOLLOWING || r->resync_pending || fill > size ||
-                  behind(reach.tail, (uint32_t)b->place) > 0;
+                  behind(counters.tail, (uint32_t)b->place) > 0;
     lapped |= b->safe_bytes && fill > b->safe_bytes;
-    code = lapped ? jump(r, error) : follow(r, &reach, error);
+    code = lapped ? jump(r, error) : follow(r, &counters, error);
     if (code || r->phase != RECORD_FOLLOWING || r->status.gone)
         return code;
     code = take_count(r, error);
@@ -549,9 +554,9 @@ enum extract_code counted_poll(struct extract_recorder *r, struct extract_error 
 
 enum extract_code counted_start(struct extract_recorder *r, struct extract_error *error)
 {
-    struct extract_reach reach;
+    struct extract_ring_counters counters;
     r->bytes.counted = true;
-    look(r, &reach);
+    look(r, &counters);
     enum extract_code code = objects_start(&r->objects, &r->ring, error);
     code = code ? code : out_ring(&r->out, &r->ring, error);
     return code ? code : objects_read(r, error);

@@ -232,11 +232,12 @@ static uint32_t find_end(const struct flush *f)
 static bool ring_has_restarted(const struct flush *f)
 {
     const struct extract_stream *stream = f->ring.format->stream;
-    struct extract_reach before, now;
+    struct extract_ring_counters before, now;
     if (!stream || !stream->counted)
         return false;
-    return stream->reach(&f->tail.ring, f->tail.ring.header, &before) &&
-           stream->reach(&f->ring, f->ring.header, &now) && before.era != now.era;
+    return stream->read_counters(&f->tail.ring, f->tail.ring.header, &before) &&
+           stream->read_counters(&f->ring, f->ring.header, &now) &&
+           before.generation != now.generation;
 }
 
 // ---- what is new ----

@@ -6,10 +6,10 @@
 
 #include "base/map.h"
 #include "base/stamps.h"
-#include "events/room.h"
+#include "events/internal.h"
 #include "formats/format.h"
 #include "log/block.h"
-#include "snapshot/delta.h"
+#include "snapshot/follower.h"
 #include <extract/record.h>
 
 enum {
@@ -90,7 +90,7 @@ struct ring_clock {
 void ring_clock_start(struct ring_clock *clock, const struct extract_ring *ring);
 // Adds entries that follow those added before, or come after a gap.
 void ring_clock_add(struct ring_clock *clock, const struct extract_ring *ring,
-                    const struct extract_delta_span *span, bool after_gap);
+                    const struct extract_follower_span *span, bool after_gap);
 // Says that everything added since the last call was found at a poll at `now`.
 void ring_clock_note_poll(struct ring_clock *clock, const struct extract_ring *ring, uint64_t now);
 // Returns whether the stamp of `newest`, found at `now` after a gap, lies before the last one that
@@ -134,7 +134,7 @@ enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t
 enum extract_code out_bytes(struct out *out, const uint8_t *bytes, uint32_t length, uint32_t count,
                             struct extract_error *error);
 enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
-                              const struct extract_delta_span *span, uint32_t provisional,
+                              const struct extract_follower_span *span, uint32_t provisional,
                               struct extract_error *error);
 
 // objects.c: the registry, read again when an event names what it does not have.
@@ -162,18 +162,18 @@ struct bytes {
     int number;              // of the last entry that has one; -1: none is known
     uint64_t entries, taken; // and bytes of all
     bool counted;
-    struct extract_reach seen; // at the last look
-    uint64_t seen_at;          // in that poll
-    bool is_clear;             // after it, no entry had been begun at its head
-    bool count_holds;          // its count is that of the entries in front of its head
-    uint32_t least, most;      // entries in front of `place`, as the ring counts them
-    uint32_t counted_entries;  // the same, by what was had and was stated as lost
-    bool is_based;             // `counted_entries` began at a count that held
-    bool owes;                 // gaps since then stated less than may be missing
-    uint32_t refused;          // that the target had no room for, and which have been told
-    uint32_t safe_bytes;       // behind the head, that a slow reader gets; 0: it keeps up
-    bool entry_incomplete;     // the next entry was not finished
-    bool last;                 // an entry that is not finished will not be waited for
+    struct extract_ring_counters seen; // at the last look
+    uint64_t seen_at;                  // in that poll
+    bool is_clear;                     // after it, no entry had been begun at its head
+    bool count_holds;                  // its count is that of the entries in front of its head
+    uint32_t least, most;              // entries in front of `place`, as the ring counts them
+    uint32_t counted_entries;          // the same, by what was had and was stated as lost
+    bool is_based;                     // `counted_entries` began at a count that held
+    bool owes;                         // gaps since then stated less than may be missing
+    uint32_t refused;                  // that the target had no room for, and which have been told
+    uint32_t safe_bytes;               // behind the head, that a slow reader gets; 0: it keeps up
+    bool entry_incomplete;             // the next entry was not finished
+    bool last;                         // an entry that is not finished will not be waited for
 };
 
 // What is known of the ring. recorder.c draws how one follows another.
@@ -192,7 +192,7 @@ struct extract_recorder {
     struct extract_record_status status;
     struct extract_ring ring;
     struct extract_ring measure; // the same in slots, for pace and link: those of bytes are bytes
-    struct extract_delta delta;
+    struct extract_follower follower;
     struct link_model link_model;
     struct poll_interval poll_interval;
     struct ring_clock clock;
@@ -201,7 +201,7 @@ struct extract_recorder {
     struct objects objects;
     uint8_t *buffer;
     uint32_t buffer_slots;
-    uint8_t provisional[RECORD_HELD * EXTRACT_ENTRY_MOST];
+    uint8_t provisional[RECORD_HELD * EXTRACT_MAX_ENTRY];
     uint32_t provisional_count; // entries [next - provisional_count, next)
     uint64_t next;              // number of the first entry that was not read
     uint64_t due;               // of the next entry for the log
@@ -249,7 +249,7 @@ enum extract_code record_reset(struct extract_recorder *r, struct extract_error 
 // resync.c: begins at the newest entries, when there is no way from those before.
 enum extract_code record_resync(struct extract_recorder *r, struct extract_error *error);
 // Sends proven entries on; those that may be patched later are held back.
-enum extract_code record_emit(struct extract_recorder *r, struct extract_delta_span *span,
+enum extract_code record_emit(struct extract_recorder *r, struct extract_follower_span *span,
                               struct extract_error *error);
 // What was written and is not out by now is lost: it will not be read any more.
 enum extract_code record_report_unread(struct extract_recorder *r, struct extract_error *error);
@@ -285,7 +285,7 @@ enum extract_code objects_start(struct objects *objects, const struct extract_ri
                                 struct extract_error *error);
 void objects_free(struct objects *objects);
 void objects_note(struct objects *objects, const struct extract_ring *ring,
-                  const struct extract_delta_span *span);
+                  const struct extract_follower_span *span);
 void objects_note_one(struct objects *objects, uint64_t address);
 // Reads the registry and sends it on when it changed. Unreadable: nothing.
 enum extract_code objects_read(struct extract_recorder *r, struct extract_error *error);

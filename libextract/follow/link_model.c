@@ -47,8 +47,8 @@ double link_model_latency(const struct link_model *link)
 // ns of a poll beside the entries themselves.
 static double fixed(const struct link_model *link, const struct extract_ring *ring)
 {
-    unsigned witness = ring->format->slots ? ring->format->slots->anchor_words : ANCHOR_WORDS;
-    double words = (witness + 1) * (double)ring->word_bytes;
+    unsigned anchor = ring->format->slots ? ring->format->slots->anchor_words : ANCHOR_WORDS;
+    double words = (anchor + 1) * (double)ring->word_bytes;
     return POLL_READS * link_model_latency(link) + words / link_model_rate(link) + link->work;
 }
 

@@ -7,15 +7,15 @@
 #include <string.h>
 
 enum {
-    STRANGERS = 1024,                // addresses that no registry has, and that are asked for once
-    REGISTRY_MOST = 16 * 1024 * 1024 // bytes: a larger one is left out
+    STRANGERS = 1024,               // addresses that no registry has, and that are asked for once
+    MAX_REGISTRY = 16 * 1024 * 1024 // bytes: a larger one is left out
 };
 
 enum extract_code objects_start(struct objects *objects, const struct extract_ring *ring,
                                 struct extract_error *error)
 {
     objects_free(objects);
-    bool fits = ring->registry.end - ring->registry.start <= REGISTRY_MOST;
+    bool fits = ring->registry.end - ring->registry.start <= MAX_REGISTRY;
     objects->room = (size_t)ring->registry.count + STRANGERS;
     objects->length = fits ? (size_t)(ring->registry.end - ring->registry.start) : 0;
     objects->bytes = malloc(2 * objects->length + 1); // as it was, and as it is
@@ -50,7 +50,7 @@ void objects_note_one(struct objects *objects, uint64_t address)
 }
 
 void objects_note(struct objects *objects, const struct extract_ring *ring,
-                  const struct extract_delta_span *span)
+                  const struct extract_follower_span *span)
 {
     uint64_t addresses[EXTRACT_NAMED];
     for (uint32_t i = 0; i < span->count; i++) {
@@ -86,7 +86,8 @@ enum extract_code objects_read(struct extract_recorder *r, struct extract_error 
     size_t got;
     objects->last = record_now(r);
     objects->wanted = false;
-    if (!objects->length || !r->delta.read(r, r->ring.registry.start, now, objects->length, &got))
+    if (!objects->length ||
+        !r->follower.read(r, r->ring.registry.start, now, objects->length, &got))
         return EXTRACT_OK;
     if (objects->was_read && !memcmp(objects->bytes, now, objects->length))
         return EXTRACT_OK;

@@ -180,7 +180,7 @@ enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t
 }
 
 enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
-                              const struct extract_delta_span *span, uint32_t provisional,
+                              const struct extract_follower_span *span, uint32_t provisional,
                               struct extract_error *error)
 {
     uint32_t bytes = ring->entries.slot_bytes;

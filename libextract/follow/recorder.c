@@ -36,7 +36,7 @@
 
 enum {
     WAITING = 100 * 1000 * 1000, // ns between looks for a ring that is not there
-    WAITING_MOST = 1000 * 1000 * 1000,
+    MAX_WAITING = 1000 * 1000 * 1000,
     HALT_REST = 4,  // a target that is halted for a poll runs so many times longer before the next
     HELD_CLOCK = 1, // the time at which a target that is held is always seen
     PROBE_BYTES = 4096, // of the long read that measures the link
@@ -82,16 +82,16 @@ void record_note_wall(struct extract_recorder *r)
     r->out.wall = r->options.now ? r->opened_wall + (record_now(r) - r->opened) : extract_wall();
 }
 
-static enum extract_delta_result look(struct extract_recorder *r)
+static enum extract_follower_result look(struct extract_recorder *r)
 {
-    bool stopped = r->delta.stopped;
-    r->delta.stopped = false; // whether the trace is off, the live place tells
-    enum extract_delta_result result = extract_delta_look(&r->delta);
-    r->delta.stopped = stopped && result == EXTRACT_DELTA_MUTE;
+    bool stopped = r->follower.stopped;
+    r->follower.stopped = false; // whether the trace is off, the live place tells
+    enum extract_follower_result result = extract_follower_poll(&r->follower);
+    r->follower.stopped = stopped && result == EXTRACT_FOLLOWER_NO_RESPONSE;
     record_note_look(r);
     record_note_wall(r);
     if (!result)
-        poll_interval_look(&r->poll_interval, r->looked, r->delta.head);
+        poll_interval_look(&r->poll_interval, r->looked, r->follower.head);
     return result;
 }
 
@@ -129,7 +129,7 @@ static enum extract_code check_ring(const struct extract_ring *ring, struct extr
     if (!ring->format->slots)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, ring->format->title, NULL,
                                  "rings of this format cannot be followed");
-    if (ring->entries.count < 2 || ring->entries.slot_bytes > EXTRACT_ENTRY_MOST)
+    if (ring->entries.count < 2 || ring->entries.slot_bytes > EXTRACT_MAX_ENTRY)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, ring->format->title,
                                  "give the trace a larger buffer",
                                  "a ring of %u entries of %u bytes cannot be followed",
@@ -163,7 +163,7 @@ static enum extract_code start_slots(struct extract_recorder *r, struct extract_
     if (code)
         return code;
     r->measure = r->ring;
-    extract_delta_start(&r->delta, &r->ring, r->next + 2 * (uint64_t)r->ring.entries.count);
+    extract_follower_start(&r->follower, &r->ring, r->next + 2 * (uint64_t)r->ring.entries.count);
     ring_clock_start(&r->clock, &r->ring);
     poll_interval_start(&r->poll_interval);
     r->phase = RECORD_FOUND;
@@ -199,8 +199,9 @@ static enum extract_code start_ring(struct extract_recorder *r, struct extract_e
 static bool is_unbound(const struct extract_ring *ring)
 {
     const struct extract_stream *stream = ring->format->stream;
-    struct extract_reach reach;
-    return stream && stream->counted && stream->reach(ring, ring->header, &reach) && reach.unbound;
+    struct extract_ring_counters counters;
+    return stream && stream->counted && stream->read_counters(ring, ring->header, &counters) &&
+           counters.unbound;
 }
 
 static enum extract_code refuse_unbound(const struct extract_memory *memory,
@@ -270,12 +271,12 @@ static bool has_header(struct extract_recorder *r)
 // that was not tells of a new beginning. (The one at its place may be half-written.)
 bool record_is_reset(struct extract_recorder *r)
 {
-    uint8_t entries[2 * EXTRACT_ENTRY_MOST];
+    uint8_t entries[2 * EXTRACT_MAX_ENTRY];
     uint32_t bytes = r->ring.entries.slot_bytes;
     const struct extract_slot_ring *follow = r->ring.format->slots;
     if (!has_header(r))
         return true;
-    uint32_t got = extract_delta_fetch(&r->delta, r->delta.head, 2, entries);
+    uint32_t got = extract_follower_fetch(&r->follower, r->follower.head, 2, entries);
     for (uint32_t i = 0; i < got; i++)
         if (!follow->is_written(&r->ring, entries + (size_t)i * bytes))
             return true;
@@ -314,13 +315,13 @@ static enum extract_code go_on(struct extract_recorder *r, bool cut, struct extr
 // Whether the trace was on between two looks that found it off. The writer's place was `head`.
 static bool is_renewed(struct extract_recorder *r, uint64_t head)
 {
-    uint8_t newest[EXTRACT_ENTRY_MOST];
-    if (r->delta.head != head)
+    uint8_t newest[EXTRACT_MAX_ENTRY];
+    if (r->follower.head != head)
         return true;
-    if (r->drained && r->delta.anchored)
-        return extract_delta_prove(&r->delta) == EXTRACT_DELTA_CHANGED;
+    if (r->drained && r->follower.anchored)
+        return extract_follower_verify(&r->follower) == EXTRACT_FOLLOWER_ANCHOR_CHANGED;
     return r->drained && r->phase != RECORD_FOLLOWING &&
-           extract_delta_fetch(&r->delta, head - 1, 1, newest) == 1 &&
+           extract_follower_fetch(&r->follower, head - 1, 1, newest) == 1 &&
            r->ring.format->slots->is_written(&r->ring, newest);
 }
 
@@ -331,7 +332,8 @@ static bool is_drained(const struct extract_recorder *r)
         return true;
     if (r->phase != RECORD_FOLLOWING)
         return !r->resync_pending;
-    return r->delta.anchored && !r->is_lapped && !r->must_verify_anchor && r->delta.head == r->next;
+    return r->follower.anchored && !r->is_lapped && !r->must_verify_anchor &&
+           r->follower.head == r->next;
 }
 
 // The trace is off: what it recorded until then is still there, and the header's copy of the
@@ -339,15 +341,15 @@ static bool is_drained(const struct extract_recorder *r)
 static enum extract_code stay_off(struct extract_recorder *r, struct extract_error *error)
 {
     bool before = r->trace_disabled;
-    uint64_t head = r->delta.head;
+    uint64_t head = r->follower.head;
     if (!has_header(r))
         return record_reset(r, error);
-    r->trace_disabled = r->delta.stopped = true;
+    r->trace_disabled = r->follower.stopped = true;
     r->must_verify_anchor |= !before; // the writer may be exactly one lap ahead
-    enum extract_delta_result result = extract_delta_look(&r->delta);
+    enum extract_follower_result result = extract_follower_poll(&r->follower);
     record_note_look(r);
     if (result)
-        return result == EXTRACT_DELTA_WILD ? record_reset(r, error) : EXTRACT_OK;
+        return result == EXTRACT_FOLLOWER_BAD_HEAD ? record_reset(r, error) : EXTRACT_OK;
     if (before && is_renewed(r, head))
         return go_on(r, true, error);
     enum extract_code code = r->drained ? EXTRACT_OK : record_follow(r, error);
@@ -395,19 +397,19 @@ static enum extract_code poll_ring(struct extract_recorder *r, struct extract_er
         code = bytes_poll(r, error);
         return code || r->status.gone ? code : poll_background(r, error);
     }
-    enum extract_delta_result result = look(r);
-    if (result == EXTRACT_DELTA_MUTE)
+    enum extract_follower_result result = look(r);
+    if (result == EXTRACT_FOLLOWER_NO_RESPONSE)
         return record_note_disconnect(r, error);
     code = record_note_reconnect(r, error);
     if (code)
         return code;
-    if (result == EXTRACT_DELTA_OFF)
+    if (result == EXTRACT_FOLLOWER_TRACE_DISABLED)
         return stay_off(r, error);
-    if (result == EXTRACT_DELTA_WILD)
+    if (result == EXTRACT_FOLLOWER_BAD_HEAD)
         return record_reset(r, error);
     if (r->trace_disabled)
         return go_on(r, false, error);
-    uint64_t fill = r->phase != RECORD_FOLLOWING ? 0 : r->delta.head - r->next;
+    uint64_t fill = r->phase != RECORD_FOLLOWING ? 0 : r->follower.head - r->next;
     r->status.fill = fill < r->ring.entries.count ? (uint32_t)fill : r->ring.entries.count;
     r->status.fill_most =
         r->status.fill > r->status.fill_most ? r->status.fill : r->status.fill_most;
@@ -493,7 +495,7 @@ uint64_t extract_recorder_due(const struct extract_recorder *r)
     if (r->phase == RECORD_SEARCHING || r->drained)
         period = period < WAITING ? WAITING : period;
     if (r->status.gone)
-        period = period < WAITING ? WAITING : period < WAITING_MOST ? period : WAITING_MOST;
+        period = period < WAITING ? WAITING : period < MAX_WAITING ? period : MAX_WAITING;
     period = period < r->rest ? r->rest : period;
     return past < period ? period - past : 0;
 }
@@ -534,8 +536,8 @@ static enum extract_code create(struct extract_recorder **recorder, struct extra
     r->symbols = symbols;
     r->options = *options;
     r->options.format = r->format;
-    r->delta.read = timed_read;
-    r->delta.context = r;
+    r->follower.read = timed_read;
+    r->follower.context = r;
     r->out = (struct out){.log = options->log,
                           .sink = options->sink,
                           .context = options->context,
@@ -591,7 +593,7 @@ uint64_t record_position(const struct extract_recorder *r)
     if (r->phase != RECORD_FOLLOWING || r->status.gone || r->resync_pending)
         return 0;
     if (!b->follows)
-        return 1 + (r->due + r->delta.phase) % r->ring.entries.count;
+        return 1 + (r->due + r->follower.phase) % r->ring.entries.count;
     if (b->counted)
         return b->least == b->most ? UINT64_C(1) + b->least : 0;
     return b->number >= 0 ? UINT64_C(1) + (uint32_t)(b->number + 1) % BYTES_NUMBERS : 0;
@@ -642,7 +644,8 @@ enum extract_code extract_recorder_close(struct extract_recorder *r, struct extr
 }
 
 // What is known to be missing needs no look at the target.
-enum extract_code extract_recorder_leave(struct extract_recorder *r, struct extract_error *error)
+enum extract_code extract_recorder_close_offline(struct extract_recorder *r,
+                                                 struct extract_error *error)
 {
     if (!r)
         return EXTRACT_OK;

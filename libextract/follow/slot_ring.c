@@ -24,8 +24,8 @@ static bool is_safe(const struct extract_recorder *r, uint64_t behind, uint64_t 
 // How many entries to read next, from the oldest that was not read; 0: they are being overwritten.
 static uint32_t choose_part(const struct extract_recorder *r)
 {
-    uint64_t behind = r->delta.head - r->delta.number - 1;
-    uint64_t all = r->delta.head - (r->next - r->provisional_count),
+    uint64_t behind = r->follower.head - r->follower.number - 1;
+    uint64_t all = r->follower.head - (r->next - r->provisional_count),
              part = r->ring.entries.count / PARTS;
     part = part < LEAST_PART ? LEAST_PART : part;
     uint64_t want = is_safe(r, behind, all) || part > all ? all : part;
@@ -38,18 +38,18 @@ static uint32_t choose_part(const struct extract_recorder *r)
 static void give_up(struct extract_recorder *r)
 {
     uint32_t more = r->failed_reads - PATIENCE;
-    uint64_t skip = UINT64_C(1) << (more < 20 ? more : 20), left = r->delta.head - r->next;
+    uint64_t skip = UINT64_C(1) << (more < 20 ? more : 20), left = r->follower.head - r->next;
     r->next += skip < left ? skip : left;
     r->gap_is_unreadable = true;
 }
 
-static enum extract_code trouble(struct extract_recorder *r, struct extract_delta_span *span,
+static enum extract_code trouble(struct extract_recorder *r, struct extract_follower_span *span,
                                  struct extract_error *error)
 {
     r->failed_reads++;
     if (span->count)
         return record_emit(r, span, error);
-    if (r->failed_reads < PATIENCE || r->delta.head == r->next)
+    if (r->failed_reads < PATIENCE || r->follower.head == r->next)
         return EXTRACT_OK;
     enum extract_code code = record_emit_provisional(r, error);
     give_up(r);
@@ -60,7 +60,7 @@ static enum extract_code lapped(struct extract_recorder *r, struct extract_error
 {
     if (record_is_reset(r))
         return record_reset(r, error);
-    enum extract_delta_result result = extract_delta_look(&r->delta);
+    enum extract_follower_result result = extract_follower_poll(&r->follower);
     record_note_look(r);
     if (result)
         return EXTRACT_OK; // the next poll's look says the same, and does something about it
@@ -71,32 +71,33 @@ static enum extract_code lapped(struct extract_recorder *r, struct extract_error
 static enum extract_code follow_part(struct extract_recorder *r, uint32_t part, bool *more,
                                      struct extract_error *error)
 {
-    struct extract_delta_span span;
+    struct extract_follower_span span;
     uint64_t first = r->next - r->provisional_count;
-    enum extract_delta_result result = extract_delta_take(&r->delta, first, part, r->buffer, &span);
+    enum extract_follower_result result =
+        extract_follower_read(&r->follower, first, part, r->buffer, &span);
     *more = false;
-    if (result == EXTRACT_DELTA_CHANGED)
+    if (result == EXTRACT_FOLLOWER_ANCHOR_CHANGED)
         return lapped(r, error);
     if (result)
         return trouble(r, &span, error);
     r->failed_reads = 0;
     r->must_verify_anchor = false;
     enum extract_code code = record_emit(r, &span, error);
-    *more = !code && r->next < r->delta.head;
+    *more = !code && r->next < r->follower.head;
     return code;
 }
 
 enum extract_code record_follow(struct extract_recorder *r, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    bool more = r->delta.head != r->next || r->provisional_count || r->must_verify_anchor;
-    if (!r->delta.anchored)
+    bool more = r->follower.head != r->next || r->provisional_count || r->must_verify_anchor;
+    if (!r->follower.anchored)
         return record_resync(r, error);
     for (unsigned i = 0; more && !code && i < PARTS; i++) {
         uint32_t part = choose_part(r);
-        if (i && extract_delta_look(&r->delta))
+        if (i && extract_follower_poll(&r->follower))
             break;
-        if (!part && r->delta.head != r->next)
+        if (!part && r->follower.head != r->next)
             return record_resync(r, error);
         code = follow_part(r, part, &more, error);
     }

@@ -74,11 +74,11 @@ enum { EXTRACT_NAMED = EXTRACT_FIELDS_MAX + 1 };
 
 // Of a ring of bytes, what its header says. Places count the bytes that were ever written, modulo
 // 2^32; a place lies in the buffer at its value modulo the buffer's length.
-struct extract_reach {
+struct extract_ring_counters {
     uint32_t tail, head;  // the oldest whole entry begins at `tail`, the next one will at `head`
     uint32_t written;     // entries, modulo 2^32
     uint32_t lost;        // that were not written
-    uint32_t era;         // another one: everything was cleared
+    uint32_t generation;  // another one: everything was cleared
     bool running;         // recording goes on
     bool keeps_oldest;    // what is new is lost when the buffer is full
     bool uncounted;       // written, lost and running are not known; entries may have numbers
@@ -90,7 +90,8 @@ struct extract_reach {
     bool unbound;         // a process' stream that nobody has created, so that nothing is recorded
 };
 
-// What following needs of a ring of bytes whose header counts places and entries (extract_reach).
+// What following needs of a ring of bytes whose header counts places and entries
+// (extract_ring_counters).
 struct extract_counted_ring {
     // Bytes [live_from, live_to) of the header change.
     uint32_t live_from, live_to;
@@ -144,8 +145,8 @@ struct extract_stream {
     // Reads the header's bytes. False: they contradict each other, as those of a writer under way
     // may when they are read one after the other. Where they are `apart`, each by itself may be
     // right: the writer has gone once round between the one and the other.
-    bool (*reach)(const struct extract_ring *ring, const uint8_t *header,
-                  struct extract_reach *reach);
+    bool (*read_counters)(const struct extract_ring *ring, const uint8_t *header,
+                          struct extract_ring_counters *counters);
     // Whether reading the newest byte of the buffer says if the ring can be read (else the last).
     bool newest_is_known;
     // Copies what belongs to the ring and lies elsewhere to where the format wants it: in front of
@@ -195,7 +196,7 @@ static inline bool extract_stream_is_recorded(const struct extract_stream *strea
 }
 
 // What an entry of the stream itself tells of names.
-struct extract_told {
+struct extract_name_entry {
     bool restarted; // a new run of the target: nothing that was told before holds from here on
     // What the object's address is: OBJECT, or a kind of numbers that have names (SIGNAL …).
     enum extract_kind kind;
@@ -324,7 +325,7 @@ struct extract_kernel {
 // Entries that tell what they are about: names, items, and the arguments of other entries.
 struct extract_telling_entries {
     // Finds what an event tells of names. False: nothing.
-    bool (*name)(const struct extract_event *event, struct extract_told *told);
+    bool (*name)(const struct extract_event *event, struct extract_name_entry *told);
     // Gives the items of an event to `take`, and their number (of user events). False: none.
     bool (*items)(const struct extract_event *event, extract_item_taker *take, void *context,
                   uint32_t *number);

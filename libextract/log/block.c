@@ -12,7 +12,7 @@ enum {
     NUMBERS = LOG_STATUS_PAYLOAD / 8
 };
 
-_Static_assert(LOG_RING_MOST == LOG_RING_PAYLOAD + EXTRACT_DESCRIPTION_MAX, "a RING holds any");
+_Static_assert(LOG_MAX_RING == LOG_RING_PAYLOAD + EXTRACT_DESCRIPTION_MAX, "a RING holds any");
 
 // ---- Heads ----
 
@@ -145,7 +145,7 @@ bool extract_log_sums_are(const struct log_sums *sums, const uint8_t head[LOG_HE
 
 // ---- SECTION ----
 
-void extract_log_facts_encode(uint8_t p[LOG_SECTION_PAYLOAD], const struct log_facts *facts)
+void extract_log_facts_encode(uint8_t p[LOG_SECTION_PAYLOAD], const struct log_settings *facts)
 {
     memset(p, 0, LOG_SECTION_PAYLOAD);
     memcpy(p, LOG_NAME, 8);
@@ -160,16 +160,16 @@ void extract_log_facts_encode(uint8_t p[LOG_SECTION_PAYLOAD], const struct log_f
     memcpy(p + 48, facts->creator, strnlen(facts->creator, LOG_CREATOR));
 }
 
-static bool facts_hold(const struct log_facts *facts)
+static bool facts_hold(const struct log_settings *facts)
 {
-    return facts->section_bytes >= LOG_SECTION_STEP && facts->section_bytes <= LOG_SECTION_MOST &&
+    return facts->section_bytes >= LOG_SECTION_STEP && facts->section_bytes <= LOG_MAX_SECTION &&
            facts->section_bytes % LOG_SECTION_STEP == 0 &&
            (unsigned)facts->policy <= EXTRACT_LOG_APPEND &&
            (unsigned)facts->byte_order <= EXTRACT_BIG &&
            (facts->sections != 0) == (facts->policy != EXTRACT_LOG_APPEND);
 }
 
-bool extract_log_facts_decode(struct log_facts *facts, const uint8_t *payload, size_t length)
+bool extract_log_facts_decode(struct log_settings *facts, const uint8_t *payload, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
     const uint8_t *name = extract_cursor_span(&c, 8);

@@ -21,7 +21,7 @@ enum {
     LOG_VERSION = 2,       // of the format that writers write
     LOG_VERSION_LEAST = 1, // the oldest that is read
     LOG_SECTION_STEP = 4096,
-    LOG_SECTION_MOST = 64 * 1024 * 1024
+    LOG_MAX_SECTION = 64 * 1024 * 1024
 };
 
 #define LOG_MAGIC "RLBK"
@@ -110,7 +110,7 @@ bool extract_log_sums_are(const struct log_sums *sums, const uint8_t head[LOG_HE
 
 // ---- Payloads ----
 
-struct log_facts { // SECTION
+struct log_settings { // SECTION
     enum extract_log_policy policy;
     enum extract_byte_order byte_order;
     uint32_t version;
@@ -123,10 +123,11 @@ struct log_facts { // SECTION
 };
 
 // Encodes the SECTION payload of the current version.
-void extract_log_facts_encode(uint8_t payload[LOG_SECTION_PAYLOAD], const struct log_facts *facts);
+void extract_log_facts_encode(uint8_t payload[LOG_SECTION_PAYLOAD],
+                              const struct log_settings *facts);
 // Decodes a SECTION payload. Returns false if it is not one, or contradicts itself. Of a version
 // that is later than LOG_VERSION, only the version is set.
-bool extract_log_facts_decode(struct log_facts *facts, const uint8_t *payload, size_t length);
+bool extract_log_facts_decode(struct log_settings *facts, const uint8_t *payload, size_t length);
 
 void extract_log_totals_encode(uint8_t payload[LOG_STATUS_PAYLOAD],
                                const struct extract_log_totals *totals);
@@ -138,14 +139,14 @@ bool extract_log_totals_decode(struct extract_log_totals *totals, const uint8_t 
 uint16_t extract_log_ring_key(const void *payload, size_t length);
 
 // Encodes a RING payload; returns its length.
-enum { LOG_RING_MOST = LOG_RING_PAYLOAD + 144 };
-uint32_t extract_log_ring_encode(uint8_t payload[LOG_RING_MOST], const struct extract_ring *ring);
+enum { LOG_MAX_RING = LOG_RING_PAYLOAD + 144 };
+uint32_t extract_log_ring_encode(uint8_t payload[LOG_MAX_RING], const struct extract_ring *ring);
 
 // ---- Writers ----
 
 // Frees the copy of a writer that a child of its process has; the log is the parent's, and nothing
 // of it changes. NULL is allowed.
-void extract_log_leave(struct extract_log_writer *writer);
+void extract_log_detach(struct extract_log_writer *writer);
 
 // Takes notice of the limit of the size of files that the process has by now (RLIMIT_FSIZE); a
 // write beyond it, which is an error, would send a signal that ends the process.

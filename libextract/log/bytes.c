@@ -2,7 +2,7 @@
 // log: reading the file, in which nothing is trusted and which may change meanwhile. In: offsets.
 // Out: bytes, heads that can be heads, and whether a block is whole.
 #include "base/cursor.h"
-#include "log/room.h"
+#include "log/internal.h"
 #include <errno.h>
 #include <sys/uio.h>
 #include <unistd.h>

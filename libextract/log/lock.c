@@ -241,7 +241,7 @@ void extract_log_unlock(struct log_lock *lock)
     lock->path = NULL;
 }
 
-bool extract_log_hold_file(int fd)
+bool extract_log_flock(int fd)
 {
     const struct timespec pause = {0, PAUSE};
     for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
@@ -254,7 +254,7 @@ bool extract_log_hold_file(int fd)
 }
 
 // Asked through a descriptor of its own: a lock that this one's copies have would be changed.
-bool extract_log_file_is_held(int fd)
+bool extract_log_file_is_locked(int fd)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);

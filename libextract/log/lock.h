@@ -30,8 +30,8 @@ enum extract_code extract_log_is_locked(bool *locked, const char *path,
 
 // The lock on the file itself, which is all that a writer has who was given a descriptor. False,
 // with errno EWOULDBLOCK: another writer holds it.
-bool extract_log_hold_file(int fd);
+bool extract_log_flock(int fd);
 // Whether a writer holds it. Who asks holds it for a moment, too, and is no writer's obstacle.
-bool extract_log_file_is_held(int fd);
+bool extract_log_file_is_locked(int fd);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "log/lock.h"
-#include "log/room.h"
+#include "log/internal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static enum extract_code read_index(struct extract_log *log, int fd, struct extr
     enum extract_code code = open_file(log, fd, error);
     if (!code && !log->given)
         code = extract_log_is_locked(&log->status.writing, log->path, error);
-    log->status.writing = log->status.writing || (!code && extract_log_file_is_held(log->fd));
+    log->status.writing = log->status.writing || (!code && extract_log_file_is_locked(log->fd));
     if (!code)
         code = extract_log_find_sections(log, error);
     if (!code)

@@ -6,7 +6,7 @@
 #include "log/block.h"
 #include <stdio.h>
 
-uint32_t extract_log_ring_encode(uint8_t p[LOG_RING_MOST], const struct extract_ring *ring)
+uint32_t extract_log_ring_encode(uint8_t p[LOG_MAX_RING], const struct extract_ring *ring)
 {
     const char *name = extract_ring_format(ring);
     const struct extract_stream *stream = ring->format->stream;

@@ -2,17 +2,17 @@
 // log: which sections a file holds. In: a file. Out: a table in the order of their numbers, and
 // what the newest one says of the log.
 #define _GNU_SOURCE // SEEK_DATA
-#include "log/room.h"
+#include "log/internal.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { FACTS_MOST = 4096 - LOG_HEAD };
+enum { MAX_FACTS = 4096 - LOG_HEAD };
 
 // A section begins within the first 4 GiB, or this is no log.
-#define SEARCH_MOST (UINT64_C(4) << 30)
+#define MAX_SEARCH (UINT64_C(4) << 30)
 
 // The next multiple of `step` from `offset` (which is one) on with data behind it, or the file's
 // size: a file that claims to be large may be one large hole.
@@ -27,11 +27,11 @@ static uint64_t next_data(const struct extract_log *log, uint64_t offset, uint64
 // Reads the SECTION block at an offset, if it is whole and a copy of the one `distance` blocks back
 // (0: not a copy).
 static bool read_section(struct extract_log *log, uint64_t offset, uint64_t distance,
-                         struct extract_log_block *block, struct log_facts *facts)
+                         struct extract_log_block *block, struct log_settings *facts)
 {
     const uint8_t *bytes = extract_log_peek(log, offset, LOG_HEAD);
     if (!bytes || !extract_log_decode(block, bytes) || block->type != EXTRACT_LOG_SECTION ||
-        block->copy_distance != distance || block->length > FACTS_MOST)
+        block->copy_distance != distance || block->length > MAX_FACTS)
         return false;
     block->offset = offset;
     if (!extract_log_verify(log, block, NULL))
@@ -42,15 +42,15 @@ static bool read_section(struct extract_log *log, uint64_t offset, uint64_t dist
 
 // Reads the SECTION block of the section that begins at an offset, or its copy.
 static bool section_at(struct extract_log *log, uint64_t at, struct extract_log_block *block,
-                       struct log_facts *facts)
+                       struct log_settings *facts)
 {
     return read_section(log, at, 0, block, facts) ||
            read_section(log, at + LOG_SECTION_BLOCK, 1, block, facts);
 }
 
 // Refuses what a later version of the program may have written.
-static enum extract_code check_facts(const struct extract_log *log, const struct log_facts *facts,
-                                     struct extract_error *error)
+static enum extract_code check_facts(const struct extract_log *log,
+                                     const struct log_settings *facts, struct extract_error *error)
 {
     static const char hint[] = "use a later version of Ringside";
     if (facts->version > LOG_VERSION)
@@ -65,11 +65,11 @@ static enum extract_code check_facts(const struct extract_log *log, const struct
 }
 
 // Finds the first whole SECTION block, which tells how long sections are.
-static enum extract_code find_first(struct extract_log *log, struct log_facts *facts,
+static enum extract_code find_first(struct extract_log *log, struct log_settings *facts,
                                     struct extract_error *error)
 {
     struct extract_log_block block;
-    uint64_t most = log->size < SEARCH_MOST ? log->size : SEARCH_MOST;
+    uint64_t most = log->size < MAX_SEARCH ? log->size : MAX_SEARCH;
     for (uint64_t at = 0; at < most;) {
         if (section_at(log, at, &block, facts)) {
             enum extract_code code = check_facts(log, facts, error);
@@ -100,7 +100,7 @@ static enum extract_code add(struct extract_log *log, const struct log_section *
     return EXTRACT_OK;
 }
 
-static void adopt(struct extract_log *log, const struct log_facts *facts)
+static void adopt(struct extract_log *log, const struct log_settings *facts)
 {
     struct extract_log_status *s = &log->status;
     s->policy = facts->policy;
@@ -122,7 +122,7 @@ static bool continues(const struct extract_log *log, uint64_t at,
 
 // Whether a writer that continued a log may have found an unfinished block at its end. In version 1
 // it did not say.
-static bool may_be_torn(const struct extract_log_block *block, const struct log_facts *facts)
+static bool may_be_torn(const struct extract_log_block *block, const struct log_settings *facts)
 {
     return facts->version == 1 || block->flags & EXTRACT_LOG_TORN;
 }
@@ -132,7 +132,7 @@ static bool may_be_torn(const struct extract_log_block *block, const struct log_
 static uint64_t end_at(struct extract_log *log, uint64_t at)
 {
     struct extract_log_block next;
-    struct log_facts facts;
+    struct log_settings facts;
     uint64_t bytes = log->status.section_bytes;
     if (log->size - at <= bytes)
         return log->size;
@@ -148,7 +148,7 @@ static enum extract_code look(struct extract_log *log, uint64_t place, uint64_t 
                               struct extract_error *error)
 {
     struct extract_log_block block;
-    struct log_facts facts;
+    struct log_settings facts;
     uint64_t at = place * log->status.section_bytes, end = end_at(log, at);
     bool whole = section_at(log, at, &block, &facts);
     enum extract_code code = whole ? check_facts(log, &facts, error) : EXTRACT_OK;
@@ -198,7 +198,7 @@ static void drop_twins(struct extract_log *log)
 
 enum extract_code extract_log_find_sections(struct extract_log *log, struct extract_error *error)
 {
-    struct log_facts facts;
+    struct log_settings facts;
     uint64_t newest = 0;
     enum extract_code code = find_first(log, &facts, error);
     if (code)

@@ -2,7 +2,7 @@
 // log: which blocks a file holds. In: its sections. Out: an index of the blocks in the order of
 // writing, and what is missing between them.
 #include "base/cursor.h"
-#include "log/room.h"
+#include "log/internal.h"
 
 enum { DOUBTS = 16 }; // a hostile file could make each of them cost a section
 
@@ -13,8 +13,8 @@ struct walk {
     size_t sections;               // that have been walked
     uint64_t number;               // the next block has it, if nothing is missing
     uint64_t at;                   // offset after the last block
-    uint64_t reach;                // the farthest of these offsets
-    uint64_t end;                  // end of the section that `reach` is in
+    uint64_t last_offset;          // the farthest of these offsets
+    uint64_t end;                  // end of the section that `last_offset` is in
     struct extract_log_block last; // the newest block
     bool any;
     bool is_pending;
@@ -213,7 +213,7 @@ static bool accept(struct walk *walk, const struct extract_log_block *block)
     walk->last = *block;
     walk->number = block->number + 1;
     walk->at = block->offset + extract_log_size(block->length);
-    walk->reach = walk->at > walk->reach ? walk->at : walk->reach;
+    walk->last_offset = walk->at > walk->last_offset ? walk->at : walk->last_offset;
     walk->any = walk->is_pending = true;
     walk->is_counted = walk->is_out = false;
     return repeat || list(walk->log, block);
@@ -321,7 +321,7 @@ static bool walk_section(struct walk *walk, struct log_section *section)
             count_damage(walk, section, at, &block, &b);
         if (!accept(walk, &block))
             return false;
-        if (walk->at == walk->reach)
+        if (walk->at == walk->last_offset)
             walk->end = b.end;
         b.most = blocks_most(walk->log);
     }
@@ -338,7 +338,7 @@ static bool is_begun(struct walk *walk)
     struct extract_log_block block;
     bool turned = log->status.policy == EXTRACT_LOG_LOOP && newest->number >= log->turn;
     if (!turned)
-        return log->size > walk->reach;
+        return log->size > walk->last_offset;
     const uint8_t *head = extract_log_peek(log, walk->at, LOG_HEAD);
     return head && extract_log_decode(&block, head) && block.section == newest->number &&
            block.number == walk->number;
@@ -358,9 +358,9 @@ static void take_out_torn(struct walk *walk)
     for (size_t i = walk->sections; i-- && log->sections[i].first > log->count;)
         log->sections[i].first = log->count;
     // Where it is the last of the file, too, a writer that continues uses its number again.
-    if (walk->reach != walk->at)
+    if (walk->last_offset != walk->at)
         return;
-    walk->reach = b->offset;
+    walk->last_offset = b->offset;
     walk->number = b->number;
 }
 

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/cursor.h"
 #include "base/now.h"
-#include "log/place.h"
+#include "log/output.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -43,8 +43,8 @@ struct repeat {
 };
 
 struct extract_log_writer {
-    struct log_place place;
-    struct log_facts facts;
+    struct log_output place;
+    struct log_settings facts;
     bool sync, full;
     uint32_t used;  // bytes of the section; 0: it is not begun
     uint64_t next;  // number of the next entry
@@ -468,7 +468,7 @@ static enum extract_code settle(struct extract_log_writer *w, struct extract_err
 enum extract_code extract_log_put_ring(struct extract_log_writer *writer,
                                        const struct extract_ring *ring, struct extract_error *error)
 {
-    uint8_t payload[LOG_RING_MOST];
+    uint8_t payload[LOG_MAX_RING];
     uint32_t length = extract_log_ring_encode(payload, ring);
     writer->facts.byte_order = ring->byte_order;
     enum extract_code code = keep(writer, EXTRACT_LOG_RING, payload, length, NULL, 0, error);
@@ -536,7 +536,7 @@ static uint32_t section_for(uint64_t limit)
     return (uint32_t)(bytes / LOG_SECTION_STEP * LOG_SECTION_STEP);
 }
 
-static enum extract_code plan(struct log_facts *facts, const struct extract_log_options *options,
+static enum extract_code plan(struct log_settings *facts, const struct extract_log_options *options,
                               const char *path, struct extract_error *error)
 {
     const char *creator = options->creator ? options->creator : "ringside " EXTRACT_VERSION;
@@ -553,7 +553,7 @@ static enum extract_code plan(struct log_facts *facts, const struct extract_log_
                                                   : section_for(facts->limit);
     facts->created = extract_wall();
     memcpy(facts->creator, creator, strnlen(creator, LOG_CREATOR));
-    if (options->section_bytes % LOG_SECTION_STEP || options->section_bytes > LOG_SECTION_MOST)
+    if (options->section_bytes % LOG_SECTION_STEP || options->section_bytes > LOG_MAX_SECTION)
         return extract_error_set(error, EXTRACT_USAGE, path, NULL,
                                  "sections are multiples of 4096 bytes, of 64 MiB at most");
     if (append)
@@ -582,16 +582,16 @@ static void free_writer(struct extract_log_writer *w)
 
 static enum extract_code release(struct extract_log_writer *w, struct extract_error *error)
 {
-    enum extract_code code = extract_log_place_close(&w->place, error);
+    enum extract_code code = extract_log_output_close(&w->place, error);
     free_writer(w);
     return code;
 }
 
-void extract_log_leave(struct extract_log_writer *writer)
+void extract_log_detach(struct extract_log_writer *writer)
 {
     if (!writer)
         return;
-    extract_log_place_leave(&writer->place);
+    extract_log_output_detach(&writer->place);
     free_writer(writer);
 }
 
@@ -610,7 +610,7 @@ static enum extract_code begin(struct extract_log_writer **writer, const char *p
                                const struct extract_log_options *options,
                                struct extract_error *error)
 {
-    struct log_facts facts;
+    struct log_settings facts;
     const char *name = path ? path : LOG_GIVEN;
     *writer = NULL;
     enum extract_code code = plan(&facts, options, name, error);
@@ -619,8 +619,8 @@ static enum extract_code begin(struct extract_log_writer **writer, const char *p
     struct extract_log_writer *w = calloc(1, sizeof *w);
     if (!w)
         return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
-    code = path ? extract_log_place_open(&w->place, path, &facts, error)
-                : extract_log_place_take(&w->place, fd, &facts, error);
+    code = path ? extract_log_output_open(&w->place, path, &facts, error)
+                : extract_log_output_take(&w->place, fd, &facts, error);
     if (code) {
         free(w);
         return code;

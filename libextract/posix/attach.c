@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // posix: targets behind other memories: a process id for them, and streams of them that are over.
 // In: a memory, where its process block or stream block lies. Out: targets, trace ids.
-#include "posix/room.h"
+#include "posix/internal.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

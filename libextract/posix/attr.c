@@ -3,7 +3,7 @@
 // In: what a caller sets. Out: the attributes that a stream is made with, or has.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_attr_…
-#include "posix/room.h"
+#include "posix/internal.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -207,7 +207,7 @@ int posix_trace_attr_getmaxdatasize(const trace_attr_t *restrict attr, size_t *r
 int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize)
 {
     struct posix_attr *a = writable(attr);
-    if (!a || maxdatasize > POSIX_RECORD_MOST - host_head())
+    if (!a || maxdatasize > POSIX_MAX_RECORD - host_head())
         return EINVAL;
     a->max_data = maxdatasize;
     a->data_set = true;

@@ -3,7 +3,7 @@
 // In: a process id, attributes. Out: a trace that is bound to a stream of that process.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_create, posix_trace_get_attr.
-#include "posix/room.h"
+#include "posix/internal.h"
 #include "target/linux.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +20,9 @@ static uint32_t ring_words(const struct posix_attr *attr)
 {
     uint64_t bytes = attr->stream_size + 2 * (uint64_t)posix_attr_system_bytes(attr);
     uint32_t least = 4 * posix_attr_event_bytes(attr, attr->max_data), words = POSIX_RING_LEAST;
-    if (attr->stream_size > (uint64_t)POSIX_RING_MOST * 4)
+    if (attr->stream_size > (uint64_t)POSIX_MAX_RING * 4)
         return 0;
-    while (words < POSIX_RING_MOST && ((uint64_t)words * 4 < bytes || words * 4 < least))
+    while (words < POSIX_MAX_RING && ((uint64_t)words * 4 < bytes || words * 4 < least))
         words *= 2;
     return (uint64_t)words * 4 < bytes ? 0 : words;
 }

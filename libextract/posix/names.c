@@ -3,7 +3,7 @@
 // In: names, ids; the traced process' table of names. Out: ids, names, the list of both.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_eventid_…, posix_trace_eventtypelist_…, table 2-2 ff.
-#include "posix/room.h"
+#include "posix/internal.h"
 #include "target/linux.h"
 #include <string.h>
 

@@ -4,7 +4,7 @@
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_getnext_event.
 #define _GNU_SOURCE // ppoll
-#include "posix/room.h"
+#include "posix/internal.h"
 #include "target/linux.h"
 #include <poll.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 enum {
     WAIT_LEAST = 1000000, // nanoseconds between two looks
-    WAIT_MOST = 16000000
+    MAX_WAIT = 16000000
 };
 
 // How long a call may wait.
@@ -141,7 +141,7 @@ static int wait_once(struct posix_use *use, struct wait *wait)
         hold_signals(wait);
     struct timespec pause = wait->pause;
     int error = wait->patience == UNTIL ? limit_pause(&pause, end) : 0;
-    if (wait->pause.tv_nsec < WAIT_MOST)
+    if (wait->pause.tv_nsec < MAX_WAIT)
         wait->pause.tv_nsec *= 2;
     return error ? error : pause_for(use, wait, &pause);
 }

@@ -4,7 +4,7 @@
 //
 // OVERFLOW and RESUME are in no ring: they are made here, around the place where records were
 // overwritten before they were read.
-#include "posix/room.h"
+#include "posix/internal.h"
 #include <string.h>
 
 enum found { FOUND, NOT_COPIED, NOT_DONE };
@@ -56,7 +56,7 @@ static void begin(struct posix_trace *trace)
     r->generation = r->block.generation;
     r->at = r->told_tail = r->block.tail;
     r->told_refused = 0;
-    r->window = r->reach = 0;
+    r->window = r->safe_words = 0;
     r->overrun = r->overrun || r->block.overwritten;
     r->gap = r->block.overwritten ? POSIX_OVERFLOWED : POSIX_NO_GAP;
 }

@@ -3,7 +3,7 @@
 // In: ids, sets. Out: sets.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_eventset_…, posix_trace_eventid_equal.
-#include "posix/room.h"
+#include "posix/internal.h"
 #include <string.h>
 
 static bool is_id(trace_event_id_t id)

@@ -2,7 +2,7 @@
 // posix: status and attributes of a trace. In: its stream block. Out: the standard's words for it.
 //
 // Source: IEEE Std 1003.1-2008, 2.11.1, posix_trace_get_status, posix_trace_get_attr.
-#include "posix/room.h"
+#include "posix/internal.h"
 #include <string.h>
 
 // A stream that stopped by itself goes on when all of it was read: its next event starts it, unless

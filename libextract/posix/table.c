@@ -4,7 +4,7 @@
 //
 // The functions of <trace.h> name streams by numbers that hold in the whole process, so their table
 // is one of the process: this file has the only variables of the room.
-#include "posix/room.h"
+#include "posix/internal.h"
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>

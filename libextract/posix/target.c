@@ -2,7 +2,7 @@
 // posix: a traced process' memory, block by block and word by word.
 // In: a process id, or a memory in which its block lies. Out: parsed blocks; words that are
 // written.
-#include "posix/room.h"
+#include "posix/internal.h"
 #include "target/linux.h"
 #include <stdlib.h>
 #include <string.h>

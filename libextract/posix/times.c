@@ -4,7 +4,7 @@
 // A stamp of few bits gets its upper ones from the event in front, of which it is less than a turn
 // of the clock away. A clock that does not tell the time of day gets it once.
 #include "base/now.h"
-#include "posix/room.h"
+#include "posix/internal.h"
 
 static uint64_t stamp_mask(const struct posix_layout *layout)
 {

@@ -7,7 +7,7 @@
 //
 // A reader that is slower than the writer is overtaken wherever it goes on at its place. It takes
 // the newest, as far behind the head as what it copies will hold: its reach.
-#include "posix/room.h"
+#include "posix/internal.h"
 
 static uint64_t ring_address(const struct posix_trace *trace)
 {
@@ -49,8 +49,8 @@ static void note_reach(struct posix_reader *r, uint32_t words, uint32_t written)
 {
     uint64_t most = (uint64_t)r->block.ring_words / 4 * 3;
     uint32_t fits = (uint32_t)(most * words / ((uint64_t)words + written)) + 1;
-    uint32_t grown = r->reach + r->reach / 4 + 1;
-    r->reach = r->reach && fits > grown ? grown : fits;
+    uint32_t grown = r->safe_words + r->safe_words / 4 + 1;
+    r->safe_words = r->safe_words && fits > grown ? grown : fits;
 }
 
 // Reads `words` from `at` on, then the block again. The window is empty where the ring began again
@@ -63,14 +63,14 @@ static int copy_proven(struct posix_trace *trace, uint32_t at, uint32_t words)
     if (!error)
         error = posix_ring_look(trace);
     if (error || !r->begun || r->generation != generation) {
-        r->reach = error == EAGAIN && r->begun ? words / 2 + 1 : r->reach;
+        r->safe_words = error == EAGAIN && r->begun ? words / 2 + 1 : r->safe_words;
         r->window = 0;
         return error;
     }
     const struct posix_stream *block = &r->block;
     bool whole = block->head - at <= block->head - block->tail, partly = block->tail - at < words;
     if (whole && at == r->at)
-        r->reach = 0;
+        r->safe_words = 0;
     else
         note_reach(r, words, block->head - head);
     return whole || partly ? 0 : EAGAIN;
@@ -103,7 +103,7 @@ static int look(struct posix_trace *trace)
     struct posix_reader *r = &trace->reader;
     uint64_t address = posix_stream_address(trace->target, trace->stream);
     uint32_t places[2];
-    if (!r->reach || !r->begun || !r->block.ring_words)
+    if (!r->safe_words || !r->begun || !r->block.ring_words)
         return posix_ring_look(trace);
     if (posix_peek(trace->target, address + POSIX_STREAM_AT_HEAD, places, 2))
         return EIO;
@@ -128,14 +128,14 @@ static int take_newest(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     uint32_t head = r->block.head, words = head - r->at;
-    words = words < r->reach ? words : r->reach;
+    words = words < r->safe_words ? words : r->safe_words;
     words = words < POSIX_WINDOW ? words : POSIX_WINDOW;
     int error = copy_proven(trace, head - words, words);
     if (!r->window)
         return error;
     uint32_t newest = posix_trailer_words(window_word(r, head - 1), head);
     uint32_t at = error ? head : walk_back(r, head);
-    r->reach = newest > r->reach ? newest : r->reach;
+    r->safe_words = newest > r->safe_words ? newest : r->safe_words;
     r->window = at == head ? 0 : r->window;
     if (at == head)
         return EAGAIN;
@@ -168,7 +168,7 @@ int posix_window_fill(struct posix_trace *trace)
     uint32_t words = r->block.head - r->at;
     if (!words)
         return EAGAIN;
-    if (r->reach && words > r->reach) {
+    if (r->safe_words && words > r->safe_words) {
         error = take_newest(trace);
     } else {
         error = copy_proven(trace, r->at, words < r->batch ? words : r->batch);

@@ -6,32 +6,33 @@
 
 static void *failed(struct report *report)
 {
-    report->pen.text->code = EXTRACT_NOMEM;
+    report->writer.text->code = EXTRACT_NOMEM;
     return NULL;
 }
 
 // Keeps what stands in the scratch text.
-static const struct memo_piece *keep_scratch(struct report *report, uint64_t key, uint32_t tag)
+static const struct text_cache_piece *keep_scratch(struct report *report, uint64_t key,
+                                                   uint32_t tag)
 {
     struct extract_text *out = &report->scratch;
     extract_text_putc(out, 0);
     if (out->code || report->naming.raw.code)
         return failed(report);
-    const struct memo_piece *piece = memo_keep(&report->memo, key, tag, out->data, out->used - 1,
-                                               extract_text_columns(out->data));
+    const struct text_cache_piece *piece = text_cache_keep(
+        &report->memo, key, tag, out->data, out->used - 1, extract_text_columns(out->data));
     return piece ? piece : failed(report);
 }
 
-const struct memo_piece *report_make_context(struct report *report,
-                                             const struct extract_event *event, uint64_t key)
+const struct text_cache_piece *report_make_context(struct report *report,
+                                                   const struct extract_event *event, uint64_t key)
 {
     report->scratch.used = 0;
     json_context(report, event);
     return keep_scratch(report, key, MEMO_CONTEXT + event->context);
 }
 
-const struct memo_piece *report_make_value(struct report *report, enum extract_kind kind,
-                                           uint64_t value)
+const struct text_cache_piece *report_make_value(struct report *report, enum extract_kind kind,
+                                                 uint64_t value)
 {
     report->scratch.used = 0;
     json_value(report, kind, value);
@@ -57,7 +58,7 @@ static void make_parts(struct report *report, const struct extract_event *event,
             json_label(out, event->type->field[i].label);
         close_part(out, start, &plan->label[i]);
     }
-    extract_text_put(out, pen_blank, PEN_BLOCK);
+    extract_text_put(out, text_writer_blank, PEN_BLOCK);
 }
 
 const struct plan *report_make_plan(struct report *report, const struct extract_event *event)
@@ -88,7 +89,7 @@ static void enter_event(struct report *report, const struct extract_event *event
 {
     uint64_t registry = extract_trace_registry(report->naming.trace, event->seq);
     if (registry != report->registry)
-        memo_clear(&report->memo);
+        text_cache_clear(&report->memo);
     report->registry = registry;
     report->naming.seq = event->seq;
 }
@@ -108,8 +109,8 @@ static void free_report(struct report *report)
 {
     for (size_t i = 0; i < PLAN_PLACES; i++)
         free(report->plans[i].bytes);
-    memo_clear(&report->memo);
-    naming_free(&report->naming);
+    text_cache_clear(&report->memo);
+    value_names_free(&report->naming);
     extract_text_free(&report->scratch);
     free(report);
 }
@@ -125,11 +126,11 @@ static enum extract_code print_json(struct extract_text *text, const struct extr
     if (!report)
         return text->code = EXTRACT_NOMEM;
     report->options = *options;
-    naming_init(&report->naming, trace);
+    value_names_init(&report->naming, trace);
     extract_text_init(&report->scratch, NULL, NULL);
-    pen_open(&report->pen, text);
+    text_writer_open(&report->writer, text);
     extract_view_run(view, &sink);
-    pen_close(&report->pen);
+    text_writer_close(&report->writer);
     outcome->shown = report->shown;
     free_report(report);
     return text->code;

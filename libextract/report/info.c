@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: the facts on a trace. In: its info, ring and clock. Out: "key: value" lines, or JSON.
 // The words of "state" are those of posix_trace_status_info (IEEE Std 1003.1-2017, <trace.h>).
-#include "report/sheet.h"
+#include "report/text_table.h"
 #include <string.h>
 
 static void put_place(struct facts *facts, const struct extract_ring *ring,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // report: what is not shown and what reading cost. In: a snapshot's verdicts and costs. Out: lines.
-#include "report/sheet.h"
+#include "report/text_table.h"
 #include <stdio.h>
 #include <string.h>
 

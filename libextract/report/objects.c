@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: the kernel objects. In: a trace's objects. Out: a table, or one JSON object a line.
-#include "report/room.h"
-#include "report/sheet.h"
+#include "report/internal.h"
+#include "report/text_table.h"
 
 static void json_optional(struct extract_text *text, const char *key, bool known, uint64_t value)
 {
@@ -14,7 +14,7 @@ static void json_optional(struct extract_text *text, const char *key, bool known
 
 static void put_json(struct extract_text *text, const struct extract_object *object)
 {
-    const char *name = naming_of(object);
+    const char *name = value_names_of(object);
     extract_text_printf(text, "{\"address\":%llu,\"type\":", (unsigned long long)object->address);
     extract_text_json(text, object->type_name);
     extract_text_puts(text, ",\"name\":");
@@ -29,7 +29,7 @@ static void put_json(struct extract_text *text, const struct extract_object *obj
     extract_text_puts(text, "}\n");
 }
 
-static void put_params(struct sheet *sheet, struct naming *naming,
+static void put_params(struct text_table *table, struct value_names *naming,
                        const struct extract_object *object)
 {
     const uint64_t values[] = {object->param1, object->param2};
@@ -38,31 +38,32 @@ static void put_params(struct sheet *sheet, struct naming *naming,
     for (unsigned i = 0; types && i < 2; i++) {
         if (types[i].kind == EXTRACT_KIND_NONE)
             continue;
-        extract_text_printf(&sheet->cells, "%s%s ", between, types[i].label);
-        naming_put(naming, types[i].kind, values[i], &sheet->cells);
+        extract_text_printf(&table->cells, "%s%s ", between, types[i].label);
+        value_names_put(naming, types[i].kind, values[i], &table->cells);
         between = ", ";
     }
-    sheet_close_cell(sheet);
+    text_table_close_cell(table);
 }
 
-static void put_row(struct sheet *sheet, struct naming *naming, const struct extract_object *object)
+static void put_row(struct text_table *table, struct value_names *naming,
+                    const struct extract_object *object)
 {
     if (object->number_kind == EXTRACT_KIND_NONE)
-        extract_text_hex(&sheet->cells, object->address, 8);
+        extract_text_hex(&table->cells, object->address, 8);
     else
-        extract_text_dec(&sheet->cells, object->address);
-    sheet_close_cell(sheet);
-    sheet_cell(sheet, object->type_name);
-    sheet_cell(sheet, object->shown);
+        extract_text_dec(&table->cells, object->address);
+    text_table_close_cell(table);
+    text_table_cell(table, object->type_name);
+    text_table_cell(table, object->shown);
     if (!object->registered)
-        sheet_cell(sheet, "unregistered");
+        text_table_cell(table, "unregistered");
     else
-        sheet_cell(sheet, object->in_use ? "in use" : "deleted");
+        text_table_cell(table, object->in_use ? "in use" : "deleted");
     if (object->priority == EXTRACT_NO_PRIORITY)
-        sheet_cell(sheet, "-");
+        text_table_cell(table, "-");
     else
-        sheet_number(sheet, object->priority);
-    put_params(sheet, naming, object);
+        text_table_number(table, object->priority);
+    put_params(table, naming, object);
 }
 
 enum extract_code extract_report_objects(struct extract_text *text,
@@ -73,21 +74,21 @@ enum extract_code extract_report_objects(struct extract_text *text,
     enum { COLUMNS = sizeof heads / sizeof *heads };
     const struct extract_object *objects;
     size_t count = extract_trace_objects(trace, &objects);
-    struct naming naming;
-    struct sheet sheet;
+    struct value_names naming;
+    struct text_table table;
 
     if (options->json) {
         for (size_t i = 0; i < count && !text->code; i++)
             put_json(text, &objects[i]);
         return text->code;
     }
-    naming_init(&naming, trace);
-    sheet_open(&sheet, COLUMNS, 1u << 4);
+    value_names_init(&naming, trace);
+    text_table_open(&table, COLUMNS, 1u << 4);
     for (unsigned i = 0; i < COLUMNS; i++)
-        sheet_cell(&sheet, heads[i]);
-    for (size_t i = 0; i < count && !sheet.cells.code; i++)
-        put_row(&sheet, &naming, &objects[i]);
-    sheet_print(&sheet, text, options);
-    naming_free(&naming);
+        text_table_cell(&table, heads[i]);
+    for (size_t i = 0; i < count && !table.cells.code; i++)
+        put_row(&table, &naming, &objects[i]);
+    text_table_print(&table, text, options);
+    value_names_free(&naming);
     return text->code;
 }

@@ -2,7 +2,7 @@
 // report: what is known of a POSIX trace stream beside what all rings have. In: its blocks. Out:
 // facts.
 #include "formats/posix/posix.h"
-#include "report/sheet.h"
+#include "report/text_table.h"
 
 static void put_name(struct facts *facts, const struct extract_snapshot *snapshot)
 {

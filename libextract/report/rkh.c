@@ -2,8 +2,8 @@
 // report: the facts of an RKH stream. In: a ring's settings, the counts of its copy, and the runs
 // of the target. Out: facts.
 #include "formats/rkh/rkh.h"
-#include "report/room.h"
-#include "report/sheet.h"
+#include "report/internal.h"
+#include "report/text_table.h"
 #include <inttypes.h>
 #include <stdio.h>
 

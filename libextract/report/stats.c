@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: the statistics. In: struct extract_stats. Out: facts and tables, or one JSON object.
-#include "report/room.h"
-#include "report/sheet.h"
+#include "report/internal.h"
+#include "report/text_table.h"
 
 static void optional_number(struct facts *facts, const char *key, bool known, uint64_t value)
 {
@@ -66,7 +66,7 @@ static void put_totals(struct facts *facts, const struct extract_stats *stats, u
 static void json_thread(struct extract_text *text, const struct extract_thread_stats *thread,
                         const struct extract_stats *stats)
 {
-    const char *name = naming_of(thread->thread);
+    const char *name = value_names_of(thread->thread);
     bool prio = thread->priority_low != EXTRACT_NO_PRIORITY;
     struct facts facts = {text, true, true};
 
@@ -80,7 +80,7 @@ static void json_thread(struct extract_text *text, const struct extract_thread_s
     optional_number(&facts, "ticks", stats->has_loads, thread->ticks);
     if (stats->has_loads) {
         facts_key(&facts, "percent");
-        sheet_put_percent(text, thread->ticks, stats->span_ticks);
+        text_table_put_percent(text, thread->ticks, stats->span_ticks);
     } else {
         facts_unknown(&facts, "percent");
     }
@@ -133,25 +133,25 @@ static void put_json(struct extract_text *text, const struct extract_stats *stat
     facts_close(&facts);
 }
 
-static void optional_cell(struct sheet *sheet, bool known, uint64_t value)
+static void optional_cell(struct text_table *table, bool known, uint64_t value)
 {
     if (known)
-        sheet_number(sheet, value);
+        text_table_number(table, value);
     else
-        sheet_cell(sheet, "-");
+        text_table_cell(table, "-");
 }
 
-static void priority_cell(struct sheet *sheet, const struct extract_thread_stats *thread)
+static void priority_cell(struct text_table *table, const struct extract_thread_stats *thread)
 {
     if (thread->priority_low == EXTRACT_NO_PRIORITY)
-        extract_text_putc(&sheet->cells, '-');
+        extract_text_putc(&table->cells, '-');
     else
-        extract_text_dec(&sheet->cells, thread->priority_low);
+        extract_text_dec(&table->cells, thread->priority_low);
     if (thread->priority_high != thread->priority_low) {
-        extract_text_putc(&sheet->cells, '-');
-        extract_text_dec(&sheet->cells, thread->priority_high);
+        extract_text_putc(&table->cells, '-');
+        extract_text_dec(&table->cells, thread->priority_high);
     }
-    sheet_close_cell(sheet);
+    text_table_close_cell(table);
 }
 
 static void put_threads(struct extract_text *text, const struct extract_stats *stats,
@@ -161,39 +161,39 @@ static void put_threads(struct extract_text *text, const struct extract_stats *s
                                         "percent",  "stack size", "min free", "at event",
                                         "suspends", "resumes"};
     enum { COLUMNS = sizeof heads / sizeof *heads };
-    struct sheet sheet;
+    struct text_table table;
 
-    sheet_open(&sheet, COLUMNS, ~1u);
+    text_table_open(&table, COLUMNS, ~1u);
     for (unsigned i = 0; i < COLUMNS; i++)
-        sheet_cell(&sheet, heads[i]);
-    for (size_t i = 0; i < stats->thread_count && !sheet.cells.code; i++) {
+        text_table_cell(&table, heads[i]);
+    for (size_t i = 0; i < stats->thread_count && !table.cells.code; i++) {
         const struct extract_thread_stats *thread = &stats->threads[i];
-        sheet_cell(&sheet, thread->thread->shown);
-        priority_cell(&sheet, thread);
-        sheet_number(&sheet, thread->events);
-        optional_cell(&sheet, stats->has_loads, thread->ticks);
+        text_table_cell(&table, thread->thread->shown);
+        priority_cell(&table, thread);
+        text_table_number(&table, thread->events);
+        optional_cell(&table, stats->has_loads, thread->ticks);
         if (stats->has_loads)
-            sheet_put_percent(&sheet.cells, thread->ticks, stats->span_ticks);
+            text_table_put_percent(&table.cells, thread->ticks, stats->span_ticks);
         else
-            extract_text_putc(&sheet.cells, '-');
-        sheet_close_cell(&sheet);
-        optional_cell(&sheet, thread->stack_size != 0, thread->stack_size);
-        optional_cell(&sheet, thread->stack_known, thread->stack_free);
-        optional_cell(&sheet, thread->stack_known, thread->stack_seq);
-        sheet_number(&sheet, thread->suspends);
-        sheet_number(&sheet, thread->resumes);
+            extract_text_putc(&table.cells, '-');
+        text_table_close_cell(&table);
+        optional_cell(&table, thread->stack_size != 0, thread->stack_size);
+        optional_cell(&table, thread->stack_known, thread->stack_free);
+        optional_cell(&table, thread->stack_known, thread->stack_seq);
+        text_table_number(&table, thread->suspends);
+        text_table_number(&table, thread->resumes);
     }
-    sheet_print(&sheet, text, options);
+    text_table_print(&table, text, options);
 }
 
-static void service_cell(struct sheet *sheet, const struct extract_service_stats *service)
+static void service_cell(struct text_table *table, const struct extract_service_stats *service)
 {
-    extract_text_escaped(&sheet->cells, service->type->name);
+    extract_text_escaped(&table->cells, service->type->name);
     if (service->named)
-        extract_text_printf(&sheet->cells, " %s", service->named->shown);
+        extract_text_printf(&table->cells, " %s", service->named->shown);
     else if (service->type->range)
-        extract_text_printf(&sheet->cells, " %u", service->id);
-    sheet_close_cell(sheet);
+        extract_text_printf(&table->cells, " %u", service->id);
+    text_table_close_cell(table);
 }
 
 void stats_put_services(struct extract_text *text, const struct extract_stats *stats,
@@ -201,20 +201,20 @@ void stats_put_services(struct extract_text *text, const struct extract_stats *s
 {
     static const char *const heads[] = {"count", "percent", "class", "event"};
     enum { COLUMNS = sizeof heads / sizeof *heads };
-    struct sheet sheet;
+    struct text_table table;
 
-    sheet_open(&sheet, COLUMNS, 3);
+    text_table_open(&table, COLUMNS, 3);
     for (unsigned i = 0; i < COLUMNS; i++)
-        sheet_cell(&sheet, heads[i]);
-    for (size_t i = 0; i < stats->service_count && !sheet.cells.code; i++) {
+        text_table_cell(&table, heads[i]);
+    for (size_t i = 0; i < stats->service_count && !table.cells.code; i++) {
         const struct extract_service_stats *service = &stats->services[i];
-        sheet_number(&sheet, service->count);
-        sheet_put_percent(&sheet.cells, service->count, stats->stretch_events);
-        sheet_close_cell(&sheet);
-        sheet_cell(&sheet, extract_class_name(service->type->class_));
-        service_cell(&sheet, service);
+        text_table_number(&table, service->count);
+        text_table_put_percent(&table.cells, service->count, stats->stretch_events);
+        text_table_close_cell(&table);
+        text_table_cell(&table, extract_class_name(service->type->class_));
+        service_cell(&table, service);
     }
-    sheet_print(&sheet, text, options);
+    text_table_print(&table, text, options);
 }
 
 enum extract_code extract_report_stats(struct extract_text *text, const struct extract_stats *stats,

@@ -3,7 +3,7 @@
 // posix_trace_status_info, whatever the trace's format.
 //
 // Source: IEEE Std 1003.1-2008, <trace.h>, posix_trace_get_status.
-#include "report/sheet.h"
+#include "report/text_table.h"
 #include <extract/trace.h>
 
 static void put_word(struct facts *facts, const char *key, bool is, const char *yes, const char *no)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // session: one look at a trace. In: a memory, symbols and a user's options. Out: the text of verbs.
-#include "events/room.h"
-#include "report/room.h"
+#include "events/internal.h"
+#include "report/internal.h"
 #include "report/rkh/rkh_report.h"
 #include <extract/session.h>
 #include <inttypes.h>
@@ -314,7 +314,7 @@ static enum extract_code read_templates(struct extract_session *session)
     for (size_t i = 0; i < session->template_count && !code; i++)
         code = extract_templates_add_file(session->templates, session->template_files[i], error);
     if (!code && !session->only_templates)
-        code = extract_templates_add_shipped(session->templates,
+        code = extract_templates_add_builtin(session->templates,
                                              extract_trace_info(session->trace)->format, error);
     return code ? code : extract_templates_link(session->templates, error);
 }

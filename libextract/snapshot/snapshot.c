@@ -6,7 +6,7 @@
 // is marked.
 #include "base/cursor.h"
 #include "base/grow.h"
-#include "snapshot/room.h"
+#include "snapshot/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ enum {
     LIVE_WINDOW = 52,     // bytes that one read of both live words may span
     HOLE_STEPS = 64,      // a span with holes is read in at most about so many pieces
     EARLY_LOOK = 1 << 20, // rings larger than this are read at one place first
-    WITNESS_MOST = 64,    // bytes of a slot that can be a witness
+    MAX_ANCHOR = 64,      // bytes of a slot that can be a anchor
     NEWEST_TRIES = 7      // copies of ever smaller parts, when the whole ring is too much
 };
 
@@ -175,24 +175,24 @@ static bool find_writer(struct extract_memory *memory, struct extract_ring *ring
 // While the target runs, its writer may lap the reader, which its pointer does not tell.
 // The newest entry before the copy is the last that it then writes again: as long as that one
 // stays, only what the pointer passed has changed.
-struct witness {
-    uint8_t bytes[WITNESS_MOST];
+struct anchor {
+    uint8_t bytes[MAX_ANCHOR];
     bool known;
 };
 
-static void read_witness(struct extract_memory *memory, const struct extract_ring *ring,
-                         struct witness *witness)
+static void read_anchor(struct extract_memory *memory, const struct extract_ring *ring,
+                        struct anchor *anchor)
 {
     const struct extract_slots *entries = &ring->entries;
     uint64_t behind = ring->current == entries->start ? entries->end : ring->current;
     size_t got;
-    witness->known = entries->slot_bytes <= sizeof witness->bytes &&
-                     !extract_memory_read(memory, behind - entries->slot_bytes, witness->bytes,
-                                          entries->slot_bytes, &got, NULL);
+    anchor->known = entries->slot_bytes <= sizeof anchor->bytes &&
+                    !extract_memory_read(memory, behind - entries->slot_bytes, anchor->bytes,
+                                         entries->slot_bytes, &got, NULL);
 }
 
-static bool is_same(const struct extract_ring *ring, const struct witness *before,
-                    const struct witness *after)
+static bool is_same(const struct extract_ring *ring, const struct anchor *before,
+                    const struct anchor *after)
 {
     return before->known && after->known &&
            ring->format->slots->is_same(ring, before->bytes, after->bytes);
@@ -252,16 +252,16 @@ static bool copy_newest(struct extract_snapshot *snapshot, struct extract_memory
 {
     struct extract_ring *ring = &snapshot->ring;
     uint32_t count = ring->entries.count;
-    struct witness before, after;
+    struct anchor before, after;
     uint64_t pointer;
     if (!find_writer(memory, ring, &ring->current))
         return false;
     uint32_t top = (uint32_t)((ring->current - ring->entries.start) / ring->entries.slot_bytes);
     uint32_t first = (top + count - wanted) % count;
-    read_witness(memory, ring, &before);
+    read_anchor(memory, ring, &before);
     if (!copy_slots(snapshot, memory, first, wanted) || !find_writer(memory, ring, &pointer))
         return false;
-    read_witness(memory, ring, &after);
+    read_anchor(memory, ring, &after);
     uint32_t now = (uint32_t)((pointer - ring->entries.start) / ring->entries.slot_bytes);
     if (!is_same(ring, &before, &after) || (now + count - top) % count + wanted >= count)
         return false;
@@ -286,23 +286,23 @@ static void save_newest(struct extract_snapshot *snapshot, struct extract_memory
 
 // Copies registry and entries and judges them. False: the target was said to stand, and has moved;
 // its writer's place is now known better.
-static bool copy_and_judge(struct extract_snapshot *snapshot, struct extract_memory *memory,
-                           bool running)
+static bool copy_and_validate(struct extract_snapshot *snapshot, struct extract_memory *memory,
+                              bool running)
 {
     struct extract_ring *ring = &snapshot->ring;
-    struct witness before, after;
+    struct anchor before, after;
     uint64_t pointer;
     snapshot->registry_missing = 0;
     memset(snapshot->verdict, EXTRACT_GOOD, ring->entries.count);
     if (running)
-        read_witness(memory, ring, &before);
+        read_anchor(memory, ring, &before);
     extract_snapshot_copy(snapshot, memory, ring->address, ring->header_bytes, ring->length,
                           mark_hole, snapshot);
     bool found = find_writer(memory, ring, &pointer);
     if (!running && is_running_after_all(memory, ring, pointer))
         return false;
     if (running)
-        read_witness(memory, ring, &after);
+        read_anchor(memory, ring, &after);
     ring->format->slots->validate(snapshot, pointer, !running && !has_run(ring, pointer));
     if (running && (!found || !is_same(ring, &before, &after)))
         save_newest(snapshot, memory);
@@ -317,12 +317,13 @@ static bool find_early_look(const struct extract_ring *ring, uint64_t *address)
 {
     const struct extract_stream *stream = ring->format->stream;
     uint64_t size = ring->entries.end - ring->entries.start;
-    struct extract_reach reach;
+    struct extract_ring_counters counters;
     *address = ring->entries.end - 1;
-    if (!stream || !stream->newest_is_known || !stream->reach(ring, ring->header, &reach))
+    if (!stream || !stream->newest_is_known ||
+        !stream->read_counters(ring, ring->header, &counters))
         return true;
-    *address = ring->entries.start + (reach.head - 1) % size;
-    return reach.head != reach.tail;
+    *address = ring->entries.start + (counters.head - 1) % size;
+    return counters.head != counters.tail;
 }
 
 enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
@@ -364,8 +365,8 @@ static enum extract_code take_slots(struct extract_snapshot *snapshot,
     if (code)
         return code;
     memcpy(snapshot->bytes, ring->header, ring->header_bytes);
-    if (!copy_and_judge(snapshot, memory, extract_memory_is_running(memory)))
-        copy_and_judge(snapshot, memory, true);
+    if (!copy_and_validate(snapshot, memory, extract_memory_is_running(memory)))
+        copy_and_validate(snapshot, memory, true);
     return EXTRACT_OK;
 }
 

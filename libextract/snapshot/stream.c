@@ -4,7 +4,7 @@
 //
 // The header's places are read in front of the copy and behind it. What lies between the later tail
 // and the earlier head was whole before the copy began and not touched until it ended.
-#include "snapshot/room.h"
+#include "snapshot/internal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ struct hole {
 struct copy {
     struct extract_snapshot *snapshot;
     struct extract_memory *memory;
-    struct extract_reach before, after;
-    bool settled; // the words of `before` fit each other
+    struct extract_ring_counters before, after;
+    bool resolved; // the words of `before` fit each other
     struct hole holes[HOLES];
     uint32_t hole_count;
     uint64_t missing;        // bytes of all holes
@@ -33,7 +33,8 @@ struct copy {
 // ---- the places ----
 
 // Reads the header's words that change. False: they cannot be read, or do not fit.
-static bool read_reach(struct copy *copy, uint8_t *header, struct extract_reach *reach)
+static bool read_ring_counters(struct copy *copy, uint8_t *header,
+                               struct extract_ring_counters *counters)
 {
     const struct extract_ring *ring = &copy->snapshot->ring;
     const struct extract_stream *stream = ring->format->stream;
@@ -41,16 +42,16 @@ static bool read_reach(struct copy *copy, uint8_t *header, struct extract_reach 
     for (unsigned i = 0; i < reads; i++) {
         if (!stream->read_live(copy->memory, ring, header))
             return false;
-        if (stream->reach(ring, header, reach))
+        if (stream->read_counters(ring, header, counters))
             return true;
     }
     return false;
 }
 
-static bool is_same(const struct extract_reach *a, const struct extract_reach *b)
+static bool is_same(const struct extract_ring_counters *a, const struct extract_ring_counters *b)
 {
     return a->tail == b->tail && a->head == b->head && a->written == b->written &&
-           a->lost == b->lost && a->era == b->era;
+           a->lost == b->lost && a->generation == b->generation;
 }
 
 // The places that the copy starts from. The first copy of a target that stands takes those that
@@ -59,14 +60,14 @@ static bool read_before(struct copy *copy, bool again)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
     struct extract_ring *ring = &snapshot->ring;
-    struct extract_reach first;
-    bool fits = ring->format->stream->reach(ring, ring->header, &first);
+    struct extract_ring_counters first;
+    bool fits = ring->format->stream->read_counters(ring, ring->header, &first);
     copy->before = first;
-    copy->settled = fits && !again;
+    copy->resolved = fits && !again;
     unsigned looks = !again ? 0 : first.uncounted || first.told ? 1 : LOOKS;
-    for (unsigned i = 0; !copy->settled && i < looks; i++) {
-        bool read = read_reach(copy, ring->header, &copy->before);
-        copy->settled = fits && read && is_same(&first, &copy->before);
+    for (unsigned i = 0; !copy->resolved && i < looks; i++) {
+        bool read = read_ring_counters(copy, ring->header, &copy->before);
+        copy->resolved = fits && read && is_same(&first, &copy->before);
         first = copy->before;
         fits = read;
     }
@@ -79,7 +80,7 @@ static bool read_after(struct copy *copy)
 {
     uint8_t header[EXTRACT_HEADER_MAX];
     memcpy(header, copy->snapshot->ring.header, sizeof header);
-    if (read_reach(copy, header, &copy->after))
+    if (read_ring_counters(copy, header, &copy->after))
         return true;
     copy->after = copy->before;
     return !extract_memory_is_running(copy->memory);
@@ -135,7 +136,7 @@ static bool touches(const struct hole *hole, const struct extract_extent *place,
     return (hole->from < end && hole->to > place->at) || (end > size && hole->from < end - size);
 }
 
-static void judge_holes(struct copy *copy)
+static void validate_holes(struct copy *copy)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
     uint64_t size = snapshot->ring.entries.end - snapshot->ring.entries.start;
@@ -155,11 +156,11 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract
     struct extract_snapshot *snapshot = copy->snapshot;
     uint32_t to = copy->before.head, from = copy->before.tail;
     const struct extract_stream *stream = snapshot->ring.format->stream;
-    bool border = to - from <= most && !copy->before.ragged;
+    bool boundary = to - from <= most && !copy->before.ragged;
     if (to - from > most)
         from = to - (uint32_t)most / 4 * 4;
     copy_bytes(copy, from, to);
-    if (!read_after(copy) || copy->after.era != copy->before.era ||
+    if (!read_after(copy) || copy->after.generation != copy->before.generation ||
         copy->after.head - to > INT32_MAX) // it began again
         return PASSED;
     uint32_t passed = copy->after.tail - from; // bytes, when it lies behind
@@ -167,14 +168,14 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract
         if (passed > to - from)
             return PASSED;
         from = copy->after.tail;
-        border = !copy->after.ragged;
+        boundary = !copy->after.ragged;
     }
     copy->fault = stream->resolve_layout(snapshot, from, to, error);
-    if (!copy->fault && !stream->walk(snapshot, from, to, border))
+    if (!copy->fault && !stream->walk(snapshot, from, to, boundary))
         copy->fault = extract_error_set(error, EXTRACT_NOMEM, "trace ring", NULL, "out of memory");
     if (copy->fault)
         return FAILED;
-    judge_holes(copy);
+    validate_holes(copy);
     if (copy->hole_count)
         stream->note_verdicts(snapshot, 0);
     return WHOLE;
@@ -198,41 +199,44 @@ static void sum_up_uncounted(struct copy *copy, bool copied)
 static void sum_up_told(struct copy *copy, bool copied)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
-    const struct extract_reach *reach = &copy->before;
+    const struct extract_ring_counters *counters = &copy->before;
     snapshot->lost_known = copied;
-    snapshot->lost = copied ? (uint64_t)reach->lost + reach->overwritten : 0;
-    snapshot->unwritten = reach->lost;
-    snapshot->wrapped = reach->written != snapshot->ring.entries.count;
-    snapshot->overrun = reach->lost || reach->overwritten;
-    snapshot->full = reach->full;
+    snapshot->lost = copied ? (uint64_t)counters->lost + counters->overwritten : 0;
+    snapshot->unwritten = counters->lost;
+    snapshot->wrapped = counters->written != snapshot->ring.entries.count;
+    snapshot->overrun = counters->lost || counters->overwritten;
+    snapshot->full = counters->full;
 }
 
 // What counts tell of the ring as a whole.
 static void sum_up_counts(struct copy *copy, bool copied)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
-    const struct extract_reach *reach = &copy->before;
-    uint32_t count = snapshot->ring.entries.count, missing = reach->written - count;
+    const struct extract_ring_counters *counters = &copy->before;
+    uint32_t count = snapshot->ring.entries.count, missing = counters->written - count;
     bool damaged = !copied;
     for (uint32_t i = 0; i < count; i++)
         damaged |= snapshot->verdict[i] > EXTRACT_PROVISIONAL;
-    snapshot->lost_known = !damaged && copy->settled && missing <= INT32_MAX;
-    snapshot->lost = snapshot->lost_known ? (uint64_t)missing + reach->lost : 0;
-    snapshot->unwritten = reach->lost;
-    snapshot->wrapped = snapshot->lost_known ? missing != 0 : reach->tail != 0;
-    snapshot->overrun = snapshot->wrapped || reach->lost;
-    snapshot->full = reach->keeps_oldest ? reach->lost && !reach->running : snapshot->wrapped;
+    snapshot->lost_known = !damaged && copy->resolved && missing <= INT32_MAX;
+    snapshot->lost = snapshot->lost_known ? (uint64_t)missing + counters->lost : 0;
+    snapshot->unwritten = counters->lost;
+    snapshot->wrapped = snapshot->lost_known ? missing != 0 : counters->tail != 0;
+    snapshot->overrun = snapshot->wrapped || counters->lost;
+    snapshot->full =
+        counters->keeps_oldest ? counters->lost && !counters->running : snapshot->wrapped;
 }
 
 static void sum_up(struct copy *copy, bool copied)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
-    const struct extract_reach *reach = &copy->before;
-    snapshot->ring.enabled = reach->running;
-    snapshot->ring.enabled_known = !reach->uncounted;
+    const struct extract_ring_counters *counters = &copy->before;
+    snapshot->ring.enabled = counters->running;
+    snapshot->ring.enabled_known = !counters->uncounted;
     snapshot->moved = !is_same(&copy->before, &copy->after);
-    snapshot->moved_entries = copy->after.written - reach->written;
-    (reach->uncounted ? sum_up_uncounted : reach->told ? sum_up_told : sum_up_counts)(copy, copied);
+    snapshot->moved_entries = copy->after.written - counters->written;
+    (counters->uncounted ? sum_up_uncounted
+     : counters->told    ? sum_up_told
+                         : sum_up_counts)(copy, copied);
 }
 
 enum extract_code extract_stream_take(struct extract_snapshot *snapshot,

@@ -106,7 +106,7 @@ static void search_variable(struct search *s, const struct placed_entry *entry)
 {
     struct places places = {.count = 0};
     struct die variable, array, element;
-    uint64_t address = entry->address + s->symbols->moved, count = 1, stride = 0;
+    uint64_t address = entry->address + s->symbols->load_bias, count = 1, stride = 0;
     uint8_t byte;
     if (!extract_symbols_read_constant(s->symbols, address, &byte, 1) ||
         !extract_die_read(&s->asking, &entry->die, &variable) ||

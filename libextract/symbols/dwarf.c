@@ -9,7 +9,7 @@
 #include <setjmp.h>
 
 #define INFLATED_MAX   (1u << 30)
-#define DEFLATE_MOST   1032u      // what deflate can reach; a header that claims more is false
+#define MAX_DEFLATE    1032u      // what deflate can reach; a header that claims more is false
 #define UNITS_MAX      (1u << 17) // libdw takes about 1 KiB for each
 #define ABBREVS_MORE   (1u << 24) // bytes of abbreviations read again by units that share them
 #define ATTRIBUTES_MAX 256u       // of one entry: every look at an entry reads them all
@@ -70,7 +70,7 @@ static bool check_sections(const struct elf_file *file)
         struct extract_cursor c = extract_cursor_make(s->bytes, s->length, file->order);
         extract_cursor_span(&c, file->word); // ch_type, and ch_reserved of 64 bits
         uint64_t size = s->flags & SHF_COMPRESSED ? extract_cursor_word(&c, file->word) : 0;
-        if (size > INFLATED_MAX || size / DEFLATE_MOST > s->length ||
+        if (size > INFLATED_MAX || size / MAX_DEFLATE > s->length ||
             strncmp(s->name, ".zdebug", 7) == 0 || strcmp(s->name, ".gnu_debugaltlink") == 0)
             return false;
         total += size;

@@ -7,7 +7,7 @@
 #ifndef EXTRACT_SYMBOLS_DWARF_H
 #define EXTRACT_SYMBOLS_DWARF_H
 
-#include "room.h"
+#include "internal.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 

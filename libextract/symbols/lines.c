@@ -204,7 +204,7 @@ static bool is_padding(const struct building *b, uint64_t address)
     struct extract_symbol symbol;
 
     return b->symbols->table.count &&
-           !extract_symbols_by_address(b->symbols, address + b->symbols->moved, &symbol, NULL,
+           !extract_symbols_by_address(b->symbols, address + b->symbols->load_bias, &symbol, NULL,
                                        NULL);
 }
 
@@ -278,7 +278,7 @@ bool extract_symbols_place(struct extract_symbols *symbols, uint64_t address,
 
     if (!lines->read)
         read_lines(symbols);
-    address -= symbols->moved;
+    address -= symbols->load_bias;
     // A Thumb bit changes nothing: the rows of such code start at even addresses.
     if (!lines->count || address < lines->addresses[0])
         return false;

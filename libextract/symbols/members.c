@@ -209,7 +209,7 @@ bool extract_symbols_member_at(struct extract_symbols *symbols, const char *type
 bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t address,
                                      uint64_t offset, char *buffer, size_t size)
 {
-    struct type_question question = {.address = address - symbols->moved,
+    struct type_question question = {.address = address - symbols->load_bias,
                                      .answer = tell_place,
                                      .offset = offset,
                                      .buffer = buffer,
@@ -308,7 +308,7 @@ static bool tell_inner(struct asking *asking, const struct die *type,
 bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, const char *member,
                            const char *beside, bool behind, struct extract_inner *inner)
 {
-    struct type_question question = {.address = address - symbols->moved,
+    struct type_question question = {.address = address - symbols->load_bias,
                                      .answer = tell_inner,
                                      .member = member,
                                      .beside = beside,

@@ -5,7 +5,7 @@
 // disjoint segments. Where several symbols cover an address, the one that starts nearest below it
 // has it; of several that start there, the first in the table's order. An unsized label inside of
 // a sized function does not take the rest of the function.
-#include "room.h"
+#include "internal.h"
 
 struct sweep {
     struct symbol_table *table;

@@ -6,7 +6,7 @@
 // the debugger that this runs in (SIGBUS).
 #define _GNU_SOURCE // memmem
 #include "base/file.h"
-#include "room.h"
+#include "internal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -163,7 +163,7 @@ bool extract_symbols_at(const struct extract_symbols *symbols, size_t i,
     if (i >= symbols->table.count)
         return false;
     *symbol = symbols->table.symbols[i];
-    symbol->address += symbols->moved;
+    symbol->address += symbols->load_bias;
     return true;
 }
 
@@ -197,10 +197,10 @@ void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry)
         return;
     // Of Thumb code bit 0 is set, or not, by who tells.
     uint64_t bits = symbols->file.machine == EM_ARM ? ~UINT64_C(1) : UINT64_MAX;
-    uint64_t moved = (entry & bits) - (header.e_entry & bits);
-    if (moved % page_of(symbols->file.elf))
+    uint64_t load_bias = (entry & bits) - (header.e_entry & bits);
+    if (load_bias % page_of(symbols->file.elf))
         return;
-    symbols->moved = moved;
+    symbols->load_bias = load_bias;
     symbols->entry = entry;
     symbols->placed = true;
 }
@@ -233,7 +233,7 @@ bool extract_symbols_by_name(const struct extract_symbols *symbols, const char *
     if (low == table->count || strcmp(table->symbols[table->by_name[low]].name, name) != 0)
         return false;
     *symbol = table->symbols[table->by_name[low]];
-    symbol->address += symbols->moved;
+    symbol->address += symbols->load_bias;
     return true;
 }
 
@@ -256,7 +256,7 @@ bool extract_symbols_by_address(const struct extract_symbols *symbols, uint64_t 
 {
     const struct symbol_table *table = &symbols->table;
 
-    address -= symbols->moved;
+    address -= symbols->load_bias;
     if (!table->segment_count || address < table->starts[0])
         return false;
     uint32_t owner = table->owners[find_segment(table, address, cache)];
@@ -269,7 +269,7 @@ bool extract_symbols_by_address(const struct extract_symbols *symbols, uint64_t 
         if (symbols->file.machine == EM_ARM && symbol->function)
             *offset &= ~(uint64_t)1;
     }
-    symbol->address += symbols->moved;
+    symbol->address += symbols->load_bias;
     return true;
 }
 
@@ -316,7 +316,7 @@ size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint
 {
     const struct elf_file *file = &symbols->file;
 
-    address -= symbols->moved;
+    address -= symbols->load_bias;
     for (uint32_t i = 0; i < file->section_count; i++) {
         const struct elf_section *s = &file->sections[i];
         if (!is_constant(s) || address < s->address || address - s->address >= s->length)
@@ -341,7 +341,7 @@ bool extract_symbols_writable(const struct extract_symbols *symbols, size_t inde
             s->address + s->size < s->address)
             continue;
         if (index-- == 0) {
-            *region = (struct extract_region){s->address + symbols->moved, s->size};
+            *region = (struct extract_region){s->address + symbols->load_bias, s->size};
             return true;
         }
     }

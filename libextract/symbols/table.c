@@ -5,7 +5,7 @@
 // Standard: System V ABI, gABI 4.1 chapter 4 "Symbol Table"; ELF for the Arm Architecture
 // (2022Q3) 5.5.3 interworking and 5.5.5 mapping symbols; RISC-V psABI 1.0 "Mapping Symbol".
 #define _GNU_SOURCE // qsort_r
-#include "room.h"
+#include "internal.h"
 
 // A symbol on its way into the table, with what decides between several of one address.
 struct candidate {

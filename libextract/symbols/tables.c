@@ -12,8 +12,8 @@
 #ifdef EXTRACT_HAVE_DW
 #include "dwarf.h"
 
-#define HEADER_MAX  65536u // bytes of a table's lists of directories and files
-#define STRING_MOST 4096u  // longer paths name no file
+#define HEADER_MAX 65536u // bytes of a table's lists of directories and files
+#define MAX_STRING 4096u  // longer paths name no file
 
 struct walk {
     uint8_t *bytes;
@@ -31,7 +31,7 @@ static void cut_strings(const struct elf_file *file, const char *section)
     Elf_Data *data = extract_dwarf_data(file, section);
 
     if (data && data->d_buf)
-        extract_elf_cut(data->d_buf, data->d_size, STRING_MOST);
+        extract_elf_cut(data->d_buf, data->d_size, MAX_STRING);
 }
 
 // An extended opcode (6.2.5.3).

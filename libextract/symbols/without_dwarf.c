@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // symbols: the answers of a build without libdw: there are no lines and no types.
 #ifndef EXTRACT_HAVE_DW
-#include "room.h"
+#include "internal.h"
 
 void extract_lines_free(struct line_table *lines)
 {

@@ -6,7 +6,7 @@
 // Templates are the nodes of a graph, and calls its edges. The templates of one event share their
 // macros by number. What one of them reads may therefore be set by any template that it calls, by
 // its callers, and by whatever those call. A macro is reported if none of them sets it.
-#include "templates/compiler/keep.h"
+#include "templates/compiler/store.h"
 #include "templates/compiler/macro_set.h"
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // templates: calls between templates. In: all that were added. Out: calls that know their
 // templates, or E-NOSUB where there is none. May be done again when more were added.
-#include "templates/compiler/keep.h"
+#include "templates/compiler/store.h"
 #include <stdio.h>
 
 // Index + 1 of the template that a call names: the spelling of the call first, then the hook id.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MOST = 16 << 20, THREE_DIGITS = 0x1000, FOUR_DIGITS = 0x10000 };
+enum { MAX_TEXT = 16 << 20, THREE_DIGITS = 0x1000, FOUR_DIGITS = 0x10000 };
 
 static enum extract_code no_memory(struct extract_error *error)
 {
@@ -68,11 +68,11 @@ enum extract_code extract_templates_add(struct extract_templates *templates, con
                                         const char *text, size_t length, bool beneath,
                                         struct extract_error *error)
 {
-    if (length > TEXT_MOST)
+    if (length > MAX_TEXT)
         return extract_error_set(error, EXTRACT_LIMIT, name, "divide it",
-                                 "the text is longer than %d bytes", TEXT_MOST);
-    const char *file = template_keep_file(templates, name);
-    const char *copy = template_keep(templates, text, length);
+                                 "the text is longer than %d bytes", MAX_TEXT);
+    const char *file = template_store_file(templates, name);
+    const char *copy = template_store_copy(templates, text, length);
     if (!file || !copy)
         return no_memory(error);
     templates->linked = false;
@@ -89,7 +89,7 @@ enum extract_code extract_templates_add_file(struct extract_templates *templates
 {
     uint8_t *bytes;
     size_t length;
-    enum extract_code code = extract_file_read_in_time(path, TEXT_MOST, &bytes, &length, error);
+    enum extract_code code = extract_file_read_in_time(path, MAX_TEXT, &bytes, &length, error);
     if (code)
         return code;
     code = extract_templates_add(templates, extract_file_name(path), (const char *)bytes, length,

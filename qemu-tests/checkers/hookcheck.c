@@ -14,7 +14,7 @@
 #include "../images/proof.h"
 #include "broken.h"
 
-enum { HEADER_BYTES = 64, FRAME_BYTES = 4, BUFFER_MOST = 1 << 24, RECORD_MOST = 65536 };
+enum { HEADER_BYTES = 64, FRAME_BYTES = 4, MAX_BUFFER = 1 << 24, MAX_RECORD = 65536 };
 enum { PROOF_ID = 0x0D00, PROOF_ID_STEP = 0x10, PROOF_TAIL = 50, PROOF_BYTES = 12 };
 // Words of the header.
 enum { MAGIC, VERSION, HEADER, BUFFER, FLAGS, HZ, BITS, HEAD, TAIL, RECORDS, LOST };
@@ -25,7 +25,7 @@ enum { INTERRUPT = 1 << 21, STARTING = 1 << 22 };
 struct ring {
     bool big;
     uint8_t header[HEADER_BYTES];
-    uint8_t buffer[BUFFER_MOST];
+    uint8_t buffer[MAX_BUFFER];
     uint32_t bytes;
 };
 
@@ -67,7 +67,7 @@ static void ring_read(struct ring *ring, const char *path)
     if (memcmp(ring->header, ring->big ? "KOOH" : "HOOK", 4) != 0)
         broken("%s is no ring", path);
     ring->bytes = header(ring, BUFFER);
-    if (ring->bytes < 64 || ring->bytes > BUFFER_MOST || (ring->bytes & (ring->bytes - 1)))
+    if (ring->bytes < 64 || ring->bytes > MAX_BUFFER || (ring->bytes & (ring->bytes - 1)))
         broken("a buffer of %u bytes", (unsigned)ring->bytes);
     if (fread(ring->buffer, ring->bytes, 1, file) != 1)
         broken("%s has no whole buffer", path);
@@ -191,7 +191,7 @@ static void record_check(const struct ring *ring, const struct record *record, s
 int main(int argc, char **argv)
 {
     static struct ring ring;
-    static uint8_t bytes[RECORD_MOST];
+    static uint8_t bytes[MAX_RECORD];
     struct seen seen = {.gaps = argc == 3 && strcmp(argv[1], "gaps") == 0};
     if (argc != 2 + seen.gaps)
         broken("usage: hookcheck [gaps] FILE");

@@ -15,7 +15,7 @@
 #include "../images/proof.h"
 #include "broken.h"
 
-enum { FILE_MOST = 1 << 20, RECORD_WORDS = 4096, SOURCES = 4, PROOF_TAIL = 53 };
+enum { MAX_FILE = 1 << 20, RECORD_WORDS = 4096, SOURCES = 4, PROOF_TAIL = 53 };
 enum { PROOF_BYTES = 8, LINE = 512 };
 enum { RECORD_OPEN = 1, RECORD_DONE = 2, TRAILER = 0xA, FIRST_USER = 32 };
 // Words of the process block, and of a stream block.
@@ -29,7 +29,7 @@ struct object {
     uint32_t bytes;
     uint32_t stream;      // where its block lies
     unsigned address, at; // words of an address; the word where a record's data begin
-    uint8_t memory[FILE_MOST];
+    uint8_t memory[MAX_FILE];
 };
 
 struct record {
@@ -72,7 +72,7 @@ static void object_read(struct object *object, const char *path, uint32_t number
     FILE *file = fopen(path, "rb");
     if (!file)
         broken("%s cannot be read", path);
-    object->bytes = (uint32_t)fread(object->memory, 1, FILE_MOST, file);
+    object->bytes = (uint32_t)fread(object->memory, 1, MAX_FILE, file);
     fclose(file);
     object->big = object->memory[0] == 'C';
     if (memcmp(object->memory, object->big ? "CRTP" : "PTRC", 4) != 0)

@@ -4,10 +4,10 @@
 //
 // The model of the queues (posts.c) says which post a get is of. A timeout is followed by
 // the post of its signal.
-#include "analysis/rkh/study.h"
+#include "analysis/rkh/analysis.h"
 #include <stdlib.h>
 
-struct rkh_signal *rkh_signal_at(struct rkh_study *study, const struct rkh_object *object,
+struct rkh_signal *rkh_signal_at(struct rkh_analysis *study, const struct rkh_object *object,
                                  uint64_t signal)
 {
     size_t of = rkh_table_index(&study->objects, object);
@@ -22,7 +22,7 @@ struct rkh_signal *rkh_signal_at(struct rkh_study *study, const struct rkh_objec
     return row;
 }
 
-static void add_sample(struct rkh_study *study, struct rkh_samples *samples, size_t row,
+static void add_sample(struct rkh_analysis *study, struct rkh_samples *samples, size_t row,
                        uint64_t ticks)
 {
     struct rkh_sample *rows =
@@ -44,7 +44,7 @@ static void note_queue(struct rkh_object *object, const struct extract_event *ev
         rkh_range_note(&object->low, value);
 }
 
-static void take_post(struct rkh_study *study, const struct extract_event *event,
+static void take_post(struct rkh_analysis *study, const struct extract_event *event,
                       struct rkh_object *object, struct rkh_signal *signal,
                       const struct rkh_post_match *derived)
 {
@@ -64,7 +64,7 @@ static void take_post(struct rkh_study *study, const struct extract_event *event
     note_queue(object, event);
 }
 
-static void take_get(struct rkh_study *study, const struct extract_event *event,
+static void take_get(struct rkh_analysis *study, const struct extract_event *event,
                      struct rkh_object *object, struct rkh_signal *signal,
                      const struct rkh_post_match *derived)
 {
@@ -89,13 +89,13 @@ static void take_get(struct rkh_study *study, const struct extract_event *event,
 
 // ---- timers ----
 
-static struct rkh_timer *timer_of(struct rkh_study *study, const struct extract_event *event)
+static struct rkh_timer *timer_of(struct rkh_analysis *study, const struct extract_event *event)
 {
     uint64_t address;
     struct rkh_timer *timer;
     if (!rkh_field(event, "tmr", &address))
         return NULL;
-    timer = rkh_table_at(&study->timers, rkh_study_key(study, address), NULL);
+    timer = rkh_table_at(&study->timers, rkh_analysis_key(study, address), NULL);
     study->failed |= !timer;
     if (!timer)
         return NULL;
@@ -104,7 +104,7 @@ static struct rkh_timer *timer_of(struct rkh_study *study, const struct extract_
     return timer;
 }
 
-static void take_timer(struct rkh_study *study, const struct extract_event *event)
+static void take_timer(struct rkh_analysis *study, const struct extract_event *event)
 {
     struct rkh_timer *timer = timer_of(study, event);
     if (!timer)
@@ -127,7 +127,7 @@ static void take_timer(struct rkh_study *study, const struct extract_event *even
     timer->timeouts += event->id == RKH_TMR_TOUT;
 }
 
-static void take_recall(struct rkh_study *study, const struct extract_event *event)
+static void take_recall(struct rkh_analysis *study, const struct extract_event *event)
 {
     uint64_t address, number;
     struct rkh_object *object;
@@ -140,7 +140,7 @@ static void take_recall(struct rkh_study *study, const struct extract_event *eve
     signal->recalled++;
 }
 
-static void take_object(struct rkh_study *study, const struct extract_event *event)
+static void take_object(struct rkh_analysis *study, const struct extract_event *event)
 {
     uint64_t address;
     struct rkh_object *object;
@@ -148,7 +148,7 @@ static void take_object(struct rkh_study *study, const struct extract_event *eve
         rkh_field(event, "qsize", &object->queue_size);
 }
 
-static void take_message(struct rkh_study *study, const struct extract_event *event,
+static void take_message(struct rkh_analysis *study, const struct extract_event *event,
                          const struct rkh_post_match *derived)
 {
     uint64_t address, number;
@@ -164,7 +164,7 @@ static void take_message(struct rkh_study *study, const struct extract_event *ev
         take_post(study, event, object, signal, derived);
 }
 
-void rkh_messages_take(struct rkh_study *study, const struct extract_event *event)
+void rkh_messages_take(struct rkh_analysis *study, const struct extract_event *event)
 {
     struct rkh_post_match derived;
     if (!rkh_post_queues_take(&study->model, event, &derived))
@@ -218,7 +218,7 @@ static void spread_all(struct rkh_samples *samples, struct rkh_table *table, siz
     }
 }
 
-void rkh_messages_end(struct rkh_study *study)
+void rkh_messages_end(struct rkh_analysis *study)
 {
     spread_all(&study->latencies, &study->signals, offsetof(struct rkh_signal, latency));
     spread_all(&study->timeouts, &study->timers, offsetof(struct rkh_timer, latency));

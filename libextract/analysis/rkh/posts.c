@@ -10,7 +10,7 @@ enum {
     SMA_GET = 66,
     SMA_FIFO = 67,
     SMA_LIFO = 68,
-    QUEUE_MOST = 1024 // events of a queue, of which the newest are kept
+    MAX_QUEUE = 1024 // events of a queue, of which the newest are kept
 };
 
 // What a record says of a queue.
@@ -96,7 +96,7 @@ static bool put_in_front(struct rkh_post_queue *queue, const struct rkh_post *po
 
 static bool insert(struct rkh_post_queue *queue, const struct rkh_post *post, bool front)
 {
-    if (queue->count == QUEUE_MOST) {
+    if (queue->count == MAX_QUEUE) {
         drop_oldest(queue, 1);
         queue->doubt = post->step;
     }
@@ -113,7 +113,7 @@ static bool insert(struct rkh_post_queue *queue, const struct rkh_post *post, bo
 // and what was not seen to be posted is the oldest.
 static bool settle(struct rkh_post_queue *queue, uint64_t length, uint64_t step)
 {
-    uint32_t wanted = length < QUEUE_MOST ? (uint32_t)length : QUEUE_MOST;
+    uint32_t wanted = length < MAX_QUEUE ? (uint32_t)length : MAX_QUEUE;
     if (queue->count != length)
         queue->doubt = step;
     if (queue->count > wanted)

@@ -5,7 +5,7 @@
 #define EXTRACT_ANALYSIS_RKH_POSTS_H
 
 #include "base/map.h"
-#include "events/room.h"
+#include "events/internal.h"
 #include "formats/rkh/rkh.h"
 
 // An event that waits in the queue of an active object.

@@ -5,9 +5,9 @@
 // A machine is in a state from the record of it (SM_STATE) on, or from the last state that it
 // entered where the target leaves such records out. An event is dispatched in the state that holds
 // (SM_DCH): that tells the one in which a trace begins, or goes on behind a loss.
-#include "analysis/rkh/study.h"
+#include "analysis/rkh/analysis.h"
 
-static void add_turn(struct rkh_study *study, const struct rkh_object *object,
+static void add_turn(struct rkh_analysis *study, const struct rkh_object *object,
                      const struct rkh_moment *at)
 {
     struct rkh_turn *turns =
@@ -22,7 +22,7 @@ static void add_turn(struct rkh_study *study, const struct rkh_object *object,
                           object->state_known, at->in_stretch};
 }
 
-static struct rkh_state *state_at(struct rkh_study *study, const struct rkh_object *object,
+static struct rkh_state *state_at(struct rkh_analysis *study, const struct rkh_object *object,
                                   uint64_t state)
 {
     size_t of = rkh_table_index(&study->objects, object);
@@ -38,8 +38,8 @@ static struct rkh_state *state_at(struct rkh_study *study, const struct rkh_obje
 }
 
 // Gives the state that held until now its time; from here on it is another one, or none is known.
-static void turn_to(struct rkh_study *study, struct rkh_object *object, bool known, uint64_t state,
-                    const struct rkh_moment *at)
+static void turn_to(struct rkh_analysis *study, struct rkh_object *object, bool known,
+                    uint64_t state, const struct rkh_moment *at)
 {
     uint64_t spent = at->span > object->since ? at->span - object->since : 0;
     bool changes = object->state_known != known || (known && object->state != state);
@@ -56,7 +56,7 @@ static void turn_to(struct rkh_study *study, struct rkh_object *object, bool kno
         add_turn(study, object, at);
 }
 
-static void enter(struct rkh_study *study, struct rkh_object *object, uint64_t state,
+static void enter(struct rkh_analysis *study, struct rkh_object *object, uint64_t state,
                   const struct rkh_moment *at)
 {
     bool changes = at->counts && (!object->state_known || object->state != state);
@@ -71,7 +71,7 @@ static void enter(struct rkh_study *study, struct rkh_object *object, uint64_t s
 }
 
 // The state in which an event is dispatched holds since the last change.
-static void confirm(struct rkh_study *study, struct rkh_object *object, uint64_t state)
+static void confirm(struct rkh_analysis *study, struct rkh_object *object, uint64_t state)
 {
     if (object->entered && object->entered == state) {
         enter(study, object, state, &object->entered_at);
@@ -89,14 +89,14 @@ static void confirm(struct rkh_study *study, struct rkh_object *object, uint64_t
     object->stateless = false;
 }
 
-static void begin(struct rkh_study *study, struct rkh_object *object)
+static void begin(struct rkh_analysis *study, struct rkh_object *object)
 {
     turn_to(study, object, false, 0, &study->now);
     object->stateless = true;
     object->entered = 0;
 }
 
-void rkh_states_take(struct rkh_study *study, const struct extract_event *event)
+void rkh_states_take(struct rkh_analysis *study, const struct extract_event *event)
 {
     uint64_t address, state = 0;
     struct rkh_object *object;
@@ -114,7 +114,7 @@ void rkh_states_take(struct rkh_study *study, const struct extract_event *event)
     }
 }
 
-void rkh_states_break(struct rkh_study *study, bool restarted)
+void rkh_states_break(struct rkh_analysis *study, bool restarted)
 {
     struct rkh_break *breaks =
         extract_grow(study->breaks, &study->break_room, study->break_count, sizeof *breaks);
@@ -129,7 +129,7 @@ void rkh_states_break(struct rkh_study *study, bool restarted)
 
 // The state that is known ends with the first of the breaks; from the last one on, time waits for
 // the next record to tell one.
-void rkh_states_catch_up(struct rkh_study *study, struct rkh_object *object)
+void rkh_states_catch_up(struct rkh_analysis *study, struct rkh_object *object)
 {
     if (object->breaks == study->break_count)
         return;
@@ -143,7 +143,7 @@ void rkh_states_catch_up(struct rkh_study *study, struct rkh_object *object)
     object->stateless = last->restarted;
 }
 
-void rkh_states_end(struct rkh_study *study)
+void rkh_states_end(struct rkh_analysis *study)
 {
     study->now.counts = study->now.in_stretch = false;
     rkh_states_break(study, true);

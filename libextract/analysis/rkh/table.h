@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 #include "base/grow.h"
-#include "events/room.h"
+#include "events/internal.h"
 
 struct rkh_table {
     struct extract_map map;

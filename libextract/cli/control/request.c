@@ -4,7 +4,7 @@
 #include "base/now.h"
 #include "cli/cli.h"
 #include "cli/control/control.h"
-#include "report/sheet.h"
+#include "report/text_table.h"
 #include <extract/filter.h>
 #include <string.h>
 #include <time.h>

@@ -2,7 +2,7 @@
 // cli: `ringside templates check` and `list`. In: files of templates. Out: what is wrong with them;
 // their hook ids and labels.
 #include "base/file.h"
-#include "cli/templates/verbs.h"
+#include "cli/templates/commands.h"
 #include "formats/format.h"
 #include <string.h>
 
@@ -103,14 +103,14 @@ static int print_list(const struct extract_templates *templates,
     return cli_output_close(&output, CLI_WHOLE);
 }
 
-static int load_shipped(struct extract_templates **templates, const char *format)
+static int load_builtin(struct extract_templates **templates, const char *format)
 {
     struct extract_error error;
     *templates = NULL;
     if (!extract_format_by_name(format))
         return cli_refuse(format, "ringside help names the formats", "there is no such format");
     if (extract_templates_open(templates, 0, &error) ||
-        extract_templates_add_shipped(*templates, format, &error) ||
+        extract_templates_add_builtin(*templates, format, &error) ||
         extract_templates_link(*templates, &error))
         return cli_complain(&error);
     return CLI_WHOLE;
@@ -122,7 +122,7 @@ int templates_list(const struct templates_options *options)
     const char *format = options->format ? options->format : "threadx";
     bool plain = options->format || !options->file_count;
     int status = options->file_count ? templates_load(&templates, options)
-                                     : load_shipped(&templates, format);
+                                     : load_builtin(&templates, format);
     if (!status)
         status = print_list(templates, options, plain);
     extract_templates_close(templates);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cli: the files that the verbs of `ringside templates` read. In: their paths. Out: a set of
 // templates, and what there is to say of them on standard error.
-#include "cli/templates/verbs.h"
+#include "cli/templates/commands.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cli: options of `ringside templates`. In: the arguments behind that word, in any order. Out:
 // struct templates_options.
-#include "cli/templates/verbs.h"
+#include "cli/templates/commands.h"
 #include <ctype.h>
 #include <getopt.h>
 #include <stdlib.h>

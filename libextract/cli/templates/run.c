@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // cli: `ringside templates run`. In: a file of templates and one raw entry. Out: its text.
-#include "cli/templates/verbs.h"
+#include "cli/templates/commands.h"
 #include <stdlib.h>
 #include <string.h>
 

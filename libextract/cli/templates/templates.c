@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // cli: `ringside templates`. In: a verb, its options and files. Out: what the verb says.
-#include "cli/templates/verbs.h"
+#include "cli/templates/commands.h"
 
 static int help(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cli: `ringside templates update`. In: a file of templates and a file of changes (AIX trcupdate).
 // Out: the first one changed, in one step; or with -x some of its templates on standard output.
-#include "cli/templates/verbs.h"
+#include "cli/templates/commands.h"
 #include <stdio.h>
 #include <string.h>
 

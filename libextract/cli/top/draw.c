@@ -2,7 +2,7 @@
 // cli/top: a look as lines of text. In: a look, what the user has chosen, the room. Out: facts on
 // the recording, its threads, the most frequent events, the newest events.
 #include "cli/top/top.h"
-#include "report/sheet.h"
+#include "report/text_table.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,25 +184,25 @@ static struct row *sort_threads(const struct top_look *look, enum top_column col
     return rows;
 }
 
-static void optional_cell(struct sheet *sheet, bool known, uint64_t value)
+static void optional_cell(struct text_table *table, bool known, uint64_t value)
 {
     if (known)
-        extract_text_dec(&sheet->cells, value);
+        extract_text_dec(&table->cells, value);
     else
-        extract_text_putc(&sheet->cells, '-');
-    sheet_close_cell(sheet);
+        extract_text_putc(&table->cells, '-');
+    text_table_close_cell(table);
 }
 
-static void type_cell(struct sheet *sheet, const struct extract_event_type *type, uint32_t id,
+static void type_cell(struct text_table *table, const struct extract_event_type *type, uint32_t id,
                       const struct extract_object *named)
 {
     if (type)
-        extract_text_escaped(&sheet->cells, type->name);
+        extract_text_escaped(&table->cells, type->name);
     if (named)
-        extract_text_printf(&sheet->cells, " %s", named->shown);
+        extract_text_printf(&table->cells, " %s", named->shown);
     else if (type && type->range)
-        extract_text_printf(&sheet->cells, " %u", id);
-    sheet_close_cell(sheet);
+        extract_text_printf(&table->cells, " %u", id);
+    text_table_close_cell(table);
 }
 
 // What the trace calls a user event.
@@ -215,66 +215,66 @@ static const struct extract_object *name_of(const struct top_look *look, uint32_
     return NULL;
 }
 
-static void bar_cell(struct sheet *sheet, uint64_t part, uint64_t whole)
+static void bar_cell(struct text_table *table, uint64_t part, uint64_t whole)
 {
     uint64_t marks =
         whole ? (uint64_t)(((unsigned __int128)part * BAR_COLUMNS + whole / 2) / whole) : 0;
-    extract_text_pad(&sheet->cells, '|', marks < BAR_COLUMNS ? (size_t)marks : BAR_COLUMNS);
-    sheet_close_cell(sheet);
+    extract_text_pad(&table->cells, '|', marks < BAR_COLUMNS ? (size_t)marks : BAR_COLUMNS);
+    text_table_close_cell(table);
 }
 
-static void put_row(struct sheet *sheet, const struct top_look *look, const struct row *row,
+static void put_row(struct text_table *table, const struct top_look *look, const struct row *row,
                     bool screen)
 {
     const struct extract_thread_stats *thread = row->thread;
     uint16_t priority = priority_of(thread);
     uint64_t loaded = look->stats->has_loads ? look->stats->span_ticks : 0; // 0: shares are unknown
-    top_cut(&sheet->cells, thread->thread->shown, screen ? NAME_COLUMNS : NO_LIMIT);
-    sheet_close_cell(sheet);
-    optional_cell(sheet, priority != EXTRACT_NO_PRIORITY, priority);
-    put_share(&sheet->cells, thread->ticks, loaded);
-    sheet_close_cell(sheet);
-    bar_cell(sheet, thread->ticks, loaded);
-    put_rate(&sheet->cells, look, thread->events);
-    sheet_close_cell(sheet);
-    optional_cell(sheet, thread->stack_size != 0, thread->stack_size);
-    optional_cell(sheet, thread->stack_known, thread->stack_free);
-    type_cell(sheet, row->last->type, row->last->id, name_of(look, row->last->id));
+    top_cut(&table->cells, thread->thread->shown, screen ? NAME_COLUMNS : NO_LIMIT);
+    text_table_close_cell(table);
+    optional_cell(table, priority != EXTRACT_NO_PRIORITY, priority);
+    put_share(&table->cells, thread->ticks, loaded);
+    text_table_close_cell(table);
+    bar_cell(table, thread->ticks, loaded);
+    put_rate(&table->cells, look, thread->events);
+    text_table_close_cell(table);
+    optional_cell(table, thread->stack_size != 0, thread->stack_size);
+    optional_cell(table, thread->stack_known, thread->stack_free);
+    type_cell(table, row->last->type, row->last->id, name_of(look, row->last->id));
 }
 
 // A column by which the threads are sorted has brackets. The blanks keep columns in their place
 // while numbers grow.
-static void head_cell(struct sheet *sheet, const char *name, enum top_column column,
+static void head_cell(struct text_table *table, const char *name, enum top_column column,
                       enum top_column sort, size_t width)
 {
     bool sorted = column == sort;
     size_t used = strlen(name) + 2 * sorted;
     if (column != TOP_NAME)
-        extract_text_pad(&sheet->cells, ' ', width > used ? width - used : 0);
-    extract_text_printf(&sheet->cells, sorted ? "[%s]" : "%s", name);
+        extract_text_pad(&table->cells, ' ', width > used ? width - used : 0);
+    extract_text_printf(&table->cells, sorted ? "[%s]" : "%s", name);
     if (column == TOP_NAME)
-        extract_text_pad(&sheet->cells, ' ', width > used ? width - used : 0);
-    sheet_close_cell(sheet);
+        extract_text_pad(&table->cells, ' ', width > used ? width - used : 0);
+    text_table_close_cell(table);
 }
 
-static void put_heads(struct sheet *sheet, enum top_column sort)
+static void put_heads(struct text_table *table, enum top_column sort)
 {
     static const size_t widths[TOP_COLUMNS] = {
         [TOP_NAME] = 16, [TOP_PRIORITY] = 6, [TOP_LOAD] = 8, [TOP_EVENTS] = 10, [TOP_STACK] = 10};
     for (enum top_column c = TOP_NAME; c < TOP_COLUMNS; c++) {
-        head_cell(sheet, column_name(c), c, sort, widths[c]);
+        head_cell(table, column_name(c), c, sort, widths[c]);
         if (c == TOP_LOAD)
-            sheet_cell(sheet, "          ");
+            text_table_cell(table, "          ");
         if (c == TOP_EVENTS)
-            sheet_cell(sheet, "stack size");
+            text_table_cell(table, "stack size");
     }
-    sheet_cell(sheet, "last event");
+    text_table_cell(table, "last event");
 }
 
 static void put_threads(struct extract_text *text, const struct top_look *look,
                         const struct top_view *view, size_t most, bool screen)
 {
-    struct sheet sheet;
+    struct text_table table;
     size_t count;
     struct row *rows = sort_threads(look, view->sort, &count);
     if (!rows) {
@@ -282,11 +282,11 @@ static void put_threads(struct extract_text *text, const struct top_look *look,
         return;
     }
     size_t shown = count <= most ? count : most - 1;
-    sheet_open(&sheet, 8, 0x76); // numbers to the right
-    put_heads(&sheet, view->sort);
+    text_table_open(&table, 8, 0x76); // numbers to the right
+    put_heads(&table, view->sort);
     for (size_t i = 0; i < shown; i++)
-        put_row(&sheet, look, &rows[i], screen);
-    sheet_print(&sheet, text, &view->report);
+        put_row(&table, look, &rows[i], screen);
+    text_table_print(&table, text, &view->report);
     if (shown < count)
         extract_text_printf(text, "(%zu more threads)\n", count - shown);
     free(rows);
@@ -295,22 +295,22 @@ static void put_threads(struct extract_text *text, const struct top_look *look,
 static void put_types(struct extract_text *text, const struct top_look *look,
                       const struct top_view *view, const struct extract_stats *stats, size_t most)
 {
-    struct sheet sheet;
-    sheet_open(&sheet, 4, 3);
-    sheet_cell(&sheet, "  events/s");
-    sheet_cell(&sheet, "   percent");
-    sheet_cell(&sheet, "class");
-    sheet_cell(&sheet, "event");
+    struct text_table table;
+    text_table_open(&table, 4, 3);
+    text_table_cell(&table, "  events/s");
+    text_table_cell(&table, "   percent");
+    text_table_cell(&table, "class");
+    text_table_cell(&table, "event");
     for (size_t i = 0; i < stats->service_count && i < most; i++) {
         const struct extract_service_stats *service = &stats->services[i];
-        put_rate(&sheet.cells, look, service->count);
-        sheet_close_cell(&sheet);
-        put_share(&sheet.cells, service->count, look->stats->events);
-        sheet_close_cell(&sheet);
-        sheet_cell(&sheet, extract_class_name(service->type->class_));
-        type_cell(&sheet, service->type, service->id, service->named);
+        put_rate(&table.cells, look, service->count);
+        text_table_close_cell(&table);
+        put_share(&table.cells, service->count, look->stats->events);
+        text_table_close_cell(&table);
+        text_table_cell(&table, extract_class_name(service->type->class_));
+        type_cell(&table, service->type, service->id, service->named);
     }
-    sheet_print(&sheet, text, &view->report);
+    text_table_print(&table, text, &view->report);
 }
 
 static void put_fault(struct extract_text *text, const struct extract_error *error)

@@ -2,7 +2,7 @@
 // cli/top: a look as one JSON object a line (RFC 8259). In: a look, the filter line. Out: facts on
 // the recording, and statistics and events as `stats --json` and `report --json` print them.
 #include "cli/top/top.h"
-#include "report/sheet.h"
+#include "report/text_table.h"
 
 enum { NEWEST = 10 };
 

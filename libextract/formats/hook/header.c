@@ -5,7 +5,7 @@
 #include "formats/hook/hook.h"
 #include <stdio.h>
 
-enum { BUFFER_MOST = 1 << 28, CPUS_MOST = 256, READS = 4, PLACE = 4 };
+enum { MAX_BUFFER = 1 << 28, MAX_CPUS = 256, READS = 4, PLACE = 4 };
 
 static const char symbol_name[] = "ringside_hooks";
 
@@ -44,26 +44,27 @@ static void take_clock(struct extract_ring *ring, const struct header *h)
     ring->hz = h->clock_hz;
 }
 
-bool hook_reach(const struct extract_ring *ring, const uint8_t *header, struct extract_reach *reach)
+bool hook_read_counters(const struct extract_ring *ring, const uint8_t *header,
+                        struct extract_ring_counters *counters)
 {
     struct header h;
     read_header(&h, header, ring->byte_order);
     bool holds = clock_is_good(&h) && h.head % 4 == 0 && h.tail % 4 == 0;
     uint64_t size = ring->entries.end - ring->entries.start;
-    *reach = (struct extract_reach){.tail = h.tail,
-                                    .head = h.head,
-                                    .written = h.records,
-                                    .lost = h.lost,
-                                    .era = h.generation,
-                                    .running = h.flags & HOOK_FLAG_RUNS,
-                                    .keeps_oldest = h.flags & HOOK_FLAG_KEEPS_OLDEST,
-                                    .apart = holds && h.head - h.tail > size};
-    return holds && !reach->apart;
+    *counters = (struct extract_ring_counters){.tail = h.tail,
+                                               .head = h.head,
+                                               .written = h.records,
+                                               .lost = h.lost,
+                                               .generation = h.generation,
+                                               .running = h.flags & HOOK_FLAG_RUNS,
+                                               .keeps_oldest = h.flags & HOOK_FLAG_KEEPS_OLDEST,
+                                               .apart = holds && h.head - h.tail > size};
+    return holds && !counters->apart;
 }
 
 // The clock is that of the places, which were read together.
-enum extract_code hook_settle(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
-                              struct extract_error *error)
+enum extract_code hook_resolve(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
+                               struct extract_error *error)
 {
     struct header h;
     (void)from, (void)to, (void)error;
@@ -79,7 +80,7 @@ static enum extract_code check_header(const struct header *h, uint64_t address,
     const struct extract_check checks[] = {
         {h->version == EXTRACT_HOOKS_VERSION, "version", h->version, "only 1 is known"},
         {h->header_bytes == EXTRACT_HOOKS_HEADER, "header_bytes", h->header_bytes, "it must be 64"},
-        {h->buffer_bytes >= HOOK_BUFFER_LEAST && h->buffer_bytes <= BUFFER_MOST &&
+        {h->buffer_bytes >= HOOK_BUFFER_LEAST && h->buffer_bytes <= MAX_BUFFER &&
              !(h->buffer_bytes & (h->buffer_bytes - 1)),
          "buffer_bytes", h->buffer_bytes, "it must be a power of two from 64 to 2^28"},
         {address + length > address, "buffer_bytes", h->buffer_bytes,
@@ -87,7 +88,7 @@ static enum extract_code check_header(const struct header *h, uint64_t address,
         {clock_is_good(h), "clock_bits", h->clock_bits, "it must be from 16 to 64"},
         {h->word_bytes == 4 || h->word_bytes == 8, "word_bytes", h->word_bytes,
          "it must be 4 or 8"},
-        {h->cpus >= 1 && h->cpus <= CPUS_MOST, "cpus", h->cpus, "it must be from 1 to 256"},
+        {h->cpus >= 1 && h->cpus <= MAX_CPUS, "cpus", h->cpus, "it must be from 1 to 256"},
         {h->head % 4 == 0, "head", h->head, "it is no multiple of 4"},
         {h->tail % 4 == 0, "tail", h->tail, "it is no multiple of 4"},
         {h->head - h->tail <= h->buffer_bytes, "head - tail", h->head - h->tail,

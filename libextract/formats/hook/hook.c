@@ -14,7 +14,7 @@ static const struct extract_event_type hook_event = {
     .symbol = "HOOK",
     .name = "hook",
     .class_ = EXTRACT_KERN,
-    .fields = HOOK_FIELDS_MOST,
+    .fields = HOOK_MAX_FIELDS,
     .range = true,
     .field = {DATA_WORD("D1"), DATA_WORD("D2"), DATA_WORD("D3"), DATA_WORD("D4"), DATA_WORD("D5"),
               DATA_WORD("D6"), DATA_WORD("D7"), DATA_WORD("D8")}};
@@ -52,7 +52,7 @@ static void decode_record(const struct extract_ring *ring, const struct hook_rec
     event->data_bytes = payload;
     event->fields = (uint8_t)record->words;
     extract_cursor_seek(&c, unit);
-    for (uint32_t i = 0; i < HOOK_FIELDS_MOST; i++)
+    for (uint32_t i = 0; i < HOOK_MAX_FIELDS; i++)
         event->field[i] = i < record->words ? extract_cursor_word(&c, unit) : 0;
 }
 
@@ -98,7 +98,7 @@ static bool hook_entry(const struct extract_ring *ring, const struct extract_eve
     struct hook_word word;
     hook_word_read(&word, &c, event->priority_word & HOOK_FRAME_WIDE);
     uint32_t unit = hook_unit(&word);
-    if (c.failed || event->fields > HOOK_FIELDS_MOST)
+    if (c.failed || event->fields > HOOK_MAX_FIELDS)
         return false;
     bool as_it_is = ring->byte_order == EXTRACT_BIG;
     if (!as_it_is && !lay_out(event, &word, &c, room))
@@ -145,10 +145,10 @@ static const struct extract_counted_ring counted = {
 static const struct extract_stream hook_stream = {
     .slack_bytes = hook_spill,
     .read_live = extract_stream_read_counters,
-    .reach = hook_reach,
+    .read_counters = hook_read_counters,
     .newest_is_known = true,
     .copy_side_data = extract_stream_has_no_side_data,
-    .resolve_layout = hook_settle,
+    .resolve_layout = hook_resolve,
     .walk = hook_walk,
     .stamp_mask = extract_stream_has_one_mask,
     .is_untimed = extract_stream_has_all_stamps,

@@ -15,10 +15,10 @@ enum {
     HOOK_FLAG_KEEPS_OLDEST = 2,
     HOOK_FLAG_CPUS_SEEN = 4, // there may be more than `cpus`
     HOOK_BUFFER_LEAST = 64,
-    HOOK_WORDS_MOST = 5,     // data words of an entry
-    HOOK_FIELDS_MOST = 8,    // of one of 64 bits: reports keep events of all formats in such
-    HOOK_FRAME_MOST = 65532, // bytes of a record whose frame holds its length
-    HOOK_RECORD_MOST = 65576 // of one that holds it in a word behind the frame
+    HOOK_MAX_WORDS = 5,     // data words of an entry
+    HOOK_MAX_FIELDS = 8,    // of one of 64 bits: reports keep events of all formats in such
+    HOOK_MAX_FRAME = 65532, // bytes of a record whose frame holds its length
+    HOOK_MAX_RECORD = 65576 // of one that holds it in a word behind the frame
 };
 
 // Bits of a record's frame, above its length.
@@ -103,16 +103,16 @@ enum extract_code hook_ring_at(struct extract_ring *ring, struct extract_memory 
 void hook_join(struct extract_ring *ring, struct extract_symbols *symbols);
 bool hook_looks(const uint8_t *bytes, size_t length);
 bool hook_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address);
-bool hook_reach(const struct extract_ring *ring, const uint8_t *header,
-                struct extract_reach *reach);
-enum extract_code hook_settle(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
-                              struct extract_error *error);
+bool hook_read_counters(const struct extract_ring *ring, const uint8_t *header,
+                        struct extract_ring_counters *counters);
+enum extract_code hook_resolve(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
+                               struct extract_error *error);
 // Processors that write to the ring.
 uint32_t hook_cpus(const struct extract_ring *ring);
 
 // walk.c
 uint64_t hook_spill(const struct extract_ring *ring);
-bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
+bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary);
 void hook_stamps(struct extract_snapshot *snapshot, uint32_t from);
 uint32_t hook_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
 

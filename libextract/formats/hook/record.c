@@ -47,13 +47,13 @@ static uint32_t count_words(const struct hook_word *word, uint32_t bytes)
     if (bytes % hook_unit(word))
         return UINT32_MAX;
     if (word->wide)
-        fits = bytes == word->size && words <= HOOK_FIELDS_MOST;
+        fits = bytes == word->size && words <= HOOK_MAX_FIELDS;
     else if ((word->type & ~HOOK_TYPE_STAMP) == HOOK_TYPE_NONE)
         fits = words == 0;
     else if ((word->type & ~HOOK_TYPE_STAMP) == HOOK_TYPE_ONE)
         fits = words == 1;
     else if ((word->type & ~HOOK_TYPE_STAMP) == HOOK_TYPE_FIVE)
-        fits = words >= 1 && words <= HOOK_WORDS_MOST;
+        fits = words >= 1 && words <= HOOK_MAX_WORDS;
     return fits ? words : UINT32_MAX;
 }
 
@@ -85,7 +85,7 @@ static void read_frame(struct hook_record *record, struct extract_cursor *c)
     if (record->length)
         return;
     uint32_t length = extract_cursor_u32(c);
-    bool needed = length > HOOK_FRAME_MOST && length <= HOOK_RECORD_MOST;
+    bool needed = length > HOOK_MAX_FRAME && length <= HOOK_MAX_RECORD;
     record->length = needed ? length : 0;
     record->head = 8;
 }

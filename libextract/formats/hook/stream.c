@@ -10,7 +10,7 @@
 
 enum {
     BUFFER_LEAST = 64,
-    BUFFER_MOST = 1 << 28,
+    MAX_BUFFER = 1 << 28,
     CHAIN = 16, // entries that follow each other behind damage
     ROOM_LEAST = 4096
 };
@@ -49,7 +49,7 @@ static uint32_t narrow_data(const struct hook_word *word)
     case HOOK_TYPE_ONE:
         return 4;
     case HOOK_TYPE_FIVE:
-        return 4 * HOOK_WORDS_MOST;
+        return 4 * HOOK_MAX_WORDS;
     default:
         return UINT32_MAX;
     }
@@ -60,7 +60,7 @@ static uint32_t wide_data(const struct hook_word *word)
     uint32_t unit = word->type & HOOK_WIDE_NARROW_DATA ? 4 : 8;
     if (word->generic)
         return unit + word->size;
-    return word->size % unit || word->size > unit * HOOK_WORDS_MOST ? UINT32_MAX : word->size;
+    return word->size % unit || word->size > unit * HOOK_MAX_WORDS ? UINT32_MAX : word->size;
 }
 
 // What a hook of 32 bits in a stream of 64 is by itself.
@@ -81,12 +81,12 @@ static uint32_t record_length(const struct item *item)
 {
     uint32_t length =
         4 + hook_unit(&item->word) + (item->data + 3) / 4 * 4 + item->tid + item->stamp;
-    return length > HOOK_FRAME_MOST ? length + 4 : length;
+    return length > HOOK_MAX_FRAME ? length + 4 : length;
 }
 
 static uint32_t frame_of(const struct item *item, uint32_t length)
 {
-    return (length > HOOK_FRAME_MOST ? 0 : length) | (item->word.wide ? HOOK_FRAME_WIDE : 0) |
+    return (length > HOOK_MAX_FRAME ? 0 : length) | (item->word.wide ? HOOK_FRAME_WIDE : 0) |
            (item->tid ? HOOK_FRAME_TID : 0) | (item->tid == 8 ? HOOK_FRAME_TID_8 : 0) |
            (item->stamp ? HOOK_FRAME_STAMP : 0) | (item->stamp == 8 ? HOOK_FRAME_STAMP_8 : 0);
 }
@@ -155,7 +155,7 @@ static bool put_item(struct builder *builder, size_t at, const struct item *item
         return false;
     extract_store(to, frame_of(item, length), 4, builder->layout.order);
     to += 4;
-    if (length > HOOK_FRAME_MOST) {
+    if (length > HOOK_MAX_FRAME) {
         extract_store(to, length, 4, builder->layout.order);
         to += 4;
     }
@@ -176,7 +176,7 @@ static bool put_item(struct builder *builder, size_t at, const struct item *item
 static bool put_damage(struct builder *builder, size_t length)
 {
     while (length) {
-        size_t part = length < HOOK_FRAME_MOST ? length : HOOK_FRAME_MOST;
+        size_t part = length < HOOK_MAX_FRAME ? length : HOOK_MAX_FRAME;
         uint32_t whole = ((uint32_t)part + 3) / 4 * 4;
         uint8_t *to = take(builder, whole);
         if (!to)
@@ -210,7 +210,7 @@ static bool put_all(struct builder *builder, size_t at)
 // ---- the layout, as the stream begins and as sizes follow from each other ----
 
 // Bytes in front of the first entry.
-static size_t settle(struct extract_hook_stream *layout, const uint8_t *bytes, size_t length)
+static size_t resolve(struct extract_hook_stream *layout, const uint8_t *bytes, size_t length)
 {
     enum extract_byte_order order = extract_hooks_stream_order(bytes, length);
     bool begins = order && layout->bits != 32;
@@ -255,10 +255,10 @@ static enum extract_code build(struct builder *builder, const char *name,
                                struct extract_error *error)
 {
     uint32_t buffer_bytes = BUFFER_LEAST;
-    size_t at = settle(&builder->layout, builder->bytes, builder->length);
+    size_t at = resolve(&builder->layout, builder->bytes, builder->length);
     bool fits = take(builder, EXTRACT_HOOKS_HEADER) && put_all(builder, at);
     size_t used = builder->used - (fits ? EXTRACT_HOOKS_HEADER : 0);
-    if (used > BUFFER_MOST)
+    if (used > MAX_BUFFER)
         return extract_error_set(error, EXTRACT_LIMIT, name, "cut it into parts",
                                  "a stream of more than 256 MiB cannot be read");
     while (buffer_bytes < used)

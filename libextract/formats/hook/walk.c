@@ -24,13 +24,13 @@ struct walk {
 uint64_t hook_spill(const struct extract_ring *ring)
 {
     uint64_t size = ring->entries.end - ring->entries.start;
-    return size < HOOK_RECORD_MOST ? size : HOOK_RECORD_MOST;
+    return size < HOOK_MAX_RECORD ? size : HOOK_MAX_RECORD;
 }
 
 static bool record_at(const struct walk *walk, uint32_t at, struct hook_record *record)
 {
     uint32_t left = walk->to - at;
-    left = left < HOOK_RECORD_MOST ? left : HOOK_RECORD_MOST;
+    left = left < HOOK_MAX_RECORD ? left : HOOK_MAX_RECORD;
     return hook_record_read(record, walk->buffer + at % walk->size, left, walk->order, walk->cpus);
 }
 
@@ -127,7 +127,7 @@ void hook_stamps(struct extract_snapshot *snapshot, uint32_t from)
     }
 }
 
-bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border)
+bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary)
 {
     struct extract_ring *ring = &snapshot->ring;
     uint32_t base = (uint32_t)(ring->entries.start - ring->address), first = ring->entries.count;
@@ -141,7 +141,7 @@ bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bo
                         .order = ring->byte_order};
     if (from % walk.size + (to - from) > walk.size)
         memcpy(buffer + walk.size, buffer, (size_t)hook_spill(ring));
-    bool fits = note_all(&walk, border ? from : search(&walk, from), border) &&
+    bool fits = note_all(&walk, boundary ? from : search(&walk, from), boundary) &&
                 (walk.to == to || note(&walk, walk.to, to - walk.to, EXTRACT_INVALID, NULL));
     hook_stamps(snapshot, first);
     if (walk.narrow)
@@ -152,7 +152,7 @@ bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bo
 uint32_t hook_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left)
 {
     struct hook_record record;
-    left = left < HOOK_RECORD_MOST ? left : HOOK_RECORD_MOST;
+    left = left < HOOK_MAX_RECORD ? left : HOOK_MAX_RECORD;
     return hook_record_read(&record, bytes, left, ring->byte_order, hook_cpus(ring)) ? record.length
                                                                                      : 0;
 }

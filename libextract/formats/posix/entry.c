@@ -25,7 +25,7 @@ bool posix_entry(const struct extract_ring *ring, const struct extract_event *ev
                  struct extract_entry *entry, uint8_t *room)
 {
     bool user = event->id >= POSIX_USER;
-    if (event->data_bytes > POSIX_RECORD_MOST || event->fields < 4)
+    if (event->data_bytes > POSIX_MAX_RECORD || event->fields < 4)
         return false;
     *entry = (struct extract_entry){.bytes = room,
                                     .bits = 8 * WORD,

@@ -259,23 +259,24 @@ uint32_t posix_describe(const struct extract_ring *ring, uint8_t bytes[EXTRACT_D
     return POSIX_STREAM_AT_FILTER;
 }
 
-bool posix_reach(const struct extract_ring *ring, const uint8_t *header,
-                 struct extract_reach *reach)
+bool posix_read_counters(const struct extract_ring *ring, const uint8_t *header,
+                         struct extract_ring_counters *counters)
 {
     struct posix_stream s;
     bool holds = posix_stream_read(&s, header, POSIX_HEADER) &&
                  s.layout.order == ring->byte_order &&
                  s.ring_words * 4 == ring->entries.end - ring->entries.start;
-    *reach = (struct extract_reach){.tail = s.tail * 4,
-                                    .head = s.head * 4,
-                                    .written = s.recorded,
-                                    .lost = s.refused,
-                                    .overwritten = s.overwritten,
-                                    .era = s.generation,
-                                    .running = s.state & POSIX_STATE_RUNNING,
-                                    .told = true,
-                                    .full = posix_stream_is_full(&s),
-                                    .apart = holds && !posix_stream_places(&s),
-                                    .unbound = s.layout.shared && !(s.state & POSIX_STATE_BOUND)};
-    return holds && !reach->apart;
+    *counters = (struct extract_ring_counters){.tail = s.tail * 4,
+                                               .head = s.head * 4,
+                                               .written = s.recorded,
+                                               .lost = s.refused,
+                                               .overwritten = s.overwritten,
+                                               .generation = s.generation,
+                                               .running = s.state & POSIX_STATE_RUNNING,
+                                               .told = true,
+                                               .full = posix_stream_is_full(&s),
+                                               .apart = holds && !posix_stream_places(&s),
+                                               .unbound = s.layout.shared &&
+                                                          !(s.state & POSIX_STATE_BOUND)};
+    return holds && !counters->apart;
 }

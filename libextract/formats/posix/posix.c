@@ -128,7 +128,7 @@ static bool object_of(const struct extract_snapshot *snapshot, uint32_t slot,
 static const struct extract_open_entries open_entries = {
     .finished = posix_finished,
     .is_begun = posix_begun,
-    .boundary = posix_border,
+    .boundary = posix_boundary,
     .object = posix_named,
 };
 
@@ -142,7 +142,7 @@ static const struct extract_counted_ring counted = {
 static const struct extract_stream posix_stream_of_bytes = {
     .slack_bytes = posix_spill,
     .read_live = extract_stream_read_counters,
-    .reach = posix_reach,
+    .read_counters = posix_read_counters,
     .newest_is_known = true,
     .copy_side_data = posix_copy_beside,
     .resolve_layout = extract_stream_has_one_layout,

@@ -49,14 +49,14 @@ enum posix_stream_word {
 };
 
 enum {
-    POSIX_STREAMS_MOST = 32,
+    POSIX_MAX_STREAMS = 32,
     POSIX_RING_LEAST = 64, // words
-    POSIX_RING_MOST = 1 << 24,
-    POSIX_IDS_MOST = 65536,
-    POSIX_NAME_MOST = 1024, // bytes of a slot for a name
+    POSIX_MAX_RING = 1 << 24,
+    POSIX_MAX_IDS = 65536,
+    POSIX_MAX_NAME = 1024,  // bytes of a slot for a name
     POSIX_STREAM_NAME = 16, // of a stream, with its zero
     POSIX_USER = 32,        // id of user event type 0
-    POSIX_RECORD_MOST = 4095 * 4
+    POSIX_MAX_RECORD = 4095 * 4
 };
 
 enum { POSIX_STATE_BOUND = 1, POSIX_STATE_RUNNING = 2, POSIX_STATE_STOPPED_FULL = 4 };
@@ -170,8 +170,8 @@ void posix_join(struct extract_ring *ring, struct extract_symbols *symbols);
 bool posix_looks(const uint8_t *bytes, size_t length);
 bool posix_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address);
 bool posix_complete(struct extract_ring *ring, struct extract_memory *memory);
-bool posix_reach(const struct extract_ring *ring, const uint8_t *header,
-                 struct extract_reach *reach);
+bool posix_read_counters(const struct extract_ring *ring, const uint8_t *header,
+                         struct extract_ring_counters *counters);
 uint32_t posix_describe(const struct extract_ring *ring, uint8_t bytes[EXTRACT_DESCRIPTION_MAX]);
 
 // copy.c: a copy holds, one behind the other, the stream block's header, the names, the rest of the
@@ -198,12 +198,12 @@ void posix_copy_beside(struct extract_snapshot *snapshot, struct extract_memory 
 uint32_t posix_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
 uint32_t posix_finished(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
 bool posix_begun(const struct extract_ring *ring, const uint8_t *bytes, uint32_t head);
-uint32_t posix_border(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
-                      uint32_t end);
+uint32_t posix_boundary(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
+                        uint32_t end);
 bool posix_named(const struct extract_ring *ring, const uint8_t *record, uint32_t length,
                  uint64_t *number);
 uint64_t posix_spill(const struct extract_ring *ring);
-bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
+bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary);
 
 // entry.c: events as templates see them.
 bool posix_entry(const struct extract_ring *ring, const struct extract_event *event,

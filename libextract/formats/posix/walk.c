@@ -21,7 +21,7 @@ struct walk {
 uint64_t posix_spill(const struct extract_ring *ring)
 {
     uint64_t size = ring->entries.end - ring->entries.start;
-    return size < POSIX_RECORD_MOST ? size : POSIX_RECORD_MOST;
+    return size < POSIX_MAX_RECORD ? size : POSIX_MAX_RECORD;
 }
 
 // The position that a record says of itself.
@@ -35,7 +35,7 @@ static bool record_at(const struct walk *walk, uint32_t at, struct posix_record 
 {
     const uint8_t *bytes = walk->buffer + at % walk->size;
     uint32_t left = walk->to - at;
-    left = left < POSIX_RECORD_MOST ? left : POSIX_RECORD_MOST;
+    left = left < POSIX_MAX_RECORD ? left : POSIX_MAX_RECORD;
     uint32_t position =
         walk->log ? own_position(bytes, left, &walk->layout) : walk->position + at / 4;
     return posix_record_read(record, bytes, left, &walk->layout, position);
@@ -104,8 +104,8 @@ static uint32_t walk_back(const struct walk *walk)
     }
 }
 
-uint32_t posix_border(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
-                      uint32_t end)
+uint32_t posix_boundary(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
+                        uint32_t end)
 {
     struct posix_stream stream;
     struct walk walk = {
@@ -152,7 +152,7 @@ static bool note_all(struct walk *walk, uint32_t at)
     return fits;
 }
 
-bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border)
+bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary)
 {
     const struct extract_ring *ring = &snapshot->ring;
     struct posix_stream stream;
@@ -168,7 +168,7 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
     walk.buffer = buffer;
     if (from % walk.size + (to - from) > walk.size)
         memcpy(buffer + walk.size, buffer, (size_t)posix_spill(ring));
-    if (!border)
+    if (!boundary)
         from = walk.log ? search(&walk, from) : walk_back(&walk);
     return note_all(&walk, from) &&
            (walk.to == to || note(&walk, walk.to, to - walk.to, EXTRACT_INVALID));

@@ -12,7 +12,7 @@ enum {
     VERSION = 1,
     HAS_CHK = 1, // flags
     SETTINGS = 56,
-    SIZE_MOST = 1 << 20,
+    MAX_SIZE = 1 << 20,
     FROM_BITS = 4
 };
 
@@ -136,7 +136,7 @@ static bool read_record(struct record *r, struct extract_cursor *c)
 static bool makes_sense(const struct record *r)
 {
     return r->version == VERSION && (r->order == EXTRACT_LITTLE || r->order == EXTRACT_BIG) &&
-           r->size && r->size <= SIZE_MOST && r->head < r->size && r->pending <= r->size &&
+           r->size && r->size <= MAX_SIZE && r->head < r->size && r->pending <= r->size &&
            r->valid <= r->size && r->start + r->size >= r->start;
 }
 

@@ -15,17 +15,17 @@ static const uint8_t type_index[RKH_IDS] = {
 };
 #undef EXTRACT_CATALOGUE_INDEX
 
-enum { WORDS_MOST = EXTRACT_FIELDS_MAX + 1 };
+enum { MAX_WORDS = EXTRACT_FIELDS_MAX + 1 };
 
 #define EXTRACT_CATALOGUE_WORD(word) RKH_WORD_##word
-static const uint8_t words[RKH_IDS][WORDS_MOST] = {
+static const uint8_t words[RKH_IDS][MAX_WORDS] = {
 #include "rkh_events.inc"
 };
 
 // What was otherwise before 3.0.
 static const struct {
     unsigned id;
-    uint8_t words[WORDS_MOST];
+    uint8_t words[MAX_WORDS];
 } old_words[] = {
     {64, {RKH_WORD_sym, RKH_WORD_u8}},
     {66, {RKH_WORD_sym, RKH_WORD_sig, RKH_WORD_pool1, RKH_WORD_u8}},

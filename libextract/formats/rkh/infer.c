@@ -9,7 +9,7 @@
 
 enum {
     SAMPLES = 2048,
-    SAMPLE_MOST = 512, // bytes of a frame that is worth to be looked at
+    MAX_SAMPLE = 512, // bytes of a frame that is worth to be looked at
     AXES = 4,
     VALUES = 4,
     LEAST = 3,  // frames that must fit
@@ -57,7 +57,7 @@ struct search {
 // Frames take no more room than they do with their stuffing.
 static bool pool_open(struct pool *pool, uint32_t length)
 {
-    size_t most = length < SAMPLES * SAMPLE_MOST ? length : SAMPLES * SAMPLE_MOST;
+    size_t most = length < SAMPLES * MAX_SAMPLE ? length : SAMPLES * MAX_SAMPLE;
     *pool =
         (struct pool){.bytes = malloc(most + 1), .sample = malloc(SAMPLES * sizeof(struct sample))};
     return pool->bytes && pool->sample;
@@ -87,7 +87,7 @@ static void pool_fill(struct pool *pool, const struct extract_rkh *rkh, const ui
     uint32_t at = frame.length + 1;
     for (; at < length && pool->count < SAMPLES; at = frame.at + frame.length + 1) {
         rkh_frame_scan(&frame, bytes, at, length);
-        if (!frame.ended || frame.torn || !frame.whole || frame.whole > SAMPLE_MOST)
+        if (!frame.ended || frame.torn || !frame.whole || frame.whole > MAX_SAMPLE)
             continue;
         if (is_other(rkh, &frame, bytes))
             return;

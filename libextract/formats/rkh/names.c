@@ -25,7 +25,7 @@ static const struct record {
                {RKH_FWK_TUSR, EXTRACT_KIND_USER_EVENT, "user event"}};
 
 // A name is the text of an expression in C: what it is the address of is what it names.
-static void take_name(struct extract_told *told, const struct rkh_item *item)
+static void take_name(struct extract_name_entry *told, const struct rkh_item *item)
 {
     bool strip = item->length && item->bytes[0] == '&';
     told->name = item->bytes + strip;
@@ -34,7 +34,7 @@ static void take_name(struct extract_told *told, const struct rkh_item *item)
 
 // The address or number is the last one in front of the name. Pools of 2.4 have addresses.
 static bool tell_record(struct rkh_args *args, const struct record *record,
-                        struct extract_told *told)
+                        struct extract_name_entry *told)
 {
     struct rkh_item item;
     told->kind = record->kind;
@@ -51,7 +51,7 @@ static bool tell_record(struct rkh_args *args, const struct record *record,
     return told->name != NULL;
 }
 
-static bool tell_priority(struct rkh_args *args, struct extract_told *told)
+static bool tell_priority(struct rkh_args *args, struct extract_name_entry *told)
 {
     struct rkh_item object, priority;
     if (!rkh_args_next(args, &object) || !rkh_args_next(args, &priority))
@@ -62,7 +62,7 @@ static bool tell_priority(struct rkh_args *args, struct extract_told *told)
     return true;
 }
 
-bool rkh_tell(const struct extract_event *event, struct extract_told *told)
+bool rkh_tell(const struct extract_event *event, struct extract_name_entry *told)
 {
     struct rkh_args args;
     if (extract_event_is_mark(event) || !rkh_args_of(&args, event))

@@ -6,7 +6,7 @@
 #include "formats/rkh/rkh.h"
 #include <stdio.h>
 
-enum { SIZE_MOST = 1 << 20, WINDOW = 64, WORDS = 4 };
+enum { MAX_SIZE = 1 << 20, WINDOW = 64, WORDS = 4 };
 
 static const char array_name[] = "trcstm";
 
@@ -93,43 +93,45 @@ static bool read_live(struct extract_memory *memory, enum extract_byte_order ord
 }
 
 // The newest bytes in front of the head: they are the last that a writer that wraps comes to.
-static bool read_witness(struct extract_memory *memory, const struct rkh_live *live,
-                         uint8_t witness[sizeof live->witness])
+static bool read_anchor(struct extract_memory *memory, const struct rkh_live *live,
+                        uint8_t anchor[sizeof live->anchor])
 {
-    uint32_t room = sizeof live->witness, at = live->head % live->size;
+    uint32_t room = sizeof live->anchor, at = live->head % live->size;
     uint32_t length = at < room ? at : room;
     size_t got = 0;
-    memset(witness, 0, room);
+    memset(anchor, 0, room);
     return !length ||
-           !extract_memory_read(memory, live->start + at - length, witness, length, &got, NULL);
+           !extract_memory_read(memory, live->start + at - length, anchor, length, &got, NULL);
 }
 
 bool rkh_live(struct extract_memory *memory, const struct extract_ring *ring, uint8_t *header)
 {
     struct rkh_live live = rkh_live_of(header);
     struct word words[WORDS];
-    uint8_t witness[sizeof live.witness];
+    uint8_t anchor[sizeof live.anchor];
     if (live.stream || live.dump)
         return true;
-    if (!read_live(memory, ring->byte_order, &live, words) || !read_witness(memory, &live, witness))
+    if (!read_live(memory, ring->byte_order, &live, words) || !read_anchor(memory, &live, anchor))
         return false;
-    live.era += memcmp(witness, live.witness, sizeof witness) != 0;
-    if (!take_words(&live, words) || !read_witness(memory, &live, live.witness))
+    live.generation += memcmp(anchor, live.anchor, sizeof anchor) != 0;
+    if (!take_words(&live, words) || !read_anchor(memory, &live, live.anchor))
         return false;
     rkh_live_put(header, &live);
     return true;
 }
 
-bool rkh_reach(const struct extract_ring *ring, const uint8_t *header, struct extract_reach *reach)
+bool rkh_read_counters(const struct extract_ring *ring, const uint8_t *header,
+                       struct extract_ring_counters *counters)
 {
     struct rkh_live live = rkh_live_of(header);
     (void)ring;
-    *reach = (struct extract_reach){.tail = live.head - (live.dump ? live.valid : live.size),
-                                    .head = live.head,
-                                    .era = live.era,
-                                    .uncounted = true,
-                                    .ragged = true,
-                                    .full = !live.stream && live.pending == live.size};
+    *counters =
+        (struct extract_ring_counters){.tail = live.head - (live.dump ? live.valid : live.size),
+                                       .head = live.head,
+                                       .generation = live.generation,
+                                       .uncounted = true,
+                                       .ragged = true,
+                                       .full = !live.stream && live.pending == live.size};
     return true;
 }
 
@@ -206,7 +208,7 @@ static enum extract_code find_words(struct rkh_live *live, struct extract_symbol
     live->size = live->head = (uint32_t)array.size;
     live->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
     live->qty_bytes = array.size < 255 ? 1 : 2;
-    if (!array.size || array.size > SIZE_MOST)
+    if (!array.size || array.size > MAX_SIZE)
         return refuse(EXTRACT_BAD, array_name, "the ELF file says no size for it that can be",
                       "is this the firmware that runs?", error);
     if (!find_word(symbols, "trcin", &live->in_at, &live->pointer_bytes) ||
@@ -232,8 +234,8 @@ static enum extract_code check_words(struct extract_ring *ring, struct extract_m
     if (!take_words(live, words))
         return refuse(EXTRACT_BAD, "RKH ring", "trcin or trcout does not point into trcstm",
                       "is this the firmware that runs?", error);
-    if (!read_witness(memory, live, live->witness))
-        memset(live->witness, 0, sizeof live->witness);
+    if (!read_anchor(memory, live, live->anchor))
+        memset(live->anchor, 0, sizeof live->anchor);
     return EXTRACT_OK;
 }
 

@@ -191,11 +191,11 @@ uint64_t rkh_spill(const struct extract_ring *ring);
 uint64_t rkh_stamp_mask(const struct extract_ring *ring, unsigned layout);
 bool rkh_is_untimed(const struct extract_ring *ring, unsigned layout);
 uint8_t *rkh_unroll(struct extract_snapshot *snapshot, uint32_t from, uint32_t to);
-bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border);
+bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary);
 
 // settle.c. Finds the settings of a copy.
-enum extract_code rkh_settle(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
-                             struct extract_error *error);
+enum extract_code rkh_resolve(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
+                              struct extract_error *error);
 
 // What a ring's header bytes hold: where its live words stand, and what they said.
 struct rkh_live {
@@ -204,14 +204,14 @@ struct rkh_live {
     uint32_t size;                          // of it
     uint32_t head;                          // place that is written next; never below size
     uint32_t pending;                       // bytes in front of it that were not taken out
-    uint32_t era;                           // counts up when the writer has overwritten all
+    uint32_t generation;                    // counts up when the writer has overwritten all
     uint8_t pointer_bytes, qty_bytes;
     uint8_t chk; // running sum of the frame under way
     bool chk_known;
-    bool stream;         // no array, but a file
-    bool dump;           // an array in a file, or what a log says of one: words that do not live
-    uint32_t valid;      // of a dump: bytes in front of the head that it holds
-    uint8_t witness[16]; // the newest bytes
+    bool stream;        // no array, but a file
+    bool dump;          // an array in a file, or what a log says of one: words that do not live
+    uint32_t valid;     // of a dump: bytes in front of the head that it holds
+    uint8_t anchor[16]; // the newest bytes
 };
 
 static inline struct rkh_live rkh_live_of(const uint8_t *header)
@@ -239,7 +239,8 @@ bool rkh_is_meant(const struct extract_ring *ring, const struct extract_symbols 
 enum extract_code rkh_explain_missing(const struct extract_symbols *symbols,
                                       struct extract_error *error);
 bool rkh_live(struct extract_memory *memory, const struct extract_ring *ring, uint8_t *header);
-bool rkh_reach(const struct extract_ring *ring, const uint8_t *header, struct extract_reach *reach);
+bool rkh_read_counters(const struct extract_ring *ring, const uint8_t *header,
+                       struct extract_ring_counters *counters);
 
 // stream.c
 enum { RKH_STREAM_HEADER = 16 };
@@ -249,7 +250,7 @@ void rkh_stream_head(uint8_t head[static RKH_STREAM_HEADER], size_t length);
 void rkh_stream_lay(struct extract_ring *ring, uint64_t start, uint32_t length);
 
 // names.c. What an event tells of names (struct extract_format, tell).
-bool rkh_tell(const struct extract_event *event, struct extract_told *told);
+bool rkh_tell(const struct extract_event *event, struct extract_name_entry *told);
 // A 64-bit host sends the lower halves of addresses; they mean those near its variables. Else 0.
 uint64_t rkh_near(const struct extract_symbols *symbols);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    BYTES_MOST = EXTRACT_RING_LIMIT - RKH_STREAM_HEADER,
+    MAX_BYTES = EXTRACT_RING_LIMIT - RKH_STREAM_HEADER,
     LOOK_BYTES = 4096,
     FRAMES_LEAST = 16 // with the right checksum
 };
@@ -34,7 +34,7 @@ bool rkh_stream_at(struct extract_ring *ring, struct extract_memory *memory, uin
     struct extract_cursor c = extract_cursor_make(head, sizeof head, EXTRACT_LITTLE);
     extract_cursor_seek(&c, sizeof mark);
     uint64_t length = extract_cursor_u64(&c), start = address + sizeof head;
-    if (!length || length > BYTES_MOST || start + length < address)
+    if (!length || length > MAX_BYTES || start + length < address)
         return false;
     rkh_stream_lay(ring, start, (uint32_t)length);
     ring->format = &extract_format_rkh;
@@ -58,9 +58,9 @@ static enum extract_code load(struct extract_images *images, struct extract_inpu
     if (!input->length)
         return extract_error_set(error, EXTRACT_BAD, input->name, "name a file of frames",
                                  "it is empty");
-    uint8_t *bytes = input->length > BYTES_MOST ? NULL : realloc(input->bytes, whole);
+    uint8_t *bytes = input->length > MAX_BYTES ? NULL : realloc(input->bytes, whole);
     if (!bytes)
-        return extract_error_set(error, input->length > BYTES_MOST ? EXTRACT_LIMIT : EXTRACT_NOMEM,
+        return extract_error_set(error, input->length > MAX_BYTES ? EXTRACT_LIMIT : EXTRACT_NOMEM,
                                  input->name, "cut it into parts",
                                  "a stream of more than 256 MiB cannot be read");
     memmove(bytes + RKH_STREAM_HEADER, bytes, input->length);

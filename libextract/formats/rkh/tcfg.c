@@ -17,8 +17,8 @@ enum {
     OLD_FLAGS = (1 << 13) - 1,
     OLD_ID = 173,    // of 2.3 to 2.4.4
     MIDDLE_ID = 174, // of 2.4.5 and 2.4.6
-    HEAD_MOST = 1 + 1 + 4,
-    FRAME_MOST = 32
+    MAX_HEAD = 1 + 1 + 4,
+    MAX_FRAME = 32
 };
 
 // A record's values, before they are believed.
@@ -141,7 +141,7 @@ static bool read_any(struct tcfg *tcfg, const uint8_t *bytes, size_t length)
         return false;
     if (read_new(tcfg, 0x2404, bytes, length))
         return true;
-    for (size_t head = 1; head <= HEAD_MOST; head++)
+    for (size_t head = 1; head <= MAX_HEAD; head++)
         for (unsigned version = 0; version < 2; version++) {
             *tcfg = (struct tcfg){0};
             if (read_old(tcfg, version, head, bytes, length))
@@ -163,7 +163,7 @@ bool rkh_tcfg_read(struct extract_rkh *rkh, const uint8_t *bytes, size_t length)
 
 bool rkh_tcfg_take(struct extract_rkh *rkh, const struct rkh_frame *frame, const uint8_t *bytes)
 {
-    uint8_t whole[FRAME_MOST];
+    uint8_t whole[MAX_FRAME];
     if (!frame->ended || frame->torn || frame->whole > sizeof whole)
         return false;
     rkh_frame_unstuff(frame, bytes, whole);

@@ -9,7 +9,7 @@
 enum {
     NO_EVENT = 0xFFFF, // of lengths: an id of no event
     ANY_LENGTH = 0xFFFE,
-    WHOLE_MOST = 0xFFFF // bytes of a frame
+    MAX_WHOLE = 0xFFFF // bytes of a frame
 };
 
 #define NO_RECORD UINT32_MAX
@@ -154,7 +154,7 @@ static bool is_tcfg(const struct walk *walk, const struct rkh_frame *frame)
 }
 
 // What is wrong with an unstuffed frame.
-static enum extract_verdict judge_whole(const struct walk *walk, const struct rkh_frame *frame)
+static enum extract_verdict validate_whole(const struct walk *walk, const struct rkh_frame *frame)
 {
     const uint8_t *bytes = walk->bytes + frame->at;
     uint8_t id = bytes[0];
@@ -271,7 +271,7 @@ static enum extract_verdict judge(struct walk *walk, const struct rkh_frame *fra
         return EXTRACT_TORN;
     if (walk->wire.chk && frame->sum && !tcfg)
         return EXTRACT_BAD_CHECKSUM;
-    if (frame->whole > WHOLE_MOST || (walk->unreadable && !tcfg))
+    if (frame->whole > MAX_WHOLE || (walk->unreadable && !tcfg))
         return EXTRACT_BAD_LENGTH;
     if (frame->escaped)
         rkh_frame_unstuff(frame, walk->bytes, walk->bytes + frame->at);
@@ -279,7 +279,7 @@ static enum extract_verdict judge(struct walk *walk, const struct rkh_frame *fra
     // What a user says of the header may leave no room for the rest.
     uint32_t head = head_of(walk, walk->bytes[frame->at]);
     if (!tcfg || (head > 1 && frame->whole < head + walk->wire.chk))
-        return judge_whole(walk, frame);
+        return validate_whole(walk, frame);
     return change_layout(walk, frame) ? EXTRACT_GOOD : EXTRACT_BAD_LENGTH;
 }
 
@@ -323,13 +323,13 @@ static void take_partial(struct walk *walk, const struct rkh_frame *frame)
     ring->rkh.partial_checked = live.chk_known && !frame->torn && frame->sum == live.chk;
 }
 
-static bool walk_frames(struct walk *walk, uint32_t length, bool border)
+static bool walk_frames(struct walk *walk, uint32_t length, bool boundary)
 {
     struct rkh_frame frame;
     bool fits = true, first = true, stream = rkh_live_of(walk->snapshot->ring.header).stream;
     for (uint32_t at = 0; at < length && fits; at = frame.at + frame.length + 1) {
         rkh_frame_scan(&frame, walk->bytes, at, length);
-        bool known = !first || border;
+        bool known = !first || boundary;
         first = false;
         if (!frame.ended && (known || stream))
             take_partial(walk, &frame);
@@ -369,21 +369,21 @@ static void leave(const struct walk *walk)
 // Of what was not taken out yet: where it begins, and whether a frame does there. It does behind a
 // flag that was taken out; of a full array, nobody knows.
 static uint32_t begin_pending(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
-                              bool *border)
+                              bool *boundary)
 {
     struct rkh_live live = rkh_live_of(snapshot->ring.header);
     uint32_t start = live.head - live.pending;
     bool there = start - from <= to - from;
     const uint8_t *bytes = rkh_unroll(snapshot, from, to);
-    *border = there && start != from && bytes[start - from - 1] == RKH_FLAG;
+    *boundary = there && start != from && bytes[start - from - 1] == RKH_FLAG;
     return there ? start : from;
 }
 
-bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool border)
+bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary)
 {
     struct extract_ring *ring = &snapshot->ring;
     if (ring->rkh.view == EXTRACT_RKH_PENDING && !rkh_live_of(ring->header).stream)
-        from = begin_pending(snapshot, from, to, &border);
+        from = begin_pending(snapshot, from, to, &boundary);
     struct walk walk = {.snapshot = snapshot,
                         .bytes = rkh_unroll(snapshot, from, to),
                         .end = to - from,
@@ -393,7 +393,7 @@ bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, boo
     use_layout(&walk, ring->rkh.walked.layout);
     resume(&walk);
     bool fits = extract_snapshot_reserve(snapshot, rkh_frame_count(walk.bytes, walk.end)) &&
-                walk_frames(&walk, walk.end, border);
+                walk_frames(&walk, walk.end, boundary);
     leave(&walk);
     rkh_layouts_sum_up(ring);
     snapshot->lost_known = !walk.left_out;

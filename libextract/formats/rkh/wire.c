@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { SIZE_MOST = 4, VERSION_ROOM = 16, CONFIG_MOST = 1 << 20, KEY_ROOM = 64 };
+enum { MAX_SIZE = 4, VERSION_ROOM = 16, MAX_CONFIG = 1 << 20, KEY_ROOM = 64 };
 
 const char *extract_rkh_name(enum extract_rkh_key key)
 {
@@ -62,7 +62,7 @@ enum { FIRST_SIZE = EXTRACT_RKH_TS, SIZES = EXTRACT_RKH_NTICK - FIRST_SIZE + 1 }
 // 0, 1, 2 and 4 in two bits.
 static uint32_t pack_size(uint32_t size)
 {
-    return size == SIZE_MOST ? 3 : size;
+    return size == MAX_SIZE ? 3 : size;
 }
 
 uint32_t rkh_wire_pack(const struct extract_rkh *rkh)
@@ -87,7 +87,7 @@ static uint32_t take_bits(uint32_t *packed, unsigned bits)
 
 void rkh_wire_unpack(struct rkh_wire *wire, uint32_t packed)
 {
-    static const uint8_t unpacked[] = {0, 1, 2, SIZE_MOST};
+    static const uint8_t unpacked[] = {0, 1, 2, MAX_SIZE};
     uint8_t size[SIZES];
     *wire = (struct rkh_wire){
         .size = {[RKH_WORD_pool1] = 1, [RKH_WORD_u8] = 1, [RKH_WORD_u16] = 2, [RKH_WORD_u32] = 4}};
@@ -183,7 +183,7 @@ static void take_type(struct extract_rkh *rkh, struct extract_symbols *symbols,
     uint64_t size;
     if (!extract_symbols_type_size(symbols, type, &size) || !size)
         return;
-    size = size > SIZE_MOST ? SIZE_MOST : size;
+    size = size > MAX_SIZE ? MAX_SIZE : size;
     if (size != 3)
         rkh_set(rkh, key, (uint32_t)size, EXTRACT_RKH_DWARF);
 }
@@ -483,7 +483,7 @@ static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
     uint8_t *bytes;
     size_t size, length;
     unsigned line = 1;
-    enum extract_code code = extract_file_read_in_time(path, CONFIG_MOST, &bytes, &size, error);
+    enum extract_code code = extract_file_read_in_time(path, MAX_CONFIG, &bytes, &size, error);
     if (code)
         return code;
     if (memchr(bytes, 0, size))

@@ -100,8 +100,8 @@ static bool creates(const struct extract_ring *ring, const uint8_t *entry)
 }
 
 const struct extract_slot_ring threadx_slots = {
-    .validate = threadx_judge,
-    .validate_recorded = threadx_judge_kept,
+    .validate = threadx_validate,
+    .validate_recorded = threadx_validate_kept,
     .is_same = threadx_same,
     .anchor_words = 4,
     .head_address = head_address,

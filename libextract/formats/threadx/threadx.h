@@ -71,8 +71,8 @@ void threadx_join(struct extract_ring *ring, struct extract_symbols *symbols);
 bool threadx_looks(const uint8_t *bytes, size_t length);
 bool threadx_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address);
 
-void threadx_judge(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped);
-void threadx_judge_kept(struct extract_snapshot *snapshot);
+void threadx_validate(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped);
+void threadx_validate_kept(struct extract_snapshot *snapshot);
 bool threadx_same(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after);
 
 const struct extract_event_type *threadx_type(uint32_t id);

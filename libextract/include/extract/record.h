@@ -129,8 +129,8 @@ enum extract_code extract_recorder_finish(struct extract_recorder *recorder,
 
 // Ends it where the last poll came to, for a target that cannot be asked any more: what was held
 // back goes out as provisional, then MARK STOP. The recorder is freed in any case.
-enum extract_code extract_recorder_leave(struct extract_recorder *recorder,
-                                         struct extract_error *error);
+enum extract_code extract_recorder_close_offline(struct extract_recorder *recorder,
+                                                 struct extract_error *error);
 
 // One pass, as posix_trace_flush makes of a stream with a log: what the ring holds and the log at
 // `path` does not is added to it. The log is made where there is none; one that is there must have

@@ -22,7 +22,7 @@ enum extract_times {
     EXTRACT_TIMES_NONE
 };
 
-enum { EXTRACT_PAGE_MOST = 500 };
+enum { EXTRACT_MAX_PAGE = 500 };
 
 // Whether a report has a column: where it says something, or as a user asked.
 enum extract_column { EXTRACT_COLUMN_AUTO = 0, EXTRACT_COLUMN_ON, EXTRACT_COLUMN_OFF };

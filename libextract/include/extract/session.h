@@ -119,7 +119,7 @@ struct extract_running_status {
     uint64_t lost;    // by sequence numbers, modulo 256
     bool lost_known;  // all frames have numbers
     uint32_t partial; // bytes of a frame under way
-    bool settled;     // it is known how frames are laid out
+    bool resolved;    // it is known how frames are laid out
     bool whole;       // all that came could be shown
     // A sentence a line on rates that the stream tells and that are not used; good until more bytes
     // are taken. NULL: there are none, or a user has said the rate.

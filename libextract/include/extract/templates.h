@@ -57,7 +57,7 @@ enum extract_code extract_templates_add_file(struct extract_templates *templates
                                              struct extract_error *error);
 // The templates that come with Ringside for a trace format ("threadx"), added beneath. Nothing for
 // a format that has none.
-enum extract_code extract_templates_add_shipped(struct extract_templates *templates,
+enum extract_code extract_templates_add_builtin(struct extract_templates *templates,
                                                 const char *format, struct extract_error *error);
 // Resolves calls between templates; to be called when all are there. Errors: BAD when there is an
 // error among the diagnostics, the first of which it names; NOMEM.
@@ -179,9 +179,9 @@ void extract_formatter_close(struct extract_formatter *formatter);
 // Formats an entry. `chosen` NULL: there is no template for it: that of 008 is taken, else a dump
 // of the entry, both with the fault E-NOTMPL. A new line begins with `margin` blanks; `expand`
 // makes blanks of tabs, with stops every 8 columns from the margin on. The text is at most
-// EXTRACT_OUTPUT_MOST bytes. Control characters and invalid UTF-8 of the entry's own text are
+// EXTRACT_MAX_OUTPUT bytes. Control characters and invalid UTF-8 of the entry's own text are
 // escaped (\xNN). Never fails: every fault is an outcome.
-enum { EXTRACT_OUTPUT_MOST = 65536 };
+enum { EXTRACT_MAX_OUTPUT = 65536 };
 void extract_formatter_run(struct extract_formatter *formatter,
                            const struct extract_template *chosen, const struct extract_entry *entry,
                            unsigned margin, bool expand, struct extract_outcome *outcome);

@@ -16,8 +16,8 @@ enum {
 };
 
 #define PATIENCE_LEAST (EXTRACT_SECOND / 2)
-#define PATIENCE_MOST  (EXTRACT_SECOND * 4)
-#define PARTING_MOST   (EXTRACT_SECOND * 2)
+#define MAX_PATIENCE   (EXTRACT_SECOND * 4)
+#define MAX_PARTING    (EXTRACT_SECOND * 2)
 
 // One read or write, as the source gets it.
 struct job {
@@ -104,18 +104,18 @@ bool live_number(struct extract_cursor *cursor, unsigned base, uint64_t *value)
 // wish to end is no reason to leave a target halted.
 static bool part(struct live *live)
 {
-    struct peer *peer = &live->peer;
-    const volatile sig_atomic_t *cancel = peer->cancel;
+    struct connection *connection = &live->connection;
+    const volatile sig_atomic_t *cancel = connection->cancel;
     bool done = true;
-    if (peer->fd >= 0 && live->kind->part) {
-        peer->cancel = NULL;
-        peer->limit = extract_now() + PARTING_MOST;
-        peer_begin(peer);
+    if (connection->fd >= 0 && live->kind->part) {
+        connection->cancel = NULL;
+        connection->limit = extract_now() + MAX_PARTING;
+        connection_begin(connection);
         done = live->kind->part(live);
-        peer->cancel = cancel;
+        connection->cancel = cancel;
     }
     live_runs(live);
-    peer_close(peer);
+    connection_close(connection);
     return done;
 }
 
@@ -123,22 +123,22 @@ static bool part(struct live *live)
 // halted still.
 static void drop(struct live *live)
 {
-    struct extract_error why = live->peer.error;
-    enum peer_fault fault = live->peer.fault;
+    struct extract_error why = live->connection.error;
+    enum connection_fault fault = live->connection.fault;
     if (fault == PEER_CANCELLED || fault == PEER_LATE)
         part(live);
     live_runs(live);
-    peer_close(&live->peer);
-    live->peer.error = why;
-    live->peer.fault = fault;
+    connection_close(&live->connection);
+    live->connection.error = why;
+    live->connection.fault = fault;
 }
 
 static bool start(struct live *live)
 {
     live->dialled = extract_now();
-    if (!peer_open(&live->peer))
+    if (!connection_is_open(&live->connection))
         return false;
-    peer_begin(&live->peer);
+    connection_begin(&live->connection);
     if (live->kind->greet(live)) {
         live->patience = 0;
         return true;
@@ -151,24 +151,25 @@ static bool start(struct live *live)
 static bool connect_again(struct live *live, unsigned turn)
 {
     uint64_t now = extract_now();
-    if (live->peer.fd >= 0)
+    if (live->connection.fd >= 0)
         return true;
     if (now < live->retry_at)
         return false;
-    return peer_nap(&live->peer, now + turn * turn * (EXTRACT_SECOND / 10)) && start(live);
+    return connection_wait_until(&live->connection, now + turn * turn * (EXTRACT_SECOND / 10)) &&
+           start(live);
 }
 
 static void lose_patience(struct live *live)
 {
     uint64_t next = live->patience ? live->patience * 2 : PATIENCE_LEAST;
-    live->patience = next < PATIENCE_MOST ? next : PATIENCE_MOST;
+    live->patience = next < MAX_PATIENCE ? next : MAX_PATIENCE;
     live->retry_at = extract_now() + live->patience;
 }
 
 static enum live_answer command(struct live *live, const struct job *job, size_t at, size_t length,
                                 size_t *got)
 {
-    peer_begin(&live->peer);
+    connection_begin(&live->connection);
     if (job->into)
         return live->kind->fetch(live, job->address + at, job->into + at, length, got);
     return live->kind->store(live, job->address + at, job->from + at, length, got);
@@ -186,10 +187,10 @@ static enum live_answer attempt(struct live *live, const struct job *job, size_t
                 return answer;
             drop(live);
         }
-        if (live->peer.fault != PEER_BROKEN || extract_now() < live->retry_at)
+        if (live->connection.fault != PEER_BROKEN || extract_now() < live->retry_at)
             break;
     }
-    if (extract_now() >= live->retry_at && live->peer.fault != PEER_CANCELLED)
+    if (extract_now() >= live->retry_at && live->connection.fault != PEER_CANCELLED)
         lose_patience(live);
     return LIVE_BROKEN;
 }
@@ -212,7 +213,7 @@ static size_t work(struct live *live, const struct job *job, size_t length)
     size_t done = 0, bad = 0; // bad: bytes from `done` on that failed as a whole
     bool look = false;
     live->refused = true; // unless the connection fails
-    live->peer.limit = extract_now() + live->peer.timeout * (2 + length / BUDGET_STEP);
+    live->connection.limit = extract_now() + live->connection.timeout * (2 + length / BUDGET_STEP);
     while (done < length) {
         size_t got, part = next_part(live, length - done, bad, look);
         if (!part)
@@ -264,7 +265,7 @@ static bool explain(void *context, uint64_t address, struct extract_error *error
                           "check the address, and that the firmware is the one that runs",
                           "no access at 0x%" PRIx64 ": %s", address, live->refusal);
     else
-        *error = live->peer.error;
+        *error = live->connection.error;
     return true;
 }
 
@@ -307,7 +308,7 @@ enum extract_code live_new(struct live **live, const struct live_kind *kind, siz
                            struct extract_error *error)
 {
     unsigned ms = options && options->timeout_ms ? options->timeout_ms : DEFAULT_MS;
-    enum extract_code code = peer_check(place, error);
+    enum extract_code code = connection_check(place, error);
     if (code)
         return code;
     struct live *l = *live = calloc(1, size);
@@ -319,10 +320,10 @@ enum extract_code live_new(struct live **live, const struct live_kind *kind, siz
     l->kind = kind;
     l->place = name;
     l->running = true;
-    l->peer.fd = -1;
-    l->peer.place = name;
-    l->peer.timeout = ms * (EXTRACT_SECOND / 1000);
-    l->peer.cancel = options ? options->cancel : NULL;
+    l->connection.fd = -1;
+    l->connection.place = name;
+    l->connection.timeout = ms * (EXTRACT_SECOND / 1000);
+    l->connection.cancel = options ? options->cancel : NULL;
     return EXTRACT_OK;
 }
 
@@ -338,11 +339,11 @@ enum extract_code live_open(struct live *live, struct extract_memory **memory,
                                            .is_running = is_running,
                                            .explain = explain};
     enum extract_code code;
-    live->peer.limit = extract_now() + live->peer.timeout;
+    live->connection.limit = extract_now() + live->connection.timeout;
     if (!start(live)) {
-        code = live->peer.error.code;
+        code = live->connection.error.code;
         if (error)
-            *error = live->peer.error;
+            *error = live->connection.error;
         free_live(live);
         return code;
     }
@@ -359,17 +360,17 @@ static enum extract_code say(const struct live *live, bool done, struct extract_
     if (done)
         return EXTRACT_OK;
     if (error)
-        *error = live->peer.error;
-    return live->peer.error.code;
+        *error = live->connection.error;
+    return live->connection.error.code;
 }
 
 static bool halt(struct live *live)
 {
-    live->peer.limit = extract_now() + 2 * live->peer.timeout;
+    live->connection.limit = extract_now() + 2 * live->connection.timeout;
     live->resumed = false;
-    if (live->peer.fd < 0)
+    if (live->connection.fd < 0)
         return connect_again(live, 0);
-    peer_begin(&live->peer);
+    connection_begin(&live->connection);
     if (live->kind->halt(live))
         return true;
     drop(live);
@@ -389,8 +390,8 @@ enum extract_code extract_live_resume(struct extract_memory *memory, struct extr
     struct live *live = live_of(memory);
     if (!live || !live->kind->resume || !live->halts.now)
         return EXTRACT_OK;
-    live->peer.limit = extract_now() + live->peer.timeout;
-    peer_begin(&live->peer);
+    live->connection.limit = extract_now() + live->connection.timeout;
+    connection_begin(&live->connection);
     bool done = live->kind->resume(live);
     if (!done)
         drop(live);

@@ -5,13 +5,13 @@
 #define EXTRACT_LIVE_LIVE_H
 
 #include "base/cursor.h"
-#include "memory/live/peer.h"
+#include "memory/live/connection.h"
 #include <extract/memory.h>
 
 enum live_answer {
     LIVE_GIVEN,
     LIVE_REFUSED, // the server cannot read or write there: live->refusal says why
-    LIVE_BROKEN   // a fault of the peer
+    LIVE_BROKEN   // a fault of the connection
 };
 
 struct live;
@@ -36,13 +36,13 @@ struct live_kind {
 // The first member of each kind's own struct.
 struct live {
     const struct live_kind *kind;
-    struct peer peer;
+    struct connection connection;
     char *place; // owned
     size_t chunk;
     enum extract_byte_order byte_order;
     bool running;      // as far as it is known
     bool resumed;      // it was let run on the caller's word: reads would halt it
-    bool refused;      // the last failure was the server's refusal, else the peer's fault
+    bool refused;      // the last failure was the server's refusal, else the connection's fault
     char refusal[160]; // in the server's words
     uint64_t dialled;  // when the connection was asked for
     uint64_t retry_at; // no new connection before
@@ -80,7 +80,7 @@ enum live_answer live_refuse(struct live *live, const char *why, ...)
 bool live_number(struct extract_cursor *cursor, unsigned base, uint64_t *value);
 
 // The live memories with a connection that the caller makes: for tests.
-typedef int live_dial(struct peer *peer);
+typedef int live_dial(struct connection *connection);
 enum extract_code openocd_open(struct extract_memory **memory, const char *place,
                                const struct extract_live_options *options, live_dial *dial,
                                void *context, struct extract_error *error);

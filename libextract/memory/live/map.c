@@ -5,7 +5,7 @@
 #include "memory/live/live.h"
 #include <stdlib.h>
 
-#define RAM_MOST (UINT64_C(64) << 20) // bytes of all regions
+#define MAX_RAM (UINT64_C(64) << 20) // bytes of all regions
 
 // The value of an attribute of the element in [element, end), with its quote at the front; NULL:
 // it has none.
@@ -64,7 +64,7 @@ static bool make_sense(struct map *map)
     qsort(map->list, map->count, sizeof *map->list, compare_regions);
     for (size_t i = 0; i < map->count; i++) {
         const struct extract_region *r = &map->list[i];
-        if (r->length > RAM_MOST || (ram += r->length) > RAM_MOST)
+        if (r->length > MAX_RAM || (ram += r->length) > MAX_RAM)
             return false;
         if (i && r->address - r[-1].address < r[-1].length)
             return false;

@@ -14,8 +14,8 @@
 enum {
     FRAME_END = 0x1a,
     CHUNK = 65536,                           // bytes of one read; read_memory takes 65536 elements
-    STORE_MOST = 1024,                       // bytes of one write
-    SCRIPT_SIZE = 1024 + STORE_MOST * 5,     // "0x01 " is the longest that a byte can take
+    MAX_STORE = 1024,                        // bytes of one write
+    SCRIPT_SIZE = 1024 + MAX_STORE * 5,      // "0x01 " is the longest that a byte can take
     REPLY_SIZE = CHUNK / 4 * 11 + 16 * 1024, // "0x01234567 " a word, and a message beside it
     NAME_SIZE = 128                          // of a target
 };
@@ -36,16 +36,17 @@ static const char mark[] = "ringside ";
 
 static bool not_openocd(struct openocd *o)
 {
-    return peer_fail(&o->live.peer, PEER_BROKEN, EXTRACT_BAD,
-                     "give the port that OpenOCD's tcl_port names (6666), not telnet's or GDB's",
-                     "it does not answer as OpenOCD's Tcl port does");
+    return connection_fail(
+        &o->live.connection, PEER_BROKEN, EXTRACT_BAD,
+        "give the port that OpenOCD's tcl_port names (6666), not telnet's or GDB's",
+        "it does not answer as OpenOCD's Tcl port does");
 }
 
 // Takes a reply up to its end.
 static bool receive(struct openocd *o)
 {
     for (o->used = 0;;) {
-        int byte = peer_byte(&o->live.peer);
+        int byte = connection_byte(&o->live.connection);
         if (byte < 0)
             return false;
         if (byte == FRAME_END)
@@ -53,8 +54,8 @@ static bool receive(struct openocd *o)
         if (o->used < sizeof mark - 1 && byte != mark[o->used])
             return not_openocd(o);
         if (o->used == sizeof o->reply)
-            return peer_fail(&o->live.peer, PEER_BROKEN, EXTRACT_BAD, NULL,
-                             "its reply does not end");
+            return connection_fail(&o->live.connection, PEER_BROKEN, EXTRACT_BAD, NULL,
+                                   "its reply does not end");
         o->reply[o->used++] = (uint8_t)byte;
     }
 }
@@ -112,7 +113,7 @@ static enum live_answer ask(struct openocd *o, struct extract_cursor *result, co
     va_end(args);
     n += snprintf(o->script + n, sizeof o->script - (size_t)n,
                   "} r]; return \"%s%" PRIu32 " $c $s $r\"}}%c", mark, ++o->number, FRAME_END);
-    if (!peer_send(&o->live.peer, o->script, (size_t)n) || !receive(o))
+    if (!connection_send(&o->live.connection, o->script, (size_t)n) || !receive(o))
         return LIVE_BROKEN;
     if (!take_head(o, result, code)) {
         not_openocd(o);
@@ -133,7 +134,8 @@ static bool ask_word(struct openocd *o, char *word, size_t size, const char *scr
     struct extract_cursor result;
     enum live_answer answer = ask(o, &result, "%s", script);
     if (answer == LIVE_REFUSED)
-        return peer_fail(&o->live.peer, PEER_LATE, EXTRACT_BAD, NULL, "%s", o->live.refusal);
+        return connection_fail(&o->live.connection, PEER_LATE, EXTRACT_BAD, NULL, "%s",
+                               o->live.refusal);
     size_t length = extract_cursor_left(&result);
     if (answer == LIVE_BROKEN)
         return false;
@@ -171,15 +173,15 @@ static bool choose_target(struct openocd *o)
     if (!o->named && !ask_word(o, o->target, sizeof o->target, "target current"))
         return false;
     if (!o->named && !is_name(o->target))
-        return peer_fail(&o->live.peer, PEER_LATE, EXTRACT_NOTFOUND,
-                         "its configuration must create one", "OpenOCD has no target");
+        return connection_fail(&o->live.connection, PEER_LATE, EXTRACT_NOTFOUND,
+                               "its configuration must create one", "OpenOCD has no target");
     if (!ask_word(o, names, sizeof names, "target names"))
         return false;
     if (is_listed(names, o->target))
         return true;
     snprintf(hint, sizeof hint, "its targets are: %.200s", names);
-    return peer_fail(&o->live.peer, PEER_LATE, EXTRACT_NOTFOUND, hint,
-                     "OpenOCD has no target \"%s\"", o->target);
+    return connection_fail(&o->live.connection, PEER_LATE, EXTRACT_NOTFOUND, hint,
+                           "OpenOCD has no target \"%s\"", o->target);
 }
 
 // The facts that reads depend on. A read of nothing touches no target.
@@ -257,8 +259,8 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
         put_word(o, &a, i, word, address, buffer, length);
     }
     if (words.failed || extract_cursor_left(&words)) {
-        peer_fail(&live->peer, PEER_BROKEN, EXTRACT_BAD, NULL,
-                  "its reply is not the %u words that were asked for", a.count);
+        connection_fail(&live->connection, PEER_BROKEN, EXTRACT_BAD, NULL,
+                        "its reply is not the %u words that were asked for", a.count);
         return LIVE_BROKEN;
     }
     *got = length;
@@ -277,8 +279,8 @@ static enum live_answer store(struct live *live, uint64_t address, const uint8_t
 {
     struct openocd *o = (struct openocd *)live;
     struct extract_cursor result;
-    char list[STORE_MOST * 5 + 1], *at = list;
-    size_t most = length < STORE_MOST ? length : STORE_MOST;
+    char list[MAX_STORE * 5 + 1], *at = list;
+    size_t most = length < MAX_STORE ? length : MAX_STORE;
     unsigned width = (address | most) % 4 ? 8 : 32, count = (unsigned)most / (width / 8);
     for (unsigned i = 0; i < count; i++)
         at += sprintf(at, "%s%#" PRIx64, i ? " " : "", get_word(o, bytes + i * (width / 8), width));
@@ -316,9 +318,9 @@ enum extract_code openocd_open(struct extract_memory **memory, const char *place
         strcpy(o->target, target);
     o->named = target != NULL;
     live->chunk = CHUNK;
-    live->peer.dial = dial;
-    live->peer.context = context;
-    live->peer.hint = "is OpenOCD running, and is this its tcl_port (6666)?";
+    live->connection.dial = dial;
+    live->connection.context = context;
+    live->connection.hint = "is OpenOCD running, and is this its tcl_port (6666)?";
     return live_open(live, memory, error);
 }
 
@@ -326,5 +328,5 @@ enum extract_code extract_memory_open_openocd(struct extract_memory **memory, co
                                               const struct extract_live_options *options,
                                               struct extract_error *error)
 {
-    return openocd_open(memory, place, options, peer_dial, NULL, error);
+    return openocd_open(memory, place, options, connection_open, NULL, error);
 }

@@ -8,9 +8,9 @@ enum {
     ESCAPE = '}',
     ESCAPE_BIT = 0x20,
     RUN = '*',
-    RUN_BIAS = 29,           // "*" and a character: so much less than its code are added
-    REPEATS = 3,             // of a packet that arrives damaged
-    GARBAGE_MOST = 64 * 1024 // bytes between two packets
+    RUN_BIAS = 29,          // "*" and a character: so much less than its code are added
+    REPEATS = 3,            // of a packet that arrives damaged
+    MAX_GARBAGE = 64 * 1024 // bytes between two packets
 };
 
 enum body { BODY_GOOD, BODY_DAMAGED, BODY_FAULT };
@@ -37,13 +37,13 @@ bool packet_send(struct packets *packets, const void *data, size_t length)
     *to++ = (uint8_t)digits[sum >> 4];
     *to++ = (uint8_t)digits[sum & 15];
     packets->sent_length = (size_t)(to - packets->sent);
-    return peer_send(packets->peer, packets->sent, packets->sent_length);
+    return connection_send(packets->connection, packets->sent, packets->sent_length);
 }
 
 static bool too_long(struct packets *packets)
 {
-    return peer_fail(packets->peer, PEER_BROKEN, EXTRACT_BAD, hint_port,
-                     "its packet is longer than %d bytes", PACKET_ROOM);
+    return connection_fail(packets->connection, PEER_BROKEN, EXTRACT_BAD, hint_port,
+                           "its packet is longer than %d bytes", PACKET_ROOM);
 }
 
 // Adds a byte `count` times.
@@ -67,8 +67,8 @@ static int hex_digit(int c)
 
 static enum body take_checksum(struct packets *packets, uint8_t sum)
 {
-    int high = peer_byte(packets->peer);
-    int low = high < 0 ? -1 : peer_byte(packets->peer);
+    int high = connection_byte(packets->connection);
+    int low = high < 0 ? -1 : connection_byte(packets->connection);
     if (low < 0)
         return BODY_FAULT;
     high = hex_digit(high);
@@ -79,7 +79,7 @@ static enum body take_checksum(struct packets *packets, uint8_t sum)
 // The byte behind an escape or a run's "*"; -1: a fault.
 static int take_raw(struct packets *packets, uint8_t *sum)
 {
-    int byte = peer_byte(packets->peer);
+    int byte = connection_byte(packets->connection);
     if (byte >= 0)
         *sum = (uint8_t)(*sum + byte);
     return byte;
@@ -92,7 +92,7 @@ static enum body take_body(struct packets *packets)
     uint8_t sum = 0;
     bool malformed = false;
     for (packets->used = 0;;) {
-        int byte = peer_byte(packets->peer);
+        int byte = connection_byte(packets->connection);
         unsigned count = 1;
         if (byte < 0)
             return BODY_FAULT;
@@ -124,26 +124,26 @@ static enum body take_body(struct packets *packets)
 static int find_start(struct packets *packets)
 {
     unsigned again = 0;
-    for (size_t skipped = 0; skipped < GARBAGE_MOST; skipped++) {
-        int byte = peer_byte(packets->peer);
+    for (size_t skipped = 0; skipped < MAX_GARBAGE; skipped++) {
+        int byte = connection_byte(packets->connection);
         if (byte < 0 || byte == '$' || byte == '%')
             return byte;
         if (byte == '-' && packets->acks && again++ < REPEATS &&
-            !peer_send(packets->peer, packets->sent, packets->sent_length))
+            !connection_send(packets->connection, packets->sent, packets->sent_length))
             return -1;
     }
-    peer_fail(packets->peer, PEER_BROKEN, EXTRACT_BAD, hint_port,
-              "it does not speak the GDB remote protocol");
+    connection_fail(packets->connection, PEER_BROKEN, EXTRACT_BAD, hint_port,
+                    "it does not speak the GDB remote protocol");
     return -1;
 }
 
 bool packet_waits(struct packets *packets)
 {
-    struct peer *peer = packets->peer;
-    while (peer_has_byte(peer)) {
-        int byte = peer_byte(peer);
+    struct connection *connection = packets->connection;
+    while (connection_has_byte(connection)) {
+        int byte = connection_byte(connection);
         if (byte == '$')
-            peer->at--; // it is read again by packet_receive
+            connection->at--; // it is read again by packet_receive
         if (byte < 0 || byte == '$')
             return byte == '$';
     }
@@ -160,13 +160,13 @@ bool packet_receive(struct packets *packets)
         if (start == '%') // never confirmed
             continue;
         if (body == BODY_GOOD)
-            return !packets->acks || peer_send(packets->peer, "+", 1);
+            return !packets->acks || connection_send(packets->connection, "+", 1);
         if (!packets->acks)
             break;
         damaged++;
-        if (!peer_send(packets->peer, "-", 1))
+        if (!connection_send(packets->connection, "-", 1))
             return false;
     }
-    return peer_fail(packets->peer, PEER_BROKEN, EXTRACT_BAD, "the link may be disturbed",
-                     "its packets arrive damaged (checksum)");
+    return connection_fail(packets->connection, PEER_BROKEN, EXTRACT_BAD,
+                           "the link may be disturbed", "its packets arrive damaged (checksum)");
 }

@@ -4,16 +4,16 @@
 #ifndef EXTRACT_LIVE_PACKET_H
 #define EXTRACT_LIVE_PACKET_H
 
-#include "memory/live/peer.h"
+#include "memory/live/connection.h"
 
 enum {
-    PACKET_MOST = 65536,              // data of a packet that we announce or believe
-    PACKET_ROOM = PACKET_MOST + 8192, // what a server may send that counts otherwise
-    PACKET_SENT = 4096                // data of a packet that we send
+    MAX_PACKET = 65536,              // data of a packet that we announce or believe
+    PACKET_ROOM = MAX_PACKET + 8192, // what a server may send that counts otherwise
+    PACKET_SENT = 4096               // data of a packet that we send
 };
 
 struct packets {
-    struct peer *peer;
+    struct connection *connection;
     bool acks;   // each side confirms each packet
     size_t used; // of body: the last packet's data, with escapes and runs undone
     size_t sent_length;

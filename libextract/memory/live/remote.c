@@ -16,11 +16,11 @@
 enum {
     PACKET_LEAST = 64,
     PACKET_DEFAULT = 400, // of servers that do not say
-    PASSED_MOST = 1000,   // packets before the one that is waited for
-    MAP_MOST = 256 * 1024,
+    MAX_PASSED = 1000,    // packets before the one that is waited for
+    MAX_MAP = 256 * 1024,
     MAP_PIECE = 0x400,
     INTERRUPT = 3,
-    HEAD_MOST = 64 // "X", address, length, ":"
+    MAX_HEAD = 64 // "X", address, length, ":"
 };
 
 struct remote {
@@ -74,14 +74,14 @@ static bool say_text(struct remote *r, const char *format, ...)
 
 static bool too_many(struct remote *r)
 {
-    return peer_fail(&r->live.peer, PEER_BROKEN, EXTRACT_BAD, NULL,
-                     "it sends packets without an end, and no reply");
+    return connection_fail(&r->live.connection, PEER_BROKEN, EXTRACT_BAD, NULL,
+                           "it sends packets without an end, and no reply");
 }
 
 // The reply to a request: the next packet that tells of no stop.
 static bool take_reply(struct remote *r)
 {
-    for (unsigned i = 0; i < PASSED_MOST; i++) {
+    for (unsigned i = 0; i < MAX_PASSED; i++) {
         if (!packet_receive(&r->packets))
             return false;
         if (!is_stop(&r->packets)) {
@@ -95,7 +95,7 @@ static bool take_reply(struct remote *r)
 // A program may ask for files of ours, and print: what it asks for fails (errno 1).
 static bool take_stop(struct remote *r)
 {
-    for (unsigned i = 0; i < PASSED_MOST; i++) {
+    for (unsigned i = 0; i < MAX_PASSED; i++) {
         if (!packet_receive(&r->packets))
             return false;
         if (is_stop(&r->packets))
@@ -127,7 +127,7 @@ static void take_feature(struct remote *r, struct extract_cursor *c)
     uint64_t size;
     if (take(c, "PacketSize=")) {
         if (live_number(c, 16, &size) && size >= PACKET_LEAST)
-            r->packet_size = size < PACKET_MOST ? (size_t)size : PACKET_MOST;
+            r->packet_size = size < MAX_PACKET ? (size_t)size : MAX_PACKET;
     } else if (take(c, "QStartNoAckMode+")) {
         r->packets.acks = false; // once it has agreed
     } else if (take(c, "qXfer:memory-map:read+")) {
@@ -167,13 +167,13 @@ static bool learn_features(struct remote *r)
 static bool read_map(struct remote *r, char *xml, size_t *length)
 {
     const struct packets *p = &r->packets;
-    for (*length = 0; *length < MAP_MOST;) {
+    for (*length = 0; *length < MAX_MAP;) {
         r->owed++;
         if (!say_text(r, "qXfer:memory-map:read::%zx,%x", *length, MAP_PIECE) || !take_reply(r))
             return false;
         bool last = p->used && p->body[0] == 'l';
         size_t data = p->used ? p->used - 1 : 0;
-        if (!p->used || (p->body[0] != 'm' && !last) || data > MAP_MOST - *length ||
+        if (!p->used || (p->body[0] != 'm' && !last) || data > MAX_MAP - *length ||
             (!data && !last))
             break;
         memcpy(xml + *length, p->body + 1, data);
@@ -189,7 +189,7 @@ static bool learn_map(struct remote *r)
 {
     size_t length;
     r->map.count = 0;
-    char *xml = r->has_map ? malloc(MAP_MOST) : NULL;
+    char *xml = r->has_map ? malloc(MAX_MAP) : NULL;
     if (!xml) // without a map there are no regions, and nothing else is missed
         return true;
     bool done = read_map(r, xml, &length);
@@ -218,8 +218,8 @@ static bool learn_state(struct remote *r)
     if (!say_text(r, "?") || !take_stop(r))
         return false;
     if (p->body[0] == 'W' || p->body[0] == 'X')
-        return peer_fail(&r->live.peer, PEER_LATE, EXTRACT_BAD, "restart it",
-                         "no program runs there, or it has ended");
+        return connection_fail(&r->live.connection, PEER_LATE, EXTRACT_BAD, "restart it",
+                               "no program runs there, or it has ended");
     r->process = process_of(p);
     if (p->body[1] == '0' && p->body[2] == '0')
         live_never_stood(&r->live);
@@ -229,7 +229,7 @@ static bool learn_state(struct remote *r)
 static bool greet(struct live *live)
 {
     struct remote *r = remote_of(live);
-    r->packets.peer = &live->peer;
+    r->packets.connection = &live->connection;
     r->no_binary_write = false;
     r->owed = 0;
     r->process = 0;
@@ -288,8 +288,8 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
         return LIVE_GIVEN;
     if (good)
         return live_refuse(live, "the server gives no byte");
-    peer_fail(&live->peer, PEER_BROKEN, EXTRACT_BAD, NULL,
-              "its reply is not the %zu bytes that were asked for", length);
+    connection_fail(&live->connection, PEER_BROKEN, EXTRACT_BAD, NULL,
+                    "its reply is not the %zu bytes that were asked for", length);
     return LIVE_BROKEN;
 }
 
@@ -304,10 +304,10 @@ static size_t put_hex(char *to, const uint8_t *bytes, size_t length)
 static bool say_write(struct remote *r, bool binary, uint64_t address, const uint8_t *bytes,
                       size_t length)
 {
-    char data[HEAD_MOST + PACKET_SENT];
+    char data[MAX_HEAD + PACKET_SENT];
     r->owed++;
-    size_t head = (size_t)snprintf(data, HEAD_MOST, "%c%" PRIx64 ",%zx:", binary ? 'X' : 'M',
-                                   address, length);
+    size_t head =
+        (size_t)snprintf(data, MAX_HEAD, "%c%" PRIx64 ",%zx:", binary ? 'X' : 'M', address, length);
     if (binary)
         memcpy(data + head, bytes, length);
     return packet_send(&r->packets, data,
@@ -319,7 +319,7 @@ static enum live_answer store(struct live *live, uint64_t address, const uint8_t
 {
     struct remote *r = remote_of(live);
     size_t most = (r->packet_size < PACKET_SENT ? r->packet_size : PACKET_SENT) / 2;
-    most = most > HEAD_MOST ? most - HEAD_MOST / 2 : 1; // escapes may double what is sent
+    most = most > MAX_HEAD ? most - MAX_HEAD / 2 : 1; // escapes may double what is sent
     *done = length < most ? length : most;
     bool binary = !r->no_binary_write;
     if (!say_write(r, binary, address, bytes, *done) || !take_reply(r))
@@ -355,7 +355,7 @@ static bool halt(struct live *live)
     bool stopped;
     if (!has_stopped(r, &stopped))
         return false;
-    if (!stopped && (!peer_send(&live->peer, &interrupt, 1) || !take_stop(r)))
+    if (!stopped && (!connection_send(&live->connection, &interrupt, 1) || !take_stop(r)))
         return false;
     live_stands(live, asked);
     return true;
@@ -379,7 +379,7 @@ static bool monitor_resume(struct remote *r)
     if (!ask(r, "qRcmd,726573756d65"))
         return false;
     for (unsigned i = 0; p->used && p->body[0] == 'O' && !is_text(p, "OK"); i++)
-        if (i == PASSED_MOST ? !too_many(r) : !take_reply(r))
+        if (i == MAX_PASSED ? !too_many(r) : !take_reply(r))
             return false;
     return true;
 }
@@ -403,15 +403,15 @@ static bool part(struct live *live)
 {
     struct remote *r = remote_of(live);
     bool settled = settle(r);
-    struct extract_error why = live->peer.error;
+    struct extract_error why = live->connection.error;
     r->owed += settled;
     if (settled && say_part(r) && take_reply(r) && is_text(&r->packets, "OK"))
         return true;
     if (settled && !r->owed)
-        return peer_fail(&live->peer, PEER_BROKEN, EXTRACT_BAD, NULL,
-                         "the server does not let go of its target");
+        return connection_fail(&live->connection, PEER_BROKEN, EXTRACT_BAD, NULL,
+                               "the server does not let go of its target");
     if (!settled && say_part(r))
-        live->peer.error = why;
+        live->connection.error = why;
     return false;
 }
 
@@ -442,9 +442,9 @@ enum extract_code remote_open(struct extract_memory **memory, const char *place,
         live_new(&live, &remote_kind, sizeof(struct remote), place, options, error);
     if (code)
         return code;
-    live->peer.dial = dial;
-    live->peer.context = context;
-    live->peer.hint = "does a GDB server listen there?";
+    live->connection.dial = dial;
+    live->connection.context = context;
+    live->connection.hint = "does a GDB server listen there?";
     return live_open(live, memory, error);
 }
 
@@ -452,5 +452,5 @@ enum extract_code extract_memory_open_remote(struct extract_memory **memory, con
                                              const struct extract_live_options *options,
                                              struct extract_error *error)
 {
-    return remote_open(memory, place, options, peer_dial, NULL, error);
+    return remote_open(memory, place, options, connection_open, NULL, error);
 }

@@ -13,7 +13,7 @@
 
 enum {
     PAUSE_LEAST = 1, // ms between two looks of the thread
-    PAUSE_MOST = 50,
+    MAX_PAUSE = 50,
     FLUSH_EVERY = 1000, // ms; what is there by then is flushed, be it ever so little
     FILL_SHARE = 4,     // a ring that is full to this part is flushed
     TRIES = 8,          // to count what a fast writer has overwritten
@@ -33,7 +33,7 @@ struct flush {
 
 // ---- what follows the ring ----
 
-static bool is_same(const struct posix_era *a, const struct posix_era *b)
+static bool is_same(const struct posix_generation *a, const struct posix_generation *b)
 {
     return a->process == b->process && a->stream == b->stream;
 }
@@ -43,20 +43,20 @@ static int follow(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
     const struct posix_reader *r = &trace->reader;
-    struct posix_era era = {trace->generation, r->generation};
+    struct posix_generation generation = {trace->generation, r->generation};
     bool restarted = log->followed;
-    if (restarted && is_same(&log->era, &era))
+    if (restarted && is_same(&log->generation, &generation))
         return 0;
     int error = restarted ? posix_log_put_mark(trace, EXTRACT_MARK_RESET) : 0;
     log->followed = log->followed && error; // what is behind the mark is told again, if need be
-    if (!error && !is_same(&log->told, &era))
+    if (!error && !is_same(&log->told, &generation))
         error = posix_log_put_ring(trace);
     if (!error)
         error = posix_log_put_program(trace);
     if (error)
         return error;
     log->followed = true;
-    log->era = era;
+    log->generation = generation;
     log->told_refused = 0;
     log->gap_told = false;
     posix_log_count_start(trace);
@@ -221,7 +221,7 @@ static int fail(struct posix_trace *trace, int error)
 {
     struct posix_log *log = trace->log;
     struct posix_reader *r = &trace->reader;
-    const struct posix_era era = {trace->generation, r->generation};
+    const struct posix_generation generation = {trace->generation, r->generation};
     log->used = log->count = log->taken = 0;
     log->last = 0;
     log->stamp = log->put_stamp;
@@ -230,7 +230,7 @@ static int fail(struct posix_trace *trace, int error)
         log->trouble = error;
         log->trouble_stamp = extract_wall();
     }
-    if (log->followed && is_same(&log->era, &era)) {
+    if (log->followed && is_same(&log->generation, &generation)) {
         r->gap = log->end != log->at ? POSIX_NO_GAP : r->gap;
         r->at = log->end = log->at;
     }
@@ -308,7 +308,7 @@ static bool look(const struct posix_log *log, int *pause, uint32_t *waited)
         posix_log_flush(use.trace, &use, false);
     posix_leave(&use);
     *waited = due ? 0 : *waited;
-    *pause = due ? PAUSE_LEAST : *pause * 2 < PAUSE_MOST ? *pause * 2 : PAUSE_MOST;
+    *pause = due ? PAUSE_LEAST : *pause * 2 < MAX_PAUSE ? *pause * 2 : MAX_PAUSE;
     return true;
 }
 

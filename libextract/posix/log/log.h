@@ -10,21 +10,21 @@
 #ifndef EXTRACT_POSIX_LOG_H
 #define EXTRACT_POSIX_LOG_H
 
-#include "posix/room.h"
+#include "posix/internal.h"
 #include <extract/log.h>
 
 enum {
     LOG_BLOCK_BYTES = 8192, // of records at most, or one record that is longer
     LOG_BLOCK_LEAST = 256,
-    LOG_BLOCK_ROOM = POSIX_RECORD_MOST > LOG_BLOCK_BYTES ? POSIX_RECORD_MOST : LOG_BLOCK_BYTES,
-    LOG_PAYLOAD_MOST = 64 * 1024 * 1024,
+    LOG_BLOCK_ROOM = POSIX_MAX_RECORD > LOG_BLOCK_BYTES ? POSIX_MAX_RECORD : LOG_BLOCK_BYTES,
+    LOG_MAX_PAYLOAD = 64 * 1024 * 1024,
     LOG_ATTRIBUTES = 136, // bytes of that payload
     LOG_NAME_BYTES = POSIX_NAME_BYTES,
-    LOG_NAMES_MOST = (POSIX_SET_IDS - POSIX_USER) * LOG_NAME_BYTES
+    LOG_MAX_NAMES = (POSIX_SET_IDS - POSIX_USER) * LOG_NAME_BYTES
 };
 
 // What tells a ring from that before it: a target that was reset counts from the start again.
-struct posix_era {
+struct posix_generation {
     uint32_t process, stream; // generations of the blocks
 };
 
@@ -43,12 +43,12 @@ struct posix_log {
     bool overrun;                       // events of the log were lost since that was asked for
     uint64_t overwritten;               // sections, by then
     uint64_t number;                    // of the next record
-    struct posix_era told;              // of the ring, when the log was told of it
+    struct posix_generation told;       // of the ring, when the log was told of it
     int trouble;                        // of the first flush that failed, to be told; 0: none
     uint64_t trouble_stamp;             // when that was
     bool trouble_taken;                 // its event is in hand
     bool followed;                      // the three below hold
-    struct posix_era era;               // of the ring
+    struct posix_generation generation; // of the ring
     uint32_t told_refused;              // by it
     uint32_t base, had, taken;          // count.c: its count of what was overwritten when all
                                         // of that was had or told of; records had since then,
@@ -65,7 +65,7 @@ struct posix_log {
     trace_event_id_t last;         // its type
     uint32_t used, count;          // of the block: bytes, and records
     uint8_t block[LOG_BLOCK_ROOM]; // on its way to the log
-    uint8_t names[8 + LOG_NAMES_MOST];
+    uint8_t names[8 + LOG_MAX_NAMES];
     pthread_t thread; // that flushes, where `threaded`; it knows the trace by its id
     bool threaded;
     trace_id_t id;
@@ -73,7 +73,7 @@ struct posix_log {
 };
 
 // What ATTRIBUTES tell.
-struct posix_log_facts {
+struct posix_log_settings {
     struct posix_attr attr;
     struct posix_trace_status_info status;
     bool final;   // the status is that of the end
@@ -81,8 +81,10 @@ struct posix_log_facts {
 };
 
 // meta.c: payloads of ATTRIBUTES. False: it is none.
-void posix_log_facts_encode(uint8_t payload[LOG_ATTRIBUTES], const struct posix_log_facts *facts);
-bool posix_log_facts_decode(struct posix_log_facts *facts, const uint8_t *payload, size_t length);
+void posix_log_facts_encode(uint8_t payload[LOG_ATTRIBUTES],
+                            const struct posix_log_settings *facts);
+bool posix_log_facts_decode(struct posix_log_settings *facts, const uint8_t *payload,
+                            size_t length);
 // The number of the error that a function of the log has returned; errno as it was left.
 int posix_log_errno(enum extract_code code);
 

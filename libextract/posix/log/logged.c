@@ -116,7 +116,7 @@ static void free_logged(struct posix_trace *trace)
     struct posix_log *log = trace->log;
     if (log->finished)
         posix_log_end_thread(log);
-    extract_log_leave(log->writer);
+    extract_log_detach(log->writer);
     free_log(log);
     posix_free(trace);
 }

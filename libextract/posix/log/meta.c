@@ -40,7 +40,7 @@ static uint8_t *put(uint8_t *to, uint64_t value, unsigned bytes)
     return to + bytes;
 }
 
-void posix_log_facts_encode(uint8_t payload[LOG_ATTRIBUTES], const struct posix_log_facts *facts)
+void posix_log_facts_encode(uint8_t payload[LOG_ATTRIBUTES], const struct posix_log_settings *facts)
 {
     const struct posix_attr *a = &facts->attr;
     const struct posix_trace_status_info *s = &facts->status;
@@ -90,11 +90,11 @@ static void read_text(struct extract_cursor *c, char text[TRACE_NAME_MAX])
         memcpy(text, bytes, TRACE_NAME_MAX - 1);
 }
 
-bool posix_log_facts_decode(struct posix_log_facts *facts, const uint8_t *payload, size_t length)
+bool posix_log_facts_decode(struct posix_log_settings *facts, const uint8_t *payload, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
     struct posix_attr *a = &facts->attr;
-    *facts = (struct posix_log_facts){0};
+    *facts = (struct posix_log_settings){0};
     posix_attr_defaults(a);
     uint32_t version = extract_cursor_u32(&c);
     uint32_t order = extract_cursor_u32(&c), address = extract_cursor_u32(&c);

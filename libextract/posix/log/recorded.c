@@ -13,7 +13,7 @@
 
 struct posix_recorded {
     struct extract_log *log;
-    struct posix_log_facts facts;
+    struct posix_log_settings facts;
     uint8_t *names; // slots
     uint32_t name_bytes, name_count;
     uint8_t *payload; // of a block that is no stretch of records
@@ -51,7 +51,7 @@ static bool grow(struct posix_recorded *r, uint8_t **bytes, size_t *room, size_t
 // Reads a block that is no stretch of records. False: it is damaged.
 static bool load(struct posix_recorded *r, const struct extract_log_block *block)
 {
-    return block->length <= LOG_PAYLOAD_MOST &&
+    return block->length <= LOG_MAX_PAYLOAD &&
            grow(r, &r->payload, &r->payload_room, (size_t)block->length + 1) &&
            !extract_log_read(r->log, block, r->payload, NULL);
 }
@@ -93,7 +93,7 @@ static void take_records(struct posix_recorded *r, const struct extract_log_bloc
         memmove(r->bytes, r->bytes + r->at, left);
     r->at = 0;
     r->used = left;
-    bool fits = block->length <= LOG_PAYLOAD_MOST && left <= LOG_PAYLOAD_MOST &&
+    bool fits = block->length <= LOG_MAX_PAYLOAD && left <= LOG_MAX_PAYLOAD &&
                 grow(r, &r->bytes, &r->room, left + block->length + 1);
     // The layout of records is not known where damage hides their ring.
     bool is_known = !block->kind || block->kind == r->ring_key;
@@ -391,7 +391,7 @@ static int survey(struct posix_trace *trace)
         if (block.type == EXTRACT_LOG_NAMES)
             take_names(r, &block);
         if (block.type == EXTRACT_LOG_ATTRIBUTES && load(r, &block)) {
-            struct posix_log_facts facts;
+            struct posix_log_settings facts;
             bool good = posix_log_facts_decode(&facts, r->payload, block.length);
             foreign |= good && facts.foreign;
             told |= good;

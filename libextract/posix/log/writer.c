@@ -10,12 +10,12 @@
 enum {
     SECTIONS = 8,
     BLOCKS = 4, // of a section, at least
-    SECTIONS_MOST = 1 << 20,
+    MAX_SECTIONS = 1 << 20,
     SECTION_LEAST = 4096,
     NAMES_HEAD = 8,
     RECORD_DONE = 2,
     RECORD_TRAILER = 0xA,
-    MADE_MOST = 64 // bytes of a record that is made here
+    MAX_MADE = 64 // bytes of a record that is made here
 };
 
 // ---- beginning ----
@@ -32,8 +32,8 @@ static uint64_t section_room(const struct posix_attr *attr)
 // free at its end.
 static uint64_t section_waste(void)
 {
-    uint64_t head = 5 * LOG_HEAD + LOG_SECTION_PAYLOAD + LOG_RING_MOST + LOG_ATTRIBUTES +
-                    NAMES_HEAD + LOG_NAMES_MOST + LOG_PROGRAM_PAYLOAD;
+    uint64_t head = 5 * LOG_HEAD + LOG_SECTION_PAYLOAD + LOG_MAX_RING + LOG_ATTRIBUTES +
+                    NAMES_HEAD + LOG_MAX_NAMES + LOG_PROGRAM_PAYLOAD;
     return 2 * head + LOG_HEAD + LOG_BLOCK_ROOM;
 }
 
@@ -43,15 +43,15 @@ static struct extract_log_options options_of(const struct posix_attr *attr)
     if (attr->log_policy == POSIX_TRACE_APPEND)
         return options;
     uint64_t bytes = section_room(attr) + section_waste();
-    uint64_t most = LOG_SECTION_MOST;
-    uint64_t names = 2 * (uint64_t)(LOG_NAMES_MOST + NAMES_HEAD + LOG_HEAD);
+    uint64_t most = LOG_MAX_SECTION;
+    uint64_t names = 2 * (uint64_t)(LOG_MAX_NAMES + NAMES_HEAD + LOG_HEAD);
     bytes = bytes > names ? bytes : names;
     bytes = (bytes + LOG_SECTION_STEP - 1) / LOG_SECTION_STEP * LOG_SECTION_STEP;
     options.policy =
         attr->log_policy == POSIX_TRACE_LOOP ? EXTRACT_LOG_LOOP : EXTRACT_LOG_UNTIL_FULL;
     options.section_bytes = (uint32_t)(bytes < most ? bytes : most);
     uint64_t sections = attr->log_size / options.section_bytes;
-    sections = sections < SECTIONS_MOST ? sections : SECTIONS_MOST;
+    sections = sections < MAX_SECTIONS ? sections : MAX_SECTIONS;
     options.limit = (sections > SECTIONS ? sections + 1 : SECTIONS) * options.section_bytes;
     return options;
 }
@@ -164,9 +164,9 @@ int posix_log_put_ring(struct posix_trace *trace)
     if (posix_at(&ring, trace->target->memory, NULL, address, NULL))
         return EIO;
     int error = note_put(log, extract_log_put_ring(log->writer, &ring, NULL), EXTRACT_LOG_RING,
-                         LOG_RING_MOST);
+                         LOG_MAX_RING);
     if (!error && posix_stream_read(&stream, ring.header, sizeof ring.header))
-        log->told = (struct posix_era){trace->generation, stream.generation};
+        log->told = (struct posix_generation){trace->generation, stream.generation};
     return error;
 }
 
@@ -251,7 +251,7 @@ int posix_log_put_facts(struct posix_trace *trace, const struct posix_trace_stat
                         bool final)
 {
     uint8_t payload[LOG_ATTRIBUTES];
-    struct posix_log_facts facts = {.status = *status, .final = final};
+    struct posix_log_settings facts = {.status = *status, .final = final};
     const struct extract_log_block block = {.type = EXTRACT_LOG_ATTRIBUTES,
                                             .length = sizeof payload};
     int error = posix_ring_attr(trace, &facts.attr);
@@ -328,8 +328,8 @@ static int end_log(struct posix_trace *trace)
 {
     static const uint32_t by_itself = 1;
     struct posix_log *log = trace->log;
-    uint8_t bytes[MADE_MOST];
-    if (log->last != POSIX_ID_STOP && log->used < LOG_BLOCK_ROOM - MADE_MOST)
+    uint8_t bytes[MAX_MADE];
+    if (log->last != POSIX_ID_STOP && log->used < LOG_BLOCK_ROOM - MAX_MADE)
         append(
             log, bytes,
             make_record(bytes, &trace->reader.block.layout, POSIX_ID_STOP, log->stamp, &by_itself),
@@ -380,7 +380,7 @@ int posix_log_take(struct posix_trace *trace, const struct posix_record *record,
 int posix_log_make(struct posix_trace *trace, trace_event_id_t id, uint64_t stamp,
                    const uint32_t *number)
 {
-    uint8_t bytes[MADE_MOST];
+    uint8_t bytes[MAX_MADE];
     uint32_t length = make_record(bytes, &trace->reader.block.layout, id, stamp, number);
     if (trace->wants.filter.ringside_words[0] >> id & 1 || trace->log->full)
         return 0;

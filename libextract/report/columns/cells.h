@@ -7,47 +7,48 @@
 #include "report/columns/columns.h"
 
 // Text in a column: cut, or with blanks behind it.
-static inline void cell_text(struct pen *pen, const char *bytes, size_t length, unsigned columns,
-                             unsigned width)
+static inline void cell_text(struct text_writer *writer, const char *bytes, size_t length,
+                             unsigned columns, unsigned width)
 {
     size_t end = length;
     if (columns > width)
         for (end = 0, columns = 0; columns < width || (bytes[end] & 0xC0) == 0x80; end++)
             columns += (bytes[end] & 0xC0) != 0x80;
-    pen_copy(pen, bytes, end);
-    pen_pad(pen, width - columns);
+    text_writer_copy(writer, bytes, end);
+    text_writer_pad(writer, width - columns);
 }
 
-static inline void cell_priority(struct pen *pen, const struct extract_event *event, unsigned width)
+static inline void cell_priority(struct text_writer *writer, const struct extract_event *event,
+                                 unsigned width)
 {
-    char *start = pen->at;
+    char *start = writer->at;
     if (report_has_priority(event))
-        pen_dec(pen, event->priority);
+        text_writer_dec(writer, event->priority);
     else
-        pen_char(pen, '-');
+        text_writer_char(writer, '-');
     if (report_has_threshold(event) && event->threshold != event->priority) {
-        pen_char(pen, '/');
-        pen_dec(pen, event->threshold);
+        text_writer_char(writer, '/');
+        text_writer_dec(writer, event->threshold);
     }
-    unsigned used = (unsigned)(pen->at - start);
-    pen_pad(pen, width > used ? width - used : 0);
+    unsigned used = (unsigned)(writer->at - start);
+    text_writer_pad(writer, width > used ? width - used : 0);
 }
 
-static inline void cell_address(struct pen *pen, uint64_t address, unsigned width)
+static inline void cell_address(struct text_writer *writer, uint64_t address, unsigned width)
 {
     unsigned used = 2 + (67u - (unsigned)__builtin_clzll(address | 1)) / 4;
-    pen_pad(pen, width > used ? width - used : 0);
-    pen_hex(pen, address);
+    text_writer_pad(writer, width > used ? width - used : 0);
+    text_writer_hex(writer, address);
 }
 
 // Numbers of processes and threads: addresses, mostly.
-static inline void cell_number(const struct layout *layout, struct pen *pen, uint64_t number,
-                               unsigned width)
+static inline void cell_number(const struct layout *layout, struct text_writer *writer,
+                               uint64_t number, unsigned width)
 {
     if (layout->columns.compat)
-        pen_dec_right(pen, number, width);
+        text_writer_dec_right(writer, number, width);
     else
-        cell_address(pen, number, width);
+        cell_address(writer, number, width);
 }
 
 // A number with decimals, and a sign when it is below 0. It is written to `at`, and its end is
@@ -55,19 +56,19 @@ static inline void cell_number(const struct layout *layout, struct pen *pen, uin
 static inline char *cell_decimals(char *at, bool minus, uint64_t whole, uint32_t rest,
                                   unsigned decimals, unsigned width)
 {
-    struct pen pen = {NULL, at, NULL};
-    unsigned digits = pen_digits(whole), used = digits + minus + decimals + 1;
-    pen_pad(&pen, width > used ? width - used : 0);
+    struct text_writer writer = {NULL, at, NULL};
+    unsigned digits = text_writer_digits(whole), used = digits + minus + decimals + 1;
+    text_writer_pad(&writer, width > used ? width - used : 0);
     if (minus)
-        pen_char(&pen, '-');
-    pen_fixed(&pen, whole, digits);
-    pen_char(&pen, '.');
-    pen_fixed(&pen, rest, decimals);
-    return pen.at;
+        text_writer_char(&writer, '-');
+    text_writer_fixed(&writer, whole, digits);
+    text_writer_char(&writer, '.');
+    text_writer_fixed(&writer, rest, decimals);
+    return writer.at;
 }
 
 // Seconds in smaller units, of which the last ones are not to be had beyond 2^64.
-static inline uint64_t cell_units(struct pen_seconds time, uint32_t units)
+static inline uint64_t cell_units(struct text_writer_seconds time, uint32_t units)
 {
     uint64_t whole;
     if (__builtin_mul_overflow(time.whole, units, &whole) ||
@@ -76,32 +77,34 @@ static inline uint64_t cell_units(struct pen_seconds time, uint32_t units)
     return whole;
 }
 
-static inline void cell_elapsed(const struct layout *layout, struct pen *pen, uint64_t ticks)
+static inline void cell_elapsed(const struct layout *layout, struct text_writer *writer,
+                                uint64_t ticks)
 {
     if (!layout->hz) {
-        pen_dec_right(pen, ticks, layout->elapsed);
+        text_writer_dec_right(writer, ticks, layout->elapsed);
         return;
     }
-    struct pen_seconds time = pen_split(ticks, layout->hz);
+    struct text_writer_seconds time = text_writer_split(ticks, layout->hz);
     if (layout->columns.times == EXTRACT_TIMES_FULL)
-        pen->at = cell_decimals(pen->at, false, time.whole, time.nano, 9, layout->elapsed);
+        writer->at = cell_decimals(writer->at, false, time.whole, time.nano, 9, layout->elapsed);
     else if (layout->columns.times == EXTRACT_TIMES_SHORT)
-        pen->at = cell_decimals(pen->at, false, time.whole, time.nano / 1000, 6, layout->elapsed);
+        writer->at =
+            cell_decimals(writer->at, false, time.whole, time.nano / 1000, 6, layout->elapsed);
     else
-        pen->at = cell_decimals(pen->at, false, cell_units(time, 1000000), time.nano % 1000, 3,
-                                layout->elapsed);
+        writer->at = cell_decimals(writer->at, false, cell_units(time, 1000000), time.nano % 1000,
+                                   3, layout->elapsed);
 }
 
-static inline void cell_unknown(struct pen *pen, unsigned width)
+static inline void cell_unknown(struct text_writer *writer, unsigned width)
 {
-    pen_pad(pen, width - 1);
-    pen_char(pen, '-');
+    text_writer_pad(writer, width - 1);
+    text_writer_char(writer, '-');
 }
 
-static inline void cell_gap(const struct layout *layout, struct pen *pen)
+static inline void cell_gap(const struct layout *layout, struct text_writer *writer)
 {
-    memcpy(pen->at, "  ", 2);
-    pen->at += layout->gap;
+    memcpy(writer->at, "  ", 2);
+    writer->at += layout->gap;
 }
 
 #endif

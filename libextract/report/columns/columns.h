@@ -4,8 +4,8 @@
 #ifndef EXTRACT_REPORT_COLUMNS_COLUMNS_H
 #define EXTRACT_REPORT_COLUMNS_COLUMNS_H
 
-#include "report/columns/adapt.h"
-#include "report/room.h"
+#include "report/columns/entry_builder.h"
+#include "report/internal.h"
 #include <extract/report.h>
 
 enum { LAYOUT_LEVEL = 8 }; // from one of the columns APPL, SYSCALL, KERNEL, INTERRUPT to the next
@@ -29,8 +29,8 @@ struct layout_needs {
 };
 
 // survey.c: looks at the events of a view.
-void layout_survey(struct layout_needs *needs, const struct extract_columns *columns,
-                   const struct extract_view *view, struct adaptor *adaptor);
+void layout_find_widths(struct layout_needs *needs, const struct extract_columns *columns,
+                        const struct extract_view *view, struct entry_builder *builder);
 // layout.c: where the columns stand; their heads.
 void layout_open(struct layout *layout, const struct extract_columns *columns, uint64_t hz,
                  const struct layout_needs *needs);
@@ -55,7 +55,7 @@ enum extract_code columns_events(struct extract_text *text, const struct extract
 enum extract_code columns_histogram(struct extract_text *text, const struct extract_view *view,
                                     const struct extract_trace *trace,
                                     const struct extract_report_options *options,
-                                    struct adaptor *adaptor,
+                                    struct entry_builder *builder,
                                     struct extract_report_outcome *outcome);
 
 #endif

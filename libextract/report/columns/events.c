@@ -2,28 +2,28 @@
 // report/columns: the events of a view as trcrpt prints them. In: a view, whose first events are
 // looked at for the widths of columns before all are printed; templates. Out: lines of text.
 #include "report/columns/cells.h"
-#include "events/room.h"
+#include "events/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
     PREFIX_ROOM = 2048, // more than all columns in front of the text together
     FLAG_ROOM = 160,
-    CELL_MOST = 128, // bytes of a cell that has room
+    MAX_CELL = 128, // bytes of a cell that has room
     // Of a report of a stream that goes on:
     SEQ_WIDTH = 7,
     EXEC_WIDTH = 16,
-    SECONDS_MOST = 99999, // that columns have room for
-    DELTA_MOST = 9        // seconds between two events, likewise
+    MAX_SECONDS = 99999, // that columns have room for
+    MAX_DELTA = 9        // seconds between two events, likewise
 };
 
 // A report under way.
-struct paper {
-    struct pen pen;
+struct text_report {
+    struct text_writer writer;
     struct layout layout;
     const struct extract_report_options *options;
     struct extract_report_outcome *outcome;
-    struct adaptor *adaptor;
+    struct entry_builder *builder;
     struct extract_formatter *formatter;
     const struct extract_trace *trace;
     struct extract_text scratch; // for a cell that is being made
@@ -39,295 +39,300 @@ struct paper {
     struct extract_text payload; // its data, which a reader's next step may take away
 };
 
-static bool fail(struct paper *paper)
+static bool fail(struct text_report *report)
 {
-    paper->pen.text->code = EXTRACT_NOMEM;
+    report->writer.text->code = EXTRACT_NOMEM;
     return false;
 }
 
 // ---- the columns in front of the text ----
 
-static inline void put_exec(const struct paper *paper, struct pen *pen)
+static inline void put_exec(const struct text_report *report, struct text_writer *writer)
 {
-    const struct adaptor_text who = paper->adaptor->who;
-    unsigned width = paper->layout.exec;
-    if (who.columns > width || who.length > CELL_MOST) {
-        cell_text(pen, who.bytes, who.length, who.columns, width);
+    const struct entry_builder_text who = report->builder->who;
+    unsigned width = report->layout.exec;
+    if (who.columns > width || who.length > MAX_CELL) {
+        cell_text(writer, who.bytes, who.length, who.columns, width);
         return;
     }
-    pen_piece(pen, who.bytes, who.length);
-    pen_pad(pen, width - who.columns);
+    text_writer_piece(writer, who.bytes, who.length);
+    text_writer_pad(writer, width - who.columns);
 }
 
-static bool put_word(struct paper *paper, struct pen *pen, const char *word, unsigned width)
+static bool put_word(struct text_report *report, struct text_writer *writer, const char *word,
+                     unsigned width)
 {
-    struct extract_text *cell = &paper->scratch;
+    struct extract_text *cell = &report->scratch;
     cell->used = 0;
     extract_text_escaped(cell, word ? word : "");
     extract_text_putc(cell, 0);
     if (cell->code)
-        return fail(paper);
-    cell_text(pen, cell->data, cell->used - 1, (unsigned)extract_text_columns(cell->data), width);
+        return fail(report);
+    cell_text(writer, cell->data, cell->used - 1, (unsigned)extract_text_columns(cell->data),
+              width);
     return true;
 }
 
-static inline void put_delta(const struct paper *paper, struct pen *pen, uint64_t ticks)
+static inline void put_delta(const struct text_report *report, struct text_writer *writer,
+                             uint64_t ticks)
 {
-    const struct layout *layout = &paper->layout;
-    uint64_t last = paper->first ? ticks : paper->last_ticks;
+    const struct layout *layout = &report->layout;
+    uint64_t last = report->first ? ticks : report->last_ticks;
     bool back = ticks < last;
     uint64_t step = back ? last - ticks : ticks - last;
     if (!layout->hz) {
-        unsigned digits = pen_digits(step), used = digits + back;
-        pen_pad(pen, layout->delta > used ? layout->delta - used : 0);
+        unsigned digits = text_writer_digits(step), used = digits + back;
+        text_writer_pad(writer, layout->delta > used ? layout->delta - used : 0);
         if (back)
-            pen_char(pen, '-');
-        pen_fixed(pen, step, digits);
+            text_writer_char(writer, '-');
+        text_writer_fixed(writer, step, digits);
         return;
     }
-    struct pen_seconds time = pen_split(step, layout->hz);
+    struct text_writer_seconds time = text_writer_split(step, layout->hz);
     if (layout->columns.times == EXTRACT_TIMES_FULL)
-        pen->at = cell_decimals(pen->at, back, cell_units(time, 1000), time.nano % 1000000, 6,
-                                layout->delta);
+        writer->at = cell_decimals(writer->at, back, cell_units(time, 1000), time.nano % 1000000, 6,
+                                   layout->delta);
     else
-        pen->at = cell_decimals(pen->at, back, cell_units(time, 1000000), time.nano % 1000, 3,
-                                layout->delta);
+        writer->at = cell_decimals(writer->at, back, cell_units(time, 1000000), time.nano % 1000, 3,
+                                   layout->delta);
 }
 
 // Columns that few reports have.
-static bool put_rare(struct paper *paper, struct pen *pen, const struct extract_event *event)
+static bool put_rare(struct text_report *report, struct text_writer *writer,
+                     const struct extract_event *event)
 {
-    const struct layout *layout = &paper->layout;
+    const struct layout *layout = &report->layout;
     if (layout->filename) {
-        if (!put_word(paper, pen, paper->file, layout->filename))
+        if (!put_word(report, writer, report->file, layout->filename))
             return false;
-        cell_gap(layout, pen);
+        cell_gap(layout, writer);
     }
     if (layout->cpu) {
-        pen_dec_right(pen, event->core, layout->cpu);
-        cell_gap(layout, pen);
+        text_writer_dec_right(writer, event->core, layout->cpu);
+        cell_gap(layout, writer);
     }
     if (layout->pid) {
-        cell_number(layout, pen, paper->pid, layout->pid);
-        cell_gap(layout, pen);
+        cell_number(layout, writer, report->pid, layout->pid);
+        cell_gap(layout, writer);
     }
     if (layout->tid) {
-        cell_number(layout, pen, paper->tid, layout->tid);
-        cell_gap(layout, pen);
+        cell_number(layout, writer, report->tid, layout->tid);
+        cell_gap(layout, writer);
     }
     if (layout->prio) {
-        cell_priority(pen, event, layout->prio);
-        cell_gap(layout, pen);
+        cell_priority(writer, event, layout->prio);
+        cell_gap(layout, writer);
     }
     if (layout->interrupt) {
-        pen_char(pen, event->context == EXTRACT_ISR ? '1' : ' ');
-        cell_gap(layout, pen);
+        text_writer_char(writer, event->context == EXTRACT_ISR ? '1' : ' ');
+        cell_gap(layout, writer);
     }
     if (layout->svc) {
-        if (!put_word(paper, pen, paper->svc, layout->svc))
+        if (!put_word(report, writer, report->svc, layout->svc))
             return false;
-        cell_gap(layout, pen);
+        cell_gap(layout, writer);
     }
     return true;
 }
 
-static inline void put_id(const struct paper *paper, struct pen *pen,
+static inline void put_id(const struct text_report *report, struct text_writer *writer,
                           const struct extract_event *event)
 {
-    unsigned used = adaptor_id(paper->adaptor, event, pen->at);
-    pen->at += used;
-    pen_pad(pen, used < paper->layout.id ? paper->layout.id - used : 0);
+    unsigned used = entry_builder_id(report->builder, event, writer->at);
+    writer->at += used;
+    text_writer_pad(writer, used < report->layout.id ? report->layout.id - used : 0);
 }
 
 // The pen is the paper's own, held in registers meanwhile.
-static inline bool put_prefix(struct paper *paper, struct pen *pen,
+static inline bool put_prefix(struct text_report *report, struct text_writer *writer,
                               const struct extract_event *event)
 {
-    const struct layout *layout = &paper->layout;
+    const struct layout *layout = &report->layout;
     if (layout->seq) {
-        pen_dec_right(pen, event->seq, layout->seq);
-        cell_gap(layout, pen);
+        text_writer_dec_right(writer, event->seq, layout->seq);
+        cell_gap(layout, writer);
     }
     if (layout->id) {
-        put_id(paper, pen, event);
-        cell_gap(layout, pen);
+        put_id(report, writer, event);
+        cell_gap(layout, writer);
     }
     if (layout->exec) {
-        put_exec(paper, pen);
-        cell_gap(layout, pen);
+        put_exec(report, writer);
+        cell_gap(layout, writer);
     }
     if (layout->rare) {
-        paper->pen.at = pen->at;
-        if (!put_rare(paper, &paper->pen, event))
+        report->writer.at = writer->at;
+        if (!put_rare(report, &report->writer, event))
             return false;
-        pen->at = paper->pen.at;
+        writer->at = report->writer.at;
     }
     bool is_untimed = event->flags & EXTRACT_FLAG_UNTIMED;
     if (layout->elapsed) {
         if (is_untimed)
-            cell_unknown(pen, layout->elapsed);
+            cell_unknown(writer, layout->elapsed);
         else
-            cell_elapsed(layout, pen, event->ticks);
-        cell_gap(layout, pen);
+            cell_elapsed(layout, writer, event->ticks);
+        cell_gap(layout, writer);
     }
     if (layout->delta) {
         if (is_untimed)
-            cell_unknown(pen, layout->delta);
+            cell_unknown(writer, layout->delta);
         else
-            put_delta(paper, pen, event->ticks);
-        cell_gap(layout, pen);
+            put_delta(report, writer, event->ticks);
+        cell_gap(layout, writer);
     }
     return true;
 }
 
 // ---- events ----
 
-static void put_flags(struct pen *pen, bool color, uint8_t flags)
+static void put_flags(struct text_writer *writer, bool color, uint8_t flags)
 {
-    PEN_LITERAL(pen, " ");
+    PEN_LITERAL(writer, " ");
     if (color)
-        PEN_LITERAL(pen, "\x1b[31m");
+        PEN_LITERAL(writer, "\x1b[31m");
     if (flags & EXTRACT_FLAG_PROVISIONAL)
-        PEN_LITERAL(pen, " [provisional]");
+        PEN_LITERAL(writer, " [provisional]");
     if (flags & EXTRACT_FLAG_GAP)
-        PEN_LITERAL(pen, " [gap]");
+        PEN_LITERAL(writer, " [gap]");
     if (flags & EXTRACT_FLAG_BACKWARDS)
-        PEN_LITERAL(pen, " [backwards]");
+        PEN_LITERAL(writer, " [backwards]");
     if (color)
-        PEN_LITERAL(pen, "\x1b[0m");
+        PEN_LITERAL(writer, "\x1b[0m");
 }
 
-static void put_heads(struct paper *paper)
+static void put_heads(struct text_report *report)
 {
-    pen_close(&paper->pen);
-    paper->lines = layout_heads(&paper->layout, paper->options->color, paper->pen.text);
-    paper->begun = false;
-    pen_open(&paper->pen, paper->pen.text);
+    text_writer_close(&report->writer);
+    report->lines = layout_heads(&report->layout, report->options->color, report->writer.text);
+    report->begun = false;
+    text_writer_open(&report->writer, report->writer.text);
 }
 
 // A page ends in front of an event that has no room on it, but not before it has one.
-static void turn_page(struct paper *paper, const struct extract_outcome *said)
+static void turn_page(struct text_report *report, const struct extract_outcome *said)
 {
-    unsigned lines = 1u + paper->layout.columns.two_lines;
+    unsigned lines = 1u + report->layout.columns.two_lines;
     for (const char *at = said->text, *end = at + said->length;
          at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
         lines++;
-    if (paper->begun && paper->lines + lines > paper->layout.columns.page_lines &&
-        pen_need(&paper->pen, 1)) {
-        pen_char(&paper->pen, '\n');
-        put_heads(paper);
+    if (report->begun && report->lines + lines > report->layout.columns.page_lines &&
+        text_writer_need(&report->writer, 1)) {
+        text_writer_char(&report->writer, '\n');
+        put_heads(report);
     }
-    paper->lines += lines;
-    paper->begun = true;
+    report->lines += lines;
+    report->begun = true;
 }
 
 // The blanks in front of the text, which stands on a line of its own in some layouts.
-static inline void put_indent(const struct layout *layout, struct pen *pen, const char *start,
-                              enum extract_class level, bool empty)
+static inline void put_indent(const struct layout *layout, struct text_writer *writer,
+                              const char *start, enum extract_class level, bool empty)
 {
     if (!empty && !layout->columns.two_lines) {
-        pen_pad(pen, layout->indent + LAYOUT_LEVEL * (unsigned)level);
+        text_writer_pad(writer, layout->indent + LAYOUT_LEVEL * (unsigned)level);
         return;
     }
-    while (pen->at > start && pen->at[-1] == ' ') // no line ends in blanks
-        pen->at--;
+    while (writer->at > start && writer->at[-1] == ' ') // no line ends in blanks
+        writer->at--;
     if (empty)
         return;
-    pen_char(pen, '\n');
-    pen_pad(pen, layout_level(layout, level));
+    text_writer_char(writer, '\n');
+    text_writer_pad(writer, layout_level(layout, level));
 }
 
-static bool put_line(struct paper *paper, const struct extract_event *event,
+static bool put_line(struct text_report *report, const struct extract_event *event,
                      enum extract_class level, const struct extract_outcome *said)
 {
-    const struct layout *layout = &paper->layout;
+    const struct layout *layout = &report->layout;
 
-    if (!pen_need(&paper->pen, PREFIX_ROOM + said->length + FLAG_ROOM))
+    if (!text_writer_need(&report->writer, PREFIX_ROOM + said->length + FLAG_ROOM))
         return false;
-    struct pen pen = paper->pen;
-    const char *start = pen.at;
-    if (!put_prefix(paper, &pen, event))
+    struct text_writer writer = report->writer;
+    const char *start = writer.at;
+    if (!put_prefix(report, &writer, event))
         return false;
-    put_indent(layout, &pen, start, level, !said->length);
-    pen_copy(&pen, said->text, said->length);
+    put_indent(layout, &writer, start, level, !said->length);
+    text_writer_copy(&writer, said->text, said->length);
     uint8_t flags = event->flags & (uint8_t)~EXTRACT_FLAG_UNTIMED;
     if (flags && !layout->columns.compat)
-        put_flags(&pen, paper->options->color, flags);
-    pen_char(&pen, '\n');
-    paper->pen.at = pen.at;
+        put_flags(&writer, report->options->color, flags);
+    text_writer_char(&writer, '\n');
+    report->writer.at = writer.at;
     return true;
 }
 
-static void note_fault(struct paper *paper, const struct extract_event *event, const char *fault)
+static void note_fault(struct text_report *report, const struct extract_event *event,
+                       const char *fault)
 {
-    struct extract_report_outcome *outcome = paper->outcome;
+    struct extract_report_outcome *outcome = report->outcome;
     if (outcome->faults++)
         return;
     snprintf(outcome->fault, sizeof outcome->fault, "%s", fault ? fault : "");
     outcome->fault_seq = event->seq;
-    adaptor_id(paper->adaptor, event, outcome->fault_hook);
+    entry_builder_id(report->builder, event, outcome->fault_hook);
 }
 
-static void say(struct paper *paper, const struct extract_event *event, unsigned level,
+static void say(struct text_report *report, const struct extract_event *event, unsigned level,
                 const struct extract_entry *entry, const struct extract_template *chosen,
                 struct extract_outcome *said)
 {
-    if (chosen || !adaptor_describe(paper->adaptor, event, said))
-        extract_formatter_run(paper->formatter, chosen, entry, level, true, said);
+    if (chosen || !entry_builder_describe(report->builder, event, said))
+        extract_formatter_run(report->formatter, chosen, entry, level, true, said);
 }
 
 // Behind the text of an event stands that of the one that it speaks of.
-static void say_inner(struct paper *paper, const struct extract_event *inner, unsigned level,
+static void say_inner(struct text_report *report, const struct extract_event *inner, unsigned level,
                       struct extract_outcome *said)
 {
     const struct extract_template *chosen;
-    struct extract_text *joined = &paper->joined;
+    struct extract_text *joined = &report->joined;
     struct extract_outcome more;
     joined->used = 0;
     extract_text_put(joined, said->text, said->length);
-    const struct extract_entry *entry = adaptor_take(paper->adaptor, inner, &chosen);
-    say(paper, inner, level, entry, chosen, &more);
+    const struct extract_entry *entry = entry_builder_take(report->builder, inner, &chosen);
+    say(report, inner, level, entry, chosen, &more);
     extract_text_put(joined, more.text, more.length);
-    paper->adaptor->failed |= joined->code != EXTRACT_OK;
+    report->builder->failed |= joined->code != EXTRACT_OK;
     said->text = joined->data;
     said->length = joined->used;
 }
 
 // False: the report ends here.
-static bool put_event(struct paper *paper, const struct extract_event *event)
+static bool put_event(struct text_report *report, const struct extract_event *event)
 {
-    const struct layout *layout = &paper->layout;
+    const struct layout *layout = &report->layout;
     const struct extract_template *chosen;
     struct extract_outcome said;
     struct extract_event inner;
 
-    const struct extract_entry *entry = adaptor_take(paper->adaptor, event, &chosen);
+    const struct extract_entry *entry = entry_builder_take(report->builder, event, &chosen);
     enum extract_class level = chosen ? chosen->level : event->type->class_;
-    paper->pid = entry->pid;
-    paper->tid = entry->tid;
-    paper->svc = entry->svc;
-    say(paper, event, layout_level(layout, level), entry, chosen, &said);
-    if (extract_trace_inner(paper->trace, event, &inner)) {
-        say_inner(paper, &inner, layout_level(layout, level), &said);
-        adaptor_take(paper->adaptor, event, &chosen);
+    report->pid = entry->pid;
+    report->tid = entry->tid;
+    report->svc = entry->svc;
+    say(report, event, layout_level(layout, level), entry, chosen, &said);
+    if (extract_trace_inner(report->trace, event, &inner)) {
+        say_inner(report, &inner, layout_level(layout, level), &said);
+        entry_builder_take(report->builder, event, &chosen);
     }
     if (said.ending == EXTRACT_ENDS_FAULT)
-        note_fault(paper, event, said.fault);
+        note_fault(report, event, said.fault);
     if (said.ending == EXTRACT_ENDS_SKIP) {
-        paper->outcome->skipped++;
+        report->outcome->skipped++;
         return true;
     }
-    if (layout->columns.page_lines && !paper->options->no_header)
-        turn_page(paper, &said);
-    if (paper->adaptor->failed)
-        return fail(paper);
-    if (!put_line(paper, event, level, &said))
+    if (layout->columns.page_lines && !report->options->no_header)
+        turn_page(report, &said);
+    if (report->builder->failed)
+        return fail(report);
+    if (!put_line(report, event, level, &said))
         return false;
-    paper->first = false;
-    paper->last_ticks = event->ticks;
-    paper->outcome->shown++;
-    paper->outcome->stopped = said.ending == EXTRACT_ENDS_STOP;
-    return !paper->outcome->stopped;
+    report->first = false;
+    report->last_ticks = event->ticks;
+    report->outcome->shown++;
+    report->outcome->stopped = said.ending == EXTRACT_ENDS_STOP;
+    return !report->outcome->stopped;
 }
 
 static bool same_words(const struct extract_event *one, const struct extract_event *other)
@@ -340,13 +345,13 @@ static bool same_words(const struct extract_event *one, const struct extract_eve
 }
 
 // Whether an event says what the one in front of it said.
-static bool repeats(struct paper *paper, const struct extract_event *event)
+static bool repeats(struct text_report *report, const struct extract_event *event)
 {
-    struct extract_text *payload = &paper->payload;
-    bool same = same_words(&paper->previous, event) && !extract_event_is_mark(event) &&
+    struct extract_text *payload = &report->payload;
+    bool same = same_words(&report->previous, event) && !extract_event_is_mark(event) &&
                 payload->used == event->data_bytes &&
                 (!payload->used || memcmp(payload->data, event->data, payload->used) == 0);
-    paper->previous = *event;
+    report->previous = *event;
     payload->used = 0;
     extract_text_put(payload, (const char *)event->data, event->data_bytes);
     return same;
@@ -354,16 +359,16 @@ static bool repeats(struct paper *paper, const struct extract_event *event)
 
 static bool print_events(void *context, const struct extract_event *events, size_t count)
 {
-    struct paper *paper = context;
-    const struct extract_report_options *options = paper->options;
-    bool merge = !paper->layout.columns.duplicates;
+    struct text_report *report = context;
+    const struct extract_report_options *options = report->options;
+    bool merge = !report->layout.columns.duplicates;
 
     for (size_t i = 0; i < count; i++) {
-        if (merge && repeats(paper, &events[i]))
-            paper->outcome->merged++;
-        else if (paper->payload.code)
-            return fail(paper);
-        else if (!put_event(paper, &events[i]))
+        if (merge && repeats(report, &events[i]))
+            report->outcome->merged++;
+        else if (report->payload.code)
+            return fail(report);
+        else if (!put_event(report, &events[i]))
             return false;
         if (options->go_on && !options->go_on(options->context)) // a template may take its time
             return false;
@@ -372,60 +377,60 @@ static bool print_events(void *context, const struct extract_event *events, size
 }
 
 // What is still to come is not known: room for what is usual.
-static void fix_widths(struct paper *paper, struct extract_report_part *part)
+static void fix_widths(struct text_report *report, struct extract_report_part *part)
 {
-    uint64_t hz = paper->options->hz;
-    const struct extract_info *info = extract_trace_info(paper->trace);
+    uint64_t hz = report->options->hz;
+    const struct extract_info *info = extract_trace_info(report->trace);
     unsigned address = 2 + 2 * info->word_bytes;
-    struct extract_columns columns = paper->layout.columns;
+    struct extract_columns columns = report->layout.columns;
     struct layout_needs needs = {.seq = SEQ_WIDTH,
                                  .exec = EXEC_WIDTH,
                                  .pid = address,
                                  .tid = address,
                                  .cores = info->cores > 1,
-                                 .ticks = hz * SECONDS_MOST,
-                                 .delta = hz * DELTA_MOST};
-    layout_open(&paper->layout, &columns, hz, &needs);
+                                 .ticks = hz * MAX_SECONDS,
+                                 .delta = hz * MAX_DELTA};
+    layout_open(&report->layout, &columns, hz, &needs);
     if (part->hz != hz)
         part->heads = false;
     part->hz = hz;
-    paper->first = !part->events;
-    paper->last_ticks = part->last_ticks;
+    report->first = !part->events;
+    report->last_ticks = part->last_ticks;
 }
 
-static void survey_view(struct paper *paper, const struct extract_view *view)
+static void survey_view(struct text_report *report, const struct extract_view *view)
 {
-    const struct extract_columns columns = paper->layout.columns;
+    const struct extract_columns columns = report->layout.columns;
     struct layout_needs needs;
-    layout_survey(&needs, &columns, view, paper->adaptor);
-    layout_open(&paper->layout, &columns, paper->options->hz, &needs);
-    paper->first = true;
+    layout_find_widths(&needs, &columns, view, report->builder);
+    layout_open(&report->layout, &columns, report->options->hz, &needs);
+    report->first = true;
 }
 
-static void print_view(struct paper *paper, const struct extract_view *view)
+static void print_view(struct text_report *report, const struct extract_view *view)
 {
-    struct extract_sink sink = {.events = print_events, .context = paper};
-    struct extract_report_part *part = paper->options->part;
-    bool heads = !paper->options->no_header;
+    struct extract_sink sink = {.events = print_events, .context = report};
+    struct extract_report_part *part = report->options->part;
+    bool heads = !report->options->no_header;
 
     if (part)
-        fix_widths(paper, part);
+        fix_widths(report, part);
     else
-        survey_view(paper, view);
+        survey_view(report, view);
     heads &= !part || !part->heads;
-    if (paper->pen.text->code)
+    if (report->writer.text->code)
         return;
-    if (heads && paper->layout.columns.compat)
-        layout_heading(&paper->layout, paper->trace, paper->pen.text);
-    pen_open(&paper->pen, paper->pen.text);
+    if (heads && report->layout.columns.compat)
+        layout_heading(&report->layout, report->trace, report->writer.text);
+    text_writer_open(&report->writer, report->writer.text);
     if (heads)
-        put_heads(paper);
+        put_heads(report);
     extract_view_run(view, &sink);
-    pen_close(&paper->pen);
+    text_writer_close(&report->writer);
     if (part) {
         part->heads = true;
-        part->events = !paper->first;
-        part->last_ticks = paper->last_ticks;
+        part->events = !report->first;
+        part->last_ticks = report->last_ticks;
     }
 }
 
@@ -435,24 +440,24 @@ static const char *file_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static enum extract_code open_formatter(struct paper *paper,
+static enum extract_code open_formatter(struct text_report *report,
                                         const struct extract_templates *templates,
                                         struct extract_error *error)
 {
-    enum extract_code code = adaptor_open(&paper->adaptor, paper->trace, templates, error);
-    return code
-               ? code
-               : extract_formatter_open(&paper->formatter, templates, &paper->adaptor->host, error);
+    enum extract_code code = entry_builder_open(&report->builder, report->trace, templates, error);
+    return code ? code
+                : extract_formatter_open(&report->formatter, templates, &report->builder->host,
+                                         error);
 }
 
-static void close_paper(struct paper *paper)
+static void close_text_report(struct text_report *report)
 {
-    extract_formatter_close(paper->formatter);
-    adaptor_close(paper->adaptor);
-    extract_text_free(&paper->scratch);
-    extract_text_free(&paper->joined);
-    extract_text_free(&paper->payload);
-    free(paper);
+    extract_formatter_close(report->formatter);
+    entry_builder_close(report->builder);
+    extract_text_free(&report->scratch);
+    extract_text_free(&report->joined);
+    extract_text_free(&report->payload);
+    free(report);
 }
 
 static enum extract_code print_with(struct extract_text *text, const struct extract_view *view,
@@ -461,28 +466,28 @@ static enum extract_code print_with(struct extract_text *text, const struct extr
                                     const struct extract_templates *templates,
                                     struct extract_report_outcome *outcome)
 {
-    struct paper *paper = calloc(1, sizeof *paper);
-    if (!paper)
+    struct text_report *report = calloc(1, sizeof *report);
+    if (!report)
         return text->code = EXTRACT_NOMEM;
-    paper->options = options;
-    paper->outcome = outcome;
-    paper->pen.text = text;
+    report->options = options;
+    report->outcome = outcome;
+    report->writer.text = text;
     if (options->columns)
-        paper->layout.columns = *options->columns;
+        report->layout.columns = *options->columns;
     else
-        extract_columns_init(&paper->layout.columns, false);
-    paper->trace = trace;
-    paper->file = file_of(paper->layout.columns.source);
-    extract_text_init(&paper->scratch, NULL, NULL);
-    extract_text_init(&paper->joined, NULL, NULL);
-    extract_text_init(&paper->payload, NULL, NULL);
-    if (open_formatter(paper, templates, NULL))
+        extract_columns_init(&report->layout.columns, false);
+    report->trace = trace;
+    report->file = file_of(report->layout.columns.source);
+    extract_text_init(&report->scratch, NULL, NULL);
+    extract_text_init(&report->joined, NULL, NULL);
+    extract_text_init(&report->payload, NULL, NULL);
+    if (open_formatter(report, templates, NULL))
         text->code = EXTRACT_NOMEM;
-    else if (paper->layout.columns.histogram)
-        columns_histogram(text, view, trace, options, paper->adaptor, outcome);
+    else if (report->layout.columns.histogram)
+        columns_histogram(text, view, trace, options, report->builder, outcome);
     else
-        print_view(paper, view);
-    close_paper(paper);
+        print_view(report, view);
+    close_text_report(report);
     return text->code;
 }
 
@@ -496,7 +501,7 @@ enum extract_code columns_events(struct extract_text *text, const struct extract
     if (!options->templates) {
         code = extract_templates_open(&shipped, 0, NULL);
         if (!code)
-            code = extract_templates_add_shipped(shipped, extract_trace_info(trace)->format, NULL);
+            code = extract_templates_add_builtin(shipped, extract_trace_info(trace)->format, NULL);
         if (!code)
             code = extract_templates_link(shipped, NULL);
     }

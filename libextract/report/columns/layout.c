@@ -6,7 +6,7 @@
 #include <time.h>
 
 enum {
-    EXEC_MOST = 24, // a longer name is cut
+    MAX_EXEC = 24, // a longer name is cut
     EXEC_COMPAT = 16,
     SVC_WIDTH = 16,
     FILE_WIDTH = 16,
@@ -82,14 +82,14 @@ static unsigned elapsed_columns(const struct layout *layout, uint64_t ticks)
 {
     uint64_t hz = layout->hz;
     if (!hz)
-        return pen_digits(ticks);
+        return text_writer_digits(ticks);
     switch (layout->columns.times) {
     case EXTRACT_TIMES_FULL:
-        return pen_digits(ticks / hz) + NANO_TAIL;
+        return text_writer_digits(ticks / hz) + NANO_TAIL;
     case EXTRACT_TIMES_SHORT:
-        return pen_digits(ticks / hz) + MICRO_TAIL;
+        return text_writer_digits(ticks / hz) + MICRO_TAIL;
     default:
-        return pen_digits(ticks / hz * 1000000) + MILLI_TAIL;
+        return text_writer_digits(ticks / hz * 1000000) + MILLI_TAIL;
     }
 }
 
@@ -97,10 +97,10 @@ static unsigned delta_columns(const struct layout *layout, uint64_t ticks)
 {
     uint64_t hz = layout->hz;
     if (!hz)
-        return pen_digits(ticks);
+        return text_writer_digits(ticks);
     return layout->columns.times == EXTRACT_TIMES_FULL
-               ? pen_digits(ticks / hz * 1000) + MICRO_TAIL
-               : pen_digits(ticks / hz * 1000000) + MILLI_TAIL;
+               ? text_writer_digits(ticks / hz * 1000) + MICRO_TAIL
+               : text_writer_digits(ticks / hz * 1000000) + MILLI_TAIL;
 }
 
 static void set_times(struct layout *layout, const struct layout_needs *needs)
@@ -127,7 +127,7 @@ static unsigned exec_columns(const struct layout *layout, const struct layout_ne
 {
     if (layout->columns.compat)
         return EXEC_COMPAT;
-    return at_least(needs->exec < EXEC_MOST ? needs->exec : EXEC_MOST, "THREAD");
+    return at_least(needs->exec < MAX_EXEC ? needs->exec : MAX_EXEC, "THREAD");
 }
 
 void layout_open(struct layout *layout, const struct extract_columns *columns, uint64_t hz,

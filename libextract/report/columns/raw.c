@@ -7,8 +7,8 @@
 enum {
     CONTROL_WORDS = 16,
     BUFFER_LEAST = 64,
-    BUFFER_MOST = 1 << 28,
-    FRAME_MOST = 0xFFFC, // bytes of a record whose frame holds its length
+    MAX_BUFFER = 1 << 28,
+    MAX_FRAME = 0xFFFC, // bytes of a record whose frame holds its length
     MAGIC = 0x4B4F4F48,
     VERSION = 1,
     STAMP_BITS = 64,
@@ -23,30 +23,32 @@ enum {
     FRAME_CPU = 24 // the lowest bit
 };
 
-struct ream {
-    struct adaptor *adaptor;
+struct raw_report {
+    struct entry_builder *builder;
     struct extract_text records;
     uint32_t count, cpus, flags, lost;
     bool little;
     bool too_long;
 };
 
-static void put_number(struct ream *ream, struct extract_text *out, uint64_t value, unsigned bytes)
+static void put_number(struct raw_report *report, struct extract_text *out, uint64_t value,
+                       unsigned bytes)
 {
     char stored[8];
     for (unsigned i = 0; i < bytes; i++)
-        stored[i] = (char)(value >> 8 * (ream->little ? i : bytes - 1 - i));
+        stored[i] = (char)(value >> 8 * (report->little ? i : bytes - 1 - i));
     extract_text_put(out, stored, bytes);
 }
 
 // Words of an entry, which are big-endian there.
-static void put_words(struct ream *ream, const uint8_t *words, size_t length, unsigned bytes)
+static void put_words(struct raw_report *report, const uint8_t *words, size_t length,
+                      unsigned bytes)
 {
     for (size_t at = 0; at + bytes <= length; at += bytes) {
         uint64_t value = 0;
         for (unsigned i = 0; i < bytes; i++)
             value = value << 8 | words[at + i];
-        put_number(ream, &ream->records, value, bytes);
+        put_number(report, &report->records, value, bytes);
     }
 }
 
@@ -60,89 +62,89 @@ static uint32_t frame_of(const struct extract_event *event, const struct extract
     return frame | (uint32_t)entry->cpu << FRAME_CPU;
 }
 
-static bool put_record(struct ream *ream, const struct extract_event *event)
+static bool put_record(struct raw_report *report, const struct extract_event *event)
 {
     const struct extract_template *chosen;
-    const struct extract_entry *entry = adaptor_take(ream->adaptor, event, &chosen);
+    const struct extract_entry *entry = entry_builder_take(report->builder, event, &chosen);
     unsigned word = entry->bits / 8;
     uint32_t frame = frame_of(event, entry);
     unsigned thread = frame & FRAME_WIDE_THREAD ? 8 : 4;
     size_t words = entry->generic ? 2 * word : entry->length;
     size_t rest = entry->length > words ? entry->length - words : 0, pad = -rest & 3;
     size_t length = 4 + entry->length + pad + thread + 8;
-    bool is_long = length > FRAME_MOST;
+    bool is_long = length > MAX_FRAME;
 
     length += is_long ? 4 : 0;
-    ream->too_long = ream->records.used + length > BUFFER_MOST;
-    if (ream->too_long)
+    report->too_long = report->records.used + length > MAX_BUFFER;
+    if (report->too_long)
         return false;
-    put_number(ream, &ream->records, is_long ? frame : frame | (uint32_t)length, 4);
+    put_number(report, &report->records, is_long ? frame : frame | (uint32_t)length, 4);
     if (is_long)
-        put_number(ream, &ream->records, length, 4);
-    put_words(ream, entry->bytes, words, word);
-    extract_text_put(&ream->records, (const char *)entry->bytes + words, rest);
-    extract_text_pad(&ream->records, 0, pad);
-    put_number(ream, &ream->records, entry->tid, thread);
-    put_number(ream, &ream->records, event->ticks, 8);
-    ream->count++;
-    return !ream->records.code && !ream->adaptor->failed;
+        put_number(report, &report->records, length, 4);
+    put_words(report, entry->bytes, words, word);
+    extract_text_put(&report->records, (const char *)entry->bytes + words, rest);
+    extract_text_pad(&report->records, 0, pad);
+    put_number(report, &report->records, entry->tid, thread);
+    put_number(report, &report->records, event->ticks, 8);
+    report->count++;
+    return !report->records.code && !report->builder->failed;
 }
 
 // What a log says between its entries is no entry; what is lost or damaged there becomes one.
 static bool put_records(void *context, const struct extract_event *events, size_t count)
 {
-    struct ream *ream = context;
+    struct raw_report *report = context;
     for (size_t i = 0; i < count; i++) {
         const struct extract_event *event = &events[i];
         if (extract_event_is_mark(event) && !extract_id_is_loss(event->id))
             continue;
-        if (!put_record(ream, event))
+        if (!put_record(report, event))
             return false;
         bool counted = event->id == EXTRACT_ID_LOST && event->fields > 1;
-        ream->lost += counted ? (uint32_t)event->field[1] : 0;
+        report->lost += counted ? (uint32_t)event->field[1] : 0;
     }
     return true;
 }
 
-static void put_control(struct ream *ream, struct extract_text *text, uint32_t buffer, uint64_t hz,
-                        unsigned word_bytes)
+static void put_control(struct raw_report *report, struct extract_text *text, uint32_t buffer,
+                        uint64_t hz, unsigned word_bytes)
 {
     const uint32_t words[CONTROL_WORDS] = {
         MAGIC,
         VERSION,
         CONTROL_WORDS * 4,
         buffer,
-        ream->flags,
+        report->flags,
         hz <= UINT32_MAX ? (uint32_t)hz : 0,
         STAMP_BITS,
-        (uint32_t)ream->records.used,
+        (uint32_t)report->records.used,
         0,
-        ream->count,
-        ream->lost,
+        report->count,
+        report->lost,
         0,
         word_bytes,
-        ream->cpus,
+        report->cpus,
     };
     for (unsigned i = 0; i < CONTROL_WORDS; i++)
-        put_number(ream, text, words[i], 4);
+        put_number(report, text, words[i], 4);
 }
 
-static enum extract_code put_file(struct ream *ream, struct extract_text *text,
+static enum extract_code put_file(struct raw_report *report, struct extract_text *text,
                                   const struct extract_info *info, uint64_t hz,
                                   struct extract_error *error)
 {
     uint32_t buffer = BUFFER_LEAST;
-    if (ream->too_long)
+    if (report->too_long)
         return extract_error_set(error, EXTRACT_LIMIT, "raw entries",
                                  "choose fewer of them, as with --last or -O endtime=",
-                                 "they take more than %d bytes", BUFFER_MOST);
-    if (ream->records.code || ream->adaptor->failed)
+                                 "they take more than %d bytes", MAX_BUFFER);
+    if (report->records.code || report->builder->failed)
         return extract_error_set(error, EXTRACT_NOMEM, "raw entries", NULL, "out of memory");
-    while (buffer < ream->records.used)
+    while (buffer < report->records.used)
         buffer *= 2;
-    put_control(ream, text, buffer, hz, info->word_bytes == 8 ? 8 : 4);
-    extract_text_put(text, ream->records.data, ream->records.used);
-    extract_text_pad(text, 0, buffer - ream->records.used);
+    put_control(report, text, buffer, hz, info->word_bytes == 8 ? 8 : 4);
+    extract_text_put(text, report->records.data, report->records.used);
+    extract_text_pad(text, 0, buffer - report->records.used);
     return text->code;
 }
 
@@ -152,18 +154,18 @@ enum extract_code extract_export_hooks(struct extract_text *text, const struct e
 {
     const struct extract_info *info = extract_trace_info(trace);
     bool told = info->cores_from > EXTRACT_CORES_SEEN; // by what knows of all cores
-    struct ream ream = {.cpus = info->cores ? info->cores : 1,
-                        .flags = told ? 0 : CPUS_SEEN,
-                        .little = info->byte_order == EXTRACT_LITTLE};
-    struct extract_sink sink = {.events = put_records, .context = &ream};
-    enum extract_code code = adaptor_open(&ream.adaptor, trace, NULL, error);
+    struct raw_report report = {.cpus = info->cores ? info->cores : 1,
+                                .flags = told ? 0 : CPUS_SEEN,
+                                .little = info->byte_order == EXTRACT_LITTLE};
+    struct extract_sink sink = {.events = put_records, .context = &report};
+    enum extract_code code = entry_builder_open(&report.builder, trace, NULL, error);
 
     if (code)
         return code;
-    extract_text_init(&ream.records, NULL, NULL);
+    extract_text_init(&report.records, NULL, NULL);
     extract_view_run(view, &sink);
-    code = put_file(&ream, text, info, hz, error);
-    extract_text_free(&ream.records);
-    adaptor_close(ream.adaptor);
+    code = put_file(&report, text, info, hz, error);
+    extract_text_free(&report.records);
+    entry_builder_close(report.builder);
     return code;
 }

@@ -319,7 +319,7 @@ static void name_column(struct chart *chart, struct chart_column *column)
     else if (column->address == CHART_TIMERS)
         extract_text_puts(texts, "timers");
     else
-        naming_put(&chart->naming, EXTRACT_KIND_OBJECT, column->address, texts);
+        value_names_put(&chart->naming, EXTRACT_KIND_OBJECT, column->address, texts);
     extract_text_putc(texts, 0);
 }
 
@@ -348,7 +348,7 @@ static bool find_columns(struct chart *chart)
 static void put_signal(struct chart *chart, const struct chart_row *row, struct extract_text *text)
 {
     if (row->signal_known)
-        naming_put(&chart->naming, EXTRACT_KIND_SIGNAL, row->value, text);
+        value_names_put(&chart->naming, EXTRACT_KIND_SIGNAL, row->value, text);
 }
 
 static void put_loss(const struct chart_row *row, struct extract_text *text)
@@ -365,7 +365,7 @@ static void put_band(struct chart *chart, const struct chart_row *row, struct ex
     extract_text_puts(text, row->type ? row->type->name : "the target was restarted");
     if (row->type && row->value) {
         extract_text_puts(text, ": ");
-        naming_put(&chart->naming, EXTRACT_KIND_OBJECT, row->value, text);
+        value_names_put(&chart->naming, EXTRACT_KIND_OBJECT, row->value, text);
     }
 }
 
@@ -374,10 +374,10 @@ void chart_put_label(struct chart *chart, const struct chart_row *row, struct ex
     chart->naming.seq = row->seq;
     switch (row->kind) {
     case CHART_SYNCHRONOUS:
-        naming_put(&chart->naming, EXTRACT_KIND_CODE, row->value, text);
+        value_names_put(&chart->naming, EXTRACT_KIND_CODE, row->value, text);
         break;
     case CHART_STATE:
-        naming_put(&chart->naming, EXTRACT_KIND_OBJECT, row->value, text);
+        value_names_put(&chart->naming, EXTRACT_KIND_OBJECT, row->value, text);
         break;
     case CHART_NOTE:
         extract_text_puts(text, row->type->name);
@@ -407,7 +407,7 @@ void chart_put_time(const struct chart *chart, uint64_t ticks, struct extract_te
         extract_text_dec(text, ticks);
         return;
     }
-    struct pen_seconds s = pen_split(ticks, chart->hz);
+    struct text_writer_seconds s = text_writer_split(ticks, chart->hz);
     int decimals = chart->hz <= 1000 ? 3 : chart->hz <= 1000000 ? 6 : 9;
     uint32_t unit = decimals == 3 ? 1000000 : decimals == 6 ? 1000 : 1;
     extract_text_printf(text, "%" PRIu64 ".%0*" PRIu32, s.whole, decimals, s.nano / unit);
@@ -451,7 +451,7 @@ static enum extract_code chart_make(struct chart *chart, const struct extract_vi
     *chart = (struct chart){.hz = hz};
     for (unsigned i = 0; i < rkh->layouts; i++)
         chart->timed |= rkh->layout[i].value[EXTRACT_RKH_TS] != 0;
-    naming_init(&chart->naming, trace);
+    value_names_init(&chart->naming, trace);
     extract_text_init(&chart->texts, NULL, NULL);
     bool fits = extract_map_init(&chart->by_address, 0) && collect(chart, view);
     return fits && find_columns(chart) ? EXTRACT_OK : EXTRACT_NOMEM;
@@ -459,7 +459,7 @@ static enum extract_code chart_make(struct chart *chart, const struct extract_vi
 
 static void chart_free(struct chart *chart)
 {
-    naming_free(&chart->naming);
+    value_names_free(&chart->naming);
     extract_text_free(&chart->texts);
     extract_map_free(&chart->by_address);
     free(chart->rows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: the figures as JSON (RFC 8259). In: struct rkh_study. Out: one object.
+// report/rkh: the figures as JSON (RFC 8259). In: struct rkh_analysis. Out: one object.
 #include "report/rkh/rkh_report.h"
 
 // A list of objects under way.
@@ -34,7 +34,7 @@ static void list_close(struct list *list)
 static void put_name(struct rkh_figures *figures, struct facts *facts, const char *key,
                      enum extract_kind kind, uint64_t value)
 {
-    const char *name = naming_find(&figures->naming, kind, value);
+    const char *name = value_names_find(&figures->naming, kind, value);
     if (figures->naming.raw.code)
         figures->text->code = figures->naming.raw.code;
     else if (name)
@@ -86,7 +86,7 @@ static void put_percent(struct facts *facts, bool known, uint64_t part, uint64_t
         return;
     }
     facts_key(facts, "percent");
-    sheet_put_percent(facts->text, part, whole);
+    text_table_put_percent(facts->text, part, whole);
 }
 
 // ---- active objects ----
@@ -140,7 +140,7 @@ static void put_states(struct rkh_figures *figures, struct facts *outer, size_t 
 
 static void put_turns(struct rkh_figures *figures, struct facts *outer, size_t of, size_t *at)
 {
-    const struct rkh_study *study = figures->study;
+    const struct rkh_analysis *study = figures->study;
     const struct rkh_object *object = rkh_table_row(&study->objects, of);
     struct list list;
     figures->naming.seq = object->seq;
@@ -294,7 +294,7 @@ static void put_timers(struct rkh_figures *figures, struct facts *outer)
 
 static void put_assertions(struct rkh_figures *figures, struct facts *outer)
 {
-    const struct rkh_study *study = figures->study;
+    const struct rkh_analysis *study = figures->study;
     struct list list;
     list_open(&list, figures, outer, "assertions");
     for (size_t i = 0; i < study->assertion_count && !figures->text->code; i++) {
@@ -309,7 +309,7 @@ static void put_assertions(struct rkh_figures *figures, struct facts *outer)
 
 void rkh_put_json(struct rkh_figures *figures)
 {
-    const struct rkh_study *study = figures->study;
+    const struct rkh_analysis *study = figures->study;
     struct facts facts;
     facts_open(&facts, figures->text, true);
     facts_number(&facts, "events", study->events);

@@ -12,7 +12,7 @@ void rkh_put_mean(struct extract_text *text, const struct rkh_spread *spread)
 
 static void put_facts(struct rkh_figures *figures)
 {
-    const struct rkh_study *study = figures->study;
+    const struct rkh_analysis *study = figures->study;
     struct facts facts;
     facts_open(&facts, figures->text, false);
     facts_number(&facts, "events", study->events);
@@ -49,7 +49,7 @@ static void put_all(struct rkh_figures *figures)
         return;
     }
     put_facts(figures);
-    rkh_put_sheets(figures);
+    rkh_put_text_tables(figures);
     rkh_put_timeline(figures);
     extract_text_putc(figures->text, '\n');
     stats_put_services(figures->text, figures->stats, figures->options);
@@ -60,18 +60,18 @@ enum extract_code rkh_report_stats(struct extract_text *text, const struct extra
                                    const struct extract_report_options *options,
                                    struct extract_error *error)
 {
-    struct rkh_study *study = NULL;
+    struct rkh_analysis *study = NULL;
     struct extract_stats *stats = NULL;
     enum extract_code code = extract_stats_new(&stats, view, trace, error);
     if (!code)
-        code = rkh_study_new(&study, view, trace, error);
+        code = rkh_analysis_new(&study, view, trace, error);
     if (!code) {
         struct rkh_figures figures = {text, study, stats, options, {.trace = NULL}};
-        naming_init(&figures.naming, trace);
+        value_names_init(&figures.naming, trace);
         put_all(&figures);
-        naming_free(&figures.naming);
+        value_names_free(&figures.naming);
     }
-    rkh_study_free(study);
+    rkh_analysis_free(study);
     extract_stats_free(stats);
     return code;
 }

@@ -51,27 +51,27 @@ static void draw(char strip[static STRIP], const struct scale *scale, struct leg
         strip[at++] = letter;
 }
 
-static void put_row(struct rkh_figures *figures, struct sheet *sheet, const struct scale *scale,
-                    const struct rkh_turn *turns, size_t count)
+static void put_row(struct rkh_figures *figures, struct text_table *table,
+                    const struct scale *scale, const struct rkh_turn *turns, size_t count)
 {
     const struct rkh_object *object = rkh_table_row(&figures->study->objects, turns->of);
     struct legend legend = {.count = 0};
     char strip[STRIP];
     draw(strip, scale, &legend, turns, count);
     figures->naming.seq = object->seq;
-    naming_put(&figures->naming, EXTRACT_KIND_OBJECT, object->address, &sheet->cells);
-    sheet_close_cell(sheet);
-    extract_text_put(&sheet->cells, strip, scale->columns);
-    sheet_close_cell(sheet);
+    value_names_put(&figures->naming, EXTRACT_KIND_OBJECT, object->address, &table->cells);
+    text_table_close_cell(table);
+    extract_text_put(&table->cells, strip, scale->columns);
+    text_table_close_cell(table);
     for (unsigned i = 0; i < legend.count; i++) {
-        extract_text_printf(&sheet->cells, "%s%c ", i ? ", " : "", letters[i]);
-        naming_put(&figures->naming, EXTRACT_KIND_OBJECT, legend.state[i], &sheet->cells);
+        extract_text_printf(&table->cells, "%s%c ", i ? ", " : "", letters[i]);
+        value_names_put(&figures->naming, EXTRACT_KIND_OBJECT, legend.state[i], &table->cells);
     }
-    sheet_close_cell(sheet);
+    text_table_close_cell(table);
 }
 
 // From the first event of the stretch on, as long as its time goes, and as its turns do.
-static struct scale scale_of(const struct rkh_study *study)
+static struct scale scale_of(const struct rkh_analysis *study)
 {
     uint64_t span = study->now.span;
     for (size_t i = 0; i < study->turn_count; i++) {
@@ -85,24 +85,24 @@ static struct scale scale_of(const struct rkh_study *study)
 
 void rkh_put_timeline(struct rkh_figures *figures)
 {
-    const struct rkh_study *study = figures->study;
-    struct sheet sheet;
+    const struct rkh_analysis *study = figures->study;
+    struct text_table table;
     char head[64];
     size_t next;
     if (!study->timed || !study->turn_count)
         return;
     struct scale scale = scale_of(study);
     snprintf(head, sizeof head, "timeline, %llu ticks a column", (unsigned long long)scale.length);
-    sheet_open(&sheet, 3, 0);
-    sheet_cell(&sheet, "active object");
-    sheet_cell(&sheet, head);
-    sheet_cell(&sheet, "states");
-    for (size_t i = 0; i < study->turn_count && !sheet.cells.code; i = next) {
+    text_table_open(&table, 3, 0);
+    text_table_cell(&table, "active object");
+    text_table_cell(&table, head);
+    text_table_cell(&table, "states");
+    for (size_t i = 0; i < study->turn_count && !table.cells.code; i = next) {
         for (next = i + 1; next < study->turn_count && study->turns[next].of == study->turns[i].of;)
             next++;
         if (rkh_object_is_timed(study, rkh_table_row(&study->objects, study->turns[i].of)))
-            put_row(figures, &sheet, &scale, &study->turns[i], next - i);
+            put_row(figures, &table, &scale, &study->turns[i], next - i);
     }
     extract_text_putc(figures->text, '\n');
-    sheet_print(&sheet, figures->text, figures->options);
+    text_table_print(&table, figures->text, figures->options);
 }

@@ -9,7 +9,7 @@
 
 #include "analysis/rkh/posts.h"
 #include "base/map.h"
-#include "events/room.h"
+#include "events/internal.h"
 #include "formats/rkh/rkh.h"
 #include <extract/report.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // report/rkh: the line of an event. In: an event, what is derived for it. Out: its text.
-#include "base/pen.h"
+#include "base/text_writer.h"
 #include "report/rkh/trazer.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,11 +9,11 @@ enum { SM_TRN = 98, SM_EXE_ACT = 112, SMA_GET = 66, SMA_LIFO = 68 };
 
 // What an argument is called. A mark in front says what it is where its word on the wire does not:
 // '@' an address as it is, '%' a pool from 1 on, '#' one from 0 on, '~' the id of an event.
-enum { KEYS_MOST = 8, NAME_COLUMNS = 10, USER_ROOM = 16 };
+enum { MAX_KEYS = 8, NAME_COLUMNS = 10, USER_ROOM = 16 };
 
 static const struct line {
     const char *group, *name;
-    const char *keys[KEYS_MOST];
+    const char *keys[MAX_KEYS];
 } lines[RKH_IDS] = {
     [0] = {"MP", "INIT", {"mp", "nb", "bs"}},
     [1] = {"MP", "GET", {"mp", "nfree", "nmin"}},
@@ -100,7 +100,7 @@ int trazer_number(const struct extract_event *event)
 
 static void put_right(struct extract_text *text, uint64_t value, unsigned columns)
 {
-    unsigned digits = pen_digits(value);
+    unsigned digits = text_writer_digits(value);
     extract_text_pad(text, ' ', digits < columns ? columns - digits : 0);
     extract_text_dec(text, value);
 }
@@ -208,12 +208,12 @@ static void put_action(struct trazer *trazer, uint64_t number)
 static const char *next_key(const struct line *line, const struct rkh_args *args, unsigned *at,
                             const uint8_t *words)
 {
-    while (*at < KEYS_MOST && line->keys[*at] && words[*at] != RKH_WORD_none &&
+    while (*at < MAX_KEYS && line->keys[*at] && words[*at] != RKH_WORD_none &&
            (words[*at] == RKH_WORD_sndr || words[*at] == RKH_WORD_qnmin ||
             words[*at] == RKH_WORD_mpnmin) &&
            !args->wire.size[words[*at]])
         ++*at;
-    return *at < KEYS_MOST && words[*at] != RKH_WORD_none ? line->keys[(*at)++] : NULL;
+    return *at < MAX_KEYS && words[*at] != RKH_WORD_none ? line->keys[(*at)++] : NULL;
 }
 
 // `first`: none stands in front of them. Returns whether none does behind them.

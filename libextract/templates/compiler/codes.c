@@ -3,7 +3,7 @@
 #include "templates/compiler/compile.h"
 #include <string.h>
 
-enum { BYTES_MOST = 65535, PLACE_MOST = INT32_MAX };
+enum { MAX_BYTES = 65535, MAX_PLACE = INT32_MAX };
 
 // A code's number and what stands behind its point; `word`: it is written with a W instead.
 struct numbers {
@@ -16,7 +16,7 @@ static bool read_digits(const char **at, const char *end, uint64_t *number)
     const char *from = *at;
     *number = 0;
     for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
-        if (*number <= PLACE_MOST)
+        if (*number <= MAX_PLACE)
             *number = *number * 10 + (uint64_t)(**at - '0');
     return *at > from;
 }
@@ -48,7 +48,7 @@ static bool is_pointer(char letter, const struct numbers *n, struct template_op 
                : letter == 'R' ? OP_BACK
                                : OP_WORD;
     op->value = letter == 'W' ? n->whole : n->whole * 8 + n->part;
-    return n->whole <= PLACE_MOST && n->part < 8;
+    return n->whole <= MAX_PLACE && n->part < 8;
 }
 
 static bool is_ascii(const struct numbers *n, struct template_op *op)
@@ -61,7 +61,7 @@ static bool is_ascii(const struct numbers *n, struct template_op *op)
         op->code = OP_BLANKS;
         op->width = 0;
     }
-    return n->whole <= BYTES_MOST && n->part <= BYTES_MOST;
+    return n->whole <= MAX_BYTES && n->part <= MAX_BYTES;
 }
 
 static bool is_counted(const struct numbers *n, struct template_op *op)
@@ -97,7 +97,7 @@ static bool is_bits(const struct numbers *n, struct template_op *op)
     uint64_t bits = n->whole * 8 + n->part;
     op->kind = KIND_BITS;
     op->width = (uint32_t)bits;
-    return bits >= 1 && n->whole <= BYTES_MOST && n->part <= BYTES_MOST;
+    return bits >= 1 && n->whole <= MAX_BYTES && n->part <= MAX_BYTES;
 }
 
 static bool is_in_range(char letter, const struct numbers *n, struct template_op *op)

@@ -85,7 +85,7 @@ static bool header_label(struct compiler *c, struct extract_template *t)
         return false;
     const char *label = op.value ? c->templates->strings + op.arg : "";
     t->muted = label[0] == '@';
-    t->label = template_keep(c->templates, label + t->muted, op.value - t->muted);
+    t->label = template_store_copy(c->templates, label + t->muted, op.value - t->muted);
     if (!t->label)
         c->failed = EXTRACT_NOMEM;
     if (t->muted || !op.value)

@@ -7,7 +7,7 @@
 #ifndef EXTRACT_TEMPLATES_COMPILER_COMPILE_H
 #define EXTRACT_TEMPLATES_COMPILER_COMPILE_H
 
-#include "templates/compiler/keep.h"
+#include "templates/compiler/store.h"
 #include "templates/compiler/macro_set.h"
 
 enum {

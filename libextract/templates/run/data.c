@@ -7,7 +7,7 @@ void run_move_by(struct extract_formatter *run, int64_t bits)
 {
     int64_t to = 0;
     if (__builtin_add_overflow(run->pointer, bits, &to))
-        to = bits > 0 ? RUN_POINTER_MOST : -RUN_POINTER_MOST;
+        to = bits > 0 ? RUN_MAX_POINTER : -RUN_MAX_POINTER;
     run_move(run, to);
 }
 

@@ -13,13 +13,13 @@ enum {
     TYPE_WORDS = 6,   // trchkg
     TYPE_STAMPED = 8, // + one of these
     FLAG_GENERIC = 0x4000,
-    WORDS_MOST = 5
+    MAX_WORDS = 5
 };
 
 // A type says how many words there are at most; the entry may be shorter.
 static uint32_t data_bytes(unsigned type, size_t length)
 {
-    size_t most = type == TYPE_EMPTY ? 0 : type == TYPE_WORD ? 4 : WORDS_MOST * 4;
+    size_t most = type == TYPE_EMPTY ? 0 : type == TYPE_WORD ? 4 : MAX_WORDS * 4;
     size_t bytes = length - 4 < most ? length - 4 : most;
     return (uint32_t)bytes;
 }

@@ -288,7 +288,7 @@ RUN_STEP(op_error)
         int length = snprintf(line, sizeof line, "ERROR: hook %04X at offset 0x%" PRIx64 " of ",
                               (unsigned)run_system(run, SYSTEM_TRACEID), entry->log_offset);
         struct run_span file = {entry->log_file, strlen(entry->log_file)};
-        if ((run->pen.at > run->line && !run_newline(run)) ||
+        if ((run->writer.at > run->line && !run_newline(run)) ||
             !run_put(run, OP_OPEN, line, (size_t)length) || !run_put_escaped(run, 0, file, 0))
             return NULL;
     }

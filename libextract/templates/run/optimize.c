@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum { JOINED_MOST = 1024, SKIP_MOST = 250 };
+enum { MAX_JOINED = 1024, MAX_SKIP = 250 };
 
 struct optimizer {
     struct extract_templates *templates;
@@ -24,7 +24,7 @@ struct joint {
     bool abuts;            // the first touches what stands before
     uint8_t move;          // OP_AT_WORD, OP_AT_BIT, OP_AHEAD
     uint64_t place;        // … where to
-    char text[JOINED_MOST + 1];
+    char text[MAX_JOINED + 1];
 };
 
 static bool make_room(struct extract_templates *t, size_t more)
@@ -66,7 +66,7 @@ static bool take_text(const struct extract_templates *t, const struct template_o
     bool blank = joint->length && !joint->open && !(op->flags & OP_ABUTS);
     if (!op->value)
         return true;
-    if (op->value > JOINED_MOST || joint->length + blank + op->value > JOINED_MOST ||
+    if (op->value > MAX_JOINED || joint->length + blank + op->value > MAX_JOINED ||
         !run_is_plain(text, op->value))
         return false;
     if (!joint->texts++) {
@@ -211,7 +211,7 @@ static void join_all(struct optimizer *o)
         done = 1u + t->ops[i].skip; // from an earlier link
         if (t->ops[i].code >= OP_LITERAL)
             continue;
-        done = join(o, i, i + (left < SKIP_MOST ? left : SKIP_MOST), &moves);
+        done = join(o, i, i + (left < MAX_SKIP ? left : MAX_SKIP), &moves);
         if (!done && moves > i)
             done = join(o, i, moves, &moves);
         done += !done;

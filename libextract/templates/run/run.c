@@ -47,11 +47,12 @@ static void begin(struct extract_formatter *run, const struct extract_entry *ent
                   bool expand)
 {
     run->entry = entry;
-    run->pen = (struct pen){NULL, run->text, run->text + EXTRACT_OUTPUT_MOST - RUN_RESERVE};
+    run->writer =
+        (struct text_writer){NULL, run->text, run->text + EXTRACT_MAX_OUTPUT - RUN_RESERVE};
     run->line = run->text;
     run->gap = GAP_NONE;
     run->line_number = 1;
-    run->margin = margin < RUN_MARGIN_MOST ? margin : RUN_MARGIN_MOST;
+    run->margin = margin < RUN_MAX_MARGIN ? margin : RUN_MAX_MARGIN;
     run->expand = expand;
     run->word = entry->bits == 64 ? 8 : 4;
     run->buffer = run->word * 2u;
@@ -128,7 +129,7 @@ void extract_formatter_run(struct extract_formatter *run, const struct extract_t
         run_default(run);
     run_finish(run);
     outcome->text = run->text;
-    outcome->length = (size_t)(run->pen.at - run->text);
+    outcome->length = (size_t)(run->writer.at - run->text);
     outcome->ending = run->ending;
     outcome->fault = run->fault;
 }

@@ -7,14 +7,14 @@
 #define EXTRACT_TEMPLATES_RUN_H
 
 #include "base/cursor.h"
-#include "base/pen.h"
+#include "base/text_writer.h"
 #include "templates/program.h"
 #include <locale.h>
 
 enum {
     RUN_LOOPS = (TEMPLATE_NESTING + 1) * (TEMPLATE_DEPTH + 1),
-    RUN_MARGIN_MOST = 256,
-    RUN_RESERVE = RUN_MARGIN_MOST + 32 // bytes of the output kept for the marker of a fault
+    RUN_MAX_MARGIN = 256,
+    RUN_RESERVE = RUN_MAX_MARGIN + 32 // bytes of the output kept for the marker of a fault
 };
 
 // Operations of the optimizer's, behind those of the compiler.
@@ -49,8 +49,8 @@ struct extract_formatter {
     const struct extract_templates *templates;
     const struct extract_template_host *host;
     const struct extract_entry *entry;
-    struct pen pen; // over `text`; pen_more is never called
-    char *line;     // where the line begins in `text`
+    struct text_writer writer; // over `text`; text_writer_more is never called
+    char *line;                // where the line begins in `text`
     enum run_gap gap;
     unsigned line_number; // $RELLINENO
     unsigned margin;
@@ -78,7 +78,7 @@ struct extract_formatter {
     uint32_t loops[RUN_LOOPS]; // turns that are left
     const struct template_op *returns[TEMPLATE_DEPTH];
     uint32_t entered[TEMPLATE_DEPTH]; // first operation of the called program
-    char text[EXTRACT_OUTPUT_MOST + 2 * PEN_BLOCK];
+    char text[EXTRACT_MAX_OUTPUT + 2 * PEN_BLOCK];
 };
 
 typedef const struct template_op *run_step(struct extract_formatter *run,
@@ -120,10 +120,10 @@ bool run_begin_line(struct extract_formatter *run, size_t most);
 
 static inline bool run_begin(struct extract_formatter *run, unsigned flags, size_t most)
 {
-    if (run->gap == GAP_MARGIN || (size_t)(run->pen.end - run->pen.at) <= most)
+    if (run->gap == GAP_MARGIN || (size_t)(run->writer.end - run->writer.at) <= most)
         return run_begin_line(run, most);
-    *run->pen.at = ' ';
-    run->pen.at += (unsigned)run->gap & ~flags & OP_ABUTS;
+    *run->writer.at = ' ';
+    run->writer.at += (unsigned)run->gap & ~flags & OP_ABUTS;
     return true;
 }
 
@@ -151,8 +151,8 @@ bool run_is_plain(const char *text, size_t length); // nothing in it must be esc
 
 // The data pointer stays within these bits on both sides, and a base that a read can succeed with
 // within these bytes, so that sums of them do not overflow. No entry is as long.
-#define RUN_POINTER_MOST ((int64_t)1 << 59)
-#define RUN_BASE_MOST    ((int64_t)1 << 57)
+#define RUN_MAX_POINTER ((int64_t)1 << 59)
+#define RUN_MAX_BASE    ((int64_t)1 << 57)
 
 static inline void run_round(struct extract_formatter *run)
 {
@@ -161,7 +161,7 @@ static inline void run_round(struct extract_formatter *run)
 
 static inline bool run_is_near(const struct extract_formatter *run)
 {
-    return run->base <= RUN_BASE_MOST && run->base >= -RUN_BASE_MOST;
+    return run->base <= RUN_MAX_BASE && run->base >= -RUN_MAX_BASE;
 }
 
 // The bytes at the data pointer, which moves behind them; NULL: E-SHORT.
@@ -247,9 +247,9 @@ static inline uint64_t run_data_word(const struct extract_formatter *run, unsign
 // To an absolute place.
 static inline void run_move(struct extract_formatter *run, int64_t bits)
 {
-    run->pointer = bits > RUN_POINTER_MOST    ? RUN_POINTER_MOST
-                   : bits < -RUN_POINTER_MOST ? -RUN_POINTER_MOST
-                                              : bits;
+    run->pointer = bits > RUN_MAX_POINTER    ? RUN_MAX_POINTER
+                   : bits < -RUN_MAX_POINTER ? -RUN_MAX_POINTER
+                                             : bits;
 }
 
 void run_move_by(struct extract_formatter *run, int64_t bits);

@@ -3,7 +3,7 @@
 #include "templates/run/run.h"
 #include <stdio.h>
 
-enum { NUMBER_MOST = 24 }; // digits of 64 bits: octal has 22
+enum { MAX_NUMBER = 24 }; // digits of 64 bits: octal has 22
 
 static unsigned width_of(const struct extract_formatter *run, const struct template_op *op)
 {
@@ -56,54 +56,54 @@ uint64_t run_cut(const struct extract_formatter *run, const struct template_op *
     return cut(run, op, value);
 }
 
-static inline void put_decimal(struct pen *pen, uint64_t value, bool negative)
+static inline void put_decimal(struct text_writer *writer, uint64_t value, bool negative)
 {
     if (negative)
-        pen_char(pen, '-');
-    pen_dec(pen, negative ? 0 - value : value);
+        text_writer_char(writer, '-');
+    text_writer_dec(writer, negative ? 0 - value : value);
 }
 
-static void put_octal(struct pen *pen, uint64_t value)
+static void put_octal(struct text_writer *writer, uint64_t value)
 {
     unsigned digits = (66u - (unsigned)__builtin_clzll(value | 1)) / 3;
     for (unsigned i = digits; i > 0; i--, value >>= 3)
-        pen->at[i - 1] = (char)('0' + (value & 7));
-    pen->at += digits;
+        writer->at[i - 1] = (char)('0' + (value & 7));
+    writer->at += digits;
 }
 
 // A macro without a format: four digits, and more when they do not suffice.
-static inline void put_plain(struct pen *pen, uint64_t value)
+static inline void put_plain(struct text_writer *writer, uint64_t value)
 {
-    pen_upper(pen, value, value >> 32 ? 16 : value >> 16 ? 8 : 4);
+    text_writer_upper(writer, value, value >> 32 ? 16 : value >> 16 ? 8 : 4);
 }
 
-// Writes to `at` what needs NUMBER_MOST bytes at most and no file of its own; X of at most 8 bytes.
+// Writes to `at` what needs MAX_NUMBER bytes at most and no file of its own; X of at most 8 bytes.
 // Returns its end.
 static inline char *put_number(const struct extract_formatter *run, char *at,
                                const struct template_op *op, uint64_t value)
 {
-    struct pen pen = {NULL, at, NULL};
+    struct text_writer writer = {NULL, at, NULL};
     switch (op->kind) {
     case KIND_HEX:
-        pen_upper(&pen, value, width_of(run, op) * 2);
+        text_writer_upper(&writer, value, width_of(run, op) * 2);
         break;
     case KIND_SIGNED:
-        put_decimal(&pen, value, (int64_t)value < 0);
+        put_decimal(&writer, value, (int64_t)value < 0);
         break;
     case KIND_OCTAL:
-        put_octal(&pen, value);
+        put_octal(&writer, value);
         break;
     case KIND_TYPE:
-        pen_upper(&pen, value, run->word == 8 ? 4 : 1);
+        text_writer_upper(&writer, value, run->word == 8 ? 4 : 1);
         break;
     case KIND_EXTRACT:
     case KIND_PLAIN:
-        put_plain(&pen, value);
+        put_plain(&writer, value);
         break;
     default:
-        pen_dec(&pen, value);
+        text_writer_dec(&writer, value);
     }
-    return pen.at;
+    return writer.at;
 }
 
 // `digits` digits of which the last 64 bits are `value`: all of B, and of X beyond 8 bytes.
@@ -112,10 +112,10 @@ static bool show_digits(struct extract_formatter *run, unsigned flags, uint64_t 
 {
     if (!run_begin(run, flags, digits))
         return false;
-    char *end = run->pen.at + digits;
-    for (char *at = end; at > run->pen.at; value = value >> digit_bits)
+    char *end = run->writer.at + digits;
+    for (char *at = end; at > run->writer.at; value = value >> digit_bits)
         *--at = "0123456789ABCDEF"[value & ((1u << digit_bits) - 1)];
-    run->pen.at = end;
+    run->writer.at = end;
     run_behind(run, flags);
     return true;
 }
@@ -137,12 +137,12 @@ static bool show_float(struct extract_formatter *run, const struct template_op *
 
 static bool show_unnamed(struct extract_formatter *run, unsigned flags, uint64_t value)
 {
-    if (!run_begin(run, flags, NUMBER_MOST))
+    if (!run_begin(run, flags, MAX_NUMBER))
         return false;
     if (run->host && run->host->wide_unknown)
-        pen_hex(&run->pen, value);
+        text_writer_hex(&run->writer, value);
     else
-        pen_dec(&run->pen, value);
+        text_writer_dec(&run->writer, value);
     run_behind(run, flags);
     return true;
 }
@@ -160,7 +160,7 @@ static inline bool show_name(struct extract_formatter *run, unsigned flags, uint
         return run_put(run, flags, name, length);
     if (!run_begin(run, flags, length))
         return false;
-    pen_piece(&run->pen, name, length);
+    text_writer_piece(&run->writer, name, length);
     run_behind(run, flags);
     if (__builtin_expect(name[length - 1] == ' ', 0))
         run->gap = GAP_NONE;
@@ -196,9 +196,9 @@ bool run_show(struct extract_formatter *run, const struct template_op *op, uint6
     }
     if (op->kind == KIND_HEX && op->width > 8)
         return show_digits(run, op->flags, value, op->width * 2, 4);
-    if (!run_begin(run, op->flags, NUMBER_MOST))
+    if (!run_begin(run, op->flags, MAX_NUMBER))
         return false;
-    run->pen.at = put_number(run, run->pen.at, op, value);
+    run->writer.at = put_number(run, run->writer.at, op, value);
     run_behind(run, op->flags);
     return true;
 }
@@ -210,7 +210,7 @@ static bool put_long(struct extract_formatter *run, const struct template_op *op
     if (!bytes || !run_begin(run, op->flags, op->width * 2))
         return false;
     for (uint32_t i = 0; i < op->width; i++)
-        pen_upper(&run->pen, bytes[i], 2);
+        text_writer_upper(&run->writer, bytes[i], 2);
     run_behind(run, op->flags);
     return true;
 }
@@ -223,7 +223,8 @@ static bool put_many_bits(struct extract_formatter *run, const struct template_o
     if (!run_bits(run, op->width, &last) || !run_begin(run, op->flags, op->width))
         return false;
     for (uint64_t at = first; at < first + op->width; at++)
-        pen_char(&run->pen, (char)('0' + (run->bytes.bytes[at >> 3] >> (7 - (at & 7)) & 1)));
+        text_writer_char(&run->writer,
+                         (char)('0' + (run->bytes.bytes[at >> 3] >> (7 - (at & 7)) & 1)));
     run_behind(run, op->flags);
     return true;
 }
@@ -296,9 +297,9 @@ static inline void field_seek(struct extract_formatter *run, const struct templa
 // The text of a field, with room for the number behind it.
 static inline bool field_text(struct extract_formatter *run, const struct template_op *op)
 {
-    if (!run_begin(run, op->flags, op->value + NUMBER_MOST))
+    if (!run_begin(run, op->flags, op->value + MAX_NUMBER))
         return false;
-    pen_piece(&run->pen, run->templates->strings + op->arg, op->value);
+    text_writer_piece(&run->writer, run->templates->strings + op->arg, op->value);
     return true;
 }
 
@@ -318,7 +319,7 @@ const struct template_op *run_op_field(struct extract_formatter *run, const stru
     field_seek(run, op);
     if (!field_value(run, op, &value))
         return NULL;
-    run->pen.at = put_number(run, run->pen.at, op, value);
+    run->writer.at = put_number(run, run->writer.at, op, value);
     run_behind(run, op->flags);
     return run_next(op);
 }
@@ -329,7 +330,7 @@ const struct template_op *run_op_field_data(struct extract_formatter *run,
     if (!field_text(run, op))
         return NULL;
     uint64_t value = cut(run, op, run_data_word(run, (unsigned)op->other));
-    run->pen.at = put_number(run, run->pen.at, op, value);
+    run->writer.at = put_number(run, run->writer.at, op, value);
     run_behind(run, op->flags);
     return run_next(op);
 }
@@ -368,7 +369,7 @@ const struct template_op *run_op_literal(struct extract_formatter *run,
 {
     if (!run_begin(run, op->flags, op->value))
         return NULL;
-    pen_piece(&run->pen, run->templates->strings + op->arg, op->value);
+    text_writer_piece(&run->writer, run->templates->strings + op->arg, op->value);
     run_behind(run, op->flags);
     return run_next(op);
 }

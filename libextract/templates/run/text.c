@@ -8,7 +8,7 @@
 
 static size_t room_left(const struct extract_formatter *run)
 {
-    return (size_t)(run->pen.end - run->pen.at);
+    return (size_t)(run->writer.end - run->writer.at);
 }
 
 bool run_begin_line(struct extract_formatter *run, size_t most)
@@ -17,11 +17,11 @@ bool run_begin_line(struct extract_formatter *run, size_t most)
     if (room_left(run) < before || room_left(run) - before < most)
         return run_fail(run, "E-OUTPUT");
     if (run->gap == GAP_MARGIN) {
-        memset(run->pen.at, ' ', run->margin);
-        run->pen.at += run->margin;
-        run->line = run->pen.at;
+        memset(run->writer.at, ' ', run->margin);
+        run->writer.at += run->margin;
+        run->line = run->writer.at;
     } else if (run->gap == GAP_BLANK) {
-        pen_char(&run->pen, ' ');
+        text_writer_char(&run->writer, ' ');
     }
     run->gap = GAP_NONE;
     return true;
@@ -30,7 +30,7 @@ bool run_begin_line(struct extract_formatter *run, size_t most)
 // The last character decides, too: behind a blank no other one is put.
 static void behind_text(struct extract_formatter *run, unsigned flags)
 {
-    run_behind(run, run->pen.at[-1] == ' ' ? OP_OPEN : flags);
+    run_behind(run, run->writer.at[-1] == ' ' ? OP_OPEN : flags);
 }
 
 bool run_put(struct extract_formatter *run, unsigned flags, const char *text, size_t length)
@@ -39,7 +39,7 @@ bool run_put(struct extract_formatter *run, unsigned flags, const char *text, si
         return true;
     if (!run_begin(run, flags, length))
         return false;
-    pen_copy(&run->pen, text, length);
+    text_writer_copy(&run->writer, text, length);
     run_behind(run, text[length - 1] == ' ' ? OP_OPEN : flags);
     return true;
 }
@@ -75,13 +75,13 @@ static bool put_characters(struct extract_formatter *run, struct run_span text, 
             return run_fail(run, "E-OUTPUT");
         *columns += bytes ? 1 : 4;
         if (bytes) {
-            pen_copy(&run->pen, text.text + i, bytes);
+            text_writer_copy(&run->writer, text.text + i, bytes);
             continue;
         }
         unsigned char byte = (unsigned char)text.text[i];
-        PEN_LITERAL(&run->pen, "\\x");
-        pen_char(&run->pen, "0123456789abcdef"[byte >> 4]);
-        pen_char(&run->pen, "0123456789abcdef"[byte & 15]);
+        PEN_LITERAL(&run->writer, "\\x");
+        text_writer_char(&run->writer, "0123456789abcdef"[byte >> 4]);
+        text_writer_char(&run->writer, "0123456789abcdef"[byte & 15]);
         bytes = 1;
     }
     return true;
@@ -91,8 +91,8 @@ static bool put_blanks(struct extract_formatter *run, uint64_t count)
 {
     if (count > room_left(run))
         return run_fail(run, "E-OUTPUT");
-    memset(run->pen.at, ' ', (size_t)count);
-    run->pen.at += count;
+    memset(run->writer.at, ' ', (size_t)count);
+    run->writer.at += count;
     return true;
 }
 
@@ -116,21 +116,21 @@ bool run_blanks(struct extract_formatter *run, unsigned flags, uint64_t count)
 
 static void strip(struct extract_formatter *run)
 {
-    while (run->pen.at > run->text && run->pen.at[-1] == ' ')
-        run->pen.at--;
+    while (run->writer.at > run->text && run->writer.at[-1] == ' ')
+        run->writer.at--;
 }
 
 // Blanks that are taken back leave room for others: without steps for them a loop has no end.
 bool run_newline(struct extract_formatter *run)
 {
-    const char *end = run->pen.at;
+    const char *end = run->writer.at;
     strip(run);
-    if (!run_spend(run, (uint64_t)(end - run->pen.at) / 16))
+    if (!run_spend(run, (uint64_t)(end - run->writer.at) / 16))
         return false;
     if (!room_left(run))
         return run_fail(run, "E-OUTPUT");
-    pen_char(&run->pen, '\n');
-    run->line = run->pen.at;
+    text_writer_char(&run->writer, '\n');
+    run->line = run->writer.at;
     run->line_number++;
     run->gap = GAP_MARGIN;
     return true;
@@ -140,7 +140,7 @@ bool run_newline(struct extract_formatter *run)
 static uint64_t column(struct extract_formatter *run)
 {
     uint64_t columns = 0;
-    for (const char *c = run->line; c < run->pen.at; c++)
+    for (const char *c = run->line; c < run->writer.at; c++)
         columns += ((unsigned char)*c & 0xc0) != 0x80;
     return columns;
 }
@@ -154,7 +154,7 @@ bool run_tab(struct extract_formatter *run)
         uint64_t columns = column(run);
         return run_spend(run, columns / 16) && put_blanks(run, 8 - columns % 8);
     }
-    pen_char(&run->pen, '\t');
+    text_writer_char(&run->writer, '\t');
     return true;
 }
 
@@ -176,8 +176,8 @@ bool run_literal(struct extract_formatter *run, unsigned flags, struct run_span 
 
 static void put_marker(struct extract_formatter *run)
 {
-    bool blank = run->pen.at > run->line && !strchr(" \t", run->pen.at[-1]);
-    run->pen.end += RUN_RESERVE;
+    bool blank = run->writer.at > run->line && !strchr(" \t", run->writer.at[-1]);
+    run->writer.end += RUN_RESERVE;
     run->gap = run->gap == GAP_MARGIN ? GAP_MARGIN : blank ? GAP_BLANK : GAP_NONE;
     const char *fault = run->fault;
     run_put(run, 0, "RUNTIME:", sizeof "RUNTIME:" - 1);
@@ -187,7 +187,7 @@ static void put_marker(struct extract_formatter *run)
 void run_finish(struct extract_formatter *run)
 {
     if (run->ending == EXTRACT_ENDS_SKIP)
-        run->pen.at = run->text;
+        run->writer.at = run->text;
     if (run->fault)
         put_marker(run);
     strip(run);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // templates: an update applied. In: the target's text and templates, the changes. Out: the target's
 // new text, in which everything else is as it was byte for byte, and the text of the undo file.
-#include "templates/compiler/keep.h"
+#include "templates/compiler/store.h"
 #include "templates/update/update.h"
 #include <stdio.h>
 #include <stdlib.h>

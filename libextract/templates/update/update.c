@@ -6,7 +6,7 @@
 // each replaces the file, the lock counts only while the path still leads to what was locked.
 #include "templates/update/update.h"
 #include "base/file.h"
-#include "templates/compiler/keep.h"
+#include "templates/compiler/store.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { UPDATE_MOST = 16 << 20 }; // bytes of a file
+enum { MAX_UPDATE = 16 << 20 }; // bytes of a file
 enum { LOCK_TRIES = 1000, LOCK_PAUSE_NS = 10000000 };
 
 static enum extract_code no_memory(const char *name, struct extract_error *error)
@@ -159,7 +159,7 @@ static bool say_errors(const struct update *update, const struct extract_templat
                        const char *file)
 {
     const struct extract_diagnostic *list;
-    struct template_place place = {template_keep_file(update->said, file), 0, 0};
+    struct template_place place = {template_store_file(update->said, file), 0, 0};
     size_t count = extract_templates_diagnostics(set, &list);
     bool kept = place.file != NULL;
     for (size_t i = 0; i < count && kept; i++) {
@@ -240,7 +240,7 @@ static enum extract_code parse_and_apply(struct update *update, const char *name
                                          const char *undo_path, struct extract_error *error)
 {
     struct extract_templates *old = NULL;
-    update->name = template_keep_file(update->said, name);
+    update->name = template_store_file(update->said, name);
     update->slots = calloc(UPDATE_IDS, sizeof *update->slots);
     if (!update->name || !update->slots)
         return no_memory(update->target, error);
@@ -260,9 +260,9 @@ static enum extract_code read_and_apply(struct update *update, const char *path,
                                         struct extract_error *error)
 {
     uint8_t *text = NULL, *edits = NULL;
-    enum extract_code code = extract_file_read(path, UPDATE_MOST, &text, &update->length, error);
+    enum extract_code code = extract_file_read(path, MAX_UPDATE, &text, &update->length, error);
     if (!code)
-        code = extract_file_read_in_time(update_path, UPDATE_MOST, &edits, &update->edits_length,
+        code = extract_file_read_in_time(update_path, MAX_UPDATE, &edits, &update->edits_length,
                                          error);
     update->text = (const char *)text;
     update->edits = (char *)edits;

@@ -86,7 +86,7 @@ static int judge(const char *what, double ns, int percent)
     return share > percent;
 }
 
-static int judge_trace(const char *what, int percent)
+static int validate_trace(const char *what, int percent)
 {
     trace(0); // finds the process' object; what a request or a full stream has to do is done
     return judge(what, cost_beyond_loop(trace), percent);
@@ -111,7 +111,7 @@ static int judge_child(void)
     fflush(stdout);
     pid_t child = fork();
     if (!child) {
-        int failed = judge_trace("not inherited", INACTIVE_PERCENT);
+        int failed = validate_trace("not inherited", INACTIVE_PERCENT);
         fflush(stdout);
         _exit(failed);
     }
@@ -121,9 +121,9 @@ static int judge_child(void)
 static int judge_running(void)
 {
     trace_id_t stream = create(POSIX_TRACE_LOOP, STREAM_BYTES);
-    int failed = judge_trace("stopped", INACTIVE_PERCENT);
+    int failed = validate_trace("stopped", INACTIVE_PERCENT);
     posix_trace_start(stream);
-    failed += judge_trace("8 bytes", EVENT_PERCENT);
+    failed += validate_trace("8 bytes", EVENT_PERCENT);
     failed += judge_child();
     posix_trace_shutdown(stream);
     return failed;
@@ -138,7 +138,7 @@ static int judge_full(const char *what, size_t bytes)
         trace(0);
     while (!posix_trace_get_status(stream, &status) &&
            status.posix_stream_full_status != POSIX_TRACE_FULL);
-    int failed = judge_trace(what, EVENT_PERCENT);
+    int failed = validate_trace(what, EVENT_PERCENT);
     posix_trace_shutdown(stream);
     return failed;
 }
@@ -189,7 +189,7 @@ static int judge_threads(void)
 int main(void)
 {
     printf("%-16s %8.2f ns\n", "clock", cost_beyond_loop(look_at_clock));
-    int failed = judge_trace("inactive", INACTIVE_PERCENT);
+    int failed = validate_trace("inactive", INACTIVE_PERCENT);
     printf("%-16s %8.2f ns\n", "function", cost_beyond_loop(call_function));
     failed += judge_running();
     failed += judge_full("refused, 4 KiB", SMALL_BYTES);

@@ -4,7 +4,7 @@
 // In: how many events (default 1,000,000). Out: events a second of `report` through the templates
 // that come with Ringside, of code that writes the same bytes by hand, of fprintf, and of
 // babeltrace2's text sink on as many events; the price of the templates as a ratio; PASS or FAIL.
-#include "base/pen.h"
+#include "base/text_writer.h"
 #include "tests/bench/ctf_writer.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/ring_maker.h"
@@ -123,7 +123,7 @@ static void make_events(struct maker *ring, uint32_t count)
 // ---- the same lines by hand ----
 
 struct hand {
-    struct pen pen;
+    struct text_writer writer;
     const struct mix *by_id[256];
     struct {
         uint64_t address;
@@ -155,9 +155,9 @@ static void learn(struct hand *hand, const struct extract_trace *trace)
     }
 }
 
-static void put_word(struct pen *pen, const char *word)
+static void put_word(struct text_writer *writer, const char *word)
 {
-    pen_copy(pen, word, strlen(word));
+    text_writer_copy(writer, word, strlen(word));
 }
 
 static void put_name(struct hand *hand, uint64_t address)
@@ -165,79 +165,79 @@ static void put_name(struct hand *hand, uint64_t address)
     unsigned at = place_of(address);
     while (hand->names[at].address != address)
         at = (at + 1) % 64;
-    pen_copy(&hand->pen, hand->names[at].name, hand->names[at].length);
+    text_writer_copy(&hand->writer, hand->names[at].name, hand->names[at].length);
 }
 
-static void put_hexadecimal(struct pen *pen, uint64_t value)
+static void put_hexadecimal(struct text_writer *writer, uint64_t value)
 {
     unsigned digits = value > UINT16_MAX ? 8 : 4;
-    PEN_LITERAL(pen, "0x");
+    PEN_LITERAL(writer, "0x");
     for (unsigned i = digits; i > 0; i--, value >>= 4)
-        pen->at[i - 1] = "0123456789ABCDEF"[value & 15];
-    pen->at += digits;
+        writer->at[i - 1] = "0123456789ABCDEF"[value & 15];
+    writer->at += digits;
 }
 
 static void put_field(struct hand *hand, char kind, uint64_t value)
 {
-    struct pen *pen = &hand->pen;
+    struct text_writer *writer = &hand->writer;
     switch (kind) {
     case 'o':
         put_name(hand, value);
         break;
     case 'w':
         if (!value || value == UINT32_MAX)
-            put_word(pen, value ? "forever" : "none");
+            put_word(writer, value ? "forever" : "none");
         else
-            pen_dec(pen, value);
+            text_writer_dec(writer, value);
         break;
     case 's':
-        put_word(pen, states[value]);
+        put_word(writer, states[value]);
         break;
     case 'f':
-        put_word(pen, "or");
+        put_word(writer, "or");
         break;
     case 'd':
-        pen_dec(pen, value);
+        text_writer_dec(writer, value);
         break;
     default:
-        put_hexadecimal(pen, value);
+        put_hexadecimal(writer, value);
     }
 }
 
 static void put_prefix(struct hand *hand, const struct extract_event *event, const char *id)
 {
-    struct pen *pen = &hand->pen;
-    pen_dec_right(pen, event->seq, hand->seq);
-    PEN_LITERAL(pen, "  ");
-    put_word(pen, id);
-    PEN_LITERAL(pen, "   ");
-    const char *start = pen->at;
+    struct text_writer *writer = &hand->writer;
+    text_writer_dec_right(writer, event->seq, hand->seq);
+    PEN_LITERAL(writer, "  ");
+    put_word(writer, id);
+    PEN_LITERAL(writer, "   ");
+    const char *start = writer->at;
     if (event->context == EXTRACT_ISR)
-        PEN_LITERAL(pen, "interrupt/");
+        PEN_LITERAL(writer, "interrupt/");
     put_name(hand, event->thread);
-    pen_pad(pen, WHO_COLUMNS + 2 - (unsigned)(pen->at - start));
-    pen_dec_right(pen, event->ticks, 13);
-    PEN_LITERAL(pen, "  ");
-    pen_dec_right(pen, event->ticks - hand->last, 11);
+    text_writer_pad(writer, WHO_COLUMNS + 2 - (unsigned)(writer->at - start));
+    text_writer_dec_right(writer, event->ticks, 13);
+    PEN_LITERAL(writer, "  ");
+    text_writer_dec_right(writer, event->ticks - hand->last, 11);
     hand->last = event->ticks;
 }
 
 static void put_event(struct hand *hand, const struct extract_event *event)
 {
-    struct pen *pen = &hand->pen;
+    struct text_writer *writer = &hand->writer;
     const struct mix *kind = hand->by_id[event->id];
     put_prefix(hand, event, kind->hex);
-    pen_pad(pen, 2 + 8 * kind->level);
-    put_word(pen, kind->name);
+    text_writer_pad(writer, 2 + 8 * kind->level);
+    put_word(writer, kind->name);
     for (unsigned i = 0; kind->kinds[i]; i++) {
-        pen_char(pen, ' ');
-        put_word(pen, kind->label[i]);
-        pen_char(pen, '=');
+        text_writer_char(writer, ' ');
+        put_word(writer, kind->label[i]);
+        text_writer_char(writer, '=');
         put_field(hand, kind->kinds[i], event->field[i]);
     }
     if (event->flags & EXTRACT_FLAG_PROVISIONAL)
-        PEN_LITERAL(pen, "  [provisional]");
-    pen_char(pen, '\n');
+        PEN_LITERAL(writer, "  [provisional]");
+    text_writer_char(writer, '\n');
 }
 
 static enum extract_code report_by_hand(struct bench *b, struct extract_text *text)
@@ -245,7 +245,7 @@ static enum extract_code report_by_hand(struct bench *b, struct extract_text *te
     const struct extract_trace *trace = extract_session_trace(b->session);
     struct extract_event events[BATCH];
     struct extract_reader reader;
-    struct hand hand = {.seq = pen_digits(b->events)};
+    struct hand hand = {.seq = text_writer_digits(b->events)};
     size_t count;
 
     learn(&hand, trace);
@@ -254,15 +254,15 @@ static enum extract_code report_by_hand(struct bench *b, struct extract_text *te
                         "%*s  ID    %-*s  ELAPSED_TICKS  DELTA_TICKS  APPL    SYSCALL "
                         "KERNEL  INTERRUPT\n",
                         (int)hand.seq, "SEQ", WHO_COLUMNS, "THREAD");
-    pen_open(&hand.pen, text);
+    text_writer_open(&hand.writer, text);
     extract_reader_init(&reader, trace);
     while ((count = extract_reader_next(&reader, events, BATCH)))
         for (size_t i = 0; i < count; i++) {
-            if (!pen_need(&hand.pen, LINE_ROOM))
+            if (!text_writer_need(&hand.writer, LINE_ROOM))
                 return text->code;
             put_event(&hand, &events[i]);
         }
-    pen_close(&hand.pen);
+    text_writer_close(&hand.writer);
     return text->code;
 }
 

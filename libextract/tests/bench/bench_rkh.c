@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RUNS = 5, BATCH = 128, FRAME_MOST = 64 };
+enum { RUNS = 5, BATCH = 128, MAX_FRAME = 64 };
 
 struct bench {
     uint32_t frames;
@@ -60,7 +60,7 @@ struct shape {
     const char *arguments;
 };
 
-static size_t make_frame(uint8_t frame[FRAME_MOST], const struct shape *shape, uint32_t i)
+static size_t make_frame(uint8_t frame[MAX_FRAME], const struct shape *shape, uint32_t i)
 {
     size_t length = 2;
     uint32_t stamp = i * 7;
@@ -85,8 +85,8 @@ static bool make_stream(struct bench *bench)
                                           {0x71, "asa"},     {0x62, "aaa"}, {0x65, "aa"},
                                           {0x64, "aa"},      {0x63, "aa"},  {0x66, "abb"},
                                           {0x69, "a"},       {0x21, "ab"},  {0x01, "abb"}};
-    uint8_t frame[FRAME_MOST];
-    bench->bytes = malloc((size_t)bench->frames * FRAME_MOST + FRAME_MOST);
+    uint8_t frame[MAX_FRAME];
+    bench->bytes = malloc((size_t)bench->frames * MAX_FRAME + MAX_FRAME);
     if (!bench->bytes)
         return false;
     bench->bytes[bench->length++] = 0x7E;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JSON = 1, TRAZER = 2, BREAKS = 4, TOLD = 8, OPTIONS = 2, PIECES_MOST = 512 };
+enum { JSON = 1, TRAZER = 2, BREAKS = 4, TOLD = 8, OPTIONS = 2, MAX_PIECES = 512 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -55,7 +55,7 @@ static void run(struct extract_running *running, unsigned how, unsigned piece, c
     uint64_t frames = status.good + status.torn + status.checksum + status.length + status.id;
     check(!all || status.bytes == size);
     check(frames + status.passed <= count_flags(bytes, size) + breaks);
-    check(status.settled || !status.good);
+    check(status.resolved || !status.good);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < OPTIONS || size > 1 << 20)
         return 0;
     unsigned how = data[0], piece = 1u + data[1] * data[1];
-    unsigned least = (unsigned)(size / PIECES_MOST);
+    unsigned least = (unsigned)(size / MAX_PIECES);
     piece = piece < least ? least : piece;
     extract_columns_init(&columns, false);
     columns.trazer = how & TRAZER;

@@ -42,7 +42,7 @@ static struct template_op *plain_ops(const struct extract_templates *templates,
 
 static void check_text(const struct extract_outcome *outcome)
 {
-    check(outcome->length <= EXTRACT_OUTPUT_MOST);
+    check(outcome->length <= EXTRACT_MAX_OUTPUT);
     for (size_t i = 0; i < outcome->length; i++) {
         unsigned char c = (unsigned char)outcome->text[i];
         check((c >= 0x20 && c != 0x7f) || c == '\n' || c == '\t');

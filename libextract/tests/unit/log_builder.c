@@ -160,11 +160,11 @@ void log_look_close(struct log_look *look)
 
 const struct extract_event *log_events(const struct log_look *look, size_t *count)
 {
-    static struct extract_event events[EVENTS_MOST];
+    static struct extract_event events[MAX_EVENTS];
     struct extract_reader reader;
     extract_reader_init(&reader, look->trace);
     *count = 0;
-    for (size_t got; (got = extract_reader_next(&reader, events + *count, EVENTS_MOST - *count));)
+    for (size_t got; (got = extract_reader_next(&reader, events + *count, MAX_EVENTS - *count));)
         *count += got;
     return events;
 }

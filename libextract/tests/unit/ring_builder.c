@@ -204,10 +204,10 @@ void look_close(struct look *look)
 
 const struct extract_event *look_events(const struct look *look, size_t *count)
 {
-    static struct extract_event events[EVENTS_MOST];
+    static struct extract_event events[MAX_EVENTS];
     struct extract_reader reader;
     extract_reader_init(&reader, look->trace);
-    size_t got = extract_reader_next(&reader, events, EVENTS_MOST);
+    size_t got = extract_reader_next(&reader, events, MAX_EVENTS);
     *count = 0;
     for (size_t i = 0; i < got; i++)
         if (!extract_event_is_mark(&events[i]))

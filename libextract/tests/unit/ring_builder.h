@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 enum {
-    RING_BYTES_MOST = 64 * 1024,
+    MAX_RING_BYTES = 64 * 1024,
     ENTRY_WORDS = 8,
-    EVENTS_MOST = 2048,
+    MAX_EVENTS = 2048,
     FAKE_SPANS = 8,
     // Words of the header that tests damage, counted in ULONGs.
     WORD_MASK = 1,
@@ -46,7 +46,7 @@ struct ring_spec {
 
 struct ring_image {
     struct ring_spec spec;
-    uint8_t bytes[RING_BYTES_MOST];
+    uint8_t bytes[MAX_RING_BYTES];
     size_t length;
     unsigned current; // slot that is written next
 };

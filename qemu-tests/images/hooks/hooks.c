@@ -32,7 +32,7 @@ static _Alignas(8) UCHAR stacks[4][IMAGE_STACK_BYTES];
 static TX_QUEUE sample_queue;
 static TX_SEMAPHORE device_semaphore, log_semaphore, end_semaphore;
 static ULONG sample_area[8];
-static UCHAR block[HOOK_GENERIC_MOST + 1];
+static UCHAR block[HOOK_MAX_GENERIC + 1];
 
 void board_device_interrupt(void)
 {
@@ -124,10 +124,10 @@ static void long_buffers(void)
 {
     for (uint32_t i = 0; i < sizeof block; i++)
         block[i] = (UCHAR)i;
-    TRCGENT(0, HOOK_FORM, 1, HOOK_GENERIC_MOST, block);
+    TRCGENT(0, HOOK_FORM, 1, HOOK_MAX_GENERIC, block);
     TRCGENT(0, HOOK_FORM, 1, 0, block);
     hooks_made.forms += 2;
-    TRCGENT(0, HOOK_FORM, 1, HOOK_GENERIC_MOST + 1, block);
+    TRCGENT(0, HOOK_FORM, 1, HOOK_MAX_GENERIC + 1, block);
     TRCGENT(7, HOOK_FORM, 1, 1, block); // a channel that is not open
     hooks_nest = true;
     TRCHKL0T(HOOK_FORM | FORM_STAMPED); // its stamp is traced

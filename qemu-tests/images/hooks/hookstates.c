@@ -22,7 +22,7 @@ volatile struct {
 
 static TX_THREAD tester;
 static _Alignas(8) UCHAR tester_stack[IMAGE_STACK_BYTES];
-static UCHAR filler[HOOK_GENERIC_MOST + 1];
+static UCHAR filler[HOOK_MAX_GENERIC + 1];
 
 void board_device_interrupt(void)
 {
@@ -89,8 +89,8 @@ static void buffers_of_every_length(void)
     begin(HOOK_BUFFER_BYTES, false);
     for (uint32_t length = 0; length < 16; length++)
         TRCGENT(0, FILLER_WORD, length, length, filler);
-    TRCGEN(0, FILLER_WORD, 16, HOOK_GENERIC_MOST, filler);
-    TRCGEN(0, FILLER_WORD, 17, HOOK_GENERIC_MOST + 1, filler);
+    TRCGEN(0, FILLER_WORD, 16, HOOK_MAX_GENERIC, filler);
+    TRCGEN(0, FILLER_WORD, 17, HOOK_MAX_GENERIC + 1, filler);
     TRCGEN(1, FILLER_WORD, 18, 1, filler); // no such channel
     hooks_state.written = 17;
     hooks_state.lost = 1;

@@ -5,7 +5,7 @@
 // begin at 0 again.
 #include "shared.h"
 
-enum { MOST = 256, DATA_MOST = 96, BEFORE_WRAP = 799, RING_AT = 4, OPEN_OR_DONE = 3 };
+enum { MOST = 256, MAX_DATA = 96, BEFORE_WRAP = 799, RING_AT = 4, OPEN_OR_DONE = 3 };
 
 enum verb {
     RECORD = 1, // `count` events of the type, the first of the number `first`, of `bytes` bytes
@@ -47,11 +47,11 @@ static uint32_t now(void)
 
 static __attribute__((noinline)) void calls_record(void)
 {
-    UCHAR data[DATA_MOST];
+    UCHAR data[MAX_DATA];
     uint32_t bytes = calls_order.bytes;
     uint32_t first = calls_order.first, end = first + calls_order.count;
     for (uint32_t i = first; i < end && i < MOST; i++) {
-        for (uint32_t k = 0; k < bytes && k < DATA_MOST; k++)
+        for (uint32_t k = 0; k < bytes && k < MAX_DATA; k++)
             data[k] = (UCHAR)(i + k);
         calls_before[i] = now();
         posix_trace_event(calls_order.type, data, bytes);

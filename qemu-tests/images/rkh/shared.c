@@ -3,7 +3,7 @@
 // line would have carried.
 #include "shared.h"
 
-UCHAR rkh_sent[RKH_SENT_MOST];
+UCHAR rkh_sent[RKH_MAX_SENT];
 volatile uint32_t rkh_sent_bytes, rkh_sends = RKH_CFG_TRC_SIZEOF_STREAM == 2048, rkh_done;
 
 // Called with interrupts locked, and often enough to miss no wrap of the port's counter.
@@ -24,7 +24,7 @@ void rkh_trc_flush(void)
         return;
     ULONG lock = rkh_port_lock();
     do {
-        uint32_t room = RKH_SENT_MOST - rkh_sent_bytes;
+        uint32_t room = RKH_MAX_SENT - rkh_sent_bytes;
         most = (TRCQTY_T)(room < 64 ? room : 64);
         most = rkh_trc_getWholeBlock(&rkh_sent[rkh_sent_bytes], most);
         rkh_sent_bytes += most;

@@ -9,8 +9,8 @@
 
 // What the flush hook has sent, and whether it does, which tests may change: it does where the ring
 // has its full size.
-enum { RKH_SENT_MOST = 28 * 1024 };
-extern UCHAR rkh_sent[RKH_SENT_MOST];
+enum { RKH_MAX_SENT = 28 * 1024 };
+extern UCHAR rkh_sent[RKH_MAX_SENT];
 extern volatile uint32_t rkh_sent_bytes, rkh_sends;
 
 // The end of an image's work: a last flush, and rkh_done is 1.

@@ -15,7 +15,7 @@
 #ifndef HOOK_BUFFER_BYTES
 #define HOOK_BUFFER_BYTES (4096 * sizeof(ULONG))
 #endif
-enum { HOOK_BUFFER_LEAST = 64, HOOK_GENERIC_MOST = 4096, HOOK_HEADER_BYTES = 64 };
+enum { HOOK_BUFFER_LEAST = 64, HOOK_MAX_GENERIC = 4096, HOOK_HEADER_BYTES = 64 };
 
 #define HOOK_MAGIC   0x4B4F4F48UL // "HOOK"
 #define HOOK_VERSION 1U
@@ -45,7 +45,7 @@ void bout_hooks_clear(void);
 // stamp is, which trchookt adds in any case.
 void trchook(uint32_t word, uint32_t d1, uint32_t d2, uint32_t d3, uint32_t d4, uint32_t d5);
 void trchookt(uint32_t word, uint32_t d1, uint32_t d2, uint32_t d3, uint32_t d4, uint32_t d5);
-// One data word and a buffer of at most HOOK_GENERIC_MOST bytes. Only channel 0 is open.
+// One data word and a buffer of at most HOOK_MAX_GENERIC bytes. Only channel 0 is open.
 void trcgen(int channel, uint32_t word, uint32_t d1, uint32_t bytes, const void *buffer);
 void trcgent(int channel, uint32_t word, uint32_t d1, uint32_t bytes, const void *buffer);
 

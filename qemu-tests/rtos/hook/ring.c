@@ -153,7 +153,7 @@ __attribute__((noinline)) void hook_ring_write(const struct hook_parts *parts)
         hook_port_unlock(lock);
         return;
     }
-    if (writing || parts->buffer_bytes > HOOK_GENERIC_MOST) {
+    if (writing || parts->buffer_bytes > HOOK_MAX_GENERIC) {
         lose();
     } else {
         writing = true;

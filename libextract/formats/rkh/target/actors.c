@@ -7,7 +7,7 @@
 #include "formats/rkh/target/target.h"
 #include <stdio.h>
 
-enum { ASKED_MOST = 1 << 13, ELEMENTS_MOST = 256, PRIORITY_MOST = 255 };
+enum { MAX_ASKED = 1 << 13, MAX_ELEMENTS = 256, MAX_PRIORITY = 255 };
 
 // Constants come from the ELF, variables from memory alone.
 static bool read_word(struct extract_memory *memory, const struct extract_symbols *symbols,
@@ -52,7 +52,7 @@ static bool read_actor(struct extract_memory *memory, struct extract_symbols *sy
         (!read_word(memory, symbols, address + inner->pointer, pointer_bytes, &holder) || !holder))
         return false;
     if (!read_word(memory, symbols, holder + inner->member, inner->size, &priority) ||
-        priority > PRIORITY_MOST)
+        priority > MAX_PRIORITY)
         return false;
     actor->priority = (uint16_t)priority;
     if (inner->has_beside &&
@@ -76,9 +76,9 @@ bool rkh_actors_next(struct rkh_actors *walk, struct rkh_actor *actor)
     for (; extract_symbols_at(walk->symbols, walk->next, &symbol);
          walk->next++, walk->element = 0) {
         bool may = !symbol.function && symbol.size >= extract_symbols_pointer_bytes(walk->symbols);
-        if (!may || walk->asked++ > ASKED_MOST || !is_actor(walk->symbols, symbol.address, &inner))
+        if (!may || walk->asked++ > MAX_ASKED || !is_actor(walk->symbols, symbol.address, &inner))
             continue;
-        while (walk->element < inner.count && walk->element < ELEMENTS_MOST) {
+        while (walk->element < inner.count && walk->element < MAX_ELEMENTS) {
             uint64_t i = walk->element++, at = symbol.address + i * inner.stride;
             if (!read_actor(walk->memory, walk->symbols, &inner, at, actor))
                 continue;

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { BATCH = 64, SAVED_MOST = 1 << 20 };
+enum { BATCH = 64, MAX_SAVED = 1 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -127,7 +127,7 @@ static void check_saved(struct extract_log *log)
     extract_text_init(&text, NULL, NULL);
     if (!ring->entries.slot_bytes) // is saved as a stream, without its place
         check(!extract_export_ring(&text, trace, NULL));
-    else if (ring->length <= SAVED_MOST) {
+    else if (ring->length <= MAX_SAVED) {
         struct extract_memory *memory;
         struct extract_session *saved;
         struct extract_session_options options = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Events as entries: the bytes, ids, contexts and names that templates see. Truth: the layout of
 // hook words (AIX: trchook, "hook word") and docs/formats/threadx.md, "As hook entries", by hand.
-#include "report/columns/adapt.h"
+#include "report/columns/entry_builder.h"
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 
@@ -11,7 +11,7 @@ enum { MAIN = 0x20004000, QUEUE = 0x20006000, UNNAMED = 0x20007000 };
 
 static struct ring_image image;
 static struct look look;
-static struct adaptor *adaptor;
+static struct entry_builder *builder;
 static struct extract_error error;
 
 static const struct ring_object objects[] = {
@@ -28,20 +28,20 @@ static void begin(unsigned word_bytes, bool big_endian, const struct ring_entry 
     ring_build(&image, &spec);
     ring_fill(&image, objects, 2, entries, count);
     look_open(&look, &image);
-    assert_int_equal(adaptor_open(&adaptor, look.trace, NULL, &error), EXTRACT_OK);
+    assert_int_equal(entry_builder_open(&builder, look.trace, NULL, &error), EXTRACT_OK);
 }
 
 static void end(void)
 {
-    assert_false(adaptor->failed);
-    adaptor_close(adaptor);
+    assert_false(builder->failed);
+    entry_builder_close(builder);
     look_close(&look);
 }
 
 static const struct extract_entry *take(size_t i)
 {
     const struct extract_template *chosen;
-    const struct extract_entry *entry = adaptor_take(adaptor, look_event(&look, i), &chosen);
+    const struct extract_entry *entry = entry_builder_take(builder, look_event(&look, i), &chosen);
     assert_null(chosen);
     return entry;
 }
@@ -63,7 +63,7 @@ static void test_32_bits(void **state)
         assert_int_equal(entry->bits, 32);
         assert_int_equal(entry->type, 0xE);
         assert_int_equal(entry->bytes_of_data, 20);
-        assert_int_equal(adaptor->host.kernel_bits, 32);
+        assert_int_equal(builder->host.kernel_bits, 32);
         end();
     }
 }
@@ -97,7 +97,7 @@ static void test_what_else_an_entry_says(void **state)
     (void)state;
     entries[1].id = 3 << 24 | 1; // a thread resumes on core 3
     begin(4, false, entries, 2);
-    adaptor->log_file = "board.trx";
+    builder->log_file = "board.trx";
     const struct extract_entry *entry = take(0);
     assert_string_equal(entry->log_file, "board.trx");
     assert_int_equal(entry->hook, 0x0450);
@@ -136,7 +136,7 @@ static void test_contexts(void **state)
         assert_string_equal(entry->exec, who[i]);
         assert_int_equal(entry->tid, tid[i]);
         assert_int_equal(entry->pid, tid[i]);
-        struct adaptor_text text = adaptor_who(adaptor, look_event(&look, i));
+        struct entry_builder_text text = entry_builder_who(builder, look_event(&look, i));
         assert_string_equal(text.bytes, who[i]);
         assert_int_equal(text.length, strlen(who[i]));
         assert_int_equal(text.columns, strlen(who[i]));
@@ -169,7 +169,7 @@ static void test_ids_of_three_and_of_four_digits(void **state)
         assert_int_equal(entry->hook, rows[i].hook);
         assert_int_equal(entry->data, rows[i].id);
         assert_memory_equal(entry->bytes, rows[i].word, 4);
-        adaptor_id(adaptor, look_event(&look, i), id);
+        entry_builder_id(builder, look_event(&look, i), id);
         assert_string_equal(id, rows[i].shown);
     }
     end();
@@ -181,7 +181,7 @@ static void assert_name(const struct extract_entry *entry, unsigned word, uint64
 {
     for (unsigned i = 0; i < 2; i++) {
         size_t length;
-        const char *name = adaptor->host.name(adaptor->host.context, entry, value, word, &length);
+        const char *name = builder->host.name(builder->host.context, entry, value, word, &length);
         assert_string_equal(name, expected);
         assert_int_equal(length, strlen(expected));
     }
@@ -242,7 +242,7 @@ static void test_names_leave_the_entry_alone(void **state)
     const struct extract_template *chosen;
     (void)state;
     begin(4, false, &queue_send, 1);
-    const struct extract_entry *entry = adaptor_take(adaptor, look_event(&look, 0), &chosen);
+    const struct extract_entry *entry = entry_builder_take(builder, look_event(&look, 0), &chosen);
     for (uint64_t i = 0; i < 4 * MEMO_PLACES; i++) {
         char name[16];
         snprintf(name, sizeof name, "0x%08X", (unsigned)(0x30000000 + i * 4));
@@ -256,7 +256,7 @@ static void test_names_leave_the_entry_alone(void **state)
 static void assert_described(const struct extract_event *event, const char *expected)
 {
     struct extract_outcome outcome = {.fault = "?"};
-    assert_true(adaptor_describe(adaptor, event, &outcome));
+    assert_true(entry_builder_describe(builder, event, &outcome));
     assert_int_equal(outcome.length, strlen(expected));
     assert_memory_equal(outcome.text, expected, outcome.length);
     assert_int_equal(outcome.ending, EXTRACT_ENDS_WELL);
@@ -293,11 +293,11 @@ static void test_types_of_the_users_own(void **state)
     (void)state;
     entries[0].id = 4096;
     begin(4, false, entries, 2);
-    adaptor_close(adaptor);
+    entry_builder_close(builder);
     assert_int_equal(extract_user_types_open(&types, scratch_puts("own.trxc", file), &error), 0);
     struct extract_trace_options options = {.size = sizeof options, .user_types = types};
     assert_int_equal(extract_trace_open(&trace, &look.snapshot, &options, &error), EXTRACT_OK);
-    assert_int_equal(adaptor_open(&adaptor, trace, NULL, &error), EXTRACT_OK);
+    assert_int_equal(entry_builder_open(&builder, trace, NULL, &error), EXTRACT_OK);
     struct extract_event event = *look_event(&look, 0);
     event.type = extract_trace_type(trace, 4096);
     assert_described(&event, "motor\\x01 on speed_now=0x20006000 x=0xFFFFFFFF");
@@ -324,13 +324,13 @@ static void test_without_memory(void **state)
         struct extract_outcome outcome;
         long live = alloc_live;
         alloc_countdown = i;
-        if (adaptor_open(&adaptor, look.trace, NULL, &error) == EXTRACT_OK) {
-            adaptor_take(adaptor, &event, &chosen);
-            adaptor_describe(adaptor, &event, &outcome);
-            assert_true(adaptor->failed || alloc_countdown >= 0);
-            adaptor_close(adaptor);
+        if (entry_builder_open(&builder, look.trace, NULL, &error) == EXTRACT_OK) {
+            entry_builder_take(builder, &event, &chosen);
+            entry_builder_describe(builder, &event, &outcome);
+            assert_true(builder->failed || alloc_countdown >= 0);
+            entry_builder_close(builder);
         } else {
-            assert_null(adaptor);
+            assert_null(builder);
         }
         alloc_countdown = -1;
         assert_int_equal(alloc_live, live);

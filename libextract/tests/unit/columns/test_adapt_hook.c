@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Records of hook words through the adaptor: the format's own entries, ids of 16 bits, who made
 // them. Truth: docs/formats/hook.md and the layout of AIX's hook words, by hand.
-#include "report/columns/adapt.h"
+#include "report/columns/entry_builder.h"
 #include "tests/unit/hook/hook_builder.h"
 
 enum { TID = 0x20004000 };
 
 static struct hooks hooks;
 static struct look look;
-static struct adaptor *adaptor;
+static struct entry_builder *builder;
 static struct extract_templates *templates;
 static struct extract_formatter *formatter;
 static struct extract_error error;
@@ -26,17 +26,17 @@ static void begin(bool big, const struct hooks_record *records, size_t count)
     assert_int_equal(
         extract_templates_add(templates, "users.fmt", users, sizeof users - 1, false, &error),
         EXTRACT_OK);
-    assert_int_equal(extract_templates_add_shipped(templates, "hook", &error), EXTRACT_OK);
+    assert_int_equal(extract_templates_add_builtin(templates, "hook", &error), EXTRACT_OK);
     assert_int_equal(extract_templates_link(templates, &error), EXTRACT_OK);
-    assert_int_equal(adaptor_open(&adaptor, look.trace, templates, &error), EXTRACT_OK);
-    assert_int_equal(extract_formatter_open(&formatter, templates, &adaptor->host, &error),
+    assert_int_equal(entry_builder_open(&builder, look.trace, templates, &error), EXTRACT_OK);
+    assert_int_equal(extract_formatter_open(&formatter, templates, &builder->host, &error),
                      EXTRACT_OK);
 }
 
 static void end(void)
 {
     extract_formatter_close(formatter);
-    adaptor_close(adaptor);
+    entry_builder_close(builder);
     extract_templates_close(templates);
     look_close(&look);
 }
@@ -47,13 +47,13 @@ static void assert_printed(size_t i, const char *id, const char *who, const char
     const struct extract_template *chosen;
     struct extract_outcome outcome;
     char shown[ADAPTOR_ID];
-    const struct extract_entry *entry = adaptor_take(adaptor, event, &chosen);
-    adaptor_id(adaptor, event, shown);
+    const struct extract_entry *entry = entry_builder_take(builder, event, &chosen);
+    entry_builder_id(builder, event, shown);
     assert_string_equal(shown, id);
     assert_string_equal(entry->exec, who);
     assert_ptr_equal(entry->event, event);
-    assert_ptr_equal(adaptor_find(adaptor, event), chosen);
-    assert_true(chosen || !adaptor_describe(adaptor, event, &outcome));
+    assert_ptr_equal(entry_builder_find(builder, event), chosen);
+    assert_true(chosen || !entry_builder_describe(builder, event, &outcome));
     extract_formatter_run(formatter, chosen, entry, 0, false, &outcome);
     assert_int_equal(outcome.length, strlen(text));
     assert_memory_equal(outcome.text, text, outcome.length);
@@ -91,10 +91,11 @@ static void test_records(void **state)
         assert_printed(1, "123", "interrupt/0x20004000", "plain 5 20004000");
         assert_printed(2, "1234", "start-up", "generic hello n=5 t=C000");
         const struct extract_template *chosen;
-        const struct extract_entry *entry = adaptor_take(adaptor, look_event(&look, 2), &chosen);
+        const struct extract_entry *entry =
+            entry_builder_take(builder, look_event(&look, 2), &chosen);
         assert_int_equal(entry->bits, 64);
         assert_int_equal(entry->little, !big);
-        adaptor_take(adaptor, look_event(&look, 3), &chosen);
+        entry_builder_take(builder, look_event(&look, 3), &chosen);
         assert_null(chosen);
         end();
     }

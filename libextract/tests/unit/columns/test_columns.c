@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reports in columns: layouts, pages, duplicates, templates at work. What stands here was written
 // by hand from the ring's words and docs/man/ringside-report.1.
-#include "base/pen.h"
+#include "base/text_writer.h"
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 #include <extract/session.h>
@@ -450,9 +450,9 @@ static void memory_runs_out(void **state)
 static void check_number(uint64_t value)
 {
     char room[PEN_NUMBER], expected[24];
-    struct pen pen = {NULL, room, room + sizeof room};
-    pen_dec(&pen, value);
-    *pen.at = 0;
+    struct text_writer writer = {NULL, room, room + sizeof room};
+    text_writer_dec(&writer, value);
+    *writer.at = 0;
     snprintf(expected, sizeof expected, "%" PRIu64, value);
     assert_string_equal(room, expected);
 }
@@ -464,8 +464,9 @@ static void numbers_of_every_length(void **state)
     check_number(UINT64_MAX);
     for (unsigned i = 0; i < 20; i++)
         for (uint64_t digit = 1; digit < 10; digit++) {
-            check_number(pen_powers[i] * digit - 1); // at 10^19 these wrap, to numbers all the same
-            check_number(pen_powers[i] * digit);
+            check_number(text_writer_powers[i] * digit -
+                         1); // at 10^19 these wrap, to numbers all the same
+            check_number(text_writer_powers[i] * digit);
         }
     for (uint64_t value = 12345678; value > 0; value = value * 7 / 9)
         check_number(value);

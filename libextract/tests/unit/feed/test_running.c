@@ -123,7 +123,7 @@ static void check_status(const struct extract_running_status *status, const stru
     assert_int_equal(status->checksum, 1);
     assert_int_equal(status->torn + status->length + status->id, 0);
     assert_int_equal(status->lost, 3);
-    assert_true(status->lost_known && status->settled && !status->whole);
+    assert_true(status->lost_known && status->resolved && !status->whole);
     assert_int_equal(status->partial, 0);
 }
 
@@ -320,7 +320,7 @@ static void frames_that_are_none(void **state)
     struct extract_running_status status = report_close(&r);
     assert_int_equal(r.code, EXTRACT_BAD);
     assert_int_equal(r.error.code, EXTRACT_BAD);
-    assert_false(status.settled || status.whole);
+    assert_false(status.resolved || status.whole);
     assert_true(status.passed > 50000);
     assert_int_equal(r.text.used, 1);
     extract_text_free(&r.text);
@@ -379,7 +379,7 @@ static void frames_that_never_tell(void **state)
             stream_put(&s, 34, "00000020 01 00");
         report_take(&r, s.bytes, s.used);
     }
-    assert_int_equal(extract_running_status(r.running).settled, false);
+    assert_int_equal(extract_running_status(r.running).resolved, false);
     assert_in_range(inferred, 2, TRIES);
     report_close(&r);
     assert_int_equal(r.code, EXTRACT_BAD);

@@ -12,7 +12,7 @@
 
 enum {
     HOOKS_HEADER = 64,
-    HOOKS_BYTES_MOST = HOOKS_HEADER + 128 * 1024,
+    MAX_HOOKS_BYTES = HOOKS_HEADER + 128 * 1024,
     HOOKS_WIDE = 1 << 16, // bits of a frame
     HOOKS_TID = 1 << 17,
     HOOKS_STAMP = 1 << 18,
@@ -43,7 +43,7 @@ struct hooks {
     uint64_t address;
     uint32_t size; // of the buffer
     uint32_t head, tail, records, lost;
-    uint8_t bytes[HOOKS_BYTES_MOST]; // control block and buffer
+    uint8_t bytes[MAX_HOOKS_BYTES]; // control block and buffer
 };
 
 // A record as it is given to the recorder.

@@ -7,7 +7,7 @@
 
 #include "tests/unit/hook/hook_builder.h"
 
-enum { ADDRESS = 0x20000100, SIZE = 512, WORDS_MOST = 24 };
+enum { ADDRESS = 0x20000100, SIZE = 512, MAX_WORDS = 24 };
 
 // What the next store will be.
 enum step { STEP_TAIL, STEP_WORDS, STEP_RECORDS, STEP_HEAD };
@@ -15,7 +15,7 @@ enum step { STEP_TAIL, STEP_WORDS, STEP_RECORDS, STEP_HEAD };
 static struct machine {
     struct hooks hooks;
     enum step step;
-    uint32_t record[WORDS_MOST]; // that is being written
+    uint32_t record[MAX_WORDS]; // that is being written
     unsigned words, done;
     uint32_t number; // of that record
     uint32_t random;

@@ -35,7 +35,7 @@ static void check_numbers(const struct look *look, const unsigned *numbers, size
 
 static void check_run(const struct look *look, unsigned first, unsigned count)
 {
-    unsigned numbers[EVENTS_MOST];
+    unsigned numbers[MAX_EVENTS];
     for (unsigned i = 0; i < count; i++)
         numbers[i] = first + i;
     check_numbers(look, numbers, count);
@@ -363,7 +363,7 @@ static void check_saved(struct look *look)
 {
     struct look again;
     size_t count, same;
-    static struct extract_event events[EVENTS_MOST];
+    static struct extract_event events[MAX_EVENTS];
     memcpy(events, look_events(look, &count), sizeof events);
     save(look, &again);
     const struct extract_event *saved = look_events(&again, &same);

@@ -5,7 +5,7 @@
 #include "tests/unit/hook/hook_builder.h"
 #include "tests/unit/scratch.h"
 
-enum { EVENTS_ROW = 6, BYTES_MOST = 1024 };
+enum { EVENTS_ROW = 6, MAX_BYTES = 1024 };
 
 struct event {
     uint32_t id;
@@ -127,7 +127,7 @@ static size_t from_hex(const char *text, uint8_t *bytes)
         char pair[3] = {text[0], text[1], 0};
         if (*text == ' ')
             continue;
-        assert_true(count < BYTES_MOST);
+        assert_true(count < MAX_BYTES);
         bytes[count++] = (uint8_t)strtoul(pair, NULL, 16);
         text++;
     }
@@ -147,7 +147,7 @@ static void look_at(struct look *look, const char *layout, const uint8_t *bytes,
 
 static void check_row(const struct row *row)
 {
-    uint8_t bytes[BYTES_MOST];
+    uint8_t bytes[MAX_BYTES];
     struct look look;
     size_t count;
     look_at(&look, row->layout, bytes, from_hex(row->bytes, bytes));
@@ -182,7 +182,7 @@ static void test_rows(void **state)
 // Behind damage, sixteen entries that follow each other are the stream again.
 static void test_damage_inside(void **state)
 {
-    uint8_t bytes[BYTES_MOST];
+    uint8_t bytes[MAX_BYTES];
     struct look look;
     size_t count, length = 0;
     (void)state;
@@ -303,7 +303,7 @@ static enum extract_code open_row(void)
 
 static void test_memory_is_short(void **state)
 {
-    uint8_t bytes[BYTES_MOST];
+    uint8_t bytes[MAX_BYTES];
     (void)state;
     scratch_write("stream", bytes, from_hex(rows[0].bytes, bytes));
     each_allocation_fails(open_row);

@@ -17,12 +17,12 @@ enum {
     SECTION_BLOCK = HEAD + SECTION_PAYLOAD,
     SECTION_HEAD = 2 * SECTION_BLOCK, // the block and its copy
     STATUS_BLOCK = HEAD + 64,
-    BYTES_MOST = 512 * 1024,
+    MAX_BYTES = 512 * 1024,
     WALL = 1000000
 };
 
 struct bytes {
-    uint8_t data[BYTES_MOST];
+    uint8_t data[MAX_BYTES];
     size_t length;
 };
 

@@ -2,10 +2,10 @@
 // Damage: every bit of a small log flipped, every length that it can be cut to, sections that are
 // gone. What is read is what was written, and what is not is counted.
 #include "tests/unit/log/log_bytes.h"
-#include "log/room.h"
+#include "log/internal.h"
 #include <unistd.h>
 
-enum { BLOCKS_MOST = 64 };
+enum { MAX_BLOCKS = 64 };
 
 static struct maker maker;
 
@@ -13,11 +13,11 @@ static struct maker maker;
 struct found {
     struct extract_log_status before, after; // the blocks were read
     size_t whole;
-    bool number[BLOCKS_MOST]; // of the blocks that were whole
+    bool number[MAX_BLOCKS]; // of the blocks that were whole
 };
 
-static size_t offsets[BLOCKS_MOST]; // of the blocks of the log, by number
-static size_t sizes[BLOCKS_MOST];
+static size_t offsets[MAX_BLOCKS]; // of the blocks of the log, by number
+static size_t sizes[MAX_BLOCKS];
 
 static void make_plain(uint32_t policy, unsigned sections)
 {
@@ -130,16 +130,16 @@ static void test_cuts(void **state)
         if (!opened)
             continue;
         size_t whole = 0;
-        bool border = false;
+        bool boundary = false;
         for (size_t i = 0; i < maker.number; i++) {
             bool there = offsets[i] + sizes[i] <= length;
             assert_int_equal(found.number[i], there);
             whole += there;
-            border |= offsets[i] + sizes[i] == length;
+            boundary |= offsets[i] + sizes[i] == length;
         }
         assert_int_equal(found.whole, whole);
         assert_false(found.after.closed);
-        assert_int_equal(found.after.cut, !border);
+        assert_int_equal(found.after.cut, !boundary);
         assert_int_equal(found.after.damaged, 0);
     }
 }
@@ -212,7 +212,7 @@ static void test_left_over(void **state)
     struct maker turn = maker;
     turn.log.length = 0;
     turn.section = 3;
-    turn.log.length = 1; // make_section goes to the next border, which is then moved to 0
+    turn.log.length = 1; // make_section goes to the next boundary, which is then moved to 0
     make_section(&turn);
     size_t length = turn.log.length - 4096;
     assert_int_equal(length, 208);
@@ -297,7 +297,7 @@ static void test_changed_meanwhile(void **state)
 
 // The blocks that are whole: type, number, offset, value.
 struct listed {
-    uint64_t block[BLOCKS_MOST][4];
+    uint64_t block[MAX_BLOCKS][4];
     size_t count;
     struct extract_log_status status;
 };
@@ -309,7 +309,7 @@ static void list_whole(const char *path, struct listed *listed)
     struct extract_log *log = open_log(path);
     memset(listed, 0, sizeof *listed);
     for (size_t i = 0; extract_log_block_at(log, i, &block); i++) {
-        assert_true(block.length <= sizeof payload && listed->count < BLOCKS_MOST);
+        assert_true(block.length <= sizeof payload && listed->count < MAX_BLOCKS);
         if (extract_log_read(log, &block, payload, NULL))
             continue;
         uint64_t *b = listed->block[listed->count++];

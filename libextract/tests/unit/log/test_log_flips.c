@@ -9,7 +9,7 @@
 #include "tests/unit/log_builder.h"
 #include <fcntl.h>
 
-enum { PAGE = 4096, FILE_MOST = 64 * 1024, LINES_MOST = 4096, BLOCKS_MOST = 256 };
+enum { PAGE = 4096, MAX_FILE = 64 * 1024, MAX_LINES = 4096, MAX_BLOCKS = 256 };
 enum { AT_TYPE = 4, AT_LENGTH = 12, AT_COUNT = 16, AT_NUMBER = 24, AT_SECTION = 32, AT_COPY = 64 };
 
 // A recording, and how it is written again.
@@ -142,10 +142,10 @@ struct place {
 
 static struct flipped {
     int fd;
-    uint8_t bytes[FILE_MOST];
+    uint8_t bytes[MAX_FILE];
     size_t length;
     char path[128];
-    struct place block[BLOCKS_MOST];
+    struct place block[MAX_BLOCKS];
     size_t blocks;
     struct extract_rkh rkh;
     bool has_rkh;
@@ -158,7 +158,7 @@ static uint64_t number_at(size_t at, unsigned bytes)
 
 static bool is_finished(const struct place *place)
 {
-    static uint8_t bytes[FILE_MOST];
+    static uint8_t bytes[MAX_FILE];
     uint64_t one = 0, two = 0;
     memcpy(bytes, file.bytes + place->offset, place->size);
     memset(bytes + HEAD - 16, 0, 16);
@@ -187,7 +187,7 @@ static void find_blocks(size_t section_bytes)
             bool holds = place.type == EXTRACT_LOG_ENTRIES || place.type == EXTRACT_LOG_BYTES;
             bool loss = place.type == EXTRACT_LOG_LOSS;
             place.copy_distance = holds || loss ? 0 : number_at(at + AT_COPY, 8);
-            assert_true(file.blocks < BLOCKS_MOST);
+            assert_true(file.blocks < MAX_BLOCKS);
             file.block[file.blocks++] = place;
             at += place.size;
         }
@@ -231,8 +231,8 @@ struct reading {
     enum extract_code code;
     bool is_whole;
     char *text;
-    const char *event[LINES_MOST]; // what one says by itself
-    const char *name[LINES_MOST];  // what others say of it
+    const char *event[MAX_LINES]; // what one says by itself
+    const char *name[MAX_LINES];  // what others say of it
     size_t events;
     struct extract_log_status status;
 };
@@ -255,7 +255,7 @@ static void note_event(struct reading *reading, char *line)
 {
     bool is_mark = strstr(line, "\"context\":\"recorder\"");
     size_t n = reading->events++;
-    assert_true(n < LINES_MOST);
+    assert_true(n < MAX_LINES);
     take_value(line, "\"seq\":", "\"core\":");
     take_value(line, ",\"flags\":", "}");
     if (is_mark) {

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { LIMIT = 1024 * 1024, SLOTS_MOST = 7000, KILLS = 60, SESSIONS = 6, SPINS = 40000 };
+enum { LIMIT = 1024 * 1024, MAX_SLOTS = 7000, KILLS = 60, SESSIONS = 6, SPINS = 40000 };
 
 // What the writer tells of itself while it lives.
 struct shared {
@@ -26,11 +26,11 @@ static uint32_t random_word(void)
     return state_of_random ^= state_of_random << 5;
 }
 
-// Block `n` begins with entry n * SLOTS_MOST and has a length that n tells: from a slot to 56 KB.
+// Block `n` begins with entry n * MAX_SLOTS and has a length that n tells: from a slot to 56 KB.
 static uint32_t slots_of(uint64_t n)
 {
     uint64_t mixed = (n + 1) * UINT64_C(0x9E3779B97F4A7C15) >> 40;
-    return mixed % 3 ? (uint32_t)(1 + mixed % 40) : (uint32_t)(1 + mixed % SLOTS_MOST);
+    return mixed % 3 ? (uint32_t)(1 + mixed % 40) : (uint32_t)(1 + mixed % MAX_SLOTS);
 }
 
 static void fill(uint8_t *slots, uint64_t n)
@@ -44,14 +44,14 @@ static struct extract_log_block block_of(uint64_t n)
     struct extract_log_block block = {.type = EXTRACT_LOG_ENTRIES,
                                       .count = slots_of(n),
                                       .length = 8 * slots_of(n),
-                                      .first = n * SLOTS_MOST};
+                                      .first = n * MAX_SLOTS};
     return block;
 }
 
 // The child: writes until it is killed.
 static _Noreturn void write_on(const char *path, enum extract_log_policy policy, uint64_t from)
 {
-    static uint8_t slots[8 * SLOTS_MOST];
+    static uint8_t slots[8 * MAX_SLOTS];
     struct extract_log_options options = {
         .size = sizeof options, .policy = policy, .limit = LIMIT, .section_bytes = 128 * 1024};
     struct extract_log_writer *writer;
@@ -95,8 +95,8 @@ static void run_and_kill(const char *path, enum extract_log_policy policy, uint6
 // That block n is what was put.
 static void check_block(const struct extract_log_block *block, const uint8_t *payload, uint64_t n)
 {
-    static uint8_t expected[8 * SLOTS_MOST];
-    assert_int_equal(block->first, n * SLOTS_MOST);
+    static uint8_t expected[8 * MAX_SLOTS];
+    assert_int_equal(block->first, n * MAX_SLOTS);
     assert_int_equal(block->count, slots_of(n));
     fill(expected, n);
     assert_memory_equal(payload, expected, block->length);
@@ -105,7 +105,7 @@ static void check_block(const struct extract_log_block *block, const uint8_t *pa
 // Reads the log; returns how many blocks it goes up to. *oldest: the first that is there.
 static uint64_t read_back(struct extract_log *log, uint64_t *oldest)
 {
-    static uint8_t payload[8 * SLOTS_MOST];
+    static uint8_t payload[8 * MAX_SLOTS];
     struct extract_log_block block;
     uint64_t next = 0;
     bool any = false;
@@ -115,7 +115,7 @@ static uint64_t read_back(struct extract_log *log, uint64_t *oldest)
         if (block.type != EXTRACT_LOG_ENTRIES)
             continue;
         if (!any)
-            *oldest = next = block.first / SLOTS_MOST;
+            *oldest = next = block.first / MAX_SLOTS;
         check_block(&block, payload, next++);
         any = true;
     }
@@ -128,7 +128,7 @@ static void check_loop(uint64_t oldest, uint64_t next)
     for (uint64_t n = oldest; n < next; n++)
         bytes += HEAD + 8 * slots_of(n);
     // Eight sections, of which one is being written; each may leave the length of a block unused.
-    assert_true(oldest == 0 || bytes >= 7 * (128 * 1024 - 208 - HEAD - 8 * SLOTS_MOST));
+    assert_true(oldest == 0 || bytes >= 7 * (128 * 1024 - 208 - HEAD - 8 * MAX_SLOTS));
 }
 
 // Checks what a killed writer left; returns the number of blocks.

@@ -262,7 +262,7 @@ static void test_change_at_border(void **state)
 {
     (void)state;
     for (unsigned slots = 340; slots < 446; slots++) {
-        const char *path = scratch_path("border");
+        const char *path = scratch_path("boundary");
         struct extract_log_writer *writer = create_log(path, EXTRACT_LOG_APPEND, 0);
         assert_int_equal(extract_log_close(writer, NULL), EXTRACT_OK);
         unlink(path);

@@ -3,7 +3,7 @@
 // order; payloads that contradict themselves are refused.
 #include "tests/unit/log/log_bytes.h"
 #include "tests/unit/ring_builder.h"
-#include "log/room.h"
+#include "log/internal.h"
 
 static struct ring_image image;
 static uint8_t payload[1024];

@@ -110,7 +110,7 @@ static void make_stream(struct image *image, unsigned stream)
                               1,
                               128,
                               image_block(stream),
-                              IMAGE_RINGS + stream * IMAGE_RING_MOST * 4,
+                              IMAGE_RINGS + stream * IMAGE_MAX_RING * 4,
                               image->ring_words,
                               layout_word(image),
                               image->hz};

@@ -487,7 +487,7 @@ static void test_i5_generation(void **state)
     record(34);
     got = try_next(trid);
     assert_int_equal(got.info.posix_event_id, 33);
-    image_set(&image, 0, IMAGE_RING_AT, IMAGE_RINGS + IMAGE_RING_MOST * 4);
+    image_set(&image, 0, IMAGE_RING_AT, IMAGE_RINGS + IMAGE_MAX_RING * 4);
     image_set(&image, 0, IMAGE_STREAM_GENERATION, 9);
     image_set(&image, 0, IMAGE_HEAD, 640);
     image_set(&image, 0, IMAGE_TAIL, 640);
@@ -741,7 +741,7 @@ static void test_i20_hostile_words(void **state)
                 while (!posix_trace_getnext_event(trid, &got.info, got.data, sizeof got.data,
                                                   &got.length, &got.unavailable) &&
                        !got.unavailable)
-                    assert_true(events++ < 3 * IMAGE_RING_MOST);
+                    assert_true(events++ < 3 * IMAGE_MAX_RING);
                 assert_int_equal(posix_trace_close(trid), 0);
             }
             image_close(&image);

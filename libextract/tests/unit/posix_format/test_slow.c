@@ -12,12 +12,12 @@
 enum {
     PID = 77,
     EVENT = 40,
-    HEAD_WORDS = 6,   // of a record of the image, beside its data
-    DATA_MOST = 8,    // words
-    READ = 40000,     // words, while the writer goes on
-    PERMILLE = 250,   // of these, of records that are had
-    ROOM_FOR_IT = 6,  // longest records in the ring, by how many times the writer is faster
-    POLLS_MOST = READ // each reads more than a word
+    HEAD_WORDS = 6,  // of a record of the image, beside its data
+    MAX_DATA = 8,    // words
+    READ = 40000,    // words, while the writer goes on
+    PERMILLE = 250,  // of these, of records that are had
+    ROOM_FOR_IT = 6, // longest records in the ring, by how many times the writer is faster
+    MAX_POLLS = READ // each reads more than a word
 };
 
 static struct image image;
@@ -36,7 +36,7 @@ static struct {
 
 static uint32_t data_words(uint32_t number)
 {
-    return 1 + number % DATA_MOST;
+    return 1 + number % MAX_DATA;
 }
 
 static uint32_t data_word(uint32_t number, uint32_t i)
@@ -46,7 +46,7 @@ static uint32_t data_word(uint32_t number, uint32_t i)
 
 static void put_record(void)
 {
-    uint32_t data[DATA_MOST], words = data_words(writer.numbers);
+    uint32_t data[MAX_DATA], words = data_words(writer.numbers);
     for (uint32_t i = 0; i < words; i++)
         data[i] = data_word(writer.numbers, i);
     image_record(&image, 0, (uint32_t)IMAGE_DONE, EVENT, data, 4 * words);
@@ -100,7 +100,7 @@ struct had {
 
 static void take(struct had *had, const uint8_t *bytes, size_t length, bool gap)
 {
-    uint32_t words[DATA_MOST] = {0};
+    uint32_t words[MAX_DATA] = {0};
     assert_true(length >= 4 && length <= sizeof words);
     memcpy(words, bytes, length);
     uint32_t number = words[0], count = data_words(number);
@@ -118,7 +118,7 @@ static void take(struct had *had, const uint8_t *bytes, size_t length, bool gap)
 // Whether the ring has room for what is written meanwhile.
 static bool has_room(uint32_t ring_words, unsigned ratio)
 {
-    return !writer.bursts && ring_words >= ROOM_FOR_IT * ratio * (HEAD_WORDS + DATA_MOST);
+    return !writer.bursts && ring_words >= ROOM_FOR_IT * ratio * (HEAD_WORDS + MAX_DATA);
 }
 
 static void check_share(const struct had *had, uint64_t read, uint32_t ring_words, unsigned ratio)
@@ -163,7 +163,7 @@ static void check_calls(uint32_t ring_words, unsigned ratio)
     image_serve(&image);
     expect(trid, POSIX_TRACE_START);
     set_off(ratio);
-    for (unsigned i = 0; i < POLLS_MOST && writer.read < READ; i++)
+    for (unsigned i = 0; i < MAX_POLLS && writer.read < READ; i++)
         while (take_next(trid, &had, &gap) && writer.read < READ)
             ;
     check_share(&had, writer.read, ring_words, ratio);
@@ -248,7 +248,7 @@ static uint64_t record(uint32_t ring_words, unsigned ratio)
                      EXTRACT_OK);
     assert_int_equal(extract_recorder_poll(recorder, &error), EXTRACT_OK); // it is followed
     set_off(ratio);
-    for (unsigned i = 0; i < POLLS_MOST && writer.read < READ; i++)
+    for (unsigned i = 0; i < MAX_POLLS && writer.read < READ; i++)
         assert_int_equal(extract_recorder_poll(recorder, &error), EXTRACT_OK);
     uint64_t while_on = extract_recorder_status(recorder)->entries;
     image.before = NULL;

@@ -17,7 +17,7 @@ enum {
     STEPS = 60,
     SPINS = 60000,
     WAIT = 60,
-    RECORD_MOST = 56
+    MAX_RECORD = 56
 };
 
 // What the controller tells of itself while it lives.
@@ -120,7 +120,7 @@ static void check(int stream_policy, int log_policy)
         if (log_policy == POSIX_TRACE_UNTIL_FULL)
             assert_int_equal(result.full, result.stopped);
         if (log_policy == POSIX_TRACE_UNTIL_FULL && result.stopped)
-            assert_true(result.count * 3 * RECORD_MOST >= LOG * 9 / 10); // two tell of a flush
+            assert_true(result.count * 3 * MAX_RECORD >= LOG * 9 / 10); // two tell of a flush
         else
             assert_true(result.first + result.count >= shared->flushed);
         close(fd);

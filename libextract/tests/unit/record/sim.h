@@ -209,7 +209,7 @@ static inline size_t sim_read(void *context, uint64_t address, void *buffer, siz
 
 // ---- The judge: a sink that knows the truth ----
 
-struct sim_judge {
+struct sim_validate {
     const struct sim *sim;
     bool started;
     uint64_t next; // true number of the event that follows the last that was recorded
@@ -224,7 +224,8 @@ struct sim_judge {
     const char *fault; // NULL: none
 };
 
-static inline void sim_judge_entry(struct sim_judge *judge, const uint32_t *w, bool provisional)
+static inline void sim_validate_entry(struct sim_validate *judge, const uint32_t *w,
+                                      bool provisional)
 {
     const struct sim *sim = judge->sim;
     uint64_t number = w[4];
@@ -249,10 +250,10 @@ static inline void sim_judge_entry(struct sim_judge *judge, const uint32_t *w, b
     judge->next = number + 1;
 }
 
-static inline enum extract_code sim_judge(void *context, const struct extract_log_block *block,
-                                          const void *payload, struct extract_error *error)
+static inline enum extract_code sim_validate(void *context, const struct extract_log_block *block,
+                                             const void *payload, struct extract_error *error)
 {
-    struct sim_judge *judge = context;
+    struct sim_validate *judge = context;
     uint32_t words[SIM_ENTRY];
     (void)error;
     if (block->type == EXTRACT_LOG_ENTRIES) {
@@ -260,7 +261,7 @@ static inline enum extract_code sim_judge(void *context, const struct extract_lo
             judge->fault = "the numbers of entries do not go on";
         for (uint32_t i = 0; i < block->count; i++) {
             memcpy(words, (const uint8_t *)payload + 32 * i, 32);
-            sim_judge_entry(judge, words, i + block->provisional >= block->count);
+            sim_validate_entry(judge, words, i + block->provisional >= block->count);
         }
         judge->entries += block->count;
     } else if (block->type == EXTRACT_LOG_LOSS) {
@@ -284,7 +285,7 @@ static inline enum extract_code sim_judge(void *context, const struct extract_lo
 // A recorder over the target.
 struct sim_session {
     struct sim sim;
-    struct sim_judge judge;
+    struct sim_validate judge;
     struct extract_memory *memory;
     struct extract_recorder *recorder;
 };
@@ -296,11 +297,11 @@ static inline enum extract_code sim_open(struct sim_session *s, struct extract_e
     const struct extract_record_options options = {.size = sizeof options,
                                                    .ring_known = true,
                                                    .ring = SIM_ADDRESS,
-                                                   .sink = sim_judge,
+                                                   .sink = sim_validate,
                                                    .context = &s->judge,
                                                    .now = sim_now,
                                                    .clock = &s->sim};
-    s->judge = (struct sim_judge){.sim = &s->sim};
+    s->judge = (struct sim_validate){.sim = &s->sim};
     enum extract_code code = extract_memory_new(&s->memory, &source, error);
     if (!code)
         code = extract_recorder_open(&s->recorder, s->memory, NULL, &options, error);

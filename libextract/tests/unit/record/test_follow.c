@@ -64,7 +64,7 @@ static void run_model(uint32_t slots, uint64_t before)
     while (sim->store)
         sim_store(sim);
     sim_close(&session);
-    const struct sim_judge *judge = &session.judge;
+    const struct sim_validate *judge = &session.judge;
     if (judge->fault)
         fail_msg("%s: ring of %u, %llu before; %llu stores at word %llu, %llu at word %llu",
                  judge->fault, slots, (unsigned long long)before,

@@ -19,7 +19,7 @@ static void begin(void)
     const struct extract_record_options options = {.size = sizeof options,
                                                    .ring_known = true,
                                                    .ring = SIM_ADDRESS,
-                                                   .sink = sim_judge,
+                                                   .sink = sim_validate,
                                                    .context = &session.judge,
                                                    .now = sim_now,
                                                    .clock = sim,
@@ -27,7 +27,7 @@ static void begin(void)
     assert_true(sim_make(sim, SLOTS));
     sim->latency = 1000;
     sim_run(sim, SLOTS + 10);
-    session.judge = (struct sim_judge){.sim = sim};
+    session.judge = (struct sim_validate){.sim = sim};
     assert_int_equal(extract_memory_new(&session.memory, &source, &error), EXTRACT_OK);
     assert_int_equal(
         extract_recorder_open(&session.recorder, session.memory, NULL, &options, &error),
@@ -100,7 +100,7 @@ static void test_leave(void **state)
     uint64_t number = session.sim.number, reads = session.sim.reads;
     assert_true(extract_recorder_status(session.recorder)->pending > 0);
     sim_run(&session.sim, 10);
-    assert_int_equal(extract_recorder_leave(session.recorder, NULL), EXTRACT_OK);
+    assert_int_equal(extract_recorder_close_offline(session.recorder, NULL), EXTRACT_OK);
     assert_null(session.judge.fault);
     assert_int_equal(session.sim.reads, reads);
     assert_int_equal(session.judge.next, number);
@@ -109,7 +109,7 @@ static void test_leave(void **state)
     assert_int_equal(session.judge.marks[EXTRACT_MARK_GONE], 0);
     extract_memory_close(session.memory);
     free(session.sim.words);
-    assert_int_equal(extract_recorder_leave(NULL, NULL), EXTRACT_OK);
+    assert_int_equal(extract_recorder_close_offline(NULL, NULL), EXTRACT_OK);
 }
 
 int main(void)

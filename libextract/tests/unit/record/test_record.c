@@ -26,7 +26,7 @@ static const struct extract_record_status *status(void)
 // The writer stops; what was written since the first recorded event is recorded or reported lost.
 static void end(void)
 {
-    const struct sim_judge *judge = &session.judge;
+    const struct sim_validate *judge = &session.judge;
     struct sim *sim = &session.sim;
     sim->per_ns = 0;
     while (sim->store)
@@ -239,7 +239,7 @@ static void test_objects(void **state)
 static bool is_wanted(struct objects *objects, const struct extract_ring *ring, uint32_t id)
 {
     uint32_t entry[SIM_ENTRY] = {0x20010000, 0x80100010, id, 7, 0x20020000};
-    struct extract_delta_span span = {.entries = (uint8_t *)entry, .count = 1};
+    struct extract_follower_span span = {.entries = (uint8_t *)entry, .count = 1};
     objects->wanted = false;
     objects_note(objects, ring, &span);
     return objects->wanted;

@@ -139,11 +139,11 @@ enum extract_code rkh_look(struct look *look, const char *path, const char *word
 
 const struct extract_event *rkh_events(const struct look *look, size_t *count)
 {
-    static struct extract_event events[RKH_EVENTS_MOST];
+    static struct extract_event events[RKH_MAX_EVENTS];
     struct extract_reader reader;
     size_t got;
     extract_reader_init(&reader, look->trace);
     for (*count = 0; (got = extract_reader_next(&reader, events + *count, 64)); *count += got)
-        assert_true(*count < RKH_EVENTS_MOST - 128);
+        assert_true(*count < RKH_MAX_EVENTS - 128);
     return events;
 }

@@ -10,10 +10,10 @@
 #include "tests/unit/ring_builder.h"
 #include <extract/session.h>
 
-enum { RKH_BYTES_MOST = 16384, RKH_EVENTS_MOST = 8192 };
+enum { RKH_MAX_BYTES = 16384, RKH_MAX_EVENTS = 8192 };
 
 struct rkh_bytes {
-    uint8_t bytes[RKH_BYTES_MOST];
+    uint8_t bytes[RKH_MAX_BYTES];
     size_t length;
     bool chk; // frames get a checksum
 };

@@ -4,7 +4,7 @@
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
 
-enum { SIZE = 500, ADDRESS_MOST = 8 };
+enum { SIZE = 500, MAX_ADDRESS = 8 };
 
 // The target's variables, and where its ELF puts them.
 struct target {

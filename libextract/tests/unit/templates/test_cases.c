@@ -6,7 +6,7 @@
 #include <extract/templates.h>
 #include <stdio.h>
 
-enum { COLUMNS = 8, LINE_MOST = 1 << 16 };
+enum { COLUMNS = 8, MAX_LINE = 1 << 16 };
 
 enum { ID, ORIGIN, BITS, GENERIC, ENTRY, TEMPLATE, EXPECTED, NOTE };
 
@@ -158,7 +158,7 @@ static unsigned dialect_of(const char *origin)
 // What a case gives is compared with what it should. Returns whether it is the same.
 static bool run_case(char *columns[COLUMNS])
 {
-    static char text[LINE_MOST], got[4 * EXTRACT_OUTPUT_MOST];
+    static char text[MAX_LINE], got[4 * EXTRACT_MAX_OUTPUT];
     struct extract_templates *templates;
     replace(text, columns[TEMPLATE], "<NL>", "\n");
     assert_int_equal(extract_templates_open(&templates, dialect_of(columns[ORIGIN]), NULL),
@@ -181,7 +181,7 @@ static bool run_case(char *columns[COLUMNS])
 
 static void run_table(const char *path, unsigned at_least)
 {
-    static char line[LINE_MOST];
+    static char line[MAX_LINE];
     char *columns[COLUMNS];
     unsigned cases = 0, wrong = 0;
     FILE *file = fopen(path, "r");

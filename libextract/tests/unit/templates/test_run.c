@@ -184,7 +184,7 @@ static void assert_bounded(const char *text, const char *fault)
     struct setup s = setup_of(text);
     s.margin = 40;
     run(&s);
-    assert_true(s.outcome.length <= EXTRACT_OUTPUT_MOST);
+    assert_true(s.outcome.length <= EXTRACT_MAX_OUTPUT);
     assert_int_equal(s.outcome.ending, EXTRACT_ENDS_FAULT);
     assert_string_equal(s.outcome.fault, fault);
     size_t marker = strlen("RUNTIME:") + strlen(fault);
@@ -223,7 +223,7 @@ static void fills_its_output(void **state)
         snprintf(text, sizeof text, "010 1.0 \"\" A0.%u X2 \"x\"", blanks);
         struct setup s = setup_of(text);
         run(&s);
-        assert_true(s.outcome.length <= EXTRACT_OUTPUT_MOST);
+        assert_true(s.outcome.length <= EXTRACT_MAX_OUTPUT);
         if (s.outcome.ending == EXTRACT_ENDS_WELL)
             assert_int_equal(s.outcome.length, blanks + 6);
         else

@@ -2,7 +2,7 @@
 // The templates that come with Ringside: one for every id of the catalogue, and what each prints.
 // Truth: the catalogue libextract/formats/threadx-events.tsv, and a table of what each of its kinds
 // is printed as, by hand.
-#include "report/columns/adapt.h"
+#include "report/columns/entry_builder.h"
 #include "formats/format.h"
 #include "tests/unit/log_builder.h"
 #include "tests/unit/ring_builder.h"
@@ -16,7 +16,7 @@ static struct ring_image image;
 static struct look look;
 static struct extract_error error;
 static struct extract_templates *templates;
-static struct adaptor *adaptor;
+static struct entry_builder *builder;
 static struct extract_formatter *formatter;
 
 // ---- what all cases stand on ----
@@ -29,24 +29,24 @@ static void open_templates(const char *format, const char *users)
         assert_int_equal(
             extract_templates_add(templates, "users.fmt", users, strlen(users), false, &error),
             EXTRACT_OK);
-    assert_int_equal(extract_templates_add_shipped(templates, format, &error), EXTRACT_OK);
+    assert_int_equal(extract_templates_add_builtin(templates, format, &error), EXTRACT_OK);
     assert_int_equal(extract_templates_link(templates, &error), EXTRACT_OK);
     if (extract_templates_diagnostics(templates, &list))
         fail_msg("%s:%u:%u: %s: %s", list->file, list->line, list->column, list->name, list->what);
 }
 
-static void open_adaptor(const struct extract_trace *trace)
+static void open_entry_builder(const struct extract_trace *trace)
 {
-    assert_int_equal(adaptor_open(&adaptor, trace, templates, &error), EXTRACT_OK);
-    assert_int_equal(extract_formatter_open(&formatter, templates, &adaptor->host, &error),
+    assert_int_equal(entry_builder_open(&builder, trace, templates, &error), EXTRACT_OK);
+    assert_int_equal(extract_formatter_open(&formatter, templates, &builder->host, &error),
                      EXTRACT_OK);
 }
 
-static void close_adaptor(void)
+static void close_entry_builder(void)
 {
-    assert_false(adaptor->failed);
+    assert_false(builder->failed);
     extract_formatter_close(formatter);
-    adaptor_close(adaptor);
+    entry_builder_close(builder);
 }
 
 static void begin(unsigned word_bytes, const char *users)
@@ -64,12 +64,12 @@ static void begin(unsigned word_bytes, const char *users)
     ring_fill(&image, objects, 5, &entry, 1);
     look_open(&look, &image);
     open_templates("threadx", users);
-    open_adaptor(look.trace);
+    open_entry_builder(look.trace);
 }
 
 static void end(void)
 {
-    close_adaptor();
+    close_entry_builder();
     extract_templates_close(templates);
     look_close(&look);
 }
@@ -80,7 +80,7 @@ static const char *text_of(const struct extract_event *event)
     static char text[LINE];
     const struct extract_template *chosen;
     struct extract_outcome outcome;
-    const struct extract_entry *entry = adaptor_take(adaptor, event, &chosen);
+    const struct extract_entry *entry = entry_builder_take(builder, event, &chosen);
     if (!chosen)
         fail_msg("there is no template for %u", event->id);
     extract_formatter_run(formatter, chosen, entry, 0, false, &outcome);
@@ -297,7 +297,7 @@ static const struct extract_template *chosen_for(struct extract_event *event)
 {
     const struct extract_template *chosen;
     event->type = extract_trace_type(look.trace, event->id);
-    adaptor_take(adaptor, event, &chosen);
+    entry_builder_take(builder, event, &chosen);
     return chosen;
 }
 
@@ -329,11 +329,11 @@ static void test_types_of_the_users_own_come_before_ours(void **state)
     const struct extract_template *chosen;
     (void)state;
     begin(4, NULL);
-    adaptor_take(adaptor, &event, &chosen);
+    entry_builder_take(builder, &event, &chosen);
     assert_null(chosen);
     end();
     begin(4, "1000 1.0 L=APPL \"mine\"");
-    adaptor_take(adaptor, &event, &chosen);
+    entry_builder_take(builder, &event, &chosen);
     assert_non_null(chosen);
     assert_string_equal(chosen->label, "mine");
     end();
@@ -415,20 +415,20 @@ static void test_marks(void **state)
     make_log();
     log_look_open(&log, scratch_path("marks.log"), NULL);
     open_templates("threadx", NULL);
-    open_adaptor(log.trace);
+    open_entry_builder(log.trace);
     const struct extract_event *events = log_events(&log, &count);
     for (size_t i = 0; i < count; i++) {
         char line[LINE], id[ADAPTOR_ID];
         if (!extract_event_is_mark(&events[i]))
             continue;
         assert_true(next < sizeof expected / sizeof *expected);
-        adaptor_id(adaptor, &events[i], id);
+        entry_builder_id(builder, &events[i], id);
         snprintf(line, sizeof line, "%s %s", id, text_of(&events[i]));
         assert_string_equal(line, expected[next++]);
-        assert_string_equal(adaptor_who(adaptor, &events[i]).bytes, "recorder");
+        assert_string_equal(entry_builder_who(builder, &events[i]).bytes, "recorder");
     }
     assert_int_equal(next, sizeof expected / sizeof *expected);
-    close_adaptor();
+    close_entry_builder();
     extract_templates_close(templates);
     log_look_close(&log);
 }
@@ -443,11 +443,11 @@ static void test_a_damaged_log(void **state)
     make_log();
     log_look_open(&log, scratch_path("marks.log"), NULL);
     open_templates("threadx", NULL);
-    open_adaptor(log.trace);
+    open_entry_builder(log.trace);
     event.type = extract_trace_type(log.trace, event.id);
     event.field[0] = UINT64_C(5000000000); // beyond a word of the target
     assert_string_equal(text_of(&event), "log damaged entries=5000000000");
-    close_adaptor();
+    close_entry_builder();
     extract_templates_close(templates);
     log_look_close(&log);
 }

@@ -3,7 +3,7 @@
 // back. Truth: hand computation from the stamps.
 #include "tests/unit/ring_builder.h"
 
-enum { STAMPS_MOST = 40 };
+enum { MAX_STAMPS = 40 };
 
 #define UP      EXTRACT_CLOCK_UP
 #define DOWN    EXTRACT_CLOCK_DOWN
@@ -158,11 +158,11 @@ static void test_cases(void **state)
 // A 16-bit counter that turns over every 3.3 entries, 12 times in the ring.
 static void check_many_wraps(uint64_t step)
 {
-    uint64_t stamps[STAMPS_MOST];
-    for (unsigned i = 0; i < STAMPS_MOST; i++)
+    uint64_t stamps[MAX_STAMPS];
+    for (unsigned i = 0; i < MAX_STAMPS; i++)
         stamps[i] = 0xABCD0000u | ((0x8000 + i * step) & 0xFFFF);
-    const struct extract_event *events = events_of(4, 0xFFFF, stamps, STAMPS_MOST);
-    for (unsigned i = 0; i < STAMPS_MOST; i++)
+    const struct extract_event *events = events_of(4, 0xFFFF, stamps, MAX_STAMPS);
+    for (unsigned i = 0; i < MAX_STAMPS; i++)
         assert_int_equal(events[i].ticks, 20000 * i);
     look_close(&look);
 }
@@ -274,15 +274,15 @@ static void test_options(void **state)
 // Reading one by one, or from a remembered place, gives what one call gives.
 static void test_reader_places(void **state)
 {
-    uint64_t stamps[STAMPS_MOST];
+    uint64_t stamps[MAX_STAMPS];
     struct extract_reader reader, place;
     struct extract_event one, again;
     (void)state;
-    for (unsigned i = 0; i < STAMPS_MOST; i++)
+    for (unsigned i = 0; i < MAX_STAMPS; i++)
         stamps[i] = 0xFFFFFFE0 + i * i;
-    events_of(4, 0xFFFFFFFF, stamps, STAMPS_MOST);
+    events_of(4, 0xFFFFFFFF, stamps, MAX_STAMPS);
     extract_reader_init(&reader, look.trace);
-    for (unsigned i = 0; i < STAMPS_MOST; i++) {
+    for (unsigned i = 0; i < MAX_STAMPS; i++) {
         place = reader;
         assert_int_equal(extract_reader_next(&reader, &one, 1), 1);
         assert_int_equal(extract_reader_next(&place, &again, 1), 1);

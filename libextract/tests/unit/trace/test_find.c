@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { GLOBALS_BYTES = 4096, DECOYS_MOST = 16 };
+enum { GLOBALS_BYTES = 4096, MAX_DECOYS = 16 };
 
 struct target {
     const char *compiler, *ulong;
@@ -694,14 +694,14 @@ static void test_file_with_mask_of_zero(void **state)
 // The stored lower halves start again at 0 inside of the ring, wherever the border lies.
 static void test_over_4_gib(void **state)
 {
-    const uint64_t border = UINT64_C(0x559A00000000);
+    const uint64_t boundary = UINT64_C(0x559A00000000);
     struct ring_spec spec = ring_plain;
     struct look look;
     (void)state;
     for (unsigned before = 16; before < 500; before += 44) {
         uint64_t stamp = 7;
         size_t count;
-        spec.address = border - before;
+        spec.address = boundary - before;
         ring_build(&ring_image, &spec);
         ring_run(&ring_image, 13, &stamp, 1);
         look_open(&look, &ring_image);

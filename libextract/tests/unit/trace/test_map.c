@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-enum { KEYS = 1 << 15, ROW_MOST = 1024 };
+enum { KEYS = 1 << 15, MAX_ROW = 1024 };
 
 // Whatever a key is multiplied with, these have products that differ in their low bits alone.
 static uint64_t chosen(uint64_t multiplier, uint64_t i)
@@ -38,7 +38,7 @@ static void check_keys(uint64_t multiplier)
         assert_int_equal(extract_map_get(&map, chosen(multiplier, i)), i);
     assert_int_equal(extract_map_get(&map, chosen(multiplier, KEYS + 1)), 0);
     assert_int_equal(map.used, KEYS);
-    assert_true(longest_row(&map) < ROW_MOST);
+    assert_true(longest_row(&map) < MAX_ROW);
     extract_map_free(&map);
 }
 
@@ -61,7 +61,7 @@ static void check_row(unsigned shift, const uint64_t seed[2])
     for (uint32_t i = 1; i <= KEYS; i++)
         *extract_map_at(&map, (uint64_t)i << shift) = i;
     assert_int_equal(map.used, KEYS);
-    assert_true(longest_row(&map) < ROW_MOST);
+    assert_true(longest_row(&map) < MAX_ROW);
     extract_map_free(&map);
 }
 

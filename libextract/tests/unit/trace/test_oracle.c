@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 1024, EVENTS_MOST = 2000 };
+enum { LINE = 1024, MAX_EVENTS = 2000 };
 
 struct opened {
     struct extract_memory *memory;
@@ -119,12 +119,12 @@ static void check_event(const char *line, const struct extract_event *event, uin
 
 static void check_events(struct opened *o)
 {
-    static struct extract_event events[EVENTS_MOST];
+    static struct extract_event events[MAX_EVENTS];
     struct extract_reader reader;
     char line[LINE];
     size_t next = 0;
     extract_reader_init(&reader, o->trace);
-    size_t count = extract_reader_next(&reader, events, EVENTS_MOST);
+    size_t count = extract_reader_next(&reader, events, MAX_EVENTS);
     line_with(o->oracle, "Event Number", line);
     while (fgets(line, LINE, o->oracle)) {
         if (!strstr(line, "I4: "))

@@ -54,7 +54,7 @@ static void check_event(const struct extract_event *a, const struct extract_even
 // Returns how many events both show.
 static size_t check_same(void)
 {
-    static struct extract_event saved[EVENTS_MOST];
+    static struct extract_event saved[MAX_EVENTS];
     size_t count, count_again;
     memcpy(saved, look_events(&again, &count_again), sizeof saved);
     const struct extract_event *events = look_events(&look, &count);

@@ -153,7 +153,7 @@ static void test_all_there(void **state)
     unsigned count = 0;
     (void)state;
     assert_int_equal(extract_templates_open(&templates, 0, &error), EXTRACT_OK);
-    assert_int_equal(extract_templates_add_shipped(templates, "rkh", &error), EXTRACT_OK);
+    assert_int_equal(extract_templates_add_builtin(templates, "rkh", &error), EXTRACT_OK);
     assert_int_equal(extract_templates_link(templates, &error), EXTRACT_OK);
     for (uint32_t id = 0; id < 256; id++) {
         const struct extract_event_type *type = format->type(id);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// base: a host file that is written piece by piece and takes its name when it is complete. In:
+// bytes. Out: the old file or the new one, never a half. Standard: IEEE Std 1003.1-2017 (open,
+// fsync, link, rename).
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TEMPORARY_TRIES = 100, TEMPORARY_TAIL = 32 }; // 16 digits, ".", ".tmp"
+
+static const char way_out[] = "give a path in a folder that can be written to";
+
+// A new file beside `path`, its name in `name`, which nobody can foresee; -1 with errno.
+static int create_beside(const char *path, char *name, size_t size)
+{
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        uint64_t number;
+        if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+            return -1;
+        snprintf(name, size, "%s.%016llx.tmp", path, (unsigned long long)number);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+// The old file's mode, and its owner where the system allows it.
+static bool keep_rights(int fd, const struct stat *old)
+{
+    if (fchown(fd, old->st_uid, old->st_gid) != 0)
+        errno = 0;
+    return fchmod(fd, old->st_mode & 0777) == 0;
+}
+
+// Writes a new name in a folder to disk. Folders that may not be read, and file systems that cannot
+// do it (EINVAL), are passed over.
+static bool sync_folder(const char *path, char *room)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + 1 : 1;
+    memcpy(room, slash ? path : ".", length);
+    room[length] = 0;
+    int fd = open(room, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return true;
+    bool good = fsync(fd) == 0 || errno == EINVAL;
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return good;
+}
+
+// Keeps the path, with room behind it for the name of the new file.
+static enum extract_code keep_path(struct extract_atomic_file *draft, const char *path,
+                                   struct extract_error *error)
+{
+    size_t length = strlen(path) + 1;
+    draft->path = malloc(2 * length + TEMPORARY_TAIL);
+    if (!draft->path)
+        return extract_error_set(error, EXTRACT_NOMEM, path, "free some memory on this host",
+                                 "no memory for %zu bytes", 2 * length + TEMPORARY_TAIL);
+    memcpy(draft->path, path, length);
+    return EXTRACT_OK;
+}
+
+static enum extract_code open_beside(struct extract_atomic_file *draft, const char *path,
+                                     const struct stat *old, struct extract_error *error)
+{
+    size_t length = strlen(path) + 1;
+    enum extract_code code = keep_path(draft, path, error);
+    if (code)
+        return code;
+    draft->name = draft->path + length;
+    draft->fd = create_beside(path, draft->name, length + TEMPORARY_TAIL);
+    if (draft->fd >= 0 && (!old || keep_rights(draft->fd, old)))
+        return EXTRACT_OK;
+    return extract_file_error(path, way_out, error);
+}
+
+// A pipe, a terminal or a device: there is nothing to replace.
+static enum extract_code open_through(struct extract_atomic_file *draft, const char *path,
+                                      struct extract_error *error)
+{
+    enum extract_code code = keep_path(draft, path, error);
+    if (code)
+        return code;
+    draft->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return draft->fd < 0 ? extract_file_error(path, NULL, error) : EXTRACT_OK;
+}
+
+static enum extract_code open_any(struct extract_atomic_file *draft, const char *path,
+                                  struct extract_error *error)
+{
+    struct stat st;
+    char real[PATH_MAX];
+    if (draft->exclusive || stat(path, &st) != 0)
+        return open_beside(draft, path, NULL, error);
+    if (S_ISDIR(st.st_mode))
+        return extract_error_set(error, EXTRACT_IO, path, "name a file in it", "it is a directory");
+    if (!S_ISREG(st.st_mode))
+        return open_through(draft, path, error);
+    if (!realpath(path, real)) // rename would replace a link, not what it points to
+        return extract_file_error(path, NULL, error);
+    return open_beside(draft, real, &st, error);
+}
+
+enum extract_code extract_atomic_file_open(struct extract_atomic_file *draft, const char *path,
+                                           bool exclusive, struct extract_error *error)
+{
+    *draft = (struct extract_atomic_file){.fd = -1, .exclusive = exclusive};
+    enum extract_code code = open_any(draft, path, error);
+    if (code)
+        extract_atomic_file_drop(draft);
+    return code;
+}
+
+bool extract_atomic_file_write(struct extract_atomic_file *draft, const void *bytes, size_t length)
+{
+    const uint8_t *at = bytes;
+    uint64_t most = draft->name ? extract_file_most() : UINT64_MAX;
+    while (length) {
+        uint64_t room = most > draft->bytes ? most - draft->bytes : 0;
+        size_t part = length < room ? length : (size_t)room;
+        if (!part) {
+            errno = EFBIG;
+            return false;
+        }
+        ssize_t n = write(draft->fd, at, part < SSIZE_MAX ? part : SSIZE_MAX);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        length -= (size_t)n;
+        draft->bytes += (uint64_t)n;
+    }
+    return true;
+}
+
+void extract_atomic_file_drop(struct extract_atomic_file *draft)
+{
+    int reason = errno;
+    if (draft->fd >= 0)
+        close(draft->fd);
+    if (draft->fd >= 0 && draft->name)
+        unlink(draft->name);
+    free(draft->path);
+    *draft = (struct extract_atomic_file){.fd = -1};
+    errno = reason;
+}
+
+// The new file goes to disk and gets its name.
+static bool give_name(struct extract_atomic_file *draft)
+{
+    if (fsync(draft->fd) != 0)
+        return false;
+    bool named =
+        close(draft->fd) == 0 &&
+        (draft->exclusive ? link(draft->name, draft->path) : rename(draft->name, draft->path)) == 0;
+    int reason = errno;
+    draft->fd = -1;
+    if (!named || draft->exclusive)
+        unlink(draft->name);
+    errno = reason;
+    return named;
+}
+
+enum extract_code extract_atomic_file_keep(struct extract_atomic_file *draft,
+                                           struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    if (!draft->name) {
+        int closed = close(draft->fd);
+        draft->fd = -1;
+        code = closed ? extract_file_error(draft->path, NULL, error) : EXTRACT_OK;
+    } else if (!give_name(draft)) {
+        code = extract_file_error(draft->path, way_out, error);
+    } else if (!sync_folder(draft->path, draft->name)) {
+        code = extract_file_error(draft->path, NULL, error);
+    }
+    extract_atomic_file_drop(draft);
+    return code;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// base: the fast way into an extract_text. In: numbers and pieces. Out: bytes in its buffer.
+//
+// A pen holds the free part of the buffer in two pointers: one comparison (text_writer_need) a few
+// items, then plain stores. Numbers are written eight digits at a time.
+#ifndef EXTRACT_BASE_PEN_H
+#define EXTRACT_BASE_PEN_H
+
+#include <extract/text.h>
+#include <string.h>
+
+enum {
+    PEN_BLOCK =
+        32, // bytes that text_writer_piece copies at least: sources and room are padded so far
+    PEN_NUMBER = 48,       // room that any number of this file needs, with its padding block
+    PEN_EIGHT = 100000000, // 10^8
+    PEN_NANO = 1000000000
+};
+
+struct text_writer {
+    struct extract_text *text;
+    char *at, *end;
+};
+
+extern const char text_writer_blank[PEN_BLOCK];
+
+void text_writer_open(struct text_writer *writer, struct extract_text *text);
+// Gives what was written to the text. The pen must not be used until it is opened again.
+void text_writer_close(struct text_writer *writer);
+// Makes room for `length` bytes; false when the text has failed.
+bool text_writer_more(struct text_writer *writer, size_t length);
+
+static inline bool text_writer_need(struct text_writer *writer, size_t length)
+{
+    return (size_t)(writer->end - writer->at) >= length || text_writer_more(writer, length);
+}
+
+// What follows writes without a look at the room: text_writer_need comes first.
+
+static inline void text_writer_char(struct text_writer *writer, char c)
+{
+    *writer->at++ = c;
+}
+
+static inline void text_writer_copy(struct text_writer *writer, const void *bytes, size_t length)
+{
+    memcpy(writer->at, bytes, length);
+    writer->at += length;
+}
+
+#define PEN_LITERAL(writer, literal) text_writer_copy(writer, literal, sizeof(literal) - 1)
+
+// A piece whose bytes are padded to PEN_BLOCK behind their end; needs length + PEN_BLOCK.
+static inline void text_writer_piece(struct text_writer *writer, const char *bytes, size_t length)
+{
+    memcpy(writer->at, bytes, PEN_BLOCK);
+    if (length > PEN_BLOCK)
+        memcpy(writer->at + PEN_BLOCK, bytes + PEN_BLOCK, length - PEN_BLOCK);
+    writer->at += length;
+}
+
+// Needs count + PEN_BLOCK.
+static inline void text_writer_pad(struct text_writer *writer, size_t count)
+{
+    memcpy(writer->at, text_writer_blank, PEN_BLOCK);
+    if (count > PEN_BLOCK)
+        memset(writer->at + PEN_BLOCK, ' ', count - PEN_BLOCK);
+    writer->at += count;
+}
+
+extern const uint64_t text_writer_powers[20]; // 10^0 to 10^19
+
+// log10 is close to log2 * 1233 / 4096; the table settles the rest without a branch.
+static inline unsigned text_writer_digits(uint64_t value)
+{
+    uint64_t one = value | 1; // 0 has a digit too; no power of ten is reached by this
+    unsigned guess = (64u - (unsigned)__builtin_clzll(one)) * 1233 >> 12;
+    return guess + (one >= text_writer_powers[guess]);
+}
+
+// Stores eight characters of which the first `count` count; 1 to 8.
+static inline void text_writer_eight(struct text_writer *writer, uint64_t characters,
+                                     unsigned count)
+{
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        characters = __builtin_bswap64(characters);
+    memcpy(writer->at, &characters, sizeof characters);
+    writer->at += count;
+}
+
+// The eight decimal digits of a value below 10^8, the first in the lowest byte: two numbers of four
+// digits, then four of two, then eight of one, side by side.
+static inline uint64_t text_writer_dec_eight(uint32_t value)
+{
+    uint64_t x = value / 10000 | (uint64_t)(value % 10000) << 32;
+    uint64_t high = x * 10486 >> 20 & UINT64_C(0x0000007f0000007f); // of each, what 100 goes into
+    x = high | (x - high * 100) << 16;
+    high = x * 103 >> 10 & UINT64_C(0x000f000f000f000f); // … 10
+    x = high | (x - high * 10) << 8;
+    return x | UINT64_C(0x3030303030303030);
+}
+
+// Exactly `digits` digits (1 to 20), the value's lowest.
+static inline void text_writer_fixed(struct text_writer *writer, uint64_t value, unsigned digits)
+{
+    unsigned low = digits < 8 ? digits : 8, more = digits - low;
+    uint64_t rest = value / PEN_EIGHT;
+    for (unsigned i = more; i > 0; i--, rest /= 10)
+        writer->at[i - 1] = (char)('0' + rest % 10);
+    writer->at += more;
+    text_writer_eight(writer, text_writer_dec_eight((uint32_t)(value % PEN_EIGHT)) >> (8 - low) * 8,
+                      low);
+}
+
+static inline void text_writer_dec(struct text_writer *writer, uint64_t value)
+{
+    if (value < 10)
+        text_writer_char(writer, (char)('0' + value));
+    else
+        text_writer_fixed(writer, value, text_writer_digits(value));
+}
+
+// Right-aligned in `width` columns; needs PEN_NUMBER + width.
+static inline void text_writer_dec_right(struct text_writer *writer, uint64_t value, unsigned width)
+{
+    unsigned digits = text_writer_digits(value);
+    if (width > digits)
+        text_writer_pad(writer, width - digits);
+    text_writer_fixed(writer, value, digits);
+}
+
+static inline void text_writer_hex(struct text_writer *writer, uint64_t value)
+{
+    unsigned nibbles = (67u - (unsigned)__builtin_clzll(value | 1)) / 4;
+    PEN_LITERAL(writer, "0x");
+    for (unsigned i = nibbles; i > 0; i--, value >>= 4)
+        writer->at[i - 1] = "0123456789abcdef"[value & 15];
+    writer->at += nibbles;
+}
+
+// Eight upper-case hexadecimal digits of a 32-bit value, the first in the lowest byte: a nibble a
+// byte, then all bytes to ASCII.
+static inline uint64_t text_writer_upper_eight(uint32_t value)
+{
+    uint64_t x = value;
+    x = (x << 16 | x) & UINT64_C(0x0000ffff0000ffff);
+    x = (x << 8 | x) & UINT64_C(0x00ff00ff00ff00ff);
+    x = (x << 4 | x) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    uint64_t letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+    return __builtin_bswap64(x + UINT64_C(0x3030303030303030) + letters * 7);
+}
+
+// Exactly `digits` (1 to 16) upper-case hexadecimal digits, the value's lowest.
+static inline void text_writer_upper(struct text_writer *writer, uint64_t value, unsigned digits)
+{
+    unsigned low = digits < 8 ? digits : 8;
+    if (digits > 8) {
+        uint64_t high = text_writer_upper_eight((uint32_t)(value >> 32));
+        text_writer_eight(writer, high >> (16 - digits) * 8, digits - 8);
+    }
+    text_writer_eight(writer, text_writer_upper_eight((uint32_t)value) >> (8 - low) * 8, low);
+}
+
+// Ticks as seconds and billionths, cut (not rounded): times then never show a later order.
+struct text_writer_seconds {
+    uint64_t whole;
+    uint32_t nano;
+};
+
+static inline struct text_writer_seconds text_writer_split(uint64_t ticks, uint64_t hz)
+{
+    uint64_t rest = ticks % hz;
+    bool wide = rest > UINT64_MAX / PEN_NANO;
+    return (struct text_writer_seconds){ticks / hz,
+                                        wide ? (uint32_t)((unsigned __int128)rest * PEN_NANO / hz)
+                                             : (uint32_t)(rest * PEN_NANO / hz)};
+}
+
+static inline void text_writer_seconds(struct text_writer *writer, uint64_t ticks, uint64_t hz)
+{
+    struct text_writer_seconds s = text_writer_split(ticks, hz);
+    text_writer_dec(writer, s.whole);
+    text_writer_char(writer, '.');
+    text_writer_fixed(writer, s.nano, 9);
+}
+
+#endif

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside record`. In: a live target. Out: a log of what its ring holds and will hold.
+#include "base/now.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What a signal handler can reach.
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+    stopped = signal;
+}
+
+struct recording {
+    const struct cli_options *options;
+    struct extract_memory *memory;
+    struct extract_symbols *symbols;
+    struct extract_log_writer *log;
+    struct extract_recorder *recorder;
+    struct extract_filter *until; // NULL: nothing is waited for
+    struct extract_ring ring;
+    bool met;      // the event has come
+    bool doubtful; // the ELF's symbols contradict the ring
+    struct progress progress;
+    const char *reason;
+};
+
+static bool note_met(void *context, const struct extract_event *events, size_t count)
+{
+    struct recording *r = context;
+    (void)events;
+    r->met |= count > 0;
+    return false;
+}
+
+// Whether the event that is waited for is among these entries.
+static enum extract_code look_for(struct recording *r, const struct extract_log_block *block,
+                                  const void *payload, struct extract_error *error)
+{
+    struct extract_snapshot snapshot = {.ring = r->ring, .bytes = (uint8_t *)payload};
+    const struct extract_sink sink = {.events = note_met, .context = r};
+    struct extract_ring *ring = &snapshot.ring;
+    struct extract_trace *trace = NULL;
+    struct extract_view *view = NULL;
+    uint8_t *verdicts = calloc(block->count, 1); // all good
+    ring->address = ring->registry.start = ring->registry.end = ring->entries.start;
+    ring->registry.count = 0;
+    ring->entries.count = block->count;
+    ring->entries.end = ring->entries.start + block->length;
+    ring->length = block->length;
+    snapshot.verdict = verdicts;
+    snapshot.counts[EXTRACT_GOOD] = block->count;
+    enum extract_code code = EXTRACT_NOMEM;
+    if (verdicts)
+        code = extract_trace_open(&trace, &snapshot, NULL, error);
+    if (!code)
+        code = extract_view_new(&view, r->until, trace, 0, error);
+    if (!code)
+        extract_view_run(view, &sink);
+    extract_view_free(view);
+    extract_trace_close(trace);
+    free(verdicts);
+    return code;
+}
+
+static enum extract_code take(void *context, const struct extract_log_block *block,
+                              const void *payload, struct extract_error *error)
+{
+    struct recording *r = context;
+    if (block->type == EXTRACT_LOG_RING)
+        r->ring = *(const struct extract_ring *)payload;
+    if (r->until && r->ring.format && !r->ring.entries.slot_bytes)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, "--until", "end it with --for",
+                                 "entries of a ring of bytes are not looked at while it is read");
+    if (block->type != EXTRACT_LOG_ENTRIES || !r->until || r->met)
+        return EXTRACT_OK;
+    enum extract_code code = look_for(r, block, payload, error);
+    r->met &= r->recorder != NULL; // what the ring held before is not waited for
+    return code;
+}
+
+static enum extract_code open_target(struct recording *r, struct extract_error *error)
+{
+    const struct cli_options *options = r->options;
+    enum extract_code code = cli_symbols_open(&r->symbols, options, error);
+    if (!code && options->recording.until) {
+        code = extract_filter_new(&r->until, error);
+        code = code ? code
+                    : extract_filter_add(r->until, EXTRACT_FILTER_EVENT, options->recording.until,
+                                         error);
+    }
+    return code ? code : cli_live_open(&r->memory, options, error);
+}
+
+static enum extract_code open_log(struct recording *r, struct extract_error *error)
+{
+    const struct cli_recording *recording = &r->options->recording;
+    struct extract_log_options log = {.size = sizeof log,
+                                      .policy = recording->policy,
+                                      .limit = recording->size,
+                                      .sync = recording->sync};
+    struct extract_record_options record = {.size = sizeof record,
+                                            .format = r->options->session.format,
+                                            .ring_known = r->options->session.ring_known,
+                                            .ring = r->options->session.ring,
+                                            .rkh = r->options->session.rkh,
+                                            .stream = r->options->session.stream,
+                                            .sink = take,
+                                            .context = r,
+                                            .period = recording->every};
+    struct extract_ring ring;
+    // Before a log is created: a wrong port or firmware leaves no file behind. A board's trace may
+    // be enabled later, and is waited for; a process without a stream is a mistake.
+    enum extract_code code = extract_record_find(&ring, r->memory, r->symbols, &record, error);
+    r->doubtful = !code && ring.doubtful;
+    if (code && (code != EXTRACT_ABSENT || r->options->pid))
+        return code;
+    code = extract_log_create(&r->log, r->options->output, &log, error);
+    record.log = r->log;
+    return code ? code : extract_recorder_open(&r->recorder, r->memory, r->symbols, &record, error);
+}
+
+// Whether the traced process has ended, and all that it recorded was read.
+static bool has_ended(const struct recording *r)
+{
+    const struct extract_record_status *status = extract_recorder_status(r->recorder);
+    return (!status->enabled || status->gone) && extract_memory_has_ended(r->memory);
+}
+
+static const char *reason_to_stop(const struct recording *r)
+{
+    uint64_t duration = r->options->recording.duration;
+    if (stopped)
+        return "signal";
+    if (r->met)
+        return "event";
+    if (has_ended(r))
+        return "ended";
+    return duration && extract_now() - r->progress.start >= duration ? "time" : NULL;
+}
+
+static enum extract_code follow(struct recording *r, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    while (!code && !(r->reason = reason_to_stop(r))) {
+        uint64_t due = extract_recorder_due(r->recorder);
+        progress_show(&r->progress, extract_recorder_status(r->recorder));
+        if (due && !stopped)
+            cli_nap(due);
+        else if (!due)
+            code = extract_recorder_poll(r->recorder, error);
+    }
+    return code;
+}
+
+// A log that is full as its policy has it is an end like others.
+static int validate_end(struct recording *r, enum extract_code code, struct extract_error *error)
+{
+    if (code == EXTRACT_LIMIT && r->options->recording.policy == EXTRACT_LOG_UNTIL_FULL) {
+        r->reason = "full";
+        return CLI_WHOLE;
+    }
+    if (!code)
+        return CLI_WHOLE;
+    progress_clear(&r->progress);
+    r->reason = "error";
+    return cli_complain(error);
+}
+
+// Returns the status of writing the summary.
+static int finish(struct recording *r, struct extract_record_status *status)
+{
+    struct extract_live_halts halts = extract_live_halts(r->memory);
+    struct cli_output output;
+    progress_sum(&r->progress, status, &halts, r->options->output);
+    if (!r->options->session.json)
+        return CLI_WHOLE;
+    cli_output_open(&output);
+    progress_json(&r->progress, &output.text, status, &halts, r->options->output, r->reason);
+    return cli_output_close(&output, CLI_WHOLE);
+}
+
+// How a recording that ended in order went.
+static int validate_whole(const struct recording *r, const struct extract_record_status *status)
+{
+    if (!status->entries && !status->gaps && !status->advice.slots) {
+        progress_say(&r->progress, "its trace was never enabled: the log is empty");
+        return CLI_UNREADABLE;
+    }
+    if (!strcmp(r->reason, "ended"))
+        progress_say(&r->progress, "the process has ended");
+    if (r->doubtful)
+        progress_say(&r->progress,
+                     "the ELF file does not fit this trace; it may be another firmware's");
+    if (status->gone)
+        progress_say(&r->progress, "the target does not answer any more");
+    bool whole = !status->gaps && !status->gone && !r->doubtful;
+    return whole ? CLI_WHOLE : CLI_LOSSES;
+}
+
+static int record(struct recording *r)
+{
+    struct extract_error error;
+    struct extract_live_halts halts = extract_live_halts(r->memory);
+    enum extract_code code = EXTRACT_OK;
+    progress_start(&r->progress, extract_memory_name(r->memory), r->options->quiet);
+    progress_advise(&r->progress, extract_recorder_status(r->recorder), &halts);
+    code = follow(r, &error);
+    int worst = validate_end(r, code, &error);
+    struct extract_record_status status = *extract_recorder_status(r->recorder);
+    code = extract_recorder_finish(r->recorder, &status, &error);
+    r->recorder = NULL;
+    int end = worst ? worst : validate_end(r, code, &error);
+    if (extract_log_close(r->log, &error) && !end)
+        end = cli_complain(&error);
+    r->log = NULL;
+    int summed_up = finish(r, &status);
+    end = end ? end : summed_up;
+    return end ? end : validate_whole(r, &status);
+}
+
+static int run(const struct cli_options *options)
+{
+    struct recording r = {.options = options};
+    struct extract_error error;
+    if (!options->output || !cli_is_live(options))
+        return cli_refuse("record",
+                          "write --openocd PORT, --remote PORT or --pid N, and -o FILE.log",
+                          options->output ? "no live target is given" : "no output file is given");
+    if (!strcmp(options->output, "-"))
+        return cli_refuse("record", "give -o the name of a file",
+                          "a log cannot go to standard output");
+    cli_catch_ending(stop); // a signal ends the recording in order
+    enum extract_code code = open_target(&r, &error);
+    code = code ? code : open_log(&r, &error);
+    int status = code ? cli_complain(&error) : record(&r);
+    if (code == EXTRACT_NOTFOUND && r.log)
+        status = CLI_USAGE; // --until names no event
+    extract_log_close(r.log, NULL);
+    extract_symbols_close(r.symbols);
+    extract_filter_free(r.until);
+    cli_live_release(r.memory, options);
+    extract_memory_close(r.memory);
+    return status;
+}
+
+const struct cli_command cli_record = {
+    .name = "record",
+    .arguments = "--openocd PORT -o FILE.log",
+    .summary = "follows a live ring into a log",
+    .help = "Only new entries are read, and the target is not halted (with --remote it is, for\n"
+            "each poll, because the server cannot read memory otherwise). Interrupt it to end the\n"
+            "recording. The log never replaces a file. Exit status 3: some events were lost; the\n"
+            "log says where.\n",
+    .takes = CLI_OUTPUT | CLI_RECORD | CLI_TIMED | CLI_NO_INPUT,
+    .run = run,
+};

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside report` and `ringside last`. In: a trace, filters. Out: the events.
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/templates/commands.h"
+#include <unistd.h>
+
+// The work of `ringside templates check` and `list`, as trcrpt -c and -j.
+static int run_templates(const struct cli_options *options)
+{
+    const struct cli_reporting *reporting = &options->reporting;
+    if (options->output)
+        return cli_refuse("-o", "redirect standard output instead", "it is nothing for -c and -j");
+    if (reporting->check && !reporting->template_count)
+        return cli_refuse("-c", "name it with -t FILE", "no file of templates is given");
+    struct templates_options templates = {
+        .files = reporting->templates,
+        .file_count = (int)reporting->template_count,
+        .dialect = options->session.dialect,
+        .format = options->session.format,
+        .json = options->session.json,
+        .verbose = reporting->verbose,
+        .quiet = options->quiet,
+    };
+    return reporting->check ? templates_check(&templates) : templates_list(&templates);
+}
+
+static int run_events(struct cli_options *options)
+{
+    struct cli_reporting *reporting = &options->reporting;
+    if (reporting->raw && !options->output && isatty(STDOUT_FILENO))
+        return cli_refuse("-r", "give -o FILE, or redirect standard output",
+                          "what it writes is nothing for a terminal");
+    bool is_feed;
+    int refused = cli_feed_check(options, &is_feed);
+    if (refused || is_feed)
+        return refused ? refused : cli_feed_run(options);
+    reporting->columns.source = options->input_count ? extract_file_name(options->inputs[0]) : NULL;
+    options->session.columns = &reporting->columns;
+    return cli_look_run(options, reporting->raw ? "raw" : "report");
+}
+
+// What would be passed over in silence: two kinds of output at once.
+static bool kinds_clash(const struct cli_options *options)
+{
+    const struct cli_reporting *reporting = &options->reporting;
+    bool json = options->session.json && !reporting->list;
+    return reporting->check + reporting->list + reporting->raw + reporting->columns.histogram +
+               json >
+           1;
+}
+
+static int refuse_kinds(void)
+{
+    return cli_refuse("report", "give one of them",
+                      "-c, -j, -r, -O hist and --json each make another output");
+}
+
+static int run_report(const struct cli_options *options)
+{
+    struct cli_options rest = *options;
+    if (kinds_clash(options))
+        return refuse_kinds();
+    if (options->reporting.check || options->reporting.list)
+        return run_templates(options);
+    return run_events(&rest);
+}
+
+// `last N INPUT...` is `report --last N INPUT...`.
+static int run_last(const struct cli_options *options)
+{
+    struct cli_options rest = *options;
+    struct extract_condition *conditions = (struct extract_condition *)rest.session.conditions;
+
+    if (kinds_clash(options))
+        return refuse_kinds();
+    if (rest.input_count + cli_is_live(options) < 2)
+        return cli_refuse("last", "write ringside last N INPUT", "no input is given");
+    conditions[rest.session.condition_count++] =
+        (struct extract_condition){EXTRACT_FILTER_LAST, rest.inputs[0]};
+    rest.inputs++;
+    rest.input_count--;
+    return run_events(&rest);
+}
+
+const struct cli_command cli_report = {
+    .name = "report",
+    .alias = "dump",
+    .arguments = "[FILTER...] INPUT...",
+    .summary = "the events, oldest first",
+    .help = "In columns, as templates say it: ringside-report(1); with --json one object a line.\n",
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT,
+    .run = run_report,
+};
+
+const struct cli_command cli_last = {
+    .name = "last",
+    .arguments = "N [FILTER...] INPUT...",
+    .summary = "the newest N events",
+    .help = "The same as report --last N.\n",
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT,
+    .run = run_last,
+};

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// formats/threadx: a verdict for every entry of a copied ring.
+//
+// Source: docs/formats/threadx.md, "Torn and patched entries". An entry's words are written one by
+// one before the pointer moves, and kernel services patch their own entry afterwards; nothing in
+// the entry says so. Only the bytes of the ring are asked, so that a saved dump gets the verdicts
+// of the live look. What cannot be proven whole is provisional, what is proven mixed is torn.
+#include "base/stamps.h"
+#include "formats/threadx/threadx.h"
+
+enum { NEWEST_PATCHED = 4, WIDE_CLOCK_BITS = 24 };
+
+static uint64_t thread_of(const struct extract_snapshot *snapshot, uint32_t slot)
+{
+    struct extract_cursor c = threadx_entry(snapshot, slot);
+    return extract_cursor_word(&c, snapshot->ring.word_bytes);
+}
+
+// With the core in the top byte.
+static uint32_t id_of(const struct extract_snapshot *snapshot, uint32_t slot)
+{
+    unsigned word = snapshot->ring.word_bytes;
+    struct extract_cursor c = threadx_entry(snapshot, slot);
+    extract_cursor_span(&c, 2 * word);
+    return (uint32_t)extract_cursor_word(&c, word);
+}
+
+uint64_t threadx_stamp(const struct extract_snapshot *snapshot, uint32_t slot)
+{
+    unsigned word = snapshot->ring.word_bytes;
+    struct extract_cursor c = threadx_entry(snapshot, slot);
+    extract_cursor_span(&c, 3 * word);
+    return extract_cursor_word(&c, word);
+}
+
+static bool is_readable(const struct extract_snapshot *snapshot, uint32_t slot)
+{
+    return snapshot->verdict[slot] != EXTRACT_UNREADABLE_ENTRY;
+}
+
+// Whether an entry can be asked about its neighbours' time.
+static bool is_shown(const struct extract_snapshot *snapshot, uint32_t slot)
+{
+    return snapshot->verdict[slot] == EXTRACT_GOOD ||
+           snapshot->verdict[slot] == EXTRACT_PROVISIONAL;
+}
+
+// The i-th slot behind the one at the pointer: the second oldest comes first, the newest last.
+static uint32_t slot_behind(const struct extract_snapshot *snapshot, uint32_t i)
+{
+    return (uint32_t)(((uint64_t)snapshot->current + 1 + i) % snapshot->ring.entries.count);
+}
+
+// The clock of all entries, with the one at the pointer as the oldest of them or without it.
+static struct extract_clock clock_of(const struct extract_snapshot *snapshot, bool with_current)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    struct extract_tally tally;
+    struct extract_clock clock;
+    extract_tally_begin(&tally, ring->timer_mask, ring->word_bytes);
+    if (with_current)
+        extract_tally_add(&tally, threadx_stamp(snapshot, snapshot->current));
+    for (uint32_t i = 0; i + 1 < ring->entries.count; i++)
+        if (is_shown(snapshot, slot_behind(snapshot, i)))
+            extract_tally_add(&tally, threadx_stamp(snapshot, slot_behind(snapshot, i)));
+    extract_tally_clock(&tally, &clock);
+    return clock;
+}
+
+static uint64_t step_between(const struct extract_snapshot *snapshot,
+                             const struct extract_clock *clock, uint32_t from, uint32_t to)
+{
+    return extract_clock_step(clock, threadx_stamp(snapshot, from) & clock->mask,
+                              threadx_stamp(snapshot, to) & clock->mask);
+}
+
+// The longest step between neighbours that are shown behind the pointer.
+static uint64_t longest_step(const struct extract_snapshot *snapshot,
+                             const struct extract_clock *clock)
+{
+    uint64_t longest = 0;
+    for (uint32_t i = 1; i + 1 < snapshot->ring.entries.count; i++) {
+        uint32_t from = slot_behind(snapshot, i - 1), to = slot_behind(snapshot, i);
+        if (!is_shown(snapshot, from) || !is_shown(snapshot, to))
+            continue;
+        uint64_t step = step_between(snapshot, clock, from, to);
+        longest = step > longest ? step : longest;
+    }
+    return longest;
+}
+
+// A modulus of no power of two shows in a wrap only. When the one wrap of the ring lies between
+// the entry at the pointer and the second oldest, it must make that step an ordinary one.
+static bool wraps_behind(const struct extract_snapshot *snapshot, const struct extract_clock *clock,
+                         uint32_t second, uint64_t longest)
+{
+    struct extract_clock whole = clock_of(snapshot, true);
+    return whole.modulus != clock->modulus &&
+           step_between(snapshot, &whole, snapshot->current, second) <= longest;
+}
+
+// Whether the stamp of the entry at the pointer continues the newest entry instead of preceding
+// the second oldest: then it is being written.
+static bool continues_newest(const struct extract_snapshot *snapshot)
+{
+    uint32_t newest = slot_behind(snapshot, snapshot->ring.entries.count - 2);
+    uint32_t second = slot_behind(snapshot, 0);
+    struct extract_clock clock = clock_of(snapshot, false);
+    if (clock.direction == EXTRACT_CLOCK_NONE || !is_shown(snapshot, newest) ||
+        !is_shown(snapshot, second))
+        return false;
+    uint64_t longest = longest_step(snapshot, &clock);
+    uint64_t after = step_between(snapshot, &clock, newest, snapshot->current);
+    uint64_t before = step_between(snapshot, &clock, snapshot->current, second);
+    uint64_t half = clock.modulus ? clock.modulus / 2 : UINT64_C(1) << 63;
+    bool wide = half >= UINT64_C(1) << (WIDE_CLOCK_BITS - 1);
+    bool continues =
+        (before > longest && after <= longest) || (wide && before > half && after <= half);
+    return continues && !wraps_behind(snapshot, &clock, second, longest);
+}
+
+static void set(struct extract_snapshot *snapshot, uint32_t slot, enum extract_verdict verdict)
+{
+    if (is_readable(snapshot, slot))
+        snapshot->verdict[slot] = (uint8_t)verdict;
+}
+
+// Most of what lies behind the pointer was written before: the ring has wrapped. Where nothing
+// of it can be read, the entry at the pointer tells, and failing that it may have.
+static bool seems_wrapped(const struct extract_snapshot *snapshot)
+{
+    uint32_t count = snapshot->ring.entries.count, written = 0, readable = 0;
+    for (uint32_t slot = snapshot->current + 1; slot < count; slot++) {
+        readable += is_readable(snapshot, slot);
+        written += is_readable(snapshot, slot) && thread_of(snapshot, slot) != 0;
+    }
+    if (readable)
+        return written > readable / 2;
+    return !is_readable(snapshot, snapshot->current) || thread_of(snapshot, snapshot->current) != 0;
+}
+
+static void validate_written(struct extract_snapshot *snapshot)
+{
+    uint32_t count = snapshot->ring.entries.count;
+    for (uint32_t slot = 0; slot < count; slot++) {
+        bool written = thread_of(snapshot, slot) != 0;
+        bool expected = snapshot->wrapped || slot < snapshot->current;
+        if (written != expected || (written && id_of(snapshot, slot) == THREADX_NO_EVENT))
+            set(snapshot, slot, EXTRACT_INVALID);
+        else
+            set(snapshot, slot, written ? EXTRACT_GOOD : EXTRACT_UNUSED);
+    }
+}
+
+// The slot at the pointer: the oldest entry, or one that is being written for the first time.
+static void validate_current(struct extract_snapshot *snapshot)
+{
+    uint32_t count = snapshot->ring.entries.count, slot = snapshot->current;
+    if (!thread_of(snapshot, slot))
+        return;
+    if (!snapshot->wrapped || (count > 2 && continues_newest(snapshot)))
+        set(snapshot, slot, EXTRACT_TORN);
+    else if (snapshot->verdict[slot] == EXTRACT_GOOD)
+        set(snapshot, slot, EXTRACT_PROVISIONAL);
+}
+
+static void validate_newest(struct extract_snapshot *snapshot)
+{
+    uint32_t count = snapshot->ring.entries.count;
+    for (uint32_t i = 1; i <= NEWEST_PATCHED && i < count; i++) {
+        uint32_t slot = (snapshot->current + count - i) % count;
+        if (snapshot->verdict[slot] == EXTRACT_GOOD &&
+            threadx_late_words(id_of(snapshot, slot) & 0xFFFF))
+            set(snapshot, slot, EXTRACT_PROVISIONAL);
+    }
+}
+
+// While the target ran, the writer went over these; some of their words may be older or newer
+// than the others. The entry before them shows that the writer is not a lap ahead (threadx_same);
+// when it has come just there, that entry's own last words are not proven.
+static void validate_moved(struct extract_snapshot *snapshot, uint32_t from)
+{
+    uint32_t count = snapshot->ring.entries.count, newest = (from + count - 1) % count;
+    if (snapshot->verdict[newest] == EXTRACT_GOOD)
+        set(snapshot, newest, EXTRACT_PROVISIONAL);
+    snapshot->moved_entries = (snapshot->current + count - from) % count;
+    snapshot->moved = snapshot->moved_entries != 0;
+    for (uint32_t i = 0; i < snapshot->moved_entries; i++)
+        set(snapshot, (from + i) % count, EXTRACT_OVERWRITTEN);
+}
+
+// Services change nothing but the four information words, which come last.
+bool threadx_same(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after)
+{
+    return !memcmp(before, after, ring->entries.slot_bytes / 2);
+}
+
+void threadx_validate(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    uint32_t slot_bytes = ring->entries.slot_bytes;
+    uint32_t before = (uint32_t)((ring->current - ring->entries.start) / slot_bytes);
+    snapshot->current = before;
+    if (pointer >= ring->entries.start && pointer < ring->entries.end)
+        snapshot->current = (uint32_t)((pointer - ring->entries.start) / slot_bytes);
+    snapshot->wrapped = seems_wrapped(snapshot);
+    validate_written(snapshot);
+    if (!stopped)
+        validate_moved(snapshot, before);
+    validate_current(snapshot);
+    validate_newest(snapshot);
+}
+
+// One loop for each word size: a log may be long.
+static inline __attribute__((always_inline)) void
+validate_words(struct extract_snapshot *snapshot, struct extract_cursor c, unsigned word)
+{
+    for (uint32_t slot = 0; slot < snapshot->ring.entries.count; slot++) {
+        uint64_t thread = extract_cursor_word(&c, word);
+        extract_cursor_span(&c, word);
+        uint32_t id = (uint32_t)extract_cursor_word(&c, word);
+        extract_cursor_span(&c, 5 * word);
+        bool holds = thread && id != THREADX_NO_EVENT;
+        snapshot->verdict[slot] = holds ? EXTRACT_GOOD : EXTRACT_INVALID;
+    }
+}
+
+void threadx_validate_kept(struct extract_snapshot *snapshot)
+{
+    const struct extract_ring *ring = &snapshot->ring;
+    struct extract_cursor c =
+        extract_cursor_make(snapshot->bytes, (size_t)ring->length, ring->byte_order);
+    extract_cursor_seek(&c, ring->entries.start - ring->address);
+    if (ring->word_bytes == 4)
+        validate_words(snapshot, c, 4);
+    else
+        validate_words(snapshot, c, 8);
+}

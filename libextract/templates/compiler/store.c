@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// templates: what a set owns, and its diagnostics. In: texts, places, faults. Out: copies of them.
+#include "templates/compiler/store.h"
+#include "base/grow.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096, MAX_WHAT = 240 };
+
+struct template_page {
+    struct template_page *next;
+    size_t used, size;
+    char bytes[];
+};
+
+// The rank of a text stands before its name.
+struct named {
+    uint32_t rank;
+    char name[];
+};
+
+static void *take(struct extract_templates *templates, size_t length)
+{
+    struct template_page *page = templates->pages;
+    length = (length + 7) / 8 * 8;
+    if (!page || page->size - page->used < length) {
+        size_t size = length > PAGE ? length : PAGE;
+        page = malloc(sizeof *page + size);
+        if (!page)
+            return NULL;
+        *page = (struct template_page){templates->pages, 0, size};
+        templates->pages = page;
+    }
+    page->used += length;
+    return page->bytes + page->used - length;
+}
+
+char *template_store_copy(struct extract_templates *templates, const char *bytes, size_t length)
+{
+    char *copy = take(templates, length + 1);
+    if (!copy)
+        return NULL;
+    if (length)
+        memcpy(copy, bytes, length);
+    copy[length] = 0;
+    return copy;
+}
+
+const char *template_store_file(struct extract_templates *templates, const char *name)
+{
+    struct extract_text clean;
+    struct named *named = NULL;
+
+    extract_text_init(&clean, NULL, NULL);
+    extract_text_escaped(&clean, name);
+    extract_text_putc(&clean, 0);
+    if (!clean.code)
+        named = take(templates, sizeof *named + clean.used);
+    if (named) {
+        named->rank = templates->files++;
+        memcpy(named->name, clean.data, clean.used);
+    }
+    extract_text_free(&clean);
+    return named ? named->name : NULL;
+}
+
+size_t template_mark_length(const char *text, size_t length)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t bytes = sizeof mark - 1;
+    return length >= bytes && !memcmp(text, mark, bytes) ? bytes : 0;
+}
+
+void template_release(struct extract_templates *templates)
+{
+    while (templates->pages) {
+        struct template_page *next = templates->pages->next;
+        free(templates->pages);
+        templates->pages = next;
+    }
+}
+
+bool template_grow(void **array, uint32_t *room, uint32_t count, size_t size)
+{
+    if (count < *room)
+        return true;
+    uint32_t more = *room ? *room * 2 : 64;
+    if (more <= *room || more > SIZE_MAX / size)
+        return false;
+    void *grown = realloc(*array, more * size);
+    if (!grown)
+        return false;
+    *array = grown;
+    *room = more;
+    return true;
+}
+
+static uint32_t rank_of(const char *file)
+{
+    uint32_t rank;
+    memcpy(&rank, file - offsetof(struct named, name), sizeof rank);
+    return rank;
+}
+
+// Whether a diagnostic belongs behind a place.
+static bool is_behind(const struct extract_diagnostic *d, const struct template_place *place)
+{
+    uint32_t a = rank_of(d->file), b = rank_of(place->file);
+    if (a != b)
+        return a > b;
+    return d->line != place->line ? d->line > place->line : d->column > place->column;
+}
+
+static bool insert(struct extract_templates *templates, const struct template_place *place,
+                   const struct extract_diagnostic *diagnostic)
+{
+    struct extract_diagnostic *grown =
+        extract_grow(templates->diagnostics, &templates->diagnostic_room,
+                     templates->diagnostic_count, sizeof *grown);
+    if (!grown)
+        return false;
+    templates->diagnostics = grown;
+    size_t at = templates->diagnostic_count++;
+    for (; at > 0 && is_behind(&templates->diagnostics[at - 1], place); at--)
+        templates->diagnostics[at] = templates->diagnostics[at - 1];
+    templates->diagnostics[at] = *diagnostic;
+    return true;
+}
+
+bool template_diagnose(struct extract_templates *templates, const struct template_place *place,
+                       const char *name, const char *hint, const char *what, ...)
+{
+    bool warning = name[0] == 'W';
+    uint32_t *count = warning ? &templates->warnings : &templates->errors;
+    char text[MAX_WHAT + 64];
+    va_list args;
+
+    if (*count < UINT32_MAX)
+        ++*count;
+    if (*count > TEMPLATE_TOLD)
+        return true;
+    va_start(args, what);
+    vsnprintf(text, MAX_WHAT, what, args);
+    va_end(args);
+    if (*count == TEMPLATE_TOLD)
+        strcat(text, warning ? "; more warnings are not told" : "; more errors are not told");
+    struct extract_diagnostic diagnostic = {place->file, place->line, place->column, warning,
+                                            name,        NULL,        hint};
+    diagnostic.what = template_store_copy(templates, text, strlen(text));
+    return diagnostic.what && insert(templates, place, &diagnostic);
+}
+
+static bool is_of_link(const struct extract_diagnostic *d)
+{
+    return !strcmp(d->name, TEMPLATE_NO_SUB) || !strcmp(d->name, TEMPLATE_UNSET) ||
+           !strcmp(d->name, TEMPLATE_SELF);
+}
+
+void template_forgive_link(struct extract_templates *templates)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < templates->diagnostic_count; i++)
+        if (!is_of_link(&templates->diagnostics[i]))
+            templates->diagnostics[kept++] = templates->diagnostics[i];
+    templates->diagnostic_count = kept;
+    templates->errors -= templates->link_errors;
+    templates->warnings -= templates->link_warnings;
+}
