@@ -67,7 +67,7 @@ double link_model_poll(const struct link_model *link, const struct extract_ring 
 double link_model_followed(const struct link_model *link, const struct extract_ring *ring,
                            double late)
 {
-    double half = ((double)ring->entries.count - 1 - RECORD_HELD) / 2;
+    double half = ((double)ring->entries.count - 1 - RECORD_MAX_PROVISIONAL) / 2;
     half = half < 1 ? 1 : half;
     double ns = link_model_poll(link, ring, half) + late;
     return half / (ns > 1 ? ns : 1);
@@ -84,7 +84,7 @@ uint32_t link_model_ring_wanted(const struct link_model *link, const struct extr
     double rest = 1 - load * each(link, ring);
     if (rest < 0.01)
         return UINT32_MAX;
-    double slots = 2 * load * fixed(link, ring) / rest + 1 + RECORD_HELD;
+    double slots = 2 * load * fixed(link, ring) / rest + 1 + RECORD_MAX_PROVISIONAL;
     if (slots > UINT32_MAX / 2)
         return UINT32_MAX;
     return ((uint32_t)slots / ROUND_SLOTS + 1) * ROUND_SLOTS;

@@ -44,20 +44,20 @@ static bool learn(struct objects *objects, uint64_t address)
     return true;
 }
 
-void objects_note_one(struct objects *objects, uint64_t address)
+void objects_note_address(struct objects *objects, uint64_t address)
 {
     objects->wanted |= learn(objects, address);
 }
 
-void objects_note(struct objects *objects, const struct extract_ring *ring,
-                  const struct extract_follower_span *span)
+void objects_note_entries(struct objects *objects, const struct extract_ring *ring,
+                          const struct extract_follower_span *span)
 {
     uint64_t addresses[EXTRACT_NAMED];
     for (uint32_t i = 0; i < span->count; i++) {
         const uint8_t *entry = span->entries + (size_t)i * ring->entries.slot_bytes;
         size_t count = ring->format->slots->objects(ring, entry, addresses);
         for (size_t k = 0; k < count; k++)
-            objects_note_one(objects, addresses[k]);
+            objects_note_address(objects, addresses[k]);
         objects->wanted |= ring->format->slots->creates_object(ring, entry);
     }
 }
@@ -83,11 +83,9 @@ enum extract_code objects_read(struct extract_recorder *r, struct extract_error 
 {
     struct objects *objects = &r->objects;
     uint8_t *now = objects->bytes + objects->length;
-    size_t got;
     objects->last = record_now(r);
     objects->wanted = false;
-    if (!objects->length ||
-        !r->follower.read(r, r->ring.registry.start, now, objects->length, &got))
+    if (!objects->length || !record_read(r, r->ring.registry.start, now, objects->length))
         return EXTRACT_OK;
     if (objects->was_read && !memcmp(objects->bytes, now, objects->length))
         return EXTRACT_OK;

@@ -51,7 +51,7 @@ static void count_for_people(struct poll_interval *pace, uint64_t now, uint64_t 
     pace->window_more = 0;
 }
 
-void poll_interval_look(struct poll_interval *pace, uint64_t now, uint64_t head)
+void poll_interval_note_head(struct poll_interval *pace, uint64_t now, uint64_t head)
 {
     double ns = (double)(now - pace->last);
     if (!pace->last) {

@@ -382,7 +382,7 @@ static bool went_back(uint32_t stamp, uint64_t ns, bool is_held)
 {
     uint32_t entry[SIM_ENTRY] = {0x20010000, 0, 1, stamp};
     const struct extract_recorder *r = session.recorder;
-    return ring_clock_went_back(&r->clock, &r->ring, (const uint8_t *)entry, r->clock.time_ns + ns,
+    return ring_clock_went_back(&r->slots.clock, &r->ring, (const uint8_t *)entry, r->slots.clock.time_ns + ns,
                                 is_held);
 }
 
@@ -395,7 +395,7 @@ static void test_went_back(void **state)
     begin(64, 11);
     session.sim.per_ns = 1e-6;
     sim_record(&session, 3 * second);
-    uint32_t stamp = (uint32_t)((struct extract_recorder *)session.recorder)->clock.stamp;
+    uint32_t stamp = (uint32_t)((struct extract_recorder *)session.recorder)->slots.clock.stamp;
     assert_false(went_back(stamp, 0, false));
     assert_false(went_back(stamp, 100 * second, false));
     assert_false(went_back(stamp + 977000, second, false));
