@@ -139,7 +139,7 @@ enum extract_follower_result extract_follower_anchor_newest(struct extract_follo
 // Of a span in front of the anchor, entries whose slots the writer has not come to are whole: it
 // has not lapped the reader, since the anchor stands.
 static enum extract_follower_result verify_front(struct extract_follower *follower,
-                                                struct extract_follower_span *span)
+                                                 struct extract_follower_span *span)
 {
     enum extract_follower_result result = extract_follower_poll(follower);
     result = result ? result : extract_follower_verify(follower);

@@ -382,8 +382,8 @@ static bool went_back(uint32_t stamp, uint64_t ns, bool is_held)
 {
     uint32_t entry[SIM_ENTRY] = {0x20010000, 0, 1, stamp};
     const struct extract_recorder *r = session.recorder;
-    return ring_clock_went_back(&r->slots.clock, &r->ring, (const uint8_t *)entry, r->slots.clock.time_ns + ns,
-                                is_held);
+    return ring_clock_went_back(&r->slots.clock, &r->ring, (const uint8_t *)entry,
+                                r->slots.clock.time_ns + ns, is_held);
 }
 
 // By hand: 977,000 ticks a second. A step of more than half of the clock's period, 2,198 s, is one
