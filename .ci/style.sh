@@ -43,6 +43,6 @@ done < <(grep -v '^#' .ci/words.txt) | verdict "no phrase of .ci/words.txt"
 grep -nE '\<(TODO|FIXME|XXX)\>([^(]|$)' "${texts[@]}" | grep -v '^\.ci/style\.sh:' |
     verdict "no open ends without an issue number, as in TODO(#12)"
 grep -L 'SPDX-License-Identifier: MIT' "${texts[@]}" | grep -v '\.in$\|help\.txt$' |
-    verdict "each file names its licence"
+    verdict "each file names its license"
 grep -L 'GCC visibility push(default)' libextract/include/extract/*.h |
     verdict "public headers export what they declare"
