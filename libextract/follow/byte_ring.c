@@ -403,6 +403,7 @@ static enum extract_code report_unread_bytes(struct extract_recorder *r, bool ca
 {
     bool gone = r->phase != RECORD_SEARCHING && r->status.gone && !r->drained;
     enum extract_code code = EXTRACT_OK;
+
     (void)can_read;
 
     if (r->resync_pending)

@@ -157,6 +157,7 @@ static bool verify_count(struct extract_recorder *r)
 static uint32_t entry_length(const struct extract_recorder *r, const uint8_t *bytes, uint32_t left)
 {
     uint32_t length = r->ring.format->stream->counted->length(&r->ring, bytes, left);
+
     return length && length <= left ? length : left;
 }
 
@@ -164,6 +165,7 @@ static uint32_t count_entries(const struct extract_recorder *r, const uint8_t *b
                               uint32_t length)
 {
     uint32_t count = 0;
+
     for (uint32_t at = 0; at < length; count++)
         at += entry_length(r, bytes + at, length - at);
     return count;
@@ -174,6 +176,7 @@ static void note_objects(struct extract_recorder *r, const uint8_t *bytes, uint3
 {
     const struct extract_stream *stream = r->ring.format->stream;
     uint64_t address;
+
     for (uint32_t at = 0, next; stream->counted->open && at < length; at = next) {
         next = at + entry_length(r, bytes + at, length - at);
         if (stream->counted->open->object(&r->ring, bytes + at, next - at, &address))
@@ -186,6 +189,7 @@ static uint32_t count_finished(struct extract_recorder *r, const uint8_t *bytes,
 {
     const struct extract_stream *stream = r->ring.format->stream;
     uint32_t at = 0, most = r->bytes.is_last_poll ? 0 : bytes_size(r) / ABANDONED_SHARE;
+
     if (!stream->counted->open)
         return length;
     for (;;) {
@@ -202,6 +206,7 @@ static enum extract_code put_long_entry(struct extract_recorder *r, const uint8_
                                         uint32_t length, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+
     for (uint32_t at = 0; at < length && !code; at += MAX_BLOCK_BYTES) {
         bool last = length - at <= MAX_BLOCK_BYTES;
         code = out_bytes(&r->out, bytes + at, last ? length - at : MAX_BLOCK_BYTES, last, error);
@@ -215,6 +220,7 @@ static enum extract_code put_entries(struct extract_recorder *r, const uint8_t *
 {
     enum extract_code code = EXTRACT_OK;
     uint32_t from = 0, count = 0;
+
     for (uint32_t at = 0, next; at < length && !code; at = next) {
         next = at + entry_length(r, bytes + at, length - at);
         bool is_long = next - at > MAX_BLOCK_BYTES, is_full = next - from > MAX_BLOCK_BYTES;
@@ -605,6 +611,7 @@ static enum extract_code report_unread_counted(struct extract_recorder *r, bool 
     int32_t owed = (int32_t)(r->bytes.counters.written - r->bytes.most);
     bool gone = r->phase != RECORD_SEARCHING && r->status.gone && !r->drained;
     enum extract_code code = EXTRACT_OK;
+
     (void)can_read;
 
     if (r->resync_pending)

@@ -25,51 +25,52 @@ struct link_kind {
 
 struct link_model {
     struct link_kind words, spans; // reads of a few words, and long ones
-    double work;                   // ns of a poll that are not spent in reads
+    double work;                   // ns of a poll outside of reads
 };
 
 void link_model_note(struct link_model *link, uint64_t bytes, uint64_t ns);
 double link_model_latency(const struct link_model *link); // ns
 double link_model_rate(const struct link_model *link);    // bytes per nanosecond
-// Returns the ns that a poll takes that finds `entries` new entries.
+// Returns how many ns a poll takes that finds `entries` new entries.
 double link_model_poll(const struct link_model *link, const struct extract_ring *ring,
                        double entries);
-// Returns the entries per nanosecond that can be recorded from this ring without a loss, if a poll
-// may begin `late` ns after it is due.
+// Returns the load, in entries per nanosecond, that can be recorded from this ring without a loss,
+// if a poll may begin `late_ns` after it is due.
 double link_model_followed(const struct link_model *link, const struct extract_ring *ring,
-                           double late);
-// Returns the entries per nanosecond that the link transfers, however large the ring is.
+                           double late_ns);
+// Returns the entries per nanosecond that the link transfers from a ring of any size.
 double link_model_fastest(const struct link_model *link, const struct extract_ring *ring);
-// Returns how many entries a ring must hold for a load in entries per nanosecond; UINT32_MAX: the
+// Returns how many entries a ring must hold for a load in entries per nanosecond; UINT32_MAX if the
 // link is too slow for any ring.
 uint32_t link_model_ring_wanted(const struct link_model *link, const struct extract_ring *ring,
                                 double load);
 
 // poll_interval.c: when to poll.
 struct poll_interval {
-    uint64_t period;       // ns between polls; 0: back to back
-    uint64_t last;         // time of the last look; 0: there was none
-    uint64_t head;         // the writer's place at the last look
-    double load;           // entries per nanosecond, a moving average
-    double peak;           // the highest load, falling slowly
-    uint64_t interval;     // ns between the last two looks
-    uint64_t made;         // entries written between the last two looks
-    uint64_t window_start; // time when the count for the live line began
-    uint64_t window_head;  // the writer's place then
-    double window_more;    // entries since then beyond the writer's places, as bursts show
-    uint64_t per_second;   // entries, for the live line
-    bool is_estimate;      // `per_second` rests on entries beyond the writer's places
+    uint64_t period_ns;        // between polls; 0: back to back
+    uint64_t last;             // time of the last poll; 0: none yet
+    uint64_t head;             // write position at the last poll
+    double load;               // entries per nanosecond, a moving average
+    double peak;               // the highest load, falling slowly
+    uint64_t last_interval_ns; // between the last two polls
+    uint64_t last_entries;     // written between the last two polls
+    uint64_t window_start;     // time when the count per second began
+    uint64_t window_head;      // write position then
+    double window_more;        // entries since then that the write position does not show: bursts
+    uint64_t per_second;       // entries
+    bool is_estimate;          // `per_second` includes entries of bursts
 };
 
-// Notes that the writer was seen at `head`.
+// Notes the write position that was read at `now`.
 void poll_interval_note_head(struct poll_interval *pace, uint64_t now, uint64_t head);
-// Adds whole laps, `entries` in all, that were found out only now.
+// Adds whole laps of `entries` entries that became known only now.
 void poll_interval_shift(struct poll_interval *pace, uint64_t entries);
-// Notes that the writer made `entries`, less than a lap, in the `ns` between two reads of its
-// place.
+// Notes that `entries`, less than a lap, were written in the `ns` between two reads of the write
+// position.
 void poll_interval_note_burst(struct poll_interval *pace, uint64_t entries, uint64_t ns);
-// Forgets the load: the ring is another one.
+// Forgets the load, for another ring.
 void poll_interval_start(struct poll_interval *pace);
+// Chooses the period.
 void poll_interval_choose(struct poll_interval *pace, const struct link_model *link,
                           const struct extract_ring *ring);
 
@@ -77,33 +78,33 @@ void poll_interval_choose(struct poll_interval *pace, const struct link_model *l
 struct ring_clock {
     struct extract_tally tally; // of the entries since the last gap
     struct extract_clock clock;
-    bool has_entry;       // `stamp` is that of the newest entry that was added
-    uint64_t stamp;       // raw, as stored
+    bool has_entry;       // the three fields below are valid
+    uint64_t stamp;       // of the newest entry, as stored
     uint64_t time_ns;     // the host's clock at the poll that added it
-    double entries;       // in stretches without a gap, between polls; old ones count less
-    double ticks, ns;     // that these stretches took, by the target's clock and by the host's
+    double entries;       // between polls without a gap; old ones count less
+    double ticks, ns;     // that these took, by the target's clock and by the host's
     uint64_t new_entries; // added since the last poll, over `new_ticks`
     double new_ticks;
     bool has_gap; // since the last poll
 };
 
 void ring_clock_start(struct ring_clock *clock, const struct extract_ring *ring);
-// Adds entries that follow those added before, or come after a gap.
+// Adds entries that follow those added before, possibly after a gap.
 void ring_clock_add(struct ring_clock *clock, const struct extract_ring *ring,
                     const struct extract_follower_span *span, bool after_gap);
-// Says that everything added since the last call was found at a poll at `now`.
+// Notes that a poll at `now` found everything that was added since the last call.
 void ring_clock_note_poll(struct ring_clock *clock, const struct extract_ring *ring, uint64_t now);
-// Returns whether the stamp of `newest`, found at `now` after a gap, lies before the last one that
-// was added although the clock had no time to wrap. That is a reset, or a clock that wrapped after
-// all: which, nobody can tell. `is_held`: the host's clock says nothing.
+// Returns whether the timestamp of `newest`, found at `now` after a gap, is earlier than the last
+// one that was added, although the clock had no time to wrap. The target was reset, or its clock
+// wrapped after all. `ignore_host_clock`: host time says nothing about the target's time.
 bool ring_clock_went_back(const struct ring_clock *clock, const struct extract_ring *ring,
-                          const uint8_t *newest, uint64_t now, bool is_held);
-// Returns whether the clock counts events. Then *distance is how far `newest` lies above the last
-// entry that was added. `least` is known of it, with the ring's size as modulus.
+                          const uint8_t *newest, uint64_t now, bool ignore_host_clock);
+// Returns whether the clock counts events. If so, *distance is the number of events from the last
+// entry that was added to `newest`. It must be at least `least`, and equal modulo the ring's size.
 bool ring_clock_counts(const struct ring_clock *clock, const struct extract_ring *ring,
                        const uint8_t *newest, uint64_t least, uint64_t *distance);
 
-// Says in a log where the program was loaded, if that is known.
+// Notes in a log where the program was loaded, if that is known.
 enum extract_code record_put_program(struct extract_log_writer *log,
                                      const struct extract_symbols *symbols,
                                      struct extract_error *error);
@@ -114,9 +115,9 @@ struct out {
     extract_record_sink *sink;
     void *context;
     uint64_t number;            // number of the next entry
-    uint64_t unlogged;          // entries that the log had no room for, lost ones included
+    uint64_t unlogged;          // entries that the log had no space for, lost ones included
     uint64_t modulo;            // modulus of `unlogged` (extract_log_block.modulo)
-    uint64_t wall;              // host's time of the last look at the target, ns since 1970 (UTC)
+    uint64_t wall;              // host's time of the last poll, ns since 1970 (UTC)
     bool is_held;               // a debugger holds the target between polls
     enum log_loss_sum loss_sum; // of this recording, whatever the log had room for
     struct extract_record_status *status;
@@ -128,7 +129,7 @@ enum extract_code out_objects(struct out *out, const struct extract_ring *ring,
                               const uint8_t *bytes, size_t length, struct extract_error *error);
 enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t value,
                            const char *text, struct extract_error *error);
-// States that `at_least` entries are lost, and any multiple of `modulo` more.
+// Reports that `at_least` entries are lost, and any multiple of `modulo` more.
 enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t at_least,
                            uint64_t modulo, struct extract_error *error);
 enum extract_code out_bytes(struct out *out, const uint8_t *bytes, uint32_t length, uint32_t count,
@@ -137,14 +138,15 @@ enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
                               const struct extract_follower_span *span, uint32_t provisional,
                               struct extract_error *error);
 
-// objects.c: the registry, read again when an event names what it does not have.
+// objects.c: the registry, reread when an entry names an object that it does not have.
 struct objects {
-    uint8_t *bytes; // as read last
-    size_t length;
-    struct extract_map known; // addresses, and those that were asked for in vain
-    size_t room, count;       // of it
-    bool was_read, wanted;
-    uint64_t last; // time of the last read
+    uint8_t *bytes;           // the registry as read last, and space for the next read
+    size_t length;            // bytes of the registry
+    struct extract_map known; // addresses in it, and those that it was searched for in vain
+    size_t capacity, count;   // of `known`
+    bool was_read;            // `bytes` holds a registry
+    bool is_wanted;           // it should be read again
+    uint64_t last;            // time of the last read
 };
 
 // ---- one kind of ring ----

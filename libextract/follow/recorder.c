@@ -177,6 +177,7 @@ static bool is_unbound(const struct extract_ring *ring)
 {
     const struct extract_stream *stream = ring->format->stream;
     struct extract_ring_counters counters;
+
     return stream && stream->counted && stream->read_counters(ring, ring->header, &counters) &&
            counters.unbound;
 }
@@ -187,6 +188,7 @@ static enum extract_code refuse_unbound(const struct extract_memory *memory,
 {
     static const char hint[] = "create one with posix_trace_create";
     const char *name = extract_memory_name(memory);
+
     if (!options->stream)
         return extract_error_set(error, EXTRACT_ABSENT, name, hint, "has no trace stream");
     return extract_error_set(error, EXTRACT_ABSENT, name, hint, "has no trace stream %u",
@@ -205,6 +207,7 @@ enum extract_code extract_record_find(struct extract_ring *ring, struct extract_
                                                 .rkh = options->rkh,
                                                 .stream = options->stream};
     enum extract_code code = extract_ring_find(ring, memory, symbols, &wanted, error);
+
     return code || !is_unbound(ring) ? code : refuse_unbound(memory, options, error);
 }
 
@@ -382,11 +385,11 @@ static enum extract_code poll_background(struct extract_recorder *r, struct extr
     bool is_busy = r->status.fill > r->measure.entries.count / 4;
 
     if (r->phase == RECORD_SEARCHING || r->trace_disabled || !is_due || is_busy ||
-        (!r->objects.wanted && !r->status.fill))
+        (!r->objects.is_wanted && !r->status.fill))
         return EXTRACT_OK;
     enum extract_code code = watch_filter(r, error);
     r->objects.last = r->poll_ns;
-    return code || !r->objects.wanted ? code : objects_read(r, error);
+    return code || !r->objects.is_wanted ? code : objects_read(r, error);
 }
 
 static enum extract_code poll_ring(struct extract_recorder *r, struct extract_error *error)
@@ -422,6 +425,7 @@ static void advise(struct extract_recorder *r)
     struct extract_record_advice *advice = &r->status.advice;
     uint32_t wanted = link_model_ring_wanted(&r->link_model, &r->measure, r->poll_interval.peak);
     double followed = link_model_followed(&r->link_model, &r->measure, WAKE_LATE);
+
     advice->latency = (uint64_t)link_model_latency(&r->link_model);
     advice->rate = (uint64_t)(link_model_rate(&r->link_model) * 1e9);
     advice->events = in_entries(r, (uint64_t)(followed * 1e9));
@@ -430,12 +434,13 @@ static void advise(struct extract_recorder *r)
     advice->slots_wanted = wanted > advice->slots ? wanted : 0;
     advice->link_is_too_slow =
         (double)r->poll_interval.per_second > link_model_fastest(&r->link_model, &r->measure) * 1e9;
-    advice->period = r->options.period ? r->options.period : r->poll_interval.period;
+    advice->period = r->options.period ? r->options.period : r->poll_interval.period_ns;
 }
 
 static void finish_poll(struct extract_recorder *r)
 {
     struct extract_record_status *status = &r->status;
+
     if (r->phase != RECORD_SEARCHING) {
         double other = (double)(record_now(r) - r->poll_ns - r->reading_ns);
         r->link_model.work += ((other > 0 ? other : 0) - r->link_model.work) / 16;
@@ -482,6 +487,7 @@ enum extract_code extract_recorder_poll(struct extract_recorder *r, struct extra
 uint64_t extract_recorder_due(const struct extract_recorder *r)
 {
     uint64_t period = r->status.advice.period, past = record_now(r) - r->poll_ns;
+
     if (r->phase == RECORD_SEARCHING || r->drained)
         period = period < SEARCH_PERIOD ? SEARCH_PERIOD : period;
     if (r->status.gone)
@@ -517,6 +523,7 @@ static enum extract_code create(struct extract_recorder **recorder, struct extra
                                 struct extract_error *error)
 {
     struct extract_recorder *r = calloc(1, sizeof *r);
+
     *recorder = r;
     if (r && options->format)
         r->format = strdup(options->format);
@@ -547,6 +554,7 @@ enum extract_code extract_recorder_open(struct extract_recorder **recorder,
     struct extract_error cause = {0};
     enum extract_code code = create(recorder, memory, symbols, options, error);
     struct extract_recorder *r = *recorder;
+
     if (code)
         return code;
     r->poll_ns = r->opened_ns = record_now(r);

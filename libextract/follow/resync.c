@@ -18,6 +18,7 @@
 static uint32_t max_provisional(const struct extract_recorder *r)
 {
     uint32_t half = (r->ring.entries.count - 1) / 2;
+
     return half < RECORD_MAX_PROVISIONAL ? half : RECORD_MAX_PROVISIONAL;
 }
 

@@ -127,6 +127,7 @@ static bool is_safe(const struct extract_recorder *r, uint64_t ahead, uint64_t c
 {
     double writes =
         1.25 * r->poll_interval.load * link_model_poll(&r->link_model, &r->ring, (double)count);
+
     return (double)ahead + writes < (double)r->ring.entries.count - 1;
 }
 
