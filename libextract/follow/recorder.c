@@ -79,7 +79,7 @@ bool record_read(struct extract_recorder *r, uint64_t address, void *buffer, siz
 
 void record_note_located(struct extract_recorder *r)
 {
-    r->located_ns = r->options.held ? IGNORED_CLOCK : record_now(r);
+    r->located_ns = r->options.ignore_host_clock ? IGNORED_CLOCK : record_now(r);
 }
 
 // A caller's own clock serves as the wall clock, too, so that all times of a log fit together.
@@ -477,7 +477,8 @@ enum extract_code extract_recorder_poll(struct extract_recorder *r, struct extra
     r->poll_ns = record_now(r);
     r->reading_ns = 0;
     r->status.polls++;
-    r->must_verify_anchor |= r->options.held; // the writer may be exactly one lap ahead
+    r->must_verify_anchor |=
+        r->options.ignore_host_clock; // the writer may be exactly one lap ahead
     enum extract_code code = poll_target(r, error);
     r->log_is_full |= code == EXTRACT_LIMIT;
     finish_poll(r);
@@ -540,7 +541,7 @@ static enum extract_code create(struct extract_recorder **recorder, struct extra
                           .context = options->context,
                           .status = &r->status};
     r->status.lost_is_exact = true;
-    r->out.is_held = options->held;
+    r->out.is_held = options->ignore_host_clock;
     r->phase = RECORD_SEARCHING;
     return EXTRACT_OK;
 }

@@ -325,7 +325,7 @@ enum extract_code slots_resynchronize(struct extract_recorder *r, enum ring_resu
     }
     if (s->is_lapped && before.anchored &&
         ring_clock_went_back(&s->clock, &r->ring, s->follower.anchor, r->located_ns,
-                             r->options.held)) {
+                             r->options.ignore_host_clock)) {
         s->clock_went_back = true;
         code = out_mark(&r->out, EXTRACT_MARK_CLOCK, 0,
                         "the clock of the target went back: reset or wrap", error);
