@@ -379,7 +379,7 @@ const struct command commands[] = {
      false, run_report},
     {"last", "N [FILTER...] [-O WORDS]", "Show the newest N events of the trace.", SHOWN, false,
      run_last},
-    {"diff", "[FILTER...] [-O WORDS]", "Show the events that are new since the last query.", SHOWN,
+    {"diff", "[FILTER...] [-O WORDS]", "Show the events that are new since the last snapshot.", SHOWN,
      false, run_diff},
     {"stats", "[FILTER...]", "Show load, switches, latencies and stack use.", FILTERS, false,
      run_same},
