@@ -6,18 +6,9 @@
 # the wrong way.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+# shellcheck source=verdict.sh
+. .ci/verdict.sh
 build=${BUILD:-build}
-
-verdict() { # NAME: passes when standard input is empty
-    local found
-    found=$(cat)
-    if [ -z "$found" ]; then
-        echo "ok $1"
-    else
-        echo "not ok $1"
-        head -n 20 <<<"$found" | sed 's/^/# /'
-    fi
-}
 
 rooms=$(awk -F'|' '/^\| room \|/ {on = 1; next} on && !/^\|/ {exit}
     on && $2 !~ /-/ {gsub(/[ `]/, "", $2); print $2}' docs/architecture.md)

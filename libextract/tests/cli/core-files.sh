@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Cores of a process of this host: where its program was loaded, and so where its ring is and what
 # its symbols name. The truth is what GDB says of the same process.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 source=$(dirname "$0")/../../../gdb-reader/tests/native/threadx.c
 gdb=$(command -v gdb || command -v gdb-multiarch) || { echo "skip cores: there is no gdb"; exit 0; }
 

@@ -3,8 +3,8 @@
 # flush.sh: `ringside flush` out of images of memory, each of which stands for a later look at one
 # ring: what is new comes to the log, once, and what was overwritten meanwhile is told there.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 data=$(realpath "$(dirname "$0")/../data")
 cd "$work" || exit 1
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # hook.sh: hook words on the command line: dumps, images, raw streams, standard input; statuses and
 # messages. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 # A ring with a buffer of 128 bytes (docs/formats/hook.md): four records were written, of which the
 # oldest one is gone; one more was too long. It lay at 0x20000100.

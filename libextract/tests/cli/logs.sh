@@ -3,8 +3,8 @@
 # logs.sh: the program `ringside` over trace logs, which are made here byte by byte from
 # docs/formats/log.md. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes
 # BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 shopt -s lastpipe # a block at the end of a pipe counts on
 
 # lines NAME COUNT: of the last run's output.

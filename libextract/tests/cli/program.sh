@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # program.sh: the program `ringside` from its command line: statuses, messages, inputs, outputs.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 ring_files
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # report.sh: `ringside report`: templates, columns, trcrpt's letters, files, the pager.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 ring_files
 

@@ -3,7 +3,7 @@
 # What is damaged or lost in a stream is an event of its own, in every report and whatever is asked
 # for: the text, JSON, Trazer's text, raw entries and what they are read back as. In: BUILD. Truth:
 # frames that are made here, by the facts of docs/formats/rkh.md.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 prefix=rkh-damage-
 stream=$work/stream
 

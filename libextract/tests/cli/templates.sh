@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # templates.sh: the verbs of `ringside templates`. Prints "ok NAME" or "not ok NAME: why"; exit
 # status 1 when any failed. Takes BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 cd "$work" || exit 1
 mkdir files
 

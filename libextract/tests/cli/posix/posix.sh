@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # posix.sh: POSIX traces on the command line: dumps, images, streams, status, filters; statuses and
 # messages. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "$0")/../../lib.sh"
 
 text() { printf '%s' "$1"; zeros $(($2 - ${#1})); }
 
