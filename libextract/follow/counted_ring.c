@@ -85,7 +85,8 @@ static enum extract_follower_result look(struct extract_recorder *r,
                          stream->counted->live_to - stream->counted->live_from))
             return EXTRACT_FOLLOWER_NO_RESPONSE;
         bool holds = stream->read_counters(&r->ring, header, counters);
-        bool moves = counters->apart && last.apart && !is_alike(counters, &last);
+        bool moves =
+            counters->head_lapped_tail && last.head_lapped_tail && !is_alike(counters, &last);
         last = *counters;
         if (!holds && !moves)
             continue;

@@ -51,7 +51,7 @@ struct extract_snapshot {
     uint32_t moved_entries; // by how many slots; all when by a whole turn, or unknown
     // Of entries that differ in length: ring.entries.count is how many there are, from the oldest.
     struct extract_extent *index; // as many; owned; NULL: slots of one length
-    uint32_t index_room;
+    uint32_t index_capacity;
     bool lost_known;    // `lost` is exact; of entries with numbers of 8 bits, modulo 256
     uint64_t lost;      // events that are not there: overwritten, or not written at all
     uint64_t unwritten; // those of them that the ring itself never had, as far as that is known
