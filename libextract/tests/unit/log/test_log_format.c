@@ -336,8 +336,8 @@ static void test_refused(void **state)
 {
     (void)state;
     expect_open(scratch_path("not there"), EXTRACT_IO, "No such file");
-    expect_open(scratch_puts("empty", ""), EXTRACT_BAD, "no block");
-    expect_open(scratch_puts("text", "RLBK, but no log"), EXTRACT_BAD, "no block");
+    expect_open(scratch_puts("empty", ""), EXTRACT_BAD, "no valid block");
+    expect_open(scratch_puts("text", "RLBK, but no log"), EXTRACT_BAD, "no valid block");
     expect_open(scratch_folder, EXTRACT_USAGE, "regular");
     expect_open("/dev/null", EXTRACT_USAGE, "regular");
     assert_true(scratch_run("mkfifo fifo"));
