@@ -103,7 +103,7 @@ static void note_counters(struct extract_recorder *r, const struct extract_ring_
     record_note_wall(r);
 }
 
-// Reads the header's words until they do not contradict each other. If tail and head are apart
+// Reads the header's words until they do not contradict each other. If the head has lapped the tail
 // twice, and not alike, the writer is between them, and they are good. A target that has ended
 // writes no more, nor does it complete what it was writing. Returns OK, NO_RESPONSE or RESTARTED.
 static enum ring_result read_counters(struct extract_recorder *r,
@@ -121,7 +121,8 @@ static enum ring_result read_counters(struct extract_recorder *r,
                          counted->live_to - counted->live_from))
             return RING_NO_RESPONSE;
         bool holds = r->ring.format->stream->read_counters(&r->ring, header, counters);
-        bool moves = counters->apart && last.apart && !is_alike(counters, &last);
+        bool moves =
+            counters->head_lapped_tail && last.head_lapped_tail && !is_alike(counters, &last);
         last = *counters;
         if (!holds && !moves)
             continue;

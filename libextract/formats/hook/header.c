@@ -58,8 +58,8 @@ bool hook_read_counters(const struct extract_ring *ring, const uint8_t *header,
                                                .generation = h.generation,
                                                .running = h.flags & HOOK_FLAG_RUNS,
                                                .keeps_oldest = h.flags & HOOK_FLAG_KEEPS_OLDEST,
-                                               .apart = holds && h.head - h.tail > size};
-    return holds && !counters->apart;
+                                               .head_lapped_tail = holds && h.head - h.tail > size};
+    return holds && !counters->head_lapped_tail;
 }
 
 // The clock is that of the places, which were read together.

@@ -85,7 +85,7 @@ static bool lay_out(const struct extract_event *event, const struct hook_word *w
         return false;
     size_t left = extract_cursor_left(c);
     const uint8_t *buffer = extract_cursor_span(c, left);
-    if (left > EXTRACT_ENTRY_ROOM - (size_t)(to - room))
+    if (left > EXTRACT_ENTRY_CAPACITY - (size_t)(to - room))
         return false;
     memcpy(to, buffer, left);
     return true;

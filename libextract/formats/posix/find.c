@@ -266,17 +266,17 @@ bool posix_read_counters(const struct extract_ring *ring, const uint8_t *header,
     bool holds = posix_stream_read(&s, header, POSIX_HEADER) &&
                  s.layout.order == ring->byte_order &&
                  s.ring_words * 4 == ring->entries.end - ring->entries.start;
-    *counters = (struct extract_ring_counters){.tail = s.tail * 4,
-                                               .head = s.head * 4,
-                                               .written = s.recorded,
-                                               .lost = s.refused,
-                                               .overwritten = s.overwritten,
-                                               .generation = s.generation,
-                                               .running = s.state & POSIX_STATE_RUNNING,
-                                               .told = true,
-                                               .full = posix_stream_is_full(&s),
-                                               .apart = holds && !posix_stream_places(&s),
-                                               .unbound = s.layout.shared &&
-                                                          !(s.state & POSIX_STATE_BOUND)};
-    return holds && !counters->apart;
+    *counters = (struct extract_ring_counters){
+        .tail = s.tail * 4,
+        .head = s.head * 4,
+        .written = s.recorded,
+        .lost = s.refused,
+        .overwritten = s.overwritten,
+        .generation = s.generation,
+        .running = s.state & POSIX_STATE_RUNNING,
+        .has_overwritten_count = true,
+        .full = posix_stream_is_full(&s),
+        .head_lapped_tail = holds && !posix_stream_places(&s),
+        .unbound = s.layout.shared && !(s.state & POSIX_STATE_BOUND)};
+    return holds && !counters->head_lapped_tail;
 }

@@ -434,7 +434,7 @@ enum extract_code entry_builder_open(struct entry_builder **builder,
     set_up(*builder, trace, templates);
     if (!(*builder)->format->entries)
         return EXTRACT_OK;
-    (*builder)->room = malloc(EXTRACT_ENTRY_ROOM);
+    (*builder)->room = malloc(EXTRACT_ENTRY_CAPACITY);
     if ((*builder)->room)
         return EXTRACT_OK;
     entry_builder_close(*builder);

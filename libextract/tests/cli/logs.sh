@@ -248,7 +248,7 @@ check "a log without its layout" 2 err 'hit.log: .*write IMAGE@ADDRESS'
 hit 50 && printf '\125' | dd of="$work/hit.log" bs=1 seek=266 conv=notrunc 2>/dev/null
 run report "$work/hit.log"
 check "a log whose layout is damaged twice" 2 \
-    err 'hit.log: every block that tells the layout of the log is damaged; restore the file'
+    err 'hit.log: every block that contains the layout of the log is damaged; restore the file'
 hit 442 && printf '\125' | dd of="$work/hit.log" bs=1 seek=642 conv=notrunc 2>/dev/null
 run report "$work/hit.log"
 check "a log whose ring is damaged twice" 2 \
