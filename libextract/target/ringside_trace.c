@@ -30,7 +30,7 @@
 //
 // A stream has these states, in the bits BOUND, RUNNING and FULL of `state`:
 //
-//               bind               start                 no space, not a loop    
+//               bind               start                 no space, not a loop
 //     (0) ----------------> BOUND --------> BOUND+RUNNING --------------------> BOUND+FULL
 //      ^                    |   ^             |   ^                              |     |
 //      +--------------------+   +-------------+   +------------------------------+     |
