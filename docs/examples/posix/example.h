@@ -53,8 +53,8 @@ static inline void print_event(trace_id_t trid, const struct posix_trace_event_i
     putchar('\n');
 }
 
-// Prints who made the stream and the maximum size of its data. Then prints whether events were lost:
-// since the last call, or in a log at any time.
+// Prints who made the stream, the maximum size of its data, and whether events were lost: since the
+// last call, or in a log at any time.
 static inline void print_status(trace_id_t trid)
 {
     struct posix_trace_status_info status;

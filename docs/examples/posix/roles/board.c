@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A board in place of a program. Traces the firmware ELF through a GDB server at SERVER: records only
-// events of TYPE, prints four of them, and then filters them out.
+// A board in place of a program. Traces the firmware ELF through the GDB server SERVER: records
+// only events of TYPE, prints four of them, and then filters them out.
 #define _POSIX_C_SOURCE 200809L
 #include "target.h"
 
