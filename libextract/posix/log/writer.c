@@ -161,7 +161,7 @@ int posix_log_put_ring(struct posix_trace *trace)
     uint64_t address = posix_stream_address(trace->target, trace->stream);
     if (log->full)
         return 0;
-    if (posix_at(&ring, trace->target->memory, NULL, address, NULL))
+    if (posix_read_ring(&ring, trace->target->memory, NULL, address, NULL))
         return EIO;
     int error = note_put(log, extract_log_put_ring(log->writer, &ring, NULL), EXTRACT_LOG_RING,
                          LOG_MAX_RING);

@@ -38,7 +38,7 @@ check "an image: the same report" 0
 run report --json --ring 0x20000100 --format hook "$work/ram@0x20000000"
 check "an image: at an address" 3 out '"D1":43'
 run report --ring 0x20000000 --format hook "$work/ram@0x20000000"
-check "an address of none" 2 err 'no ring of hook words stands there'
+check "an address of none" 2 err 'no ring of hook words there'
 run report --ring 0x20000100 --format threadx "$work/ram@0x20000000"
 check "another format" 2 err 'no ThreadX trace header'
 run report --format none "$work/a.hook"

@@ -84,7 +84,7 @@ run report "$work/cut.ptr"
 check "a file that is cut" 3 out 'door at=0x08000120' no-out 'trace stop'
 head -c 300 "$work/saved.ptr" >"$work/cut.ptr"
 run report "$work/cut.ptr"
-check "a file without a ring" 2 err 'it ends in front of the ring; save the ring again'
+check "a file without a ring" 2 err 'ends before the ring; save the ring again'
 
 # ---- Streams ----
 run info --stream 1 "$image"
