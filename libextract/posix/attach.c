@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // posix: targets in other memories, which get a process id, and pre-recorded streams in memory.
 //
 // A caller gives a memory and an address: that of a process block, or of one of its stream blocks.

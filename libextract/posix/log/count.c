@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // posix/log: how many records the writer overwrote before they were in the log.
 //
 // The ring counts in `overwritten` the records that its tail passes while they are after

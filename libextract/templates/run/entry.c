@@ -53,8 +53,8 @@ enum extract_code extract_entry_parse(struct extract_entry *entry, const uint8_t
     *entry = (struct extract_entry){.bytes = bytes, .length = length, .generic = generic};
     struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_BIG);
     if (length < bits / 8)
-        return extract_error_set(error, EXTRACT_TRUNCATED, "entry", "give the hook word, too",
-                                 "%zu bytes are no hook word of %u", length, bits / 8);
+        return extract_error_set(error, EXTRACT_TRUNCATED, "entry", "pass the hook word as well",
+                                 "%zu bytes are not a hook word of %u", length, bits / 8);
     if (bits == 64)
         parse_wide(entry, &c);
     else

@@ -32,12 +32,12 @@ static bool make_room(struct extract_templates *t, size_t more)
     size_t needed = t->string_bytes + more + PEN_BLOCK;
     if (needed > UINT32_MAX / 2)
         return false;
-    if (needed > t->string_room || !t->strings) {
+    if (needed > t->string_capacity || !t->strings) {
         char *strings = realloc(t->strings, needed * 2);
         if (!strings)
             return false;
         t->strings = strings;
-        t->string_room = (uint32_t)(needed * 2);
+        t->string_capacity = (uint32_t)(needed * 2);
     }
     memset(t->strings + t->string_bytes, 0, more + PEN_BLOCK);
     return true;

@@ -18,7 +18,7 @@ enum extract_code extract_formatter_open(struct extract_formatter **formatter,
     if (!made || !made->numbers) {
         free(made);
         return extract_error_set(error, EXTRACT_NOMEM, "formatter", "free some memory on this host",
-                                 "no memory for %zu bytes", sizeof *made);
+                                 "cannot allocate %zu bytes", sizeof *made);
     }
     made->templates = templates;
     made->host = host;
