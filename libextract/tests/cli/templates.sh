@@ -182,7 +182,7 @@ cat >up.trc <<'END'
 END
 run update -v up.fmt up.trc
 check "an update" 0 out '^up.fmt: 1 added, 1 replaced, 1 deleted, 1 kept$' \
-    err '^up.trc:7:2: W-KEPT: 010 .*1.0 .*0.9; -o '
+    err '^up.trc:7:2: W-KEPT: 010 .*1.0 .*0.9; use -o '
 same "changes what it says, and nothing else" up.fmt <<'END'
 # head
 
@@ -330,7 +330,7 @@ same "which changes nothing" up.fmt <up.old
 printf '100 1.0 "a"\n010 1.0 "a"\n' >twin.fmt
 printf '* /etc/trcfmt\n+ 1000 1.0 "b"\n' >twin.trc
 run update twin.fmt twin.trc
-check "two spellings of a hook id" 0 err '^twin.trc:2:3: W-DUP: .* 100 '
+check "two spellings of a hook id" 0 err '^twin.trc:2:3: W-DUP: .* 100, '
 run update twin.fmt -x 1000
 same "are two templates" out <<'END'
 * /etc/trcfmt
