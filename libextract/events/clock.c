@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+// events: finds the clock of a trace from its timestamps: which bits count, after how many ticks it
 // wraps, whether it counts up or down, and, in a log, how fast it runs by the host's clock.
 //
 // A ring shows every timestamp, so extract_tally (base/stamps.h) sees all of them. A log is divided

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // events: objects and their names.
 //
 // Objects come from four sources: the registry of a ring, older registries of a log, threads that

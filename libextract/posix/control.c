@@ -50,6 +50,7 @@ static int write_wants(struct posix_trace *trace, uint64_t address, bool bound)
     return error;
 }
 
+// Numbers are compared as distances, since they wrap at 2^32.
 bool posix_memory_was_cleared(const struct posix_trace *trace, const struct posix_stream *block)
 {
     const struct posix_reader *r = &trace->reader;
@@ -201,6 +202,7 @@ int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
     return 0;
 }
 
+// Returns a word of a filter after a change: replaced by, extended by, or reduced by another one.
 static uint32_t combine(uint32_t old, uint32_t word, int how)
 {
     return how == POSIX_TRACE_ADD_EVENTSET   ? old | word

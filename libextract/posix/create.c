@@ -46,6 +46,8 @@ static uint32_t ring_words(const struct posix_attr *attr)
 
 // ---- streams of a program ----
 
+// Binds a free stream of a program's object. The object chooses the stream, allocates its pages and
+// carries out the request at once, so there is nothing to wait for.
 static int bind_object(struct posix_trace *trace)
 {
     const struct posix_attr *attr = &trace->attr;
@@ -132,6 +134,8 @@ static int choose_stream(struct posix_trace *trace, struct posix_stream *block)
     return EAGAIN;
 }
 
+// Binds a stream of firmware. The ring's size is compiled in, so a larger size that the caller
+// asked for is an error. The request takes effect at the target's next trace point.
 static int bind_memory(struct posix_trace *trace)
 {
     struct posix_stream block;
@@ -184,6 +188,7 @@ void posix_rebind(struct posix_trace *trace, const struct posix_stream *block)
     trace->reader.is_overrun = true; // what was not read before the reset is lost
 }
 
+// Releases the stream: nothing is recorded in it from then on, and another controller may bind it.
 int posix_unbind(struct posix_trace *trace)
 {
     if (trace->target->object) {
@@ -197,6 +202,7 @@ int posix_unbind(struct posix_trace *trace)
 
 // ---- traces ----
 
+// Frees a trace. If its target has no other user, the target is closed as well.
 void posix_free(struct posix_trace *trace)
 {
     if (trace->waker_fd >= 0)

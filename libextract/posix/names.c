@@ -65,6 +65,7 @@ static int read_slot(struct posix_target *target, uint32_t slot, char name[POSIX
     return is_truncated ? ENAMETOOLONG : 0;
 }
 
+// The process block is read first, since a name may have been registered since the last call.
 int posix_ring_name(struct posix_trace *trace, trace_event_id_t id, char *name)
 {
     int error = posix_target_load(trace->target);

@@ -77,6 +77,8 @@ static void copy_event(const struct posix_event *event, const struct destination
 
 // ---- waiting ----
 
+// Blocks all signals except those that a fault of this thread raises. ppoll unblocks them for the
+// duration of a pause, so a signal ends the pause and is not lost before it.
 static void block_signals(struct wait *wait)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
@@ -125,6 +127,8 @@ static int relock(const struct cancelled *c)
     return over;
 }
 
+// Runs when the thread is canceled during a pause: locks the target, leaves the trace as the end of
+// the call would, and restores the signal mask.
 static void clean_up(void *context)
 {
     const struct cancelled *c = context;
@@ -189,6 +193,9 @@ static int next_event(struct posix_use *use, struct wait *wait, struct posix_eve
     return error;
 }
 
+// Reads one event for the three functions below. `unavailable` is set as the standard demands:
+// there was no event, and the call did not fail. A process that has ended yields ESRCH after its
+// last event.
 static int getnext(trace_id_t trid, const struct destination *to, enum patience patience,
                    const struct timespec *end)
 {

@@ -38,11 +38,15 @@ void posix_reader_restart(struct posix_reader *reader)
     reader->gap = POSIX_NO_GAP;
 }
 
+// Positions wrap at 2^32, so they are compared by their distance from the head: the reader is
+// lapped if it is further behind the head than the tail is.
 bool posix_ring_is_lapped(const struct posix_reader *r)
 {
     return r->block.head - r->at > r->block.head - r->block.tail;
 }
 
+// Two words tell of losses. `refused` counts events that were not recorded. A tail beyond the
+// reading position means that records were overwritten; the reader then continues at the tail.
 void posix_ring_note_loss(struct posix_reader *r)
 {
     if (r->block.refused != r->reported_refused)
@@ -255,6 +259,9 @@ static bool make_gap_event(struct posix_trace *trace, struct posix_event *event)
     return true;
 }
 
+// If the window holds no complete record, the next window is copied, a few times at most. For a
+// stream without a log, room is given back before the copy, so that the writer need not overwrite
+// while the reader copies. The window is discarded if no record is found: it may hold half of one.
 int posix_ring_find_record(struct posix_trace *trace, struct posix_record *record,
                            const uint8_t **bytes)
 {
@@ -304,6 +311,8 @@ static int take_record(struct posix_trace *trace)
     return 0;
 }
 
+// Returns the next event. A record after a gap is taken first and returned last: in between come
+// the events OVERFLOW and RESUME, one per call.
 static int ring_next(struct posix_trace *trace, struct posix_event *event)
 {
     struct posix_reader *r = &trace->reader;

@@ -25,6 +25,8 @@ static bool is_emptied(const struct posix_trace *trace)
     return trace->kind != POSIX_RECORDED && r->block.head == r->at;
 }
 
+// Returns whether the stream records. Until the target has carried out the newest request, the
+// requested state counts, so a caller that starts a stream sees it run.
 static bool is_running(const struct posix_trace *trace)
 {
     const struct posix_stream *block = &trace->reader.block;
@@ -36,6 +38,8 @@ static bool is_running(const struct posix_trace *trace)
     return block->state & POSIX_STATE_RUNNING;
 }
 
+// A LOOP stream is full while the writer overwrites records that were not read. Other streams are
+// full when they stopped themselves and were not read to their end since.
 static bool is_full(const struct posix_trace *trace)
 {
     const struct posix_reader *r = &trace->reader;
@@ -47,6 +51,7 @@ static bool is_full(const struct posix_trace *trace)
     return block->state & POSIX_STATE_STOPPED_FULL && !is_emptied(trace);
 }
 
+// Returns whether events were lost since the status was read last; for a pre-recorded stream, ever.
 static bool is_overrun(const struct posix_trace *trace)
 {
     const struct posix_reader *r = &trace->reader;

@@ -63,6 +63,8 @@ static void at_exit(void)
         end_slot(i, NULL);
 }
 
+// The table is locked across a fork, so the child's copy of it is consistent. The targets' locks
+// are not taken: a thread may hold one for as long as a broken link takes.
 static void before_fork(void)
 {
     pthread_mutex_lock(&table.lock);
@@ -82,6 +84,8 @@ static bool was_idle(struct posix_target *target)
     return idle;
 }
 
+// Frees what the child inherited, without finishing it. The table gets a new lock and a new
+// condition: threads of the parent that waited for the old ones do not exist in the child.
 static void in_child(void)
 {
     pthread_mutex_init(&table.lock, NULL);
@@ -116,6 +120,8 @@ static void lock_table(void)
 
 // ---- trace ids ----
 
+// A slot's generation is incremented each time the slot is used, so the ids of two traces that used
+// the same slot differ. The slot number is stored plus 1, so no id is 0.
 int posix_table_add(struct posix_trace *trace, trace_id_t *id)
 {
     unsigned slot = 0;
@@ -149,6 +155,9 @@ static void leave_trace(struct posix_trace *trace)
     pthread_mutex_unlock(&table.lock);
 }
 
+// The table is unlocked before the target is locked: a target may be locked for as long as a read
+// of its memory takes, and other targets must not wait for that. The trace cannot be freed in
+// between, since the caller counts as its user.
 int posix_enter(struct posix_use *use, trace_id_t id, unsigned kinds)
 {
     lock_table();
@@ -186,6 +195,9 @@ int posix_resume(struct posix_use *use)
     return use->trace->is_over ? EINVAL : 0;
 }
 
+// The trace is finished while the target is locked, then its id is removed. Calls that wait for the
+// target find `is_over` set when they get the lock, and leave. The last of them lets the trace be
+// freed.
 int posix_end(struct posix_use *use)
 {
     struct posix_trace *trace = use->trace;
@@ -258,6 +270,7 @@ void posix_target_release(struct posix_target *target)
     pthread_mutex_unlock(&table.lock);
 }
 
+// An attached target hides a program with the same process id, since it comes first in the list.
 int posix_target_add(struct posix_target *target)
 {
     lock_table();
@@ -293,6 +306,9 @@ static void wait_for_target(struct posix_target *target)
     pthread_setcancelstate(cancel, NULL);
 }
 
+// The target is removed from the list first, so no new trace is made of it. Its traces are then
+// ended one by one, and calls that still hold it are waited for. After that, the caller may free
+// its memory.
 int posix_target_detach(pid_t pid)
 {
     lock_table();

@@ -45,6 +45,8 @@ static void shared_close(void *context)
 
 // ---- targets ----
 
+// Opens the shared object of a process on this host, or makes it. Streams can so be created before
+// the process passes its first trace point.
 static int open_object(struct posix_target *target, pid_t pid)
 {
     int error = ringside_trace_object_open(pid, true, &target->object);
@@ -107,6 +109,8 @@ bool posix_stream_has_ended(const struct posix_target *target, unsigned stream)
            !ringside_trace_object_is_written(target->object, UINT32_C(1) << stream);
 }
 
+// The process block is read and checked as a whole. A block that contradicts itself does not
+// replace the one that was read before, since offsets of other blocks depend on it.
 int posix_target_load(struct posix_target *target)
 {
     uint8_t bytes[POSIX_HEADER];
@@ -167,6 +171,8 @@ uint64_t posix_stream_address(const struct posix_target *target, unsigned stream
     return target->address + block->streams_at + (uint64_t)stream * block->stream_bytes;
 }
 
+// A stream block must refer back to its process block. Without the magic number there is no block:
+// a target that was reset may not have made it yet.
 int posix_stream_load(struct posix_target *target, unsigned stream, struct posix_stream *block)
 {
     uint64_t address = posix_stream_address(target, stream);

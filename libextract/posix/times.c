@@ -45,6 +45,8 @@ static uint64_t extend(const struct posix_reader *r, uint64_t stamp, bool may_be
     return may_be_older && forward > mask / 2 ? r->last_stamp : r->last_stamp + forward;
 }
 
+// Returns the time of an extended timestamp: the time of day itself, or the origin plus the ticks
+// since.
 static struct timespec time_of(const struct posix_reader *r, uint64_t stamp)
 {
     static const struct timespec zero = {0, 0};

@@ -21,6 +21,9 @@
 //      ──────────────────┴────────────────┴───────────────┴───
 //                        │ in the window  │
 //
+// An example: the base is 100, and 40 records were logged since. The tail is at `at`, and the count
+// is now 155. Of the 55 records that the tail has passed since, 40 are in the log, so 15 are lost.
+//
 // The base is set again each time that room is given back and the tail, read after that, has not
 // reached the position. Until then the base is no longer exact.
 //
@@ -122,6 +125,7 @@ static bool is_after(uint32_t position, uint32_t other)
     return (int32_t)(position - other) > 0;
 }
 
+// A new ring has counted nothing, so the base is 0 and exact.
 void posix_log_count_start(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
@@ -180,6 +184,9 @@ static bool apply_count(const struct posix_trace *trace, const struct count *cou
     return true;
 }
 
+// A fast writer may change the ring between a count and the walk over the records that belong to
+// it. The count is then repeated. Without a result, the loss is at least 0, which the log reports
+// as unknown.
 struct posix_lost posix_log_count_lost(const struct posix_trace *trace)
 {
     struct posix_lost lost = {0};
@@ -191,6 +198,8 @@ struct posix_lost posix_log_count_lost(const struct posix_trace *trace)
     return lost;
 }
 
+// What was counted becomes the base for the next gap. If there is no base, later losses have no
+// exact number until room is given back again.
 void posix_log_note_reported(struct posix_trace *trace, const struct posix_lost *lost)
 {
     struct posix_log *log = trace->log;

@@ -22,8 +22,12 @@
 //    └── log->failed_flush ─┴─ write error: the reader returns to log->at; the next flush makes an
 //                              ERROR event of it
 //
+// Between two blocks, other threads may read the status, change the filter, or clear the stream. A
+// clear starts the log again (start_count), which ends the flush: its records are gone.
+//
 // A stream with the policy FLUSH has a thread that flushes when a quarter of the ring is full, the
-// stream stopped itself, or a second has passed.
+// stream stopped itself, or a second has passed. The thread polls after 1, 2, 4, … 50 ms. A flush
+// makes it poll at the shortest interval again, since more events are likely to follow.
 #include "base/now.h"
 #include "log/block.h"
 #include "posix/log/log.h"
@@ -52,6 +56,7 @@ struct flush {
 
 // ---- the ring ----
 
+// Returns whether two generations are of the same ring, whose positions can be compared.
 static bool is_same(const struct posix_generation *a, const struct posix_generation *b)
 {
     return a->process == b->process && a->stream == b->stream;
@@ -257,6 +262,8 @@ static int note_failure(struct posix_trace *trace, int error)
     return error;
 }
 
+// Only one flush of a stream is in progress at a time. A flush that is requested in the meantime
+// extends it. A flush that the thread would start is not needed then.
 int posix_log_flush(struct posix_trace *trace, struct posix_use *use, bool always)
 {
     struct posix_log *log = trace->log;

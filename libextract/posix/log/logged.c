@@ -203,6 +203,8 @@ int posix_trace_flush(trace_id_t trid)
     return error;
 }
 
+// A flush in progress notices the new start_count and ends. A log with the policy APPEND keeps what
+// it has; in other logs, the cleared events must not remain.
 int posix_log_clear(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;

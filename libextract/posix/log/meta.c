@@ -13,6 +13,7 @@ enum { VERSION = 1, FINAL = 1, STATUS_WORDS = 7 };
 
 static const uint32_t host_order = EXTRACT_HOST_BIG ? EXTRACT_BIG : EXTRACT_LITTLE;
 
+// A full file system and a full quota are the same to a caller: ENOSPC.
 int posix_log_errno(enum extract_code code)
 {
     int reason = errno;

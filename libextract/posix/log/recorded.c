@@ -232,6 +232,8 @@ static bool make_gap_event(struct posix_trace *trace, const struct posix_record 
     return true;
 }
 
+// Returns the next event. Blocks are applied until one of them completes a record. EAGAIN means
+// that the log has no more events; it may have more after it was rewound.
 static int next_recorded(struct posix_trace *trace, struct posix_event *event)
 {
     struct posix_recorded *r = trace->recorded;
@@ -257,6 +259,8 @@ static int next_recorded(struct posix_trace *trace, struct posix_event *event)
     return 0;
 }
 
+// Returns to the first block. Names, attributes and the status stay, since they are valid for the
+// whole log. The clock starts again, so the events get the same times as before.
 static int rewind_log(struct posix_trace *trace)
 {
     struct posix_recorded *r = trace->recorded;
@@ -449,6 +453,7 @@ static const struct posix_ops recorded_ops = {.next = next_recorded,
                                               .finish = finish_recorded,
                                               .free = free_recorded};
 
+// Opens the log. The trace has a target of its own, without memory: only its layout is used.
 static int open_log(struct posix_trace *trace, int fd)
 {
     int flags = fcntl(fd, F_GETFL);

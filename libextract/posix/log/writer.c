@@ -201,6 +201,8 @@ int posix_log_put_program(struct posix_trace *trace)
                         EXTRACT_LOG_PROGRAM, LOG_PROGRAM_PAYLOAD);
 }
 
+// If the block cannot be written, the caller reports the error. Its records are not released, so
+// note_failure (flush.c) can return the reader to them.
 int posix_log_put_block(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
@@ -289,6 +291,8 @@ static uint32_t read_names(struct posix_trace *trace)
     return NAMES_HEAD + count * LOG_NAME_BYTES;
 }
 
+// Names only grow in number, so two counts tell whether there are new ones: those that the target
+// has registered, and those that controllers have.
 int posix_log_put_names(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
@@ -310,6 +314,9 @@ int posix_log_put_names(struct posix_trace *trace)
 
 // Makes a record whose data is a number, or nothing for NULL. It is laid out as those of the ring,
 // except that it does not state its position.
+//
+//   │ length, done │ id, data bytes │ 0 … │ timestamp │ number │ length, trailer │
+//   └── word 0 ────┴── word 1 ──────┴─────┴ 1 or 2 ───┴ 0 or 1 ┴──── last ───────┘
 static uint32_t make_record(uint8_t *to, const struct posix_layout *layout, trace_event_id_t id,
                             uint64_t stamp, const uint32_t *number)
 {

@@ -445,8 +445,7 @@ static void says_what_and_which_way_out(void **state)
     assert_int_equal(extract_templates_diagnostics(templates, &list), 1);
     assert_string_equal(list[0].file, "a\\x1b[2J");
     assert_string_equal(list[0].what, "code X17 is out of range");
-    assert_string_equal(list[0].hint,
-                        "use X0 to X16 or XW, or quote the text");
+    assert_string_equal(list[0].hint, "use X0 to X16 or XW, or quote the text");
     assert_false(list[0].warning);
     assert_null(extract_templates_at(templates, 0));
     extract_templates_close(templates);
