@@ -140,7 +140,7 @@ check "without marks, by their ids" 0 out 'queue send' no-out 'recorder'
 run report -k F11 --no-header "$work/whole.log"
 check "marks alone, by their ids" 0 out ' F11 .*recording started' no-out 'queue send\|stopped'
 TZ=UTC run report -s 010100000126 "$work/whole.log"
-check "a time of day needs the rate" 1 err 'ticks a second are not known'
+check "a time of day needs the rate" 1 err 'rate is not known'
 run report --compat trcrpt "$work/whole.log"
 check "the heading has its date" 0 out '^Thu Jan  1 00:00:00 2026$' out '^System: threadx$'
 run info --cost "$work/whole.log"

@@ -64,7 +64,7 @@ run report --event '!RINGSIDE_BROKEN' "$stream"
 check unwanted 3 out 'lost_at_least=2' out 'event processed' no-out 'entries damaged'
 # An active object whose priority nobody tells has none, whatever stands for that inside.
 run report --event ao=65535 "$stream"
-check "no priority" 1 err '"65535": nothing of this trace has that name'
+check "no priority" 1 err '"65535": no such name in this trace'
 run report --from 25 "$stream"
 check time 3 out 'reason=unknown id' no-out 'bad checksum'
 
