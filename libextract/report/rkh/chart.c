@@ -34,7 +34,7 @@ static void add_row(struct collector *c, const struct chart_row *row)
 static struct chart_row row_of(const struct collector *c, const struct extract_event *event,
                                enum chart_kind kind, uint64_t to)
 {
-    const struct extract_ring *ring = c->chart->naming.ring;
+    const struct extract_ring *ring = c->chart->names.ring;
     bool is_timed = extract_event_is_mark(event)
                         ? c->chart->timed
                         : rkh_layout_at(ring, event)->value[EXTRACT_RKH_TS] != 0;
@@ -66,7 +66,7 @@ static void add_gap(struct collector *c, const struct extract_event *event)
 
 static void add(struct collector *c, const struct extract_event *event, struct chart_row row)
 {
-    row.signal_known = rkh_field(event, "sig", &row.value);
+    row.signal_known = rkh_get_field(event, "sig", &row.value);
     add_gap(c, event);
     add_row(c, &row);
 }
@@ -97,7 +97,7 @@ static bool changes_state(struct collector *c, uint64_t object, uint64_t state)
 static void take_state(struct collector *c, const struct extract_event *event, bool shown)
 {
     uint64_t object, state;
-    if (!rkh_field(event, "ao", &object) || !rkh_field(event, "nxtst", &state))
+    if (!rkh_get_field(event, "ao", &object) || !rkh_get_field(event, "nxtst", &state))
         return;
     struct chart_row row = row_of(c, event, CHART_STATE, object);
     row.value = state;
@@ -110,10 +110,10 @@ static void take_state(struct collector *c, const struct extract_event *event, b
 // ---- events to rows ----
 
 static void take_message(struct collector *c, const struct extract_event *event,
-                         const struct rkh_post_match *derived, bool shown)
+                         const struct rkh_post_match *match, bool shown)
 {
     uint64_t object;
-    if (!rkh_field(event, "ao", &object))
+    if (!rkh_get_field(event, "ao", &object))
         return;
     bool get = event->id == RKH_SMA_GET;
     struct chart_row row = row_of(c, event,
@@ -121,10 +121,10 @@ static void take_message(struct collector *c, const struct extract_event *event,
                                   : event->id == RKH_SMA_FIFO ? CHART_POST
                                                               : CHART_POST_FIRST,
                                   object);
-    if (!get && (!rkh_field(event, "sender", &row.from) || !row.from))
+    if (!get && (!rkh_get_field(event, "sender", &row.from) || !row.from))
         row.from = CHART_ENVIRONMENT;
-    if (get && derived->post && derived->sure && event->ticks >= derived->post->ticks)
-        row.waited = (int64_t)(event->ticks - derived->post->ticks);
+    if (get && match->post && match->is_sure && event->ticks >= match->post->ticks)
+        row.waited = (int64_t)(event->ticks - match->post->ticks);
     if (get)
         c->running = object;
     if (shown)
@@ -134,12 +134,12 @@ static void take_message(struct collector *c, const struct extract_event *event,
 static void take_synchronous(struct collector *c, const struct extract_event *event)
 {
     uint64_t receiver = c->running;
-    rkh_field(event, "receiver", &receiver);
+    rkh_get_field(event, "receiver", &receiver);
     struct chart_row row =
         row_of(c, event, CHART_SYNCHRONOUS, receiver ? receiver : CHART_ENVIRONMENT);
-    if (!rkh_field(event, "sender", &row.from) || !row.from)
+    if (!rkh_get_field(event, "sender", &row.from) || !row.from)
         row.from = CHART_ENVIRONMENT;
-    rkh_field(event, "fun", &row.value);
+    rkh_get_field(event, "fun", &row.value);
     add_gap(c, event);
     add_row(c, &row);
 }
@@ -165,14 +165,14 @@ static void take_assertion(struct collector *c, const struct extract_event *even
 static void take_note(struct collector *c, const struct extract_event *event)
 {
     uint64_t object = c->running;
-    rkh_field(event, "ao", &object);
+    rkh_get_field(event, "ao", &object);
     add(c, event, row_of(c, event, CHART_NOTE, object ? object : CHART_ENVIRONMENT));
 }
 
 static void take_timeout(struct collector *c, const struct extract_event *event)
 {
     uint64_t object;
-    if (!rkh_field(event, "ao", &object))
+    if (!rkh_get_field(event, "ao", &object))
         return;
     struct chart_row row = row_of(c, event, CHART_TIMEOUT, object);
     row.from = CHART_TIMERS;
@@ -182,7 +182,7 @@ static void take_timeout(struct collector *c, const struct extract_event *event)
 static void take_band(struct collector *c, const struct extract_event *event)
 {
     struct chart_row row = row_of(c, event, CHART_BAND, CHART_ENVIRONMENT);
-    rkh_field(event, "q", &row.value);
+    rkh_get_field(event, "q", &row.value);
     add_gap(c, event);
     add_row(c, &row);
 }
@@ -190,7 +190,7 @@ static void take_band(struct collector *c, const struct extract_event *event)
 static void take_processed(struct collector *c, const struct extract_event *event, bool shown)
 {
     uint64_t object;
-    if (!rkh_field(event, "ao", &object))
+    if (!rkh_get_field(event, "ao", &object))
         return;
     struct chart_row row = row_of(c, event, CHART_DONE, object);
     if (c->running == object)
@@ -235,9 +235,9 @@ static void take_shown(struct collector *c, const struct extract_event *event)
 
 static void take_event(struct collector *c, const struct extract_event *event, bool shown)
 {
-    struct rkh_post_match derived;
+    struct rkh_post_match match;
     bool gap = event->flags & EXTRACT_FLAG_GAP || extract_event_is_break(event);
-    c->failed |= !rkh_post_queues_take(&c->model, event, &derived);
+    c->failed |= !rkh_post_queues_add_event(&c->model, event, &match);
     c->gap |= gap;
     if (gap)
         c->running = 0;
@@ -248,7 +248,7 @@ static void take_event(struct collector *c, const struct extract_event *event, b
     if (event->id == RKH_FWK_TCFG)
         c->restarted = true;
     if (event->id >= RKH_SMA_GET && event->id <= RKH_SMA_LIFO)
-        take_message(c, event, &derived, shown);
+        take_message(c, event, &match, shown);
     else if (event->id == RKH_SM_STATE)
         take_state(c, event, shown);
     else if (event->id == RKH_SM_EVT_PROC)
@@ -284,7 +284,7 @@ static bool add_column(struct chart *chart, uint64_t address, enum chart_role ro
         return false;
     chart->columns = columns;
     const struct extract_object *object =
-        extract_trace_object_at(chart->naming.trace, address, chart->rows[row].seq);
+        extract_trace_object_at(chart->names.trace, address, chart->rows[row].seq);
     chart->columns[chart->column_count++] = (struct chart_column){
         address, role, object ? object->priority : EXTRACT_NO_PRIORITY, row, 0};
     *place = (uint32_t)chart->column_count;
@@ -319,7 +319,7 @@ static void name_column(struct chart *chart, struct chart_column *column)
     else if (column->address == CHART_TIMERS)
         extract_text_puts(texts, "timers");
     else
-        value_names_put(&chart->naming, EXTRACT_KIND_OBJECT, column->address, texts);
+        value_names_put(&chart->names, EXTRACT_KIND_OBJECT, column->address, texts);
     extract_text_putc(texts, 0);
 }
 
@@ -348,7 +348,7 @@ static bool find_columns(struct chart *chart)
 static void put_signal(struct chart *chart, const struct chart_row *row, struct extract_text *text)
 {
     if (row->signal_known)
-        value_names_put(&chart->naming, EXTRACT_KIND_SIGNAL, row->value, text);
+        value_names_put(&chart->names, EXTRACT_KIND_SIGNAL, row->value, text);
 }
 
 static void put_loss(const struct chart_row *row, struct extract_text *text)
@@ -365,19 +365,19 @@ static void put_band(struct chart *chart, const struct chart_row *row, struct ex
     extract_text_puts(text, row->type ? row->type->name : "the target was restarted");
     if (row->type && row->value) {
         extract_text_puts(text, ": ");
-        value_names_put(&chart->naming, EXTRACT_KIND_OBJECT, row->value, text);
+        value_names_put(&chart->names, EXTRACT_KIND_OBJECT, row->value, text);
     }
 }
 
 void chart_put_label(struct chart *chart, const struct chart_row *row, struct extract_text *text)
 {
-    chart->naming.seq = row->seq;
+    chart->names.seq = row->seq;
     switch (row->kind) {
     case CHART_SYNCHRONOUS:
-        value_names_put(&chart->naming, EXTRACT_KIND_CODE, row->value, text);
+        value_names_put(&chart->names, EXTRACT_KIND_CODE, row->value, text);
         break;
     case CHART_STATE:
-        value_names_put(&chart->naming, EXTRACT_KIND_OBJECT, row->value, text);
+        value_names_put(&chart->names, EXTRACT_KIND_OBJECT, row->value, text);
         break;
     case CHART_NOTE:
         extract_text_puts(text, row->type->name);
@@ -451,7 +451,7 @@ static enum extract_code chart_make(struct chart *chart, const struct extract_vi
     *chart = (struct chart){.hz = hz};
     for (unsigned i = 0; i < rkh->layouts; i++)
         chart->timed |= rkh->layout[i].value[EXTRACT_RKH_TS] != 0;
-    value_names_init(&chart->naming, trace);
+    value_names_init(&chart->names, trace);
     extract_text_init(&chart->texts, NULL, NULL);
     bool fits = extract_map_init(&chart->by_address, 0) && collect(chart, view);
     return fits && find_columns(chart) ? EXTRACT_OK : EXTRACT_NOMEM;
@@ -459,7 +459,7 @@ static enum extract_code chart_make(struct chart *chart, const struct extract_vi
 
 static void chart_free(struct chart *chart)
 {
-    value_names_free(&chart->naming);
+    value_names_free(&chart->names);
     extract_text_free(&chart->texts);
     extract_map_free(&chart->by_address);
     free(chart->rows);

@@ -57,7 +57,7 @@ struct chart {
     size_t column_count, column_room;
     struct extract_map by_address; // columns
     struct extract_text texts;     // NUL-ended
-    struct value_names naming;
+    struct value_names names;
     uint64_t hz; // 0: times are ticks
     bool timed;
 };
