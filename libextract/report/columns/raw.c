@@ -110,8 +110,8 @@ static bool put_records(void *context, const struct extract_event *events, size_
             continue;
         if (!put_record(report, event))
             return false;
-        bool has_count = event->id == EXTRACT_ID_LOST && event->fields > 1;
-        report->lost += has_count ? (uint32_t)event->field[1] : 0;
+        bool has_count = event->id == EXTRACT_ID_LOST && event->fields > EXTRACT_LOST_AT_LEAST;
+        report->lost += has_count ? (uint32_t)event->field[EXTRACT_LOST_AT_LEAST] : 0;
     }
     return true;
 }
