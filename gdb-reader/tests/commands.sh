@@ -80,7 +80,7 @@ test_cores() {
     at_checkpoint 'set {unsigned char}((char *)&ring.entry[38].id + 3) = 3' 'ringside info' \
         'ringside stats' 'echo >>>last\n' 'ringside last 1' 'ringside last 1 -O cpuid=off' \
         'echo >>>diff\n' 'tbreak checkpoint' continue 'ringside diff --thread beta'
-    has '^cores: 4 \(at least: no event is of a higher core\)$'
+    has '^cores: 4 \(at least: no event is from a higher core\)$'
     has '^Loads of several cores are not computed\.$'
     has '^alpha .* 20 +- +- '
     has '^SEQ  ID    THREAD  CPU  ELAPSED_TICKS'

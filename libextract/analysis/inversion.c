@@ -1,57 +1,55 @@
 // SPDX-License-Identifier: MIT
-// analysis: priority inversions. In: events in order. Out: counts of both kinds.
+// analysis: counts priority inversions. Keeps the open ones in a small table, and counts each when
+// it ends.
 #include "analysis/inversion.h"
 
-static void close_one(struct extract_inversions *inversions, size_t i)
+static void end_inversion(struct extract_inversions *inversions, size_t i)
 {
-    if (inversions->open[i].undeterministic)
+    if (inversions->open[i].is_undeterministic)
         inversions->undeterministic++;
     else
         inversions->deterministic++;
-    inversions->open[i] = inversions->open[--inversions->count];
+    inversions->open[i] = inversions->open[--inversions->open_count];
 }
 
-static void open_one(struct extract_inversions *inversions, const struct extract_event *event,
-                     uint64_t mutex, uint64_t owner)
+// Marks the inversions in which the thread of this event is the third: it takes no part, but runs
+// while a waiting thread of higher priority cannot. A smaller number is a higher priority.
+static void note_third_thread(struct extract_inversions *inversions,
+                              const struct extract_event *event)
 {
-    if (inversions->count == EXTRACT_INVERSIONS_OPEN)
+    if (event->priority == EXTRACT_NO_PRIORITY)
         return;
-    inversions->open[inversions->count++] =
-        (struct extract_inversion){mutex, owner, event->thread, event->priority, false};
-}
-
-// A thread that has no part in an inversion runs while the waiting one, more urgent, cannot.
-static void meet_third(struct extract_inversions *inversions, const struct extract_event *event)
-{
-    for (size_t i = 0; i < inversions->count; i++) {
+    for (size_t i = 0; i < inversions->open_count; i++) {
         struct extract_inversion *open = &inversions->open[i];
         if (event->thread != open->owner && event->thread != open->waiter &&
-            event->priority != EXTRACT_NO_PRIORITY && event->priority > open->waiter_priority)
-            open->undeterministic = true;
+            event->priority > open->waiter_priority)
+            open->is_undeterministic = true;
     }
 }
 
-void extract_inversions_step(struct extract_inversions *inversions,
-                             const struct extract_role_fields *role,
-                             const struct extract_event *event, uint16_t owner_priority,
-                             bool counts)
+void extract_inversions_add_event(struct extract_inversions *inversions,
+                                  const struct extract_role_fields *role,
+                                  const struct extract_event *event, uint16_t owner_priority,
+                                  bool is_counted)
 {
-    meet_third(inversions, event);
+    note_third_thread(inversions, event);
     if (role->role == EXTRACT_ROLE_MUTEX_GET) {
         uint64_t owner = event->field[role->owner];
-        // A smaller number is a higher priority.
-        if (counts && owner && owner != event->thread && owner_priority != EXTRACT_NO_PRIORITY &&
-            event->priority != EXTRACT_NO_PRIORITY && owner_priority > event->priority)
-            open_one(inversions, event, event->field[role->object], owner);
+        bool is_inversion =
+            owner && owner != event->thread && owner_priority != EXTRACT_NO_PRIORITY &&
+            event->priority != EXTRACT_NO_PRIORITY && owner_priority > event->priority;
+        if (is_counted && is_inversion && inversions->open_count < EXTRACT_MAX_INVERSIONS)
+            inversions->open[inversions->open_count++] = (struct extract_inversion){
+                event->field[role->object], owner, event->thread, event->priority, false};
     } else if (role->role == EXTRACT_ROLE_MUTEX_PUT && event->field[role->count] == 1) {
-        for (size_t i = inversions->count; i-- > 0;)
+        for (size_t i = inversions->open_count; i-- > 0;)
             if (inversions->open[i].mutex == event->field[role->object])
-                close_one(inversions, i);
+                end_inversion(inversions, i);
     }
 }
 
 void extract_inversions_end(struct extract_inversions *inversions)
 {
-    while (inversions->count)
-        close_one(inversions, inversions->count - 1);
+    while (inversions->open_count)
+        end_inversion(inversions, inversions->open_count - 1);
 }

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT
-// analysis: statistics of a trace. In: events in order. Out: struct extract_stats.
+// analysis: the statistics of a trace.
+//
+// One walk over all events of a trace computes everything. Each event is handled together with the
+// next one, since the time between the two belongs to whatever runs after the first. So the walk is
+// one event behind: the last event of a batch is pending until the next batch comes.
+//
+// Events outside the view's range, and events that its filter leaves out, are followed to know
+// which thread runs, but not counted. At a gap or restart in a log, nothing that held before is
+// known to hold after it.
 //
 // Source: TraceX user guide, chapter 4: execution profile, performance statistics, thread stack
-// usage, popular services. The time between two events belongs to who runs after the first.
+// usage, popular services.
 #include "analysis/inversion.h"
 #include "analysis/scheduler.h"
 #include "base/grow.h"
@@ -12,143 +20,64 @@
 
 enum { IDS = 65536, CORES = 256 };
 
-struct study {
-    struct extract_stats *stats;
+struct analysis {
+    struct extract_stats *stats; // the result
     const struct extract_trace *trace;
     const struct extract_format *format;
-    struct extract_scheduler schedulers[CORES]; // of each core
-    unsigned cores;                             // that events can be of
+    struct extract_scheduler schedulers[CORES];
+    unsigned cores; // cores that events may come from
     struct extract_inversions inversions;
-    struct extract_event held; // waits for the event behind it
-    bool has_held;
-    uint8_t held_standing;
-    uint64_t seq;     // of the event at hand: threads go by the names of its time
-    bool is_counted;  // the event at hand is let through
-    bool is_timed;    // it lies in the stretch, whose time is charged whatever is let through
-    bool has_loads;   // of one core: who ran when can be told
-    uint64_t highest; // ticks up to here: cores that share a ring may store out of order
-    struct extract_who running; // the last thread or idle that had the processor
+    struct extract_event pending; // waits for the event after it
+    uint8_t pending_standing;
+    bool has_pending;
+    bool has_loads;   // false for several cores: what each of them runs is not known
+    uint64_t seq;     // of the current event: threads have the names they had then
+    bool is_counted;  // the view lets the current event through
+    bool is_in_range; // the current event is in the view's range, so its time is counted
+    uint64_t highest; // largest time so far; cores that share a ring may store out of order
+    struct extract_execution running; // the last thread, or idle, that had the processor
     bool has_running;
-    bool resumed;               // the context at hand has resumed a thread and not given up since
-    uint32_t *thread_of_object; // index of its statistics + 1
-    uint64_t *resets_before;    // of a thread's last priority
-    uint64_t resets;            // of the target so far
-    uint32_t *service_of_id;    // index of its statistics + 1
-    size_t service_room;
+    bool has_resumed;           // the current context has resumed a thread and not yielded since
+    uint64_t resets;            // resets of the target so far
+    uint64_t *resets_at;        // per thread: `resets` when its last priority was seen
+    uint32_t *thread_of_object; // per object of the trace: index of its statistics + 1; 0: none
+    uint32_t *service_of_id;    // per id: index of its statistics + 1; 0: none yet
+    size_t service_capacity;
     bool failed; // out of memory
 };
 
-// What was so before the target began again is not known to be so any more.
-static struct extract_thread_stats *catch_up(struct study *study, size_t i)
+// ---- threads ----
+
+// Returns the statistics of the i-th thread. A priority from before a reset is forgotten.
+static struct extract_thread_stats *thread_at(struct analysis *analysis, size_t i)
 {
-    struct extract_thread_stats *thread = &study->stats->threads[i];
-    if (study->resets_before[i] != study->resets)
+    struct extract_thread_stats *thread = &analysis->stats->threads[i];
+
+    if (analysis->resets_at[i] != analysis->resets)
         thread->last_priority = EXTRACT_NO_PRIORITY;
-    study->resets_before[i] = study->resets;
+    analysis->resets_at[i] = analysis->resets;
     return thread;
 }
 
-static struct extract_thread_stats *thread_stats(struct study *study, uint64_t address)
+// Returns the statistics of the thread at an address; NULL: unknown.
+static struct extract_thread_stats *find_thread(struct analysis *analysis, uint64_t address)
 {
-    const struct extract_object *first, *thread;
-    thread = extract_trace_thread_at(study->trace, address, study->seq);
+    const struct extract_object *objects;
+    const struct extract_object *thread =
+        extract_trace_thread_at(analysis->trace, address, analysis->seq);
+
     if (!thread)
         return NULL;
-    extract_trace_objects(study->trace, &first);
-    uint32_t i = study->thread_of_object[thread - first];
-    return i ? catch_up(study, i - 1) : NULL;
+    extract_trace_objects(analysis->trace, &objects);
+    uint32_t i = analysis->thread_of_object[thread - objects];
+    return i ? thread_at(analysis, i - 1) : NULL;
 }
 
-static void charge(struct study *study, struct extract_who who, uint64_t ticks)
-{
-    struct extract_thread_stats *thread;
-    study->stats->span_ticks += ticks;
-    if (!study->has_loads)
-        return;
-    switch (who.what) {
-    case EXTRACT_RUNS_THREAD:
-        if ((thread = thread_stats(study, who.thread)))
-            thread->ticks += ticks;
-        break;
-    case EXTRACT_RUNS_ISR:
-        study->stats->interrupt_ticks += ticks;
-        break;
-    case EXTRACT_RUNS_IDLE:
-        study->stats->idle_ticks += ticks;
-        break;
-    case EXTRACT_RUNS_INIT:
-        study->stats->init_ticks += ticks;
-        break;
-    }
-}
-
-// Counts a switch when another thread (or idle) gets the processor.
-static void note_running(struct study *study, struct extract_who who)
-{
-    if (who.what != EXTRACT_RUNS_THREAD && who.what != EXTRACT_RUNS_IDLE)
-        return;
-    if (study->has_running &&
-        (who.what != study->running.what || who.thread != study->running.thread))
-        study->stats->context_switches += study->is_counted;
-    study->running = who;
-    study->has_running = true;
-}
-
-static void count_role(struct study *study, const struct extract_role_fields *role,
-                       const struct extract_event *event)
-{
-    struct extract_stats *stats = study->stats;
-    unsigned depth = study->schedulers[event->core].depth;
-    bool isr = event->context == EXTRACT_ISR;
-    switch (role->role) {
-    case EXTRACT_ROLE_SUSPEND:
-        stats->suspends++;
-        break;
-    case EXTRACT_ROLE_RESUME:
-        stats->resumes++;
-        break;
-    case EXTRACT_ROLE_TIME_SLICE:
-        stats->time_slices++;
-        break;
-    case EXTRACT_ROLE_ISR_ENTER:
-        stats->interrupts++;
-        stats->nested_interrupts += depth > 0;
-        return;
-    case EXTRACT_ROLE_ISR_EXIT:
-        return;
-    default:
-        break;
-    }
-    if (isr && !depth) // its entry was not recorded
-        stats->interrupts++;
-}
-
-static bool same_context(const struct extract_event *a, const struct extract_event *b)
-{
-    return a->context == b->context && (a->context != EXTRACT_THREAD || a->thread == b->thread);
-}
-
-// A context that resumed a thread and lost the processor without giving it up was preempted; so
-// was a thread whose time slice ended in favour of another.
-static void count_preemption(struct study *study, const struct extract_role_fields *role,
-                             const struct extract_event *event, const struct extract_event *behind)
-{
-    if (role->role == EXTRACT_ROLE_RESUME)
-        study->resumed = true;
-    else if (role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RELINQUISH)
-        study->resumed = false;
-    else if (role->role == EXTRACT_ROLE_TIME_SLICE && event->thread &&
-             event->field[role->next] != event->thread)
-        study->stats->preemptions += study->is_counted;
-    if (!study->resumed || !behind || same_context(event, behind))
-        return;
-    study->stats->preemptions += study->is_counted;
-    study->resumed = false;
-}
-
+// Takes note of the free stack that an event reports.
 static void note_stack(struct extract_thread_stats *thread, const struct extract_event *event)
 {
     uint64_t start = thread->thread->param1, size = thread->stack_size;
+
     for (unsigned k = 0; size && k < event->type->fields; k++) {
         uint64_t free = event->field[k] - start;
         if (event->type->field[k].kind != EXTRACT_KIND_STACK || free > size)
@@ -171,22 +100,29 @@ static void note_priority(struct extract_thread_stats *thread, uint16_t priority
         thread->priority_high = priority;
 }
 
-static uint16_t priority_of(struct study *study, uint64_t address)
+// Returns the priority of a mutex's owner: the last one that an event reported, or the one with
+// which the thread was created.
+static uint16_t owner_priority(struct analysis *analysis, uint64_t address)
 {
-    struct extract_thread_stats *thread = thread_stats(study, address);
+    struct extract_thread_stats *thread = find_thread(analysis, address);
+
     if (!thread)
         return EXTRACT_NO_PRIORITY;
     return thread->last_priority != EXTRACT_NO_PRIORITY ? thread->last_priority
                                                         : thread->thread->priority;
 }
 
-static void note_thread(struct study *study, const struct extract_role_fields *role,
-                        const struct extract_event *event)
+// Updates the thread that recorded an event, and the inversions. On several cores, inversions
+// cannot be told: the third thread may run on another core.
+static void add_to_thread(struct analysis *analysis, const struct extract_role_fields *role,
+                          const struct extract_event *event)
 {
-    struct extract_thread_stats *thread = thread_stats(study, event->thread);
+    struct extract_thread_stats *thread = find_thread(analysis, event->thread);
+    uint16_t owner = EXTRACT_NO_PRIORITY;
+
     if (!thread)
         return;
-    if (study->is_counted) {
+    if (analysis->is_counted) {
         thread->events++;
         thread->suspends += role->role == EXTRACT_ROLE_SUSPEND;
         thread->resumes += role->role == EXTRACT_ROLE_RESUME;
@@ -195,150 +131,235 @@ static void note_thread(struct study *study, const struct extract_role_fields *r
     }
     if (event->priority != EXTRACT_NO_PRIORITY)
         thread->last_priority = event->priority;
-    if (!study->has_loads) // another core may run the third thread while the owner goes on
+    if (!analysis->has_loads)
         return;
-    uint16_t owner = EXTRACT_NO_PRIORITY;
     if (role->role == EXTRACT_ROLE_MUTEX_GET)
-        owner = priority_of(study, event->field[role->owner]);
-    extract_inversions_step(&study->inversions, role, event, owner, study->is_counted);
+        owner = owner_priority(analysis, event->field[role->owner]);
+    extract_inversions_add_event(&analysis->inversions, role, event, owner, analysis->is_counted);
 }
 
-static const struct extract_object *name_of(const struct study *study,
-                                            const struct extract_event *event)
+// ---- counts ----
+
+// Returns the name that the trace gives to a user event; NULL: none.
+static const struct extract_object *find_user_event(const struct analysis *analysis,
+                                                    const struct extract_event *event)
 {
-    uint32_t first = study->format->user_ids;
-    if (!first || event->id < first || event->type != extract_trace_type(study->trace, first))
+    uint32_t first = analysis->format->user_ids;
+
+    if (!first || event->id < first || event->type != extract_trace_type(analysis->trace, first))
         return NULL;
     const struct extract_object *object = extract_trace_object(
-        study->trace, extract_number_key(EXTRACT_KIND_USER_EVENT, event->id - first));
+        analysis->trace, extract_number_key(EXTRACT_KIND_USER_EVENT, event->id - first));
     return object && *object->name ? object : NULL;
 }
 
-// The statistics of an id; 0: out of memory.
-static uint32_t add_service(struct study *study, const struct extract_event *event)
+static void count_service(struct analysis *analysis, const struct extract_event *event)
 {
-    struct extract_stats *stats = study->stats;
-    struct extract_service_stats *more =
-        extract_grow(stats->services, &study->service_room, stats->service_count, sizeof *more);
-    if (!more)
-        return 0;
-    stats->services = more;
-    stats->services[stats->service_count] =
-        (struct extract_service_stats){event->type, event->id, 0, name_of(study, event)};
-    return (uint32_t)++stats->service_count;
-}
+    struct extract_stats *stats = analysis->stats;
+    uint32_t *index = &analysis->service_of_id[event->id % IDS];
 
-static void count_service(struct study *study, const struct extract_event *event)
-{
-    uint32_t *place = &study->service_of_id[event->id % IDS];
-    if (!*place)
-        *place = add_service(study, event);
-    if (*place)
-        study->stats->services[*place - 1].count++;
-    else
-        study->failed = true;
-}
-
-// Who has the core from this event on, and what that says of switches.
-static struct extract_who follow_core(struct study *study, const struct extract_role_fields *role,
-                                      const struct extract_event *event,
-                                      const struct extract_event *behind)
-{
-    struct extract_scheduler *scheduler = &study->schedulers[event->core];
-    if (!study->has_loads)
-        return extract_scheduler_step(scheduler, role, event, behind);
-    if (event->context == EXTRACT_THREAD)
-        note_running(study, (struct extract_who){EXTRACT_RUNS_THREAD, event->thread});
-    count_preemption(study, role, event, behind);
-    struct extract_who next = extract_scheduler_step(scheduler, role, event, behind);
-    note_running(study, next);
-    return next;
-}
-
-static void study_event(struct study *study, const struct extract_event *event, uint8_t standing,
-                        const struct extract_event *behind)
-{
-    const struct extract_role_fields *role = extract_format_role(study->format, event->id);
-    study->seq = event->seq;
-    study->is_counted = standing == EXTRACT_LET_THROUGH;
-    study->is_timed = standing != EXTRACT_OUTSIDE;
-    study->stats->stretch_events += study->is_timed;
-    if (study->is_counted) {
-        study->stats->events++;
-        count_service(study, event);
-        count_role(study, role, event);
-    }
-    if (event->context == EXTRACT_THREAD)
-        note_thread(study, role, event);
-    struct extract_who next = follow_core(study, role, event, behind);
-    study->highest = event->ticks > study->highest ? event->ticks : study->highest;
-    if (study->is_timed && behind && behind->ticks > study->highest)
-        charge(study, next, behind->ticks - study->highest);
-}
-
-// Studies the event that was held back, now that the one behind it is known (NULL: there is none).
-static void pass_on(struct study *study, const struct extract_event *behind)
-{
-    if (study->has_held)
-        study_event(study, &study->held, study->held_standing, behind);
-    study->has_held = false;
-}
-
-// What is recorded in a log between its entries is no event of the target. Where entries are
-// missing, nobody is known to have run; nothing that was so before is known to be so behind it.
-static void take_break(struct study *study, const struct extract_event *mark)
-{
-    extract_inversions_end(&study->inversions);
-    memset(study->schedulers, 0, study->cores * sizeof *study->schedulers);
-    study->has_running = study->resumed = false;
-    study->resets += mark->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
-}
-
-static bool take_events(void *context, const struct extract_event *events, const uint8_t *standing,
-                        size_t count)
-{
-    struct study *study = context;
-    size_t held = SIZE_MAX; // of this batch
-    for (size_t i = 0; i < count; i++) {
-        bool mark = extract_event_is_mark(&events[i]);
-        if (mark && !extract_event_is_break(&events[i]))
-            continue;
-        if (held == SIZE_MAX) {
-            pass_on(study, mark ? NULL : &events[i]);
-        } else {
-            study_event(study, &events[held], standing[held], mark ? NULL : &events[i]);
+    if (!*index) {
+        struct extract_service_stats *services = extract_grow(
+            stats->services, &analysis->service_capacity, stats->service_count, sizeof *services);
+        if (!services) {
+            analysis->failed = true;
+            return;
         }
-        held = mark ? SIZE_MAX : i;
-        if (mark)
-            take_break(study, &events[i]);
+        stats->services = services;
+        stats->services[stats->service_count] = (struct extract_service_stats){
+            event->type, event->id, 0, find_user_event(analysis, event)};
+        *index = (uint32_t)++stats->service_count;
     }
-    if (held == SIZE_MAX)
+    stats->services[*index - 1].count++;
+}
+
+static void count_role(struct analysis *analysis, const struct extract_role_fields *role,
+                       const struct extract_event *event)
+{
+    struct extract_stats *stats = analysis->stats;
+    unsigned depth = analysis->schedulers[event->core].depth;
+
+    switch (role->role) {
+    case EXTRACT_ROLE_SUSPEND:
+        stats->suspends++;
+        break;
+    case EXTRACT_ROLE_RESUME:
+        stats->resumes++;
+        break;
+    case EXTRACT_ROLE_TIME_SLICE:
+        stats->time_slices++;
+        break;
+    case EXTRACT_ROLE_ISR_ENTER:
+        stats->interrupts++;
+        stats->nested_interrupts += depth > 0;
+        return;
+    case EXTRACT_ROLE_ISR_EXIT:
+        return;
+    default:
+        break;
+    }
+    if (event->context == EXTRACT_ISR && !depth) // the entry of this interrupt was not recorded
+        stats->interrupts++;
+}
+
+// Counts a context switch if another thread, or idle, gets the processor.
+static void note_running(struct analysis *analysis, struct extract_execution now)
+{
+    if (now.kind != EXTRACT_RUNS_THREAD && now.kind != EXTRACT_RUNS_IDLE)
+        return;
+    if (analysis->has_running &&
+        (now.kind != analysis->running.kind || now.thread != analysis->running.thread))
+        analysis->stats->context_switches += analysis->is_counted;
+    analysis->running = now;
+    analysis->has_running = true;
+}
+
+static bool is_same_context(const struct extract_event *a, const struct extract_event *b)
+{
+    return a->context == b->context && (a->context != EXTRACT_THREAD || a->thread == b->thread);
+}
+
+// Counts a preemption. A context is preempted if it has resumed a thread and then loses the
+// processor without yielding it; a thread, also if its time slice ends in favor of another.
+static void count_preemption(struct analysis *analysis, const struct extract_role_fields *role,
+                             const struct extract_event *event,
+                             const struct extract_event *next_event)
+{
+    if (role->role == EXTRACT_ROLE_RESUME)
+        analysis->has_resumed = true;
+    else if (role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RELINQUISH)
+        analysis->has_resumed = false;
+    else if (role->role == EXTRACT_ROLE_TIME_SLICE && event->thread &&
+             event->field[role->next] != event->thread)
+        analysis->stats->preemptions += analysis->is_counted;
+    if (!analysis->has_resumed || !next_event || is_same_context(event, next_event))
+        return;
+    analysis->stats->preemptions += analysis->is_counted;
+    analysis->has_resumed = false;
+}
+
+// ---- time ----
+
+// Adds a time to whatever ran during it.
+static void charge_ticks(struct analysis *analysis, struct extract_execution running,
+                         uint64_t ticks)
+{
+    struct extract_thread_stats *thread;
+
+    analysis->stats->span_ticks += ticks;
+    if (!analysis->has_loads)
+        return;
+    switch (running.kind) {
+    case EXTRACT_RUNS_THREAD:
+        thread = find_thread(analysis, running.thread);
+        if (thread)
+            thread->ticks += ticks;
+        break;
+    case EXTRACT_RUNS_ISR:
+        analysis->stats->interrupt_ticks += ticks;
+        break;
+    case EXTRACT_RUNS_IDLE:
+        analysis->stats->idle_ticks += ticks;
+        break;
+    case EXTRACT_RUNS_INIT:
+        analysis->stats->init_ticks += ticks;
+        break;
+    }
+}
+
+// ---- the walk ----
+
+// Handles an event, given the next one (NULL: there is none, or a gap is between them).
+static void add_event(struct analysis *analysis, const struct extract_event *event,
+                      uint8_t standing, const struct extract_event *next_event)
+{
+    const struct extract_role_fields *role = extract_format_role(analysis->format, event->id);
+    struct extract_scheduler *scheduler = &analysis->schedulers[event->core];
+
+    analysis->seq = event->seq;
+    analysis->is_counted = standing == EXTRACT_LET_THROUGH;
+    analysis->is_in_range = standing != EXTRACT_OUTSIDE;
+    analysis->stats->range_events += analysis->is_in_range;
+    if (analysis->is_counted) {
+        analysis->stats->events++;
+        count_service(analysis, event);
+        count_role(analysis, role, event);
+    }
+    if (event->context == EXTRACT_THREAD)
+        add_to_thread(analysis, role, event);
+
+    if (analysis->has_loads && event->context == EXTRACT_THREAD)
+        note_running(analysis, (struct extract_execution){EXTRACT_RUNS_THREAD, event->thread});
+    if (analysis->has_loads)
+        count_preemption(analysis, role, event, next_event);
+    struct extract_execution now = extract_scheduler_add_event(scheduler, role, event, next_event);
+    if (analysis->has_loads)
+        note_running(analysis, now);
+
+    analysis->highest = event->ticks > analysis->highest ? event->ticks : analysis->highest;
+    if (analysis->is_in_range && next_event && next_event->ticks > analysis->highest)
+        charge_ticks(analysis, now, next_event->ticks - analysis->highest);
+}
+
+// Handles the pending event, now that the next one is known.
+static void add_pending(struct analysis *analysis, const struct extract_event *next_event)
+{
+    if (analysis->has_pending)
+        add_event(analysis, &analysis->pending, analysis->pending_standing, next_event);
+    analysis->has_pending = false;
+}
+
+// Forgets what ran before a gap or restart.
+static void add_break(struct analysis *analysis, const struct extract_event *marker)
+{
+    extract_inversions_end(&analysis->inversions);
+    memset(analysis->schedulers, 0, analysis->cores * sizeof *analysis->schedulers);
+    analysis->has_running = analysis->has_resumed = false;
+    analysis->resets += marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
+}
+
+// Handles a batch. Within it, the pending event is an index; only the last is copied, since the
+// events are invalid after the call. Markers that are no breaks say nothing about the target.
+static bool add_events(void *context, const struct extract_event *events, const uint8_t *standing,
+                       size_t count)
+{
+    struct analysis *analysis = context;
+    size_t pending = SIZE_MAX; // index in this batch; SIZE_MAX: none
+
+    for (size_t i = 0; i < count; i++) {
+        bool is_marker = extract_event_is_mark(&events[i]);
+        const struct extract_event *next_event = is_marker ? NULL : &events[i];
+        if (is_marker && !extract_event_is_break(&events[i]))
+            continue;
+        if (pending == SIZE_MAX)
+            add_pending(analysis, next_event);
+        else
+            add_event(analysis, &events[pending], standing[pending], next_event);
+        pending = is_marker ? SIZE_MAX : i;
+        if (is_marker)
+            add_break(analysis, &events[i]);
+    }
+    if (pending == SIZE_MAX)
         return true;
-    study->held = events[held];
-    study->held_standing = standing[held];
-    study->has_held = true;
+    analysis->pending = events[pending];
+    analysis->pending_standing = standing[pending];
+    analysis->has_pending = true;
     return true;
 }
 
-static size_t count_threads(const struct extract_trace *trace)
+// Allocates the statistics of all threads. Returns false if memory is short.
+static bool prepare_threads(struct analysis *analysis)
 {
     const struct extract_object *objects;
-    size_t count = extract_trace_objects(trace, &objects), threads = 0;
+    size_t count = extract_trace_objects(analysis->trace, &objects), threads = 0;
+    struct extract_stats *stats = analysis->stats;
+
     for (size_t i = 0; i < count; i++)
         threads += extract_object_is_thread(&objects[i]);
-    return threads;
-}
-
-static bool prepare_threads(struct study *study)
-{
-    const struct extract_object *objects;
-    size_t count = extract_trace_objects(study->trace, &objects);
-    struct extract_stats *stats = study->stats;
-    size_t threads = count_threads(study->trace);
     stats->threads = calloc(threads + 1, sizeof *stats->threads);
-    study->resets_before = calloc(threads + 1, sizeof *study->resets_before);
-    study->thread_of_object = calloc(count + 1, sizeof *study->thread_of_object);
-    if (!stats->threads || !study->resets_before || !study->thread_of_object)
+    analysis->resets_at = calloc(threads + 1, sizeof *analysis->resets_at);
+    analysis->thread_of_object = calloc(count + 1, sizeof *analysis->thread_of_object);
+    if (!stats->threads || !analysis->resets_at || !analysis->thread_of_object)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (!extract_object_is_thread(&objects[i]))
@@ -347,60 +368,61 @@ static bool prepare_threads(struct study *study)
         thread->thread = &objects[i];
         thread->stack_size = objects[i].registered ? objects[i].param2 : 0;
         thread->priority_low = thread->priority_high = thread->last_priority = EXTRACT_NO_PRIORITY;
-        study->thread_of_object[i] = (uint32_t)stats->thread_count;
+        analysis->thread_of_object[i] = (uint32_t)stats->thread_count;
     }
     return true;
 }
 
-static int by_count(const void *a, const void *b)
+static int compare_counts(const void *a, const void *b)
 {
     const struct extract_service_stats *x = a, *y = b;
+
     if (x->count != y->count)
         return x->count < y->count ? 1 : -1;
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static bool run(struct study *study, const struct extract_view *view)
+static bool analyze_view(struct analysis *analysis, const struct extract_view *view)
 {
-    struct extract_sink sink = {.all = take_events, .context = study};
-    study->service_of_id = calloc(IDS, sizeof *study->service_of_id);
-    if (!study->service_of_id || !prepare_threads(study))
+    struct extract_stats *stats = analysis->stats;
+    struct extract_sink sink = {.all = add_events, .context = analysis};
+
+    analysis->service_of_id = calloc(IDS, sizeof *analysis->service_of_id);
+    if (!analysis->service_of_id || !prepare_threads(analysis))
         return false;
     extract_view_run(view, &sink);
-    pass_on(study, NULL);
-    extract_inversions_end(&study->inversions);
-    for (size_t i = 0; i < study->stats->thread_count; i++)
-        catch_up(study, i);
-    study->stats->inversions_deterministic = study->inversions.deterministic;
-    study->stats->inversions_undeterministic = study->inversions.undeterministic;
-    if (study->stats->service_count)
-        qsort(study->stats->services, study->stats->service_count, sizeof *study->stats->services,
-              by_count);
-    return !study->failed;
+    add_pending(analysis, NULL);
+    extract_inversions_end(&analysis->inversions);
+    for (size_t i = 0; i < stats->thread_count; i++)
+        thread_at(analysis, i); // forgets the priorities from before a reset
+    stats->has_loads = analysis->has_loads;
+    stats->inversions_deterministic = analysis->inversions.deterministic;
+    stats->inversions_undeterministic = analysis->inversions.undeterministic;
+    if (stats->service_count)
+        qsort(stats->services, stats->service_count, sizeof *stats->services, compare_counts);
+    return !analysis->failed;
 }
 
 enum extract_code extract_stats_new(struct extract_stats **stats, const struct extract_view *view,
                                     const struct extract_trace *trace, struct extract_error *error)
 {
     unsigned cores = extract_trace_info(trace)->cores;
-    struct study study = {.trace = trace,
-                          .format = extract_trace_snapshot(trace)->ring.format,
-                          .cores = cores ? cores : 1,
-                          .has_loads = cores <= 1};
+    struct analysis analysis = {.stats = calloc(1, sizeof(struct extract_stats)),
+                                .trace = trace,
+                                .format = extract_trace_snapshot(trace)->ring.format,
+                                .cores = cores ? cores : 1,
+                                .has_loads = cores <= 1};
+
+    *stats = analysis.stats;
+    bool is_done = analysis.stats && analyze_view(&analysis, view);
+    free(analysis.service_of_id);
+    free(analysis.thread_of_object);
+    free(analysis.resets_at);
+    if (is_done)
+        return EXTRACT_OK;
+    extract_stats_free(analysis.stats);
     *stats = NULL;
-    study.stats = calloc(1, sizeof *study.stats);
-    bool done = study.stats && run(&study, view);
-    free(study.service_of_id);
-    free(study.thread_of_object);
-    free(study.resets_before);
-    if (done)
-        study.stats->has_loads = study.has_loads;
-    if (!done) {
-        extract_stats_free(study.stats);
-        return extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory");
-    }
-    *stats = study.stats;
-    return EXTRACT_OK;
+    return extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory");
 }
 
 void extract_stats_free(struct extract_stats *stats)

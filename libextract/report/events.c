@@ -1,118 +1,505 @@
 // SPDX-License-Identifier: MIT
-// report: the events of a view. In: a view. Out: lines of JSON; text is made in columns.
+// report: the events of a view. Prints them as JSON (RFC 8259), one object per line, or passes the
+// view to the text reports: columns, or the lines of Trazer.
+//
+// Formatting is the hot path of every JSON report, so repeated text is made only once:
+//
+//   {"seq":7,"ticks":90,…,"context":"thread","thread_name":"comms",…,"event":"…","fields":{…
+//    └─ numbers: written ─┘└─ context: from the text cache ────────┘└─ from the plan of its type
+//
+// A plan holds what all events of one type share: their name and the labels of their fields. The
+// text cache holds contexts and the names of values. When the object registry changes within a log,
+// the same address may name another object, so the cache is cleared.
+#include "events/internal.h"
 #include "report/columns/columns.h"
 #include "report/rkh/trazer.h"
 #include <stdlib.h>
 
-static void *failed(struct report *report)
-{
-    report->writer.text->code = EXTRACT_NOMEM;
-    return NULL;
-}
+enum {
+    NUMBERS_CAPACITY = 7 * PEN_NUMBER + 160, // bytes for the numbers of an event, with their keys
+    FLAGS_CAPACITY = 64,
+    PLAN_BITS = 9,
+    PLAN_SLOTS = 1 << PLAN_BITS
+};
 
-// Keeps what stands in the scratch text.
-static const struct text_cache_piece *keep_scratch(struct report *report, uint64_t key,
-                                                   uint32_t tag)
+// A part of a plan. Its bytes are padded for text_writer_piece.
+struct part {
+    const char *bytes;
+    uint32_t length;
+};
+
+struct plan {
+    const struct extract_event_type *type; // NULL: the slot is free
+    uint32_t id;
+    struct part head;                      // `,"id":…` to `"fields":{`
+    struct part label[EXTRACT_FIELDS_MAX]; // `"label":`; empty if the field has no meaning
+    char *bytes;                           // of all parts; owned
+};
+
+struct json_report {
+    struct text_writer writer;
+    struct value_names names;
+    struct extract_report_options options;
+    struct extract_text scratch; // text that is being made for the cache, a plan or items
+    uint64_t printed;            // number of events
+    struct plan plans[PLAN_SLOTS];
+    struct text_cache cache;
+    uint64_t registry; // registry that the cache was filled from
+};
+
+// ---- contexts and names, from the cache ----
+
+static const struct text_cache_entry *cache_scratch(struct json_report *report, uint64_t key,
+                                                    uint32_t tag)
 {
     struct extract_text *out = &report->scratch;
+    const struct text_cache_entry *cached = NULL;
+
     extract_text_putc(out, 0);
-    if (out->code || report->naming.raw.code)
-        return failed(report);
-    const struct text_cache_piece *piece = text_cache_keep(
-        &report->memo, key, tag, out->data, out->used - 1, extract_text_columns(out->data));
-    return piece ? piece : failed(report);
+    if (!out->code && !report->names.found.code)
+        cached = text_cache_add(&report->cache, key, tag, out->data, out->used - 1,
+                                extract_text_columns(out->data));
+    if (!cached)
+        report->writer.text->code = EXTRACT_NOMEM;
+    return cached;
 }
 
-const struct text_cache_piece *report_make_context(struct report *report,
+static const struct text_cache_entry *make_context(struct json_report *report,
                                                    const struct extract_event *event, uint64_t key)
 {
-    report->scratch.used = 0;
-    json_context(report, event);
-    return keep_scratch(report, key, MEMO_CONTEXT + event->context);
+    struct extract_text *out = &report->scratch;
+    const struct extract_object *thread =
+        extract_trace_thread_at(report->names.trace, event->thread, event->seq);
+    bool is_thread = event->context == EXTRACT_THREAD;
+    const char *name = is_thread && thread ? value_name_of_object(thread) : NULL;
+
+    out->used = 0;
+    extract_text_puts(out, ",\"context\":\"");
+    extract_text_puts(out, extract_context_name((enum extract_context)event->context));
+    extract_text_puts(out, "\",\"thread\":");
+    if (is_thread)
+        extract_text_dec(out, event->thread);
+    else
+        extract_text_puts(out, "null");
+    extract_text_puts(out, ",\"thread_name\":");
+    if (name)
+        extract_text_json(out, name);
+    else
+        extract_text_puts(out, "null");
+    if (event->context == EXTRACT_ISR) {
+        extract_text_puts(out, ",\"interrupted\":");
+        if (event->thread)
+            extract_text_dec(out, event->thread);
+        else
+            extract_text_puts(out, "null");
+    }
+    return cache_scratch(report, key, TEXT_CACHE_CONTEXT + event->context);
 }
 
-const struct text_cache_piece *report_make_value(struct report *report, enum extract_kind kind,
-                                                 uint64_t value)
+static inline const struct text_cache_entry *context_text(struct json_report *report,
+                                                          const struct extract_event *event)
 {
-    report->scratch.used = 0;
-    json_value(report, kind, value);
-    return keep_scratch(report, value, MEMO_VALUE + (uint32_t)kind);
+    uint64_t key = event->context == EXTRACT_INIT ? 0 : event->thread;
+    const struct text_cache_entry *cached =
+        text_cache_find(&report->cache, key, TEXT_CACHE_CONTEXT + event->context);
+    return cached ? cached : make_context(report, event, key);
 }
 
-// The parts' bytes lie in the scratch text, one NUL-ended behind the other, until all are there.
-static void close_part(struct extract_text *out, size_t start, struct part *part)
+// Makes the JSON string of a value's name. It is empty for a value without a name, whose number is
+// in the event already.
+static const struct text_cache_entry *make_name(struct json_report *report, enum extract_kind kind,
+                                                uint64_t value)
+{
+    const char *name = value_names_find(&report->names, kind, value);
+
+    report->scratch.used = 0;
+    if (name)
+        extract_text_json(&report->scratch, name);
+    return cache_scratch(report, value, TEXT_CACHE_VALUE + (uint32_t)kind);
+}
+
+static inline const struct text_cache_entry *name_text(struct json_report *report,
+                                                       enum extract_kind kind, uint64_t value)
+{
+    const struct text_cache_entry *cached =
+        text_cache_find(&report->cache, value, TEXT_CACHE_VALUE + (uint32_t)kind);
+    return cached ? cached : make_name(report, kind, value);
+}
+
+// ---- plans ----
+
+static inline struct plan *plan_slot(struct json_report *report, uint32_t id)
+{
+    return &report->plans[id * UINT32_C(0x9E3779B1) >> (32 - PLAN_BITS)];
+}
+
+// Ends a part that was written to the scratch text from `start` on.
+static void end_part(struct extract_text *out, size_t start, struct part *part)
 {
     part->length = (uint32_t)(out->used - start);
     extract_text_putc(out, 0);
 }
 
-static void make_parts(struct report *report, const struct extract_event *event, struct plan *plan)
+// Makes the plan of an event's type, in place of the one that has its slot. All parts are written
+// to the scratch text first, one after another, since only then their place in memory is known.
+static const struct plan *make_plan(struct json_report *report, const struct extract_event *event)
 {
+    struct plan *plan = plan_slot(report, event->id);
     struct extract_text *out = &report->scratch;
-    out->used = 0;
-    json_head(out, event);
-    close_part(out, 0, &plan->head);
-    for (unsigned i = 0; i < event->type->fields; i++) {
-        size_t start = out->used;
-        if (event->type->field[i].kind != EXTRACT_KIND_NONE)
-            json_label(out, event->type->field[i].label);
-        close_part(out, start, &plan->label[i]);
-    }
-    extract_text_put(out, text_writer_blank, PEN_BLOCK);
-}
-
-const struct plan *report_make_plan(struct report *report, const struct extract_event *event)
-{
-    struct plan *plan = report_plan_place(report, event->id);
-    const struct extract_text *out = &report->scratch;
+    const struct extract_event_type *type = event->type;
 
     plan->type = NULL;
-    make_parts(report, event, plan);
+    out->used = 0;
+    extract_text_printf(out, ",\"id\":%u,\"event\":", event->id);
+    extract_text_json(out, type->symbol);
+    extract_text_printf(out, ",\"class\":\"%s\",\"fields\":{", extract_class_name(type->class_));
+    end_part(out, 0, &plan->head);
+    for (unsigned i = 0; i < type->fields; i++) {
+        size_t start = out->used;
+        if (type->field[i].kind != EXTRACT_KIND_NONE) {
+            extract_text_json(out, type->field[i].label);
+            extract_text_putc(out, ':');
+        }
+        end_part(out, start, &plan->label[i]);
+    }
+    extract_text_put(out, text_writer_blank, PEN_BLOCK);
+
     char *bytes = out->code ? NULL : realloc(plan->bytes, out->used);
-    if (!bytes)
-        return failed(report);
+    if (!bytes) {
+        report->writer.text->code = EXTRACT_NOMEM;
+        return NULL;
+    }
     memcpy(bytes, out->data, out->used);
     plan->bytes = bytes;
     plan->head.bytes = bytes;
     bytes += plan->head.length + 1;
-    for (unsigned i = 0; i < event->type->fields; i++) {
+    for (unsigned i = 0; i < type->fields; i++) {
         plan->label[i].bytes = bytes;
         bytes += plan->label[i].length + 1;
     }
-    plan->type = event->type;
+    plan->type = type;
     plan->id = event->id;
     return plan;
 }
 
-// Events behind another registry may call the same addresses by other names.
-static void enter_event(struct report *report, const struct extract_event *event)
+static inline const struct plan *find_plan(struct json_report *report,
+                                           const struct extract_event *event)
 {
-    uint64_t registry = extract_trace_registry(report->naming.trace, event->seq);
-    if (registry != report->registry)
-        text_cache_clear(&report->memo);
-    report->registry = registry;
-    report->naming.seq = event->seq;
+    const struct plan *plan = plan_slot(report, event->id);
+    return plan->type == event->type && plan->id == event->id ? plan : make_plan(report, event);
 }
 
-static bool print_events(void *context, const struct extract_event *events, size_t count)
+// ---- the members of an event ----
+
+// Writes "null" for a number that is not known.
+static void put_optional(struct text_writer *writer, uint64_t number, bool is_known)
 {
-    struct report *report = context;
-    for (size_t i = 0; i < count; i++, report->shown++) {
-        enter_event(report, &events[i]);
-        if (!json_event(report, &events[i]))
+    if (is_known)
+        text_writer_dec(writer, number);
+    else
+        PEN_LITERAL(writer, "null");
+}
+
+static void put_numbers(struct json_report *report, const struct extract_event *event)
+{
+    struct text_writer *writer = &report->writer;
+    bool is_timed = !(event->flags & EXTRACT_FLAG_UNTIMED);
+
+    PEN_LITERAL(writer, "{\"seq\":");
+    text_writer_dec(writer, event->seq);
+    PEN_LITERAL(writer, ",\"ticks\":");
+    put_optional(writer, event->ticks, is_timed);
+    if (report->options.hz)
+        PEN_LITERAL(writer, ",\"seconds\":");
+    if (report->options.hz && !is_timed)
+        PEN_LITERAL(writer, "null");
+    else if (report->options.hz)
+        text_writer_seconds(writer, event->ticks, report->options.hz);
+    PEN_LITERAL(writer, ",\"raw_stamp\":");
+    text_writer_dec(writer, event->raw_stamp);
+    PEN_LITERAL(writer, ",\"core\":");
+    text_writer_dec(writer, event->core);
+}
+
+// Writes padded text, and reserves space for a number after it.
+static bool put_padded(struct text_writer *writer, const char *bytes, uint32_t length)
+{
+    if (!text_writer_need(writer, length + 1 + PEN_BLOCK + PEN_NUMBER))
+        return false;
+    text_writer_piece(writer, bytes, length);
+    return true;
+}
+
+// Writes `"label":`, after a comma unless it is the first, and reserves space for a number.
+static bool put_label(struct text_writer *writer, const struct part *label, bool *is_first)
+{
+    if (!text_writer_need(writer, 1))
+        return false;
+    if (!*is_first)
+        text_writer_char(writer, ',');
+    *is_first = false;
+    return put_padded(writer, label->bytes, label->length);
+}
+
+// Writes a field as a number, or null for the pool of an event that comes from no pool.
+static void put_field(struct text_writer *writer, const struct extract_event *event, unsigned i)
+{
+    bool is_pool = i < event->type->fields && event->type->field[i].kind == EXTRACT_KIND_POOL;
+    put_optional(writer, event->field[i], !is_pool || event->field[i] != EXTRACT_NO_POOL);
+}
+
+static bool put_fields(struct json_report *report, const struct plan *plan,
+                       const struct extract_event *event)
+{
+    bool is_first = true;
+    unsigned count = report_fields(event);
+
+    for (unsigned i = 0; i < count; i++) {
+        if (!plan->label[i].length)
+            continue;
+        if (!put_label(&report->writer, &plan->label[i], &is_first))
+            return false;
+        put_field(&report->writer, event, i);
+    }
+    return true;
+}
+
+static bool may_have_name(enum extract_kind kind)
+{
+    return kind == EXTRACT_KIND_OBJECT || kind == EXTRACT_KIND_CODE ||
+           kind == EXTRACT_KIND_STRING || kind == EXTRACT_KIND_WAIT || kind == EXTRACT_KIND_BOOL ||
+           kind >= EXTRACT_KIND_THREAD_STATE;
+}
+
+// Writes the names of the fields that have one. Timeouts in ticks are skipped before the cache is
+// searched: each has another value, so they would fill it.
+static bool put_names(struct json_report *report, const struct plan *plan,
+                      const struct extract_event *event)
+{
+    bool is_first = true;
+    unsigned count = report_fields(event);
+
+    for (unsigned i = 0; i < count; i++) {
+        enum extract_kind kind = event->type->field[i].kind;
+        if (!may_have_name(kind) ||
+            (kind == EXTRACT_KIND_WAIT && !value_name_of_wait(event->field[i])))
+            continue;
+        const struct text_cache_entry *name = name_text(report, kind, event->field[i]);
+        if (!name)
+            return false;
+        if (name->length && (!put_label(&report->writer, &plan->label[i], &is_first) ||
+                             !put_padded(&report->writer, name->bytes, name->length)))
+            return false;
+    }
+    return true;
+}
+
+// Writes the payload as hexadecimal digits, in the order of its bytes.
+static bool put_data(struct text_writer *writer, const struct extract_event *event)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    if (!text_writer_need(writer, 2 * (size_t)event->data_bytes + 128))
+        return false;
+    PEN_LITERAL(writer, "\"data\":\"");
+    for (uint32_t i = 0; i < event->data_bytes; i++) {
+        text_writer_char(writer, digits[event->data[i] >> 4]);
+        text_writer_char(writer, digits[event->data[i] & 15]);
+    }
+    PEN_LITERAL(writer, "\",");
+    return true;
+}
+
+// ---- the items of a user event ----
+
+// Writes one item to the scratch text: a number with its name, a string, or bytes.
+static void put_item(void *context, const struct extract_item *item)
+{
+    struct json_report *report = context;
+    struct extract_text *out = &report->scratch;
+
+    extract_text_printf(out, "%s{\"format\":\"%s\",\"value\":", out->used ? "," : "", item->format);
+    if (item->kind != EXTRACT_KIND_NONE) {
+        const char *name = value_names_find(&report->names, item->kind, item->value);
+        extract_text_puts(out, item->negative ? "-" : "");
+        extract_text_dec(out, item->value);
+        if (name) {
+            extract_text_puts(out, ",\"name\":");
+            extract_text_json(out, name);
+        }
+    } else if (item->text) {
+        struct extract_text *string = &report->names.found;
+        string->used = 0;
+        extract_text_put(string, (const char *)item->bytes, item->length);
+        extract_text_putc(string, 0);
+        if (!string->code)
+            extract_text_json(out, string->data);
+    } else {
+        extract_text_putc(out, '"');
+        for (uint32_t i = 0; i < item->length; i++)
+            extract_text_printf(out, "%02x", item->bytes[i]);
+        extract_text_putc(out, '"');
+    }
+    extract_text_putc(out, '}');
+}
+
+// Writes the items of a user event, with its number and name. Writes nothing for other events.
+static bool put_items(struct json_report *report, const struct extract_event *event)
+{
+    const struct extract_format *format = report->names.ring->format;
+    struct extract_text *out = &report->scratch;
+    uint32_t number;
+
+    if (extract_event_is_mark(event) || !format->telling ||
+        !format->telling->items(event, NULL, NULL, &number))
+        return true;
+    out->used = 0;
+    format->telling->items(event, put_item, report, &number);
+    const char *name = value_names_find(&report->names, EXTRACT_KIND_USER_EVENT, number);
+    extract_text_printf(out, "],\"user_event\":{\"number\":%u,\"name\":", (unsigned)number);
+    if (name)
+        extract_text_json(out, name);
+    else
+        extract_text_puts(out, "null");
+    extract_text_puts(out, "},");
+    if (out->code || report->names.found.code ||
+        !text_writer_need(&report->writer, out->used + 16)) {
+        report->writer.text->code = EXTRACT_NOMEM;
+        return false;
+    }
+    PEN_LITERAL(&report->writer, "\"items\":[");
+    text_writer_copy(&report->writer, out->data, out->used);
+    return true;
+}
+
+// ---- the rest of an event ----
+
+// Writes the event that a test event expects (RKH), as a member of the event itself. The head of
+// its plan begins with a comma, which is skipped.
+static bool put_expected(struct json_report *report, const struct extract_event *event)
+{
+    struct text_writer *writer = &report->writer;
+    struct extract_event expected;
+
+    if (!extract_trace_inner(report->names.trace, event, &expected))
+        return true;
+    if (!text_writer_need(writer, 64))
+        return false;
+    PEN_LITERAL(writer, "\"expected\":{");
+    if (!put_data(writer, &expected) || !put_items(report, &expected))
+        return false;
+    const struct plan *plan = find_plan(report, &expected);
+    if (!plan || !put_padded(writer, plan->head.bytes + 1, plan->head.length - 1) ||
+        !put_fields(report, plan, &expected) || !text_writer_need(writer, PEN_NUMBER))
+        return false;
+    PEN_LITERAL(writer, "},\"names\":{");
+    if (!put_names(report, plan, &expected) || !text_writer_need(writer, PEN_NUMBER))
+        return false;
+    PEN_LITERAL(writer, "}},");
+    return true;
+}
+
+// Writes what is known about a loss, with the keys that `info --json` uses for all losses together.
+static bool put_loss(struct text_writer *writer, const struct extract_event *event)
+{
+    bool is_exact = event->field[EXTRACT_LOST_EXACT];
+    bool is_known = is_exact || event->fields > EXTRACT_LOST_AT_MOST;
+    unsigned at_most = is_exact ? EXTRACT_LOST_AT_LEAST : EXTRACT_LOST_AT_MOST;
+    unsigned low = is_exact ? EXTRACT_LOST_AT_LEAST : EXTRACT_LOST_LOW;
+    unsigned high = is_exact ? EXTRACT_LOST_AT_LEAST : EXTRACT_LOST_HIGH;
+
+    if (event->id != EXTRACT_ID_LOST)
+        return true;
+    if (!text_writer_need(writer, 4 * PEN_NUMBER + 128))
+        return false;
+    PEN_LITERAL(writer, "\"lost_at_least\":");
+    text_writer_dec(writer, event->field[EXTRACT_LOST_AT_LEAST]);
+    PEN_LITERAL(writer, ",\"lost_at_most\":");
+    put_optional(writer, event->field[at_most], is_known);
+    PEN_LITERAL(writer, ",\"lost_exact\":");
+    if (is_exact)
+        PEN_LITERAL(writer, "true");
+    else
+        PEN_LITERAL(writer, "false");
+    PEN_LITERAL(writer, ",\"lost_low\":");
+    put_optional(writer, event->field[low], is_known);
+    PEN_LITERAL(writer, ",\"lost_high\":");
+    put_optional(writer, event->field[high], is_known);
+    text_writer_char(writer, ',');
+    return true;
+}
+
+// Writes the flags and ends the line.
+static void put_flags(struct text_writer *writer, const struct extract_event *event)
+{
+    PEN_LITERAL(writer, "\"flags\":[");
+    char *start = writer->at;
+    if (event->flags & EXTRACT_FLAG_PROVISIONAL)
+        PEN_LITERAL(writer, "\"provisional\",");
+    if (event->flags & EXTRACT_FLAG_GAP)
+        PEN_LITERAL(writer, "\"gap\",");
+    if (event->flags & EXTRACT_FLAG_BACKWARDS)
+        PEN_LITERAL(writer, "\"backwards\",");
+    writer->at -= writer->at != start; // the last comma
+    PEN_LITERAL(writer, "]}\n");
+}
+
+// Writes one event as a line. Returns false if the text has failed, with the error in its code.
+static bool put_event(struct json_report *report, const struct extract_event *event)
+{
+    struct text_writer *writer = &report->writer;
+
+    if (!text_writer_need(writer, NUMBERS_CAPACITY))
+        return false;
+    put_numbers(report, event);
+    const struct text_cache_entry *context = context_text(report, event);
+    if (!context || !put_padded(writer, context->bytes, context->length) ||
+        !text_writer_need(writer, NUMBERS_CAPACITY))
+        return false;
+    PEN_LITERAL(writer, ",\"priority\":");
+    put_optional(writer, event->priority, report_has_priority(event));
+    PEN_LITERAL(writer, ",\"threshold\":");
+    put_optional(writer, event->threshold, report_has_threshold(event));
+
+    const struct plan *plan = find_plan(report, event);
+    if (!plan || !put_padded(writer, plan->head.bytes, plan->head.length) ||
+        !put_fields(report, plan, event) || !text_writer_need(writer, PEN_NUMBER))
+        return false;
+    PEN_LITERAL(writer, "},\"names\":{");
+    if (!put_names(report, plan, event) ||
+        !text_writer_need(writer, EXTRACT_FIELDS_MAX * PEN_NUMBER + 128))
+        return false;
+    PEN_LITERAL(writer, "},\"info\":[");
+    for (unsigned i = 0; i < event->fields; i++) {
+        if (i)
+            text_writer_char(writer, ',');
+        put_field(writer, event, i);
+    }
+    PEN_LITERAL(writer, "],");
+    if ((event->data && !put_data(writer, event)) || !put_items(report, event) ||
+        !put_expected(report, event) || !put_loss(writer, event) ||
+        !text_writer_need(writer, FLAGS_CAPACITY))
+        return false;
+    put_flags(writer, event);
+    return true;
+}
+
+// ---- the report ----
+
+static bool put_events(void *context, const struct extract_event *events, size_t count)
+{
+    struct json_report *report = context;
+
+    for (size_t i = 0; i < count; i++, report->printed++) {
+        uint64_t registry = extract_trace_registry(report->names.trace, events[i].seq);
+        if (registry != report->registry)
+            text_cache_clear(&report->cache);
+        report->registry = registry;
+        report->names.seq = events[i].seq;
+        if (!put_event(report, &events[i]))
             return false;
     }
     return !report->options.go_on || report->options.go_on(report->options.context);
-}
-
-static void free_report(struct report *report)
-{
-    for (size_t i = 0; i < PLAN_PLACES; i++)
-        free(report->plans[i].bytes);
-    text_cache_clear(&report->memo);
-    value_names_free(&report->naming);
-    extract_text_free(&report->scratch);
-    free(report);
 }
 
 static enum extract_code print_json(struct extract_text *text, const struct extract_view *view,
@@ -120,19 +507,25 @@ static enum extract_code print_json(struct extract_text *text, const struct extr
                                     const struct extract_report_options *options,
                                     struct extract_report_outcome *outcome)
 {
-    struct report *report = calloc(1, sizeof *report);
-    struct extract_sink sink = {.events = print_events, .context = report};
+    struct json_report *report = calloc(1, sizeof *report);
+    struct extract_sink sink = {.events = put_events, .context = report};
 
     if (!report)
         return text->code = EXTRACT_NOMEM;
     report->options = *options;
-    value_names_init(&report->naming, trace);
+    value_names_init(&report->names, trace);
     extract_text_init(&report->scratch, NULL, NULL);
     text_writer_open(&report->writer, text);
     extract_view_run(view, &sink);
     text_writer_close(&report->writer);
-    outcome->shown = report->shown;
-    free_report(report);
+    outcome->shown = report->printed;
+
+    for (size_t i = 0; i < PLAN_SLOTS; i++)
+        free(report->plans[i].bytes);
+    text_cache_clear(&report->cache);
+    value_names_free(&report->names);
+    extract_text_free(&report->scratch);
+    free(report);
     return text->code;
 }
 
@@ -142,6 +535,7 @@ enum extract_code extract_report_events(struct extract_text *text, const struct 
                                         struct extract_report_outcome *outcome)
 {
     struct extract_report_outcome unread;
+
     if (!outcome)
         outcome = &unread;
     *outcome = (struct extract_report_outcome){0};

@@ -1,159 +1,148 @@
 // SPDX-License-Identifier: MIT
-// report: the facts on a trace. In: its info, ring and clock. Out: "key: value" lines, or JSON.
-// The words of "state" are those of posix_trace_status_info (IEEE Std 1003.1-2017, <trace.h>).
-#include "report/text_table.h"
+// report: what is known about a trace as a whole. `info` prints the layout, state and losses of the
+// ring; `status` prints the status words of the stream and its log. Both print key-value lines or
+// one JSON object.
+//
+// Source: the words of "state" and of `status` are those of struct posix_trace_status_info (IEEE
+// Std 1003.1-2017, <trace.h>, posix_trace_get_status), whatever the format of the trace.
+#include "formats/posix/posix.h"
+#include "report/internal.h"
 #include <string.h>
 
-static void put_place(struct facts *facts, const struct extract_ring *ring,
-                      const struct extract_info *info)
-{
-    static const char *const origins[] = {"symbol", "address", "file", "scan"};
-    facts_hex(facts, "address", ring->address);
-    facts_word(facts, "found by", info->log ? "log" : origins[(unsigned)ring->origin % 4]);
-}
+// ---- the clock and the cores ----
 
-static void put_clock(struct facts *facts, const struct extract_ring *ring,
+static void put_clock(struct kv_writer *kv, const struct extract_ring *ring,
                       const struct extract_clock *clock)
 {
     static const char *const directions[] = {"none", "up", "down"};
-    facts_hex(facts, "timer mask", ring->timer_mask);
-    facts_word(facts, "time direction", directions[(unsigned)clock->direction % 3]);
+
+    kv_put_hex(kv, "timer mask", ring->timer_mask);
+    kv_put_string(kv, "time direction", directions[(unsigned)clock->direction % 3]);
     if (clock->direction == EXTRACT_CLOCK_NONE)
-        facts_note(facts, "every stamp is the same: the order is known, times are not");
-    if (clock->modulus)
-        facts_number(facts, "clock modulus", clock->modulus);
-    else
-        facts_unknown(facts, "clock modulus");
-    facts_bool(facts, "counts events", clock->counts_events);
+        kv_put_note(kv, "all timestamps are equal: the order is known, times are not");
+    kv_put_optional(kv, "clock modulus", clock->modulus != 0, clock->modulus);
+    kv_put_bool(kv, "counts events", clock->counts_events);
     if (clock->counts_events)
-        facts_note(facts, "the clock steps by one an event: an order, not a time");
+        kv_put_note(kv, "the clock counts events: it gives an order, not times");
 }
 
-// How many cores there are, and how that is known; as text in a note, in JSON by a key of its own.
-static void put_cores(struct facts *facts, const struct extract_info *info)
+// Writes the number of cores and how it is known: as a note in text, as a key of its own in JSON.
+static void put_cores(struct kv_writer *kv, const struct extract_info *info)
 {
     static const struct {
         const char *word, *note;
     } sources[] = {
-        [EXTRACT_CORES_UNKNOWN] = {NULL, "no entry says which core made it"},
-        [EXTRACT_CORES_SEEN] = {"events", "at least: no event is of a higher core"},
-        [EXTRACT_CORES_HEADER] = {"header", "by the ring's header"},
+        [EXTRACT_CORES_UNKNOWN] = {NULL, "entries do not name their core"},
+        [EXTRACT_CORES_SEEN] = {"events", "at least: no event is from a higher core"},
+        [EXTRACT_CORES_HEADER] = {"header", "from the ring's header"},
         [EXTRACT_CORES_KERNEL] = {"kernel", "as many as the kernel is built for"},
     };
     const char *word = sources[info->cores_from].word;
-    if (info->cores)
-        facts_number(facts, "cores", info->cores);
-    else
-        facts_unknown(facts, "cores");
-    facts_note(facts, "%s", sources[info->cores_from].note);
-    if (!facts->json)
-        return;
-    if (word)
-        facts_word(facts, "cores from", word);
-    else
-        facts_unknown(facts, "cores from");
+
+    kv_put_optional(kv, "cores", info->cores != 0, info->cores);
+    kv_put_note(kv, "%s", sources[info->cores_from].note);
+    if (kv->is_json && word)
+        kv_put_string(kv, "cores from", word);
+    else if (kv->is_json)
+        kv_put_unknown(kv, "cores from");
 }
 
-static void put_loss(struct facts *facts, const char *reason, const struct extract_loss_info *loss,
-                     bool first)
-{
-    struct facts one = {facts->text, true, true};
-    unsigned long long entries = loss->at_least, gaps = loss->gaps;
-    if (!facts->json) {
-        extract_text_printf(facts->text, "%s%s%llu %s in %llu gap%s", first ? "" : ", ",
-                            loss->is_exact ? "" : "at least ", entries, reason, gaps,
-                            gaps == 1 ? "" : "s");
-        return;
-    }
-    extract_text_puts(facts->text, first ? "{" : ",{");
-    facts_word(&one, "reason", reason);
-    facts_number(&one, "gaps", loss->gaps);
-    facts_number(&one, "gaps not exact", loss->not_exact);
-    facts_number(&one, "lost at least", loss->at_least);
-    facts_bool(&one, "lost exact", loss->is_exact);
-    extract_text_putc(facts->text, '}');
-}
+// ---- the log ----
 
-// What the log says of its losses, by reason.
-static void put_reasons(struct facts *facts, const struct extract_log_info *log)
+// Writes the losses that the log reports, by reason: an array of objects in JSON, one line in text.
+static void put_losses_by_reason(struct kv_writer *kv, const struct extract_log_info *log)
 {
-    bool first = true;
-    facts_key(facts, "losses");
-    extract_text_puts(facts->text, facts->json ? "[" : "");
+    struct extract_text *text = kv->text;
+    bool is_first = true;
+
+    kv_put_key(kv, "losses");
+    extract_text_puts(text, kv->is_json ? "[" : "");
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
+        const struct extract_loss_info *loss = &log->losses[i];
         const char *reason = extract_kind_word(EXTRACT_KIND_LOSS, i);
-        if (!log->losses[i].gaps)
+        if (!loss->gaps)
             continue;
-        put_loss(facts, reason ? reason : "other", &log->losses[i], first);
-        first = false;
+        reason = reason ? reason : "other";
+        if (kv->is_json) {
+            extract_text_puts(text, is_first ? "" : ",");
+            struct kv_writer object = kv_open_object(text);
+            kv_put_string(&object, "reason", reason);
+            kv_put_number(&object, "gaps", loss->gaps);
+            kv_put_number(&object, "gaps not exact", loss->not_exact);
+            kv_put_number(&object, "lost at least", loss->at_least);
+            kv_put_bool(&object, "lost exact", loss->is_exact);
+            kv_close_object(&object);
+        } else {
+            extract_text_printf(text, "%s%s%llu %s in %llu gap%s", is_first ? "" : ", ",
+                                loss->is_exact ? "" : "at least ",
+                                (unsigned long long)loss->at_least, reason,
+                                (unsigned long long)loss->gaps, loss->gaps == 1 ? "" : "s");
+        }
+        is_first = false;
     }
-    if (facts->json)
-        extract_text_putc(facts->text, ']');
-    else if (first)
-        extract_text_puts(facts->text, "none");
+    extract_text_puts(text, kv->is_json ? "]" : is_first ? "none" : "");
 }
 
-static void put_policy(struct facts *facts, const struct extract_log_status *status)
-{
-    facts_word(facts, "policy", extract_log_policy_name(status->policy));
-    if (status->limit) {
-        facts_number(facts, "limit", status->limit);
-    } else {
-        facts_key(facts, "limit");
-        extract_text_puts(facts->text, facts->json ? "null" : "none");
-    }
-    facts_number(facts, "section bytes", status->section_bytes);
-    facts_number(facts, "created", status->created);
-    facts_date(facts, status->created);
-    facts_word(facts, "creator", status->creator);
-}
-
-// Puts the types of the damaged blocks, each once.
-static void put_damaged_types(struct facts *facts, const struct extract_log_status *status)
+// Writes the types of the damaged blocks, each once. Type 0 stands for unknown types and comes
+// last.
+static void put_damaged_types(struct kv_writer *kv, const struct extract_log_status *status)
 {
     bool is_first = true;
-    facts_key(facts, "damaged types");
-    extract_text_puts(facts->text, facts->json ? "[" : "");
-    for (unsigned i = 1; i <= EXTRACT_LOG_TYPES; i++) { // the unknown last
+
+    kv_put_key(kv, "damaged types");
+    extract_text_puts(kv->text, kv->is_json ? "[" : "");
+    for (unsigned i = 1; i <= EXTRACT_LOG_TYPES; i++) {
         unsigned type = i % EXTRACT_LOG_TYPES;
         if (!status->damaged_of[type])
             continue;
-        extract_text_puts(facts->text, is_first ? "" : facts->json ? "," : ", ");
-        extract_text_printf(facts->text, facts->json ? "\"%s\"" : "%s",
-                            extract_log_type_name(type));
+        extract_text_puts(kv->text, is_first ? "" : kv->is_json ? "," : ", ");
+        extract_text_printf(kv->text, kv->is_json ? "\"%s\"" : "%s", extract_log_type_name(type));
         is_first = false;
     }
-    extract_text_puts(facts->text, facts->json ? "]" : is_first ? "none" : "");
+    extract_text_puts(kv->text, kv->is_json ? "]" : is_first ? "none" : "");
 }
 
-// In JSON the members of an object, in text lines of the same form as the others.
-static void put_log(struct facts *facts, const struct extract_log_info *log)
+// Writes what is known about the log: an object in JSON, lines like all others in text.
+static void put_log(struct kv_writer *kv, const struct extract_log_info *log)
 {
     const struct extract_log_status *status = &log->status;
-    struct facts inner = {facts->text, facts->json, facts->json};
-    if (facts->json) {
-        facts_key(facts, "log");
-        extract_text_putc(facts->text, '{');
+    struct kv_writer inner = *kv;
+
+    if (kv->is_json) {
+        kv_put_key(kv, "log");
+        inner = kv_open_object(kv->text);
     }
-    put_policy(&inner, status);
-    facts_bool(&inner, "closed", status->closed);
-    facts_bool(&inner, "writing", status->writing);
-    facts_bool(&inner, "cut", status->cut);
-    facts_number(&inner, "blocks", status->blocks);
-    facts_number(&inner, "blocks dropped", status->dropped);
-    facts_number(&inner, "blocks missing", status->missing);
-    facts_number(&inner, "blocks unreadable", log->unreadable);
-    facts_number(&inner, "blocks restored", status->restored);
-    facts_number(&inner, "damaged", status->damaged);
-    facts_number(&inner, "damaged bytes", status->damaged_bytes);
+    kv_put_string(&inner, "policy", extract_log_policy_name(status->policy));
+    if (status->limit) {
+        kv_put_number(&inner, "limit", status->limit);
+    } else {
+        kv_put_key(&inner, "limit");
+        extract_text_puts(inner.text, inner.is_json ? "null" : "none");
+    }
+    kv_put_number(&inner, "section bytes", status->section_bytes);
+    kv_put_number(&inner, "created", status->created);
+    kv_put_date(&inner, status->created);
+    kv_put_string(&inner, "creator", status->creator);
+    kv_put_bool(&inner, "closed", status->closed);
+    kv_put_bool(&inner, "writing", status->writing);
+    kv_put_bool(&inner, "cut", status->cut);
+    kv_put_number(&inner, "blocks", status->blocks);
+    kv_put_number(&inner, "blocks dropped", status->dropped);
+    kv_put_number(&inner, "blocks missing", status->missing);
+    kv_put_number(&inner, "blocks unreadable", log->unreadable);
+    kv_put_number(&inner, "blocks restored", status->restored);
+    kv_put_number(&inner, "damaged", status->damaged);
+    kv_put_number(&inner, "damaged bytes", status->damaged_bytes);
     put_damaged_types(&inner, status);
-    facts_number(&inner, "recordings", log->recordings);
-    facts_number(&inner, "resets", log->resets);
-    if (facts->json)
-        extract_text_putc(facts->text, '}');
+    kv_put_number(&inner, "recordings", log->recordings);
+    kv_put_number(&inner, "resets", log->resets);
+    if (kv->is_json)
+        kv_close_object(&inner);
 }
 
-static bool lacks_numbers(const struct extract_rkh *rkh)
+// ---- entries and losses ----
+
+static bool lacks_sequence_numbers(const struct extract_rkh *rkh)
 {
     for (unsigned i = 0; i < rkh->layouts; i++)
         if (!rkh->layout[i].value[EXTRACT_RKH_NSEQ])
@@ -161,124 +150,189 @@ static bool lacks_numbers(const struct extract_rkh *rkh)
     return false;
 }
 
-static const char *why_unknown(const struct extract_info *info, const struct extract_ring *ring)
+// Returns why the number of lost events is not known.
+static const char *why_lost_is_unknown(const struct extract_info *info,
+                                       const struct extract_ring *ring)
 {
+    bool is_counted = !ring->entries.slot_bytes; // byte rings count what they overwrite
+
     if (info->gaps_not_exact)
         return "not every gap is exact";
-    bool counts = !ring->entries.slot_bytes;
-    if (!info->log && !strcmp(info->format, "rkh"))
+    if (!info->log && strcmp(info->format, "rkh") == 0)
         return info->overrun ? "the ring is full, and keeps no count of what it overwrites"
-               : lacks_numbers(&ring->rkh) ? "frames have no numbers"
-                                           : "the stream has more layouts than can be told apart";
-    return counts ? "damage hides some, or the target recorded while its count was read"
-                  : "the ring keeps no count of what it overwrites";
+               : lacks_sequence_numbers(&ring->rkh)
+                   ? "frames have no numbers"
+                   : "the stream has more layouts than can be told apart";
+    return is_counted ? "damage hides some, or the target recorded while its count was read"
+                      : "the ring keeps no count of what it overwrites";
 }
 
-// In JSON every number, in text those that say more than the one before. An interval belongs to a
-// single gap, so that there is none of the sum.
-static void put_losses(struct facts *facts, const struct extract_info *info,
-                       const struct extract_ring *ring)
+// Writes how many events were lost. JSON has every number; text leaves out those that say no more
+// than the one before. Intervals belong to single gaps, so the sum of all gaps has none.
+static void put_lost_events(struct kv_writer *kv, const struct extract_info *info,
+                            const struct extract_ring *ring)
 {
-    bool says_more = facts->json || !info->lost_known;
-    if (info->lost_known) {
-        facts_number(facts, "events lost", info->events_lost);
-        if (info->gaps_not_exact)
-            facts_note(facts, "by the target's own count of all gaps together");
-    } else {
-        facts_unknown(facts, "events lost");
-        facts_note(facts, "%s", why_unknown(info, ring));
+    bool has_bounds = kv->is_json || !info->lost_known;
+    bool hides_gaps = !info->log && !info->gaps && strcmp(info->format, "rkh") == 0 &&
+                      lacks_sequence_numbers(&ring->rkh);
+
+    kv_put_optional(kv, "events lost", info->lost_known, info->events_lost);
+    if (!info->lost_known)
+        kv_put_note(kv, "%s", why_lost_is_unknown(info, ring));
+    else if (info->gaps_not_exact)
+        kv_put_note(kv, "from the target's own count for all gaps together");
+    if (has_bounds) {
+        kv_put_number(kv, "events lost at least", info->lost_at_least);
+        kv_put_optional(kv, "events lost at most", info->lost_at_most != UINT64_MAX,
+                        info->lost_at_most);
+        if (!info->lost_known && info->lost_at_most != UINT64_MAX)
+            kv_put_note(kv, "if the target was never faster than in this recording");
     }
-    if (says_more)
-        facts_number(facts, "events lost at least", info->lost_at_least);
-    if (says_more && info->lost_at_most == UINT64_MAX) {
-        facts_unknown(facts, "events lost at most");
-    } else if (says_more) {
-        facts_number(facts, "events lost at most", info->lost_at_most);
-        if (!info->lost_known)
-            facts_note(facts, "if the target was never faster than this recording shows");
+    if (kv->is_json) {
+        kv_put_bool(kv, "events lost exact", info->lost_known);
+        kv_put_unknown(kv, "events lost low");
+        kv_put_unknown(kv, "events lost high");
     }
-    if (facts->json) {
-        facts_bool(facts, "events lost exact", info->lost_known);
-        facts_unknown(facts, "events lost low");
-        facts_unknown(facts, "events lost high");
-    }
-    bool hides_gaps = !info->log && !strcmp(info->format, "rkh") && lacks_numbers(&ring->rkh);
-    if (facts->json && hides_gaps && !info->gaps) {
-        facts_unknown(facts, "gaps");
-        facts_unknown(facts, "gaps not exact");
-    } else if (facts->json || info->gaps) {
-        facts_number(facts, "gaps", info->gaps);
-        facts_number(facts, "gaps not exact", info->gaps_not_exact);
+    if (kv->is_json || info->gaps) {
+        kv_put_optional(kv, "gaps", !hides_gaps, info->gaps);
+        kv_put_optional(kv, "gaps not exact", !hides_gaps, info->gaps_not_exact);
     }
     if (info->log)
-        put_reasons(facts, info->log);
+        put_losses_by_reason(kv, info->log);
 }
 
-static void put_entries(struct facts *facts, const struct extract_info *info,
-                        const struct extract_ring *ring)
+// ---- POSIX trace ----
+
+// Writes what a POSIX trace stream has in addition to other rings.
+static void put_posix(struct kv_writer *kv, const struct extract_snapshot *snapshot)
 {
-    facts_number(facts, "entries total", info->entries_total);
-    facts_number(facts, "entries valid", info->entries_valid);
-    facts_number(facts, "entries damaged", info->entries_damaged);
-    facts_number(facts, "entries unused", info->entries_unused);
-    put_losses(facts, info, ring);
-    facts_bool(facts, "wrapped", info->wrapped);
+    static const char *const policies[] = {"none", "loop", "until_full", "flush"};
+    const struct extract_posix *posix = &snapshot->ring.posix;
+    char name[POSIX_STREAM_NAME + 1] = "";
+    struct posix_stream stream;
+    uint32_t length;
+
+    posix_stream_read(&stream, snapshot->ring.header, sizeof snapshot->ring.header);
+    memcpy(name, posix->name, POSIX_STREAM_NAME);
+    if (snapshot->bytes)
+        memcpy(name, posix_copy_rest(snapshot, &length), POSIX_STREAM_NAME);
+    kv_put_string(kv, "stream name", name);
+    if (posix->process_known) {
+        kv_put_number(kv, "stream", posix->stream);
+        kv_put_number(kv, "streams", posix->streams);
+        kv_put_number(kv, "traced process", posix->pid);
+    }
+    bool has_policy = stream.state & POSIX_STATE_BOUND && stream.policy <= POSIX_POLICY_FLUSH;
+    kv_put_string(kv, "stream policy", policies[has_policy ? stream.policy : 0]);
+    kv_put_number(kv, "stream words", stream.ring_words);
+    kv_put_number(kv, "max data bytes", stream.max_data);
+    kv_put_number(kv, "overwritten", stream.overwritten);
+    kv_put_number(kv, "refused", stream.refused);
+    kv_put_bool(kv, "request pending", stream.request != stream.request_done);
 }
 
-static void put_state(struct facts *facts, const struct extract_info *info)
-{
-    const char *words[] = {info->running ? "running" : "suspended",
-                           info->full ? "full" : "not_full",
-                           info->overrun ? "overrun" : "no_overrun"};
-    if (!info->running_known)
-        words[0] = "unknown";
-    facts_key(facts, "state");
-    if (facts->json)
-        extract_text_printf(facts->text, "[\"%s\",\"%s\",\"%s\"]", words[0], words[1], words[2]);
-    else
-        extract_text_printf(facts->text, "%s, %s, %s", words[0], words[1], words[2]);
-}
+// ---- info ----
 
-static void put_filter(struct facts *facts, const struct extract_ring *ring)
+static void put_state(struct kv_writer *kv, const struct extract_info *info)
 {
-    if (ring->filter_known)
-        facts_hex(facts, "filter", ring->filter);
-    else
-        facts_unknown(facts, "filter");
+    const char *running = !info->running_known ? "unknown"
+                          : info->running      ? "running"
+                                               : "suspended";
+
+    kv_put_key(kv, "state");
+    extract_text_printf(kv->text, kv->is_json ? "[\"%s\",\"%s\",\"%s\"]" : "%s, %s, %s", running,
+                        info->full ? "full" : "not_full", info->overrun ? "overrun" : "no_overrun");
 }
 
 enum extract_code extract_report_info(struct extract_text *text, const struct extract_trace *trace,
                                       const struct extract_report_options *options)
 {
+    static const char *const origins[] = {"symbol", "address", "file", "scan"};
     static const char *const orders[] = {"unknown", "little", "big"};
     const struct extract_info *info = extract_trace_info(trace);
     const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
-    struct facts facts;
+    struct kv_writer kv;
 
-    facts_open(&facts, text, options->json);
-    facts_word(&facts, "format", info->format);
-    put_place(&facts, ring, info);
-    facts_word(&facts, "byte order", orders[(unsigned)info->byte_order % 3]);
-    facts_number(&facts, "word bytes", info->word_bytes);
-    put_cores(&facts, info);
-    put_clock(&facts, ring, &info->clock);
-    put_entries(&facts, info, ring);
-    facts_number(&facts, "objects", info->objects);
-    facts_number(&facts, "registry slots", ring->registry.count);
-    facts_number(&facts, "span ticks", info->span_ticks);
-    facts_seconds(&facts, info->span_ticks, options->hz);
-    put_state(&facts, info);
-    put_filter(&facts, ring);
-    if (!strcmp(info->format, "rkh")) {
-        facts_rkh(&facts, &ring->rkh);
+    kv_open(&kv, text, options->json);
+    kv_put_string(&kv, "format", info->format);
+    kv_put_hex(&kv, "address", ring->address);
+    kv_put_string(&kv, "found by", info->log ? "log" : origins[(unsigned)ring->origin % 4]);
+    kv_put_string(&kv, "byte order", orders[(unsigned)info->byte_order % 3]);
+    kv_put_number(&kv, "word bytes", info->word_bytes);
+    put_cores(&kv, info);
+    put_clock(&kv, ring, &info->clock);
+    kv_put_number(&kv, "entries total", info->entries_total);
+    kv_put_number(&kv, "entries valid", info->entries_valid);
+    kv_put_number(&kv, "entries damaged", info->entries_damaged);
+    kv_put_number(&kv, "entries unused", info->entries_unused);
+    put_lost_events(&kv, info, ring);
+    kv_put_bool(&kv, "wrapped", info->wrapped);
+    kv_put_number(&kv, "objects", info->objects);
+    kv_put_number(&kv, "registry slots", ring->registry.count);
+    kv_put_number(&kv, "span ticks", info->span_ticks);
+    kv_put_seconds(&kv, info->span_ticks, options->hz);
+    put_state(&kv, info);
+    if (ring->filter_known)
+        kv_put_hex(&kv, "filter", ring->filter);
+    else
+        kv_put_unknown(&kv, "filter");
+    if (strcmp(info->format, "rkh") == 0) {
+        info_put_rkh(&kv, &ring->rkh);
         if (info->signals)
-            facts_signals(&facts, info->signals);
-        facts_runs(&facts, trace, options);
+            info_put_rkh_signals(&kv, info->signals);
+        info_put_rkh_runs(&kv, trace, options);
     }
-    if (!strcmp(info->format, "posix"))
-        facts_posix(&facts, extract_trace_snapshot(trace));
+    if (strcmp(info->format, "posix") == 0)
+        put_posix(&kv, extract_trace_snapshot(trace));
     if (info->log)
-        put_log(&facts, info->log);
-    facts_close(&facts);
+        put_log(&kv, info->log);
+    kv_close(&kv);
+    return text->code;
+}
+
+// ---- status ----
+
+static void put_flag(struct kv_writer *kv, const char *key, bool is_set, const char *yes,
+                     const char *no)
+{
+    kv_put_string(kv, key, is_set ? yes : no);
+}
+
+// Writes the status of the log. A log is full as soon as something did not fit into it, so a log
+// with the policy "loop" is full once it has dropped blocks.
+static void put_log_status(struct kv_writer *kv, const struct extract_log_info *log)
+{
+    bool is_full =
+        log->status.full || (log->status.policy == EXTRACT_LOG_LOOP && log->status.dropped);
+    struct extract_log_ending status = {.flushing = log->status.writing,
+                                        .log_overrun =
+                                            is_full || log->losses[EXTRACT_LOSS_LOG_FULL].gaps,
+                                        .log_full = is_full};
+
+    if (log->ended)
+        status = log->ending;
+    put_flag(kv, "flush status", status.flushing, "flushing", "not_flushing");
+    kv_put_number(kv, "flush error", status.flush_error);
+    put_flag(kv, "log overrun status", status.log_overrun, "overrun", "no_overrun");
+    put_flag(kv, "log full status", status.log_full, "full", "not_full");
+}
+
+enum extract_code extract_report_status(struct extract_text *text,
+                                        const struct extract_trace *trace,
+                                        const struct extract_report_options *options)
+{
+    const struct extract_info *info = extract_trace_info(trace);
+    struct kv_writer kv;
+
+    kv_open(&kv, text, options->json);
+    if (info->running_known)
+        put_flag(&kv, "stream status", info->running, "running", "suspended");
+    else
+        kv_put_unknown(&kv, "stream status");
+    put_flag(&kv, "stream full status", info->full, "full", "not_full");
+    put_flag(&kv, "stream overrun status", info->overrun, "overrun", "no_overrun");
+    if (info->log)
+        put_log_status(&kv, info->log);
+    kv_close(&kv);
     return text->code;
 }

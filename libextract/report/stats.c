@@ -1,147 +1,141 @@
 // SPDX-License-Identifier: MIT
-// report: the statistics. In: struct extract_stats. Out: facts and tables, or one JSON object.
+// report: the statistics of a trace. Prints totals, then one table of threads and one of events, or
+// a single JSON object. Times and loads are unknown if a trace comes from several cores.
 #include "report/internal.h"
 #include "report/text_table.h"
 
-static void optional_number(struct facts *facts, const char *key, bool known, uint64_t value)
+// ---- totals ----
+
+void stats_note_range(struct kv_writer *kv, const struct extract_stats *stats)
 {
-    if (known)
-        facts_number(facts, key, value);
-    else
-        facts_unknown(facts, key);
+    if (stats->events != stats->range_events)
+        kv_put_note(kv,
+                    "times and percentages are those of all %llu events, counts those of the "
+                    "filtered ones",
+                    (unsigned long long)stats->range_events);
 }
 
-static void put_inversions(struct facts *facts, const struct extract_stats *stats)
+static void put_inversions(struct kv_writer *kv, const struct extract_stats *stats)
 {
-    const char *format = facts->json ? "{\"deterministic\":%llu,\"undeterministic\":%llu}"
-                                     : "%llu deterministic, %llu undeterministic";
-    if (!stats->has_loads && !facts->json) {
-        facts_unknown(facts, "priority inversions");
+    if (!kv->is_json && !stats->has_loads) {
+        kv_put_unknown(kv, "priority inversions");
         return;
     }
-    facts_key(facts, "priority inversions");
-    if (!stats->has_loads)
-        format = "{\"deterministic\":null,\"undeterministic\":null}";
-    extract_text_printf(facts->text, format, (unsigned long long)stats->inversions_deterministic,
-                        (unsigned long long)stats->inversions_undeterministic);
+    kv_put_key(kv, "priority inversions");
+    if (!kv->is_json) {
+        extract_text_printf(kv->text, "%llu deterministic, %llu undeterministic",
+                            (unsigned long long)stats->inversions_deterministic,
+                            (unsigned long long)stats->inversions_undeterministic);
+        return;
+    }
+    struct kv_writer object = kv_open_object(kv->text);
+    kv_put_optional(&object, "deterministic", stats->has_loads, stats->inversions_deterministic);
+    kv_put_optional(&object, "undeterministic", stats->has_loads,
+                    stats->inversions_undeterministic);
+    kv_close_object(&object);
 }
 
-void stats_note_stretch(struct facts *facts, const struct extract_stats *stats)
-{
-    if (stats->events != stats->stretch_events)
-        facts_note(facts,
-                   "times and percentages are those of all %llu events, counts those of the "
-                   "filtered ones",
-                   (unsigned long long)stats->stretch_events);
-}
-
-static void put_ticks(struct facts *facts, const char *key, const struct extract_stats *stats,
+static void put_ticks(struct kv_writer *kv, const char *key, const struct extract_stats *stats,
                       uint64_t ticks, uint64_t hz)
 {
-    optional_number(facts, key, stats->has_loads, ticks);
+    kv_put_optional(kv, key, stats->has_loads, ticks);
     if (stats->has_loads)
-        facts_seconds(facts, ticks, hz);
+        kv_put_seconds(kv, ticks, hz);
 }
 
-static void put_totals(struct facts *facts, const struct extract_stats *stats, uint64_t hz)
+static void put_totals(struct kv_writer *kv, const struct extract_stats *stats, uint64_t hz)
 {
-    bool loads = stats->has_loads;
-    facts_number(facts, "events", stats->events);
-    optional_number(facts, "context switches", loads, stats->context_switches);
-    optional_number(facts, "preemptions", loads, stats->preemptions);
-    facts_number(facts, "time slices", stats->time_slices);
-    facts_number(facts, "suspends", stats->suspends);
-    facts_number(facts, "resumes", stats->resumes);
-    facts_number(facts, "interrupts", stats->interrupts);
-    facts_number(facts, "nested interrupts", stats->nested_interrupts);
-    put_inversions(facts, stats);
-    put_ticks(facts, "idle ticks", stats, stats->idle_ticks, hz);
-    put_ticks(facts, "interrupt ticks", stats, stats->interrupt_ticks, hz);
-    put_ticks(facts, "init ticks", stats, stats->init_ticks, hz);
-    facts_number(facts, "span ticks", stats->span_ticks);
-    facts_seconds(facts, stats->span_ticks, hz);
-    stats_note_stretch(facts, stats);
+    kv_put_number(kv, "events", stats->events);
+    kv_put_optional(kv, "context switches", stats->has_loads, stats->context_switches);
+    kv_put_optional(kv, "preemptions", stats->has_loads, stats->preemptions);
+    kv_put_number(kv, "time slices", stats->time_slices);
+    kv_put_number(kv, "suspends", stats->suspends);
+    kv_put_number(kv, "resumes", stats->resumes);
+    kv_put_number(kv, "interrupts", stats->interrupts);
+    kv_put_number(kv, "nested interrupts", stats->nested_interrupts);
+    put_inversions(kv, stats);
+    put_ticks(kv, "idle ticks", stats, stats->idle_ticks, hz);
+    put_ticks(kv, "interrupt ticks", stats, stats->interrupt_ticks, hz);
+    put_ticks(kv, "init ticks", stats, stats->init_ticks, hz);
+    kv_put_number(kv, "span ticks", stats->span_ticks);
+    kv_put_seconds(kv, stats->span_ticks, hz);
+    stats_note_range(kv, stats);
 }
 
-static void json_thread(struct extract_text *text, const struct extract_thread_stats *thread,
-                        const struct extract_stats *stats)
-{
-    const char *name = value_names_of(thread->thread);
-    bool prio = thread->priority_low != EXTRACT_NO_PRIORITY;
-    struct facts facts = {text, true, true};
+// ---- JSON ----
 
-    extract_text_putc(text, '{');
+static void put_thread_json(struct extract_text *text, const struct extract_thread_stats *thread,
+                            const struct extract_stats *stats)
+{
+    const char *name = value_name_of_object(thread->thread);
+    bool has_priority = thread->priority_low != EXTRACT_NO_PRIORITY;
+    struct kv_writer kv = kv_open_object(text);
+
     if (name)
-        facts_word(&facts, "name", name);
+        kv_put_string(&kv, "name", name);
     else
-        facts_unknown(&facts, "name");
-    facts_number(&facts, "address", thread->thread->address);
-    facts_number(&facts, "events", thread->events);
-    optional_number(&facts, "ticks", stats->has_loads, thread->ticks);
+        kv_put_unknown(&kv, "name");
+    kv_put_number(&kv, "address", thread->thread->address);
+    kv_put_number(&kv, "events", thread->events);
+    kv_put_optional(&kv, "ticks", stats->has_loads, thread->ticks);
     if (stats->has_loads) {
-        facts_key(&facts, "percent");
-        text_table_put_percent(text, thread->ticks, stats->span_ticks);
+        kv_put_key(&kv, "percent");
+        text_put_percent(text, thread->ticks, stats->span_ticks);
     } else {
-        facts_unknown(&facts, "percent");
+        kv_put_unknown(&kv, "percent");
     }
-    optional_number(&facts, "stack size", thread->stack_size != 0, thread->stack_size);
-    optional_number(&facts, "stack min free", thread->stack_known, thread->stack_free);
-    optional_number(&facts, "stack min seq", thread->stack_known, thread->stack_seq);
-    optional_number(&facts, "priority low", prio, thread->priority_low);
-    optional_number(&facts, "priority high", prio, thread->priority_high);
-    facts_number(&facts, "suspends", thread->suspends);
-    facts_number(&facts, "resumes", thread->resumes);
-    extract_text_putc(text, '}');
+    kv_put_optional(&kv, "stack size", thread->stack_size != 0, thread->stack_size);
+    kv_put_optional(&kv, "stack min free", thread->stack_known, thread->stack_free);
+    kv_put_optional(&kv, "stack min seq", thread->stack_known, thread->stack_seq);
+    kv_put_optional(&kv, "priority low", has_priority, thread->priority_low);
+    kv_put_optional(&kv, "priority high", has_priority, thread->priority_high);
+    kv_put_number(&kv, "suspends", thread->suspends);
+    kv_put_number(&kv, "resumes", thread->resumes);
+    kv_close_object(&kv);
 }
 
-static void json_service(struct extract_text *text, const struct extract_service_stats *service)
+void stats_put_services_json(struct kv_writer *kv, const struct extract_stats *stats)
 {
-    struct facts facts = {text, true, true};
-    extract_text_putc(text, '{');
-    facts_number(&facts, "id", service->id);
-    facts_word(&facts, "event", service->type->symbol);
-    if (service->named)
-        facts_word(&facts, "name", service->named->name);
-    facts_word(&facts, "class", extract_class_name(service->type->class_));
-    facts_number(&facts, "count", service->count);
-    extract_text_putc(text, '}');
-}
+    struct extract_text *text = kv->text;
 
-void stats_put_services_json(struct facts *facts, const struct extract_stats *stats)
-{
-    struct extract_text *text = facts->text;
-    facts_key(facts, "services");
+    kv_put_key(kv, "services");
+    extract_text_putc(text, '[');
     for (size_t i = 0; i < stats->service_count && !text->code; i++) {
-        extract_text_putc(text, i ? ',' : '[');
-        json_service(text, &stats->services[i]);
+        const struct extract_service_stats *service = &stats->services[i];
+        extract_text_puts(text, i ? "," : "");
+        struct kv_writer object = kv_open_object(text);
+        kv_put_number(&object, "id", service->id);
+        kv_put_string(&object, "event", service->type->symbol);
+        if (service->named)
+            kv_put_string(&object, "name", service->named->name);
+        kv_put_string(&object, "class", extract_class_name(service->type->class_));
+        kv_put_number(&object, "count", service->count);
+        kv_close_object(&object);
     }
-    extract_text_puts(text, stats->service_count ? "]" : "[]");
+    extract_text_putc(text, ']');
 }
 
 static void put_json(struct extract_text *text, const struct extract_stats *stats)
 {
-    struct facts facts;
-    facts_open(&facts, text, true);
-    put_totals(&facts, stats, 0);
-    facts_key(&facts, "threads");
+    struct kv_writer kv;
+
+    kv_open(&kv, text, true);
+    put_totals(&kv, stats, 0);
+    kv_put_key(&kv, "threads");
+    extract_text_putc(text, '[');
     for (size_t i = 0; i < stats->thread_count && !text->code; i++) {
-        extract_text_putc(text, i ? ',' : '[');
-        json_thread(text, &stats->threads[i], stats);
+        extract_text_puts(text, i ? "," : "");
+        put_thread_json(text, &stats->threads[i], stats);
     }
-    extract_text_puts(text, stats->thread_count ? "]" : "[]");
-    stats_put_services_json(&facts, stats);
-    facts_close(&facts);
+    extract_text_putc(text, ']');
+    stats_put_services_json(&kv, stats);
+    kv_close(&kv);
 }
 
-static void optional_cell(struct text_table *table, bool known, uint64_t value)
-{
-    if (known)
-        text_table_number(table, value);
-    else
-        text_table_cell(table, "-");
-}
+// ---- text ----
 
-static void priority_cell(struct text_table *table, const struct extract_thread_stats *thread)
+// Writes one priority, or the range of priorities that a thread had.
+static void put_priorities(struct text_table *table, const struct extract_thread_stats *thread)
 {
     if (thread->priority_low == EXTRACT_NO_PRIORITY)
         extract_text_putc(&table->cells, '-');
@@ -151,68 +145,60 @@ static void priority_cell(struct text_table *table, const struct extract_thread_
         extract_text_putc(&table->cells, '-');
         extract_text_dec(&table->cells, thread->priority_high);
     }
-    text_table_close_cell(table);
+    text_table_end_cell(table);
 }
 
 static void put_threads(struct extract_text *text, const struct extract_stats *stats,
                         const struct extract_report_options *options)
 {
-    static const char *const heads[] = {"thread",   "prio",       "events",   "ticks",
-                                        "percent",  "stack size", "min free", "at event",
-                                        "suspends", "resumes"};
-    enum { COLUMNS = sizeof heads / sizeof *heads };
+    static const char *const headings[] = {"thread",   "prio",       "events",   "ticks",
+                                           "percent",  "stack size", "min free", "at event",
+                                           "suspends", "resumes"};
     struct text_table table;
 
-    text_table_open(&table, COLUMNS, ~1u);
-    for (unsigned i = 0; i < COLUMNS; i++)
-        text_table_cell(&table, heads[i]);
+    text_table_open(&table, sizeof headings / sizeof *headings, ~1u);
+    text_table_put_headings(&table, headings);
     for (size_t i = 0; i < stats->thread_count && !table.cells.code; i++) {
         const struct extract_thread_stats *thread = &stats->threads[i];
-        text_table_cell(&table, thread->thread->shown);
-        priority_cell(&table, thread);
-        text_table_number(&table, thread->events);
-        optional_cell(&table, stats->has_loads, thread->ticks);
+        text_table_put_string(&table, thread->thread->shown);
+        put_priorities(&table, thread);
+        text_table_put_number(&table, thread->events);
+        text_table_put_optional(&table, stats->has_loads, thread->ticks);
         if (stats->has_loads)
-            text_table_put_percent(&table.cells, thread->ticks, stats->span_ticks);
+            text_put_percent(&table.cells, thread->ticks, stats->span_ticks);
         else
             extract_text_putc(&table.cells, '-');
-        text_table_close_cell(&table);
-        optional_cell(&table, thread->stack_size != 0, thread->stack_size);
-        optional_cell(&table, thread->stack_known, thread->stack_free);
-        optional_cell(&table, thread->stack_known, thread->stack_seq);
-        text_table_number(&table, thread->suspends);
-        text_table_number(&table, thread->resumes);
+        text_table_end_cell(&table);
+        text_table_put_optional(&table, thread->stack_size != 0, thread->stack_size);
+        text_table_put_optional(&table, thread->stack_known, thread->stack_free);
+        text_table_put_optional(&table, thread->stack_known, thread->stack_seq);
+        text_table_put_number(&table, thread->suspends);
+        text_table_put_number(&table, thread->resumes);
     }
     text_table_print(&table, text, options);
-}
-
-static void service_cell(struct text_table *table, const struct extract_service_stats *service)
-{
-    extract_text_escaped(&table->cells, service->type->name);
-    if (service->named)
-        extract_text_printf(&table->cells, " %s", service->named->shown);
-    else if (service->type->range)
-        extract_text_printf(&table->cells, " %u", service->id);
-    text_table_close_cell(table);
 }
 
 void stats_put_services(struct extract_text *text, const struct extract_stats *stats,
                         const struct extract_report_options *options)
 {
-    static const char *const heads[] = {"count", "percent", "class", "event"};
-    enum { COLUMNS = sizeof heads / sizeof *heads };
+    enum { COUNT, PERCENT };
+    static const char *const headings[] = {"count", "percent", "class", "event"};
     struct text_table table;
 
-    text_table_open(&table, COLUMNS, 3);
-    for (unsigned i = 0; i < COLUMNS; i++)
-        text_table_cell(&table, heads[i]);
+    text_table_open(&table, sizeof headings / sizeof *headings, 1u << COUNT | 1u << PERCENT);
+    text_table_put_headings(&table, headings);
     for (size_t i = 0; i < stats->service_count && !table.cells.code; i++) {
         const struct extract_service_stats *service = &stats->services[i];
-        text_table_number(&table, service->count);
-        text_table_put_percent(&table.cells, service->count, stats->stretch_events);
-        text_table_close_cell(&table);
-        text_table_cell(&table, extract_class_name(service->type->class_));
-        service_cell(&table, service);
+        text_table_put_number(&table, service->count);
+        text_put_percent(&table.cells, service->count, stats->range_events);
+        text_table_end_cell(&table);
+        text_table_put_string(&table, extract_class_name(service->type->class_));
+        extract_text_escaped(&table.cells, service->type->name);
+        if (service->named)
+            extract_text_printf(&table.cells, " %s", service->named->shown);
+        else if (service->type->range)
+            extract_text_printf(&table.cells, " %u", service->id);
+        text_table_end_cell(&table);
     }
     text_table_print(&table, text, options);
 }
@@ -220,14 +206,15 @@ void stats_put_services(struct extract_text *text, const struct extract_stats *s
 enum extract_code extract_report_stats(struct extract_text *text, const struct extract_stats *stats,
                                        const struct extract_report_options *options)
 {
-    struct facts facts;
+    struct kv_writer kv;
+
     if (options->json) {
         put_json(text, stats);
         return text->code;
     }
-    facts_open(&facts, text, false);
-    put_totals(&facts, stats, options->hz);
-    facts_close(&facts);
+    kv_open(&kv, text, false);
+    put_totals(&kv, stats, options->hz);
+    kv_close(&kv);
     if (!stats->has_loads)
         extract_text_puts(text, "Loads of several cores are not computed.\n");
     extract_text_putc(text, '\n');

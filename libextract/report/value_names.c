@@ -1,216 +1,208 @@
 // SPDX-License-Identifier: MIT
-// report: values to words. In: a field's kind and value, the trace's objects, the firmware's
-// symbols. Out: the text that says it.
+// report: value names. Finds the name of a number by the kind of its field: among the objects of
+// the trace first, then in the firmware's symbols. A value without a name is printed as a number.
+#include "report/value_names.h"
 #include "formats/format.h"
 #include "report/internal.h"
 #include <inttypes.h>
 
-enum { STRING_MAX = 64, SYMBOL_MAX = 1024 };
+enum { MAX_STRING = 64, MAX_SYMBOL = 1024 }; // bytes
 
-void value_names_init(struct value_names *naming, const struct extract_trace *trace)
+void value_names_init(struct value_names *names, const struct extract_trace *trace)
 {
-    naming->ring = &extract_trace_snapshot(trace)->ring;
-    naming->trace = trace;
-    naming->seq = UINT64_MAX;
-    naming->symbols = extract_trace_symbols(trace);
-    extract_text_init(&naming->raw, NULL, NULL);
+    names->ring = &extract_trace_snapshot(trace)->ring;
+    names->trace = trace;
+    names->seq = UINT64_MAX;
+    names->symbols = extract_trace_symbols(trace);
+    extract_text_init(&names->found, NULL, NULL);
 }
 
-void value_names_free(struct value_names *naming)
+void value_names_free(struct value_names *names)
 {
-    extract_text_free(&naming->raw);
+    extract_text_free(&names->found);
 }
 
-const char *value_names_of(const struct extract_object *object)
+const char *value_name_of_object(const struct extract_object *object)
 {
     if (object->name[0])
         return object->name;
-    return strncmp(object->shown, "0x", 2) ? object->shown : NULL;
+    return strncmp(object->shown, "0x", 2) == 0 ? NULL : object->shown;
 }
 
-// Behind a place inside of a function, where its source is.
-static void put_source(struct value_names *naming, uint64_t address)
-{
-    struct extract_place place;
-    if (!strchr(naming->raw.data, '+') ||
-        !extract_symbols_place(naming->symbols, extract_ring_address(naming->ring, address),
-                               &place))
-        return;
-    naming->raw.used--;
-    extract_text_printf(&naming->raw, " (%s:%u)", place.file, place.line);
-    extract_text_putc(&naming->raw, 0);
-}
-
-static bool put_symbol(struct value_names *naming, uint64_t address)
-{
-    char name[SYMBOL_MAX];
-    bool found =
-        naming->symbols &&
-        extract_symbols_describe(naming->symbols, extract_ring_address(naming->ring, address),
-                                 naming->ring->format->names_members, name, sizeof name);
-    if (found)
-        extract_text_put(&naming->raw, name, strlen(name) + 1);
-    if (found && !naming->raw.code)
-        put_source(naming, address);
-    return found;
-}
-
-static bool put_told(struct value_names *naming, uint64_t key)
-{
-    const struct extract_object *object = extract_trace_object_at(naming->trace, key, naming->seq);
-    const char *name = object ? value_names_of(object) : NULL;
-    if (name)
-        extract_text_put(&naming->raw, name, strlen(name) + 1);
-    return name != NULL;
-}
-
-// What is given as a key may be a number, too.
-static bool put_object(struct value_names *naming, uint64_t key)
-{
-    if (put_told(naming, key))
-        return true;
-    if (!extract_key_is_number(key))
-        return put_symbol(naming, key);
-    extract_text_dec(&naming->raw, extract_key_number(key));
-    extract_text_putc(&naming->raw, 0);
-    return true;
-}
-
-// A function that the stream or the firmware's symbols name.
-static bool put_function(struct value_names *naming, uint64_t address)
-{
-    return put_told(naming, address) || put_symbol(naming, address);
-}
-
-// A number that the stream names.
-static bool put_numbered(struct value_names *naming, enum extract_kind kind, uint64_t number)
-{
-    uint64_t key;
-    if (extract_value_key(kind, number, &key))
-        return put_told(naming, key);
-    extract_text_put(&naming->raw, "static", sizeof "static");
-    return true;
-}
-
-// The name of an event's type, or what a user event is told to be called.
-static bool put_event(struct value_names *naming, uint64_t id)
-{
-    uint32_t first = naming->ring->format->user_ids;
-    const struct extract_event_type *type =
-        id <= UINT32_MAX ? extract_trace_type(naming->trace, (uint32_t)id) : NULL;
-    bool user = type && first && type == extract_trace_type(naming->trace, first);
-    if (user && put_told(naming, extract_number_key(EXTRACT_KIND_USER_EVENT, id - first)))
-        return true;
-    if (!type || (type->range && !user))
-        return false;
-    extract_text_puts(&naming->raw, type->name);
-    if (user)
-        extract_text_printf(&naming->raw, " %" PRIu64, id - first);
-    extract_text_putc(&naming->raw, 0);
-    return true;
-}
-
-// A text that the ELF holds as a constant, cut with "..." when it is long.
-static bool put_string(struct value_names *naming, uint64_t address)
-{
-    char bytes[STRING_MAX];
-    if (!naming->symbols)
-        return false;
-    size_t got = extract_symbols_read_constant(
-        naming->symbols, extract_ring_address(naming->ring, address), bytes, sizeof bytes);
-    size_t length = strnlen(bytes, got);
-    if (!got || (length == got && got < sizeof bytes))
-        return false; // it has no end within the constant
-    extract_text_put(&naming->raw, bytes, length);
-    extract_text_put(&naming->raw, "...", length == got ? 4 : 0);
-    if (length < got)
-        extract_text_putc(&naming->raw, 0);
-    return true;
-}
-
-// The text of a mark: not what stands behind a NUL, which there should be none of.
-static bool put_text(struct value_names *naming, uint64_t number)
-{
-    bool there = extract_trace_text(naming->trace, number, &naming->raw);
-    extract_text_putc(&naming->raw, 0);
-    return there;
-}
-
-const char *value_names_wait(uint64_t value)
+const char *value_name_of_wait(uint64_t value)
 {
     if (!value)
         return "none";
     return value == UINT32_MAX || value == UINT64_MAX ? "forever" : NULL;
 }
 
-static bool put_word(struct value_names *naming, const char *word)
+// Finds the symbol at an address. For an address inside a function, adds the source line.
+static bool find_symbol(struct value_names *names, uint64_t address)
+{
+    char name[MAX_SYMBOL];
+    struct extract_place place;
+    uint64_t loaded_at = extract_ring_address(names->ring, address);
+
+    if (!names->symbols ||
+        !extract_symbols_describe(names->symbols, loaded_at, names->ring->format->names_members,
+                                  name, sizeof name))
+        return false;
+    extract_text_puts(&names->found, name);
+    if (strchr(name, '+') && extract_symbols_place(names->symbols, loaded_at, &place))
+        extract_text_printf(&names->found, " (%s:%u)", place.file, place.line);
+    extract_text_putc(&names->found, 0);
+    return true;
+}
+
+// Finds the object that the trace names at an address or number.
+static bool find_traced_object(struct value_names *names, uint64_t key)
+{
+    const struct extract_object *object = extract_trace_object_at(names->trace, key, names->seq);
+    const char *name = object ? value_name_of_object(object) : NULL;
+
+    if (name)
+        extract_text_put(&names->found, name, strlen(name) + 1);
+    return name != NULL;
+}
+
+// Finds the object of a key, which is an address or, for objects without addresses, a number.
+static bool find_object(struct value_names *names, uint64_t key)
+{
+    if (find_traced_object(names, key))
+        return true;
+    if (!extract_key_is_number(key))
+        return find_symbol(names, key);
+    extract_text_dec(&names->found, extract_key_number(key));
+    extract_text_putc(&names->found, 0);
+    return true;
+}
+
+// Finds the name that the trace gives to a numbered signal, pool or user event.
+static bool find_numbered(struct value_names *names, enum extract_kind kind, uint64_t number)
+{
+    uint64_t key;
+
+    if (extract_value_key(kind, number, &key))
+        return find_traced_object(names, key);
+    extract_text_put(&names->found, "static", sizeof "static");
+    return true;
+}
+
+// Finds the name of an event's type. A user event goes by the name that the trace gives it, or by
+// its type and number.
+static bool find_event_type(struct value_names *names, uint64_t id)
+{
+    uint32_t first = names->ring->format->user_ids;
+    const struct extract_event_type *type =
+        id <= UINT32_MAX ? extract_trace_type(names->trace, (uint32_t)id) : NULL;
+    bool is_user = type && first && type == extract_trace_type(names->trace, first);
+
+    if (is_user &&
+        find_traced_object(names, extract_number_key(EXTRACT_KIND_USER_EVENT, id - first)))
+        return true;
+    if (!type || (type->range && !is_user))
+        return false;
+    extract_text_puts(&names->found, type->name);
+    if (is_user)
+        extract_text_printf(&names->found, " %" PRIu64, id - first);
+    extract_text_putc(&names->found, 0);
+    return true;
+}
+
+// Finds a constant string in the ELF file. A string of MAX_STRING bytes or more is truncated and
+// ends with "...". A constant without a NUL is not a string.
+static bool find_string(struct value_names *names, uint64_t address)
+{
+    char bytes[MAX_STRING];
+
+    if (!names->symbols)
+        return false;
+    size_t got = extract_symbols_read_constant(
+        names->symbols, extract_ring_address(names->ring, address), bytes, sizeof bytes);
+    size_t length = strnlen(bytes, got);
+    if (!got || (length == got && got < sizeof bytes))
+        return false;
+    extract_text_put(&names->found, bytes, length);
+    extract_text_puts(&names->found, length == got ? "..." : "");
+    extract_text_putc(&names->found, 0);
+    return true;
+}
+
+// Finds the text of a marker. Anything after a NUL byte is dropped; no text should contain one.
+static bool find_marker_text(struct value_names *names, uint64_t number)
+{
+    bool is_found = extract_trace_text(names->trace, number, &names->found);
+    extract_text_putc(&names->found, 0);
+    return is_found;
+}
+
+static bool copy_word(struct value_names *names, const char *word)
 {
     if (word)
-        extract_text_put(&naming->raw, word, strlen(word) + 1);
+        extract_text_put(&names->found, word, strlen(word) + 1);
     return word != NULL;
 }
 
-const char *value_names_find(struct value_names *naming, enum extract_kind kind, uint64_t value)
+const char *value_names_find(struct value_names *names, enum extract_kind kind, uint64_t value)
 {
-    bool named;
-    naming->raw.used = 0;
+    bool is_found;
+
+    names->found.used = 0;
     switch (kind) {
     case EXTRACT_KIND_OBJECT:
-        named = value && put_object(naming, value);
+        is_found = value && find_object(names, value);
         break;
     case EXTRACT_KIND_CODE:
-        named = value && put_function(naming, value);
+        is_found = value && (find_traced_object(names, value) || find_symbol(names, value));
         break;
     case EXTRACT_KIND_STRING:
-        named = value && put_string(naming, value);
+        is_found = value && find_string(names, value);
         break;
     case EXTRACT_KIND_SIGNAL:
     case EXTRACT_KIND_POOL:
     case EXTRACT_KIND_USER_EVENT:
-        named = put_numbered(naming, kind, value);
+        is_found = find_numbered(names, kind, value);
         break;
     case EXTRACT_KIND_EVENT:
-        named = put_event(naming, value);
+        is_found = find_event_type(names, value);
         break;
     case EXTRACT_KIND_TEXT:
-        named = put_text(naming, value);
+        is_found = find_marker_text(names, value);
         break;
     case EXTRACT_KIND_WAIT:
-        named = put_word(naming, value_names_wait(value));
+        is_found = copy_word(names, value_name_of_wait(value));
         break;
     default:
-        named = put_word(naming, extract_kind_word(kind, value));
+        is_found = copy_word(names, extract_kind_word(kind, value));
         break;
     }
-    return named && !naming->raw.code ? naming->raw.data : NULL;
-}
-
-static bool is_decimal(enum extract_kind kind)
-{
-    return kind == EXTRACT_KIND_DEC || kind == EXTRACT_KIND_TICKS || kind == EXTRACT_KIND_WAIT ||
-           kind >= EXTRACT_KIND_THREAD_STATE;
+    return is_found && !names->found.code ? names->found.data : NULL;
 }
 
 static void put_number(enum extract_kind kind, uint64_t value, struct extract_text *text)
 {
+    bool is_decimal = kind == EXTRACT_KIND_DEC || kind == EXTRACT_KIND_TICKS ||
+                      kind == EXTRACT_KIND_WAIT || kind >= EXTRACT_KIND_THREAD_STATE;
+
     if (!value && (kind == EXTRACT_KIND_OBJECT || kind == EXTRACT_KIND_CODE))
         extract_text_puts(text, "none");
     else if (kind == EXTRACT_KIND_IPV4 && value <= UINT32_MAX)
         extract_text_printf(text, "%u.%u.%u.%u", (unsigned)(value >> 24),
                             (unsigned)(value >> 16 & 255), (unsigned)(value >> 8 & 255),
                             (unsigned)(value & 255));
-    else if (is_decimal(kind))
+    else if (is_decimal)
         extract_text_dec(text, value);
     else
         extract_text_hex(text, value, 1);
 }
 
-void value_names_put(struct value_names *naming, enum extract_kind kind, uint64_t value,
+void value_names_put(struct value_names *names, enum extract_kind kind, uint64_t value,
                      struct extract_text *text)
 {
-    const char *name = value_names_find(naming, kind, value);
-    if (naming->raw.code)
-        text->code = naming->raw.code;
+    const char *name = value_names_find(names, kind, value);
+
+    if (names->found.code)
+        text->code = names->found.code;
     else if (!name)
         put_number(kind, value, text);
     else if (kind == EXTRACT_KIND_STRING || kind == EXTRACT_KIND_TEXT)

@@ -1,280 +1,321 @@
 // SPDX-License-Identifier: MIT
-// analysis/rkh: the walk over a trace. In: a view. Out: struct rkh_analysis.
+// analysis/rkh: the walk over a trace, which computes the statistics of an RKH stream.
 //
-// Every event is followed, since what came before says what an event of the view means. Those of
-// the view are counted; times are those of its whole stretch.
+// Every event is followed, whether the view lets it through or not. A gap, a restart or a marker
+// that may stand for missing events is a break: what was known before it no longer holds.
 #include "analysis/rkh/analysis.h"
 #include <stdlib.h>
 
-struct rkh_sorted {
-    size_t of, at;
-};
-
-bool rkh_field(const struct extract_event *event, const char *label, uint64_t *value)
+bool rkh_get_field(const struct extract_event *event, const char *label, uint64_t *value)
 {
-    for (unsigned i = 0; i < event->fields && i < event->type->fields; i++)
-        if (event->type->field[i].label && !strcmp(event->type->field[i].label, label)) {
+    for (unsigned i = 0; i < event->fields && i < event->type->fields; i++) {
+        const char *own_label = event->type->field[i].label;
+        if (own_label && strcmp(own_label, label) == 0) {
             *value = event->field[i];
             return true;
         }
+    }
     return false;
 }
 
-struct rkh_object *rkh_object_at(struct rkh_analysis *study, uint64_t address)
+struct rkh_object *rkh_object_at(struct rkh_analysis *analysis, uint64_t address)
 {
     struct rkh_object *object =
-        rkh_table_at(&study->objects, rkh_analysis_key(study, address), NULL);
-    study->failed |= !object;
+        rkh_table_find_or_add(&analysis->objects, rkh_analysis_key(analysis, address));
+
+    analysis->failed |= !object;
     if (!object)
         return NULL;
     object->address = address;
-    object->layout = study->now.layout;
-    rkh_states_catch_up(study, object);
-    object->seq = study->now.seq;
+    object->layout = analysis->now.layout;
+    rkh_states_catch_up(analysis, object);
+    object->seq = analysis->now.seq;
     return object;
 }
 
-static void add_assertion(struct rkh_analysis *study, const struct extract_event *event)
+// Adds a failed assertion: the module and line of the source.
+static void add_assertion(struct rkh_analysis *analysis, const struct extract_event *event)
 {
     struct rkh_args args;
     struct rkh_item module, line;
+
     if (!rkh_args_of(&args, event) || !rkh_args_next(&args, &module) ||
         !rkh_args_next(&args, &line))
         return;
-    struct rkh_assertion *rows = extract_grow(study->assertions, &study->assertion_room,
-                                              study->assertion_count, sizeof *rows);
+    struct rkh_assertion *rows = extract_grow(analysis->assertions, &analysis->assertion_capacity,
+                                              analysis->assertion_count, sizeof *rows);
     if (!rows) {
-        study->failed = true;
+        analysis->failed = true;
         return;
     }
-    study->assertions = rows;
-    study->assertions[study->assertion_count++] =
-        (struct rkh_assertion){event->seq, event->ticks, line.value, study->modules.used};
-    extract_text_put(&study->modules, (const char *)module.bytes, module.length);
-    extract_text_putc(&study->modules, 0);
+    analysis->assertions = rows;
+    analysis->assertions[analysis->assertion_count++] =
+        (struct rkh_assertion){event->seq, event->ticks, line.value, analysis->modules.used};
+    extract_text_put(&analysis->modules, (const char *)module.bytes, module.length);
+    extract_text_putc(&analysis->modules, 0);
 }
 
-static void take_error(struct rkh_analysis *study, const struct extract_event *event)
+// Counts what a state machine did with an event: processed it, found no transition for it, or ran
+// into an error.
+static void add_outcome(struct rkh_analysis *analysis, const struct extract_event *event)
 {
     uint64_t address, signal;
-    struct rkh_object *object;
-    if (!study->now.counts || !rkh_field(event, "ao", &address) ||
-        !(object = rkh_object_at(study, address)))
+
+    if (!analysis->now.is_counted || !rkh_get_field(event, "ao", &address))
+        return;
+    struct rkh_object *object = rkh_object_at(analysis, address);
+    if (!object)
         return;
     object->processed += event->id == RKH_SM_EVT_PROC;
     object->not_found += event->id == RKH_SM_EVT_NFOUND;
     object->guards_false += event->id == RKH_SM_GRD_FALSE;
     object->conditions_not_found += event->id == RKH_SM_CND_NFOUND;
     object->errors += event->id >= RKH_SM_UNKN_STATE && event->id <= RKH_SM_EX_TSEG;
-    if (event->id == RKH_SM_EVT_NFOUND && rkh_field(event, "sig", &signal)) {
-        struct rkh_signal *row = rkh_signal_at(study, object, signal);
+    if (event->id == RKH_SM_EVT_NFOUND && rkh_get_field(event, "sig", &signal)) {
+        struct rkh_signal *row = rkh_signal_at(analysis, object, signal);
         if (row)
             row->not_found++;
     }
 }
 
-// What is known of the target's objects does not hold beyond a gap, and less beyond a new start.
-static void take_break(struct rkh_analysis *study, bool restarted)
+// Forgets what was known about the target's objects before a gap or restart.
+static void add_break(struct rkh_analysis *analysis, bool restarted)
 {
-    study->flowing = false;
-    study->broken = true;
-    study->fired.timer = 0;
-    rkh_states_break(study, restarted);
+    analysis->time_continues = false;
+    analysis->is_after_break = true;
+    analysis->timeout.timer = 0;
+    rkh_states_add_break(analysis, restarted);
 }
 
-static void take_framework(struct rkh_analysis *study, const struct extract_event *event)
+static void add_framework_event(struct rkh_analysis *analysis, const struct extract_event *event)
 {
+    bool is_counted = analysis->now.is_counted;
+
     if (event->id == RKH_FWK_TCFG) {
-        study->restarts += study->now.counts && study->events > 1;
-        take_break(study, true);
-    } else if (event->id == RKH_FWK_ASSERT && study->now.counts) {
-        add_assertion(study, event);
+        analysis->restarts += is_counted && analysis->events > 1;
+        add_break(analysis, true);
+    } else if (event->id == RKH_FWK_ASSERT && is_counted) {
+        add_assertion(analysis, event);
     } else if (event->id == RKH_FWK_SYNC_EVT) {
-        study->synchronous += study->now.counts;
+        analysis->synchronous += is_counted;
     } else {
-        rkh_stores_take(study, event);
+        rkh_storage_add_event(analysis, event);
     }
 }
 
-static void take_event(struct rkh_analysis *study, const struct extract_event *event)
+// Moves the walk to an event: its time, run and layout. Time since the previous event counts if
+// both are in the view's range and nothing is missing between them.
+static void move_to_event(struct rkh_analysis *analysis, const struct extract_event *event)
 {
-    struct rkh_moment *now = &study->now;
-    if (event->flags & EXTRACT_FLAG_GAP && !study->broken) {
-        study->losses += now->counts;
-        take_break(study, false);
+    const struct extract_rkh_layout *layout = rkh_layout_at(analysis->ring, event);
+    struct rkh_moment *now = &analysis->now;
+
+    if (event->flags & EXTRACT_FLAG_GAP && !analysis->is_after_break) {
+        analysis->losses += now->is_counted;
+        add_break(analysis, false);
     }
-    if (study->broken && study->break_count)
-        study->breaks[study->break_count - 1].resumed = event->ticks;
-    study->broken = study->lacking = false;
+    if (analysis->is_after_break && analysis->break_count)
+        analysis->breaks[analysis->break_count - 1].resumed_at = event->ticks;
+    analysis->is_after_break = analysis->is_loss_counted = false;
     now->seq = event->seq;
-    now->layout = (uint64_t)(rkh_layout_at(study->ring, event) - study->ring->rkh.layout);
-    now->has_stamps = study->timed && rkh_layout_at(study->ring, event)->value[EXTRACT_RKH_TS];
-    study->untimed |= now->in_stretch && !now->has_stamps;
-    if (study->flowing && event->ticks > now->ticks) {
+    now->layout = (uint64_t)(layout - analysis->ring->rkh.layout);
+    now->has_stamps = analysis->has_times && layout->value[EXTRACT_RKH_TS];
+    analysis->has_untimed_runs |= now->is_in_range && !now->has_stamps;
+    if (analysis->time_continues && event->ticks > now->ticks) {
         now->span += event->ticks - now->ticks;
-        study->spans[now->layout] += event->ticks - now->ticks;
+        analysis->spans[now->layout] += event->ticks - now->ticks;
     }
     now->ticks = event->ticks;
-    study->events += now->counts;
-    if (now->in_stretch && !study->stretch_events++)
-        study->first = event->ticks;
+    analysis->events += now->is_counted;
+    if (now->is_in_range && !analysis->range_events++)
+        analysis->first_ticks = event->ticks;
+}
+
+static void add_event(struct rkh_analysis *analysis, const struct extract_event *event)
+{
+    move_to_event(analysis, event);
     if (event->id >= RKH_SM_EVT_PROC && event->id <= RKH_SM_EX_TSEG)
-        take_error(study, event);
+        add_outcome(analysis, event);
     else if (event->id >= RKH_SM_INIT && event->id <= RKH_SM_DCH)
-        rkh_states_take(study, event);
+        rkh_states_add_event(analysis, event);
     else if (event->id < RKH_SMA_ACT)
-        rkh_stores_take(study, event);
+        rkh_storage_add_event(analysis, event);
     else if (event->id >= RKH_FWK_EPREG && event->id < RKH_USER)
-        take_framework(study, event);
-    rkh_messages_take(study, event);
-    study->flowing = study->now.in_stretch;
+        add_framework_event(analysis, event);
+    rkh_messages_add_event(analysis, event);
+    analysis->time_continues = analysis->now.is_in_range;
 }
 
-static void take_mark(struct rkh_analysis *study, const struct extract_event *mark)
+// Handles a marker. Several markers in a row, one for each reason, are one loss.
+static void add_marker(struct rkh_analysis *analysis, const struct extract_event *marker)
 {
-    bool loss = study->now.counts && extract_id_is_loss(mark->id) && !study->lacking;
-    if (!rkh_posts_may_be_missing(mark))
+    bool is_loss =
+        analysis->now.is_counted && extract_id_is_loss(marker->id) && !analysis->is_loss_counted;
+
+    if (!rkh_posts_may_be_missing(marker))
         return;
-    study->losses += loss;
-    study->lacking |= loss;
-    take_break(study, mark->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET);
-    rkh_messages_take(study, mark);
+    analysis->losses += is_loss;
+    analysis->is_loss_counted |= is_loss;
+    add_break(analysis, marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET);
+    rkh_messages_add_event(analysis, marker);
 }
 
-static bool take_events(void *context, const struct extract_event *events, const uint8_t *standing,
-                        size_t count)
+static bool add_events(void *context, const struct extract_event *events, const uint8_t *standing,
+                       size_t count)
 {
-    struct rkh_analysis *study = context;
-    for (size_t i = 0; i < count && !study->failed; i++) {
-        study->now.counts = standing[i] == EXTRACT_LET_THROUGH;
-        study->now.in_stretch = standing[i] != EXTRACT_OUTSIDE;
+    struct rkh_analysis *analysis = context;
+    for (size_t i = 0; i < count && !analysis->failed; i++) {
+        analysis->now.is_counted = standing[i] == EXTRACT_LET_THROUGH;
+        analysis->now.is_in_range = standing[i] != EXTRACT_OUTSIDE;
         if (extract_event_is_mark(&events[i]))
-            take_mark(study, &events[i]);
+            add_marker(analysis, &events[i]);
         else
-            take_event(study, &events[i]);
+            add_event(analysis, &events[i]);
     }
-    return !study->failed;
+    return !analysis->failed;
 }
 
-static int by_object(const void *a, const void *b)
+// ---- the end of the walk ----
+
+// Where a row is, and the object it belongs to.
+struct row_order {
+    size_t object_index, row;
+};
+
+static int compare_order(const void *a, const void *b)
 {
-    const struct rkh_sorted *x = a, *y = b;
-    if (x->of != y->of)
-        return x->of < y->of ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+    const struct row_order *x = a, *y = b;
+
+    if (x->object_index != y->object_index)
+        return x->object_index < y->object_index ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
 }
 
-// Puts rows, each of which begins with the index of its object, in the order of objects.
-static bool sort_rows(char *rows, size_t row_bytes, size_t count)
+// Sorts rows by object. Rows of one object keep their order, which qsort alone does not guarantee.
+// Each row must start with the index of its object. Returns false if memory is short.
+static bool sort_rows(void *rows, size_t row_bytes, size_t count)
 {
-    struct rkh_sorted *order = malloc((count + 1) * sizeof *order);
+    struct row_order *order = malloc((count + 1) * sizeof *order);
     char *copy = malloc(count * row_bytes + 1);
-    for (size_t i = 0; order && copy && i < count; i++) {
-        order[i].at = i;
-        memcpy(&order[i].of, rows + i * row_bytes, sizeof order[i].of);
-    }
-    if (order && copy && count) {
-        qsort(order, count, sizeof *order, by_object);
+    bool is_allocated = order && copy;
+
+    if (is_allocated && count) {
         memcpy(copy, rows, count * row_bytes);
+        for (size_t i = 0; i < count; i++) {
+            order[i].row = i;
+            memcpy(&order[i].object_index, copy + i * row_bytes, sizeof order[i].object_index);
+        }
+        qsort(order, count, sizeof *order, compare_order);
         for (size_t i = 0; i < count; i++)
-            memcpy(rows + i * row_bytes, copy + order[i].at * row_bytes, row_bytes);
+            memcpy((char *)rows + i * row_bytes, copy + order[i].row * row_bytes, row_bytes);
     }
-    bool done = order && copy;
     free(order);
     free(copy);
-    return done;
+    return is_allocated;
 }
 
-// Leaves the turns of the stretch, in front of them the state that an object is in when it begins.
-static void keep_turns(struct rkh_analysis *study)
+// Removes from the timeline what is outside the view's range, except the state that each object is
+// in when the range begins.
+static void trim_timeline(struct rkh_analysis *analysis)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < study->turn_count; i++) {
-        struct rkh_turn turn = study->turns[i];
-        const struct rkh_turn *next = &study->turns[i + 1];
-        bool last = i + 1 == study->turn_count || next->of != turn.of;
-        bool holds = study->stretch_events && turn.known && turn.ticks <= study->first &&
-                     (last || next->ticks > study->first);
-        if (turn.in_stretch || holds)
-            study->turns[kept++] = turn;
+
+    for (size_t i = 0; i < analysis->timeline_count; i++) {
+        const struct rkh_timeline_entry entry = analysis->timeline[i];
+        const struct rkh_timeline_entry *next = &analysis->timeline[i + 1];
+        bool is_last =
+            i + 1 == analysis->timeline_count || next->object_index != entry.object_index;
+        bool is_initial = analysis->range_events && entry.is_known &&
+                          entry.ticks <= analysis->first_ticks &&
+                          (is_last || next->ticks > analysis->first_ticks);
+        if (entry.is_in_range || is_initial)
+            analysis->timeline[kept++] = entry;
     }
-    study->turn_count = kept;
+    analysis->timeline_count = kept;
 }
 
-static bool finish(struct rkh_analysis *study)
+static bool finish_analysis(struct rkh_analysis *analysis)
 {
-    rkh_states_end(study);
-    rkh_messages_end(study);
-    if (study->failed || study->modules.code ||
-        !sort_rows(study->signals.rows, study->signals.row_bytes, study->signals.count) ||
-        !sort_rows(study->states.rows, study->states.row_bytes, study->states.count) ||
-        !sort_rows((char *)study->turns, sizeof *study->turns, study->turn_count))
+    struct rkh_table *signals = &analysis->signals, *states = &analysis->states;
+
+    rkh_states_end(analysis);
+    rkh_messages_end(analysis);
+    if (analysis->failed || analysis->modules.code ||
+        !sort_rows(signals->rows, signals->row_bytes, signals->count) ||
+        !sort_rows(states->rows, states->row_bytes, states->count) ||
+        !sort_rows(analysis->timeline, sizeof *analysis->timeline, analysis->timeline_count))
         return false;
-    keep_turns(study);
+    trim_timeline(analysis);
     return true;
 }
 
-static bool prepare(struct rkh_analysis *study)
+// ---- opening and closing ----
+
+static bool init_tables(struct rkh_analysis *analysis)
 {
-    extract_text_init(&study->modules, NULL, NULL);
-    bool fits = rkh_table_init(&study->objects, sizeof(struct rkh_object));
-    fits &= rkh_table_init(&study->signals, sizeof(struct rkh_signal));
-    fits &= rkh_table_init(&study->states, sizeof(struct rkh_state));
-    fits &= rkh_table_init(&study->queues, sizeof(struct rkh_queue));
-    fits &= rkh_table_init(&study->pools, sizeof(struct rkh_pool));
-    fits &= rkh_table_init(&study->event_pools, sizeof(struct rkh_event_pool));
-    fits &= rkh_table_init(&study->timers, sizeof(struct rkh_timer));
-    return rkh_post_queues_init(&study->model) && fits;
+    extract_text_init(&analysis->modules, NULL, NULL);
+    bool is_allocated = rkh_table_init(&analysis->objects, sizeof(struct rkh_object));
+    is_allocated &= rkh_table_init(&analysis->signals, sizeof(struct rkh_signal));
+    is_allocated &= rkh_table_init(&analysis->states, sizeof(struct rkh_state));
+    is_allocated &= rkh_table_init(&analysis->queues, sizeof(struct rkh_queue));
+    is_allocated &= rkh_table_init(&analysis->pools, sizeof(struct rkh_pool));
+    is_allocated &= rkh_table_init(&analysis->event_pools, sizeof(struct rkh_event_pool));
+    is_allocated &= rkh_table_init(&analysis->timers, sizeof(struct rkh_timer));
+    is_allocated &= rkh_post_queues_init(&analysis->post_queues);
+    return is_allocated;
 }
 
-// What the runs of the stream have: some may have stamps, and others not.
-static void read_layouts(struct rkh_analysis *study, const struct extract_trace *trace)
+// Reads from the layouts of all runs which of them have timestamps and senders.
+static void read_layouts(struct rkh_analysis *analysis, const struct extract_trace *trace)
 {
     uint64_t hz = 0;
-    study->ring = &extract_trace_snapshot(trace)->ring;
-    for (unsigned i = 0; i < study->ring->rkh.layouts; i++) {
-        const struct extract_rkh_layout *layout = &study->ring->rkh.layout[i];
-        study->senders |= layout->value[EXTRACT_RKH_SNDR];
+
+    analysis->ring = &extract_trace_snapshot(trace)->ring;
+    for (unsigned i = 0; i < analysis->ring->rkh.layouts; i++) {
+        const struct extract_rkh_layout *layout = &analysis->ring->rkh.layout[i];
+        analysis->names_senders |= layout->value[EXTRACT_RKH_SNDR];
         if (!layout->value[EXTRACT_RKH_TS])
             continue;
-        study->mixed |= study->timed && rkh_layout_hz(layout) != hz;
-        study->timed = true;
+        analysis->has_mixed_rates |= analysis->has_times && rkh_layout_hz(layout) != hz;
+        analysis->has_times = true;
         hz = rkh_layout_hz(layout);
     }
-    study->timed &= extract_trace_info(trace)->clock.direction != EXTRACT_CLOCK_NONE;
+    analysis->has_times &= extract_trace_info(trace)->clock.direction != EXTRACT_CLOCK_NONE;
 }
 
-enum extract_code rkh_analysis_new(struct rkh_analysis **study, const struct extract_view *view,
+enum extract_code rkh_analysis_new(struct rkh_analysis **opened, const struct extract_view *view,
                                    const struct extract_trace *trace, struct extract_error *error)
 {
-    struct rkh_analysis *s = *study = calloc(1, sizeof *s);
-    if (s && prepare(s)) {
-        struct extract_sink sink = {.all = take_events, .context = s};
-        read_layouts(s, trace);
+    struct rkh_analysis *analysis = calloc(1, sizeof *analysis);
+
+    *opened = analysis;
+    if (analysis && init_tables(analysis)) {
+        struct extract_sink sink = {.all = add_events, .context = analysis};
+        read_layouts(analysis, trace);
         extract_view_run(view, &sink);
-        if (finish(s))
+        if (finish_analysis(analysis))
             return EXTRACT_OK;
     }
-    rkh_analysis_free(s);
-    *study = NULL;
+    rkh_analysis_free(analysis);
+    *opened = NULL;
     return extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory");
 }
 
-void rkh_analysis_free(struct rkh_analysis *study)
+void rkh_analysis_free(struct rkh_analysis *analysis)
 {
-    if (!study)
+    if (!analysis)
         return;
-    struct rkh_table *tables[] = {&study->objects, &study->signals, &study->states,
-                                  &study->queues,  &study->pools,   &study->event_pools,
-                                  &study->timers};
+    struct rkh_table *tables[] = {&analysis->objects, &analysis->signals, &analysis->states,
+                                  &analysis->queues,  &analysis->pools,   &analysis->event_pools,
+                                  &analysis->timers};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         rkh_table_free(tables[i]);
-    rkh_post_queues_free(&study->model);
-    extract_text_free(&study->modules);
-    free(study->turns);
-    free(study->breaks);
-    free(study->assertions);
-    free(study->latencies.samples);
-    free(study->timeouts.samples);
-    free(study);
+    rkh_post_queues_free(&analysis->post_queues);
+    extract_text_free(&analysis->modules);
+    free(analysis->timeline);
+    free(analysis->breaks);
+    free(analysis->assertions);
+    free(analysis->latencies.samples);
+    free(analysis->timeouts.samples);
+    free(analysis);
 }

@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: MIT
-// analysis/rkh: what an RKH stream tells of active objects, queues, pools, timers and states.
+// analysis/rkh: the statistics of an RKH stream: active objects, signals, states, queues, pools,
+// timers and assertions.
 //
-// In: the events of a view. Out: struct rkh_analysis, which reports print.
+// One walk over all events of a trace computes them (analysis.c), with the help of states.c,
+// messages.c and queues_and_pools.c. Each of these keeps rows in tables, which reports then print.
+// All events are followed, since earlier events give later ones their meaning; only those that the
+// view lets through are counted. Times cover the view's range.
+//
+// Addresses are meaningful only together with the firmware. So rows of runs with different layouts
+// are kept apart, and every row has the sequence number of its last event, by which its names are
+// found.
+//
 // Source: docs/formats/rkh-text.md, "What events mean".
-#ifndef EXTRACT_ANALYSIS_RKH_STUDY_H
-#define EXTRACT_ANALYSIS_RKH_STUDY_H
+#ifndef EXTRACT_ANALYSIS_RKH_ANALYSIS_H
+#define EXTRACT_ANALYSIS_RKH_ANALYSIS_H
 
 #include "analysis/rkh/posts.h"
 #include "analysis/rkh/table.h"
 #include <extract/report.h>
 
-// Ids of events that say something beyond their names.
+// Ids of the events that the analysis reads.
 enum rkh_event {
     RKH_MP_INIT = 0,
     RKH_MP_GET,
@@ -53,85 +62,88 @@ enum rkh_event {
     RKH_FWK_SYNC_EVT = 170
 };
 
-// Times that lie between two kinds of events, in ticks. Percentiles by nearest rank.
+// A distribution of times, in ticks. Percentiles are by nearest rank.
 struct rkh_spread {
     uint64_t count, sum, min, max;
     uint64_t percentile[3]; // 50, 90, 99
 };
 
-// The smallest and the largest value that was seen.
+// The smallest and the largest value that an event reported.
 struct rkh_range {
     uint64_t low, high;
-    bool known;
+    bool is_known; // at least one event reported a value
 };
 
-// Where a walk is: the time of the trace, and of that what belongs to the view's stretch so far.
+// A position of the walk.
 struct rkh_moment {
-    uint64_t ticks, span;
-    bool in_stretch; // the event lies in the stretch
-    bool counts;     // and the view lets it through
-    bool has_stamps; // its run has stamps
-    uint64_t seq;    // of the event
-    uint64_t layout; // of its run: runs that differ in it are of different firmware
+    uint64_t ticks;   // time of the trace
+    uint64_t span;    // time so far that belongs to the view's range
+    bool is_in_range; // the event is in the view's range
+    bool is_counted;  // in addition, the view's filter lets it through
+    bool has_stamps;  // the event's run has timestamps
+    uint64_t seq;     // of the event
+    uint64_t layout;  // index of the layout of the event's run; other layouts are other firmware
 };
 
-// Where nothing that was known before holds any more.
+// A gap or restart, after which nothing that held before is known to hold.
 struct rkh_break {
     struct rkh_moment at;
-    uint64_t resumed; // ticks of the event behind it
-    bool restarted;   // the target begins again
+    uint64_t resumed_at; // ticks of the first event after it
+    bool restarted;      // the target restarted
 };
 
-// Rows have the `seq` of their last event, since names are those of its run.
-
+// An active object. It is in the state `state` since `state_since`. A new state is `entered_state`
+// until a further event confirms it: some targets do not record when a state is reached.
 struct rkh_object {
     uint64_t address, seq, layout;
-    uint64_t queue_size;          // 0: not known
-    struct rkh_range queued, low; // elements; the queue's own low-water mark
+    uint64_t queue_size;          // elements; 0: unknown
+    struct rkh_range queued, low; // elements in the queue; the queue's own low-water mark
     uint64_t fifo, lifo, gets, uncertain, recalled, processed;
     uint64_t state_changes, not_found, guards_false, conditions_not_found, errors;
-    uint64_t state_ticks; // in all states
-    // On the way: the state that holds since `since` of the view's time, and the one that was
-    // entered after it.
-    uint64_t state, since, entered;
-    struct rkh_moment entered_at;
-    size_t breaks;    // that were looked at for it
-    bool state_known; // false: it was one that the next event may tell
-    bool stateless;   // it has not begun yet, or not any more
+    uint64_t state_ticks; // time in all states together
+    // Private to states.c:
+    uint64_t state;
+    uint64_t state_since;         // in `span` of struct rkh_moment
+    uint64_t entered_state;       // 0: none
+    struct rkh_moment entered_at; // of entered_state
+    size_t breaks_seen;           // number of breaks that were applied to this object
+    bool state_known;
+    bool has_no_state; // it has not started yet, or was terminated
 };
 
 struct rkh_signal {
-    size_t of; // index of its object
+    size_t object_index; // must be the first member, for the order of rows
     uint64_t object, signal, seq;
     uint64_t posts, gets, uncertain, recalled, not_found;
     struct rkh_spread latency; // from post to get
 };
 
 struct rkh_state {
-    size_t of; // index of its object
+    size_t object_index; // must be the first member, for the order of rows
     uint64_t object, state, seq;
     uint64_t ticks, entries;
 };
 
 struct rkh_queue {
     uint64_t address, seq;
-    uint64_t object; // 0: of no active object
-    uint64_t size;   // 0: not known
+    uint64_t object; // active object that owns the queue; 0: none
+    uint64_t size;   // elements; 0: unknown
     struct rkh_range queued, low;
     uint64_t fifo, lifo, gets, full, empty, deferred;
 };
 
 struct rkh_pool {
     uint64_t address, seq;
-    uint64_t blocks, block_size; // 0: not known
+    uint64_t blocks, block_size; // 0: unknown
     struct rkh_range free, low;
-    uint64_t gets, puts, exhausted; // takes of the last block
+    uint64_t gets, puts;
+    uint64_t exhausted; // gets of the last block
 };
 
 struct rkh_event_pool {
-    uint64_t index; // from 0 on
+    uint64_t index; // from 0
     uint64_t seq;
-    uint64_t blocks, event_size;
+    uint64_t blocks, event_size; // 0: unknown
     struct rkh_range used, low;
     uint64_t allocations, collections, dropped, exhausted;
 };
@@ -144,16 +156,17 @@ struct rkh_timer {
     struct rkh_spread latency; // from timeout to get
 };
 
-// A state that began; `known` is false where none is known.
-struct rkh_turn {
-    size_t of; // index of its object
+// The state of an active object from a time on, until the object's next entry.
+struct rkh_timeline_entry {
+    size_t object_index; // must be the first member, for the order of rows
     uint64_t state, ticks;
-    bool known, in_stretch; // it lies in the view's stretch
+    bool is_known;    // false: the state is unknown from here on
+    bool is_in_range; // it began in the view's range
 };
 
 struct rkh_assertion {
     uint64_t seq, ticks, line;
-    size_t module; // where it begins in `modules`
+    size_t module; // offset of the module's name in `modules`
 };
 
 struct rkh_sample {
@@ -163,95 +176,96 @@ struct rkh_sample {
 
 struct rkh_samples {
     struct rkh_sample *samples;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct rkh_analysis {
     uint64_t events, losses, restarts;
-    uint64_t stretch_events; // let through or left out
-    uint64_t first;          // ticks of the first of these, where there is one
+    uint64_t range_events; // events in the view's range, whether they are counted or not
+    uint64_t first_ticks;  // time of the first of these
     uint64_t posts, gets, uncertain, state_changes, synchronous;
-    bool timed;   // stamps tell times, at least in one run
-    bool untimed; // runs without stamps are among those of the view, whose times are not known
-    bool mixed;   // the stamps of its runs have different rates
-    bool senders; // posts name who sent them, at least in one run
-    // Signals, states and turns in the order of their objects.
+    bool has_times;        // at least one run has timestamps that give times
+    bool has_untimed_runs; // the view's range includes a run without timestamps
+    bool has_mixed_rates;  // the clock rates of the runs differ
+    bool names_senders;    // posts name their sender in at least one run
+    // Signals, states and the timeline are in the order of their objects.
     struct rkh_table objects, signals, states, queues, pools, event_pools, timers;
-    struct rkh_turn *turns;
-    size_t turn_count, turn_room;
+    struct rkh_timeline_entry *timeline;
+    size_t timeline_count, timeline_capacity;
     struct rkh_assertion *assertions;
-    size_t assertion_count, assertion_room;
-    struct extract_text modules; // NUL-ended
-    // On the way:
-    struct rkh_post_queues model;
+    size_t assertion_count, assertion_capacity;
+    struct extract_text modules; // NUL-terminated names
+    // State of the walk:
+    struct rkh_post_queues post_queues;
     struct rkh_samples latencies, timeouts;
     const struct extract_ring *ring;
-    uint64_t spans[EXTRACT_RKH_LAYOUTS]; // of `now.span`, what belongs to the runs of a layout
+    uint64_t spans[EXTRACT_RKH_LAYOUTS]; // the part of now.span that belongs to each layout
     struct rkh_moment now;
     struct rkh_break *breaks;
-    size_t break_count, break_room;
-    bool broken;  // nothing came since the last break
-    bool lacking; // nor since a loss that is counted
-    bool flowing; // time goes on to the event at hand from the one in front, in the stretch
+    size_t break_count, break_capacity;
+    bool is_after_break;  // no event came since the last break
+    bool is_loss_counted; // no event came since the last loss that was counted
+    bool time_continues;  // the time since the previous event belongs to the view's range
     struct {
-        uint32_t timer; // row + 1; 0: no timeout waits for its post
+        uint32_t timer; // index of its row + 1; 0: no timeout waits for its post
         uint64_t object, signal, ticks;
-    } fired;
+    } timeout;
     bool failed; // out of memory
 };
 
-// Errors: NOMEM.
-enum extract_code rkh_analysis_new(struct rkh_analysis **study, const struct extract_view *view,
+// Analyzes a view of an RKH trace. *opened is NULL on failure. Errors: NOMEM.
+enum extract_code rkh_analysis_new(struct rkh_analysis **opened, const struct extract_view *view,
                                    const struct extract_trace *trace, struct extract_error *error);
-void rkh_analysis_free(struct rkh_analysis *study);
+void rkh_analysis_free(struct rkh_analysis *analysis);
 
-// A field of an event by its label. False: the event has none.
-bool rkh_field(const struct extract_event *event, const char *label, uint64_t *value);
+// Reads a field of an event by its label. Returns false, and leaves *value, if there is none.
+bool rkh_get_field(const struct extract_event *event, const char *label, uint64_t *value);
 
-static inline void rkh_range_note(struct rkh_range *range, uint64_t value)
+static inline void rkh_range_add(struct rkh_range *range, uint64_t value)
 {
-    range->low = !range->known || value < range->low ? value : range->low;
-    range->high = !range->known || value > range->high ? value : range->high;
-    range->known = true;
+    range->low = !range->is_known || value < range->low ? value : range->low;
+    range->high = !range->is_known || value > range->high ? value : range->high;
+    range->is_known = true;
 }
 
-// The key of an address or a number in the run of the event at hand.
-static inline uint64_t rkh_analysis_key(const struct rkh_analysis *study, uint64_t number)
+// Returns the key of an address or number in the current run. Frames have at most 32-bit numbers.
+static inline uint64_t rkh_analysis_key(const struct rkh_analysis *analysis, uint64_t number)
 {
-    return study->now.layout << 32 | (uint32_t)number; // the wire has 32 bits at most
+    return analysis->now.layout << 32 | (uint32_t)number;
 }
 
-// The time in which an active object may have been: that of the runs that have its layout.
-static inline uint64_t rkh_object_span(const struct rkh_analysis *study,
+// Returns the time during which an active object may have existed: that of the runs with its
+// layout.
+static inline uint64_t rkh_object_span(const struct rkh_analysis *analysis,
                                        const struct rkh_object *object)
 {
-    return study->spans[object->layout];
+    return analysis->spans[object->layout];
 }
 
-static inline bool rkh_object_is_timed(const struct rkh_analysis *study,
+static inline bool rkh_object_is_timed(const struct rkh_analysis *analysis,
                                        const struct rkh_object *object)
 {
-    return study->timed && study->ring->rkh.layout[object->layout].value[EXTRACT_RKH_TS];
+    return analysis->has_times && analysis->ring->rkh.layout[object->layout].value[EXTRACT_RKH_TS];
 }
 
-// The row of an active object, of an event for one; NULL: out of memory.
-struct rkh_object *rkh_object_at(struct rkh_analysis *study, uint64_t address);
-struct rkh_signal *rkh_signal_at(struct rkh_analysis *study, const struct rkh_object *object,
+// Return the row of an active object or of its signal, which is made at the first use. NULL: out of
+// memory, and analysis->failed is set.
+struct rkh_object *rkh_object_at(struct rkh_analysis *analysis, uint64_t address);
+struct rkh_signal *rkh_signal_at(struct rkh_analysis *analysis, const struct rkh_object *object,
                                  uint64_t signal);
 
-// states.c: what an event says of the state that an active object is in.
-void rkh_states_take(struct rkh_analysis *study, const struct extract_event *event);
-// No state is known to hold beyond here.
-void rkh_states_break(struct rkh_analysis *study, bool restarted);
-// What the breaks since the last look mean for an active object.
-void rkh_states_catch_up(struct rkh_analysis *study, struct rkh_object *object);
-void rkh_states_end(struct rkh_analysis *study);
+// states.c: follows the states of active objects.
+void rkh_states_add_event(struct rkh_analysis *analysis, const struct extract_event *event);
+void rkh_states_add_break(struct rkh_analysis *analysis, bool restarted);
+// Applies the breaks since the object's last event to it.
+void rkh_states_catch_up(struct rkh_analysis *analysis, struct rkh_object *object);
+void rkh_states_end(struct rkh_analysis *analysis);
 
-// messages.c: posts and gets, deferred and recalled; timers.
-void rkh_messages_take(struct rkh_analysis *study, const struct extract_event *event);
-void rkh_messages_end(struct rkh_analysis *study);
+// messages.c: posts and gets, deferred and recalled events, timers. Sees every event.
+void rkh_messages_add_event(struct rkh_analysis *analysis, const struct extract_event *event);
+void rkh_messages_end(struct rkh_analysis *analysis);
 
-// stores.c: queues and pools.
-void rkh_stores_take(struct rkh_analysis *study, const struct extract_event *event);
+// queues_and_pools.c: queues, memory pools and event pools.
+void rkh_storage_add_event(struct rkh_analysis *analysis, const struct extract_event *event);
 
 #endif

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-// analysis/rkh: which post a get belongs to. In: posts and gets of active objects. Out: how long an
-// event lay in its queue, and the number of its post.
-//
-// Records of 3.x say how long the queue is, so that the model finds its way back after a loss.
+// analysis/rkh: matches gets with posts, by a model of the queue of every active object.
 #include "analysis/rkh/posts.h"
 #include <stdlib.h>
 
@@ -10,13 +7,14 @@ enum {
     SMA_GET = 66,
     SMA_FIFO = 67,
     SMA_LIFO = 68,
-    MAX_QUEUE = 1024 // events of a queue, of which the newest are kept
+    MAX_LENGTH = 1024 // events in the model of a queue; of a longer queue, the newest
 };
 
-// What a record says of a queue.
+// What a frame says about a queue.
 struct step {
-    uint64_t object, signal, length;
-    bool length_known;
+    uint64_t object, signal;
+    uint64_t length; // of the queue, after a post or a get
+    bool has_length;
 };
 
 bool rkh_post_queues_init(struct rkh_post_queues *queues)
@@ -33,151 +31,162 @@ void rkh_post_queues_free(struct rkh_post_queues *queues)
     extract_map_free(&queues->by_object);
 }
 
-static struct rkh_post_queue *find(struct rkh_post_queues *queues, uint64_t object)
+// Returns the queue of an active object, which is made at the first use; NULL: out of memory.
+static struct rkh_post_queue *find_queue(struct rkh_post_queues *queues, uint64_t object)
 {
-    uint32_t *place = extract_map_at(&queues->by_object, object);
-    if (!place)
+    uint32_t *index = extract_map_at(&queues->by_object, object);
+
+    if (!index)
         return NULL;
-    if (*place)
-        return &queues->queues[*place - 1];
-    if ((queues->count & (queues->count - 1)) == 0) {
-        size_t room = queues->count ? queues->count * 2 : 1;
-        struct rkh_post_queue *more = realloc(queues->queues, room * sizeof *more);
-        if (!more)
+    if (*index)
+        return &queues->queues[*index - 1];
+    if ((queues->count & (queues->count - 1)) == 0) { // full: the capacity is a power of two
+        size_t capacity = queues->count ? queues->count * 2 : 1;
+        struct rkh_post_queue *larger = realloc(queues->queues, capacity * sizeof *larger);
+        if (!larger)
             return NULL;
-        queues->queues = more;
+        queues->queues = larger;
     }
-    queues->queues[queues->count] = (struct rkh_post_queue){.count = 0};
-    *place = (uint32_t)++queues->count;
+    queues->queues[queues->count] = (struct rkh_post_queue){.length = 0};
+    *index = (uint32_t)++queues->count;
     return &queues->queues[queues->count - 1];
 }
 
-static void drop_oldest(struct rkh_post_queue *queue, uint32_t count)
+// ---- the model of one queue ----
+
+// Removes the first `count` events, which may be part of a row of unseen posts.
+static void drop_first(struct rkh_post_queue *queue, uint32_t count)
 {
-    uint32_t gone = 0;
-    queue->count -= count;
-    while (count && queue->posts[gone].times <= count)
-        count -= queue->posts[gone++].times;
-    queue->used -= gone;
-    memmove(queue->posts, queue->posts + gone, queue->used * sizeof *queue->posts);
+    uint32_t dropped = 0;
+
+    queue->length -= count;
+    while (count && queue->posts[dropped].count <= count)
+        count -= queue->posts[dropped++].count;
+    queue->used_count -= dropped;
+    memmove(queue->posts, queue->posts + dropped, queue->used_count * sizeof *queue->posts);
     if (count)
-        queue->posts[0].times -= count;
+        queue->posts[0].count -= count;
 }
 
-static bool make_room(struct rkh_post_queue *queue)
+static bool reserve_post(struct rkh_post_queue *queue)
 {
-    if (queue->used < queue->room)
+    if (queue->used_count < queue->capacity)
         return true;
-    uint32_t room = queue->room ? queue->room * 2 : 2;
-    struct rkh_post *more = realloc(queue->posts, room * sizeof *more);
-    if (!more)
+    uint32_t capacity = queue->capacity ? queue->capacity * 2 : 2;
+    struct rkh_post *larger = realloc(queue->posts, capacity * sizeof *larger);
+    if (!larger)
         return false;
-    queue->posts = more;
-    queue->room = room;
+    queue->posts = larger;
+    queue->capacity = capacity;
     return true;
 }
 
-// Puts a post in front of all others, or so many that were not seen.
-static bool put_in_front(struct rkh_post_queue *queue, const struct rkh_post *post)
+// Adds a post, or a row of unseen posts, before all others. Rows of unseen posts are joined.
+static bool add_first(struct rkh_post_queue *queue, const struct rkh_post *post)
 {
-    bool joins = !post->number && queue->used && !queue->posts[0].number;
-    if (!joins && !make_room(queue))
+    bool is_joined = !post->number && queue->used_count && !queue->posts[0].number;
+
+    if (!is_joined && !reserve_post(queue))
         return false;
-    queue->count += post->times;
-    if (joins) {
-        queue->posts[0].times += post->times;
+    queue->length += post->count;
+    if (is_joined) {
+        queue->posts[0].count += post->count;
         return true;
     }
-    memmove(queue->posts + 1, queue->posts, queue->used * sizeof *queue->posts);
+    memmove(queue->posts + 1, queue->posts, queue->used_count * sizeof *queue->posts);
     queue->posts[0] = *post;
-    queue->used++;
+    queue->used_count++;
     return true;
 }
 
-static bool insert(struct rkh_post_queue *queue, const struct rkh_post *post, bool front)
+static bool add_last(struct rkh_post_queue *queue, const struct rkh_post *post)
 {
-    if (queue->count == MAX_QUEUE) {
-        drop_oldest(queue, 1);
-        queue->doubt = post->step;
+    if (!reserve_post(queue))
+        return false;
+    queue->posts[queue->used_count++] = *post;
+    queue->length++;
+    return true;
+}
+
+// Corrects the model to a length that a frame reports. If it is too long, gets were not seen: they
+// took the first events. If it is too short, posts were not seen: they are older than all others.
+static bool correct_length(struct rkh_post_queue *queue, uint64_t length, uint64_t step)
+{
+    uint32_t wanted = length < MAX_LENGTH ? (uint32_t)length : MAX_LENGTH;
+
+    if (queue->length != length)
+        queue->doubt_step = step;
+    if (queue->length > wanted)
+        drop_first(queue, queue->length - wanted);
+    const struct rkh_post unseen = {.count = wanted - queue->length};
+    return !unseen.count || add_first(queue, &unseen);
+}
+
+// ---- posts and gets ----
+
+static bool add_post(struct rkh_post_queues *queues, struct rkh_post_queue *queue,
+                     const struct extract_event *event, const struct step *step,
+                     struct rkh_post_match *match)
+{
+    const struct rkh_post post = {.stamp = event->raw_stamp,
+                                  .number = ++queue->post_count,
+                                  .ticks = event->ticks,
+                                  .signal = step->signal,
+                                  .step = queues->step_count,
+                                  .count = 1};
+    bool is_first = event->id == SMA_LIFO;
+    uint64_t length_before = step->length ? step->length - 1 : 0;
+
+    match->number = queues->has_losses ? -1 : (int64_t)post.number;
+    if (step->has_length && !correct_length(queue, length_before, post.step))
+        return false;
+    if (queue->length == MAX_LENGTH) {
+        drop_first(queue, 1);
+        queue->doubt_step = post.step;
     }
-    if (front)
-        return put_in_front(queue, post);
-    if (!make_room(queue))
+    if (!(is_first ? add_first(queue, &post) : add_last(queue, &post)))
         return false;
-    queue->posts[queue->used++] = *post;
-    queue->count++;
+    match->post = &queue->posts[is_first ? 0 : queue->used_count - 1];
     return true;
 }
 
-// Makes the queue as long as a record says that it was: gets that were not seen took the oldest,
-// and what was not seen to be posted is the oldest.
-static bool settle(struct rkh_post_queue *queue, uint64_t length, uint64_t step)
+// Takes the first event of a queue. The match is sure if the model was right all the time that the
+// event was in the queue. If frames do not contain the length of the queue, the model is never
+// right again after a loss.
+static bool add_get(struct rkh_post_queues *queues, struct rkh_post_queue *queue,
+                    const struct extract_event *event, const struct step *step,
+                    const struct rkh_wire *wire, struct rkh_post_match *match)
 {
-    uint32_t wanted = length < MAX_QUEUE ? (uint32_t)length : MAX_QUEUE;
-    if (queue->count != length)
-        queue->doubt = step;
-    if (queue->count > wanted)
-        drop_oldest(queue, queue->count - wanted);
-    const struct rkh_post unseen = {.times = wanted - queue->count};
-    return !unseen.times || put_in_front(queue, &unseen);
-}
-
-static bool post(struct rkh_post_queues *queues, struct rkh_post_queue *queue,
-                 const struct extract_event *event, const struct step *step,
-                 struct rkh_post_match *derived)
-{
-    struct rkh_post post = {.stamp = event->raw_stamp,
-                            .number = ++queue->numbers,
-                            .ticks = event->ticks,
-                            .signal = step->signal,
-                            .step = queues->steps,
-                            .times = 1};
-    bool front = event->id == SMA_LIFO;
-    derived->number = queues->lost ? -1 : (int64_t)post.number;
-    if ((step->length_known && !settle(queue, step->length ? step->length - 1 : 0, post.step)) ||
-        !insert(queue, &post, front))
-        return false;
-    derived->post = &queue->posts[front ? 0 : queue->used - 1];
-    return true;
-}
-
-// What a get takes out is sure when the queue's order was sure all the time that it lay there.
-// Where records do not say how long the queue is, it never is again after a loss.
-static void take_out(struct rkh_post_queues *queues, struct rkh_post_queue *queue,
-                     const struct step *step, struct rkh_post_match *derived)
-{
+    uint64_t stamp_mask = wire->ts >= 4 ? UINT32_MAX : (UINT64_C(1) << 8 * wire->ts) - 1;
     struct rkh_post *taken = &queues->taken;
-    *taken = queue->posts[0];
-    drop_oldest(queue, 1);
-    if (!taken->number || taken->signal != step->signal)
-        queue->doubt = queues->steps;
-    derived->sure = taken->step >= queue->doubt && taken->step >= queues->doubt &&
-                    (step->length_known || (queues->begun && !queues->doubt));
-    derived->post = taken->number ? taken : NULL;
-}
 
-static bool get(struct rkh_post_queues *queues, struct rkh_post_queue *queue,
-                const struct extract_event *event, const struct step *step,
-                const struct rkh_wire *wire, struct rkh_post_match *derived)
-{
-    uint64_t mask = wire->ts >= 4 ? UINT32_MAX : (UINT64_C(1) << 8 * wire->ts) - 1;
-    if (step->length_known && !settle(queue, step->length + 1, queues->steps))
+    if (step->has_length && !correct_length(queue, step->length + 1, queues->step_count))
         return false;
-    if (!queue->count)
+    if (!queue->length)
         return true;
-    take_out(queues, queue, step, derived);
-    if (derived->post && wire->ts)
-        derived->elapsed = (int64_t)((event->raw_stamp - derived->post->stamp) & mask);
-    if (derived->post && !queues->lost)
-        derived->number = (int64_t)derived->post->number;
+    *taken = queue->posts[0];
+    drop_first(queue, 1);
+    if (!taken->number || taken->signal != step->signal)
+        queue->doubt_step = queues->step_count;
+    match->is_sure = taken->step >= queue->doubt_step && taken->step >= queues->doubt_step &&
+                     (step->has_length || (queues->from_start && !queues->doubt_step));
+    if (!taken->number)
+        return true;
+    match->post = taken;
+    if (wire->ts)
+        match->elapsed = (int64_t)((event->raw_stamp - taken->stamp) & stamp_mask);
+    if (!queues->has_losses)
+        match->number = (int64_t)taken->number;
     return true;
 }
 
-// Object and signal first, and behind the reference count the length of the queue.
+// Reads the arguments of a post or get: object and signal come first; the length of the queue may
+// follow somewhere after them.
 static bool read_step(struct rkh_args *args, struct step *step)
 {
     struct rkh_item item;
-    *step = (struct step){.length_known = false};
+
+    *step = (struct step){.has_length = false};
     if (!rkh_args_next(args, &item))
         return false;
     step->object = item.value;
@@ -187,39 +196,36 @@ static bool read_step(struct rkh_args *args, struct step *step)
     while (rkh_args_next(args, &item))
         if (item.word == RKH_WORD_nelem) {
             step->length = item.value;
-            step->length_known = true;
+            step->has_length = true;
         }
     return true;
 }
 
-static bool begin_anew(struct rkh_post_queues *queues)
+bool rkh_post_queues_add_event(struct rkh_post_queues *queues, const struct extract_event *event,
+                               struct rkh_post_match *match)
 {
-    rkh_post_queues_free(queues);
-    bool fits = rkh_post_queues_init(queues);
-    queues->begun = true;
-    return fits;
-}
-
-bool rkh_post_queues_take(struct rkh_post_queues *queues, const struct extract_event *event,
-                          struct rkh_post_match *derived)
-{
+    bool has_gap = event->flags & EXTRACT_FLAG_GAP;
     struct rkh_args args;
     struct step step;
-    *derived = (struct rkh_post_match){.elapsed = -1, .number = -1};
-    queues->steps++;
-    bool gap = event->flags & EXTRACT_FLAG_GAP;
-    queues->lost |=
-        gap || event->id == EXTRACT_ID_LOST || event->id == EXTRACT_ID_MARK + EXTRACT_MARK_FILTER;
-    if (gap || rkh_posts_may_be_missing(event))
-        queues->doubt = queues->steps;
-    if (event->id == RKH_FWK_TCFG)
-        return begin_anew(queues);
+
+    *match = (struct rkh_post_match){.elapsed = -1, .number = -1};
+    queues->step_count++;
+    queues->has_losses |= has_gap || event->id == EXTRACT_ID_LOST ||
+                          event->id == EXTRACT_ID_MARK + EXTRACT_MARK_FILTER;
+    if (has_gap || rkh_posts_may_be_missing(event))
+        queues->doubt_step = queues->step_count;
+    if (event->id == RKH_FWK_TCFG) { // the target starts: all queues are empty
+        rkh_post_queues_free(queues);
+        bool is_empty = rkh_post_queues_init(queues);
+        queues->from_start = true;
+        return is_empty;
+    }
     if (event->id < SMA_GET || event->id > SMA_LIFO || !rkh_args_of(&args, event) ||
         !read_step(&args, &step))
         return true;
-    struct rkh_post_queue *queue = find(queues, step.object);
+    struct rkh_post_queue *queue = find_queue(queues, step.object);
     if (!queue)
         return false;
-    return event->id == SMA_GET ? get(queues, queue, event, &step, &args.wire, derived)
-                                : post(queues, queue, event, &step, derived);
+    return event->id == SMA_GET ? add_get(queues, queue, event, &step, &args.wire, match)
+                                : add_post(queues, queue, event, &step, match);
 }

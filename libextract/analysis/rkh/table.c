@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// analysis/rkh: tables. In: keys. Out: their rows.
+// analysis/rkh: tables. An array of rows, with a hash map from keys to rows.
 #include "analysis/rkh/table.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +16,20 @@ void rkh_table_free(struct rkh_table *table)
     free(table->rows);
 }
 
-void *rkh_table_at(struct rkh_table *table, uint64_t key, bool *fresh)
+void *rkh_table_find_or_add(struct rkh_table *table, uint64_t key)
 {
-    uint32_t *place = extract_map_at(&table->map, key);
-    if (fresh)
-        *fresh = place && !*place;
-    if (!place)
+    uint32_t *index = extract_map_at(&table->map, key);
+
+    if (!index)
         return NULL;
-    if (*place)
-        return rkh_table_row(table, *place - 1);
-    void *rows = extract_grow(table->rows, &table->room, table->count, table->row_bytes);
+    if (*index)
+        return rkh_table_row(table, *index - 1);
+    void *rows = extract_grow(table->rows, &table->capacity, table->count, table->row_bytes);
     if (!rows)
         return NULL;
     table->rows = rows;
     void *row = rkh_table_row(table, table->count);
     memset(row, 0, table->row_bytes);
-    *place = (uint32_t)++table->count;
+    *index = (uint32_t)++table->count;
     return row;
 }

@@ -4,7 +4,7 @@
 #include "base/now.h"
 #include "cli/cli.h"
 #include "cli/control/control.h"
-#include "report/text_table.h"
+#include "report/kv_writer.h"
 #include <extract/filter.h>
 #include <string.h>
 #include <time.h>
@@ -40,15 +40,15 @@ static enum extract_code await(const struct extract_request *request, struct ext
     return code;
 }
 
-static void put_filter(struct facts *facts, const char *key, const struct extract_request *request,
-                       bool changed)
+static void put_filter(struct kv_writer *facts, const char *key,
+                       const struct extract_request *request, bool changed)
 {
     struct extract_text shown;
     extract_text_init(&shown, NULL, NULL);
     extract_request_show(request, changed, &shown);
     if (!shown.code && shown.used)
         shown.data[shown.used - 1] = '\0'; // the end of its line
-    facts_word(facts, key, shown.code || !shown.used ? "" : shown.data);
+    kv_put_string(facts, key, shown.code || !shown.used ? "" : shown.data);
     if (shown.code)
         facts->text->code = shown.code;
     extract_text_free(&shown);
@@ -57,16 +57,16 @@ static void put_filter(struct facts *facts, const char *key, const struct extrac
 // The outcome in JSON: of a filter what it was and is, of a request whether the target has acted.
 static void put_json(const struct outcome *o, struct extract_text *text)
 {
-    struct facts facts;
-    facts_open(&facts, text, true);
-    facts_word(&facts, "verb", o->verb);
+    struct kv_writer facts;
+    kv_open(&facts, text, true);
+    kv_put_string(&facts, "verb", o->verb);
     if (o->filter)
         put_filter(&facts, o->changes ? "before" : "filter", o->request, false);
     if (o->filter && o->changes)
         put_filter(&facts, "after", o->request, true);
     if (o->changes)
-        facts_bool(&facts, "done", o->done);
-    facts_close(&facts);
+        kv_put_bool(&facts, "done", o->done);
+    kv_close(&facts);
 }
 
 static void put_change(const struct outcome *o, struct extract_text *text)

@@ -2,6 +2,7 @@
 // cli/top: a look as lines of text. In: a look, what the user has chosen, the room. Out: facts on
 // the recording, its threads, the most frequent events, the newest events.
 #include "cli/top/top.h"
+#include "report/kv_writer.h"
 #include "report/text_table.h"
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static void put_load(struct extract_text *text, const struct top_look *look, uin
 {
     const struct extract_stats *stats = look->stats;
     uint64_t span = stats->span_ticks, others = stats->idle_ticks + stats->interrupt_ticks;
-    struct facts facts = {.text = text, .json = false, .first = true};
+    struct kv_writer facts = {.text = text, .is_json = false, .is_first = true};
 
     if (stats->has_loads) {
         extract_text_puts(text, "load: threads ");
@@ -126,7 +127,7 @@ static void put_load(struct extract_text *text, const struct top_look *look, uin
     }
     extract_text_printf(text, "  window: %llu events, %llu ticks",
                         (unsigned long long)stats->events, (unsigned long long)span);
-    facts_seconds(&facts, span, hz);
+    kv_put_seconds(&facts, span, hz);
     if (extract_trace_info(look->trace)->clock.counts_events)
         extract_text_puts(text, "  (the clock counts events)");
     extract_text_putc(text, '\n');
@@ -190,7 +191,7 @@ static void optional_cell(struct text_table *table, bool known, uint64_t value)
         extract_text_dec(&table->cells, value);
     else
         extract_text_putc(&table->cells, '-');
-    text_table_close_cell(table);
+    text_table_end_cell(table);
 }
 
 static void type_cell(struct text_table *table, const struct extract_event_type *type, uint32_t id,
@@ -202,7 +203,7 @@ static void type_cell(struct text_table *table, const struct extract_event_type 
         extract_text_printf(&table->cells, " %s", named->shown);
     else if (type && type->range)
         extract_text_printf(&table->cells, " %u", id);
-    text_table_close_cell(table);
+    text_table_end_cell(table);
 }
 
 // What the trace calls a user event.
@@ -220,7 +221,7 @@ static void bar_cell(struct text_table *table, uint64_t part, uint64_t whole)
     uint64_t marks =
         whole ? (uint64_t)(((unsigned __int128)part * BAR_COLUMNS + whole / 2) / whole) : 0;
     extract_text_pad(&table->cells, '|', marks < BAR_COLUMNS ? (size_t)marks : BAR_COLUMNS);
-    text_table_close_cell(table);
+    text_table_end_cell(table);
 }
 
 static void put_row(struct text_table *table, const struct top_look *look, const struct row *row,
@@ -230,13 +231,13 @@ static void put_row(struct text_table *table, const struct top_look *look, const
     uint16_t priority = priority_of(thread);
     uint64_t loaded = look->stats->has_loads ? look->stats->span_ticks : 0; // 0: shares are unknown
     top_cut(&table->cells, thread->thread->shown, screen ? NAME_COLUMNS : NO_LIMIT);
-    text_table_close_cell(table);
+    text_table_end_cell(table);
     optional_cell(table, priority != EXTRACT_NO_PRIORITY, priority);
     put_share(&table->cells, thread->ticks, loaded);
-    text_table_close_cell(table);
+    text_table_end_cell(table);
     bar_cell(table, thread->ticks, loaded);
     put_rate(&table->cells, look, thread->events);
-    text_table_close_cell(table);
+    text_table_end_cell(table);
     optional_cell(table, thread->stack_size != 0, thread->stack_size);
     optional_cell(table, thread->stack_known, thread->stack_free);
     type_cell(table, row->last->type, row->last->id, name_of(look, row->last->id));
@@ -254,7 +255,7 @@ static void head_cell(struct text_table *table, const char *name, enum top_colum
     extract_text_printf(&table->cells, sorted ? "[%s]" : "%s", name);
     if (column == TOP_NAME)
         extract_text_pad(&table->cells, ' ', width > used ? width - used : 0);
-    text_table_close_cell(table);
+    text_table_end_cell(table);
 }
 
 static void put_heads(struct text_table *table, enum top_column sort)
@@ -264,11 +265,11 @@ static void put_heads(struct text_table *table, enum top_column sort)
     for (enum top_column c = TOP_NAME; c < TOP_COLUMNS; c++) {
         head_cell(table, column_name(c), c, sort, widths[c]);
         if (c == TOP_LOAD)
-            text_table_cell(table, "          ");
+            text_table_put_string(table, "          ");
         if (c == TOP_EVENTS)
-            text_table_cell(table, "stack size");
+            text_table_put_string(table, "stack size");
     }
-    text_table_cell(table, "last event");
+    text_table_put_string(table, "last event");
 }
 
 static void put_threads(struct extract_text *text, const struct top_look *look,
@@ -297,17 +298,17 @@ static void put_types(struct extract_text *text, const struct top_look *look,
 {
     struct text_table table;
     text_table_open(&table, 4, 3);
-    text_table_cell(&table, "  events/s");
-    text_table_cell(&table, "   percent");
-    text_table_cell(&table, "class");
-    text_table_cell(&table, "event");
+    text_table_put_string(&table, "  events/s");
+    text_table_put_string(&table, "   percent");
+    text_table_put_string(&table, "class");
+    text_table_put_string(&table, "event");
     for (size_t i = 0; i < stats->service_count && i < most; i++) {
         const struct extract_service_stats *service = &stats->services[i];
         put_rate(&table.cells, look, service->count);
-        text_table_close_cell(&table);
+        text_table_end_cell(&table);
         put_share(&table.cells, service->count, look->stats->events);
-        text_table_close_cell(&table);
-        text_table_cell(&table, extract_class_name(service->type->class_));
+        text_table_end_cell(&table);
+        text_table_put_string(&table, extract_class_name(service->type->class_));
         type_cell(&table, service->type, service->id, service->named);
     }
     text_table_print(&table, text, &view->report);

@@ -2,46 +2,47 @@
 // cli/top: a look as one JSON object a line (RFC 8259). In: a look, the filter line. Out: facts on
 // the recording, and statistics and events as `stats --json` and `report --json` print them.
 #include "cli/top/top.h"
+#include "report/kv_writer.h"
 #include "report/text_table.h"
 
 enum { NEWEST = 10 };
 
-static void put_number(struct facts *facts, const char *key, const struct top_number *number)
+static void put_number(struct kv_writer *facts, const char *key, const struct top_number *number)
 {
     if (number->known)
-        facts_number(facts, key, number->value);
+        kv_put_number(facts, key, number->value);
     else
-        facts_unknown(facts, key);
+        kv_put_unknown(facts, key);
 }
 
-static void put_rate(struct facts *facts, const struct top_number *rate)
+static void put_rate(struct kv_writer *facts, const struct top_number *rate)
 {
     if (!rate->known) {
-        facts_unknown(facts, "events per second");
+        kv_put_unknown(facts, "events per second");
         return;
     }
-    facts_key(facts, "events per second");
+    kv_put_key(facts, "events per second");
     extract_text_printf(facts->text, "%llu.%03u", (unsigned long long)(rate->value / 1000),
                         (unsigned)(rate->value % 1000));
 }
 
-static void put_facts(struct facts *facts, const struct top_facts *from)
+static void put_facts(struct kv_writer *facts, const struct top_facts *from)
 {
-    facts_word(facts, "target", from->target);
-    facts_word(facts, "state", from->state);
-    facts_number(facts, "resets", from->counts.resets);
-    facts_number(facts, "entries", from->counts.entries);
+    kv_put_string(facts, "target", from->target);
+    kv_put_string(facts, "state", from->state);
+    kv_put_number(facts, "resets", from->counts.resets);
+    kv_put_number(facts, "entries", from->counts.entries);
     bool is_exact = !from->counts.gaps_not_exact;
     if (is_exact)
-        facts_number(facts, "events lost", from->counts.lost);
+        kv_put_number(facts, "events lost", from->counts.lost);
     else
-        facts_unknown(facts, "events lost");
-    facts_number(facts, "events lost at least", from->counts.lost);
-    facts_bool(facts, "events lost exact", is_exact);
-    facts_number(facts, "gaps", from->counts.gaps);
-    facts_number(facts, "gaps not exact", from->counts.gaps_not_exact);
+        kv_put_unknown(facts, "events lost");
+    kv_put_number(facts, "events lost at least", from->counts.lost);
+    kv_put_bool(facts, "events lost exact", is_exact);
+    kv_put_number(facts, "gaps", from->counts.gaps);
+    kv_put_number(facts, "gaps not exact", from->counts.gaps_not_exact);
     put_rate(facts, &from->rate);
-    facts_number(facts, "ring entries", from->slots);
+    kv_put_number(facts, "ring entries", from->slots);
     put_number(facts, "fill", &from->fill);
     put_number(facts, "link bytes per second", &from->link);
     put_number(facts, "poll period ns", &from->period);
@@ -59,10 +60,10 @@ static void join_lines(struct extract_text *text, size_t start)
             text->data[i] = ',';
 }
 
-static void put_stats(struct facts *facts, const char *key, const struct extract_stats *stats,
+static void put_stats(struct kv_writer *facts, const char *key, const struct extract_stats *stats,
                       const struct extract_report_options *report)
 {
-    facts_key(facts, key);
+    kv_put_key(facts, key);
     size_t start = facts->text->used;
     if (stats)
         extract_report_stats(facts->text, stats, report);
@@ -71,22 +72,22 @@ static void put_stats(struct facts *facts, const char *key, const struct extract
     join_lines(facts->text, start);
 }
 
-static void put_filtered(struct facts *facts, const struct top_look *look,
+static void put_filtered(struct kv_writer *facts, const struct top_look *look,
                          const struct top_view *view)
 {
     struct extract_stats *stats;
     struct extract_error error;
-    facts_word(facts, "filter", view->line);
+    kv_put_string(facts, "filter", view->line);
     top_look_stats(look, view->line, view->report.hz, &stats, &error);
     put_stats(facts, "filtered", stats, &view->report);
     extract_stats_free(stats);
 }
 
-static void put_newest(struct facts *facts, const struct top_look *look,
+static void put_newest(struct kv_writer *facts, const struct top_look *look,
                        const struct top_view *view)
 {
     struct extract_error error;
-    facts_key(facts, "newest");
+    kv_put_key(facts, "newest");
     extract_text_putc(facts->text, '[');
     size_t start = facts->text->used;
     if (look->trace)
@@ -98,12 +99,12 @@ static void put_newest(struct facts *facts, const struct top_look *look,
 void top_draw_json(struct extract_text *text, const struct top_look *look,
                    const struct top_view *view)
 {
-    struct facts facts;
-    facts_open(&facts, text, true);
+    struct kv_writer facts;
+    kv_open(&facts, text, true);
     put_facts(&facts, &look->facts);
     put_stats(&facts, "stats", look->stats, &view->report);
     if (look->trace && view->line[0])
         put_filtered(&facts, look, view);
     put_newest(&facts, look, view);
-    facts_close(&facts);
+    kv_close(&facts);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Events, objects, statistics and facts as text and as JSON (keys: docs/man/ringside.1). Events as
-// text are in columns, what they say by templates (extract/templates.h).
+// Reports: prints the events, objects, statistics and properties of a trace as text or JSON.
+//
+// Every report writes to an extract_text, so that the program, GDB and tests print the same bytes.
+// docs/man/ringside.1 lists the keys of the JSON. Text reports of events have columns, and
+// templates (extract/templates.h) make the text of each event.
 #ifndef EXTRACT_REPORT_H
 #define EXTRACT_REPORT_H
 
@@ -14,131 +17,139 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-// How times stand in a text report of events. Without hz they are ticks.
+// How a text report of events prints times. Without a clock rate, times are in ticks.
 enum extract_times {
-    EXTRACT_TIMES_FULL = 0, // seconds since the start, milliseconds since the event in front
+    EXTRACT_TIMES_FULL = 0, // seconds since the start, and milliseconds since the previous event
     EXTRACT_TIMES_SHORT,    // seconds since the start, with six decimals
-    EXTRACT_TIMES_MICRO,    // microseconds since the start
+    EXTRACT_TIMES_MICRO,    // microseconds since the start, and since the previous event
     EXTRACT_TIMES_NONE
 };
 
-enum { EXTRACT_MAX_PAGE = 500 };
+enum { EXTRACT_MAX_PAGE = 500 }; // lines
 
-// Whether a report has a column: where it says something, or as a user asked.
+// Whether a report has a column. AUTO: only if the column is informative.
 enum extract_column { EXTRACT_COLUMN_AUTO = 0, EXTRACT_COLUMN_ON, EXTRACT_COLUMN_OFF };
 
-// The columns of a text report of events, in the order in which they stand, and the layout.
+// The layout of a text report of events, and its columns in the order of the report.
 struct extract_columns {
     size_t size;                   // sizeof the struct
-    bool compat;                   // byte for byte as trcrpt has it
-    bool trazer;                   // no columns: the lines of Trazer 3.2, of an RKH trace
-    bool seq, ids, exec, filename; // exec: the thread, by its name
-    enum extract_column cpuid;     // AUTO: there are several cores, and the layout is not trcrpt's
-    bool pid, tid, prio, svc;      // prio: priority/preemption threshold
-    bool two_lines;                // the columns on one line, the text on a second
-    bool duplicates;               // events that merely repeat the one in front are shown, too
-    bool histogram;                // how often each hook id occurs instead of the events
-    unsigned page_lines;           // the heads come again after so many lines; 0: never
+    bool compat;                   // the layout of AIX's trcrpt, byte for byte
+    bool trazer;                   // the lines of Trazer 3.2 instead of columns (RKH only)
+    bool seq, ids, exec, filename; // exec: name of the thread
+    enum extract_column cpuid;     // AUTO: if there are several cores and `compat` is false
+    bool pid, tid, prio, svc;      // prio: priority and preemption threshold
+    bool two_lines;                // columns on one line, the event's text on the next
+    bool duplicates;               // print events that repeat the previous event
+    bool histogram;                // print how often each hook id occurs instead of the events
+    unsigned page_lines;           // lines after which the headings are repeated; 0: never
     enum extract_times times;
-    const char *source; // what the trace is called, in the heading and by `filename`; NULL: ""
+    const char *source; // the trace's name, for the heading and for `filename`; NULL: ""
 };
 
-// The columns that a report has when nobody asks for others: Ringside's own, or trcrpt's.
+// Sets the default columns: those of Ringside, or those of trcrpt.
 void extract_columns_init(struct extract_columns *columns, bool compat);
 
-// A word of `-O` that is no column; `value` is NULL when there is none.
+// Handles a setting of `-O` that is not a column. `value` is NULL if the setting has none.
 typedef enum extract_code extract_columns_word(void *context, const char *word, const char *value,
                                                struct extract_error *error);
 
-// Sets columns by words of `-O`, "exec=off,timestamp=2"; a word without a value is on. Words that
-// are no columns go to `other` (NULL: they are refused). Errors: USAGE (names the word).
+// Sets columns from the settings of `-O`, such as "exec=off,timestamp=2". A setting without a value
+// is on. Settings that are not columns go to `other` (NULL: they are refused). Errors: USAGE, with
+// the setting as its subject.
 enum extract_code extract_columns_set(struct extract_columns *columns, const char *words,
                                       extract_columns_word *other, void *context,
                                       struct extract_error *error);
 
-// Of a report that is made in parts, one behind the other, over a stream that goes on.
-// Zero-initialize.
+// The state that a report of a growing stream carries from one part to the next.
+// Zero-initialize it, and free it with extract_report_part_free.
 struct extract_report_part {
-    bool heads;            // were printed, for times with
-    uint64_t hz;           // ticks a second
-    bool events;           // were printed, the last one at
-    uint64_t last_ticks;   // ticks
-    struct trazer *trazer; // what the lines of Trazer go on with; extract_report_part_free
+    bool heads;            // headings were printed, for the clock rate `hz`
+    uint64_t hz;           // ticks per second
+    bool events;           // at least one event was printed
+    uint64_t last_ticks;   // time of the last event that was printed
+    struct trazer *trazer; // state of the lines of Trazer; owned
 };
 
 void extract_report_part_free(struct extract_report_part *part);
 
 struct extract_report_options {
     size_t size;    // sizeof the struct
-    uint64_t hz;    // ticks a second; 0: times are ticks
-    bool json;      // one JSON object a line
-    bool no_header; // text: without the column heads
-    bool color;     // text: heads in bold, flags in red (ECMA-48, SGR)
-    // Of events as text. Linked; NULL: those that come with Ringside.
+    uint64_t hz;    // ticks per second; 0: times are in ticks
+    bool json;      // one JSON object per line
+    bool no_header; // text: without headings
+    bool color;     // text: headings in bold, flags in red (ECMA-48, SGR)
+    // Text reports of events: linked templates; NULL: the built-in ones.
     const struct extract_templates *templates;
-    const struct extract_columns *columns; // NULL: as extract_columns_init makes them
-    // Asked now and then while events are formatted: false ends the report in the middle. Or NULL.
+    const struct extract_columns *columns; // NULL: the defaults of extract_columns_init
+    // Called from time to time while events are printed. If it returns false, the report ends
+    // there. May be NULL.
     bool (*go_on)(void *context);
     void *context; // of go_on
-    // Of events: NULL, or where the part in front ended. Columns then have fixed widths.
+    // Reports of events: where the previous part ended; NULL: the report is complete in itself.
+    // Columns of a report in parts have fixed widths.
     struct extract_report_part *part;
 };
 
-// What became of the events of a report.
+// What happened to the events of a report.
 struct extract_report_outcome {
-    uint64_t shown;
-    uint64_t merged;  // repeated the event in front, and were left out
-    uint64_t skipped; // by a template's $SKIP
-    bool stopped;     // by a template's $STOP
-    uint64_t faults;  // templates that could not be run to their end
-    // The first of the faults.
-    char fault[16];      // "E-SHORT"
-    uint64_t fault_seq;  // of the event
-    char fault_hook[12]; // its hook id, as it is shown
+    uint64_t shown;   // events that were printed
+    uint64_t merged;  // events that repeat the previous one and were left out
+    uint64_t skipped; // events that a template left out ($SKIP)
+    bool stopped;     // a template ended the report ($STOP)
+    uint64_t faults;  // templates that failed
+    // The first template that failed:
+    char fault[16];      // name of the fault, such as "E-SHORT"
+    uint64_t fault_seq;  // sequence number of the event
+    char fault_hook[12]; // hook id of the event, as printed
     uint64_t undrawn;    // older lines of a chart that were left out
 };
 
-// Each writes to `text` and returns its sticky code. `outcome` may be NULL.
+// Each function writes to `text` and returns its sticky code.
+
+// Prints the events of a view. `outcome` may be NULL.
 enum extract_code extract_report_events(struct extract_text *text, const struct extract_view *view,
                                         const struct extract_trace *trace,
                                         const struct extract_report_options *options,
                                         struct extract_report_outcome *outcome);
+// Prints the kernel objects.
 enum extract_code extract_report_objects(struct extract_text *text,
                                          const struct extract_trace *trace,
                                          const struct extract_report_options *options);
-// The status of the stream, and of its log: the words of struct posix_trace_status_info.
+// Prints the status of the stream and of its log, in the words of struct posix_trace_status_info.
 enum extract_code extract_report_status(struct extract_text *text,
                                         const struct extract_trace *trace,
                                         const struct extract_report_options *options);
+// Prints layout, state and losses of the ring.
 enum extract_code extract_report_info(struct extract_text *text, const struct extract_trace *trace,
                                       const struct extract_report_options *options);
 enum extract_code extract_report_stats(struct extract_text *text, const struct extract_stats *stats,
                                        const struct extract_report_options *options);
-// One line a kind of loss or damage; nothing for a whole trace.
+// Prints one line per kind of loss or damage; nothing for a complete trace.
 enum extract_code extract_report_damage(struct extract_text *text,
                                         const struct extract_trace *trace);
-// What reading has cost: reads, bytes, time, and whether the writer moved.
+// Prints what reading cost: reads, bytes and time, and whether the target recorded in the meantime.
 enum extract_code extract_report_cost(struct extract_text *text, const struct extract_trace *trace);
 
-// Writes a message sequence chart of the view's events of an RKH trace: who sent what to whom, when
-// it was taken, and what state followed; as SVG, or in the signalling language of msc-generator. At
-// most the newest 4000 lines are drawn. Errors: NOMEM, USAGE (a trace of another format).
+// Writes a message sequence chart of an RKH trace: who sent what to whom, when it was received, and
+// which state followed. The chart is an SVG image or, if `signalling` is true, text in the
+// signalling language of msc-generator. At most the newest 4000 lines are drawn. `outcome` may be
+// NULL. Errors: NOMEM, USAGE (a trace of another format).
 enum extract_code extract_report_chart(struct extract_text *text, const struct extract_view *view,
                                        const struct extract_trace *trace, bool signalling,
                                        const struct extract_report_options *options,
                                        struct extract_report_outcome *outcome,
                                        struct extract_error *error);
 
-// Writes the trace's ring to `text` as a dump of its own format (ThreadX: .trx), which gives the
-// same report when it is read again with the same symbols: the pointer in its header is the
-// writer's true place, threads whose names were read from target memory have a registry slot, and
-// entries that were overwritten while they were read, or could not be read, carry the id of no
-// event. Of a log: the ring that it leads to (extract_trace_image). Errors: NOMEM.
+// Writes the ring of a trace as a dump in the ring's own format (ThreadX: .trx). With the same
+// symbols, the dump gives the same report. To this end, the header of the dump holds the writer's
+// true position, and threads whose names were read from target memory get a registry slot. Entries
+// that could not be read, or were overwritten while they were read, get an id of no event. For a
+// log, writes the ring at its end (extract_trace_image). Errors: NOMEM.
 enum extract_code extract_export_ring(struct extract_text *text, const struct extract_trace *trace,
                                       struct extract_error *error);
-// Writes the view's events as hook entries, a file that Ringside reads again
-// (docs/formats/hook.md): without marks, with `hz` ticks a second (0: unknown). Errors: NOMEM,
-// LIMIT (more than 2^28 bytes).
+// Writes the events of a view as a file of hook entries, which Ringside can read
+// (docs/formats/hook.md). Markers are left out, except losses and damage. `hz` is in ticks per
+// second; 0: unknown. Errors: NOMEM, LIMIT (more than 2^28 bytes).
 enum extract_code extract_export_hooks(struct extract_text *text, const struct extract_view *view,
                                        const struct extract_trace *trace, uint64_t hz,
                                        struct extract_error *error);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a trace says of the system: load, switches, preemptions, inversions, stacks, services.
-// Definitions follow the performance analysis of TraceX (user guide, chapter 4).
+// Statistics of a trace: processor load, context switches, preemptions, priority inversions, stack
+// use and how often each event occurred.
+//
+// The definitions follow the performance analysis of TraceX (user guide, chapter 4). Filters of the
+// view limit what is counted. Times always cover all events between the view's FROM and TO, since
+// only all events together tell which thread ran.
 #ifndef EXTRACT_STATS_H
 #define EXTRACT_STATS_H
 
@@ -13,14 +17,14 @@ extern "C" {
 
 struct extract_thread_stats {
     const struct extract_object *thread;
-    uint64_t events;     // recorded in its context
-    uint64_t ticks;      // that it ran, in the stretch; 0 without loads
-    uint64_t stack_size; // bytes; 0 when unknown
-    uint64_t stack_free; // fewest free bytes seen
-    uint64_t stack_seq;  // sequence number of the event that saw them
-    bool stack_known;
-    uint16_t priority_low, priority_high; // smallest and largest seen; EXTRACT_NO_PRIORITY: none
-    uint16_t last_priority;               // at the newest event
+    uint64_t events;                      // number of events recorded in its context
+    uint64_t ticks;                       // time that it ran; 0 without loads
+    uint64_t stack_size;                  // bytes; 0: unknown
+    uint64_t stack_free;                  // fewest free bytes that an event reported
+    uint64_t stack_seq;                   // sequence number of that event
+    bool stack_known;                     // an event reported the stack
+    uint16_t priority_low, priority_high; // smallest and largest number; EXTRACT_NO_PRIORITY: none
+    uint16_t last_priority;               // priority at the newest event
     uint64_t suspends, resumes;
 };
 
@@ -28,16 +32,15 @@ struct extract_service_stats {
     const struct extract_event_type *type;
     uint32_t id;
     uint64_t count;
-    const struct extract_object *named; // what the trace calls a user event; NULL: nothing
+    const struct extract_object *named; // the trace's own name for a user event; NULL: none
 };
 
-// Counts are of the events that the view lets through. Times are those of its whole stretch (enum
-// extract_standing), since who runs is told by all events.
 struct extract_stats {
-    bool has_loads; // false: of several cores, whose loads are not computed; what needs them
-                    // is 0: switches, preemptions, inversions, and times but for the span
-    uint64_t stretch_events; // let through or left out
-    uint64_t events;
+    // False if the trace comes from several cores: then the load is not computed, and context
+    // switches, preemptions, inversions and all times except span_ticks are 0.
+    bool has_loads;
+    uint64_t range_events; // events between FROM and TO, whether the view lets them through or not
+    uint64_t events;       // events that the view lets through; all counts below are of these
     uint64_t context_switches;
     uint64_t preemptions;
     uint64_t time_slices;
@@ -50,18 +53,18 @@ struct extract_stats {
     uint64_t idle_ticks;
     uint64_t interrupt_ticks;
     uint64_t init_ticks;
-    uint64_t span_ticks; // of the stretch, without gaps; of one core the parts above and the
-                         // threads' ticks add up to it
+    // Time between FROM and TO without gaps. On one core, it is the sum of the three times above
+    // and of the ticks of all threads.
+    uint64_t span_ticks;
     size_t thread_count;
-    struct extract_thread_stats *threads; // in the order of the objects; owned
+    struct extract_thread_stats *threads; // in the order of the trace's objects; owned
     size_t service_count;
-    struct extract_service_stats *services; // most frequent first; owned
+    struct extract_service_stats *services; // the most frequent first; owned
 };
 
-// Computes the statistics of a view: counts of its events and of what they begin, and the time from
-// each event of its stretch to the next one. With an empty filter that is the whole trace. Who runs
-// is followed over all events, but not over the gaps of a log, in which nobody is known to have
-// run; its marks are not counted. Errors: NOMEM.
+// Computes the statistics of a view. With an empty filter, they cover the whole trace. Follows the
+// running thread over all events, but not across the gaps of a log, in which it is unknown. Markers
+// of a log are not counted. The trace must outlive *stats. Errors: NOMEM.
 enum extract_code extract_stats_new(struct extract_stats **stats, const struct extract_view *view,
                                     const struct extract_trace *trace, struct extract_error *error);
 void extract_stats_free(struct extract_stats *stats);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// report/columns: the cells in front of an event's text. In: what they hold; a pen with room for
-// all of them. Out: as many columns as the layout has for them, or more where a number needs them.
+// report/columns: the cells before an event's text.
+//
+// Each function writes one cell of the width that the layout gives it. Names are truncated to the
+// width; numbers are never truncated, so that a cell may become wider. The functions are inline
+// and check no bounds: the caller reserves PREFIX_CAPACITY bytes for all cells of a line.
 #ifndef EXTRACT_REPORT_COLUMNS_CELLS_H
 #define EXTRACT_REPORT_COLUMNS_CELLS_H
 
 #include "report/columns/columns.h"
 
-// Text in a column: cut, or with blanks behind it.
+// Writes text, truncated to `width` characters or padded with blanks after it. `columns` is the
+// width of the whole text.
 static inline void cell_text(struct text_writer *writer, const char *bytes, size_t length,
                              unsigned columns, unsigned width)
 {
@@ -18,6 +22,7 @@ static inline void cell_text(struct text_writer *writer, const char *bytes, size
     text_writer_pad(writer, width - columns);
 }
 
+// Writes the priority and, if it differs, the preemption threshold: "5/3".
 static inline void cell_priority(struct text_writer *writer, const struct extract_event *event,
                                  unsigned width)
 {
@@ -34,6 +39,7 @@ static inline void cell_priority(struct text_writer *writer, const struct extrac
     text_writer_pad(writer, width > used ? width - used : 0);
 }
 
+// Writes an address, aligned to the right.
 static inline void cell_address(struct text_writer *writer, uint64_t address, unsigned width)
 {
     unsigned used = 2 + (67u - (unsigned)__builtin_clzll(address | 1)) / 4;
@@ -41,7 +47,7 @@ static inline void cell_address(struct text_writer *writer, uint64_t address, un
     text_writer_hex(writer, address);
 }
 
-// Numbers of processes and threads: addresses, mostly.
+// Writes the number of a process or thread, which is an address in most formats.
 static inline void cell_number(const struct layout *layout, struct text_writer *writer,
                                uint64_t number, unsigned width)
 {
@@ -51,15 +57,16 @@ static inline void cell_number(const struct layout *layout, struct text_writer *
         cell_address(writer, number, width);
 }
 
-// A number with decimals, and a sign when it is below 0. It is written to `at`, and its end is
-// returned: a pen whose address is not given away is held in registers.
-static inline char *cell_decimals(char *at, bool minus, uint64_t whole, uint32_t rest,
+// Writes a number with decimals, and a minus sign if it is negative, to `at`. Returns the end of
+// the number: passing the position by value lets the compiler keep the caller's writer in
+// registers.
+static inline char *cell_decimals(char *at, bool is_negative, uint64_t whole, uint32_t rest,
                                   unsigned decimals, unsigned width)
 {
     struct text_writer writer = {NULL, at, NULL};
-    unsigned digits = text_writer_digits(whole), used = digits + minus + decimals + 1;
+    unsigned digits = text_writer_digits(whole), used = digits + is_negative + decimals + 1;
     text_writer_pad(&writer, width > used ? width - used : 0);
-    if (minus)
+    if (is_negative)
         text_writer_char(&writer, '-');
     text_writer_fixed(&writer, whole, digits);
     text_writer_char(&writer, '.');
@@ -67,7 +74,7 @@ static inline char *cell_decimals(char *at, bool minus, uint64_t whole, uint32_t
     return writer.at;
 }
 
-// Seconds in smaller units, of which the last ones are not to be had beyond 2^64.
+// Returns a time in smaller units, `units` per second. A result above 2^64 - 1 becomes 2^64 - 1.
 static inline uint64_t cell_units(struct text_writer_seconds time, uint32_t units)
 {
     uint64_t whole;
@@ -77,6 +84,7 @@ static inline uint64_t cell_units(struct text_writer_seconds time, uint32_t unit
     return whole;
 }
 
+// Writes the time since the start, in the unit that the layout asks for.
 static inline void cell_elapsed(const struct layout *layout, struct text_writer *writer,
                                 uint64_t ticks)
 {
@@ -95,12 +103,14 @@ static inline void cell_elapsed(const struct layout *layout, struct text_writer 
                                    3, layout->elapsed);
 }
 
+// Writes "-" for a time that is not known, aligned to the right.
 static inline void cell_unknown(struct text_writer *writer, unsigned width)
 {
     text_writer_pad(writer, width - 1);
     text_writer_char(writer, '-');
 }
 
+// Writes the gap between two columns, which is one or two blanks.
 static inline void cell_gap(const struct layout *layout, struct text_writer *writer)
 {
     memcpy(writer->at, "  ", 2);

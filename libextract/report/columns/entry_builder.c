@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// report/columns: events as entries. In: decoded events. Out: entries, names, and the text of
-// events that have no template. What each event becomes: docs/formats, "As hook entries".
+// report/columns: the entry builder. Turns events into hook entries, finds their templates, and
+// names values for them.
+//
+// Source: docs/formats, the sections "As hook entries", say what each event becomes.
 #include "report/columns/entry_builder.h"
 #include "base/cursor.h"
 #include "formats/format.h"
@@ -10,19 +12,21 @@
 #include <stdlib.h>
 
 enum {
-    INFO_WORDS = 4, // D1 to D4; D5 is the priority word
+    INFO_WORDS = 4, // data words D1 to D4; D5 is the priority word
     DATA_WORDS = INFO_WORDS + 1,
-    TYPE_DATA = 0xE,      // 32-bit hook words: data words and a stamp
-    FLAGS_STAMP = 0x8000, // 64-bit ones: the same
-    IDS_PLAIN = 0x1000    // ids below have three digits
+    TYPE_DATA = 0xE,        // in a 32-bit hook word: data words and a timestamp follow
+    FLAGS_STAMP = 0x8000,   // in a 64-bit hook word: the same
+    FIRST_LONG_ID = 0x1000, // ids below have three digits
+    MAX_ID_DIGITS = 8
 };
 
-// What more the memo's keys mean.
+// Further tags of the text cache, beyond enum text_cache_tag.
 enum {
-    TAG_LABEL = 64, // the label of a field, by its address
-    TAG_TYPE        // what an event is called, by its id
+    TAG_LABEL = 64, // label of a field; the key is the label's address
+    TAG_TYPE        // name of an event; the key is its id
 };
 
+// Writes a word of an entry, which is big-endian, and returns its end.
 static inline __attribute__((always_inline)) uint8_t *put_word(uint8_t *to, unsigned word_bytes,
                                                                uint64_t value)
 {
@@ -35,9 +39,10 @@ static inline __attribute__((always_inline)) uint8_t *put_word(uint8_t *to, unsi
     return to + word_bytes;
 }
 
+// Returns the 16-bit hook id of an event's id: ids of three digits are in the upper 12 bits.
 static inline uint16_t hook_of(uint32_t id)
 {
-    return (uint16_t)(id < IDS_PLAIN ? id << 4 : id);
+    return (uint16_t)(id < FIRST_LONG_ID ? id << 4 : id);
 }
 
 static uint64_t hook_word(const struct extract_entry *entry)
@@ -50,78 +55,80 @@ static uint64_t hook_word(const struct extract_entry *entry)
 
 // ---- names ----
 
-// As a macro is printed, behind 0x.
+// Writes a number as templates print macros: 0x and 4, 8 or 16 upper-case digits.
 static void put_hex(struct extract_text *out, uint64_t value)
 {
-    char room[PEN_NUMBER + PEN_BLOCK];
-    struct text_writer writer = {NULL, room, room + sizeof room};
+    char digits[PEN_NUMBER + PEN_BLOCK];
+    struct text_writer writer = {NULL, digits, digits + sizeof digits};
+
     PEN_LITERAL(&writer, "0x");
     text_writer_upper(&writer, value, value > UINT32_MAX ? 16 : value > UINT16_MAX ? 8 : 4);
-    extract_text_put(out, room, (size_t)(writer.at - room));
+    extract_text_put(out, digits, (size_t)(writer.at - digits));
 }
 
-static void put_value(struct entry_builder *builder, enum extract_kind kind, uint64_t value)
-{
-    bool address = kind == EXTRACT_KIND_STRING ||
-                   (value && (kind == EXTRACT_KIND_OBJECT || kind == EXTRACT_KIND_CODE));
-    if (address && !value_names_find(&builder->naming, kind, value))
-        put_hex(&builder->scratch, value);
-    else
-        value_names_put(&builder->naming, kind, value, &builder->scratch);
-}
-
-// Keeps what stands in the scratch text, with a NUL.
-static const struct text_cache_piece *keep(struct entry_builder *builder, struct text_cache *memo,
-                                           uint64_t key, uint32_t tag)
+// Adds the scratch text to a cache, with its NUL. Returns NULL if memory is short.
+static const struct text_cache_entry *
+cache_scratch(struct entry_builder *builder, struct text_cache *cache, uint64_t key, uint32_t tag)
 {
     struct extract_text *out = &builder->scratch;
-    const struct text_cache_piece *piece = NULL;
+    const struct text_cache_entry *cached = NULL;
+
     extract_text_putc(out, 0);
-    if (!out->code && !builder->naming.raw.code)
-        piece =
-            text_cache_keep(memo, key, tag, out->data, out->used, extract_text_columns(out->data));
-    builder->failed |= !piece;
-    return piece;
+    if (!out->code && !builder->names.found.code)
+        cached =
+            text_cache_add(cache, key, tag, out->data, out->used, extract_text_columns(out->data));
+    builder->failed |= !cached;
+    return cached;
 }
 
-static struct entry_builder_text text_of(const struct text_cache_piece *piece)
+static struct entry_builder_text text_of(const struct text_cache_entry *cached)
 {
     static const char nothing[1 + PEN_BLOCK] = "";
-    return piece ? (struct entry_builder_text){piece->bytes, piece->length - 1, piece->columns}
-                 : (struct entry_builder_text){nothing, 0, 0};
+    return cached ? (struct entry_builder_text){cached->bytes, cached->length - 1, cached->columns}
+                  : (struct entry_builder_text){nothing, 0, 0};
 }
 
 static struct entry_builder_text number_text(struct entry_builder *builder, uint64_t value)
 {
     struct text_writer writer = {NULL, builder->number, builder->number + sizeof builder->number};
+
     text_writer_dec(&writer, value);
     uint32_t length = (uint32_t)(writer.at - builder->number);
-    memset(writer.at, 0, 1);
+    *writer.at = 0;
     return (struct entry_builder_text){builder->number, length, length};
 }
 
-static struct entry_builder_text make_value(struct entry_builder *builder, enum extract_kind kind,
-                                            uint64_t value)
+// Makes the text of a value. An address without a name is printed as templates print addresses.
+static struct entry_builder_text make_value_text(struct entry_builder *builder,
+                                                 enum extract_kind kind, uint64_t value)
 {
+    bool is_address = kind == EXTRACT_KIND_STRING ||
+                      (value && (kind == EXTRACT_KIND_OBJECT || kind == EXTRACT_KIND_CODE));
+
     builder->scratch.used = 0;
-    put_value(builder, kind, value);
-    return text_of(keep(builder, &builder->memo, value, MEMO_VALUE + (uint32_t)kind));
+    if (is_address && !value_names_find(&builder->names, kind, value))
+        put_hex(&builder->scratch, value);
+    else
+        value_names_put(&builder->names, kind, value, &builder->scratch);
+    return text_of(
+        cache_scratch(builder, &builder->cache, value, TEXT_CACHE_VALUE + (uint32_t)kind));
 }
 
+// Returns the text of a value. Plain numbers are not cached, since they would fill the cache.
 static inline struct entry_builder_text value_text(struct entry_builder *builder,
                                                    enum extract_kind kind, uint64_t value)
 {
-    // Numbers would fill the memo.
     if (kind == EXTRACT_KIND_DEC || kind == EXTRACT_KIND_TICKS ||
-        (kind == EXTRACT_KIND_WAIT && !value_names_wait(value)))
+        (kind == EXTRACT_KIND_WAIT && !value_name_of_wait(value)))
         return number_text(builder, value);
-    const struct text_cache_piece *piece =
-        text_cache_find(&builder->memo, value, MEMO_VALUE + (uint32_t)kind);
-    return piece ? text_of(piece) : make_value(builder, kind, value);
+    const struct text_cache_entry *cached =
+        text_cache_find(&builder->cache, value, TEXT_CACHE_VALUE + (uint32_t)kind);
+    return cached ? text_of(cached) : make_value_text(builder, kind, value);
 }
 
-// What is asked for by name and has no kind that names it may be an object all the same.
-static enum extract_kind kind_of(const struct extract_event *event, unsigned word)
+// Returns the kind by which a template's word is named. A word without a kind, or of a kind without
+// names, may still be the address of an object.
+static enum extract_kind naming_kind(const struct extract_event *event, unsigned word)
 {
     enum extract_kind kind = EXTRACT_KIND_NONE;
     if (event && word && word <= event->type->fields)
@@ -137,25 +144,28 @@ static enum extract_kind kind_of(const struct extract_event *event, unsigned wor
     }
 }
 
-static const char *host_name(void *context, const struct extract_entry *entry, uint64_t value,
-                             unsigned word, size_t *length)
+// Names a value for a template: callback of extract_template_host.
+static const char *name_for_template(void *context, const struct extract_entry *entry,
+                                     uint64_t value, unsigned word, size_t *length)
 {
-    struct entry_builder_text text = value_text(context, kind_of(entry->event, word), value);
+    struct entry_builder_text text = value_text(context, naming_kind(entry->event, word), value);
     *length = text.length;
     return text.bytes;
 }
 
-// An interrupt is told with the thread that it stopped.
-static void put_who(struct entry_builder *builder, const struct extract_event *event)
+// Writes the context of an event to the scratch text. For an interrupt, adds the thread that it
+// interrupted: "interrupt/comms".
+static void put_context(struct entry_builder *builder, const struct extract_event *event)
 {
-    static const char *const others[] = {
+    static const char *const words[] = {
         [EXTRACT_ISR] = "interrupt", [EXTRACT_INIT] = "start-up", [EXTRACT_RECORDER] = "recorder"};
     struct extract_text *out = &builder->scratch;
     const struct extract_object *thread = NULL;
+
     if (event->context == EXTRACT_THREAD || (event->context == EXTRACT_ISR && event->thread))
         thread = extract_trace_thread_at(builder->trace, event->thread, event->seq);
     if (event->context != EXTRACT_THREAD)
-        extract_text_puts(out, others[event->context]);
+        extract_text_puts(out, words[event->context]);
     if (event->context != EXTRACT_THREAD && thread)
         extract_text_putc(out, '/');
     if (thread)
@@ -166,49 +176,51 @@ static void put_who(struct entry_builder *builder, const struct extract_event *e
         extract_text_hex(out, event->thread, 8);
 }
 
-// Events behind another registry may call the same addresses by other names.
-static inline void enter_event(struct entry_builder *builder, const struct extract_event *event)
+// Prepares the names for an event. Another registry may give the same addresses other names, so
+// that cached names must be made again.
+static inline void select_names(struct entry_builder *builder, const struct extract_event *event)
 {
     uint64_t registry = extract_trace_registry(builder->trace, event->seq);
     if (registry != builder->registry) {
-        text_cache_clear(&builder->memo);
-        text_cache_clear(&builder->people);
+        text_cache_clear(&builder->cache);
+        text_cache_clear(&builder->context_names);
     }
     builder->registry = registry;
-    builder->naming.seq = event->seq;
+    builder->names.seq = event->seq;
 }
 
-struct entry_builder_text entry_builder_who(struct entry_builder *builder,
-                                            const struct extract_event *event)
+struct entry_builder_text entry_builder_context_name(struct entry_builder *builder,
+                                                     const struct extract_event *event)
 {
     uint64_t key = event->context <= EXTRACT_ISR ? event->thread : 0;
-    uint32_t tag = MEMO_CONTEXT + (uint32_t)event->context;
-    enter_event(builder, event);
-    const struct text_cache_piece *piece = text_cache_find(&builder->people, key, tag);
-    if (!piece) {
+    uint32_t tag = TEXT_CACHE_CONTEXT + (uint32_t)event->context;
+    select_names(builder, event);
+    const struct text_cache_entry *cached = text_cache_find(&builder->context_names, key, tag);
+    if (!cached) {
         builder->scratch.used = 0;
-        put_who(builder, event);
-        piece = keep(builder, &builder->people, key, tag);
+        put_context(builder, event);
+        cached = cache_scratch(builder, &builder->context_names, key, tag);
     }
-    return text_of(piece);
+    return text_of(cached);
 }
 
 // ---- entries ----
 
-static void put_head(struct entry_builder *builder, const struct extract_event *event,
-                     struct extract_entry *entry)
+// Sets what entries of events and of markers have in common.
+static void set_common(struct entry_builder *builder, const struct extract_event *event,
+                       struct extract_entry *entry)
 {
     entry->cpu = event->core;
     entry->priority = event->priority;
     entry->pid = entry->tid = event->thread;
-    builder->who = entry_builder_who(builder, event);
-    entry->exec = builder->who.bytes;
+    builder->context_name = entry_builder_context_name(builder, event);
+    entry->exec = builder->context_name.bytes;
     entry->svc = event->type->class_ == EXTRACT_SVC ? event->type->name : NULL;
     entry->log_file = builder->log_file;
     entry->event = event;
 }
 
-// All of an entry's words; inlined for each width.
+// Writes all words of an entry. Inlined once for each word width.
 static inline __attribute__((always_inline)) void
 put_words(uint8_t *to, unsigned word_bytes, uint64_t hook, const struct extract_event *event)
 {
@@ -218,12 +230,12 @@ put_words(uint8_t *to, unsigned word_bytes, uint64_t hook, const struct extract_
     put_word(to, word_bytes, event->priority_word);
 }
 
-static const struct extract_entry *take_words(struct entry_builder *builder,
-                                              const struct extract_event *event)
+static const struct extract_entry *build_words(struct entry_builder *builder,
+                                               const struct extract_event *event)
 {
     struct extract_entry *entry = &builder->words;
 
-    put_head(builder, event, entry);
+    set_common(builder, event, entry);
     entry->hook = hook_of(event->id);
     entry->data = (uint16_t)event->id;
     entry->log_offset = event->slot * (uint64_t)builder->slot_bytes;
@@ -234,14 +246,14 @@ static const struct extract_entry *take_words(struct entry_builder *builder,
     return entry;
 }
 
-static const struct extract_entry *take_mark(struct entry_builder *builder,
-                                             const struct extract_event *event)
+static const struct extract_entry *build_marker(struct entry_builder *builder,
+                                                const struct extract_event *event)
 {
     struct extract_entry *entry = &builder->mark;
     unsigned fields = report_fields(event);
 
-    put_head(builder, event, entry);
-    entry->hook = hook_of(ADAPTOR_MARKS + (event->id & 0xFF));
+    set_common(builder, event, entry);
+    entry->hook = hook_of(ENTRY_BUILDER_MARKERS + (event->id & 0xFF));
     entry->data = (uint16_t)event->id;
     entry->bytes_of_data = fields * 8;
     entry->length = 8 + fields * 8;
@@ -251,75 +263,81 @@ static const struct extract_entry *take_mark(struct entry_builder *builder,
     return entry;
 }
 
-// Those that come with Ringside give way to types that the user has named in a file of his own, and
-// those of marks are for marks.
-static bool suits(const struct entry_builder *builder, const struct extract_event *event,
-                  const struct extract_template *chosen)
+// Returns whether a template may print an event. A built-in template does not print types that the
+// user named in a file, and built-in templates for markers print only markers.
+static bool is_suitable(const struct entry_builder *builder, const struct extract_event *event,
+                        const struct extract_template *chosen)
 {
-    bool mark = extract_event_is_mark(event);
-    bool users = !mark && event->type != builder->format->type(event->id);
-    return !template_is_builtin(chosen) ||
-           (!users && mark == (chosen->hook >= hook_of(ADAPTOR_MARKS)));
+    bool is_marker = extract_event_is_mark(event);
+    bool is_user_type = !is_marker && event->type != builder->format->type(event->id);
+    bool is_for_markers = chosen->hook >= hook_of(ENTRY_BUILDER_MARKERS);
+
+    return !template_is_builtin(chosen) || (!is_user_type && is_marker == is_for_markers);
 }
 
-const struct extract_template *entry_builder_find(const struct entry_builder *builder,
-                                                  const struct extract_event *event)
+const struct extract_template *entry_builder_find_template(const struct entry_builder *builder,
+                                                           const struct extract_event *event)
 {
-    bool mark = extract_event_is_mark(event);
-    uint32_t id = mark ? ADAPTOR_MARKS + (event->id & 0xFF) : event->id;
-    enum extract_hook_space space = mark ? EXTRACT_HOOKS_PLAIN : builder->format->hooks;
+    const struct extract_templates *templates = builder->templates;
+    bool is_marker = extract_event_is_mark(event);
+    uint32_t id = is_marker ? ENTRY_BUILDER_MARKERS + (event->id & 0xFF) : event->id;
+    enum extract_hook_space space = is_marker ? EXTRACT_HOOKS_PLAIN : builder->format->hooks;
     const struct extract_template *chosen =
-        builder->templates ? extract_templates_find(builder->templates, space, id) : NULL;
-    if (!chosen && !mark && builder->templates && builder->format->users_share &&
+        templates ? extract_templates_find(templates, space, id) : NULL;
+
+    if (!chosen && !is_marker && templates && builder->format->users_share &&
         id > builder->format->user_ids)
-        chosen = extract_templates_find(builder->templates, space, builder->format->user_ids);
+        chosen = extract_templates_find(templates, space, builder->format->user_ids);
     if (!chosen)
         return NULL;
-    bool doubtful = event->type->class_ == EXTRACT_APPL || chosen->hook >= hook_of(ADAPTOR_MARKS);
-    return doubtful && !suits(builder, event, chosen) ? NULL : chosen;
+    // Only these can be wrong, so that is_suitable is not called for every event.
+    bool is_doubtful =
+        event->type->class_ == EXTRACT_APPL || chosen->hook >= hook_of(ENTRY_BUILDER_MARKERS);
+    return is_doubtful && !is_suitable(builder, event, chosen) ? NULL : chosen;
 }
 
-static const struct extract_entry *take_own(struct entry_builder *builder,
-                                            const struct extract_event *event)
+// Lets the format make the entry. If it declines, builds the entry from the event's words.
+static const struct extract_entry *build_own(struct entry_builder *builder,
+                                             const struct extract_event *event)
 {
     struct extract_entry *entry = &builder->own;
-    const struct extract_ring *ring = builder->naming.ring;
+    const struct extract_ring *ring = builder->names.ring;
     *entry = (struct extract_entry){0};
-    if (!builder->format->entries->make(ring, event, entry, builder->room))
-        return take_words(builder, event);
-    builder->who = entry_builder_who(builder, event);
-    entry->exec = builder->who.bytes;
+    if (!builder->format->entries->make(ring, event, entry, builder->own_bytes))
+        return build_words(builder, event);
+    builder->context_name = entry_builder_context_name(builder, event);
+    entry->exec = builder->context_name.bytes;
     entry->log_file = builder->log_file;
     entry->event = event;
     return entry;
 }
 
-const struct extract_entry *entry_builder_take(struct entry_builder *builder,
-                                               const struct extract_event *event,
-                                               const struct extract_template **chosen)
+const struct extract_entry *entry_builder_build(struct entry_builder *builder,
+                                                const struct extract_event *event,
+                                                const struct extract_template **chosen)
 {
     const struct extract_entry *entry;
     if (extract_event_is_mark(event))
-        entry = take_mark(builder, event);
+        entry = build_marker(builder, event);
     else
-        entry = builder->format->entries ? take_own(builder, event) : take_words(builder, event);
-    *chosen = entry_builder_find(builder, event);
+        entry = builder->format->entries ? build_own(builder, event) : build_words(builder, event);
+    *chosen = entry_builder_find_template(builder, event);
     return entry;
 }
 
-unsigned entry_builder_id(const struct entry_builder *builder, const struct extract_event *event,
-                          char id[ADAPTOR_ID])
+unsigned entry_builder_put_id(const struct entry_builder *builder,
+                              const struct extract_event *event, char id[ENTRY_BUILDER_ID_BYTES])
 {
-    bool mark = extract_event_is_mark(event);
-    uint32_t value = mark ? ADAPTOR_MARKS + (event->id & 0xFF) : event->id;
+    bool is_marker = extract_event_is_mark(event);
+    uint32_t value = is_marker ? ENTRY_BUILDER_MARKERS + (event->id & 0xFF) : event->id;
     unsigned digits = 3;
-    if (!mark && builder->format->hooks == EXTRACT_HOOKS_16 && value & 0xF)
+    if (!is_marker && builder->format->hooks == EXTRACT_HOOKS_16 && value & 0xF)
         digits = 4;
-    else if (!mark && builder->format->hooks == EXTRACT_HOOKS_16)
-        value >>= 4; // hhh0 is hhh
-    while (digits < 8 && value >> 4 * digits)
+    else if (!is_marker && builder->format->hooks == EXTRACT_HOOKS_16)
+        value >>= 4; // hook id hhh0 is printed as hhh
+    while (digits < MAX_ID_DIGITS && value >> 4 * digits)
         digits++;
-    struct text_writer writer = {NULL, id, id + ADAPTOR_ID};
+    struct text_writer writer = {NULL, id, id + ENTRY_BUILDER_ID_BYTES};
     text_writer_upper(&writer, value, digits);
     *writer.at = 0;
     return digits;
@@ -327,13 +345,15 @@ unsigned entry_builder_id(const struct entry_builder *builder, const struct extr
 
 // ---- events without a template ----
 
+// Returns the label of a field as templates print it: " free_bytes=".
 static struct entry_builder_text label_text(struct entry_builder *builder, const char *label)
 {
     struct extract_text *out = &builder->scratch;
-    const struct text_cache_piece *piece =
-        text_cache_find(&builder->memo, (uintptr_t)label, TAG_LABEL);
-    if (piece)
-        return text_of(piece);
+    const struct text_cache_entry *cached =
+        text_cache_find(&builder->cache, (uintptr_t)label, TAG_LABEL);
+
+    if (cached)
+        return text_of(cached);
     out->used = 0;
     extract_text_putc(out, ' ');
     extract_text_escaped(out, label);
@@ -341,21 +361,22 @@ static struct entry_builder_text label_text(struct entry_builder *builder, const
         if (out->data[i] == ' ')
             out->data[i] = '_';
     extract_text_putc(out, '=');
-    return text_of(keep(builder, &builder->memo, (uintptr_t)label, TAG_LABEL));
+    return text_of(cache_scratch(builder, &builder->cache, (uintptr_t)label, TAG_LABEL));
 }
 
 static struct entry_builder_text type_text(struct entry_builder *builder,
                                            const struct extract_event *event)
 {
     struct extract_text *out = &builder->scratch;
-    const struct text_cache_piece *piece = text_cache_find(&builder->memo, event->id, TAG_TYPE);
-    if (piece)
-        return text_of(piece);
+    const struct text_cache_entry *cached = text_cache_find(&builder->cache, event->id, TAG_TYPE);
+
+    if (cached)
+        return text_of(cached);
     out->used = 0;
     extract_text_escaped(out, event->type->name);
     if (event->type->range)
         extract_text_printf(out, " %" PRIu32, event->id);
-    return text_of(keep(builder, &builder->memo, event->id, TAG_TYPE));
+    return text_of(cache_scratch(builder, &builder->cache, event->id, TAG_TYPE));
 }
 
 static void put_text(struct entry_builder *builder, struct entry_builder_text text)
@@ -367,8 +388,9 @@ static void put_field(struct entry_builder *builder, const struct extract_field_
                       uint64_t value)
 {
     enum extract_kind kind = type->kind;
+
     if (kind == EXTRACT_KIND_NONE)
-        return; // it has no meaning for this type
+        return;
     put_text(builder, label_text(builder, type->label));
     if (kind == EXTRACT_KIND_HEX || kind == EXTRACT_KIND_STACK || kind == EXTRACT_KIND_DATA)
         put_hex(&builder->text, value);
@@ -384,8 +406,8 @@ bool entry_builder_describe(struct entry_builder *builder, const struct extract_
 
     if (builder->format->hooks == EXTRACT_HOOKS_16 &&
         event->type == builder->format->type(event->id))
-        return false; // one type for all of its ids
-    enter_event(builder, event);
+        return false; // one type for all ids of the format, which says nothing about this one
+    select_names(builder, event);
     out->used = 0;
     put_text(builder, type_text(builder, event));
     for (unsigned i = 0; i < fields; i++)
@@ -395,62 +417,56 @@ bool entry_builder_describe(struct entry_builder *builder, const struct extract_
     return true;
 }
 
-// ---- life ----
+// ---- opening and closing ----
 
-static void set_up(struct entry_builder *builder, const struct extract_trace *trace,
-                   const struct extract_templates *templates)
+enum extract_code entry_builder_open(struct entry_builder **opened,
+                                     const struct extract_trace *trace,
+                                     const struct extract_templates *templates,
+                                     struct extract_error *error)
 {
     const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
-    unsigned word = ring->word_bytes == 8 ? 8 : 4;
+    const unsigned word_bytes = ring->word_bytes == 8 ? 8 : 4;
+    struct entry_builder *builder = calloc(1, sizeof *builder);
+
+    *opened = NULL;
+    if (!builder)
+        return extract_error_set(error, EXTRACT_NOMEM, "templates", NULL, "out of memory");
     builder->trace = trace;
     builder->format = ring->format;
     builder->templates = templates;
     builder->slot_bytes = ring->entries.slot_bytes;
     builder->words = (struct extract_entry){.bytes = builder->bytes,
-                                            .length = (1 + DATA_WORDS) * word,
-                                            .bits = (uint8_t)(word * 8),
-                                            .type = word == 8 ? FLAGS_STAMP : TYPE_DATA,
-                                            .bytes_of_data = DATA_WORDS * word};
+                                            .length = (1 + DATA_WORDS) * word_bytes,
+                                            .bits = (uint8_t)(word_bytes * 8),
+                                            .type = word_bytes == 8 ? FLAGS_STAMP : TYPE_DATA,
+                                            .bytes_of_data = DATA_WORDS * word_bytes};
     builder->mark =
         (struct extract_entry){.bytes = builder->bytes, .bits = 64, .type = FLAGS_STAMP};
     builder->host = (struct extract_template_host){.context = builder,
-                                                   .name = host_name,
-                                                   .kernel_bits = word * 8,
+                                                   .name = name_for_template,
+                                                   .kernel_bits = word_bytes * 8,
                                                    .wide_unknown = true,
                                                    .padded = true};
-    value_names_init(&builder->naming, trace);
+    value_names_init(&builder->names, trace);
     extract_text_init(&builder->scratch, NULL, NULL);
     extract_text_init(&builder->text, NULL, NULL);
-}
-
-enum extract_code entry_builder_open(struct entry_builder **builder,
-                                     const struct extract_trace *trace,
-                                     const struct extract_templates *templates,
-                                     struct extract_error *error)
-{
-    *builder = calloc(1, sizeof **builder);
-    if (!*builder)
+    if (builder->format->entries && !(builder->own_bytes = malloc(EXTRACT_ENTRY_CAPACITY))) {
+        entry_builder_close(builder);
         return extract_error_set(error, EXTRACT_NOMEM, "templates", NULL, "out of memory");
-    set_up(*builder, trace, templates);
-    if (!(*builder)->format->entries)
-        return EXTRACT_OK;
-    (*builder)->room = malloc(EXTRACT_ENTRY_CAPACITY);
-    if ((*builder)->room)
-        return EXTRACT_OK;
-    entry_builder_close(*builder);
-    *builder = NULL;
-    return extract_error_set(error, EXTRACT_NOMEM, "templates", NULL, "out of memory");
+    }
+    *opened = builder;
+    return EXTRACT_OK;
 }
 
 void entry_builder_close(struct entry_builder *builder)
 {
     if (!builder)
         return;
-    text_cache_clear(&builder->memo);
-    text_cache_clear(&builder->people);
-    value_names_free(&builder->naming);
+    text_cache_clear(&builder->cache);
+    text_cache_clear(&builder->context_names);
+    value_names_free(&builder->names);
     extract_text_free(&builder->scratch);
     extract_text_free(&builder->text);
-    free(builder->room);
+    free(builder->own_bytes);
     free(builder);
 }

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
-// report/columns: events as the entries that templates are run on.
+// report/columns: the entry builder, which turns events into the hook entries that templates run
+// on.
 //
-// In: a trace, its templates, its events. Out: an entry and the template for each, the names that
-// templates ask for, and a text for what has no template.
-#ifndef EXTRACT_REPORT_COLUMNS_ADAPT_H
-#define EXTRACT_REPORT_COLUMNS_ADAPT_H
+// Templates are written for entries of the AIX trace facility: a hook word, data words and a
+// timestamp. The builder makes such an entry from an event of any format, finds the template for
+// it, and answers when the template asks for the name of a value. For an event without a template,
+// it describes the event by its type and fields.
+#ifndef EXTRACT_REPORT_COLUMNS_ENTRY_BUILDER_H
+#define EXTRACT_REPORT_COLUMNS_ENTRY_BUILDER_H
 
 #include "report/internal.h"
 #include <extract/templates.h>
 
 enum {
-    ADAPTOR_ID = 12,      // bytes of a hook id as it is shown, with its NUL
-    ADAPTOR_MARKS = 0xF00 // marks have the hook ids from here on
+    ENTRY_BUILDER_ID_BYTES = 12,  // capacity for a printed hook id, with its NUL
+    ENTRY_BUILDER_MARKERS = 0xF00 // markers have the hook ids from here on
 };
 
 struct entry_builder_text {
-    const char *bytes; // NUL-ended, with room to PEN_BLOCK behind that
+    const char *bytes; // NUL-terminated, with PEN_BLOCK readable bytes after that
     uint32_t length, columns;
 };
 
@@ -24,55 +27,58 @@ struct entry_builder {
     const struct extract_trace *trace;
     const struct extract_format *format;
     const struct extract_templates *templates;
-    const char *log_file;          // $LOGFILE, which the owner may set; NULL: unknown
-    struct entry_builder_text who; // made the event that was taken last
-    bool failed;                   // out of memory: what is printed is not complete
-    // Of the room only.
-    struct value_names naming;
-    struct text_cache memo;
-    struct text_cache people;   // who made events: it stays while names are made for an entry
-    uint64_t registry;          // for which the two hold
-    struct extract_entry words; // of an event of the ring
-    struct extract_entry mark;  // of a mark, words of 64 bits
-    struct extract_entry own;   // that the format made
+    const char *log_file;                   // $LOGFILE, which the owner may set; NULL: unknown
+    struct entry_builder_text context_name; // thread of the event that was built last
+    bool failed;                            // out of memory: the output is incomplete
+    // Private:
+    struct value_names names;
+    struct text_cache cache;
+    // Separate from `cache`: a template that asks for names must not evict `context_name`.
+    struct text_cache context_names;
+    uint64_t registry;          // registry that both caches were filled from
+    struct extract_entry words; // entry of an event in the ring
+    struct extract_entry mark;  // entry of a marker, in 64-bit words
+    struct extract_entry own;   // entry made by the format itself
     uint32_t slot_bytes;
-    struct extract_text scratch; // for a piece that is being made
-    struct extract_text text;    // of entry_builder_describe
+    struct extract_text scratch; // text that is being made for a cache
+    struct extract_text text;    // result of entry_builder_describe
     char number[PEN_NUMBER + PEN_BLOCK];
     uint8_t bytes[(1 + EXTRACT_FIELDS_MAX) * 8];
-    uint8_t *room; // for a format that makes its own entries, else NULL
+    uint8_t *own_bytes; // EXTRACT_ENTRY_CAPACITY bytes if the format makes its own entries, else NULL
 };
 
-// The templates may be NULL: none; otherwise they are linked. Both must outlive the adaptor.
-// Errors: NOMEM.
-enum extract_code entry_builder_open(struct entry_builder **builder,
+// Opens a builder; *opened is NULL on failure. `templates` must be linked; NULL: no templates.
+// Trace and templates must outlive the builder. Errors: NOMEM.
+enum extract_code entry_builder_open(struct entry_builder **opened,
                                      const struct extract_trace *trace,
                                      const struct extract_templates *templates,
                                      struct extract_error *error);
 void entry_builder_close(struct entry_builder *builder);
 
-// The entry of an event and, in *chosen, the template for it or NULL. The entry and what it points
-// to are good until the next call of this or of entry_builder_who.
-const struct extract_entry *entry_builder_take(struct entry_builder *builder,
-                                               const struct extract_event *event,
-                                               const struct extract_template **chosen);
+// Builds the entry of an event, and sets *chosen to its template or NULL. The entry and everything
+// it points to are valid until the next call of this function or of entry_builder_context_name.
+const struct extract_entry *entry_builder_build(struct entry_builder *builder,
+                                                const struct extract_event *event,
+                                                const struct extract_template **chosen);
 
-// The template alone; of an event, its id and its type are asked for.
-const struct extract_template *entry_builder_find(const struct entry_builder *builder,
-                                                  const struct extract_event *event);
+// Returns the template for an event, or NULL. Reads only the event's id and type.
+const struct extract_template *entry_builder_find_template(const struct entry_builder *builder,
+                                                           const struct extract_event *event);
 
-// The text of an event that has no template: its type's name and fields, as templates would print
-// them. False when its type says nothing of it: the formatter then shows what there is.
+// Describes an event without a template: the name of its type and its fields, printed as templates
+// print them. Returns false if the type says nothing about the event; the formatter then prints its
+// words.
 bool entry_builder_describe(struct entry_builder *builder, const struct extract_event *event,
                             struct extract_outcome *outcome);
 
-// Who made an event: the thread's name, "interrupt", "start-up" or "recorder". Escaped; good until
-// the next call of this or of entry_builder_take.
-struct entry_builder_text entry_builder_who(struct entry_builder *builder,
-                                            const struct extract_event *event);
+// Returns what executed when the event was recorded: the thread's name, "interrupt", "start-up" or
+// "recorder". The name is escaped, and valid until the next call of this function or of
+// entry_builder_build.
+struct entry_builder_text entry_builder_context_name(struct entry_builder *builder,
+                                                     const struct extract_event *event);
 
-// The hook id of an event as it is shown: "045", "1000", "F01". Returns its length.
-unsigned entry_builder_id(const struct entry_builder *builder, const struct extract_event *event,
-                          char id[ADAPTOR_ID]);
+// Writes the hook id of an event as reports print it: "045", "1000", "F01". Returns its length.
+unsigned entry_builder_put_id(const struct entry_builder *builder,
+                              const struct extract_event *event, char id[ENTRY_BUILDER_ID_BYTES]);
 
 #endif

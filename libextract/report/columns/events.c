@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: MIT
-// report/columns: the events of a view as trcrpt prints them. In: a view, whose first events are
-// looked at for the widths of columns before all are printed; templates. Out: lines of text.
+// report/columns: prints the events of a view as lines of text, in the layout of trcrpt or of
+// Ringside itself.
+//
+//   SEQ  ID   THREAD  ELAPSED_TICKS  DELTA_TICKS  APPL    SYSCALL KERNEL  INTERRUPT
+//     7  045  comms         7910804            0          byte release pool=packets …
+//   └────────────── prefix: cells.h ───────────┘└─ indent ─┘└─ text: template or entry_builder.c
+//
+// The widths of the columns are found before the first line is printed, so the view is read twice.
+// A report that continues over the parts of a growing stream cannot do that: it has fixed widths.
+//
+// Writing a line is the hot path. A local copy of the writer keeps the output position in
+// registers; it is synchronized with report->writer only where another function needs it.
 #include "report/columns/cells.h"
 #include "events/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    PREFIX_ROOM = 2048, // more than all columns in front of the text together
-    FLAG_ROOM = 160,
-    MAX_CELL = 128, // bytes of a cell that has room
-    // Of a report of a stream that goes on:
+    PREFIX_CAPACITY = 2048, // bytes, more than all columns before the text together
+    FLAGS_CAPACITY = 160,   // bytes
+    MAX_PADDED_CELL = 128,  // bytes of a name that is copied without checks
+    // Fixed widths and limits of a report in parts:
     SEQ_WIDTH = 7,
     EXEC_WIDTH = 16,
-    MAX_SECONDS = 99999, // that columns have room for
-    MAX_DELTA = 9        // seconds between two events, likewise
+    MAX_SECONDS = 99999,  // largest elapsed time for which the column is wide enough
+    MAX_DELTA_SECONDS = 9 // largest time between two events, likewise
 };
 
-// A report under way.
 struct text_report {
     struct text_writer writer;
     struct layout layout;
@@ -26,45 +35,50 @@ struct text_report {
     struct entry_builder *builder;
     struct extract_formatter *formatter;
     const struct extract_trace *trace;
-    struct extract_text scratch; // for a cell that is being made
-    uint64_t last_ticks;
-    const char *file;  // the last part of the source's path; NULL: none
-    uint64_t pid, tid; // of the event under way
-    const char *svc;
-    bool first;
-    unsigned lines; // of this page
-    bool begun;     // an event stands on it
-    struct extract_event previous;
-    struct extract_text joined;  // of an event that speaks of another one
-    struct extract_text payload; // its data, which a reader's next step may take away
+    struct extract_text scratch; // a cell that is being made
+    uint64_t last_ticks;         // time of the previous event
+    bool is_first;               // no event was printed yet
+    const char *file;            // last part of the source's path; NULL: none
+    uint64_t pid, tid;           // of the event that is being printed
+    const char *svc;             // likewise
+    unsigned page_lines;         // lines on this page so far
+    bool page_has_event;
+    struct extract_event previous; // for the search for duplicates, with a copy of its payload
+    struct extract_text payload;   // since the reader may reuse the event's memory
+    struct extract_text joined;    // text of an event that contains another event
 };
 
+// Ends the report because memory is short.
 static bool fail(struct text_report *report)
 {
     report->writer.text->code = EXTRACT_NOMEM;
     return false;
 }
 
-// ---- the columns in front of the text ----
+// ---- the prefix: the columns before the text ----
 
+// Writes the name of the thread.
 static inline void put_exec(const struct text_report *report, struct text_writer *writer)
 {
-    const struct entry_builder_text who = report->builder->who;
+    const struct entry_builder_text name = report->builder->context_name;
     unsigned width = report->layout.exec;
-    if (who.columns > width || who.length > MAX_CELL) {
-        cell_text(writer, who.bytes, who.length, who.columns, width);
+
+    if (name.columns > width || name.length > MAX_PADDED_CELL) {
+        cell_text(writer, name.bytes, name.length, name.columns, width);
         return;
     }
-    text_writer_piece(writer, who.bytes, who.length);
-    text_writer_pad(writer, width - who.columns);
+    text_writer_piece(writer, name.bytes, name.length);
+    text_writer_pad(writer, width - name.columns);
 }
 
-static bool put_word(struct text_report *report, struct text_writer *writer, const char *word,
-                     unsigned width)
+// Writes a string that is not padded or escaped yet.
+static bool put_string(struct text_report *report, struct text_writer *writer, const char *string,
+                       unsigned width)
 {
     struct extract_text *cell = &report->scratch;
+
     cell->used = 0;
-    extract_text_escaped(cell, word ? word : "");
+    extract_text_escaped(cell, string ? string : "");
     extract_text_putc(cell, 0);
     if (cell->code)
         return fail(report);
@@ -73,37 +87,39 @@ static bool put_word(struct text_report *report, struct text_writer *writer, con
     return true;
 }
 
+// Writes the time since the previous event, which is negative if the clock went back.
 static inline void put_delta(const struct text_report *report, struct text_writer *writer,
                              uint64_t ticks)
 {
     const struct layout *layout = &report->layout;
-    uint64_t last = report->first ? ticks : report->last_ticks;
-    bool back = ticks < last;
-    uint64_t step = back ? last - ticks : ticks - last;
+    uint64_t previous = report->is_first ? ticks : report->last_ticks;
+    bool is_negative = ticks < previous;
+    uint64_t step = is_negative ? previous - ticks : ticks - previous;
+
     if (!layout->hz) {
-        unsigned digits = text_writer_digits(step), used = digits + back;
+        unsigned digits = text_writer_digits(step), used = digits + is_negative;
         text_writer_pad(writer, layout->delta > used ? layout->delta - used : 0);
-        if (back)
+        if (is_negative)
             text_writer_char(writer, '-');
         text_writer_fixed(writer, step, digits);
         return;
     }
     struct text_writer_seconds time = text_writer_split(step, layout->hz);
     if (layout->columns.times == EXTRACT_TIMES_FULL)
-        writer->at = cell_decimals(writer->at, back, cell_units(time, 1000), time.nano % 1000000, 6,
-                                   layout->delta);
+        writer->at = cell_decimals(writer->at, is_negative, cell_units(time, 1000),
+                                   time.nano % 1000000, 6, layout->delta);
     else
-        writer->at = cell_decimals(writer->at, back, cell_units(time, 1000000), time.nano % 1000, 3,
-                                   layout->delta);
+        writer->at = cell_decimals(writer->at, is_negative, cell_units(time, 1000000),
+                                   time.nano % 1000, 3, layout->delta);
 }
 
-// Columns that few reports have.
-static bool put_rare(struct text_report *report, struct text_writer *writer,
-                     const struct extract_event *event)
+// Writes the columns that few reports have.
+static bool put_rare_columns(struct text_report *report, struct text_writer *writer,
+                             const struct extract_event *event)
 {
     const struct layout *layout = &report->layout;
     if (layout->filename) {
-        if (!put_word(report, writer, report->file, layout->filename))
+        if (!put_string(report, writer, report->file, layout->filename))
             return false;
         cell_gap(layout, writer);
     }
@@ -128,7 +144,7 @@ static bool put_rare(struct text_report *report, struct text_writer *writer,
         cell_gap(layout, writer);
     }
     if (layout->svc) {
-        if (!put_word(report, writer, report->svc, layout->svc))
+        if (!put_string(report, writer, report->svc, layout->svc))
             return false;
         cell_gap(layout, writer);
     }
@@ -138,12 +154,12 @@ static bool put_rare(struct text_report *report, struct text_writer *writer,
 static inline void put_id(const struct text_report *report, struct text_writer *writer,
                           const struct extract_event *event)
 {
-    unsigned used = entry_builder_id(report->builder, event, writer->at);
+    unsigned used = entry_builder_put_id(report->builder, event, writer->at);
     writer->at += used;
     text_writer_pad(writer, used < report->layout.id ? report->layout.id - used : 0);
 }
 
-// The pen is the paper's own, held in registers meanwhile.
+// Writes all columns before the text. `writer` is the caller's copy of report->writer.
 static inline bool put_prefix(struct text_report *report, struct text_writer *writer,
                               const struct extract_event *event)
 {
@@ -160,9 +176,9 @@ static inline bool put_prefix(struct text_report *report, struct text_writer *wr
         put_exec(report, writer);
         cell_gap(layout, writer);
     }
-    if (layout->rare) {
+    if (layout->has_rare_columns) {
         report->writer.at = writer->at;
-        if (!put_rare(report, &report->writer, event))
+        if (!put_rare_columns(report, &report->writer, event))
             return false;
         writer->at = report->writer.at;
     }
@@ -184,7 +200,7 @@ static inline bool put_prefix(struct text_report *report, struct text_writer *wr
     return true;
 }
 
-// ---- events ----
+// ---- lines ----
 
 static void put_flags(struct text_writer *writer, bool color, uint8_t flags)
 {
@@ -201,59 +217,63 @@ static void put_flags(struct text_writer *writer, bool color, uint8_t flags)
         PEN_LITERAL(writer, "\x1b[0m");
 }
 
-static void put_heads(struct text_report *report)
+static void put_headings(struct text_report *report)
 {
     text_writer_close(&report->writer);
-    report->lines = layout_heads(&report->layout, report->options->color, report->writer.text);
-    report->begun = false;
+    report->page_lines =
+        layout_put_headings(&report->layout, report->options->color, report->writer.text);
+    report->page_has_event = false;
     text_writer_open(&report->writer, report->writer.text);
 }
 
-// A page ends in front of an event that has no room on it, but not before it has one.
-static void turn_page(struct text_report *report, const struct extract_outcome *said)
+// Starts a new page if the next event does not fit on this one. Each page has at least one event,
+// however many lines that needs.
+static void fit_on_page(struct text_report *report, const struct extract_outcome *formatted)
 {
     unsigned lines = 1u + report->layout.columns.two_lines;
-    for (const char *at = said->text, *end = at + said->length;
+
+    for (const char *at = formatted->text, *end = at + formatted->length;
          at < end && (at = memchr(at, '\n', (size_t)(end - at))); at++)
         lines++;
-    if (report->begun && report->lines + lines > report->layout.columns.page_lines &&
+    if (report->page_has_event && report->page_lines + lines > report->layout.columns.page_lines &&
         text_writer_need(&report->writer, 1)) {
         text_writer_char(&report->writer, '\n');
-        put_heads(report);
+        put_headings(report);
     }
-    report->lines += lines;
-    report->begun = true;
+    report->page_lines += lines;
+    report->page_has_event = true;
 }
 
-// The blanks in front of the text, which stands on a line of its own in some layouts.
+// Writes the blanks before the text, or a new line if the layout has two lines. If the text is
+// empty or on the next line, removes the blanks at the end of the prefix.
 static inline void put_indent(const struct layout *layout, struct text_writer *writer,
-                              const char *start, enum extract_class level, bool empty)
+                              const char *start, enum extract_class class_, bool is_empty)
 {
-    if (!empty && !layout->columns.two_lines) {
-        text_writer_pad(writer, layout->indent + LAYOUT_LEVEL * (unsigned)level);
+    if (!is_empty && !layout->columns.two_lines) {
+        text_writer_pad(writer, layout->indent + LAYOUT_CLASS_STEP * (unsigned)class_);
         return;
     }
-    while (writer->at > start && writer->at[-1] == ' ') // no line ends in blanks
+    while (writer->at > start && writer->at[-1] == ' ')
         writer->at--;
-    if (empty)
+    if (is_empty)
         return;
     text_writer_char(writer, '\n');
-    text_writer_pad(writer, layout_level(layout, level));
+    text_writer_pad(writer, layout_text_offset(layout, class_));
 }
 
 static bool put_line(struct text_report *report, const struct extract_event *event,
-                     enum extract_class level, const struct extract_outcome *said)
+                     enum extract_class class_, const struct extract_outcome *formatted)
 {
     const struct layout *layout = &report->layout;
 
-    if (!text_writer_need(&report->writer, PREFIX_ROOM + said->length + FLAG_ROOM))
+    if (!text_writer_need(&report->writer, PREFIX_CAPACITY + formatted->length + FLAGS_CAPACITY))
         return false;
     struct text_writer writer = report->writer;
     const char *start = writer.at;
     if (!put_prefix(report, &writer, event))
         return false;
-    put_indent(layout, &writer, start, level, !said->length);
-    text_writer_copy(&writer, said->text, said->length);
+    put_indent(layout, &writer, start, class_, !formatted->length);
+    text_writer_copy(&writer, formatted->text, formatted->length);
     uint8_t flags = event->flags & (uint8_t)~EXTRACT_FLAG_UNTIMED;
     if (flags && !layout->columns.compat)
         put_flags(&writer, report->options->color, flags);
@@ -262,80 +282,86 @@ static bool put_line(struct text_report *report, const struct extract_event *eve
     return true;
 }
 
+// ---- events ----
+
+static void format_event(struct text_report *report, const struct extract_event *event,
+                         unsigned offset, const struct extract_entry *entry,
+                         const struct extract_template *chosen, struct extract_outcome *formatted)
+{
+    if (chosen || !entry_builder_describe(report->builder, event, formatted))
+        extract_formatter_run(report->formatter, chosen, entry, offset, true, formatted);
+}
+
+// Appends the text of the event that another event contains, such as the one that a test expects.
+static void append_inner(struct text_report *report, const struct extract_event *inner,
+                         unsigned offset, struct extract_outcome *formatted)
+{
+    const struct extract_template *chosen;
+    struct extract_text *joined = &report->joined;
+    struct extract_outcome inner_text;
+
+    joined->used = 0;
+    extract_text_put(joined, formatted->text, formatted->length);
+    const struct extract_entry *entry = entry_builder_build(report->builder, inner, &chosen);
+    format_event(report, inner, offset, entry, chosen, &inner_text);
+    extract_text_put(joined, inner_text.text, inner_text.length);
+    report->builder->failed |= joined->code != EXTRACT_OK;
+    formatted->text = joined->data;
+    formatted->length = joined->used;
+}
+
+// Counts a template that failed, and keeps the first failure.
 static void note_fault(struct text_report *report, const struct extract_event *event,
                        const char *fault)
 {
     struct extract_report_outcome *outcome = report->outcome;
+
     if (outcome->faults++)
         return;
     snprintf(outcome->fault, sizeof outcome->fault, "%s", fault ? fault : "");
     outcome->fault_seq = event->seq;
-    entry_builder_id(report->builder, event, outcome->fault_hook);
+    entry_builder_put_id(report->builder, event, outcome->fault_hook);
 }
 
-static void say(struct text_report *report, const struct extract_event *event, unsigned level,
-                const struct extract_entry *entry, const struct extract_template *chosen,
-                struct extract_outcome *said)
-{
-    if (chosen || !entry_builder_describe(report->builder, event, said))
-        extract_formatter_run(report->formatter, chosen, entry, level, true, said);
-}
-
-// Behind the text of an event stands that of the one that it speaks of.
-static void say_inner(struct text_report *report, const struct extract_event *inner, unsigned level,
-                      struct extract_outcome *said)
-{
-    const struct extract_template *chosen;
-    struct extract_text *joined = &report->joined;
-    struct extract_outcome more;
-    joined->used = 0;
-    extract_text_put(joined, said->text, said->length);
-    const struct extract_entry *entry = entry_builder_take(report->builder, inner, &chosen);
-    say(report, inner, level, entry, chosen, &more);
-    extract_text_put(joined, more.text, more.length);
-    report->builder->failed |= joined->code != EXTRACT_OK;
-    said->text = joined->data;
-    said->length = joined->used;
-}
-
-// False: the report ends here.
+// Prints one event. Returns false if the report ends here: a template stopped it, or it failed.
 static bool put_event(struct text_report *report, const struct extract_event *event)
 {
     const struct layout *layout = &report->layout;
     const struct extract_template *chosen;
-    struct extract_outcome said;
+    struct extract_outcome formatted;
     struct extract_event inner;
 
-    const struct extract_entry *entry = entry_builder_take(report->builder, event, &chosen);
-    enum extract_class level = chosen ? chosen->level : event->type->class_;
+    const struct extract_entry *entry = entry_builder_build(report->builder, event, &chosen);
+    enum extract_class class_ = chosen ? chosen->level : event->type->class_;
+    unsigned offset = layout_text_offset(layout, class_);
     report->pid = entry->pid;
     report->tid = entry->tid;
     report->svc = entry->svc;
-    say(report, event, layout_level(layout, level), entry, chosen, &said);
+    format_event(report, event, offset, entry, chosen, &formatted);
     if (extract_trace_inner(report->trace, event, &inner)) {
-        say_inner(report, &inner, layout_level(layout, level), &said);
-        entry_builder_take(report->builder, event, &chosen);
+        append_inner(report, &inner, offset, &formatted);
+        entry_builder_build(report->builder, event, &chosen); // the prefix needs it again
     }
-    if (said.ending == EXTRACT_ENDS_FAULT)
-        note_fault(report, event, said.fault);
-    if (said.ending == EXTRACT_ENDS_SKIP) {
+    if (formatted.ending == EXTRACT_ENDS_FAULT)
+        note_fault(report, event, formatted.fault);
+    if (formatted.ending == EXTRACT_ENDS_SKIP) {
         report->outcome->skipped++;
         return true;
     }
     if (layout->columns.page_lines && !report->options->no_header)
-        turn_page(report, &said);
+        fit_on_page(report, &formatted);
     if (report->builder->failed)
         return fail(report);
-    if (!put_line(report, event, level, &said))
+    if (!put_line(report, event, class_, &formatted))
         return false;
-    report->first = false;
+    report->is_first = false;
     report->last_ticks = event->ticks;
     report->outcome->shown++;
-    report->outcome->stopped = said.ending == EXTRACT_ENDS_STOP;
+    report->outcome->stopped = formatted.ending == EXTRACT_ENDS_STOP;
     return !report->outcome->stopped;
 }
 
-static bool same_words(const struct extract_event *one, const struct extract_event *other)
+static bool has_same_words(const struct extract_event *one, const struct extract_event *other)
 {
     return one->type == other->type && one->id == other->id && one->raw_stamp == other->raw_stamp &&
            one->ticks == other->ticks && one->thread == other->thread &&
@@ -344,150 +370,137 @@ static bool same_words(const struct extract_event *one, const struct extract_eve
            memcmp(one->field, other->field, one->fields * sizeof *one->field) == 0;
 }
 
-// Whether an event says what the one in front of it said.
-static bool repeats(struct text_report *report, const struct extract_event *event)
+// Returns whether an event repeats the previous one, and remembers it for the next call.
+static bool is_duplicate(struct text_report *report, const struct extract_event *event)
 {
     struct extract_text *payload = &report->payload;
-    bool same = same_words(&report->previous, event) && !extract_event_is_mark(event) &&
-                payload->used == event->data_bytes &&
-                (!payload->used || memcmp(payload->data, event->data, payload->used) == 0);
+    bool is_same = has_same_words(&report->previous, event) && !extract_event_is_mark(event) &&
+                   payload->used == event->data_bytes &&
+                   (!payload->used || memcmp(payload->data, event->data, payload->used) == 0);
+
     report->previous = *event;
     payload->used = 0;
     extract_text_put(payload, (const char *)event->data, event->data_bytes);
-    return same;
+    return is_same;
 }
 
-static bool print_events(void *context, const struct extract_event *events, size_t count)
+static bool put_events(void *context, const struct extract_event *events, size_t count)
 {
     struct text_report *report = context;
     const struct extract_report_options *options = report->options;
-    bool merge = !report->layout.columns.duplicates;
+    bool must_merge = !report->layout.columns.duplicates;
 
     for (size_t i = 0; i < count; i++) {
-        if (merge && repeats(report, &events[i]))
+        if (must_merge && is_duplicate(report, &events[i]))
             report->outcome->merged++;
         else if (report->payload.code)
             return fail(report);
         else if (!put_event(report, &events[i]))
             return false;
-        if (options->go_on && !options->go_on(options->context)) // a template may take its time
+        if (options->go_on &&
+            !options->go_on(options->context)) // after each: templates may be slow
             return false;
     }
     return true;
 }
 
-// What is still to come is not known: room for what is usual.
-static void fix_widths(struct text_report *report, struct extract_report_part *part)
+// ---- the report ----
+
+// Sets the layout of a report in parts, whose widths must suit events that are not known yet. If
+// the clock rate has changed, the headings are printed again.
+static void set_fixed_widths(struct text_report *report, struct extract_report_part *part)
 {
     uint64_t hz = report->options->hz;
     const struct extract_info *info = extract_trace_info(report->trace);
-    unsigned address = 2 + 2 * info->word_bytes;
+    unsigned address_width = 2 + 2 * info->word_bytes;
     struct extract_columns columns = report->layout.columns;
     struct layout_needs needs = {.seq = SEQ_WIDTH,
                                  .exec = EXEC_WIDTH,
-                                 .pid = address,
-                                 .tid = address,
-                                 .cores = info->cores > 1,
+                                 .pid = address_width,
+                                 .tid = address_width,
+                                 .has_cores = info->cores > 1,
                                  .ticks = hz * MAX_SECONDS,
-                                 .delta = hz * MAX_DELTA};
+                                 .delta = hz * MAX_DELTA_SECONDS};
+
     layout_open(&report->layout, &columns, hz, &needs);
     if (part->hz != hz)
         part->heads = false;
     part->hz = hz;
-    report->first = !part->events;
+    report->is_first = !part->events;
     report->last_ticks = part->last_ticks;
-}
-
-static void survey_view(struct text_report *report, const struct extract_view *view)
-{
-    const struct extract_columns columns = report->layout.columns;
-    struct layout_needs needs;
-    layout_find_widths(&needs, &columns, view, report->builder);
-    layout_open(&report->layout, &columns, report->options->hz, &needs);
-    report->first = true;
 }
 
 static void print_view(struct text_report *report, const struct extract_view *view)
 {
-    struct extract_sink sink = {.events = print_events, .context = report};
+    struct extract_sink sink = {.events = put_events, .context = report};
     struct extract_report_part *part = report->options->part;
-    bool heads = !report->options->no_header;
 
-    if (part)
-        fix_widths(report, part);
-    else
-        survey_view(report, view);
-    heads &= !part || !part->heads;
+    if (part) {
+        set_fixed_widths(report, part);
+    } else {
+        const struct extract_columns columns = report->layout.columns;
+        struct layout_needs needs;
+        layout_find_needs(&needs, &columns, view, report->builder);
+        layout_open(&report->layout, &columns, report->options->hz, &needs);
+        report->is_first = true;
+    }
+    bool has_headings = !report->options->no_header && !(part && part->heads);
     if (report->writer.text->code)
         return;
-    if (heads && report->layout.columns.compat)
-        layout_heading(&report->layout, report->trace, report->writer.text);
+    if (has_headings && report->layout.columns.compat)
+        layout_put_preamble(&report->layout, report->trace, report->writer.text);
     text_writer_open(&report->writer, report->writer.text);
-    if (heads)
-        put_heads(report);
+    if (has_headings)
+        put_headings(report);
     extract_view_run(view, &sink);
     text_writer_close(&report->writer);
     if (part) {
         part->heads = true;
-        part->events = !report->first;
+        part->events = !report->is_first;
         part->last_ticks = report->last_ticks;
     }
 }
 
-static const char *file_of(const char *path)
+static enum extract_code print_with_templates(struct extract_text *text,
+                                              const struct extract_view *view,
+                                              const struct extract_trace *trace,
+                                              const struct extract_report_options *options,
+                                              const struct extract_templates *templates,
+                                              struct extract_report_outcome *outcome)
 {
+    struct text_report *report = calloc(1, sizeof *report);
+
+    if (!report)
+        return text->code = EXTRACT_NOMEM;
+    report->options = options;
+    report->outcome = outcome;
+    report->writer.text = text;
+    report->trace = trace;
+    if (options->columns)
+        report->layout.columns = *options->columns;
+    else
+        extract_columns_init(&report->layout.columns, false);
+    const char *path = report->layout.columns.source;
     const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path;
-}
+    report->file = slash ? slash + 1 : path;
+    extract_text_init(&report->scratch, NULL, NULL);
+    extract_text_init(&report->joined, NULL, NULL);
+    extract_text_init(&report->payload, NULL, NULL);
 
-static enum extract_code open_formatter(struct text_report *report,
-                                        const struct extract_templates *templates,
-                                        struct extract_error *error)
-{
-    enum extract_code code = entry_builder_open(&report->builder, report->trace, templates, error);
-    return code ? code
-                : extract_formatter_open(&report->formatter, templates, &report->builder->host,
-                                         error);
-}
+    if (entry_builder_open(&report->builder, trace, templates, NULL) ||
+        extract_formatter_open(&report->formatter, templates, &report->builder->host, NULL))
+        text->code = EXTRACT_NOMEM;
+    else if (report->layout.columns.histogram)
+        columns_histogram(text, view, trace, options, report->builder, outcome);
+    else
+        print_view(report, view);
 
-static void close_text_report(struct text_report *report)
-{
     extract_formatter_close(report->formatter);
     entry_builder_close(report->builder);
     extract_text_free(&report->scratch);
     extract_text_free(&report->joined);
     extract_text_free(&report->payload);
     free(report);
-}
-
-static enum extract_code print_with(struct extract_text *text, const struct extract_view *view,
-                                    const struct extract_trace *trace,
-                                    const struct extract_report_options *options,
-                                    const struct extract_templates *templates,
-                                    struct extract_report_outcome *outcome)
-{
-    struct text_report *report = calloc(1, sizeof *report);
-    if (!report)
-        return text->code = EXTRACT_NOMEM;
-    report->options = options;
-    report->outcome = outcome;
-    report->writer.text = text;
-    if (options->columns)
-        report->layout.columns = *options->columns;
-    else
-        extract_columns_init(&report->layout.columns, false);
-    report->trace = trace;
-    report->file = file_of(report->layout.columns.source);
-    extract_text_init(&report->scratch, NULL, NULL);
-    extract_text_init(&report->joined, NULL, NULL);
-    extract_text_init(&report->payload, NULL, NULL);
-    if (open_formatter(report, templates, NULL))
-        text->code = EXTRACT_NOMEM;
-    else if (report->layout.columns.histogram)
-        columns_histogram(text, view, trace, options, report->builder, outcome);
-    else
-        print_view(report, view);
-    close_text_report(report);
     return text->code;
 }
 
@@ -496,19 +509,21 @@ enum extract_code columns_events(struct extract_text *text, const struct extract
                                  const struct extract_report_options *options,
                                  struct extract_report_outcome *outcome)
 {
-    struct extract_templates *shipped = NULL;
+    struct extract_templates *builtin = NULL;
     enum extract_code code = EXTRACT_OK;
+
     if (!options->templates) {
-        code = extract_templates_open(&shipped, 0, NULL);
+        code = extract_templates_open(&builtin, 0, NULL);
         if (!code)
-            code = extract_templates_add_builtin(shipped, extract_trace_info(trace)->format, NULL);
+            code = extract_templates_add_builtin(builtin, extract_trace_info(trace)->format, NULL);
         if (!code)
-            code = extract_templates_link(shipped, NULL);
+            code = extract_templates_link(builtin, NULL);
     }
     if (code)
         text->code = code;
     else
-        print_with(text, view, trace, options, shipped ? shipped : options->templates, outcome);
-    extract_templates_close(shipped);
+        print_with_templates(text, view, trace, options, builtin ? builtin : options->templates,
+                             outcome);
+    extract_templates_close(builtin);
     return text->code;
 }

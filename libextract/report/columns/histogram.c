@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// report/columns: how often each hook id occurs (trcrpt -O hist). In: the events of a view. Out: a
-// table, the most frequent first, and their sum.
+// report/columns: how often each hook id occurs in a view (trcrpt -O hist). Prints a table with the
+// most frequent id first, then the total.
 #include "report/columns/columns.h"
 #include "formats/format.h"
 #include "report/text_table.h"
@@ -8,29 +8,22 @@
 
 enum { COUNT, PERCENT, ID, LABEL, COLUMNS };
 
-// A type that stands for many ids is told from its siblings by the number, as in the report.
-static void put_label(struct text_table *table, const struct extract_service_stats *service,
-                      const struct extract_template *chosen)
-{
-    extract_text_escaped(&table->cells, chosen ? chosen->label : service->type->name);
-    if (!chosen && service->type->range)
-        extract_text_printf(&table->cells, " %u", service->id);
-    text_table_close_cell(table);
-}
-
 static void put_row(struct text_table *table, const struct extract_service_stats *service,
                     uint64_t events, const struct entry_builder *builder)
 {
     const struct extract_event event = {.id = service->id, .type = service->type};
-    const struct extract_template *chosen = entry_builder_find(builder, &event);
-    char id[ADAPTOR_ID];
+    const struct extract_template *chosen = entry_builder_find_template(builder, &event);
+    char id[ENTRY_BUILDER_ID_BYTES];
 
-    text_table_number(table, service->count);
-    text_table_put_percent(&table->cells, service->count, events);
-    text_table_close_cell(table);
-    entry_builder_id(builder, &event, id);
-    text_table_cell(table, id);
-    put_label(table, service, chosen);
+    text_table_put_number(table, service->count);
+    text_put_percent(&table->cells, service->count, events);
+    text_table_end_cell(table);
+    entry_builder_put_id(builder, &event, id);
+    text_table_put_string(table, id);
+    extract_text_escaped(&table->cells, chosen ? chosen->label : service->type->name);
+    if (!chosen && service->type->range) // one type for many ids: the id tells them apart
+        extract_text_printf(&table->cells, " %u", service->id);
+    text_table_end_cell(table);
 }
 
 enum extract_code columns_histogram(struct extract_text *text, const struct extract_view *view,
@@ -39,7 +32,7 @@ enum extract_code columns_histogram(struct extract_text *text, const struct extr
                                     struct entry_builder *builder,
                                     struct extract_report_outcome *outcome)
 {
-    static const char *const heads[COLUMNS] = {"COUNT", "PERCENT", "ID", "LABEL"};
+    static const char *const headings[COLUMNS] = {"COUNT", "PERCENT", "ID", "LABEL"};
     struct extract_stats *stats;
     struct text_table table;
     enum extract_code code = extract_stats_new(&stats, view, trace, NULL);
@@ -47,8 +40,7 @@ enum extract_code columns_histogram(struct extract_text *text, const struct extr
     if (code)
         return text->code = code;
     text_table_open(&table, COLUMNS, 1 << COUNT | 1 << PERCENT);
-    for (unsigned i = 0; i < COLUMNS; i++)
-        text_table_cell(&table, heads[i]);
+    text_table_put_headings(&table, headings);
     for (size_t i = 0; i < stats->service_count && !table.cells.code; i++)
         put_row(&table, &stats->services[i], stats->events, builder);
     text_table_print(&table, text, options);

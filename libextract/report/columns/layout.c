@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// report/columns: where the columns of a report stand. In: what a user asked for, what the events
-// need. Out: widths, the heads, the heading. Layout: trcrpt's of AIX, and Ringside's own.
+// report/columns: the layout of a report. Computes the width of every column from what the user
+// chose and what the events need, and prints the headings.
+//
+// There are two layouts. That of AIX's trcrpt has fixed widths, one blank between columns and a
+// preamble. Ringside's own has columns as wide as their values and two blanks between them.
 #include "report/columns/columns.h"
 #include <inttypes.h>
 #include <time.h>
 
+// Widths in characters.
 enum {
-    MAX_EXEC = 24, // a longer name is cut
+    MAX_EXEC = 24, // longer names are truncated
     EXEC_COMPAT = 16,
     SVC_WIDTH = 16,
     FILE_WIDTH = 16,
@@ -14,8 +18,8 @@ enum {
     CPU_WIDTH = 3,
     TIME_COMPAT = 14,
     NANO_TAIL = 10, // ".123456789"
-    MICRO_TAIL = 7,
-    MILLI_TAIL = 4
+    MICRO_TAIL = 7, // ".123456"
+    MILLI_TAIL = 4  // ".123"
 };
 
 void extract_columns_init(struct extract_columns *columns, bool compat)
@@ -30,32 +34,34 @@ void extract_columns_init(struct extract_columns *columns, bool compat)
     };
 }
 
-// A head and how a column's width shows in it.
-struct head {
+// ---- headings ----
+
+enum { HEADINGS = 12 };
+
+struct heading {
     const char *name;
     unsigned width;
-    bool right;
+    bool is_right; // aligned to the right, as the values are
 };
 
-static const char *elapsed_head(const struct layout *layout)
+static const char *elapsed_heading(const struct layout *layout)
 {
     if (!layout->hz)
         return "ELAPSED_TICKS";
     return layout->columns.times == EXTRACT_TIMES_MICRO ? "ELAPSED_USEC" : "ELAPSED_SEC";
 }
 
-static const char *delta_head(const struct layout *layout)
+static const char *delta_heading(const struct layout *layout)
 {
     if (!layout->hz)
         return "DELTA_TICKS";
     return layout->columns.times == EXTRACT_TIMES_MICRO ? "DELTA_USEC" : "DELTA_MSEC";
 }
 
-enum { HEADS = 12 };
-
-static void make_heads(const struct layout *layout, struct head heads[HEADS])
+// Lists the columns before the text, in the order of the report.
+static void list_headings(const struct layout *layout, struct heading headings[HEADINGS])
 {
-    const struct head all[HEADS] = {
+    const struct heading all[HEADINGS] = {
         {"SEQ", layout->seq, true},
         {"ID", layout->id, false},
         {layout->columns.compat ? "PROCESS NAME" : "THREAD", layout->exec, false},
@@ -66,19 +72,22 @@ static void make_heads(const struct layout *layout, struct head heads[HEADS])
         {"PRIO", layout->prio, false},
         {"I", layout->interrupt, false},
         {"SYSTEM CALL", layout->svc, false},
-        {elapsed_head(layout), layout->elapsed, true},
-        {delta_head(layout), layout->delta, true},
+        {elapsed_heading(layout), layout->elapsed, true},
+        {delta_heading(layout), layout->delta, true},
     };
-    memcpy(heads, all, sizeof all);
+    memcpy(headings, all, sizeof all);
 }
 
-static unsigned at_least(unsigned width, const char *head)
+// ---- widths ----
+
+// Returns the width, or that of the heading if the heading is wider.
+static unsigned fit_heading(unsigned width, const char *heading)
 {
-    unsigned columns = (unsigned)strlen(head);
+    unsigned columns = (unsigned)strlen(heading);
     return width < columns ? columns : width;
 }
 
-static unsigned elapsed_columns(const struct layout *layout, uint64_t ticks)
+static unsigned elapsed_width(const struct layout *layout, uint64_t ticks)
 {
     uint64_t hz = layout->hz;
     if (!hz)
@@ -93,7 +102,7 @@ static unsigned elapsed_columns(const struct layout *layout, uint64_t ticks)
     }
 }
 
-static unsigned delta_columns(const struct layout *layout, uint64_t ticks)
+static unsigned delta_width(const struct layout *layout, uint64_t ticks)
 {
     uint64_t hz = layout->hz;
     if (!hz)
@@ -103,100 +112,98 @@ static unsigned delta_columns(const struct layout *layout, uint64_t ticks)
                : text_writer_digits(ticks / hz * 1000000) + MILLI_TAIL;
 }
 
-static void set_times(struct layout *layout, const struct layout_needs *needs)
+static void set_time_widths(struct layout *layout, const struct layout_needs *needs)
 {
     enum extract_times times = layout->columns.times;
     bool compat = layout->columns.compat;
     if (times != EXTRACT_TIMES_NONE)
         layout->elapsed =
             compat ? TIME_COMPAT
-                   : at_least(elapsed_columns(layout, needs->ticks), elapsed_head(layout));
+                   : fit_heading(elapsed_width(layout, needs->ticks), elapsed_heading(layout));
     if (times == EXTRACT_TIMES_FULL || times == EXTRACT_TIMES_MICRO)
-        layout->delta = compat ? TIME_COMPAT
-                               : at_least(delta_columns(layout, needs->delta), delta_head(layout));
+        layout->delta = compat
+                            ? TIME_COMPAT
+                            : fit_heading(delta_width(layout, needs->delta), delta_heading(layout));
 }
 
 static bool has_cpu(const struct extract_columns *columns, const struct layout_needs *needs)
 {
     if (columns->cpuid == EXTRACT_COLUMN_AUTO)
-        return needs->cores && !columns->compat;
+        return needs->has_cores && !columns->compat;
     return columns->cpuid == EXTRACT_COLUMN_ON;
-}
-
-static unsigned exec_columns(const struct layout *layout, const struct layout_needs *needs)
-{
-    if (layout->columns.compat)
-        return EXEC_COMPAT;
-    return at_least(needs->exec < MAX_EXEC ? needs->exec : MAX_EXEC, "THREAD");
 }
 
 void layout_open(struct layout *layout, const struct extract_columns *columns, uint64_t hz,
                  const struct layout_needs *needs)
 {
-    struct head heads[HEADS];
+    struct heading headings[HEADINGS];
+    unsigned exec = needs->exec < MAX_EXEC ? needs->exec : MAX_EXEC;
+
+    exec = columns->compat ? EXEC_COMPAT : fit_heading(exec, "THREAD");
     *layout = (struct layout){.columns = *columns, .hz = hz, .gap = columns->compat ? 1 : 2};
-    layout->seq = columns->seq ? at_least(needs->seq, "SEQ") : 0;
+    layout->seq = columns->seq ? fit_heading(needs->seq, "SEQ") : 0;
     layout->id = columns->ids ? ID_WIDTH : 0;
-    layout->exec = columns->exec ? exec_columns(layout, needs) : 0;
+    layout->exec = columns->exec ? exec : 0;
     layout->filename = columns->filename ? FILE_WIDTH : 0;
     layout->cpu = has_cpu(columns, needs) ? CPU_WIDTH : 0;
-    layout->pid = columns->pid ? at_least(needs->pid, "PID") : 0;
-    layout->tid = columns->tid ? at_least(needs->tid, "TID") : 0;
-    layout->prio = columns->prio ? at_least(needs->prio, "PRIO") : 0;
+    layout->pid = columns->pid ? fit_heading(needs->pid, "PID") : 0;
+    layout->tid = columns->tid ? fit_heading(needs->tid, "TID") : 0;
+    layout->prio = columns->prio ? fit_heading(needs->prio, "PRIO") : 0;
     layout->interrupt = columns->compat && (columns->exec || columns->svc);
     layout->svc = columns->svc ? SVC_WIDTH : 0;
-    layout->rare = layout->filename || layout->cpu || layout->pid || layout->tid || layout->prio ||
-                   layout->interrupt || layout->svc;
-    set_times(layout, needs);
-    make_heads(layout, heads);
-    for (unsigned i = 0; i < HEADS; i++)
-        layout->text += heads[i].width ? heads[i].width + layout->gap : 0;
-    layout->columns.two_lines &= layout->text > 0; // without columns there is one
+    layout->has_rare_columns = layout->filename || layout->cpu || layout->pid || layout->tid ||
+                               layout->prio || layout->interrupt || layout->svc;
+    set_time_widths(layout, needs);
+    list_headings(layout, headings);
+    for (unsigned i = 0; i < HEADINGS; i++)
+        layout->text += headings[i].width ? headings[i].width + layout->gap : 0;
+    layout->columns.two_lines &= layout->text > 0; // without columns, the first line would be empty
     if (layout->columns.two_lines) {
-        layout->text = LAYOUT_LEVEL;
+        layout->text = LAYOUT_CLASS_STEP;
         return;
     }
-    layout->indent = layout->text ? 2 - layout->gap : 0; // two blanks, whatever the gap
+    layout->indent = layout->text ? 2 - layout->gap : 0; // always two blanks before the text
     layout->text += layout->indent;
 }
 
-static unsigned put_head(const struct head *head, unsigned owed, struct extract_text *text)
-{
-    unsigned rest = head->width - (unsigned)strlen(head->name);
-    extract_text_pad(text, ' ', owed + (head->right ? rest : 0));
-    extract_text_puts(text, head->name);
-    return head->right ? 0 : rest;
-}
+// ---- output ----
 
-unsigned layout_heads(const struct layout *layout, bool bold, struct extract_text *text)
+// Blanks are owed from one heading to the next, so that no line ends in blanks.
+unsigned layout_put_headings(const struct layout *layout, bool bold, struct extract_text *text)
 {
-    struct head heads[HEADS];
-    unsigned owed = 0;
-    bool two = layout->columns.two_lines;
-    make_heads(layout, heads);
+    struct heading headings[HEADINGS];
+    bool two_lines = layout->columns.two_lines;
+    unsigned blanks = 0;
+
+    list_headings(layout, headings);
     extract_text_puts(text, bold ? "\x1b[1m" : "");
-    for (unsigned i = 0, first = 1; i < HEADS; i++) {
-        if (!heads[i].width)
+    for (unsigned i = 0, printed = 0; i < HEADINGS; i++) {
+        const struct heading *heading = &headings[i];
+        if (!heading->width)
             continue;
-        owed = put_head(&heads[i], owed + (first ? 0 : layout->gap), text);
-        first = 0;
+        unsigned padding = heading->width - (unsigned)strlen(heading->name);
+        blanks += printed++ ? layout->gap : 0;
+        extract_text_pad(text, ' ', blanks + (heading->is_right ? padding : 0));
+        extract_text_puts(text, heading->name);
+        blanks = heading->is_right ? 0 : padding;
     }
-    if (two)
+    if (two_lines)
         extract_text_putc(text, '\n');
-    extract_text_pad(text, ' ', two ? LAYOUT_LEVEL : layout->text ? owed + 2 : 0);
+    extract_text_pad(text, ' ', two_lines ? LAYOUT_CLASS_STEP : layout->text ? blanks + 2 : 0);
     extract_text_puts(text, "APPL    SYSCALL KERNEL  INTERRUPT");
     extract_text_puts(text, bold ? "\x1b[0m\n" : "\n");
     if (layout->columns.compat)
         extract_text_putc(text, '\n');
-    return 1u + two + layout->columns.compat;
+    return 1u + two_lines + layout->columns.compat;
 }
 
-// The time that a log was begun; a ring does not tell its own.
+// Writes when a log was created. A ring does not record such a date.
 static void put_date(const struct extract_info *info, struct extract_text *text)
 {
     char date[32];
     struct tm utc;
     time_t seconds = info->log ? (time_t)(info->log->status.created / PEN_NANO) : 0;
+
     if (!info->log || !gmtime_r(&seconds, &utc) ||
         !strftime(date, sizeof date, "%a %b %e %H:%M:%S %Y", &utc))
         return;
@@ -204,11 +211,12 @@ static void put_date(const struct extract_info *info, struct extract_text *text)
     extract_text_putc(text, '\n');
 }
 
-void layout_heading(const struct layout *layout, const struct extract_trace *trace,
-                    struct extract_text *text)
+void layout_put_preamble(const struct layout *layout, const struct extract_trace *trace,
+                         struct extract_text *text)
 {
     const struct extract_info *info = extract_trace_info(trace);
     const char *source = layout->columns.source;
+
     extract_text_putc(text, '\n');
     put_date(info, text);
     extract_text_printf(text, "System: %s\nMachine: %u-bit %s-endian\n", info->format,

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT
-// report/columns: events as hook entries in a file (docs/formats/hook.md). In: the events of a
-// view. Out: a control block and, behind it, a buffer of records, in the byte order of the trace.
+// report/columns: the events of a view as a file of hook entries (docs/formats/hook.md).
+//
+// The file is a control block followed by a buffer of records, in the byte order of the trace. The
+// entry builder makes the entry of each event, with big-endian words; here they get a frame, a
+// thread and a timestamp. Since the control block holds the totals, all records are made before it
+// is written.
 #include "report/columns/columns.h"
 #include <stdlib.h>
 
 enum {
     CONTROL_WORDS = 16,
-    BUFFER_LEAST = 64,
-    MAX_BUFFER = 1 << 28,
-    MAX_FRAME = 0xFFFC, // bytes of a record whose frame holds its length
+    MIN_BUFFER = 64,      // bytes
+    MAX_BUFFER = 1 << 28, // bytes
+    MAX_FRAME = 0xFFFC,   // bytes of the longest record whose frame holds the length
     MAGIC = 0x4B4F4F48,
     VERSION = 1,
     STAMP_BITS = 64,
-    CPUS_SEEN = 1 << 2, // flag: there may be more processors
+    CPUS_SEEN = 1 << 2, // flag: the number of processors is a minimum
     FRAME_WIDE = 1 << 16,
     FRAME_THREAD = 1 << 17,
     FRAME_STAMP = 1 << 18,
@@ -20,27 +24,30 @@ enum {
     FRAME_WIDE_STAMP = 1 << 20,
     FRAME_INTERRUPT = 1 << 21,
     FRAME_START_UP = 1 << 22,
-    FRAME_CPU = 24 // the lowest bit
+    FRAME_CPU = 24 // lowest bit of the processor's number
 };
 
 struct raw_report {
     struct entry_builder *builder;
     struct extract_text records;
-    uint32_t count, cpus, flags, lost;
-    bool little;
-    bool too_long;
+    uint32_t count; // records
+    uint32_t lost;  // events that markers report as lost
+    uint32_t cpus, flags;
+    bool is_little_endian;
+    bool is_too_long; // the records do not fit into MAX_BUFFER bytes
 };
 
+// Writes a number in the byte order of the trace.
 static void put_number(struct raw_report *report, struct extract_text *out, uint64_t value,
                        unsigned bytes)
 {
     char stored[8];
     for (unsigned i = 0; i < bytes; i++)
-        stored[i] = (char)(value >> 8 * (report->little ? i : bytes - 1 - i));
+        stored[i] = (char)(value >> 8 * (report->is_little_endian ? i : bytes - 1 - i));
     extract_text_put(out, stored, bytes);
 }
 
-// Words of an entry, which are big-endian there.
+// Writes words of an entry, which are big-endian, in the byte order of the trace.
 static void put_words(struct raw_report *report, const uint8_t *words, size_t length,
                       unsigned bytes)
 {
@@ -52,7 +59,8 @@ static void put_words(struct raw_report *report, const uint8_t *words, size_t le
     }
 }
 
-static uint32_t frame_of(const struct extract_event *event, const struct extract_entry *entry)
+// Returns the flags of a record's frame, without its length.
+static uint32_t frame_flags(const struct extract_event *event, const struct extract_entry *entry)
 {
     uint32_t frame = FRAME_THREAD | FRAME_STAMP | FRAME_WIDE_STAMP;
     frame |= entry->bits == 64 ? FRAME_WIDE : 0;
@@ -62,12 +70,14 @@ static uint32_t frame_of(const struct extract_event *event, const struct extract
     return frame | (uint32_t)entry->cpu << FRAME_CPU;
 }
 
+// Writes a record: frame, entry, thread and timestamp. Only the words of an entry depend on the
+// byte order; the data of a generic entry follows them as it is.
 static bool put_record(struct raw_report *report, const struct extract_event *event)
 {
     const struct extract_template *chosen;
-    const struct extract_entry *entry = entry_builder_take(report->builder, event, &chosen);
+    const struct extract_entry *entry = entry_builder_build(report->builder, event, &chosen);
     unsigned word = entry->bits / 8;
-    uint32_t frame = frame_of(event, entry);
+    uint32_t frame = frame_flags(event, entry);
     unsigned thread = frame & FRAME_WIDE_THREAD ? 8 : 4;
     size_t words = entry->generic ? 2 * word : entry->length;
     size_t rest = entry->length > words ? entry->length - words : 0, pad = -rest & 3;
@@ -75,8 +85,8 @@ static bool put_record(struct raw_report *report, const struct extract_event *ev
     bool is_long = length > MAX_FRAME;
 
     length += is_long ? 4 : 0;
-    report->too_long = report->records.used + length > MAX_BUFFER;
-    if (report->too_long)
+    report->is_too_long = report->records.used + length > MAX_BUFFER;
+    if (report->is_too_long)
         return false;
     put_number(report, &report->records, is_long ? frame : frame | (uint32_t)length, 4);
     if (is_long)
@@ -90,7 +100,7 @@ static bool put_record(struct raw_report *report, const struct extract_event *ev
     return !report->records.code && !report->builder->failed;
 }
 
-// What a log says between its entries is no entry; what is lost or damaged there becomes one.
+// Writes the records of events. Of the markers in a log, only losses and damage become records.
 static bool put_records(void *context, const struct extract_event *events, size_t count)
 {
     struct raw_report *report = context;
@@ -100,20 +110,20 @@ static bool put_records(void *context, const struct extract_event *events, size_
             continue;
         if (!put_record(report, event))
             return false;
-        bool counted = event->id == EXTRACT_ID_LOST && event->fields > 1;
-        report->lost += counted ? (uint32_t)event->field[1] : 0;
+        bool has_count = event->id == EXTRACT_ID_LOST && event->fields > EXTRACT_LOST_AT_LEAST;
+        report->lost += has_count ? (uint32_t)event->field[EXTRACT_LOST_AT_LEAST] : 0;
     }
     return true;
 }
 
-static void put_control(struct raw_report *report, struct extract_text *text, uint32_t buffer,
+static void put_control(struct raw_report *report, struct extract_text *text, uint32_t buffer_bytes,
                         uint64_t hz, unsigned word_bytes)
 {
     const uint32_t words[CONTROL_WORDS] = {
         MAGIC,
         VERSION,
         CONTROL_WORDS * 4,
-        buffer,
+        buffer_bytes,
         report->flags,
         hz <= UINT32_MAX ? (uint32_t)hz : 0,
         STAMP_BITS,
@@ -129,22 +139,24 @@ static void put_control(struct raw_report *report, struct extract_text *text, ui
         put_number(report, text, words[i], 4);
 }
 
+// Writes the control block, the records, and zeros up to the size of the buffer, a power of two.
 static enum extract_code put_file(struct raw_report *report, struct extract_text *text,
                                   const struct extract_info *info, uint64_t hz,
                                   struct extract_error *error)
 {
-    uint32_t buffer = BUFFER_LEAST;
-    if (report->too_long)
+    uint32_t buffer_bytes = MIN_BUFFER;
+
+    if (report->is_too_long)
         return extract_error_set(error, EXTRACT_LIMIT, "raw entries",
-                                 "choose fewer of them, as with --last or -O endtime=",
-                                 "they take more than %d bytes", MAX_BUFFER);
+                                 "use --last or -O endtime= to choose fewer events",
+                                 "size exceeds %d bytes", MAX_BUFFER);
     if (report->records.code || report->builder->failed)
         return extract_error_set(error, EXTRACT_NOMEM, "raw entries", NULL, "out of memory");
-    while (buffer < report->records.used)
-        buffer *= 2;
-    put_control(report, text, buffer, hz, info->word_bytes == 8 ? 8 : 4);
+    while (buffer_bytes < report->records.used)
+        buffer_bytes *= 2;
+    put_control(report, text, buffer_bytes, hz, info->word_bytes == 8 ? 8 : 4);
     extract_text_put(text, report->records.data, report->records.used);
-    extract_text_pad(text, 0, buffer - report->records.used);
+    extract_text_pad(text, 0, buffer_bytes - report->records.used);
     return text->code;
 }
 
@@ -153,10 +165,10 @@ enum extract_code extract_export_hooks(struct extract_text *text, const struct e
                                        struct extract_error *error)
 {
     const struct extract_info *info = extract_trace_info(trace);
-    bool told = info->cores_from > EXTRACT_CORES_SEEN; // by what knows of all cores
+    bool knows_all_cores = info->cores_from > EXTRACT_CORES_SEEN;
     struct raw_report report = {.cpus = info->cores ? info->cores : 1,
-                                .flags = told ? 0 : CPUS_SEEN,
-                                .little = info->byte_order == EXTRACT_LITTLE};
+                                .flags = knows_all_cores ? 0 : CPUS_SEEN,
+                                .is_little_endian = info->byte_order == EXTRACT_LITTLE};
     struct extract_sink sink = {.events = put_records, .context = &report};
     enum extract_code code = entry_builder_open(&report.builder, trace, NULL, error);
 

@@ -1,155 +1,225 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: the message sequence chart. In: a view of an RKH trace. Out: rows, of what was sent
-// and what changed, and columns, of who took part; then one of the forms of a chart.
+// report/rkh: collects the message sequence chart of an RKH trace.
+//
+// All events are followed, since only together they tell which post a get belongs to, which state
+// an object is in, and which object runs. Those that the view lets through become rows. Rows are
+// kept in a ring, so that a long trace leaves the newest. Columns are the objects in these rows.
 #include "report/rkh/chart.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
-// A chart that is being collected.
 struct collector {
     struct chart *chart;
-    struct rkh_post_queues model;
-    struct extract_map states; // what an active object is in, as an index of `state` + 1
-    uint64_t *state;
-    size_t state_count, state_room;
-    uint64_t running;    // the active object that processes an event; 0: none is known to
-    size_t next;         // place of the next row
-    uint64_t lost;       // frames, in front of the next row
-    bool gap, restarted; // frames are missing, the target began again, in front of the next row
-    bool modulo;         // `lost` is one modulo 256
-    bool failed;         // out of memory
+    struct rkh_post_queues queues;
+    struct extract_map states; // active objects to indices of `state` + 1
+    uint64_t *state;           // the state of each active object
+    size_t state_count, state_capacity;
+    uint64_t running; // active object that processes an event; 0: unknown
+    size_t next_row;  // where the next row goes in the ring of rows
+    // What lies between the last row and the next:
+    bool has_gap, has_restart;
+    uint64_t lost;  // frames
+    bool is_modulo; // `lost` is known modulo 256
+    bool failed;    // out of memory
 };
 
+// ---- rows ----
+
+// Adds a row to the ring of rows.
 static void add_row(struct collector *c, const struct chart_row *row)
 {
     struct chart *chart = c->chart;
-    chart->rows[c->next] = *row;
-    c->next = (c->next + 1) % CHART_ROWS;
-    if (chart->count < CHART_ROWS)
+
+    chart->rows[c->next_row] = *row;
+    c->next_row = (c->next_row + 1) % CHART_MAX_ROWS;
+    if (chart->count < CHART_MAX_ROWS)
         chart->count++;
     else
         chart->left_out++;
 }
 
-static struct chart_row row_of(const struct collector *c, const struct extract_event *event,
-                               enum chart_kind kind, uint64_t to)
+// Returns a row for an event, from a column to the same column.
+static struct chart_row make_row(const struct collector *c, const struct extract_event *event,
+                                 enum chart_kind kind, uint64_t column)
 {
-    const struct extract_ring *ring = c->chart->naming.ring;
+    const struct extract_ring *ring = c->chart->names.ring;
     bool is_timed = extract_event_is_mark(event)
-                        ? c->chart->timed
+                        ? c->chart->is_timed
                         : rkh_layout_at(ring, event)->value[EXTRACT_RKH_TS] != 0;
     return (struct chart_row){.kind = kind,
-                              .timed = is_timed,
+                              .is_timed = is_timed,
                               .type = event->type,
                               .ticks = event->ticks,
                               .seq = event->seq,
-                              .from = to,
-                              .to = to,
+                              .from = column,
+                              .to = column,
                               .waited = -1};
 }
 
-// What lies between the row in front and the one that comes, by the filter or not.
+// Adds rows for what lies between the last row and the next: a loss, a restart of the target.
 static void add_gap(struct collector *c, const struct extract_event *event)
 {
-    struct chart_row row = row_of(c, event, CHART_LOSS, CHART_ENVIRONMENT);
+    struct chart_row row = make_row(c, event, CHART_LOSS, CHART_ENVIRONMENT);
+
     row.value = c->lost;
-    row.modulo = c->modulo;
-    if (c->gap && c->chart->count)
+    row.is_modulo = c->is_modulo;
+    if (c->has_gap && c->chart->count)
         add_row(c, &row);
     row.kind = CHART_BAND;
     row.type = NULL;
-    if (c->restarted && c->chart->count)
+    if (c->has_restart && c->chart->count)
         add_row(c, &row);
-    c->gap = c->restarted = c->modulo = false;
+    c->has_gap = c->has_restart = c->is_modulo = false;
     c->lost = 0;
 }
 
-static void add(struct collector *c, const struct extract_event *event, struct chart_row row)
+// Adds the row of an event, after what lies before it.
+static void add_event_row(struct collector *c, const struct extract_event *event,
+                          const struct chart_row *row)
 {
-    row.signal_known = rkh_field(event, "sig", &row.value);
     add_gap(c, event);
-    add_row(c, &row);
+    add_row(c, row);
 }
 
-// ---- the states that hold ----
-
-// Whether a state is another one than before; false too when memory is short.
-static bool changes_state(struct collector *c, uint64_t object, uint64_t state)
+// Adds the row of an event that may name a signal.
+static void add_signal_row(struct collector *c, const struct extract_event *event,
+                           struct chart_row row)
 {
-    uint32_t *place = extract_map_at(&c->states, object);
-    if (place && *place) {
-        bool changes = c->state[*place - 1] != state;
-        c->state[*place - 1] = state;
-        return changes;
+    row.signal_known = rkh_get_field(event, "sig", &row.value);
+    add_event_row(c, event, &row);
+}
+
+// ---- states ----
+
+// Sets the state of an active object. Returns whether it is another one than before; false, too, if
+// memory is short.
+static bool set_state(struct collector *c, uint64_t object, uint64_t state)
+{
+    uint32_t *index = extract_map_at(&c->states, object);
+
+    if (index && *index) {
+        bool is_change = c->state[*index - 1] != state;
+        c->state[*index - 1] = state;
+        return is_change;
     }
     uint64_t *states =
-        place ? extract_grow(c->state, &c->state_room, c->state_count, sizeof *states) : NULL;
+        index ? extract_grow(c->state, &c->state_capacity, c->state_count, sizeof *states) : NULL;
     if (!states) {
         c->failed = true;
         return false;
     }
     c->state = states;
     c->state[c->state_count++] = state;
-    *place = (uint32_t)c->state_count;
+    *index = (uint32_t)c->state_count;
     return true;
 }
 
-static void take_state(struct collector *c, const struct extract_event *event, bool shown)
+static void add_state(struct collector *c, const struct extract_event *event, bool is_shown)
 {
     uint64_t object, state;
-    if (!rkh_field(event, "ao", &object) || !rkh_field(event, "nxtst", &state))
+
+    if (!rkh_get_field(event, "ao", &object) || !rkh_get_field(event, "nxtst", &state))
         return;
-    struct chart_row row = row_of(c, event, CHART_STATE, object);
+    struct chart_row row = make_row(c, event, CHART_STATE, object);
     row.value = state;
-    if (changes_state(c, object, state) && shown) {
-        add_gap(c, event);
-        add_row(c, &row);
-    }
+    if (set_state(c, object, state) && is_shown)
+        add_event_row(c, event, &row);
 }
 
-// ---- events to rows ----
+// ---- messages ----
 
-static void take_message(struct collector *c, const struct extract_event *event,
-                         const struct rkh_post_match *derived, bool shown)
+// Sets the sender of a row; the environment if the event names none.
+static void set_sender(struct chart_row *row, const struct extract_event *event)
+{
+    if (!rkh_get_field(event, "sender", &row->from) || !row->from)
+        row->from = CHART_ENVIRONMENT;
+}
+
+static void add_post(struct collector *c, const struct extract_event *event, bool is_shown)
+{
+    enum chart_kind kind = event->id == RKH_SMA_FIFO ? CHART_POST : CHART_POST_FIRST;
+    uint64_t object;
+
+    if (!rkh_get_field(event, "ao", &object))
+        return;
+    struct chart_row row = make_row(c, event, kind, object);
+    set_sender(&row, event);
+    if (is_shown)
+        add_signal_row(c, event, row);
+}
+
+static void add_get(struct collector *c, const struct extract_event *event,
+                    const struct rkh_post_match *match, bool is_shown)
 {
     uint64_t object;
-    if (!rkh_field(event, "ao", &object))
+
+    if (!rkh_get_field(event, "ao", &object))
         return;
-    bool get = event->id == RKH_SMA_GET;
-    struct chart_row row = row_of(c, event,
-                                  get                         ? CHART_GET
-                                  : event->id == RKH_SMA_FIFO ? CHART_POST
-                                                              : CHART_POST_FIRST,
-                                  object);
-    if (!get && (!rkh_field(event, "sender", &row.from) || !row.from))
-        row.from = CHART_ENVIRONMENT;
-    if (get && derived->post && derived->sure && event->ticks >= derived->post->ticks)
-        row.waited = (int64_t)(event->ticks - derived->post->ticks);
-    if (get)
-        c->running = object;
-    if (shown)
-        add(c, event, row);
+    struct chart_row row = make_row(c, event, CHART_GET, object);
+    if (match->post && match->is_sure && event->ticks >= match->post->ticks)
+        row.waited = (int64_t)(event->ticks - match->post->ticks);
+    c->running = object;
+    if (is_shown)
+        add_signal_row(c, event, row);
 }
 
-static void take_synchronous(struct collector *c, const struct extract_event *event)
+static void add_processed(struct collector *c, const struct extract_event *event, bool is_shown)
+{
+    uint64_t object;
+
+    if (!rkh_get_field(event, "ao", &object))
+        return;
+    struct chart_row row = make_row(c, event, CHART_DONE, object);
+    if (c->running == object)
+        c->running = 0;
+    if (is_shown)
+        add_event_row(c, event, &row);
+}
+
+// Adds a synchronous call. Older frameworks do not record the receiver: then it is the active
+// object that runs.
+static void add_synchronous(struct collector *c, const struct extract_event *event)
 {
     uint64_t receiver = c->running;
-    rkh_field(event, "receiver", &receiver);
+
+    rkh_get_field(event, "receiver", &receiver);
     struct chart_row row =
-        row_of(c, event, CHART_SYNCHRONOUS, receiver ? receiver : CHART_ENVIRONMENT);
-    if (!rkh_field(event, "sender", &row.from) || !row.from)
-        row.from = CHART_ENVIRONMENT;
-    rkh_field(event, "fun", &row.value);
-    add_gap(c, event);
-    add_row(c, &row);
+        make_row(c, event, CHART_SYNCHRONOUS, receiver ? receiver : CHART_ENVIRONMENT);
+    set_sender(&row, event);
+    rkh_get_field(event, "fun", &row.value);
+    add_event_row(c, event, &row);
 }
 
-static void take_assertion(struct collector *c, const struct extract_event *event)
+static void add_timeout(struct collector *c, const struct extract_event *event)
+{
+    uint64_t object;
+
+    if (!rkh_get_field(event, "ao", &object))
+        return;
+    struct chart_row row = make_row(c, event, CHART_TIMEOUT, object);
+    row.from = CHART_TIMERS;
+    add_signal_row(c, event, row);
+}
+
+// ---- notes ----
+
+// Adds a note to the column of one active object. A deferred event does not name it: then it is the
+// active object that runs.
+static void add_note(struct collector *c, const struct extract_event *event)
+{
+    uint64_t object = c->running;
+
+    rkh_get_field(event, "ao", &object);
+    add_signal_row(c, event, make_row(c, event, CHART_NOTE, object ? object : CHART_ENVIRONMENT));
+}
+
+static void add_assertion(struct collector *c, const struct extract_event *event)
 {
     struct extract_text *texts = &c->chart->texts;
+    struct chart_row row = make_row(c, event, CHART_ASSERTION, CHART_ENVIRONMENT);
     struct rkh_args args;
     struct rkh_item module, line;
-    struct chart_row row = row_of(c, event, CHART_ASSERTION, CHART_ENVIRONMENT);
+
     if (!rkh_args_of(&args, event) || !rkh_args_next(&args, &module) ||
         !rkh_args_next(&args, &line))
         return;
@@ -157,64 +227,34 @@ static void take_assertion(struct collector *c, const struct extract_event *even
     row.text = texts->used;
     extract_text_put(texts, (const char *)module.bytes, module.length);
     extract_text_putc(texts, 0);
-    add_gap(c, event);
-    add_row(c, &row);
+    add_event_row(c, event, &row);
 }
 
-// What is said at the line of one active object: of a deferred event, the one that runs.
-static void take_note(struct collector *c, const struct extract_event *event)
+static void add_full_queue(struct collector *c, const struct extract_event *event)
 {
-    uint64_t object = c->running;
-    rkh_field(event, "ao", &object);
-    add(c, event, row_of(c, event, CHART_NOTE, object ? object : CHART_ENVIRONMENT));
+    struct chart_row row = make_row(c, event, CHART_BAND, CHART_ENVIRONMENT);
+
+    rkh_get_field(event, "q", &row.value);
+    add_event_row(c, event, &row);
 }
 
-static void take_timeout(struct collector *c, const struct extract_event *event)
-{
-    uint64_t object;
-    if (!rkh_field(event, "ao", &object))
-        return;
-    struct chart_row row = row_of(c, event, CHART_TIMEOUT, object);
-    row.from = CHART_TIMERS;
-    add(c, event, row);
-}
+// ---- events ----
 
-static void take_band(struct collector *c, const struct extract_event *event)
-{
-    struct chart_row row = row_of(c, event, CHART_BAND, CHART_ENVIRONMENT);
-    rkh_field(event, "q", &row.value);
-    add_gap(c, event);
-    add_row(c, &row);
-}
-
-static void take_processed(struct collector *c, const struct extract_event *event, bool shown)
-{
-    uint64_t object;
-    if (!rkh_field(event, "ao", &object))
-        return;
-    struct chart_row row = row_of(c, event, CHART_DONE, object);
-    if (c->running == object)
-        c->running = 0;
-    if (shown) {
-        add_gap(c, event);
-        add_row(c, &row);
-    }
-}
-
-static void take_shown(struct collector *c, const struct extract_event *event)
+// Adds the row of an event that matters only if it is shown.
+static void add_shown_event(struct collector *c, const struct extract_event *event)
 {
     switch (event->id) {
     case RKH_TMR_TOUT:
-        take_timeout(c, event);
+        add_timeout(c, event);
         break;
     case RKH_FWK_SYNC_EVT:
-        take_synchronous(c, event);
+        add_synchronous(c, event);
         break;
     case RKH_FWK_ASSERT:
-        take_assertion(c, event);
+        add_assertion(c, event);
         break;
     case RKH_QUE_FULL:
-        take_band(c, event);
+        add_full_queue(c, event);
         break;
     case RKH_SMA_ACT:
     case RKH_SMA_TERM:
@@ -226,116 +266,159 @@ static void take_shown(struct collector *c, const struct extract_event *event)
     case RKH_SM_UNKN_STATE:
     case RKH_SM_EX_HLEVEL:
     case RKH_SM_EX_TSEG:
-        take_note(c, event);
+        add_note(c, event);
         break;
     default:
         break;
     }
 }
 
-static void take_event(struct collector *c, const struct extract_event *event, bool shown)
+static void add_event(struct collector *c, const struct extract_event *event, bool is_shown)
 {
-    struct rkh_post_match derived;
-    bool gap = event->flags & EXTRACT_FLAG_GAP || extract_event_is_break(event);
-    c->failed |= !rkh_post_queues_take(&c->model, event, &derived);
-    c->gap |= gap;
-    if (gap)
+    bool has_gap = event->flags & EXTRACT_FLAG_GAP || extract_event_is_break(event);
+    struct rkh_post_match match;
+
+    c->failed |= !rkh_post_queues_add_event(&c->queues, event, &match);
+    c->has_gap |= has_gap;
+    if (has_gap)
         c->running = 0;
     if (event->id == EXTRACT_ID_LOST) {
-        c->lost += event->field[1];
-        c->modulo |= event->field[0] == EXTRACT_LOSS_NUMBERS;
+        c->lost += event->field[EXTRACT_LOST_AT_LEAST];
+        c->is_modulo |= event->field[EXTRACT_LOST_REASON] == EXTRACT_LOSS_NUMBERS;
     }
     if (event->id == RKH_FWK_TCFG)
-        c->restarted = true;
-    if (event->id >= RKH_SMA_GET && event->id <= RKH_SMA_LIFO)
-        take_message(c, event, &derived, shown);
+        c->has_restart = true;
+    if (event->id == RKH_SMA_GET)
+        add_get(c, event, &match, is_shown);
+    else if (event->id == RKH_SMA_FIFO || event->id == RKH_SMA_LIFO)
+        add_post(c, event, is_shown);
     else if (event->id == RKH_SM_STATE)
-        take_state(c, event, shown);
+        add_state(c, event, is_shown);
     else if (event->id == RKH_SM_EVT_PROC)
-        take_processed(c, event, shown);
-    else if (shown)
-        take_shown(c, event);
+        add_processed(c, event, is_shown);
+    else if (is_shown)
+        add_shown_event(c, event);
 }
 
-static bool take_events(void *context, const struct extract_event *events, const uint8_t *standing,
-                        size_t count)
+static bool add_events(void *context, const struct extract_event *events, const uint8_t *standing,
+                       size_t count)
 {
     struct collector *c = context;
+
     for (size_t i = 0; i < count && !c->failed; i++)
-        take_event(c, &events[i], standing[i] == EXTRACT_LET_THROUGH);
+        add_event(c, &events[i], standing[i] == EXTRACT_LET_THROUGH);
     return !c->failed;
+}
+
+// Puts the ring of rows in order, so that the oldest row is the first.
+static bool sort_rows(struct chart *chart, size_t oldest)
+{
+    struct chart_row *rows = malloc((chart->count + 1) * sizeof *rows);
+
+    if (!rows)
+        return false;
+    for (size_t i = 0; i < chart->count; i++)
+        rows[i] = chart->rows[(oldest + i) % CHART_MAX_ROWS];
+    free(chart->rows);
+    chart->rows = rows;
+    return true;
+}
+
+// Collects the rows of a chart. Returns false if memory is short.
+static bool collect_rows(struct chart *chart, const struct extract_view *view)
+{
+    struct collector c = {.chart = chart};
+    struct extract_sink sink = {.all = add_events, .context = &c};
+
+    chart->rows = malloc(CHART_MAX_ROWS * sizeof *chart->rows);
+    bool is_done = rkh_post_queues_init(&c.queues);
+    is_done = extract_map_init(&c.states, 0) && is_done && chart->rows;
+    if (is_done)
+        extract_view_run(view, &sink);
+    is_done = is_done && !c.failed && sort_rows(chart, chart->left_out ? c.next_row : 0);
+    rkh_post_queues_free(&c.queues);
+    extract_map_free(&c.states);
+    free(c.state);
+    return is_done && !chart->texts.code;
 }
 
 // ---- columns ----
 
+// Adds a column, or raises the role of the one that is there. Returns false if memory is short.
 static bool add_column(struct chart *chart, uint64_t address, enum chart_role role, size_t row)
 {
-    uint32_t *place = extract_map_at(&chart->by_address, address);
-    if (!place)
+    uint32_t *index = extract_map_at(&chart->by_address, address);
+
+    if (!index)
         return false;
-    if (*place) {
-        struct chart_column *column = &chart->columns[*place - 1];
+    if (*index) {
+        struct chart_column *column = &chart->columns[*index - 1];
         column->role = role > column->role ? role : column->role;
         return true;
     }
     struct chart_column *columns =
-        extract_grow(chart->columns, &chart->column_room, chart->column_count, sizeof *columns);
+        extract_grow(chart->columns, &chart->column_capacity, chart->column_count, sizeof *columns);
     if (!columns)
         return false;
     chart->columns = columns;
     const struct extract_object *object =
-        extract_trace_object_at(chart->naming.trace, address, chart->rows[row].seq);
+        extract_trace_object_at(chart->names.trace, address, chart->rows[row].seq);
     chart->columns[chart->column_count++] = (struct chart_column){
         address, role, object ? object->priority : EXTRACT_NO_PRIORITY, row, 0};
-    *place = (uint32_t)chart->column_count;
+    *index = (uint32_t)chart->column_count;
     return true;
 }
 
-static enum chart_role role_of(uint64_t address, bool receives)
+static enum chart_role role_of(uint64_t address, bool is_receiver)
 {
     if (address == CHART_ENVIRONMENT)
         return CHART_IS_ENVIRONMENT;
     if (address == CHART_TIMERS)
         return CHART_IS_TIMERS;
-    return receives ? CHART_IS_OBJECT : CHART_IS_ACTOR;
+    return is_receiver ? CHART_IS_OBJECT : CHART_IS_ACTOR;
 }
 
-static int by_role(const void *a, const void *b)
+static int compare_columns(const void *a, const void *b)
 {
     const struct chart_column *x = a, *y = b;
+
     if (x->role != y->role)
         return x->role < y->role ? -1 : 1;
     if (x->priority != y->priority)
         return x->priority < y->priority ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    return (x->first_row > y->first_row) - (x->first_row < y->first_row);
 }
 
 static void name_column(struct chart *chart, struct chart_column *column)
 {
     struct extract_text *texts = &chart->texts;
+
     column->name = texts->used;
     if (column->address == CHART_ENVIRONMENT)
         extract_text_puts(texts, "environment");
     else if (column->address == CHART_TIMERS)
         extract_text_puts(texts, "timers");
     else
-        value_names_put(&chart->naming, EXTRACT_KIND_OBJECT, column->address, texts);
+        value_names_put(&chart->names, EXTRACT_KIND_OBJECT, column->address, texts);
     extract_text_putc(texts, 0);
 }
 
-// Who took part in the rows: first what is around the system, then active objects by priority.
+// Finds the columns of all rows, and sorts them: the environment and the timers first, then actors,
+// then active objects by priority. An object receives what is posted to it; the receiver of a
+// synchronous call need not be an object. Returns false if memory is short.
 static bool find_columns(struct chart *chart)
 {
     for (size_t i = 0; i < chart->count; i++) {
         const struct chart_row *row = &chart->rows[i];
-        bool call = row->kind == CHART_SYNCHRONOUS;
+        bool is_call = row->kind == CHART_SYNCHRONOUS;
         if (row->kind < CHART_ASSERTION &&
-            (!add_column(chart, row->from, role_of(row->from, row->from == row->to && !call), i) ||
-             !add_column(chart, row->to, role_of(row->to, !call), i)))
+            (!add_column(chart, row->from, role_of(row->from, row->from == row->to && !is_call),
+                         i) ||
+             !add_column(chart, row->to, role_of(row->to, !is_call), i)))
             return false;
     }
     if (chart->column_count)
-        qsort(chart->columns, chart->column_count, sizeof *chart->columns, by_role);
+        qsort(chart->columns, chart->column_count, sizeof *chart->columns, compare_columns);
     for (size_t i = 0; i < chart->column_count; i++) {
         name_column(chart, &chart->columns[i]);
         *extract_map_at(&chart->by_address, chart->columns[i].address) = (uint32_t)i + 1;
@@ -343,46 +426,19 @@ static bool find_columns(struct chart *chart)
     return !chart->texts.code;
 }
 
-// ---- what both forms say ----
-
-static void put_signal(struct chart *chart, const struct chart_row *row, struct extract_text *text)
-{
-    if (row->signal_known)
-        value_names_put(&chart->naming, EXTRACT_KIND_SIGNAL, row->value, text);
-}
-
-static void put_loss(const struct chart_row *row, struct extract_text *text)
-{
-    if (row->value)
-        extract_text_printf(text, "%" PRIu64 " frame%s lost%s", row->value,
-                            row->value == 1 ? "" : "s", row->modulo ? " (modulo 256)" : "");
-    else
-        extract_text_puts(text, "frames missing or damaged");
-}
-
-static void put_band(struct chart *chart, const struct chart_row *row, struct extract_text *text)
-{
-    extract_text_puts(text, row->type ? row->type->name : "the target was restarted");
-    if (row->type && row->value) {
-        extract_text_puts(text, ": ");
-        value_names_put(&chart->naming, EXTRACT_KIND_OBJECT, row->value, text);
-    }
-}
+// ---- labels ----
 
 void chart_put_label(struct chart *chart, const struct chart_row *row, struct extract_text *text)
 {
-    chart->naming.seq = row->seq;
+    struct value_names *names = &chart->names;
+
+    names->seq = row->seq;
     switch (row->kind) {
     case CHART_SYNCHRONOUS:
-        value_names_put(&chart->naming, EXTRACT_KIND_CODE, row->value, text);
+        value_names_put(names, EXTRACT_KIND_CODE, row->value, text);
         break;
     case CHART_STATE:
-        value_names_put(&chart->naming, EXTRACT_KIND_OBJECT, row->value, text);
-        break;
-    case CHART_NOTE:
-        extract_text_puts(text, row->type->name);
-        extract_text_puts(text, row->signal_known ? " " : "");
-        put_signal(chart, row, text);
+        value_names_put(names, EXTRACT_KIND_OBJECT, row->value, text);
         break;
     case CHART_ASSERTION:
         extract_text_puts(text, "assertion failed: ");
@@ -390,80 +446,57 @@ void chart_put_label(struct chart *chart, const struct chart_row *row, struct ex
         extract_text_printf(text, ".c, line %" PRIu64, row->value);
         break;
     case CHART_LOSS:
-        put_loss(row, text);
+        if (row->value)
+            extract_text_printf(text, "%" PRIu64 " frame%s lost%s", row->value,
+                                row->value == 1 ? "" : "s", row->is_modulo ? " (modulo 256)" : "");
+        else
+            extract_text_puts(text, "frames missing or damaged");
         break;
     case CHART_BAND:
-        put_band(chart, row, text);
+        extract_text_puts(text, row->type ? row->type->name : "the target was restarted");
+        if (row->type && row->value) {
+            extract_text_puts(text, ": ");
+            value_names_put(names, EXTRACT_KIND_OBJECT, row->value, text);
+        }
         break;
+    case CHART_NOTE:
+        extract_text_puts(text, row->type->name);
+        extract_text_puts(text, row->signal_known ? " " : "");
+        // fall through
     default:
-        put_signal(chart, row, text);
+        if (row->signal_known)
+            value_names_put(names, EXTRACT_KIND_SIGNAL, row->value, text);
     }
 }
 
-// As many decimals as the clock has.
 void chart_put_time(const struct chart *chart, uint64_t ticks, struct extract_text *text)
 {
+    int decimals = chart->hz <= 1000 ? 3 : chart->hz <= 1000000 ? 6 : 9;
+    uint32_t unit_ns = decimals == 3 ? 1000000 : decimals == 6 ? 1000 : 1;
+
     if (!chart->hz) {
         extract_text_dec(text, ticks);
         return;
     }
-    struct text_writer_seconds s = text_writer_split(ticks, chart->hz);
-    int decimals = chart->hz <= 1000 ? 3 : chart->hz <= 1000000 ? 6 : 9;
-    uint32_t unit = decimals == 3 ? 1000000 : decimals == 6 ? 1000 : 1;
-    extract_text_printf(text, "%" PRIu64 ".%0*" PRIu32, s.whole, decimals, s.nano / unit);
+    struct text_writer_seconds seconds = text_writer_split(ticks, chart->hz);
+    extract_text_printf(text, "%" PRIu64 ".%0*" PRIu32, seconds.whole, decimals,
+                        seconds.nano / unit_ns);
 }
 
-// ---- the whole ----
+// ---- the report ----
 
-// Rows that went round begin behind the newest.
-static bool unroll(struct chart *chart, size_t oldest)
-{
-    struct chart_row *rows = malloc((chart->count + 1) * sizeof *rows);
-    if (!rows)
-        return false;
-    for (size_t i = 0; i < chart->count; i++)
-        rows[i] = chart->rows[(oldest + i) % CHART_ROWS];
-    free(chart->rows);
-    chart->rows = rows;
-    return true;
-}
-
-static bool collect(struct chart *chart, const struct extract_view *view)
-{
-    struct collector c = {.chart = chart};
-    struct extract_sink sink = {.all = take_events, .context = &c};
-    chart->rows = malloc(CHART_ROWS * sizeof *chart->rows);
-    bool fits = rkh_post_queues_init(&c.model);
-    fits = extract_map_init(&c.states, 0) && fits && chart->rows;
-    if (fits)
-        extract_view_run(view, &sink);
-    fits = fits && !c.failed && unroll(chart, chart->left_out ? c.next : 0);
-    rkh_post_queues_free(&c.model);
-    extract_map_free(&c.states);
-    free(c.state);
-    return fits && !chart->texts.code;
-}
-
-static enum extract_code chart_make(struct chart *chart, const struct extract_view *view,
-                                    const struct extract_trace *trace, uint64_t hz)
+static bool make_chart(struct chart *chart, const struct extract_view *view,
+                       const struct extract_trace *trace, uint64_t hz)
 {
     const struct extract_rkh *rkh = &extract_trace_snapshot(trace)->ring.rkh;
+
     *chart = (struct chart){.hz = hz};
     for (unsigned i = 0; i < rkh->layouts; i++)
-        chart->timed |= rkh->layout[i].value[EXTRACT_RKH_TS] != 0;
-    value_names_init(&chart->naming, trace);
+        chart->is_timed |= rkh->layout[i].value[EXTRACT_RKH_TS] != 0;
+    value_names_init(&chart->names, trace);
     extract_text_init(&chart->texts, NULL, NULL);
-    bool fits = extract_map_init(&chart->by_address, 0) && collect(chart, view);
-    return fits && find_columns(chart) ? EXTRACT_OK : EXTRACT_NOMEM;
-}
-
-static void chart_free(struct chart *chart)
-{
-    value_names_free(&chart->naming);
-    extract_text_free(&chart->texts);
-    extract_map_free(&chart->by_address);
-    free(chart->rows);
-    free(chart->columns);
+    return extract_map_init(&chart->by_address, 0) && collect_rows(chart, view) &&
+           find_columns(chart);
 }
 
 enum extract_code extract_report_chart(struct extract_text *text, const struct extract_view *view,
@@ -474,11 +507,12 @@ enum extract_code extract_report_chart(struct extract_text *text, const struct e
 {
     const char *format = extract_trace_info(trace)->format;
     struct chart chart;
-    if (strcmp(format, "rkh"))
+
+    if (strcmp(format, "rkh") != 0)
         return extract_error_set(error, EXTRACT_USAGE, "chart",
-                                 "stats and report read every format",
-                                 "it is for RKH, the trace is one of format %s", format);
-    if (chart_make(&chart, view, trace, options->hz))
+                                 "use stats or report, which read every format",
+                                 "only RKH traces have charts, not traces of format %s", format);
+    if (!make_chart(&chart, view, trace, options->hz))
         text->code = EXTRACT_NOMEM;
     else if (signalling)
         chart_put_signalling(&chart, text);
@@ -486,9 +520,15 @@ enum extract_code extract_report_chart(struct extract_text *text, const struct e
         chart_put_svg(&chart, text);
     if (outcome)
         outcome->undrawn = chart.left_out;
-    chart_free(&chart);
-    return text->code ? extract_error_set(error, text->code, "chart", NULL,
-                                          text->code == EXTRACT_NOMEM ? "out of memory"
-                                                                      : "it could not be written")
-                      : EXTRACT_OK;
+
+    value_names_free(&chart.names);
+    extract_text_free(&chart.texts);
+    extract_map_free(&chart.by_address);
+    free(chart.rows);
+    free(chart.columns);
+    if (!text->code)
+        return EXTRACT_OK;
+    return extract_error_set(error, text->code, "chart", NULL,
+                             text->code == EXTRACT_NOMEM ? "out of memory"
+                                                         : "output could not be written");
 }

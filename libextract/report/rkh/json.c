@@ -1,335 +1,339 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: the figures as JSON (RFC 8259). In: struct rkh_analysis. Out: one object.
+// report/rkh: the statistics of an RKH stream as one JSON object (RFC 8259).
+//
+// Signals, states and the timeline are sorted by object. So one pass over the objects prints all of
+// them, each list up to the first row of another object.
 #include "report/rkh/rkh_report.h"
 
-// A list of objects under way.
-struct list {
-    struct rkh_figures *figures;
-    struct facts facts; // of the object at hand
-    bool begun;
-};
-
-static void list_open(struct list *list, struct rkh_figures *figures, struct facts *outer,
-                      const char *key)
+// Starts a list of objects as the value of a key.
+static void open_list(struct rkh_report *report, struct kv_writer *outer, const char *key)
 {
-    *list = (struct list){.figures = figures};
-    facts_key(outer, key);
-    extract_text_putc(figures->text, '[');
+    kv_put_key(outer, key);
+    extract_text_putc(report->text, '[');
 }
 
-static struct facts *list_item(struct list *list)
+// Starts the next object of a list.
+static struct kv_writer open_item(struct rkh_report *report, bool is_first)
 {
-    struct extract_text *text = list->figures->text;
-    extract_text_puts(text, list->begun ? "},{" : "{");
-    list->begun = true;
-    list->facts = (struct facts){text, true, true};
-    return &list->facts;
+    extract_text_puts(report->text, is_first ? "" : ",");
+    return kv_open_object(report->text);
 }
 
-static void list_close(struct list *list)
+static void close_list(struct rkh_report *report)
 {
-    extract_text_puts(list->figures->text, list->begun ? "}]" : "]");
+    extract_text_putc(report->text, ']');
 }
 
-static void put_name(struct rkh_figures *figures, struct facts *facts, const char *key,
+// Writes the name of a value, or null.
+static void put_name(struct rkh_report *report, struct kv_writer *kv, const char *key,
                      enum extract_kind kind, uint64_t value)
 {
-    const char *name = value_names_find(&figures->naming, kind, value);
-    if (figures->naming.raw.code)
-        figures->text->code = figures->naming.raw.code;
+    const char *name = value_names_find(&report->names, kind, value);
+
+    if (report->names.found.code)
+        report->text->code = report->names.found.code;
     else if (name)
-        facts_word(facts, key, name);
+        kv_put_string(kv, key, name);
     else
-        facts_unknown(facts, key);
+        kv_put_unknown(kv, key);
 }
 
-static void put_known(struct facts *facts, const char *key, bool known, uint64_t value)
+// Writes the active object that something belongs to; null if there is none.
+static void put_owner(struct rkh_report *report, struct kv_writer *kv, uint64_t address)
 {
-    if (known)
-        facts_number(facts, key, value);
-    else
-        facts_unknown(facts, key);
+    kv_put_optional(kv, "ao", address != 0, address);
+    put_name(report, kv, "ao name", EXTRACT_KIND_OBJECT, address);
 }
 
-static void put_object_of(struct rkh_figures *figures, struct facts *facts, uint64_t address)
-{
-    put_known(facts, "ao", address != 0, address);
-    put_name(figures, facts, "ao name", EXTRACT_KIND_OBJECT, address);
-}
-
-// null where no time is known.
-static void put_spread(struct facts *facts, const struct rkh_spread *spread)
+// Writes a distribution of times, or null if no time is known.
+static void put_latency(struct kv_writer *kv, const struct rkh_spread *spread)
 {
     static const char *const keys[] = {"p50", "p90", "p99"};
-    struct extract_text *text = facts->text;
-    struct facts inner = {text, true, true};
-    if (!spread->count) {
-        facts_unknown(facts, "latency");
-        return;
-    }
-    facts_key(facts, "latency");
-    extract_text_putc(text, '{');
-    facts_number(&inner, "count", spread->count);
-    facts_number(&inner, "min", spread->min);
-    facts_key(&inner, "mean");
-    rkh_put_mean(text, spread);
-    facts_number(&inner, "max", spread->max);
-    for (unsigned i = 0; i < 3; i++)
-        facts_number(&inner, keys[i], spread->percentile[i]);
-    extract_text_putc(text, '}');
-}
 
-static void put_percent(struct facts *facts, bool known, uint64_t part, uint64_t whole)
-{
-    if (!known) {
-        facts_unknown(facts, "percent");
+    if (!spread->count) {
+        kv_put_unknown(kv, "latency");
         return;
     }
-    facts_key(facts, "percent");
-    text_table_put_percent(facts->text, part, whole);
+    kv_put_key(kv, "latency");
+    struct kv_writer object = kv_open_object(kv->text);
+    kv_put_number(&object, "count", spread->count);
+    kv_put_number(&object, "min", spread->min);
+    kv_put_key(&object, "mean");
+    rkh_put_mean(object.text, spread);
+    kv_put_number(&object, "max", spread->max);
+    for (unsigned i = 0; i < 3; i++)
+        kv_put_number(&object, keys[i], spread->percentile[i]);
+    kv_close_object(&object);
 }
 
 // ---- active objects ----
 
-// How far the lists of signals, states and turns have been printed.
-struct places {
-    size_t signal, state, turn;
+// Rows of the three lists that were printed so far.
+struct progress {
+    size_t signals, states, timeline;
 };
 
-static void put_signals(struct rkh_figures *figures, struct facts *outer, size_t of, size_t *at)
+static void put_signals(struct rkh_report *report, struct kv_writer *outer, size_t object_index,
+                        size_t *next)
 {
-    const struct rkh_table *table = &figures->study->signals;
-    const struct rkh_signal *s;
-    struct list list;
-    list_open(&list, figures, outer, "signals");
-    for (; *at < table->count && (s = rkh_table_row(table, *at))->of == of; ++*at) {
-        struct facts *facts = list_item(&list);
-        figures->naming.seq = s->seq;
-        facts_number(facts, "signal", s->signal);
-        put_name(figures, facts, "name", EXTRACT_KIND_SIGNAL, s->signal);
-        facts_number(facts, "posts", s->posts);
-        facts_number(facts, "gets", s->gets);
-        facts_number(facts, "uncertain", s->uncertain);
-        facts_number(facts, "recalled", s->recalled);
-        facts_number(facts, "no trigger", s->not_found);
-        put_spread(facts, &s->latency);
+    const struct rkh_table *table = &report->analysis->signals;
+    const size_t first = *next;
+
+    open_list(report, outer, "signals");
+    for (; *next < table->count; ++*next) {
+        const struct rkh_signal *signal = rkh_table_row(table, *next);
+        if (signal->object_index != object_index)
+            break;
+        struct kv_writer kv = open_item(report, *next == first);
+        report->names.seq = signal->seq;
+        kv_put_number(&kv, "signal", signal->signal);
+        put_name(report, &kv, "name", EXTRACT_KIND_SIGNAL, signal->signal);
+        kv_put_number(&kv, "posts", signal->posts);
+        kv_put_number(&kv, "gets", signal->gets);
+        kv_put_number(&kv, "uncertain", signal->uncertain);
+        kv_put_number(&kv, "recalled", signal->recalled);
+        kv_put_number(&kv, "no trigger", signal->not_found);
+        put_latency(&kv, &signal->latency);
+        kv_close_object(&kv);
     }
-    list_close(&list);
+    close_list(report);
 }
 
-static void put_states(struct rkh_figures *figures, struct facts *outer, size_t of, size_t *at)
+static void put_states(struct rkh_report *report, struct kv_writer *outer, size_t object_index,
+                       size_t *next)
 {
-    const struct rkh_table *table = &figures->study->states;
-    const struct rkh_object *object = rkh_table_row(&figures->study->objects, of);
-    uint64_t span = rkh_object_span(figures->study, object);
-    bool is_timed = rkh_object_is_timed(figures->study, object);
-    const struct rkh_state *s;
-    struct list list;
-    list_open(&list, figures, outer, "states");
-    for (; *at < table->count && (s = rkh_table_row(table, *at))->of == of; ++*at) {
-        struct facts *facts = list_item(&list);
-        figures->naming.seq = s->seq;
-        facts_number(facts, "state", s->state);
-        put_name(figures, facts, "name", EXTRACT_KIND_OBJECT, s->state);
-        facts_number(facts, "entries", s->entries);
-        put_known(facts, "ticks", is_timed, s->ticks);
-        put_percent(facts, is_timed, s->ticks, span);
+    const struct rkh_table *table = &report->analysis->states;
+    const struct rkh_object *object = rkh_table_row(&report->analysis->objects, object_index);
+    uint64_t span = rkh_object_span(report->analysis, object);
+    bool is_timed = rkh_object_is_timed(report->analysis, object);
+    const size_t first = *next;
+
+    open_list(report, outer, "states");
+    for (; *next < table->count; ++*next) {
+        const struct rkh_state *state = rkh_table_row(table, *next);
+        if (state->object_index != object_index)
+            break;
+        struct kv_writer kv = open_item(report, *next == first);
+        report->names.seq = state->seq;
+        kv_put_number(&kv, "state", state->state);
+        put_name(report, &kv, "name", EXTRACT_KIND_OBJECT, state->state);
+        kv_put_number(&kv, "entries", state->entries);
+        kv_put_optional(&kv, "ticks", is_timed, state->ticks);
+        if (is_timed) {
+            kv_put_key(&kv, "percent");
+            text_put_percent(kv.text, state->ticks, span);
+        } else {
+            kv_put_unknown(&kv, "percent");
+        }
+        kv_close_object(&kv);
     }
-    list_close(&list);
+    close_list(report);
 }
 
-static void put_turns(struct rkh_figures *figures, struct facts *outer, size_t of, size_t *at)
+static void put_timeline(struct rkh_report *report, struct kv_writer *outer, size_t object_index,
+                         size_t *next)
 {
-    const struct rkh_analysis *study = figures->study;
-    const struct rkh_object *object = rkh_table_row(&study->objects, of);
-    struct list list;
-    figures->naming.seq = object->seq;
-    list_open(&list, figures, outer, "timeline");
-    for (; *at < study->turn_count && study->turns[*at].of == of; ++*at) {
-        const struct rkh_turn *turn = &study->turns[*at];
-        struct facts *facts = list_item(&list);
-        facts_number(facts, "ticks", turn->ticks);
-        put_known(facts, "state", turn->known, turn->state);
-        put_name(figures, facts, "name", EXTRACT_KIND_OBJECT, turn->state);
+    const struct rkh_analysis *analysis = report->analysis;
+    const struct rkh_object *object = rkh_table_row(&analysis->objects, object_index);
+    const size_t first = *next;
+
+    report->names.seq = object->seq;
+    open_list(report, outer, "timeline");
+    for (; *next < analysis->timeline_count; ++*next) {
+        const struct rkh_timeline_entry *entry = &analysis->timeline[*next];
+        if (entry->object_index != object_index)
+            break;
+        struct kv_writer kv = open_item(report, *next == first);
+        kv_put_number(&kv, "ticks", entry->ticks);
+        kv_put_optional(&kv, "state", entry->is_known, entry->state);
+        put_name(report, &kv, "name", EXTRACT_KIND_OBJECT, entry->state);
+        kv_close_object(&kv);
     }
-    list_close(&list);
+    close_list(report);
 }
 
-static void put_object(struct rkh_figures *figures, struct facts *facts, const struct rkh_object *o)
+static void put_object(struct rkh_report *report, struct kv_writer *kv, const struct rkh_object *o)
 {
-    figures->naming.seq = o->seq;
-    facts_number(facts, "address", o->address);
-    put_name(figures, facts, "name", EXTRACT_KIND_OBJECT, o->address);
-    put_known(facts, "queue size", o->queue_size != 0, o->queue_size);
-    put_known(facts, "most queued", o->queued.known, o->queued.high);
-    put_known(facts, "low water", o->low.known, o->low.low);
-    facts_number(facts, "posts", o->fifo + o->lifo);
-    facts_number(facts, "posts first", o->lifo);
-    facts_number(facts, "gets", o->gets);
-    facts_number(facts, "uncertain", o->uncertain);
-    facts_number(facts, "recalled", o->recalled);
-    facts_number(facts, "processed", o->processed);
-    facts_number(facts, "state changes", o->state_changes);
-    facts_number(facts, "no trigger", o->not_found);
-    facts_number(facts, "guards false", o->guards_false);
-    facts_number(facts, "no condition", o->conditions_not_found);
-    facts_number(facts, "errors", o->errors);
-    uint64_t span = rkh_object_span(figures->study, o);
-    put_known(facts, "state unknown ticks", rkh_object_is_timed(figures->study, o),
-              span - o->state_ticks);
+    uint64_t span = rkh_object_span(report->analysis, o);
+
+    report->names.seq = o->seq;
+    kv_put_number(kv, "address", o->address);
+    put_name(report, kv, "name", EXTRACT_KIND_OBJECT, o->address);
+    kv_put_optional(kv, "queue size", o->queue_size != 0, o->queue_size);
+    kv_put_optional(kv, "most queued", o->queued.is_known, o->queued.high);
+    kv_put_optional(kv, "low water", o->low.is_known, o->low.low);
+    kv_put_number(kv, "posts", o->fifo + o->lifo);
+    kv_put_number(kv, "posts first", o->lifo);
+    kv_put_number(kv, "gets", o->gets);
+    kv_put_number(kv, "uncertain", o->uncertain);
+    kv_put_number(kv, "recalled", o->recalled);
+    kv_put_number(kv, "processed", o->processed);
+    kv_put_number(kv, "state changes", o->state_changes);
+    kv_put_number(kv, "no trigger", o->not_found);
+    kv_put_number(kv, "guards false", o->guards_false);
+    kv_put_number(kv, "no condition", o->conditions_not_found);
+    kv_put_number(kv, "errors", o->errors);
+    kv_put_optional(kv, "state unknown ticks", rkh_object_is_timed(report->analysis, o),
+                    span - o->state_ticks);
 }
 
-static void put_objects(struct rkh_figures *figures, struct facts *outer)
+static void put_objects(struct rkh_report *report, struct kv_writer *outer)
 {
-    const struct rkh_table *table = &figures->study->objects;
-    struct places at = {0, 0, 0};
-    struct list list;
-    list_open(&list, figures, outer, "active objects");
-    for (size_t i = 0; i < table->count && !figures->text->code; i++) {
-        struct facts *facts = list_item(&list);
-        put_object(figures, facts, rkh_table_row(table, i));
-        put_signals(figures, facts, i, &at.signal);
-        put_states(figures, facts, i, &at.state);
-        put_turns(figures, facts, i, &at.turn);
+    const struct rkh_table *table = &report->analysis->objects;
+    struct progress printed = {0, 0, 0};
+
+    open_list(report, outer, "active objects");
+    for (size_t i = 0; i < table->count && !report->text->code; i++) {
+        struct kv_writer kv = open_item(report, i == 0);
+        put_object(report, &kv, rkh_table_row(table, i));
+        put_signals(report, &kv, i, &printed.signals);
+        put_states(report, &kv, i, &printed.states);
+        put_timeline(report, &kv, i, &printed.timeline);
+        kv_close_object(&kv);
     }
-    list_close(&list);
+    close_list(report);
 }
 
 // ---- queues, pools, timers, assertions ----
 
-static void put_queues(struct rkh_figures *figures, struct facts *outer)
+static void put_queues(struct rkh_report *report, struct kv_writer *outer)
 {
-    const struct rkh_table *table = &figures->study->queues;
-    struct list list;
-    list_open(&list, figures, outer, "queues");
-    for (size_t i = 0; i < table->count && !figures->text->code; i++) {
-        const struct rkh_queue *q = rkh_table_row(table, i);
-        figures->naming.seq = q->seq;
-        struct facts *facts = list_item(&list);
-        facts_number(facts, "address", q->address);
-        put_name(figures, facts, "name", EXTRACT_KIND_OBJECT, q->address);
-        put_object_of(figures, facts, q->object);
-        put_known(facts, "size", q->size != 0, q->size);
-        put_known(facts, "most queued", q->queued.known, q->queued.high);
-        put_known(facts, "low water", q->low.known, q->low.low);
-        facts_number(facts, "put", q->fifo + q->lifo);
-        facts_number(facts, "put first", q->lifo);
-        facts_number(facts, "got", q->gets);
-        facts_number(facts, "deferred", q->deferred);
-        facts_number(facts, "full", q->full);
-        facts_number(facts, "empty", q->empty);
+    const struct rkh_table *table = &report->analysis->queues;
+
+    open_list(report, outer, "queues");
+    for (size_t i = 0; i < table->count && !report->text->code; i++) {
+        const struct rkh_queue *queue = rkh_table_row(table, i);
+        report->names.seq = queue->seq;
+        struct kv_writer kv = open_item(report, i == 0);
+        kv_put_number(&kv, "address", queue->address);
+        put_name(report, &kv, "name", EXTRACT_KIND_OBJECT, queue->address);
+        put_owner(report, &kv, queue->object);
+        kv_put_optional(&kv, "size", queue->size != 0, queue->size);
+        kv_put_optional(&kv, "most queued", queue->queued.is_known, queue->queued.high);
+        kv_put_optional(&kv, "low water", queue->low.is_known, queue->low.low);
+        kv_put_number(&kv, "put", queue->fifo + queue->lifo);
+        kv_put_number(&kv, "put first", queue->lifo);
+        kv_put_number(&kv, "got", queue->gets);
+        kv_put_number(&kv, "deferred", queue->deferred);
+        kv_put_number(&kv, "full", queue->full);
+        kv_put_number(&kv, "empty", queue->empty);
+        kv_close_object(&kv);
     }
-    list_close(&list);
+    close_list(report);
 }
 
-static void put_pools(struct rkh_figures *figures, struct facts *outer)
+static void put_pools(struct rkh_report *report, struct kv_writer *outer)
 {
-    const struct rkh_table *table = &figures->study->pools;
-    struct list list;
-    list_open(&list, figures, outer, "pools");
-    for (size_t i = 0; i < table->count && !figures->text->code; i++) {
-        const struct rkh_pool *p = rkh_table_row(table, i);
-        figures->naming.seq = p->seq;
-        struct facts *facts = list_item(&list);
-        facts_number(facts, "address", p->address);
-        put_name(figures, facts, "name", EXTRACT_KIND_OBJECT, p->address);
-        put_known(facts, "blocks", p->blocks != 0, p->blocks);
-        put_known(facts, "block size", p->block_size != 0, p->block_size);
-        put_known(facts, "least free", p->free.known, p->free.low);
-        put_known(facts, "low water", p->low.known, p->low.low);
-        facts_number(facts, "got", p->gets);
-        facts_number(facts, "put", p->puts);
-        facts_number(facts, "exhausted", p->exhausted);
+    const struct rkh_table *table = &report->analysis->pools;
+
+    open_list(report, outer, "pools");
+    for (size_t i = 0; i < table->count && !report->text->code; i++) {
+        const struct rkh_pool *pool = rkh_table_row(table, i);
+        report->names.seq = pool->seq;
+        struct kv_writer kv = open_item(report, i == 0);
+        kv_put_number(&kv, "address", pool->address);
+        put_name(report, &kv, "name", EXTRACT_KIND_OBJECT, pool->address);
+        kv_put_optional(&kv, "blocks", pool->blocks != 0, pool->blocks);
+        kv_put_optional(&kv, "block size", pool->block_size != 0, pool->block_size);
+        kv_put_optional(&kv, "least free", pool->free.is_known, pool->free.low);
+        kv_put_optional(&kv, "low water", pool->low.is_known, pool->low.low);
+        kv_put_number(&kv, "got", pool->gets);
+        kv_put_number(&kv, "put", pool->puts);
+        kv_put_number(&kv, "exhausted", pool->exhausted);
+        kv_close_object(&kv);
     }
-    list_close(&list);
+    close_list(report);
 }
 
-static void put_event_pools(struct rkh_figures *figures, struct facts *outer)
+static void put_event_pools(struct rkh_report *report, struct kv_writer *outer)
 {
-    const struct rkh_table *table = &figures->study->event_pools;
-    struct list list;
-    list_open(&list, figures, outer, "event pools");
-    for (size_t i = 0; i < table->count && !figures->text->code; i++) {
-        const struct rkh_event_pool *p = rkh_table_row(table, i);
-        figures->naming.seq = p->seq;
-        struct facts *facts = list_item(&list);
-        facts_number(facts, "number", p->index);
-        put_name(figures, facts, "name", EXTRACT_KIND_POOL, p->index);
-        put_known(facts, "blocks", p->blocks != 0, p->blocks);
-        put_known(facts, "event size", p->event_size != 0, p->event_size);
-        put_known(facts, "most used", p->used.known, p->used.high);
-        put_known(facts, "low water", p->low.known, p->low.low);
-        facts_number(facts, "allocations", p->allocations);
-        facts_number(facts, "freed", p->collections);
-        facts_number(facts, "references dropped", p->dropped);
-        facts_number(facts, "exhausted", p->exhausted);
+    const struct rkh_table *table = &report->analysis->event_pools;
+
+    open_list(report, outer, "event pools");
+    for (size_t i = 0; i < table->count && !report->text->code; i++) {
+        const struct rkh_event_pool *pool = rkh_table_row(table, i);
+        report->names.seq = pool->seq;
+        struct kv_writer kv = open_item(report, i == 0);
+        kv_put_number(&kv, "number", pool->index);
+        put_name(report, &kv, "name", EXTRACT_KIND_POOL, pool->index);
+        kv_put_optional(&kv, "blocks", pool->blocks != 0, pool->blocks);
+        kv_put_optional(&kv, "event size", pool->event_size != 0, pool->event_size);
+        kv_put_optional(&kv, "most used", pool->used.is_known, pool->used.high);
+        kv_put_optional(&kv, "low water", pool->low.is_known, pool->low.low);
+        kv_put_number(&kv, "allocations", pool->allocations);
+        kv_put_number(&kv, "freed", pool->collections);
+        kv_put_number(&kv, "references dropped", pool->dropped);
+        kv_put_number(&kv, "exhausted", pool->exhausted);
+        kv_close_object(&kv);
     }
-    list_close(&list);
+    close_list(report);
 }
 
-static void put_timers(struct rkh_figures *figures, struct facts *outer)
+static void put_timers(struct rkh_report *report, struct kv_writer *outer)
 {
-    const struct rkh_table *table = &figures->study->timers;
-    struct list list;
-    list_open(&list, figures, outer, "timers");
-    for (size_t i = 0; i < table->count && !figures->text->code; i++) {
-        const struct rkh_timer *t = rkh_table_row(table, i);
-        figures->naming.seq = t->seq;
-        struct facts *facts = list_item(&list);
-        facts_number(facts, "address", t->address);
-        put_name(figures, facts, "name", EXTRACT_KIND_OBJECT, t->address);
-        put_object_of(figures, facts, t->object);
-        put_known(facts, "signal", t->signal_known, t->signal);
-        if (t->signal_known)
-            put_name(figures, facts, "signal name", EXTRACT_KIND_SIGNAL, t->signal);
+    const struct rkh_table *table = &report->analysis->timers;
+
+    open_list(report, outer, "timers");
+    for (size_t i = 0; i < table->count && !report->text->code; i++) {
+        const struct rkh_timer *timer = rkh_table_row(table, i);
+        report->names.seq = timer->seq;
+        struct kv_writer kv = open_item(report, i == 0);
+        kv_put_number(&kv, "address", timer->address);
+        put_name(report, &kv, "name", EXTRACT_KIND_OBJECT, timer->address);
+        put_owner(report, &kv, timer->object);
+        kv_put_optional(&kv, "signal", timer->signal_known, timer->signal);
+        if (timer->signal_known)
+            put_name(report, &kv, "signal name", EXTRACT_KIND_SIGNAL, timer->signal);
         else
-            facts_unknown(facts, "signal name");
-        facts_number(facts, "starts", t->starts);
-        facts_number(facts, "stops", t->stops);
-        facts_number(facts, "timeouts", t->timeouts);
-        put_spread(facts, &t->latency);
+            kv_put_unknown(&kv, "signal name");
+        kv_put_number(&kv, "starts", timer->starts);
+        kv_put_number(&kv, "stops", timer->stops);
+        kv_put_number(&kv, "timeouts", timer->timeouts);
+        put_latency(&kv, &timer->latency);
+        kv_close_object(&kv);
     }
-    list_close(&list);
+    close_list(report);
 }
 
-static void put_assertions(struct rkh_figures *figures, struct facts *outer)
+static void put_assertions(struct rkh_report *report, struct kv_writer *outer)
 {
-    const struct rkh_analysis *study = figures->study;
-    struct list list;
-    list_open(&list, figures, outer, "assertions");
-    for (size_t i = 0; i < study->assertion_count && !figures->text->code; i++) {
-        struct facts *facts = list_item(&list);
-        facts_word(facts, "module", rkh_module(study, i));
-        facts_number(facts, "line", study->assertions[i].line);
-        facts_number(facts, "seq", study->assertions[i].seq);
-        facts_number(facts, "ticks", study->assertions[i].ticks);
+    const struct rkh_analysis *analysis = report->analysis;
+
+    open_list(report, outer, "assertions");
+    for (size_t i = 0; i < analysis->assertion_count && !report->text->code; i++) {
+        struct kv_writer kv = open_item(report, i == 0);
+        kv_put_string(&kv, "module", rkh_module(analysis, i));
+        kv_put_number(&kv, "line", analysis->assertions[i].line);
+        kv_put_number(&kv, "seq", analysis->assertions[i].seq);
+        kv_put_number(&kv, "ticks", analysis->assertions[i].ticks);
+        kv_close_object(&kv);
     }
-    list_close(&list);
+    close_list(report);
 }
 
-void rkh_put_json(struct rkh_figures *figures)
+void rkh_put_json(struct rkh_report *report)
 {
-    const struct rkh_analysis *study = figures->study;
-    struct facts facts;
-    facts_open(&facts, figures->text, true);
-    facts_number(&facts, "events", study->events);
-    facts_number(&facts, "span ticks", study->now.span);
-    facts_bool(&facts, "timed", study->timed);
-    facts_bool(&facts, "untimed runs", study->timed && study->untimed);
-    facts_bool(&facts, "mixed rates", study->mixed);
-    facts_number(&facts, "losses", study->losses);
-    facts_number(&facts, "restarts", study->restarts);
-    facts_number(&facts, "posts", study->posts);
-    facts_number(&facts, "gets", study->gets);
-    facts_number(&facts, "uncertain gets", study->uncertain);
-    facts_number(&facts, "state changes", study->state_changes);
-    facts_number(&facts, "synchronous events", study->synchronous);
-    put_objects(figures, &facts);
-    put_queues(figures, &facts);
-    put_pools(figures, &facts);
-    put_event_pools(figures, &facts);
-    put_timers(figures, &facts);
-    put_assertions(figures, &facts);
-    stats_put_services_json(&facts, figures->stats);
-    facts_close(&facts);
+    const struct rkh_analysis *analysis = report->analysis;
+    struct kv_writer kv;
+    kv_open(&kv, report->text, true);
+    kv_put_number(&kv, "events", analysis->events);
+    kv_put_number(&kv, "span ticks", analysis->now.span);
+    kv_put_bool(&kv, "timed", analysis->has_times);
+    kv_put_bool(&kv, "untimed runs", analysis->has_times && analysis->has_untimed_runs);
+    kv_put_bool(&kv, "mixed rates", analysis->has_mixed_rates);
+    kv_put_number(&kv, "losses", analysis->losses);
+    kv_put_number(&kv, "restarts", analysis->restarts);
+    kv_put_number(&kv, "posts", analysis->posts);
+    kv_put_number(&kv, "gets", analysis->gets);
+    kv_put_number(&kv, "uncertain gets", analysis->uncertain);
+    kv_put_number(&kv, "state changes", analysis->state_changes);
+    kv_put_number(&kv, "synchronous events", analysis->synchronous);
+    put_objects(report, &kv);
+    put_queues(report, &kv);
+    put_pools(report, &kv);
+    put_event_pools(report, &kv);
+    put_timers(report, &kv);
+    put_assertions(report, &kv);
+    stats_put_services_json(&kv, report->stats);
+    kv_close(&kv);
 }

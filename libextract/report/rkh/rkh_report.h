@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: what its files share: the figures of an RKH stream, and its sequence chart.
+// report/rkh: what the files of the statistics of an RKH stream share.
+//
+// analysis/rkh computes the statistics; stats.c prints them with the help of text_tables.c and
+// timeline.c (text) or json.c.
 #ifndef EXTRACT_REPORT_RKH_REPORT_H
 #define EXTRACT_REPORT_RKH_REPORT_H
 
@@ -7,32 +10,35 @@
 #include "report/internal.h"
 #include "report/text_table.h"
 
-// stats.c: the verb "stats" of an RKH trace. Errors: NOMEM.
+// stats.c: prints the statistics of an RKH trace. Errors: NOMEM.
 enum extract_code rkh_report_stats(struct extract_text *text, const struct extract_view *view,
                                    const struct extract_trace *trace,
                                    const struct extract_report_options *options,
                                    struct extract_error *error);
 
-// What a report of the figures is made of.
-struct rkh_figures {
+// A report of statistics that is being printed.
+struct rkh_report {
     struct extract_text *text;
-    const struct rkh_analysis *study;
+    const struct rkh_analysis *analysis;
     const struct extract_stats *stats;
     const struct extract_report_options *options;
-    struct value_names naming;
+    struct value_names names;
 };
 
-void rkh_put_text_tables(struct rkh_figures *figures);
-// timeline.c: the states over time, as strips of letters.
-void rkh_put_timeline(struct rkh_figures *figures);
-void rkh_put_json(struct rkh_figures *figures);
+// text_tables.c: prints one table per kind of object.
+void rkh_put_text_tables(struct rkh_report *report);
+// timeline.c: prints the states over time, as strips of letters.
+void rkh_put_timeline(struct rkh_report *report);
+// json.c: prints the whole report as one object.
+void rkh_put_json(struct rkh_report *report);
 
-// A mean with three decimals.
+// stats.c: writes the mean of times with three decimals.
 void rkh_put_mean(struct extract_text *text, const struct rkh_spread *spread);
-// The name of a module of an assertion.
-static inline const char *rkh_module(const struct rkh_analysis *study, size_t i)
+
+// Returns the name of the module of the i-th assertion.
+static inline const char *rkh_module(const struct rkh_analysis *analysis, size_t i)
 {
-    return study->modules.data + study->assertions[i].module;
+    return analysis->modules.data + analysis->assertions[i].module;
 }
 
 #endif

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: the sequence chart in the signalling language of msc-generator. In: a chart. Out: its
-// text.
+// report/rkh: writes the message sequence chart in the signalling language of msc-generator:
+//
+//   client, e1 [label="timer \#2"];
+//   client->server: REQ; # 0.001234
+//
+// An entity is named like its column if the language allows the name and no other column has it.
+// Otherwise it is "e" and the number of its column, and its label is the name.
 //
 // Source: the language reference of msc-generator: entities and their attributes, arrows, labels.
 #include "report/rkh/chart.h"
 #include <inttypes.h>
 
-// Words that cannot name an entity.
+// Returns whether a word is a keyword of the language, which cannot name an entity.
 static bool is_keyword(const char *word, size_t length)
 {
     static const char *const words[] = {
@@ -20,7 +25,7 @@ static bool is_keyword(const char *word, size_t length)
         "subtitle",  "symbol",   "text",       "then",     "title",     "use",     "usedesign",
         "vertical",  "via",      "vspace"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i]) == length && !strncmp(words[i], word, length))
+        if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0)
             return true;
     return false;
 }
@@ -30,66 +35,74 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_name(const char *name)
+// Returns whether the language allows a name for an entity: letters and digits, but no keyword.
+static bool is_valid_name(const char *name)
 {
     size_t length = strlen(name);
-    bool fits = is_letter(name[0]) && !is_keyword(name, length);
-    for (size_t i = 1; i < length && fits; i++)
-        fits = is_letter(name[i]) || (name[i] >= '0' && name[i] <= '9');
-    return fits;
+    bool is_valid = is_letter(name[0]) && !is_keyword(name, length);
+
+    for (size_t i = 1; i < length && is_valid; i++)
+        is_valid = is_letter(name[i]) || (name[i] >= '0' && name[i] <= '9');
+    return is_valid;
 }
 
-// "e12": how entities are called that do not go by their names.
-static bool is_number(const char *name)
+// Returns whether a name has the form "e12", which is reserved for entities without a name.
+static bool is_reserved_name(const char *name)
 {
     return name[0] == 'e' && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1);
 }
 
-static uint64_t hash_of(const char *name)
+static uint64_t hash_name(const char *name)
 {
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    uint64_t hash = UINT64_C(0xCBF29CE484222325); // FNV-1a
+
     for (; *name; name++)
         hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001B3);
     return hash;
 }
 
-// A chart under way: which columns go by their names.
 struct script {
     struct chart *chart;
-    struct extract_text *text, label;
-    struct extract_map named; // columns + 1
+    struct extract_text *text;
+    struct extract_text label; // of the current row
+    struct extract_map named;  // columns whose entity has the column's name; the value is 1
 };
 
-// An entity goes by its name where that can be one and no other has it.
-static bool find_names(struct script *script)
+// Finds the columns whose entities have their names. Returns false if memory is short.
+static bool choose_names(struct script *script)
 {
-    struct extract_map taken;
-    bool fits = extract_map_init(&taken, 0);
-    for (size_t i = 0; fits && i < script->chart->column_count; i++) {
+    struct extract_map taken; // hashes of all names so far
+    bool is_done = extract_map_init(&taken, 0);
+
+    for (size_t i = 0; is_done && i < script->chart->column_count; i++) {
         const char *name = chart_column_name(script->chart, i);
-        uint32_t *place = extract_map_at(&taken, hash_of(name)), *own = NULL;
-        if (place && !*place && is_name(name) && !is_number(name))
-            fits = (own = extract_map_at(&script->named, i)) != NULL;
-        fits = fits && place;
-        if (fits)
-            *place = 1;
-        if (own)
-            *own = 1;
+        uint32_t *is_taken = extract_map_at(&taken, hash_name(name));
+        if (!is_taken) {
+            is_done = false;
+        } else if (!*is_taken && is_valid_name(name) && !is_reserved_name(name)) {
+            uint32_t *is_named = extract_map_at(&script->named, i);
+            is_done = is_named != NULL;
+            if (is_named)
+                *is_named = 1;
+        }
+        if (is_taken)
+            *is_taken = 1;
     }
     extract_map_free(&taken);
-    return fits;
+    return is_done;
 }
 
 static void put_entity(struct script *script, uint64_t address)
 {
     size_t column = chart_column(script->chart, address);
+
     if (extract_map_get(&script->named, column))
         extract_text_puts(script->text, chart_column_name(script->chart, column));
     else
         extract_text_printf(script->text, "e%zu", column);
 }
 
-// A text in which nothing ends the label, or is a command of its layout.
+// Writes a label, with a backslash before characters that have a meaning in the language.
 static void put_text(struct extract_text *text, const char *string, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -102,6 +115,7 @@ static void put_text(struct extract_text *text, const char *string, size_t lengt
 static void put_label(struct script *script, const struct chart_row *row)
 {
     struct extract_text *label = &script->label;
+
     label->used = 0;
     chart_put_label(script->chart, row, label);
     if (row->kind == CHART_POST_FIRST)
@@ -114,6 +128,7 @@ static void put_label(struct script *script, const struct chart_row *row)
 static void put_entities(struct script *script)
 {
     struct chart *chart = script->chart;
+
     for (size_t i = 0; i < chart->column_count && !script->text->code; i++) {
         const char *name = chart_column_name(chart, i);
         extract_text_puts(script->text, i ? ",\n" : "");
@@ -127,7 +142,7 @@ static void put_entities(struct script *script)
     extract_text_puts(script->text, chart->column_count ? ";\n\n" : "");
 }
 
-// NULL: the row is not shown.
+// Returns the arrow of a row; NULL if the row is not drawn. Rows across all columns have "...".
 static const char *arrow_of(const struct chart_row *row)
 {
     static const char *const arrows[] = {
@@ -139,17 +154,19 @@ static const char *arrow_of(const struct chart_row *row)
 static void put_row(struct script *script, const struct chart_row *row)
 {
     const char *arrow = arrow_of(row);
+    bool has_entities = row->kind <= CHART_NOTE;
+
     if (!arrow)
         return;
-    if (row->kind <= CHART_NOTE)
+    if (has_entities)
         put_entity(script, row->from);
     extract_text_puts(script->text, row->kind == CHART_ASSERTION ? "---" : arrow);
-    if (row->kind <= CHART_NOTE)
+    if (has_entities)
         put_entity(script, row->to);
     extract_text_puts(script->text, ": ");
     put_label(script, row);
     extract_text_putc(script->text, ';');
-    if (row->timed) {
+    if (row->is_timed) {
         extract_text_puts(script->text, " # ");
         chart_put_time(script->chart, row->ticks, script->text);
     }
@@ -159,15 +176,16 @@ static void put_row(struct script *script, const struct chart_row *row)
 void chart_put_signalling(struct chart *chart, struct extract_text *text)
 {
     struct script script = {.chart = chart, .text = text};
+
     extract_text_init(&script.label, NULL, NULL);
-    bool fits = extract_map_init(&script.named, 0) && find_names(&script);
-    if (!fits)
+    bool is_named = extract_map_init(&script.named, 0) && choose_names(&script);
+    if (!is_named)
         text->code = EXTRACT_NOMEM;
     if (chart->left_out)
         extract_text_printf(text, "# %" PRIu64 " older lines are left out\n", chart->left_out);
-    if (fits)
+    if (is_named)
         put_entities(&script);
-    for (size_t i = 0; fits && i < chart->count && !text->code; i++)
+    for (size_t i = 0; is_named && i < chart->count && !text->code; i++)
         put_row(&script, &chart->rows[i]);
     extract_map_free(&script.named);
     extract_text_free(&script.label);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: the figures of an RKH stream. In: a view. Out: facts and tables, or one JSON object.
+// report/rkh: the statistics of an RKH stream, as key-value lines, tables and a timeline, or as one
+// JSON object.
 #include "report/rkh/rkh_report.h"
 
 void rkh_put_mean(struct extract_text *text, const struct rkh_spread *spread)
@@ -10,49 +11,37 @@ void rkh_put_mean(struct extract_text *text, const struct rkh_spread *spread)
                         (unsigned)(thousandths % 1000));
 }
 
-static void put_facts(struct rkh_figures *figures)
+static void put_totals(struct rkh_report *report)
 {
-    const struct rkh_analysis *study = figures->study;
-    struct facts facts;
-    facts_open(&facts, figures->text, false);
-    facts_number(&facts, "events", study->events);
-    facts_number(&facts, "span ticks", study->now.span);
-    if (study->timed)
-        facts_seconds(&facts, study->now.span, figures->options->hz);
-    else
-        facts_note(&facts, "no stamp tells a time");
-    if (study->timed && study->untimed)
-        facts_note(&facts, "of the runs with stamps; the times of others are not known");
-    if (study->mixed)
-        facts_note(&facts, "the ticks of its runs differ in length; choose one with --from and "
-                           "--to");
-    stats_note_stretch(&facts, figures->stats);
-    facts_number(&facts, "losses", study->losses);
-    if (study->losses)
-        facts_note(&facts, "places where frames are missing or damaged");
-    facts_number(&facts, "restarts", study->restarts);
-    facts_number(&facts, "posts", study->posts);
-    facts_number(&facts, "gets", study->gets);
-    facts_number(&facts, "uncertain gets", study->uncertain);
-    if (study->uncertain)
-        facts_note(&facts, "their post was not seen, or the queue's order was not known");
-    facts_number(&facts, "state changes", study->state_changes);
-    facts_number(&facts, "synchronous events", study->synchronous);
-    facts_number(&facts, "assertions", study->assertion_count);
-    facts_close(&facts);
-}
+    const struct rkh_analysis *analysis = report->analysis;
+    struct kv_writer kv;
 
-static void put_all(struct rkh_figures *figures)
-{
-    if (figures->options->json) {
-        rkh_put_json(figures);
-        return;
-    }
-    put_facts(figures);
-    rkh_put_text_tables(figures);
-    rkh_put_timeline(figures);
-    extract_text_putc(figures->text, '\n');
-    stats_put_services(figures->text, figures->stats, figures->options);
+    kv_open(&kv, report->text, false);
+    kv_put_number(&kv, "events", analysis->events);
+    kv_put_number(&kv, "span ticks", analysis->now.span);
+    if (analysis->has_times)
+        kv_put_seconds(&kv, analysis->now.span, report->options->hz);
+    else
+        kv_put_note(&kv, "no stamp gives a time");
+    if (analysis->has_times && analysis->has_untimed_runs)
+        kv_put_note(&kv, "of the runs with stamps; the times of others are not known");
+    if (analysis->has_mixed_rates)
+        kv_put_note(&kv, "the ticks of its runs differ in length; choose one run with --from and "
+                         "--to");
+    stats_note_range(&kv, report->stats);
+    kv_put_number(&kv, "losses", analysis->losses);
+    if (analysis->losses)
+        kv_put_note(&kv, "places where frames are missing or damaged");
+    kv_put_number(&kv, "restarts", analysis->restarts);
+    kv_put_number(&kv, "posts", analysis->posts);
+    kv_put_number(&kv, "gets", analysis->gets);
+    kv_put_number(&kv, "uncertain gets", analysis->uncertain);
+    if (analysis->uncertain)
+        kv_put_note(&kv, "their post was not seen, or the queue's order was not known");
+    kv_put_number(&kv, "state changes", analysis->state_changes);
+    kv_put_number(&kv, "synchronous events", analysis->synchronous);
+    kv_put_number(&kv, "assertions", analysis->assertion_count);
+    kv_close(&kv);
 }
 
 enum extract_code rkh_report_stats(struct extract_text *text, const struct extract_view *view,
@@ -60,18 +49,27 @@ enum extract_code rkh_report_stats(struct extract_text *text, const struct extra
                                    const struct extract_report_options *options,
                                    struct extract_error *error)
 {
-    struct rkh_analysis *study = NULL;
+    struct rkh_analysis *analysis = NULL;
     struct extract_stats *stats = NULL;
     enum extract_code code = extract_stats_new(&stats, view, trace, error);
+
     if (!code)
-        code = rkh_analysis_new(&study, view, trace, error);
+        code = rkh_analysis_new(&analysis, view, trace, error);
     if (!code) {
-        struct rkh_figures figures = {text, study, stats, options, {.trace = NULL}};
-        value_names_init(&figures.naming, trace);
-        put_all(&figures);
-        value_names_free(&figures.naming);
+        struct rkh_report report = {text, analysis, stats, options, {.trace = NULL}};
+        value_names_init(&report.names, trace);
+        if (options->json) {
+            rkh_put_json(&report);
+        } else {
+            put_totals(&report);
+            rkh_put_text_tables(&report);
+            rkh_put_timeline(&report);
+            extract_text_putc(text, '\n');
+            stats_put_services(text, stats, options);
+        }
+        value_names_free(&report.names);
     }
-    rkh_analysis_free(study);
+    rkh_analysis_free(analysis);
     extract_stats_free(stats);
     return code;
 }

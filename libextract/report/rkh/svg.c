@@ -1,38 +1,49 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: the sequence chart as a picture. In: a chart. Out: SVG, with all that it needs.
+// report/rkh: draws the message sequence chart as an SVG image, which needs no other files.
 //
-// Standards: SVG 1.1 (W3C, 2011); XML 1.0, section 2.2 (characters).
+//      caption
+//                 ┌────────┐      ┌────────┐      ◄── heads, repeated every HEADS_EVERY pixels
+//                 │ client │      │ server │
+//                 └───┬────┘      └───┬────┘
+//      0.001234       ├──── REQ ─────►│           post
+//      0.001240       │               ● REQ +6    get, and how long the event waited
+//                     │               ┃           bar: the event is processed
+//
+// All labels are measured first, since they decide on the width of the columns. Then each row gets
+// its place, and the elements are written from the back to the front.
+//
 #include "base/printable.h"
 #include "report/rkh/chart.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
-// Lengths in pixels.
+// Lengths are in pixels unless another unit is given.
 enum {
-    LEFT = 96,         // of the first column
-    MARGIN = 12,       // of the caption
-    LINE = 18,         // of the caption
-    CAPTION_LINES = 2, // at least
-    LETTER = 7,        // a letter is about so wide
-    NARROW = 104,      // columns, at least
-    WIDE = 200,        // and at most
-    HEAD_ROOM = 38,    // of a row of heads
-    HEADS_EVERY = 1100,
-    LABEL_LETTERS = 32,
-    NAME_LETTERS = 26,
-    TITLE_LETTERS = 160
+    LEFT = 96,          // of the first column
+    MARGIN = 12,        // of the caption
+    LINE = 18,          // height of a line of the caption
+    CAPTION_LINES = 2,  // minimum
+    LETTER = 7,         // approximate width of a letter
+    MIN_COLUMN = 104,   // width
+    MAX_COLUMN = 200,   // width
+    MIN_WIDTH = 640,    // of the image
+    HEAD_HEIGHT = 38,   // of a row of heads
+    HEADS_EVERY = 1100, // distance between two rows of heads
+    LABEL_LETTERS = 32, // longest label, in characters
+    NAME_LETTERS = 26,  // longest name of a column, in characters
+    TITLE_LETTERS = 160 // longest title of a row, in characters
 };
 
 struct picture {
     struct chart *chart;
     struct extract_text *text;
-    struct extract_text label; // of the row at hand
-    long width, height, column;
-    long top;    // of the first heads
-    long *y;     // of the rows
-    long *heads; // where the names stand again
-    size_t head_count;
-    size_t *open; // by column: row + 1 in which it began to process an event
+    struct extract_text label; // of the current row
+    long width, height, column_width;
+    long top;          // of the first heads
+    long *y;           // baseline of each row
+    long *heads;       // top of each row of heads
+    size_t head_count; // rows of heads
+    size_t *bar_start; // per column: row + 1 in which its open bar starts; 0: none
 };
 
 static const char style[] =
@@ -65,13 +76,14 @@ static const char markers[] =
 
 // ---- texts ----
 
-// Bytes of the character at `string` that XML lets be there; 0: none.
+// Returns the length of the character at `string` in bytes; 0 if XML does not allow it.
 static size_t character_at(const char *string)
 {
     size_t length = extract_printable(string);
-    bool none =
-        length >= 3 && (!memcmp(string, "\xEF\xBF\xBE", 3) || !memcmp(string, "\xEF\xBF\xBF", 3));
-    return none ? 0 : length;
+    bool is_noncharacter = length >= 3 && (memcmp(string, "\xEF\xBF\xBE", 3) == 0 ||
+                                           memcmp(string, "\xEF\xBF\xBF", 3) == 0);
+
+    return is_noncharacter ? 0 : length;
 }
 
 static void put_character(struct extract_text *text, const char *at, size_t length)
@@ -88,12 +100,12 @@ static void put_character(struct extract_text *text, const char *at, size_t leng
         extract_text_put(text, at, length);
 }
 
-// A text of at most so many characters.
-static void put_text(struct extract_text *text, const char *string, size_t most)
+// Writes at most `max` characters of a string.
+static void put_text(struct extract_text *text, const char *string, size_t max)
 {
     for (size_t i = 0; *string; i++) {
         size_t length = character_at(string);
-        if (i == most) {
+        if (i == max) {
             extract_text_puts(text, "…");
             return;
         }
@@ -102,7 +114,8 @@ static void put_text(struct extract_text *text, const char *string, size_t most)
     }
 }
 
-static void put_at(struct picture *p, const char *class, const char *anchor, long x, long y)
+// Starts a text element.
+static void open_text(struct picture *p, const char *class, const char *anchor, long x, long y)
 {
     extract_text_printf(p->text, "<text class=\"%s\" x=\"%ld\" y=\"%ld\"%s%s%s>", class, x, y,
                         anchor ? " text-anchor=\"" : "", anchor ? anchor : "", anchor ? "\"" : "");
@@ -110,16 +123,17 @@ static void put_at(struct picture *p, const char *class, const char *anchor, lon
 
 static void put_label(struct picture *p, const char *class, const char *anchor, long x, long y)
 {
-    put_at(p, class, anchor, x, y);
+    open_text(p, class, anchor, x, y);
     put_text(p->text, p->label.data, LABEL_LETTERS);
     extract_text_puts(p->text, "</text>");
 }
 
-// ---- where things lie ----
+// ---- places ----
 
+// Returns the middle of a column.
 static long column_x(const struct picture *p, size_t column)
 {
-    return LEFT + (long)column * p->column + p->column / 2;
+    return LEFT + (long)column * p->column_width + p->column_width / 2;
 }
 
 static long x_of(const struct picture *p, uint64_t address)
@@ -127,7 +141,8 @@ static long x_of(const struct picture *p, uint64_t address)
     return column_x(p, chart_column(p->chart, address));
 }
 
-static long room_of(const struct chart_row *row)
+// Returns the height of a row; 0: it is not drawn.
+static long row_height(const struct chart_row *row)
 {
     switch (row->kind) {
     case CHART_DONE:
@@ -141,6 +156,7 @@ static long room_of(const struct chart_row *row)
     }
 }
 
+// Makes the label of a row, NUL-terminated.
 static void make_label(struct picture *p, const struct chart_row *row)
 {
     p->label.used = 0;
@@ -154,23 +170,26 @@ static void make_label(struct picture *p, const struct chart_row *row)
 
 enum { SENTENCES = 5 };
 
+// Returns the i-th sentence of the caption.
 static const char *sentence(const struct picture *p, size_t i)
 {
-    static const char *const rest[] = {"Dot: an event is taken, and how long it waited.",
-                                       "Bar: it is processed.", "Loop: the next state.",
-                                       "Dashed: a timeout."};
+    static const char *const legend[] = {"Dot: an event is taken, and how long it waited.",
+                                         "Bar: it is processed.", "Loop: the next state.",
+                                         "Dashed: a timeout."};
     if (i)
-        return rest[i - 1];
-    return !p->chart->timed ? "No stamp tells a time."
-           : p->chart->hz   ? "Times in seconds."
-                            : "Times in ticks.";
+        return legend[i - 1];
+    return !p->chart->is_timed ? "No stamp gives a time."
+           : p->chart->hz      ? "Times in seconds."
+                               : "Times in ticks.";
 }
 
-// The sentence behind those that a line has room for which begins with `from`.
+// Returns the first sentence that does not fit on the line that starts with sentence `from`.
 static size_t line_end(const struct picture *p, size_t from)
 {
-    size_t room = (size_t)(p->width - 2 * MARGIN) / LETTER, used = strlen(sentence(p, from));
-    while (++from < SENTENCES && used + 1 + strlen(sentence(p, from)) <= room)
+    size_t max_letters = (size_t)(p->width - 2 * MARGIN) / LETTER;
+    size_t used = strlen(sentence(p, from));
+
+    while (++from < SENTENCES && used + 1 + strlen(sentence(p, from)) <= max_letters)
         used += 1 + strlen(sentence(p, from));
     return from;
 }
@@ -188,8 +207,8 @@ static long caption_lines(const struct picture *p)
     return lines;
 }
 
-// Wide enough for most labels.
-static bool measure(struct picture *p)
+// Chooses the widths so that most labels fit, and places the caption. Returns false on failure.
+static bool choose_widths(struct picture *p)
 {
     const struct chart *chart = p->chart;
     size_t longest = 0;
@@ -205,61 +224,64 @@ static bool measure(struct picture *p)
         longest = columns > longest ? columns : longest;
     }
     longest = longest > LABEL_LETTERS + 3 ? LABEL_LETTERS + 3 : longest;
-    p->column = (long)longest * LETTER + 24;
-    p->column = p->column < NARROW ? NARROW : p->column > WIDE ? WIDE : p->column;
-    p->width = LEFT + (long)chart->column_count * p->column + (long)longest * LETTER;
-    p->width = p->width < 640 ? 640 : p->width;
+    p->column_width = (long)longest * LETTER + 24;
+    p->column_width = p->column_width < MIN_COLUMN   ? MIN_COLUMN
+                      : p->column_width > MAX_COLUMN ? MAX_COLUMN
+                                                     : p->column_width;
+    p->width = LEFT + (long)chart->column_count * p->column_width + (long)longest * LETTER;
+    p->width = p->width < MIN_WIDTH ? MIN_WIDTH : p->width;
     long lines = caption_lines(p);
     p->top = 10 + LINE * (lines < CAPTION_LINES ? CAPTION_LINES : lines);
     return !p->text->code;
 }
 
-// Gives each row its place; heads come again now and then.
+// Gives each row and each repetition of the heads its place. Returns false if memory is short.
 static bool place_rows(struct picture *p)
 {
     const struct chart *chart = p->chart;
-    long y = p->top + HEAD_ROOM, head = p->top;
+    long y = p->top + HEAD_HEIGHT, head = p->top;
     p->y = malloc((chart->count + 1) * sizeof *p->y);
     p->heads = malloc((chart->count + 1) * sizeof *p->heads);
-    p->open = calloc(chart->column_count + 1, sizeof *p->open);
-    if (!p->y || !p->heads || !p->open)
+    p->bar_start = calloc(chart->column_count + 1, sizeof *p->bar_start);
+    if (!p->y || !p->heads || !p->bar_start)
         return false;
     p->heads[p->head_count++] = head;
     for (size_t i = 0; i < chart->count; i++) {
-        if (y - head > HEADS_EVERY && room_of(&chart->rows[i])) {
+        if (y - head > HEADS_EVERY && row_height(&chart->rows[i])) {
             head = y + 14;
             p->heads[p->head_count++] = head;
-            y = head + HEAD_ROOM;
+            y = head + HEAD_HEIGHT;
         }
-        y += room_of(&chart->rows[i]);
+        y += row_height(&chart->rows[i]);
         p->y[i] = y;
     }
     p->height = y + 30;
     return true;
 }
 
-// ---- what stands behind the rows ----
+// ---- the background ----
 
 static void put_heads(struct picture *p, long y)
 {
     const struct chart *chart = p->chart;
     for (size_t i = 0; i < chart->column_count && !p->text->code; i++) {
-        bool object = chart->columns[i].role == CHART_IS_OBJECT;
+        bool is_object = chart->columns[i].role == CHART_IS_OBJECT;
         extract_text_printf(p->text,
                             "<rect class=\"%s\" x=\"%ld\" y=\"%ld\" width=\"%ld\" height=\"24\" "
                             "rx=\"%d\"/>",
-                            object ? "hb" : "he", column_x(p, i) - p->column / 2 + 4, y,
-                            p->column - 8, object ? 3 : 11);
-        put_at(p, object ? "h" : "g", "middle", column_x(p, i), y + 16);
+                            is_object ? "hb" : "he", column_x(p, i) - p->column_width / 2 + 4, y,
+                            p->column_width - 8, is_object ? 3 : 11);
+        open_text(p, is_object ? "h" : "g", "middle", column_x(p, i), y + 16);
         put_text(p->text, chart_column_name(chart, i),
-                 (size_t)(p->column - 16) / (LETTER + 1) < NAME_LETTERS
-                     ? (size_t)(p->column - 16) / (LETTER + 1)
+                 (size_t)(p->column_width - 16) / (LETTER + 1) < NAME_LETTERS
+                     ? (size_t)(p->column_width - 16) / (LETTER + 1)
                      : NAME_LETTERS);
         extract_text_puts(p->text, "</text>\n");
     }
 }
 
-static void put_lives(struct picture *p)
+// Draws the dashed line below each head.
+static void put_lifelines(struct picture *p)
 {
     for (size_t i = 0; i < p->chart->column_count && !p->text->code; i++)
         extract_text_printf(p->text, "<path class=\"life\" d=\"M%ld %ldV%ld\"/>\n", column_x(p, i),
@@ -268,33 +290,33 @@ static void put_lives(struct picture *p)
 
 static void put_bar(struct picture *p, size_t column, long to)
 {
-    if (!p->open[column])
+    if (!p->bar_start[column])
         return;
-    long from = p->y[p->open[column] - 1] - 4;
+    long from = p->y[p->bar_start[column] - 1] - 4;
     extract_text_printf(p->text,
                         "<rect class=\"bar\" x=\"%ld\" y=\"%ld\" width=\"8\" height=\"%ld\"/>\n",
                         column_x(p, column) - 4, from, to - from > 6 ? to - from : 6);
-    p->open[column] = 0;
+    p->bar_start[column] = 0;
 }
 
-// From a get to the end of its processing, where that is known.
+// Draws a bar from each get to the end of its processing. After a loss, the end is not known.
 static void put_bars(struct picture *p)
 {
     const struct chart *chart = p->chart;
     for (size_t i = 0; i < chart->count && !p->text->code; i++) {
         const struct chart_row *row = &chart->rows[i];
         if (row->kind == CHART_GET)
-            p->open[chart_column(chart, row->to)] = i + 1;
+            p->bar_start[chart_column(chart, row->to)] = i + 1;
         else if (row->kind == CHART_DONE)
             put_bar(p, chart_column(chart, row->to), p->y[i] + 4);
         else if (row->kind >= CHART_LOSS)
-            memset(p->open, 0, chart->column_count * sizeof *p->open);
+            memset(p->bar_start, 0, chart->column_count * sizeof *p->bar_start);
     }
 }
 
 // ---- rows ----
 
-// A line from one to the other, or round to the same.
+// Draws an arrow between two columns, or a loop at one.
 static void put_arrow(struct picture *p, const struct chart_row *row, const char *class, long y)
 {
     long from = x_of(p, row->from), to = x_of(p, row->to);
@@ -303,7 +325,7 @@ static void put_arrow(struct picture *p, const struct chart_row *row, const char
                             "<path class=\"%s\" d=\"M%ld %ldh22v10h-18\" "
                             "marker-end=\"url(#%s)\"/>",
                             class, from + 4, y - 12, class);
-        put_label(p, strcmp(class, "s") ? "w" : "w st", NULL, from + 32, y - 3);
+        put_label(p, strcmp(class, "s") == 0 ? "w st" : "w", NULL, from + 32, y - 3);
         return;
     }
     extract_text_printf(p->text, "<path class=\"%s\" d=\"M%ld %ldH%ld\" marker-end=\"url(#%s)\"/>",
@@ -316,13 +338,13 @@ static void put_get(struct picture *p, const struct chart_row *row, long y)
 {
     long x = x_of(p, row->to);
     extract_text_printf(p->text, "<circle class=\"dot\" cx=\"%ld\" cy=\"%ld\" r=\"3\"/>", x, y - 4);
-    put_at(p, "w g", NULL, x + 9, y);
+    open_text(p, "w g", NULL, x + 9, y);
     put_text(p->text, p->label.data, LABEL_LETTERS);
-    if (row->timed && row->waited >= 0) {
+    if (row->is_timed && row->waited >= 0) {
         extract_text_puts(p->text, " +");
         chart_put_time(p->chart, (uint64_t)row->waited, p->text);
     } else {
-        extract_text_puts(p->text, row->timed ? " +?" : "");
+        extract_text_puts(p->text, row->is_timed ? " +?" : "");
     }
     extract_text_puts(p->text, "</text>");
 }
@@ -341,20 +363,20 @@ static void put_note(struct picture *p, const struct chart_row *row, long y)
 
 static void put_band(struct picture *p, const struct chart_row *row, long y)
 {
-    bool bad = row->kind == CHART_ASSERTION;
+    bool is_assertion = row->kind == CHART_ASSERTION;
     extract_text_printf(p->text,
                         "<rect class=\"%s\" x=\"%d\" y=\"%ld\" width=\"%ld\" height=\"20\"/>",
-                        bad ? "a" : "l", LEFT, y - 18, p->width - LEFT - 20);
-    put_at(p, bad ? "at" : "g", "middle", LEFT + (p->width - LEFT - 20) / 2, y - 4);
+                        is_assertion ? "a" : "l", LEFT, y - 18, p->width - LEFT - 20);
+    open_text(p, is_assertion ? "at" : "g", "middle", LEFT + (p->width - LEFT - 20) / 2, y - 4);
     put_text(p->text, p->label.data, TITLE_LETTERS);
     extract_text_puts(p->text, "</text>");
 }
 
-// What a pointer over a row shows.
+// Writes the title of a row, which viewers show under the pointer.
 static void put_title(struct picture *p, const struct chart_row *row)
 {
     extract_text_printf(p->text, "<title>seq %" PRIu64, row->seq);
-    if (row->timed) {
+    if (row->is_timed) {
         extract_text_puts(p->text, p->chart->hz ? ", seconds " : ", ticks ");
         chart_put_time(p->chart, row->ticks, p->text);
     }
@@ -396,16 +418,17 @@ static void put_row(struct picture *p, const struct chart_row *row, long y)
     extract_text_puts(p->text, "</g>\n");
 }
 
+// Writes the times of the rows, each time once.
 static void put_times(struct picture *p)
 {
     const struct chart *chart = p->chart;
     uint64_t last = UINT64_MAX;
     for (size_t i = 0; i < chart->count && !p->text->code; i++) {
         const struct chart_row *row = &chart->rows[i];
-        if (!room_of(row) || !row->timed || row->ticks == last)
+        if (!row_height(row) || !row->is_timed || row->ticks == last)
             continue;
         last = row->ticks;
-        put_at(p, "t", "end", LEFT - 12, p->y[i]);
+        open_text(p, "t", "end", LEFT - 12, p->y[i]);
         chart_put_time(chart, row->ticks, p->text);
         extract_text_puts(p->text, "</text>\n");
     }
@@ -417,24 +440,24 @@ static void put_caption(struct picture *p)
     long y = 0;
     for (size_t i = 0, end; i < SENTENCES; i = end) {
         end = line_end(p, i);
-        put_at(p, "g", NULL, MARGIN, y += LINE);
+        open_text(p, "g", NULL, MARGIN, y += LINE);
         for (size_t k = i; k < end; k++)
             extract_text_printf(p->text, "%s%s", k > i ? " " : "", sentence(p, k));
         extract_text_puts(p->text, "</text>\n");
     }
     if (!has_remark(chart))
         return;
-    put_at(p, "at", NULL, MARGIN, y + LINE);
+    open_text(p, "at", NULL, MARGIN, y + LINE);
     if (chart->left_out)
         extract_text_printf(p->text,
-                            "%" PRIu64 " older lines are left out: --last, --from and "
-                            "--to choose.</text>\n",
+                            "%" PRIu64 " older lines are left out: choose with --last, "
+                            "--from and --to.</text>\n",
                             chart->left_out);
     else
-        extract_text_puts(p->text, "No event of the view is one of a chart.</text>\n");
+        extract_text_puts(p->text, "The view has no event for a chart.</text>\n");
 }
 
-static void draw(struct picture *p)
+static void draw_chart(struct picture *p)
 {
     extract_text_printf(p->text,
                         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -445,14 +468,14 @@ static void draw(struct picture *p)
     extract_text_puts(p->text, markers);
     extract_text_puts(p->text, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
     put_caption(p);
-    put_lives(p);
+    put_lifelines(p);
     put_bars(p);
     for (size_t i = 0; i < p->head_count; i++)
         put_heads(p, p->heads[i]);
-    if (p->chart->timed)
+    if (p->chart->is_timed)
         put_times(p);
     for (size_t i = 0; i < p->chart->count && !p->text->code; i++)
-        if (room_of(&p->chart->rows[i]))
+        if (row_height(&p->chart->rows[i]))
             put_row(p, &p->chart->rows[i], p->y[i]);
     extract_text_puts(p->text, "</svg>\n");
 }
@@ -461,14 +484,14 @@ void chart_put_svg(struct chart *chart, struct extract_text *text)
 {
     struct picture p = {.chart = chart, .text = text};
     extract_text_init(&p.label, NULL, NULL);
-    if (measure(&p)) {
+    if (choose_widths(&p)) {
         if (place_rows(&p))
-            draw(&p);
+            draw_chart(&p);
         else
             text->code = EXTRACT_NOMEM;
     }
     extract_text_free(&p.label);
     free(p.y);
     free(p.heads);
-    free(p.open);
+    free(p.bar_start);
 }

@@ -1,201 +1,201 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: the tables of the figures. In: struct rkh_analysis. Out: columns of text.
+// report/rkh: the statistics of an RKH stream as tables, one for each kind of object. A table
+// without rows is left out.
 #include "report/rkh/rkh_report.h"
 
-// A table of a report; it is left out when it has no row.
-struct report_table {
-    const char *const *heads;
-    unsigned columns, right;
+struct table_description {
+    const char *const *headings;
+    unsigned columns, right_aligned;
     size_t rows;
-    bool (*row)(struct rkh_figures *figures, struct text_table *table, size_t i);
+    // Writes the i-th row. Returns false if it wrote none.
+    bool (*put_row)(struct rkh_report *report, struct text_table *table, size_t i);
 };
 
-static void name_cell(struct rkh_figures *figures, struct text_table *table, enum extract_kind kind,
-                      uint64_t value)
+static void put_name(struct rkh_report *report, struct text_table *table, enum extract_kind kind,
+                     uint64_t value)
 {
-    value_names_put(&figures->naming, kind, value, &table->cells);
-    text_table_close_cell(table);
+    value_names_put(&report->names, kind, value, &table->cells);
+    text_table_end_cell(table);
 }
 
-static void object_cell(struct rkh_figures *figures, struct text_table *table, uint64_t address)
+// Writes the name of an object, or "-" for none.
+static void put_object_name(struct rkh_report *report, struct text_table *table, uint64_t address)
 {
     if (address)
-        name_cell(figures, table, EXTRACT_KIND_OBJECT, address);
+        put_name(report, table, EXTRACT_KIND_OBJECT, address);
     else
-        text_table_cell(table, "-");
+        text_table_put_string(table, "-");
 }
 
-static void known_cell(struct text_table *table, bool known, uint64_t value)
-{
-    if (known)
-        text_table_number(table, value);
-    else
-        text_table_cell(table, "-");
-}
-
-static void number_cells(struct text_table *table, const uint64_t *values, size_t count)
+static void put_numbers(struct text_table *table, const uint64_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        text_table_number(table, values[i]);
+        text_table_put_number(table, values[i]);
 }
 
-static void spread_cells(struct text_table *table, const struct rkh_spread *spread, bool min)
+// Writes mean, percentiles and maximum of times; before them the minimum if asked for.
+static void put_latency(struct text_table *table, const struct rkh_spread *spread, bool with_min)
 {
-    bool known = spread->count != 0;
-    if (min)
-        known_cell(table, known, spread->min);
-    if (known)
+    bool is_known = spread->count != 0;
+
+    if (with_min)
+        text_table_put_optional(table, is_known, spread->min);
+    if (is_known)
         rkh_put_mean(&table->cells, spread);
     else
         extract_text_putc(&table->cells, '-');
-    text_table_close_cell(table);
+    text_table_end_cell(table);
     for (unsigned i = 0; i < 3; i++)
-        known_cell(table, known, spread->percentile[i]);
-    known_cell(table, known, spread->max);
+        text_table_put_optional(table, is_known, spread->percentile[i]);
+    text_table_put_optional(table, is_known, spread->max);
 }
 
+// Writes a list of numbers, one cell each.
 #define NUMBERS(table, ...)                                                                        \
-    number_cells(table, (const uint64_t[]){__VA_ARGS__},                                           \
-                 sizeof(const uint64_t[]){__VA_ARGS__} / sizeof(uint64_t))
+    put_numbers(table, (const uint64_t[]){__VA_ARGS__},                                            \
+                sizeof(const uint64_t[]){__VA_ARGS__} / sizeof(uint64_t))
 
-static bool put_object(struct rkh_figures *figures, struct text_table *table, size_t i)
+static bool put_object(struct rkh_report *report, struct text_table *table, size_t i)
 {
-    const struct rkh_object *o = rkh_table_row(&figures->study->objects, i);
-    figures->naming.seq = o->seq;
-    object_cell(figures, table, o->address);
-    known_cell(table, o->queue_size != 0, o->queue_size);
-    known_cell(table, o->queued.known, o->queued.high);
-    known_cell(table, o->low.known, o->low.low);
-    NUMBERS(table, o->fifo, o->lifo, o->gets, o->uncertain, o->recalled);
+    const struct rkh_object *object = rkh_table_row(&report->analysis->objects, i);
+    report->names.seq = object->seq;
+    put_object_name(report, table, object->address);
+    text_table_put_optional(table, object->queue_size != 0, object->queue_size);
+    text_table_put_optional(table, object->queued.is_known, object->queued.high);
+    text_table_put_optional(table, object->low.is_known, object->low.low);
+    NUMBERS(table, object->fifo, object->lifo, object->gets, object->uncertain, object->recalled);
     return true;
 }
 
-static bool put_machine(struct rkh_figures *figures, struct text_table *table, size_t i)
+static bool put_machine(struct rkh_report *report, struct text_table *table, size_t i)
 {
-    const struct rkh_object *o = rkh_table_row(&figures->study->objects, i);
-    figures->naming.seq = o->seq;
-    object_cell(figures, table, o->address);
-    NUMBERS(table, o->processed, o->state_changes, o->not_found, o->guards_false,
-            o->conditions_not_found, o->errors);
+    const struct rkh_object *object = rkh_table_row(&report->analysis->objects, i);
+    report->names.seq = object->seq;
+    put_object_name(report, table, object->address);
+    NUMBERS(table, object->processed, object->state_changes, object->not_found,
+            object->guards_false, object->conditions_not_found, object->errors);
     return true;
 }
 
-static bool put_signal(struct rkh_figures *figures, struct text_table *table, size_t i)
+static bool put_signal(struct rkh_report *report, struct text_table *table, size_t i)
 {
-    const struct rkh_signal *s = rkh_table_row(&figures->study->signals, i);
-    figures->naming.seq = s->seq;
-    if (!s->posts && !s->gets)
+    const struct rkh_signal *signal = rkh_table_row(&report->analysis->signals, i);
+    report->names.seq = signal->seq;
+    if (!signal->posts && !signal->gets)
         return false;
-    object_cell(figures, table, s->object);
-    name_cell(figures, table, EXTRACT_KIND_SIGNAL, s->signal);
-    NUMBERS(table, s->posts, s->gets, s->uncertain);
-    spread_cells(table, &s->latency, true);
+    put_object_name(report, table, signal->object);
+    put_name(report, table, EXTRACT_KIND_SIGNAL, signal->signal);
+    NUMBERS(table, signal->posts, signal->gets, signal->uncertain);
+    put_latency(table, &signal->latency, true);
     return true;
 }
 
-static bool put_state(struct rkh_figures *figures, struct text_table *table, size_t i)
+static bool put_state(struct rkh_report *report, struct text_table *table, size_t i)
 {
-    const struct rkh_state *s = rkh_table_row(&figures->study->states, i);
-    const struct rkh_object *object = rkh_table_row(&figures->study->objects, s->of);
-    bool is_timed = rkh_object_is_timed(figures->study, object);
-    figures->naming.seq = s->seq;
-    object_cell(figures, table, s->object);
-    object_cell(figures, table, s->state);
-    text_table_number(table, s->entries);
-    known_cell(table, is_timed, s->ticks);
+    const struct rkh_state *state = rkh_table_row(&report->analysis->states, i);
+    const struct rkh_object *object =
+        rkh_table_row(&report->analysis->objects, state->object_index);
+    bool is_timed = rkh_object_is_timed(report->analysis, object);
+    report->names.seq = state->seq;
+    put_object_name(report, table, state->object);
+    put_object_name(report, table, state->state);
+    text_table_put_number(table, state->entries);
+    text_table_put_optional(table, is_timed, state->ticks);
     if (is_timed)
-        text_table_put_percent(&table->cells, s->ticks, rkh_object_span(figures->study, object));
+        text_put_percent(&table->cells, state->ticks, rkh_object_span(report->analysis, object));
     else
         extract_text_putc(&table->cells, '-');
-    text_table_close_cell(table);
+    text_table_end_cell(table);
     return true;
 }
 
-static bool put_queue(struct rkh_figures *figures, struct text_table *table, size_t i)
+static bool put_queue(struct rkh_report *report, struct text_table *table, size_t i)
 {
-    const struct rkh_queue *q = rkh_table_row(&figures->study->queues, i);
-    figures->naming.seq = q->seq;
-    object_cell(figures, table, q->address);
-    object_cell(figures, table, q->object);
-    known_cell(table, q->size != 0, q->size);
-    known_cell(table, q->queued.known, q->queued.high);
-    known_cell(table, q->low.known, q->low.low);
-    NUMBERS(table, q->fifo, q->lifo, q->gets, q->deferred, q->full, q->empty);
+    const struct rkh_queue *queue = rkh_table_row(&report->analysis->queues, i);
+    report->names.seq = queue->seq;
+    put_object_name(report, table, queue->address);
+    put_object_name(report, table, queue->object);
+    text_table_put_optional(table, queue->size != 0, queue->size);
+    text_table_put_optional(table, queue->queued.is_known, queue->queued.high);
+    text_table_put_optional(table, queue->low.is_known, queue->low.low);
+    NUMBERS(table, queue->fifo, queue->lifo, queue->gets, queue->deferred, queue->full,
+            queue->empty);
     return true;
 }
 
-static bool put_pool(struct rkh_figures *figures, struct text_table *table, size_t i)
+static bool put_pool(struct rkh_report *report, struct text_table *table, size_t i)
 {
-    const struct rkh_pool *p = rkh_table_row(&figures->study->pools, i);
-    figures->naming.seq = p->seq;
-    object_cell(figures, table, p->address);
-    known_cell(table, p->blocks != 0, p->blocks);
-    known_cell(table, p->block_size != 0, p->block_size);
-    known_cell(table, p->free.known, p->free.low);
-    known_cell(table, p->low.known, p->low.low);
-    NUMBERS(table, p->gets, p->puts, p->exhausted);
+    const struct rkh_pool *pool = rkh_table_row(&report->analysis->pools, i);
+    report->names.seq = pool->seq;
+    put_object_name(report, table, pool->address);
+    text_table_put_optional(table, pool->blocks != 0, pool->blocks);
+    text_table_put_optional(table, pool->block_size != 0, pool->block_size);
+    text_table_put_optional(table, pool->free.is_known, pool->free.low);
+    text_table_put_optional(table, pool->low.is_known, pool->low.low);
+    NUMBERS(table, pool->gets, pool->puts, pool->exhausted);
     return true;
 }
 
-static bool put_event_pool(struct rkh_figures *figures, struct text_table *table, size_t i)
+static bool put_event_pool(struct rkh_report *report, struct text_table *table, size_t i)
 {
-    const struct rkh_event_pool *p = rkh_table_row(&figures->study->event_pools, i);
-    figures->naming.seq = p->seq;
-    name_cell(figures, table, EXTRACT_KIND_POOL, p->index);
-    known_cell(table, p->blocks != 0, p->blocks);
-    known_cell(table, p->event_size != 0, p->event_size);
-    known_cell(table, p->used.known, p->used.high);
-    known_cell(table, p->low.known, p->low.low);
-    NUMBERS(table, p->allocations, p->collections, p->dropped, p->exhausted);
+    const struct rkh_event_pool *pool = rkh_table_row(&report->analysis->event_pools, i);
+    report->names.seq = pool->seq;
+    put_name(report, table, EXTRACT_KIND_POOL, pool->index);
+    text_table_put_optional(table, pool->blocks != 0, pool->blocks);
+    text_table_put_optional(table, pool->event_size != 0, pool->event_size);
+    text_table_put_optional(table, pool->used.is_known, pool->used.high);
+    text_table_put_optional(table, pool->low.is_known, pool->low.low);
+    NUMBERS(table, pool->allocations, pool->collections, pool->dropped, pool->exhausted);
     return true;
 }
 
-static bool put_timer(struct rkh_figures *figures, struct text_table *table, size_t i)
+static bool put_timer(struct rkh_report *report, struct text_table *table, size_t i)
 {
-    const struct rkh_timer *t = rkh_table_row(&figures->study->timers, i);
-    figures->naming.seq = t->seq;
-    object_cell(figures, table, t->address);
-    object_cell(figures, table, t->object);
-    if (t->signal_known)
-        name_cell(figures, table, EXTRACT_KIND_SIGNAL, t->signal);
+    const struct rkh_timer *timer = rkh_table_row(&report->analysis->timers, i);
+    report->names.seq = timer->seq;
+    put_object_name(report, table, timer->address);
+    put_object_name(report, table, timer->object);
+    if (timer->signal_known)
+        put_name(report, table, EXTRACT_KIND_SIGNAL, timer->signal);
     else
-        text_table_cell(table, "-");
-    NUMBERS(table, t->starts, t->stops, t->timeouts);
-    spread_cells(table, &t->latency, false);
+        text_table_put_string(table, "-");
+    NUMBERS(table, timer->starts, timer->stops, timer->timeouts);
+    put_latency(table, &timer->latency, false);
     return true;
 }
 
-static bool put_assertion(struct rkh_figures *figures, struct text_table *table, size_t i)
+static bool put_assertion(struct rkh_report *report, struct text_table *table, size_t i)
 {
-    const struct rkh_assertion *a = &figures->study->assertions[i];
-    text_table_cell(table, rkh_module(figures->study, i));
-    NUMBERS(table, a->line, a->seq, a->ticks);
+    const struct rkh_assertion *assertion = &report->analysis->assertions[i];
+    text_table_put_string(table, rkh_module(report->analysis, i));
+    NUMBERS(table, assertion->line, assertion->seq, assertion->ticks);
     return true;
 }
 
-static void put_table(struct rkh_figures *figures, const struct report_table *described)
+static void put_table(struct rkh_report *report, const struct table_description *description)
 {
     struct text_table table;
-    size_t shown = 0;
-    text_table_open(&table, described->columns, described->right);
-    for (unsigned i = 0; i < described->columns; i++)
-        text_table_cell(&table, described->heads[i]);
-    for (size_t i = 0; i < described->rows && !table.cells.code; i++)
-        shown += described->row(figures, &table, i);
-    if (!shown && !table.cells.code) {
+    size_t rows = 0;
+
+    text_table_open(&table, description->columns, description->right_aligned);
+    text_table_put_headings(&table, description->headings);
+    for (size_t i = 0; i < description->rows && !table.cells.code; i++)
+        rows += description->put_row(report, &table, i);
+    if (!rows && !table.cells.code) {
         extract_text_free(&table.cells);
         return;
     }
-    extract_text_putc(figures->text, '\n');
-    text_table_print(&table, figures->text, figures->options);
+    extract_text_putc(report->text, '\n');
+    text_table_print(&table, report->text, report->options);
 }
 
+// Describes a table of which the columns in the bit mask `left` are aligned to the left.
 #define TABLE(names, left, count, put)                                                             \
     {                                                                                              \
         names, sizeof names / sizeof(char *), ~(left), count, put                                  \
     }
 
-void rkh_put_text_tables(struct rkh_figures *figures)
+void rkh_put_text_tables(struct rkh_report *report)
 {
     static const char *const objects[] = {"active object", "queue",     "most",
                                           "low water",     "posts",     "first",
@@ -218,18 +218,18 @@ void rkh_put_text_tables(struct rkh_figures *figures)
                                          "stops", "timeouts",      "mean",   "50 %",
                                          "90 %",  "99 %",          "max"};
     static const char *const assertions[] = {"assertion in", "line", "seq", "ticks"};
-    const struct rkh_analysis *s = figures->study;
-    const struct report_table tables[] = {
-        TABLE(objects, 1u, s->objects.count, put_object),
-        TABLE(machines, 1u, s->objects.count, put_machine),
-        TABLE(signals, 3u, s->signals.count, put_signal),
-        TABLE(states, 3u, s->states.count, put_state),
-        TABLE(queues, 3u, s->queues.count, put_queue),
-        TABLE(pools, 1u, s->pools.count, put_pool),
-        TABLE(event_pools, 1u, s->event_pools.count, put_event_pool),
-        TABLE(timers, 7u, s->timers.count, put_timer),
-        TABLE(assertions, 1u, s->assertion_count, put_assertion),
+    const struct rkh_analysis *analysis = report->analysis;
+    const struct table_description tables[] = {
+        TABLE(objects, 1u, analysis->objects.count, put_object),
+        TABLE(machines, 1u, analysis->objects.count, put_machine),
+        TABLE(signals, 3u, analysis->signals.count, put_signal),
+        TABLE(states, 3u, analysis->states.count, put_state),
+        TABLE(queues, 3u, analysis->queues.count, put_queue),
+        TABLE(pools, 1u, analysis->pools.count, put_pool),
+        TABLE(event_pools, 1u, analysis->event_pools.count, put_event_pool),
+        TABLE(timers, 7u, analysis->timers.count, put_timer),
+        TABLE(assertions, 1u, analysis->assertion_count, put_assertion),
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        put_table(figures, &tables[i]);
+        put_table(report, &tables[i]);
 }

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: the line of an event. In: an event, what is derived for it. Out: its text.
+// report/rkh: the line of an event, as Trazer prints it:
+//
+//     1234| [ 17] | SMA | FIFO       : ao=server, sig=REQ, pid=static, rc=0, nelem=1, nmin=3,
+//     nseq=4
+//   time   number   group name         arguments
+//
+// The table `lines` names the group, the event and the arguments of every id.
 #include "base/text_writer.h"
 #include "report/rkh/trazer.h"
 #include <inttypes.h>
@@ -7,10 +13,11 @@
 
 enum { SM_TRN = 98, SM_EXE_ACT = 112, SMA_GET = 66, SMA_LIFO = 68 };
 
-// What an argument is called. A mark in front says what it is where its word on the wire does not:
-// '@' an address as it is, '%' a pool from 1 on, '#' one from 0 on, '~' the id of an event.
-enum { MAX_KEYS = 8, NAME_COLUMNS = 10, USER_ROOM = 16 };
+enum { MAX_KEYS = 8, NAME_COLUMNS = 10, USER_NAME_BYTES = 16 };
 
+// How to print an event. A key may start with a character that says how to print its value, if the
+// type of the argument does not: '@' a plain address, '%' a pool counted from 1, '#' a pool counted
+// from 0, '~' the id of an event.
 static const struct line {
     const char *group, *name;
     const char *keys[MAX_KEYS];
@@ -88,8 +95,8 @@ static const struct line {
     [233] = {"UT", "FAIL", {NULL}},
 };
 
-// The header of a frame is in front of its arguments: id, number, stamp.
-int trazer_number(const struct extract_event *event)
+// The header of a frame, before its arguments, consists of id, number and timestamp.
+int trazer_sequence_number(const struct extract_event *event)
 {
     struct rkh_wire wire;
     rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
@@ -112,13 +119,13 @@ static void put_left(struct extract_text *text, const char *string, size_t colum
     extract_text_pad(text, ' ', length < columns ? columns - length : 0);
 }
 
-// `name` is escaped.
+// Writes what comes before the arguments. `name` must be escaped.
 static void put_head(struct trazer *trazer, const struct extract_event *event,
                      const struct rkh_wire *wire, const char *group, const char *name)
 {
     static const uint8_t digits[] = {0, 3, 5, 10, 10};
     struct extract_text *text = trazer->text;
-    int number = trazer_number(event);
+    int number = trazer_sequence_number(event);
     extract_text_putc(text, ' ');
     if (wire->ts) {
         put_right(text, event->id == RKH_FWK_TCFG ? 0 : event->raw_stamp, digits[wire->ts]);
@@ -135,36 +142,38 @@ static void put_head(struct trazer *trazer, const struct extract_event *event,
     extract_text_puts(text, " : ");
 }
 
-// An address in a record of its name.
+// Writes an address in hexadecimal, without its name: the frame is the one that gives it a name.
 static void put_plain(struct trazer *trazer, const struct rkh_item *item)
 {
     if (item->word == RKH_WORD_sym)
-        trazer_hex(trazer, "0x", item->value, 8);
+        trazer_put_hex(trazer, "0x", item->value, 8);
     else
         extract_text_dec(trazer->text, item->value);
 }
 
-static const char *user_name(const struct trazer *trazer, unsigned id, char room[USER_ROOM])
+// Returns the name of a user event: the one that a frame gave it, or its number.
+static const char *user_name(const struct trazer *trazer, unsigned id, char buffer[USER_NAME_BYTES])
 {
     uint64_t key = extract_number_key(EXTRACT_KIND_USER_EVENT, id - RKH_USER);
     const char *name = trazer_names_find(&trazer->names, key);
-    snprintf(room, USER_ROOM, "USR#%u", id - RKH_USER);
-    return name ? name : room;
+    snprintf(buffer, USER_NAME_BYTES, "USR#%u", id - RKH_USER);
+    return name ? name : buffer;
 }
 
-// What an event is called, by the id of the target's version.
+// Writes the name of an event. Ids depend on the version of RKH.
 static void put_event_name(struct trazer *trazer, enum rkh_family family, uint64_t number)
 {
-    char room[USER_ROOM];
+    char buffer[USER_NAME_BYTES];
     int id = number < RKH_IDS ? rkh_id(family, (unsigned)number) : -1;
     if (id >= RKH_USER && id < RKH_USER_END)
-        extract_text_puts(trazer->text, user_name(trazer, (unsigned)id, room));
+        extract_text_puts(trazer->text, user_name(trazer, (unsigned)id, buffer));
     else if (id >= 0 && lines[id].name)
         extract_text_printf(trazer->text, "%s_%s", lines[id].group, lines[id].name);
     else
         extract_text_dec(trazer->text, number);
 }
 
+// Writes the value of an argument. `mark` is the first character of its key, or 0.
 static void put_value(struct trazer *trazer, const struct rkh_item *item, char mark,
                       enum rkh_family family)
 {
@@ -175,20 +184,20 @@ static void put_value(struct trazer *trazer, const struct rkh_item *item, char m
     else if (mark == '%' && !item->value)
         extract_text_puts(trazer->text, "static");
     else if (mark == '%' || mark == '#')
-        trazer_pool(trazer, item->value - (mark == '%'));
+        trazer_put_pool(trazer, item->value - (mark == '%'));
     else if (item->word == RKH_WORD_str)
-        trazer_name(trazer, item);
+        trazer_put_name(trazer, item);
     else if (item->kind == RKH_ITEM_SIGNAL)
-        trazer_signal(trazer, item->value);
+        trazer_put_signal(trazer, item->value);
     else if (item->kind == RKH_ITEM_OBJECT || item->kind == RKH_ITEM_FUNCTION)
-        trazer_address(trazer, item->value);
+        trazer_put_address(trazer, item->value);
     else
         extract_text_dec(trazer->text, item->value);
 }
 
-static void put_key(struct trazer *trazer, const char *key, bool first)
+static void put_key(struct trazer *trazer, const char *key, bool is_first)
 {
-    if (!first)
+    if (!is_first)
         extract_text_puts(trazer->text, ", ");
     extract_text_puts(trazer->text, key);
     extract_text_puts(trazer->text, *key ? "=" : "");
@@ -204,7 +213,8 @@ static void put_action(struct trazer *trazer, uint64_t number)
         extract_text_dec(trazer->text, number);
 }
 
-// The next of the words of an event that its settings let be there.
+// Returns the key of the next argument, and skips arguments that the target's settings leave out.
+// Returns NULL at the end.
 static const char *next_key(const struct line *line, const struct rkh_args *args, unsigned *at,
                             const uint8_t *words)
 {
@@ -216,9 +226,10 @@ static const char *next_key(const struct line *line, const struct rkh_args *args
     return *at < MAX_KEYS && words[*at] != RKH_WORD_none ? line->keys[(*at)++] : NULL;
 }
 
-// `first`: none stands in front of them. Returns whether none does behind them.
+// Writes the arguments of an event. `is_first`: no argument was written before. Returns the same
+// for afterwards.
 static bool put_arguments(struct trazer *trazer, const struct line *line, unsigned id,
-                          struct rkh_args *args, bool first)
+                          struct rkh_args *args, bool is_first)
 {
     const uint8_t *words = args->words;
     struct rkh_item item;
@@ -226,21 +237,22 @@ static bool put_arguments(struct trazer *trazer, const struct line *line, unsign
     unsigned at = 0;
     const char *key;
 
-    for (; (key = next_key(line, args, &at, words)) && rkh_args_next(args, &item); first = false) {
+    for (; (key = next_key(line, args, &at, words)) && rkh_args_next(args, &item);
+         is_first = false) {
         char mark = strchr("@%#~", *key) ? *key : 0;
-        put_key(trazer, key + (mark != 0), first);
+        put_key(trazer, key + (mark != 0), is_first);
         if (id == SM_TRN && at == 3 && !item.value)
-            item.value = last; // the target is the source
+            item.value = last; // a transition to the source itself has no target
         last = item.value;
         if (id == SM_EXE_ACT && at == 1)
             put_action(trazer, item.value);
         else
             put_value(trazer, &item, mark, args->wire.family);
     }
-    return first;
+    return is_first;
 }
 
-// The arguments of the event that a test expects; those of a user event have no keys.
+// Writes the arguments of the event that a test expects. Those of a user event have no keys.
 static void put_expected(struct trazer *trazer, const struct extract_event *event)
 {
     struct extract_event inner;
@@ -251,10 +263,11 @@ static void put_expected(struct trazer *trazer, const struct extract_event *even
     put_arguments(trazer, &lines[inner.id], inner.id, &args, false);
     while (rkh_args_next(&args, &item)) {
         extract_text_puts(trazer->text, ", ");
-        trazer_item(trazer, &item);
+        trazer_put_item(trazer, &item);
     }
 }
 
+// Writes a number, or -1 if it is not known.
 static void put_known(struct trazer *trazer, const char *key, int64_t value)
 {
     extract_text_puts(trazer->text, key);
@@ -264,27 +277,28 @@ static void put_known(struct trazer *trazer, const char *key, int64_t value)
         extract_text_dec(trazer->text, (uint64_t)value);
 }
 
-static void put_derived(struct trazer *trazer, unsigned id, const struct rkh_post_match *derived)
+// Writes what Trazer derives for posts and gets: waiting time and number of the post.
+static void put_match(struct trazer *trazer, unsigned id, const struct rkh_post_match *match)
 {
     if (id == SMA_GET)
-        put_known(trazer, ", rt=", derived->elapsed);
+        put_known(trazer, ", rt=", match->elapsed);
     if (id >= SMA_GET && id <= SMA_LIFO)
-        put_known(trazer, ", nseq=", derived->number);
+        put_known(trazer, ", nseq=", match->number);
 }
 
 static void put_line(struct trazer *trazer, const struct line *line,
                      const struct extract_event *event, struct rkh_args *args,
-                     const struct rkh_post_match *derived)
+                     const struct rkh_post_match *match)
 {
     put_head(trazer, event, &args->wire, line->group, line->name);
     if (put_arguments(trazer, line, event->id, args, true))
         extract_text_putc(trazer->text, ' ');
     put_expected(trazer, event);
-    put_derived(trazer, event->id, derived);
+    put_match(trazer, event->id, match);
     extract_text_putc(trazer->text, '\n');
 }
 
-// "(80), mybsp.c"
+// Writes a failed assertion: "(80), mybsp.c".
 static void put_assertion(struct trazer *trazer, const struct extract_event *event,
                           struct rkh_args *args)
 {
@@ -292,7 +306,7 @@ static void put_assertion(struct trazer *trazer, const struct extract_event *eve
     put_head(trazer, event, &args->wire, "FWK", "ASSERT");
     if (rkh_args_next(args, &module) && rkh_args_next(args, &line)) {
         extract_text_printf(trazer->text, "(%" PRIu64 "), ", line.value);
-        trazer_bytes(trazer, module.bytes, module.length);
+        trazer_put_bytes(trazer, module.bytes, module.length);
         extract_text_puts(trazer->text, ".c\n");
     }
 }
@@ -300,14 +314,14 @@ static void put_assertion(struct trazer *trazer, const struct extract_event *eve
 static void put_user(struct trazer *trazer, const struct extract_event *event,
                      struct rkh_args *args)
 {
-    char room[USER_ROOM];
-    put_head(trazer, event, &args->wire, "USR", user_name(trazer, event->id, room));
+    char buffer[USER_NAME_BYTES];
+    put_head(trazer, event, &args->wire, "USR", user_name(trazer, event->id, buffer));
     extract_text_puts(trazer->text, "User trace information\n");
-    trazer_items(trazer, args);
+    trazer_put_items(trazer, args);
 }
 
-void trazer_event(struct trazer *trazer, const struct extract_event *event,
-                  const struct rkh_post_match *derived)
+void trazer_put_event(struct trazer *trazer, const struct extract_event *event,
+                      const struct rkh_post_match *match)
 {
     struct rkh_args args;
     if (event->id >= RKH_IDS || !rkh_args_of(&args, event))
@@ -318,7 +332,7 @@ void trazer_event(struct trazer *trazer, const struct extract_event *event,
         put_assertion(trazer, event, &args);
     else if (event->id == RKH_FWK_TCFG) {
         put_head(trazer, event, &args.wire, "FWK", "TCFG");
-        trazer_settings(trazer, event);
+        trazer_put_settings(trazer, event);
     } else if (lines[event->id].name)
-        put_line(trazer, &lines[event->id], event, &args, derived);
+        put_line(trazer, &lines[event->id], event, &args, match);
 }

@@ -1,106 +1,112 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: the report. In: a view of an RKH trace. Out: the lines of Trazer.
+// report/rkh: the report in the lines of Trazer.
+//
+// The report walks over all events of a trace, so that names, queues and sequence numbers are known
+// when an event of the view is printed. The walk stops at each event of the view, prints it, and
+// continues. After the view, a report of a growing stream continues to the end of this part.
 #include "report/rkh/trazer.h"
 #include <stdlib.h>
 
 enum { BATCH = sizeof((struct trazer *)0)->batch / sizeof(struct extract_event) };
 
+// The wording, with its errors, is Trazer's.
 static const char loss_line[] = "May be have lost trace info, sequence are not correlatives\n";
 
+// Returns the next event of the trace; NULL at its end.
 static const struct extract_event *next_event(struct trazer *trazer)
 {
-    if (trazer->at == trazer->got) {
-        trazer->got = extract_reader_next(&trazer->reader, trazer->batch, BATCH);
-        trazer->at = 0;
+    if (trazer->next == trazer->batch_count) {
+        trazer->batch_count = extract_reader_next(&trazer->reader, trazer->batch, BATCH);
+        trazer->next = 0;
     }
-    return trazer->at < trazer->got ? &trazer->batch[trazer->at++] : NULL;
+    return trazer->next < trazer->batch_count ? &trazer->batch[trazer->next++] : NULL;
 }
 
-// Frames that are none, a line each.
+// Writes one line per damaged frame.
 static void put_damage(struct trazer *trazer, uint64_t frames)
 {
-    bool sums = trazer->ring->rkh.value[EXTRACT_RKH_CHK];
+    bool has_checksums = trazer->ring->rkh.value[EXTRACT_RKH_CHK];
+
     for (uint64_t i = 0; i < frames && !trazer->text->code; i++)
-        extract_text_puts(trazer->text, sums ? "Stream Checksum Error\n" : "Stream Frame Error\n");
+        extract_text_puts(trazer->text,
+                          has_checksums ? "Stream Checksum Error\n" : "Stream Frame Error\n");
 }
 
-// Trazer knows losses by the numbers of the frames that it takes. So damaged frames, whose numbers
-// it does not take, are followed by a line of a loss, too.
-static void put_gap(struct trazer *trazer, const struct extract_event *event, bool shown)
+// Writes a line if frames are missing before an event. Trazer detects losses by the numbers of the
+// frames that it accepts. It does not accept damaged frames, so that it reports a loss after them,
+// too.
+static void put_gap(struct trazer *trazer, const struct extract_event *event, bool is_printed)
 {
     struct trazer_numbers *numbers = &trazer->numbers;
-    int number = trazer_number(event);
+    int number = trazer_sequence_number(event);
     bool is_gap = number >= 0 && numbers->is_known && number != numbers->expected &&
-                  !(numbers->has_begun && !number);
-    if (is_gap && !numbers->is_told && (shown || numbers->has_damage))
+                  !(numbers->is_after_restart && !number);
+    if (is_gap && !numbers->has_loss_line && (is_printed || numbers->has_damage))
         extract_text_puts(trazer->text, loss_line);
     bool is_record = event->id == RKH_FWK_TCFG;
     *numbers =
         (struct trazer_numbers){.is_known = number >= 0 || (is_record && numbers->is_known),
-                                .has_begun = is_record,
+                                .is_after_restart = is_record,
                                 .expected = number < 0 ? numbers->expected : (uint8_t)(number + 1)};
 }
 
-static void put_mark(struct trazer *trazer, const struct extract_event *mark)
+static void put_marker(struct trazer *trazer, const struct extract_event *marker)
 {
-    if (mark->id == EXTRACT_ID_LOST) {
+    if (marker->id == EXTRACT_ID_LOST) {
         extract_text_puts(trazer->text, loss_line);
-        trazer->numbers.is_told = true;
-    } else if (mark->id == EXTRACT_ID_BROKEN) {
-        put_damage(trazer, mark->field[1]);
+        trazer->numbers.has_loss_line = true;
+    } else if (marker->id == EXTRACT_ID_BROKEN) {
+        put_damage(trazer, marker->field[1]);
         trazer->numbers.has_damage = true;
     }
 }
 
-// Takes an event for what it tells of later ones, and shows it when it is asked for.
-static bool pass_event(struct trazer *trazer, const struct extract_event *event, bool shown)
+// Learns from an event what later ones need, and prints it if asked to. Returns false if memory is
+// short.
+static bool add_event(struct trazer *trazer, const struct extract_event *event, bool is_printed)
 {
-    struct rkh_post_match derived;
-    bool fits = rkh_post_queues_take(&trazer->queues, event, &derived);
-    bool is_mark = extract_event_is_mark(event);
-    if (fits && !is_mark)
-        put_gap(trazer, event, shown);
-    if (fits && shown && is_mark)
-        put_mark(trazer, event);
-    else if (fits && shown)
-        trazer_event(trazer, event, &derived);
-    trazer->shown += shown;
-    if (!fits || !trazer_names_take(&trazer->names, event))
+    struct rkh_post_match match;
+    bool is_marker = extract_event_is_mark(event);
+
+    if (!rkh_post_queues_add_event(&trazer->queues, event, &match)) {
+        trazer->text->code = EXTRACT_NOMEM;
+        return false;
+    }
+    if (!is_marker)
+        put_gap(trazer, event, is_printed);
+    if (is_printed && is_marker)
+        put_marker(trazer, event);
+    else if (is_printed)
+        trazer_put_event(trazer, event, &match);
+    trazer->printed += is_printed;
+    if (!trazer_names_add_event(&trazer->names, event))
         trazer->text->code = EXTRACT_NOMEM;
     return !trazer->text->code;
 }
 
-// Marks have the number of the event behind them; damage has one for each reason.
+// Returns whether two events are the same. A marker has the sequence number of the event after it,
+// and there is one marker of damage per reason.
 static bool is_same(const struct extract_event *a, const struct extract_event *b)
 {
     return a->seq == b->seq && a->id == b->id &&
            (a->id != EXTRACT_ID_BROKEN || a->field[0] == b->field[0]);
 }
 
-static bool print_events(void *context, const struct extract_event *events, size_t count)
+// Walks over the trace up to each of these events of the view.
+static bool put_events(void *context, const struct extract_event *events, size_t count)
 {
     struct trazer *trazer = context;
+
     for (size_t i = 0; i < count; i++) {
         const struct extract_event *event;
-        bool shown = false;
-        while (!shown && (event = next_event(trazer))) {
-            shown = is_same(event, &events[i]);
-            if (!pass_event(trazer, event, shown))
+        bool is_found = false;
+        while (!is_found && (event = next_event(trazer))) {
+            is_found = is_same(event, &events[i]);
+            if (!add_event(trazer, event, is_found))
                 return false;
         }
     }
     return !trazer->go_on || trazer->go_on(trazer->context);
-}
-
-static void run(struct trazer *trazer, const struct extract_view *view)
-{
-    struct extract_sink sink = {.events = print_events, .context = trazer};
-    const struct extract_event *event;
-    extract_view_run(view, &sink);
-    // Of a stream that goes on, what is known later comes from all in front, too.
-    bool whole = !trazer->text->code && (!trazer->go_on || trazer->go_on(trazer->context));
-    while (whole && (event = next_event(trazer)) && pass_event(trazer, event, false))
-        ;
 }
 
 static void close_trazer(struct trazer *trazer)
@@ -116,27 +122,16 @@ static void close_trazer(struct trazer *trazer)
 static struct trazer *open_trazer(void)
 {
     struct trazer *trazer = calloc(1, sizeof *trazer);
+
     if (!trazer)
         return NULL;
     extract_text_init(&trazer->scratch, NULL, NULL);
-    bool names = trazer_names_init(&trazer->names), queues = rkh_post_queues_init(&trazer->queues);
-    if (names && queues)
+    bool has_names = trazer_names_init(&trazer->names);
+    bool has_queues = rkh_post_queues_init(&trazer->queues);
+    if (has_names && has_queues)
         return trazer;
     close_trazer(trazer);
     return NULL;
-}
-
-static void begin(struct trazer *trazer, struct extract_text *text,
-                  const struct extract_trace *trace, const struct extract_report_options *options)
-{
-    trazer->text = text;
-    trazer->trace = trace;
-    trazer->ring = &extract_trace_snapshot(trace)->ring;
-    trazer->go_on = options->go_on;
-    trazer->context = options->context;
-    trazer->at = trazer->got = 0;
-    trazer->shown = 0;
-    extract_reader_init(&trazer->reader, trace);
 }
 
 void extract_report_part_free(struct extract_report_part *part)
@@ -150,17 +145,32 @@ enum extract_code trazer_report(struct extract_text *text, const struct extract_
                                 const struct extract_report_options *options,
                                 struct extract_report_outcome *outcome)
 {
-    struct extract_report_part whole = {0}, *part = options->part ? options->part : &whole;
-    bool heads = !options->no_header && !part->trazer;
-    struct trazer *trazer = part->trazer ? part->trazer : open_trazer();
-    part->trazer = trazer;
-    if (!trazer)
+    struct extract_report_part single = {0}; // for a report that is not one of several parts
+    struct extract_report_part *part = options->part ? options->part : &single;
+    bool has_banner = !options->no_header && !part->trazer;
+    const struct extract_event *event;
+
+    if (!part->trazer && !(part->trazer = open_trazer()))
         return text->code = EXTRACT_NOMEM;
-    begin(trazer, text, trace, options);
-    if (heads)
-        trazer_banner(trazer, options->columns->source);
-    run(trazer, view);
-    outcome->shown = trazer->shown;
-    extract_report_part_free(&whole);
+    struct trazer *trazer = part->trazer;
+    struct extract_sink sink = {.events = put_events, .context = trazer};
+    trazer->text = text;
+    trazer->trace = trace;
+    trazer->ring = &extract_trace_snapshot(trace)->ring;
+    trazer->go_on = options->go_on;
+    trazer->context = options->context;
+    trazer->next = trazer->batch_count = 0;
+    trazer->printed = 0;
+    extract_reader_init(&trazer->reader, trace);
+    if (has_banner)
+        trazer_put_banner(trazer, options->columns->source);
+    extract_view_run(view, &sink);
+
+    // The next part needs what the rest of this one tells.
+    bool must_continue = !text->code && (!options->go_on || options->go_on(options->context));
+    while (must_continue && (event = next_event(trazer)) && add_event(trazer, event, false))
+        ;
+    outcome->shown = trazer->printed;
+    extract_report_part_free(&single);
     return text->code;
 }

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: the settings of a stream, as Trazer lists them. In: what the ring and a TCFG record
-// say. Out: the lines in front of the stream, and those of the record.
+// report/rkh: the settings of an RKH stream, as Trazer lists them: before the stream, those that
+// hold until a TCFG record comes, and for each TCFG record, those in it.
 #include "report/rkh/trazer.h"
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { RECORD_COLUMN = 38, RECORD_BYTES = 13, BITS = 8, NO_KEY = 255 };
+enum {
+    RECORD_COLUMN = 38,
+    RECORD_BYTES = 13, // of a TCFG record from framework 2.4.4 on; older ones are shorter
+    BITS = 8,          // Trazer prints sizes in bits, TCFG records hold them in bytes
+    NO_KEY = 255       // Ringside has no such setting
+};
 
-// Fields of a TCFG record.
+// Fields of a TCFG record, as the event has them.
 enum { VERSION, FLAGS, SIG_TS, PTR_NTICK, NBLK_NELEM, ESIZE, BSIZE_POOLS, HZ, FIELDS };
 
-// A setting: where in a record it stands, and what it is where nothing tells it.
+// A setting, and where a TCFG record holds it.
 static const struct setting {
     const char *name;
-    uint32_t usual;
-    uint8_t key; // enum extract_rkh_key
-    uint8_t field, shift, mask, times;
+    uint32_t usual;             // Trazer's default
+    uint8_t key;                // enum extract_rkh_key, or NO_KEY
+    uint8_t field, shift, mask; // its bits in the record
+    uint8_t factor;             // from the number in the record to the one that is printed
 } settings[] = {
     {"RKH_CFGPORT_TRC_SIZEOF_TSTAMP", 32, EXTRACT_RKH_TS, SIG_TS, 0, 15, BITS},
     {"RKH_CFGPORT_TRC_SIZEOF_PTR", 32, EXTRACT_RKH_PTR, PTR_NTICK, 4, 15, BITS},
@@ -48,16 +54,17 @@ static const struct setting {
 
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-// What holds before the stream says anything.
-static uint32_t value_before(const struct extract_rkh *rkh, const struct setting *setting)
+// Returns the value of a setting before the stream: the one that the user passed or the ELF file
+// tells, or Trazer's default.
+static uint32_t initial_value(const struct extract_rkh *rkh, const struct setting *setting)
 {
     if (setting->key == NO_KEY || rkh->from[setting->key] == EXTRACT_RKH_TCFG ||
         rkh->from[setting->key] == EXTRACT_RKH_DEFAULT)
         return setting->usual;
-    return rkh->value[setting->key] * setting->times;
+    return rkh->value[setting->key] * setting->factor;
 }
 
-void trazer_banner(struct trazer *trazer, const char *source)
+void trazer_put_banner(struct trazer *trazer, const char *source)
 {
     struct extract_text *text = trazer->text;
     extract_text_puts(text, "\n--- TRAZER V3.2 RC --- RKH trace event interpreter ---\n\n"
@@ -65,7 +72,7 @@ void trazer_banner(struct trazer *trazer, const char *source)
                             "Using local RKH configuration\n\n");
     for (unsigned i = 0; i < SETTINGS; i++)
         extract_text_printf(text, "   %-30s= %" PRIu32 "\n", settings[i].name,
-                            value_before(&trazer->ring->rkh, &settings[i]));
+                            initial_value(&trazer->ring->rkh, &settings[i]));
     extract_text_puts(text, "\n\n-------- Parsing trace stream from file ");
     extract_text_escaped(text, source ? source : "");
     extract_text_puts(text, " --------\n\n");
@@ -73,14 +80,14 @@ void trazer_banner(struct trazer *trazer, const char *source)
 
 static void put_name(struct trazer *trazer, const char *prefix, const char *name)
 {
-    char whole[64];
-    snprintf(whole, sizeof whole, "%s%s", prefix, name);
+    char prefixed[64];
+
+    snprintf(prefixed, sizeof prefixed, "%s%s", prefix, name);
     extract_text_pad(trazer->text, ' ', RECORD_COLUMN);
-    extract_text_printf(trazer->text, "| %-30s= ", whole);
+    extract_text_printf(trazer->text, "| %-30s= ", prefixed);
 }
 
-// Records from 2.4.4 on. Those of older frameworks say less.
-void trazer_settings(struct trazer *trazer, const struct extract_event *event)
+void trazer_put_settings(struct trazer *trazer, const struct extract_event *event)
 {
     struct extract_text *text = trazer->text;
     const uint64_t *field = event->field;
@@ -93,7 +100,7 @@ void trazer_settings(struct trazer *trazer, const struct extract_event *event)
             put_name(trazer, "TRZ_", settings[i].name);
             extract_text_dec(text,
                              (field[settings[i].field] >> settings[i].shift & settings[i].mask) *
-                                 settings[i].times);
+                                 settings[i].factor);
             extract_text_putc(text, '\n');
         }
         put_name(trazer, "", "tstamp_tick_hz");

@@ -39,7 +39,7 @@ check "a log of two cores" 0 out '5 events added'
 several() { # NAME CORES THREAD INPUT...: THREAD's events are of one core
     prefix="$1: "
     run info "${@:4}"
-    check "info" 0 out "^cores: $2 (at least: no event is of a higher core)\$"
+    check "info" 0 out "^cores: $2 (at least: no event is from a higher core)\$"
     run info --json "${@:4}"
     json "info as JSON" ".cores == $2 and .cores_from == \"events\""
     run stats "${@:4}"

@@ -181,7 +181,7 @@ size=$(wc -c <"$work/whole.log")
 head -c $((size - 10)) "$work/whole.log" >"$work/cut.log"
 run report "$work/cut.log"
 check "a log that is cut" 3 out 'main .* 10  *queue send' \
-    err 'the last block of the log is not whole: its writer was killed'
+    err 'the last block of the log is incomplete: its writer was killed'
 head -c $((size - 160)) "$work/whole.log" >"$work/killed.log"
 run report "$work/killed.log"
 check "a log that was not closed" 3 out 'recording stopped$' \
@@ -194,7 +194,8 @@ run report "$work/sound.log"
 check "a sound log" 0 no-err .
 run report "$work/flipped.log"
 check "a flipped byte" 3 out 'log damaged entries=2$' out 'raw_stamp\|queue send' \
-    err 'the log is damaged in 1 place' err '2 entries are missing with them, recorded or lost$'
+    err 'the log is damaged in 1 place' \
+    err '2 entries are missing with them, whether recorded or lost$'
 
 # ---- Version 2: what a section begins with is there twice ----
 # B: how many blocks back the original is; 0 of the original itself.
@@ -230,12 +231,12 @@ for at in 0 8 40 90 96 108 200; do
     hit $at
     run report --no-header "$work/hit.log"
     check "version 2: byte $at of the first block" 3 \
-        err 'the log is damaged in 1 place (SECTION): 216 bytes were passed over$' \
+        err 'the log is damaged in 1 place (SECTION): 216 bytes were skipped$' \
         err '1 damaged block was replaced by its copy$' no-err 'missing'
     as_parts "version 2: byte $at of the first block costs no event"
     hit $((432 + at % 190))
     run report --no-header "$work/hit.log"
-    check "version 2: byte $((at % 190)) of RING" 3 err 'in 1 place (RING): 200 bytes were passed'
+    check "version 2: byte $((at % 190)) of RING" 3 err 'in 1 place (RING): 200 bytes were skipped'
     as_parts "version 2: byte $((at % 190)) of RING costs no event"
 done
 hit 350

@@ -38,7 +38,7 @@ run report "$stream"
 check text 3 out "$text" out 'reason=torn entries=1 bytes=4$' out 'reason=unknown id entries=1' \
     out 'reason=numbers lost_at_least=2 lost_exact=no modulo=256' \
     err '2 entries have wrong checksums' err '1 entry is torn' \
-    err '1 entry has an id of no event'
+    err '1 entry has an unknown id'
 
 run report --json "$stream"
 check json 3 out '"event":"RINGSIDE_BROKEN".*"reason":7,"entries":2,"bytes":24' \

@@ -216,7 +216,7 @@ is "runs: the other has none" \
 run info "$work/cut.bin"
 is "a rate that is cut off: status" "$status" 0
 grep -q '^span ticks: 37576$' "$work/out" || fail "no seconds by it" "$(grep span "$work/out")"
-grep -q 'cut.bin: the TCFG record tells a rate of 16960 .*use --hz 1000000, or --hz 16960' \
+grep -q 'cut.bin: the TCFG record reports a rate of 16960 .*use --hz 1000000, or --hz 16960' \
     "$work/err" || fail "it is named" "$(cat "$work/err")"
 run info --hz 16960 "$work/cut.bin"
 is "a rate that the user says" "$(cat "$work/err"; grep '^span' "$work/out")" \

@@ -41,7 +41,7 @@ static void end(void)
 static const struct extract_entry *take(size_t i)
 {
     const struct extract_template *chosen;
-    const struct extract_entry *entry = entry_builder_take(builder, look_event(&look, i), &chosen);
+    const struct extract_entry *entry = entry_builder_build(builder, look_event(&look, i), &chosen);
     assert_null(chosen);
     return entry;
 }
@@ -136,7 +136,7 @@ static void test_contexts(void **state)
         assert_string_equal(entry->exec, who[i]);
         assert_int_equal(entry->tid, tid[i]);
         assert_int_equal(entry->pid, tid[i]);
-        struct entry_builder_text text = entry_builder_who(builder, look_event(&look, i));
+        struct entry_builder_text text = entry_builder_context_name(builder, look_event(&look, i));
         assert_string_equal(text.bytes, who[i]);
         assert_int_equal(text.length, strlen(who[i]));
         assert_int_equal(text.columns, strlen(who[i]));
@@ -164,12 +164,12 @@ static void test_ids_of_three_and_of_four_digits(void **state)
     }
     begin(4, false, entries, 5);
     for (size_t i = 0; i < 5; i++) {
-        char id[ADAPTOR_ID];
+        char id[ENTRY_BUILDER_ID_BYTES];
         const struct extract_entry *entry = take(i);
         assert_int_equal(entry->hook, rows[i].hook);
         assert_int_equal(entry->data, rows[i].id);
         assert_memory_equal(entry->bytes, rows[i].word, 4);
-        entry_builder_id(builder, look_event(&look, i), id);
+        entry_builder_put_id(builder, look_event(&look, i), id);
         assert_string_equal(id, rows[i].shown);
     }
     end();
@@ -242,8 +242,8 @@ static void test_names_leave_the_entry_alone(void **state)
     const struct extract_template *chosen;
     (void)state;
     begin(4, false, &queue_send, 1);
-    const struct extract_entry *entry = entry_builder_take(builder, look_event(&look, 0), &chosen);
-    for (uint64_t i = 0; i < 4 * MEMO_PLACES; i++) {
+    const struct extract_entry *entry = entry_builder_build(builder, look_event(&look, 0), &chosen);
+    for (uint64_t i = 0; i < 4 * TEXT_CACHE_SLOTS; i++) {
         char name[16];
         snprintf(name, sizeof name, "0x%08X", (unsigned)(0x30000000 + i * 4));
         assert_name(entry, 1, 0x30000000 + i * 4, name);
@@ -325,7 +325,7 @@ static void test_without_memory(void **state)
         long live = alloc_live;
         alloc_countdown = i;
         if (entry_builder_open(&builder, look.trace, NULL, &error) == EXTRACT_OK) {
-            entry_builder_take(builder, &event, &chosen);
+            entry_builder_build(builder, &event, &chosen);
             entry_builder_describe(builder, &event, &outcome);
             assert_true(builder->failed || alloc_countdown >= 0);
             entry_builder_close(builder);

@@ -46,13 +46,13 @@ static void assert_printed(size_t i, const char *id, const char *who, const char
     const struct extract_event *event = look_event(&look, i);
     const struct extract_template *chosen;
     struct extract_outcome outcome;
-    char shown[ADAPTOR_ID];
-    const struct extract_entry *entry = entry_builder_take(builder, event, &chosen);
-    entry_builder_id(builder, event, shown);
+    char shown[ENTRY_BUILDER_ID_BYTES];
+    const struct extract_entry *entry = entry_builder_build(builder, event, &chosen);
+    entry_builder_put_id(builder, event, shown);
     assert_string_equal(shown, id);
     assert_string_equal(entry->exec, who);
     assert_ptr_equal(entry->event, event);
-    assert_ptr_equal(entry_builder_find(builder, event), chosen);
+    assert_ptr_equal(entry_builder_find_template(builder, event), chosen);
     assert_true(chosen || !entry_builder_describe(builder, event, &outcome));
     extract_formatter_run(formatter, chosen, entry, 0, false, &outcome);
     assert_int_equal(outcome.length, strlen(text));
@@ -92,10 +92,10 @@ static void test_records(void **state)
         assert_printed(2, "1234", "start-up", "generic hello n=5 t=C000");
         const struct extract_template *chosen;
         const struct extract_entry *entry =
-            entry_builder_take(builder, look_event(&look, 2), &chosen);
+            entry_builder_build(builder, look_event(&look, 2), &chosen);
         assert_int_equal(entry->bits, 64);
         assert_int_equal(entry->little, !big);
-        entry_builder_take(builder, look_event(&look, 3), &chosen);
+        entry_builder_build(builder, look_event(&look, 3), &chosen);
         assert_null(chosen);
         end();
     }

@@ -100,7 +100,7 @@ static void check_middle(unsigned at)
     assert_false(extract_session_is_whole(look.session));
     assert_line("report", "log damaged entries=6\n");
     assert_line("damage", "the log is damaged in 1 place (");
-    assert_line("damage", "6 entries are missing with them, recorded or lost\n");
+    assert_line("damage", "6 entries are missing with them, whether recorded or lost\n");
     log_look_close(&look);
 }
 
@@ -200,8 +200,7 @@ static void test_first_block(void **state)
         log_look_open(&look, file.path, NULL);
         assert_int_equal(look.info->entries_valid, 14);
         assert_int_equal(look.info->log->status.restored, 1);
-        assert_line("damage",
-                    "the log is damaged in 1 place (SECTION): 216 bytes were passed over\n");
+        assert_line("damage", "the log is damaged in 1 place (SECTION): 216 bytes were skipped\n");
         assert_line("info", "\nblocks missing: 0\n");
         assert_line("info", "\nblocks restored: 1\ndamaged: 1\ndamaged bytes: 216\n"
                             "damaged types: SECTION\n");
@@ -280,7 +279,7 @@ static void test_invalid_entry(void **state)
     assert_int_equal(events[2].flags, EXTRACT_FLAG_GAP);
     assert_int_equal(look.info->entries_damaged, 2);
     assert_int_equal(look.info->entries_total, 6);
-    assert_line("damage", "2 recorded entries are no valid event and not shown\n");
+    assert_line("damage", "2 recorded entries are not valid events and are not shown\n");
     log_look_close(&look);
 }
 
@@ -324,7 +323,7 @@ static void test_cut(void **state)
     log_look_open(&look, file.path, NULL);
     assert_int_equal(look.info->entries_valid, 12);
     assert_true(look.info->log->status.cut);
-    assert_line("damage", "the last block of the log is not whole: its writer was killed, or");
+    assert_line("damage", "the last block of the log is incomplete: its writer was killed, or");
     assert_false(extract_session_is_whole(look.session));
     log_look_close(&look);
 }

@@ -176,7 +176,7 @@ static void test_losses_of_earlier_gaps(void **state)
         uint64_t modulo;
         const char *lost;
     } cases[] = {
-        {false, false, 0, "events lost: 45 (by the target's own count of all gaps together)\n"},
+        {false, false, 0, "events lost: 45 (from the target's own count for all gaps together)\n"},
         {false, false, EXTRACT_LOG_ANY_MORE,
          "events lost: unknown (not every gap is exact)\n"
          "events lost at least: 45\n"},

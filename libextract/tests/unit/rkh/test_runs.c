@@ -290,7 +290,7 @@ static void test_rate_of_those_with_stamps(void **state)
 static void test_cut_rate(void **state)
 {
     static const char warning[] =
-        "the TCFG record tells a rate of 16960 stamps per second, which is what 16 bits hold of "
+        "the TCFG record reports a rate of 16960 stamps per second, which is what 16 bits hold of "
         "1000000, so times are in ticks; use --hz 1000000, or --hz 16960 if that is the rate\n";
     (void)state;
     begin(CUT, 1, 4, true);

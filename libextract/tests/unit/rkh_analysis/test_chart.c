@@ -189,7 +189,7 @@ static void test_empty(void **state)
     struct stream s;
     (void)state;
     begin(&s);
-    CHECK(&s, "No event of the view is one of a chart.");
+    CHECK(&s, "The view has no event for a chart.");
     check_text(&s, "");
 }
 
@@ -248,7 +248,7 @@ static void test_many(void **state)
     stream_put(&s, TCFG, "0034 FFFF0300 11 22 11 02 14 E803");
     for (unsigned i = 0; i < LINES + 7; i++)
         stream_put(&s, 131, i == 7 ? "7801 06 3C01" : "7801 05 3C01");
-    CHECK(&s, "7 older lines are left out: --last, --from and --to choose.</text>");
+    CHECK(&s, "7 older lines are left out: choose with --last, --from and --to.</text>");
     text = stream_say(&s, "signalling", false, false);
     assert_non_null(strstr(text.data, "# 7 older lines are left out\n"));
     assert_non_null(strstr(text.data, ";\n\ntimers>>e1: 6; #"));

@@ -355,7 +355,7 @@ static void test_bare(void **state)
     CHECK(&s, "\"timed\":false,", "\"uncertain_gets\":0,", "\"latency\":null",
           "\"state_unknown_ticks\":null,", "\"ticks\":null,\"percent\":null}");
     struct extract_text text = stream_say(&s, "stats", false, false);
-    assert_non_null(strstr(text.data, "span ticks: 0 (no stamp tells a time)\n"));
+    assert_non_null(strstr(text.data, "span ticks: 0 (no stamp gives a time)\n"));
     assert_non_null(strstr(text.data, "0x20000000     0x100        1      -        -\n"));
     extract_text_free(&text);
 }

@@ -29,17 +29,17 @@ static void take_all(const struct extract_event *events, uint32_t mark, bool fir
 {
     const struct extract_event between = {.id = mark};
     struct rkh_post_queues queues;
-    struct rkh_post_match derived;
+    struct rkh_post_match match;
     assert_true(rkh_post_queues_init(&queues));
     for (unsigned i = 0; i < EVENTS; i++) {
         if (mark && i == GET_FIRST)
-            assert_true(rkh_post_queues_take(&queues, &between, &derived));
-        assert_true(rkh_post_queues_take(&queues, &events[i], &derived));
+            assert_true(rkh_post_queues_add_event(&queues, &between, &match));
+        assert_true(rkh_post_queues_add_event(&queues, &events[i], &match));
         if (i == GET_FIRST)
-            assert_int_equal(derived.sure, first_sure);
+            assert_int_equal(match.is_sure, first_sure);
         if (i == GET_LAST) {
-            assert_true(derived.sure);
-            assert_int_equal(derived.number, numbered ? 2 : -1);
+            assert_true(match.is_sure);
+            assert_int_equal(match.number, numbered ? 2 : -1);
         }
     }
     rkh_post_queues_free(&queues);
@@ -68,7 +68,7 @@ static void test_marks(void **state)
 static void test_unseen(void **state)
 {
     struct rkh_post_queues queues;
-    struct rkh_post_match derived;
+    struct rkh_post_match match;
     struct extract_memory *memory;
     struct extract_error error;
     struct look look;
@@ -86,25 +86,25 @@ static void test_unseen(void **state)
     const struct extract_event *events = look_events(&look, &count);
     assert_int_equal(count, 5);
     assert_true(rkh_post_queues_init(&queues));
-    assert_true(rkh_post_queues_take(&queues, &events[1], &derived));
-    assert_int_equal(queues.queues[0].count, 255);
-    assert_int_equal(queues.queues[0].used, 2);
-    assert_int_equal(derived.post->number, 1);
-    assert_true(rkh_post_queues_take(&queues, &events[3], &derived));
-    assert_int_equal(queues.queues[0].count, 254);
-    assert_null(derived.post);
-    assert_true(rkh_post_queues_take(&queues, &events[4], &derived));
-    assert_int_equal(queues.queues[0].count, 0);
-    assert_non_null(derived.post);
-    assert_int_equal(derived.post->number, 1);
+    assert_true(rkh_post_queues_add_event(&queues, &events[1], &match));
+    assert_int_equal(queues.queues[0].length, 255);
+    assert_int_equal(queues.queues[0].used_count, 2);
+    assert_int_equal(match.post->number, 1);
+    assert_true(rkh_post_queues_add_event(&queues, &events[3], &match));
+    assert_int_equal(queues.queues[0].length, 254);
+    assert_null(match.post);
+    assert_true(rkh_post_queues_add_event(&queues, &events[4], &match));
+    assert_int_equal(queues.queues[0].length, 0);
+    assert_non_null(match.post);
+    assert_int_equal(match.post->number, 1);
     // One in front of those that were not seen, of which more come behind it.
-    assert_true(rkh_post_queues_take(&queues, &events[1], &derived));
-    assert_true(rkh_post_queues_take(&queues, &events[2], &derived));
-    assert_int_equal(queues.queues[0].count, 1);
-    assert_int_equal(derived.post->signal, 8);
-    assert_true(rkh_post_queues_take(&queues, &events[3], &derived));
-    assert_int_equal(queues.queues[0].count, 254);
-    assert_int_equal(queues.queues[0].used, 2);
+    assert_true(rkh_post_queues_add_event(&queues, &events[1], &match));
+    assert_true(rkh_post_queues_add_event(&queues, &events[2], &match));
+    assert_int_equal(queues.queues[0].length, 1);
+    assert_int_equal(match.post->signal, 8);
+    assert_true(rkh_post_queues_add_event(&queues, &events[3], &match));
+    assert_int_equal(queues.queues[0].length, 254);
+    assert_int_equal(queues.queues[0].used_count, 2);
     rkh_post_queues_free(&queues);
     look_close(&look);
 }

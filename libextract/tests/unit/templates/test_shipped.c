@@ -80,7 +80,7 @@ static const char *text_of(const struct extract_event *event)
     static char text[LINE];
     const struct extract_template *chosen;
     struct extract_outcome outcome;
-    const struct extract_entry *entry = entry_builder_take(builder, event, &chosen);
+    const struct extract_entry *entry = entry_builder_build(builder, event, &chosen);
     if (!chosen)
         fail_msg("there is no template for %u", event->id);
     extract_formatter_run(formatter, chosen, entry, 0, false, &outcome);
@@ -297,7 +297,7 @@ static const struct extract_template *chosen_for(struct extract_event *event)
 {
     const struct extract_template *chosen;
     event->type = extract_trace_type(look.trace, event->id);
-    entry_builder_take(builder, event, &chosen);
+    entry_builder_build(builder, event, &chosen);
     return chosen;
 }
 
@@ -329,11 +329,11 @@ static void test_types_of_the_users_own_come_before_ours(void **state)
     const struct extract_template *chosen;
     (void)state;
     begin(4, NULL);
-    entry_builder_take(builder, &event, &chosen);
+    entry_builder_build(builder, &event, &chosen);
     assert_null(chosen);
     end();
     begin(4, "1000 1.0 L=APPL \"mine\"");
-    entry_builder_take(builder, &event, &chosen);
+    entry_builder_build(builder, &event, &chosen);
     assert_non_null(chosen);
     assert_string_equal(chosen->label, "mine");
     end();
@@ -418,14 +418,14 @@ static void test_marks(void **state)
     open_entry_builder(log.trace);
     const struct extract_event *events = log_events(&log, &count);
     for (size_t i = 0; i < count; i++) {
-        char line[LINE], id[ADAPTOR_ID];
+        char line[LINE], id[ENTRY_BUILDER_ID_BYTES];
         if (!extract_event_is_mark(&events[i]))
             continue;
         assert_true(next < sizeof expected / sizeof *expected);
-        entry_builder_id(builder, &events[i], id);
+        entry_builder_put_id(builder, &events[i], id);
         snprintf(line, sizeof line, "%s %s", id, text_of(&events[i]));
         assert_string_equal(line, expected[next++]);
-        assert_string_equal(entry_builder_who(builder, &events[i]).bytes, "recorder");
+        assert_string_equal(entry_builder_context_name(builder, &events[i]).bytes, "recorder");
     }
     assert_int_equal(next, sizeof expected / sizeof *expected);
     close_entry_builder();

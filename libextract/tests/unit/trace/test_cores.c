@@ -174,7 +174,7 @@ static void test_log(void **state)
     const char *text = log_verb(&seen, "stats");
     assert_non_null(strstr(text, "\nLoads of several cores are not computed.\n"));
     assert_non_null(
-        strstr(log_verb(&seen, "info"), "\ncores: 3 (at least: no event is of a higher core)\n"));
+        strstr(log_verb(&seen, "info"), "\ncores: 3 (at least: no event is from a higher core)\n"));
     log_look_close(&seen);
 }
 
@@ -324,8 +324,9 @@ static void test_texts(void **state)
                         "    1   10.000  KERN   thread resume\n"
                         "    1   10.000  KERN   thread suspend\n"
                         "    1   10.000  KERN   time slice\n    1   10.000  SVC    mutex get\n");
-    assert_non_null(strstr(answer("info", &options),
-                           "\nword bytes: 4\ncores: 2 (at least: no event is of a higher core)\n"));
+    assert_non_null(
+        strstr(answer("info", &options),
+               "\nword bytes: 4\ncores: 2 (at least: no event is from a higher core)\n"));
     options.json = true;
     const char *json = answer("stats", &options);
     assert_non_null(strstr(json, "\"context_switches\":null,\"preemptions\":null,"));

@@ -258,7 +258,7 @@ static void info_has_the_keys_of_the_design(void **state)
     assert_answer("info", &options,
                   "format: threadx\naddress: 0x20000100\nfound by: address\n"
                   "byte order: little\nword bytes: 4\n"
-                  "cores: 1 (at least: no event is of a higher core)\ntimer mask: 0xffffffff\n"
+                  "cores: 1 (at least: no event is from a higher core)\ntimer mask: 0xffffffff\n"
                   "time direction: up\nclock modulus: 4294967296\ncounts events: no\n"
                   "entries total: 12\nentries valid: 8\nentries damaged: 0\n"
                   "entries unused: 4\nevents lost: 0\nwrapped: no\nobjects: 4\n"

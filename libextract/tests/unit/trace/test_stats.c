@@ -372,7 +372,7 @@ static void test_combinations(void **state)
         count_filtered(filter);
         extract_filter_free(filter);
         assert_int_equal(stats->events, c->events);
-        assert_int_equal(stats->stretch_events, c->stretch);
+        assert_int_equal(stats->range_events, c->stretch);
         assert_int_equal(stats->span_ticks, c->a + c->b + c->isr + c->idle);
         assert_int_equal(thread(A)->ticks, c->a);
         assert_int_equal(thread(B)->ticks, c->b);
