@@ -83,7 +83,7 @@ static bool is_in_time(const struct extract_view *view, const struct extract_eve
 }
 
 // Returns whether an event meets all conditions except those on time.
-static bool passes(const struct extract_view *view, const struct extract_event *event)
+static bool meets_conditions(const struct extract_view *view, const struct extract_event *event)
 {
     unsigned checks = view->checks;
     if (extract_id_is_loss(event->id))
@@ -98,8 +98,8 @@ static bool passes(const struct extract_view *view, const struct extract_event *
 
 // Sets the standing of each event of a batch. The first *skip wanted events are too old for LAST;
 // they count down *skip. Returns the number of events that are let through.
-static size_t sift(const struct extract_view *view, const struct extract_event *events,
-                   size_t count, uint64_t *skip, uint8_t *standing)
+static size_t set_standings(const struct extract_view *view, const struct extract_event *events,
+                            size_t count, uint64_t *skip, uint8_t *standing)
 {
     bool chooses = view->checks & ~(unsigned)(TIME_CHECKS | LAST_CHECK);
     const uint8_t too_old = chooses ? EXTRACT_LEFT_OUT : EXTRACT_OUTSIDE;
@@ -111,8 +111,8 @@ static size_t sift(const struct extract_view *view, const struct extract_event *
     for (size_t i = 0; i < count; i++) {
         standing[i] = EXTRACT_OUTSIDE;
         if (is_in_time(view, &events[i]))
-            standing[i] =
-                !chooses || passes(view, &events[i]) ? EXTRACT_LET_THROUGH : EXTRACT_LEFT_OUT;
+            standing[i] = !chooses || meets_conditions(view, &events[i]) ? EXTRACT_LET_THROUGH
+                                                                         : EXTRACT_LEFT_OUT;
         if (standing[i] == EXTRACT_LET_THROUGH && *skip) {
             standing[i] = too_old;
             --*skip;
@@ -122,25 +122,20 @@ static size_t sift(const struct extract_view *view, const struct extract_event *
     return kept;
 }
 
-// Moves the wanted events to the front of the batch.
-static void gather(struct extract_event *events, size_t count, const uint8_t *standing)
+// Sends a batch to a sink: all events with their standings, or only the `kept` wanted ones, which
+// are moved to the front.
+static bool send_batch(const struct extract_sink *sink, struct extract_event *events, size_t count,
+                       const uint8_t *standing, size_t kept)
 {
-    for (size_t i = 0, to = 0; i < count; i++) {
+    if (sink->all)
+        return sink->all(sink->context, events, standing, count);
+    for (size_t i = 0, to = 0; kept && kept < count && i < count; i++) {
         if (standing[i] != EXTRACT_LET_THROUGH)
             continue;
         if (to != i)
             events[to] = events[i];
         to++;
     }
-}
-
-static bool deliver(const struct extract_sink *sink, struct extract_event *events, size_t count,
-                    const uint8_t *standing, size_t kept)
-{
-    if (sink->all)
-        return sink->all(sink->context, events, standing, count);
-    if (kept && kept < count)
-        gather(events, count, standing);
     return !kept || sink->events(sink->context, events, kept);
 }
 
@@ -176,8 +171,8 @@ static uint64_t skip_to_seek_point(const struct extract_view *view, struct extra
 }
 
 // Walks over the trace once and returns the number of wanted events. Without a sink, only counts.
-static uint64_t walk(const struct extract_view *view, uint64_t skip,
-                     const struct extract_sink *sink)
+static uint64_t walk_trace(const struct extract_view *view, uint64_t skip,
+                           const struct extract_sink *sink)
 {
     struct extract_event events[BATCH];
     uint8_t standing[BATCH];
@@ -189,10 +184,10 @@ static uint64_t walk(const struct extract_view *view, uint64_t skip,
     if (!sink || !sink->all)
         passed = skip_to_seek_point(view, &reader, &skip, &end);
     while (passed < end && (count = extract_reader_next(&reader, events, BATCH))) {
-        size_t kept = sift(view, events, count, &skip, standing);
+        size_t kept = set_standings(view, events, count, &skip, standing);
         sent += kept;
         passed += count;
-        if (sink && !deliver(sink, events, count, standing, kept))
+        if (sink && !send_batch(sink, events, count, standing, kept))
             break;
     }
     return sent;
@@ -202,8 +197,8 @@ uint64_t extract_view_run(const struct extract_view *view, const struct extract_
 {
     uint64_t skip = 0;
     if (has_check(view, EXTRACT_FILTER_LAST)) {
-        uint64_t all = view->checks == LAST_CHECK ? view->trace->events : walk(view, 0, NULL);
+        uint64_t all = view->checks == LAST_CHECK ? view->trace->events : walk_trace(view, 0, NULL);
         skip = all > view->last ? all - view->last : 0;
     }
-    return walk(view, skip, sink);
+    return walk_trace(view, skip, sink);
 }

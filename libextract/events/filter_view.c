@@ -6,10 +6,9 @@
 // of each word are then compiled together: positive ones widen the word, negative ones leave events
 // out.
 //
-//   event   wishes are compared with the types that occur in the trace      ──► view->ids
-//   thread, object   with the names and addresses of its objects            ──► view->threads,
-//   objects class, from, to, last   are numbers already                             ──►
-//   view->classes, …
+//   event                   compared with the types in the trace        ──► view->ids
+//   thread, object          compared with names and addresses           ──► view->threads, objects
+//   class, from, to, last   numbers already                             ──► view->classes, from, …
 //
 // A wish that matches nothing is an error: the user most likely misspelled a name. The view is
 // usable all the same, and lets nothing through for that wish.

@@ -23,7 +23,7 @@
 enum { SEEK_POINT_STEP = 1024 };
 
 // Returns a sum, UINT64_MAX at most.
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t add_saturating(uint64_t a, uint64_t b)
 {
     return b < UINT64_MAX - a ? a + b : UINT64_MAX;
 }
@@ -44,7 +44,8 @@ uint64_t extract_snapshot_span(const struct extract_snapshot *snapshot,
             step = extract_clock_advance(clock, last, stamp);
         else
             *first = stamp;
-        span = step.back ? span - (step.ticks < span ? step.ticks : span) : add(span, step.ticks);
+        span = step.back ? span - (step.ticks < span ? step.ticks : span)
+                         : add_saturating(span, step.ticks);
         last = stamp;
         has_first = true;
     }
@@ -62,7 +63,7 @@ static uint64_t hidden_ticks(const struct extract_reader *reader, const struct e
     if (!modulus)
         return 0;
     if (!step.back)
-        by_stamps = add(by_stamps, step.ticks);
+        by_stamps = add_saturating(by_stamps, step.ticks);
     else if (step.ticks < by_stamps)
         by_stamps -= step.ticks;
     uint64_t rest = passed > by_stamps ? passed - by_stamps : 0;
@@ -98,7 +99,7 @@ static void enter_block(struct extract_reader *reader, const struct extract_snap
         uint64_t hidden = passed > span ? passed - span : 0;
         if (!reader->restarted)
             hidden = hidden_ticks(reader, &epoch->clock, first, span, passed);
-        reader->ticks = add(reader->ticks, hidden);
+        reader->ticks = add_saturating(reader->ticks, hidden);
     }
     if (reader->restarted)
         reader->started = false; // timestamps start again; ticks continue
@@ -152,7 +153,7 @@ static void skip_block(struct extract_reader *reader, const struct extract_log_b
         return;
     reader->block_unreadable = true;
     reader->unread_entries =
-        add(reader->unread_entries, extract_log_holds_entries(block) ? block->count : 0);
+        add_saturating(reader->unread_entries, extract_log_holds_entries(block) ? block->count : 0);
 }
 
 // Skips a block that cannot be read. A block that the loop policy dropped is not damage.
@@ -254,7 +255,7 @@ static void note_loss(struct extract_trace *trace, const struct extract_event *e
     struct extract_loss_info *loss = &trace->log.losses[reason < EXTRACT_LOSS_REASONS ? reason : 0];
     loss->gaps += is_gap;
     loss->not_exact += is_gap && !is_exact;
-    loss->at_least = add(loss->at_least, event->field[EXTRACT_LOST_AT_LEAST]);
+    loss->at_least = add_saturating(loss->at_least, event->field[EXTRACT_LOST_AT_LEAST]);
     trace->loss_sum = extract_log_sum_after_loss(trace->loss_sum, event->field[EXTRACT_LOST_REASON],
                                                  is_exact && (is_gap || has_all));
     if (!is_gap || (event->field[LOST_GAP] == LOST_NO_GAP && !is_exact))
@@ -274,7 +275,7 @@ static void note_mark(struct extract_trace *trace, const struct extract_event *e
         loss_estimator_break(&trace->estimator);
     switch (event->id) {
     case EXTRACT_ID_DAMAGED:
-        log->missing = add(log->missing, event->field[0]);
+        log->missing = add_saturating(log->missing, event->field[0]);
         break;
     case EXTRACT_ID_MARK + EXTRACT_MARK_START:
         log->recordings++;
@@ -360,18 +361,18 @@ static void sum_losses(struct extract_trace *trace)
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
         struct extract_loss_info *loss = &trace->log.losses[i];
         loss->is_exact = !loss->not_exact || trace->loss_sum == LOG_LOSS_SUM_EXACT;
-        info->lost_at_least = add(info->lost_at_least, loss->at_least);
+        info->lost_at_least = add_saturating(info->lost_at_least, loss->at_least);
         info->gaps += loss->gaps;
         info->gaps_not_exact += loss->not_exact;
     }
     for (size_t i = 0; i < estimator->count; i++) {
         estimated += estimator->gaps[i].is_known;
-        more = add(more, estimator->gaps[i].at_most - estimator->gaps[i].at_least);
+        more = add_saturating(more, estimator->gaps[i].at_most - estimator->gaps[i].at_least);
     }
     info->lost_known = trace->loss_sum == LOG_LOSS_SUM_EXACT;
     bool is_bounded = info->lost_known || estimated == info->gaps_not_exact;
     more = info->lost_known ? 0 : more;
-    info->lost_at_most = is_bounded ? add(info->lost_at_least, more) : UINT64_MAX;
+    info->lost_at_most = is_bounded ? add_saturating(info->lost_at_least, more) : UINT64_MAX;
     info->events_lost = info->lost_known ? info->lost_at_least : 0;
     info->overrun = info->gaps != 0;
 }
@@ -408,8 +409,8 @@ void extract_log_events_end(struct extract_trace *trace, const struct extract_re
     loss_estimator_end(&trace->estimator);
     sum_losses(trace);
     info->log = log;
-    info->entries_damaged = add(end->skipped, log->missing);
-    info->entries_total = add(info->entries_valid, info->entries_damaged);
+    info->entries_damaged = add_saturating(end->skipped, log->missing);
+    info->entries_total = add_saturating(info->entries_valid, info->entries_damaged);
     info->wrapped = log->status.dropped != 0;
     info->running = log->status.writing;
     info->running_known = true;
@@ -428,7 +429,7 @@ uint64_t extract_log_events_lacking(const struct extract_trace *trace)
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
         const struct extract_loss_info *loss = &trace->log.losses[i];
         // A gap of unknown size lacks at least one event, or it would not be reported.
-        lacking = add(lacking, loss->at_least ? loss->at_least : loss->not_exact);
+        lacking = add_saturating(lacking, loss->at_least ? loss->at_least : loss->not_exact);
     }
     return lacking;
 }

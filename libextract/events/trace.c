@@ -84,9 +84,9 @@ static enum extract_code new_trace(struct extract_trace **trace,
 
 // Does what is the same for a ring and a log: clock, names, first walk. Closes the trace on
 // failure.
-static enum extract_code study(struct extract_trace **trace,
-                               const struct extract_trace_options *options,
-                               struct extract_error *error)
+static enum extract_code study_trace(struct extract_trace **trace,
+                                     const struct extract_trace_options *options,
+                                     struct extract_error *error)
 {
     struct extract_trace *t = *trace;
     fill_info(t);
@@ -112,7 +112,7 @@ enum extract_code extract_trace_open(struct extract_trace **trace,
         return code;
     (*trace)->snapshot = snapshot;
     (*trace)->oldest = snapshot->wrapped && !snapshot->index ? snapshot->current : 0;
-    return study(trace, options, error);
+    return study_trace(trace, options, error);
 }
 
 enum extract_code extract_trace_open_log(struct extract_trace **trace, struct extract_log *log,
@@ -139,7 +139,7 @@ enum extract_code extract_trace_open_log(struct extract_trace **trace, struct ex
         *trace = NULL;
         return code;
     }
-    return study(trace, options, error);
+    return study_trace(trace, options, error);
 }
 
 enum extract_code extract_trace_go_on(struct extract_trace *trace,
@@ -353,8 +353,8 @@ inline struct extract_step extract_clock_advance(const struct extract_clock *clo
 }
 
 // Advances the reader's time to the timestamp of an event.
-static void advance(struct extract_reader *reader, const struct extract_clock *clock,
-                    struct extract_event *event)
+static void advance_time(struct extract_reader *reader, const struct extract_clock *clock,
+                         struct extract_event *event)
 {
     uint64_t stamp = event->raw_stamp & clock->mask;
     struct extract_step step = {0, false};
@@ -415,7 +415,7 @@ static void finish_run(struct extract_reader *reader, const struct extract_snaps
         event->flags |= verdict[i] == EXTRACT_PROVISIONAL ? EXTRACT_FLAG_PROVISIONAL : 0;
         event->slot = slot + (uint32_t)i;
         event->seq = reader->seq++;
-        advance(reader, &clock, event);
+        advance_time(reader, &clock, event);
     }
     bool may_be_marks = snapshot->ring.format->hooks == EXTRACT_HOOKS_16;
     for (size_t i = 0; may_be_marks && i < run; i++)

@@ -46,7 +46,7 @@ static char *trim(char *s)
 }
 
 // Splits a line at commas, in place. Returns the number of items; those beyond ITEMS are dropped.
-static size_t split(char *line, char *items[ITEMS])
+static size_t split_items(char *line, char *items[ITEMS])
 {
     size_t count = 0;
     for (char *rest = line; rest; count++) {
@@ -100,7 +100,7 @@ static enum extract_code parse_line(struct extract_user_types *types, const char
 {
     char *items[ITEMS];
     uint32_t id;
-    size_t count = split(line, items);
+    size_t count = split_items(line, items);
     if (count != ITEMS)
         return bad_line(path, number, "not 13 items", error);
     if (!parse_id(items[0], &id))
@@ -112,8 +112,8 @@ static enum extract_code parse_line(struct extract_user_types *types, const char
     return EXTRACT_OK;
 }
 
-static enum extract_code parse(struct extract_user_types *types, const char *path,
-                               struct extract_error *error)
+static enum extract_code parse_file(struct extract_user_types *types, const char *path,
+                                    struct extract_error *error)
 {
     bool started = false, ended = false;
     size_t number = 0;
@@ -174,7 +174,7 @@ enum extract_code extract_user_types_open(struct extract_user_types **types, con
         code = copy_text(t, path, bytes, length, error);
     free(bytes);
     if (!code)
-        code = parse(t, path, error);
+        code = parse_file(t, path, error);
     if (!code)
         code = sort_types(t, path, error);
     if (code)

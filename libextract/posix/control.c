@@ -110,7 +110,7 @@ int posix_send_request(struct posix_trace *trace, bool bound)
 }
 
 // Enters a trace and reads what controllers, including others, request of its stream now.
-static int enter(struct posix_use *use, trace_id_t trid)
+static int enter_stream(struct posix_use *use, trace_id_t trid)
 {
     int error = posix_enter(use, trid, POSIX_ACTIVE | POSIX_LOGGED);
     if (error)
@@ -149,7 +149,7 @@ static bool stays_full(const struct posix_trace *trace)
 static int set_running(trace_id_t trid, bool is_running)
 {
     struct posix_use use;
-    int error = enter(&use, trid);
+    int error = enter_stream(&use, trid);
     if (error)
         return error;
     struct posix_wants wants = use.trace->wants;
@@ -173,7 +173,7 @@ int posix_trace_stop(trace_id_t trid)
 int posix_trace_clear(trace_id_t trid)
 {
     struct posix_use use;
-    int error = enter(&use, trid);
+    int error = enter_stream(&use, trid);
     if (error)
         return error;
     struct posix_wants wants = use.trace->wants;
@@ -194,7 +194,7 @@ int posix_trace_clear(trace_id_t trid)
 int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 {
     struct posix_use use;
-    int error = set ? enter(&use, trid) : EINVAL;
+    int error = set ? enter_stream(&use, trid) : EINVAL;
     if (error)
         return error;
     *set = use.trace->wants.filter;
@@ -215,7 +215,7 @@ int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int ho
     struct posix_use use;
     if (!set || how < POSIX_TRACE_SET_EVENTSET || how > POSIX_TRACE_SUB_EVENTSET)
         return EINVAL;
-    int error = enter(&use, trid);
+    int error = enter_stream(&use, trid);
     if (error)
         return error;
     struct posix_wants wants = use.trace->wants;

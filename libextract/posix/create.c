@@ -266,7 +266,7 @@ static int bind_and_add(struct posix_trace *trace, trace_id_t *trid)
     return error;
 }
 
-static int make(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_id_t *trid)
+static int make_trace(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_id_t *trid)
 {
     struct posix_trace *trace = posix_new(kind);
     if (!trace)
@@ -290,7 +290,7 @@ int posix_make(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_
 {
     int cancel;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    int error = make(kind, pid, attr, trid);
+    int error = make_trace(kind, pid, attr, trid);
     pthread_setcancelstate(cancel, NULL);
     return error;
 }

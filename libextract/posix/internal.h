@@ -28,18 +28,21 @@
 //
 // A trace and its stream, as its controller sees them:
 //
-//               posix_trace_create           target carries out the request
-//   (no trace) ───────────────────► REQUESTED ────────────────────────────► BOUND ◄─┐
-//                                       ▲                                     │     │ cleared:
-//                                       │     target reset: posix_rebind      │     │ new
-//                                       generation └─────────────────────────────────────┤     │
-//                                                                             ├─────┘
-//                                          posix_trace_shutdown: posix_end    ▼
-//                                                                           OVER (id is invalid)
+//               posix_trace_create           request carried out
+//   (no trace) ───────────────────► REQUESTED ─────────────────────► BOUND ◄─┐
+//                                       ▲                             │      │ cleared: the ring
+//                                       │ target reset: posix_rebind  │      │ has a new generation
+//                                       └─────────────────────────────┼──────┘
+//                                                                     │ posix_trace_shutdown
+//                                                                     ▼
+//                                                                    OVER
 //
-//   REQUESTED  request_done is older than `wants.bind`, or `was_reset` is set. Reading gives
-//   EAGAIN. BOUND      ring.c reads the stream's records from `reader.at` on. OVER       `is_over`
-//   is set. Waiting readers wake up, and the last user frees the trace.
+//   REQUESTED  request_done is older than `wants.bind`, or `was_reset` is set. Reads give EAGAIN.
+//
+//   BOUND      ring.c reads the stream's records from `reader.at` on.
+//
+//   OVER       `is_over` is set, and the id is invalid. Waiting readers wake up, and the last user
+//              frees the trace.
 //
 // Functions return 0 or a number of <errno.h>, as the functions of <trace.h> do, if not said
 // otherwise.

@@ -221,7 +221,7 @@ void posix_event_decode(struct posix_trace *trace, const struct posix_record *re
 // Moves the reading position past the record that was taken. The record after a gap is given back
 // to the writer before the gap is reported. Records that are overwritten from then on belong to the
 // next gap, so the writer must begin a new episode for them.
-static void advance(struct posix_trace *trace)
+static void advance_reader(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     bool gap = r->gap != POSIX_NO_GAP;
@@ -307,7 +307,7 @@ static int take_record(struct posix_trace *trace)
     r->taken_offset = (uint32_t)(bytes - r->bytes);
     if (r->gap != POSIX_NO_GAP && trace->kind == POSIX_ACTIVE)
         posix_read_wants(trace); // the filter decides whether OVERFLOW and RESUME are returned
-    advance(trace);
+    advance_reader(trace);
     return 0;
 }
 

@@ -139,7 +139,7 @@ int posix_table_add(struct posix_trace *trace, trace_id_t *id)
 }
 
 // Returns the trace with that id; NULL if there is none. The table is locked.
-static struct posix_trace *find(trace_id_t id)
+static struct posix_trace *find_trace(trace_id_t id)
 {
     unsigned slot = (id & 0xFF) - 1;
     struct posix_trace *trace = slot < TABLE_SLOTS ? table.slots[slot] : NULL;
@@ -161,7 +161,7 @@ static void leave_trace(struct posix_trace *trace)
 int posix_enter(struct posix_use *use, trace_id_t id, unsigned kinds)
 {
     lock_table();
-    use->trace = find(id);
+    use->trace = find_trace(id);
     if (use->trace && !(use->trace->kind & kinds))
         use->trace = NULL;
     if (use->trace)

@@ -4,8 +4,8 @@
 // A set of templates is opened, filled from texts and files, and linked. A formatter then turns
 // each entry into text. ringside-templates(5) describes the language.
 //
-//   extract_templates_open ─► _add, _add_file, _add_builtin ─► _link ─► extract_formatter_open ─►
-//   _run
+//   extract_templates_open ─► _add, _add_file, _add_builtin ─► _link
+//   extract_formatter_open ─► extract_formatter_run, once per entry
 #ifndef EXTRACT_TEMPLATES_H
 #define EXTRACT_TEMPLATES_H
 

@@ -12,8 +12,7 @@
 //        free for   │ in the log,   │ in log->block, │ not read yet     │
 //        the writer │ to be freed   │ not written    │                  │
 //
-//   record ─► posix_log_add_record ─► log->block ─► posix_log_put_block ─► file ─►
-//   posix_log_release
+//   posix_log_add_record ─► log->block ─► posix_log_put_block ─► file ─► posix_log_release
 //
 // The order is the guarantee: the room of a record is given back to the writer only after the block
 // that holds the record is in the file. If a write fails, the reader returns to `at` and the next

@@ -4,14 +4,14 @@
 // Such a stream is an active stream whose events are read from its log, not from the stream. It is
 // created as any other, then gets its log, then operations of its own (logged_ops).
 //
-//               posix_trace_create_withlog          posix_trace_shutdown, exit
-//   (no trace) ────────────────────────────► LOGGED ──────────────────────────► finish_logged
-//                                            │    ▲                              1 stop the stream
-//                        posix_trace_flush,  │    │                              2 flush what is
-//                        left the flushing thread └────┘                              3 final
-//                        status
-//                                                                                4 release the
-//                                                                                stream
+//               posix_trace_create_withlog         posix_trace_shutdown, exit
+//   (no trace) ────────────────────────────► LOGGED ─────────────────────────► finish_logged
+//                                            │    ▲
+//                        posix_trace_flush,  │    │
+//                        flushing thread     └────┘
+//
+// finish_logged stops the stream, flushes what is left, writes the final status, and releases the
+// stream, in this order.
 //
 // The last flush waits for a record that is still being written, and for the event of the stop, but
 // not forever: firmware stops at its next trace point, which may never come.

@@ -12,7 +12,7 @@
 //               next begins, which drops the oldest.
 //
 //               ┌─────────┬─────────┬─ ─ ─┬─────────┐
-//               │ oldest  │         │     │ current │──► start_new_section
+//               │ oldest  │         │     │ current │──► extract_log_turn
 //               └─────────┴─────────┴─ ─ ─┴─────────┘
 //                  ▲ dropped next
 //
@@ -335,8 +335,8 @@ static uint32_t make_record(uint8_t *to, const struct posix_layout *layout, trac
 }
 
 // Appends a record to the block.
-static void append(struct posix_log *log, const uint8_t *bytes, uint32_t length,
-                   trace_event_id_t id, uint64_t stamp)
+static void append_record(struct posix_log *log, const uint8_t *bytes, uint32_t length,
+                          trace_event_id_t id, uint64_t stamp)
 {
     memcpy(log->block + log->block_bytes, bytes, length);
     log->block_bytes += length;
@@ -354,7 +354,7 @@ static int end_log(struct posix_trace *trace)
     uint8_t bytes[MAX_MADE];
     if (log->last_id != POSIX_ID_STOP && log->block_bytes < LOG_BLOCK_CAPACITY - MAX_MADE) {
         uint32_t length = make_record(bytes, layout, POSIX_ID_STOP, log->block_stamp, &by_itself);
-        append(log, bytes, length, POSIX_ID_STOP, log->block_stamp);
+        append_record(log, bytes, length, POSIX_ID_STOP, log->block_stamp);
     }
     int error = posix_log_put_mark(trace, EXTRACT_MARK_FULL);
     log->is_full |= !error;
@@ -376,7 +376,7 @@ static int add_or_lose(struct posix_trace *trace, const uint8_t *bytes, uint32_t
     if (log->is_full)
         log->is_overrun = true;
     else
-        append(log, bytes, length, id, stamp);
+        append_record(log, bytes, length, id, stamp);
     return 0;
 }
 

@@ -110,7 +110,7 @@ bool template_is_muted(const struct extract_templates *all, const struct extract
     return all->dialect & EXTRACT_DIALECT_MUTE_SUBROUTINES && t->label[0] && !t->muted;
 }
 
-static bool append(struct compiler *c, const struct extract_template *t)
+static bool append_template(struct compiler *c, const struct extract_template *t)
 {
     struct extract_templates *all = c->templates;
     if (!template_grow((void **)&all->list, &all->capacity, all->count, sizeof *all->list)) {
@@ -148,7 +148,7 @@ static bool is_hook_taken(const struct compiler *c, const struct extract_templat
 }
 
 // Puts a template into force. Returns false if it is not wanted, or if memory ran out.
-static bool enter(struct compiler *c, const struct extract_template *t)
+static bool enter_template(struct compiler *c, const struct extract_template *t)
 {
     struct extract_templates *all = c->templates;
     uint32_t *place = by_digits(all, t);
@@ -156,7 +156,7 @@ static bool enter(struct compiler *c, const struct extract_template *t)
     if (other && c->beneath)
         return false;
     bool lost = other && other->file == c->file && is_superseded(c, t, other);
-    if (!append(c, t))
+    if (!append_template(c, t))
         return false;
     if (!lost)
         *place = all->count;
@@ -164,7 +164,7 @@ static bool enter(struct compiler *c, const struct extract_template *t)
         all->by_hook[t->hook] = all->count;
     struct extract_template called = *t;
     called.program++;
-    return !template_is_muted(all, t) || append(c, &called);
+    return !template_is_muted(all, t) || append_template(c, &called);
 }
 
 // Removes the columns of reads of declared macros, so that they are not warned of: a caller sets
@@ -192,7 +192,7 @@ static void compile_line(struct compiler *c)
     t.source = c->text + c->source;
     t.source_length = c->next - c->source;
     if (!header(c, &t) || !compile_items(c, NOWHERE) ||
-        !emit(c, (struct template_op){.code = OP_END}, c->at) || !enter(c, &t)) {
+        !emit(c, (struct template_op){.code = OP_END}, c->at) || !enter_template(c, &t)) {
         all->op_count = ops;
         all->string_bytes = strings;
         return;

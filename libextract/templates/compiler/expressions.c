@@ -170,7 +170,7 @@ bool compile_expression(struct compiler *c)
 
     c->at += 2;
     char next = lexer_peek(c);
-    if (!strncmp(c->bytes + c->at, "function", strlen("function")))
+    if (strncmp(c->bytes + c->at, "function", strlen("function")) == 0)
         return compile_fault(c, c->at, "E-EXPR", "remove it: no public document defines it",
                              "not implemented: {{ function ... }}");
     if (!next)

@@ -357,7 +357,7 @@ static bool item_brace(struct compiler *c)
                          "{ belongs to nothing");
 }
 
-static bool item(struct compiler *c)
+static bool compile_item(struct compiler *c)
 {
     switch (c->bytes[c->at]) {
     case '"':
@@ -392,7 +392,7 @@ bool compile_items(struct compiler *c, size_t open)
             return compile_fault(c, open, "E-BRACE", "add a }", "brace is not closed");
         if (!next)
             return true;
-        if (!item(c))
+        if (!compile_item(c))
             return false;
     }
 }

@@ -170,7 +170,7 @@ static bool reserve(struct compiler *c, size_t length)
 }
 
 // Appends a physical line. Sets *more if its last byte was a backslash, which is left out.
-static bool append(struct compiler *c, size_t length, bool *more)
+static bool append_line(struct compiler *c, size_t length, bool *more)
 {
     if (!reserve(c, length))
         return false;
@@ -244,7 +244,7 @@ static bool read_logical(struct compiler *c)
         bool comment = is_comment(c, length);
         if (comment && c->part_count == 0)
             more = false;
-        if (!comment && !append(c, length, &more))
+        if (!comment && !append_line(c, length, &more))
             return false;
         skip_line(c, length);
     }

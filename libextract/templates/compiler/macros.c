@@ -237,7 +237,7 @@ bool macro_read(struct compiler *c, struct macro *macro)
 
 // ---- operations ----
 
-static bool push(struct compiler *c, const struct macro *macro)
+static bool push_macro(struct compiler *c, const struct macro *macro)
 {
     struct template_op op = {.code = OP_SYSTEM, .arg = macro->arg};
     if (macro->sort == MACRO_USER) {
@@ -266,7 +266,7 @@ bool macro_item(struct compiler *c, const struct macro *macro)
         op.code = OP_SHOW_SYSTEM;
         if (macro->sort == MACRO_SYSTEM && macro->arg >= SYSTEM_TEXTS && !macro->formatted)
             return emit_item(c, op, macro->at);
-        return push(c, macro) && emit_item(c, macro->format, macro->at);
+        return push_macro(c, macro) && emit_item(c, macro->format, macro->at);
     }
 }
 
@@ -279,7 +279,7 @@ bool macro_push(struct compiler *c, const struct macro *macro, const char *name)
     if (macro->sort == MACRO_ACTION || macro->format.code == OP_COUNT_PUT)
         return compile_fault(c, macro->at, name, "use a macro that is a number",
                              "macro has no value");
-    if (!push(c, macro))
+    if (!push_macro(c, macro))
         return false;
     if (!macro->formatted)
         return true;

@@ -149,7 +149,7 @@ static bool match_number(struct compiler *c, unsigned base, uint64_t *value)
 }
 
 // Compiles the test of a case, which jumps if the operand has another value.
-static bool match(struct compiler *c, const struct operand *operand)
+static bool case_test(struct compiler *c, const struct operand *operand)
 {
     size_t at = c->at;
     struct template_op op = {.code = OP_UNLESS}, text;
@@ -194,7 +194,7 @@ static bool switch_case(struct compiler *c, struct cases *cases)
         c->at += 2;
         if (operand->base && !emit(c, (struct template_op){.code = OP_DROP}, at))
             return false;
-    } else if (!match(c, operand)) {
+    } else if (!case_test(c, operand)) {
         return false;
     }
     lexer_skip(c);
@@ -397,7 +397,7 @@ static bool flag_print(struct compiler *c, const struct template_op *text, size_
     return !text->value || emit(c, *text, at);
 }
 
-static bool flag(struct compiler *c)
+static bool compile_flag(struct compiler *c)
 {
     struct template_op test = {.code = OP_FLAG}, with, without;
     bool has = false;
@@ -449,7 +449,7 @@ bool statement_flags(struct compiler *c)
         if (!next || next == '}')
             return compile_fault(c, c->at, "E-BITFLAGS", "remove the comma, or add a flag",
                                  "flag is missing after the comma");
-        if (!flag(c))
+        if (!compile_flag(c))
             return false;
     }
     c->touch = NOWHERE;

@@ -117,8 +117,9 @@ static bool is_after(const struct extract_diagnostic *d, const struct template_p
     return d->line != place->line ? d->line > place->line : d->column > place->column;
 }
 
-static bool insert(struct extract_templates *templates, const struct template_place *place,
-                   const struct extract_diagnostic *diagnostic)
+static bool insert_diagnostic(struct extract_templates *templates,
+                              const struct template_place *place,
+                              const struct extract_diagnostic *diagnostic)
 {
     struct extract_diagnostic *grown =
         extract_grow(templates->diagnostics, &templates->diagnostic_capacity,
@@ -154,7 +155,7 @@ bool template_diagnose(struct extract_templates *templates, const struct templat
     struct extract_diagnostic diagnostic = {place->file, place->line, place->column, warning,
                                             name,        NULL,        hint};
     diagnostic.what = template_store_copy(templates, text, strlen(text));
-    return diagnostic.what && insert(templates, place, &diagnostic);
+    return diagnostic.what && insert_diagnostic(templates, place, &diagnostic);
 }
 
 static bool is_of_link(const struct extract_diagnostic *d)

@@ -154,8 +154,8 @@ enum extract_code update_report(struct update *update, unsigned line, unsigned c
     return no_memory(update->name, error);
 }
 
-static enum extract_code refuse(const struct update *update, const char *file,
-                                struct extract_error *error)
+static enum extract_code refuse_update(const struct update *update, const char *file,
+                                       struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_BAD, update->target,
                              "fix the errors in the diagnostics", "not changed: errors in %s",
@@ -181,9 +181,9 @@ static bool report_errors(const struct update *update, const struct extract_temp
 }
 
 // Compiles a text on its own. With `link`, the templates that it calls must exist.
-static enum extract_code compile(struct extract_templates **set, const struct update *update,
-                                 const char *file, const char *text, size_t length, bool link,
-                                 struct extract_error *error)
+static enum extract_code compile_text(struct extract_templates **set, const struct update *update,
+                                      const char *file, const char *text, size_t length, bool link,
+                                      struct extract_error *error)
 {
     enum extract_code code = extract_templates_open(set, 0, error);
     if (!code)
@@ -193,7 +193,7 @@ static enum extract_code compile(struct extract_templates **set, const struct up
     if ((code && code != EXTRACT_BAD) || !(*set)->errors)
         return code;
     if (report_errors(update, *set, file))
-        return refuse(update, file, error);
+        return refuse_update(update, file, error);
     return no_memory(file, error);
 }
 
@@ -209,15 +209,15 @@ static enum extract_code check_result(const struct update *update, const struct 
         return no_memory(update->target, error);
     snprintf(file, size, "%s%s", update->target, suffix);
     enum extract_code code =
-        compile(&set, update, file, text->data ? text->data : "", text->used, true, error);
+        compile_text(&set, update, file, text->data ? text->data : "", text->used, true, error);
     extract_templates_close(set);
     free(file);
     return code;
 }
 
-static enum extract_code save(const struct update *update, const char *path, const char *undo_path,
-                              const struct extract_text *text, const struct extract_text *undo,
-                              struct extract_error *error)
+static enum extract_code save_files(const struct update *update, const char *path,
+                                    const char *undo_path, const struct extract_text *text,
+                                    const struct extract_text *undo, struct extract_error *error)
 {
     if (!undo->used)
         return EXTRACT_OK;
@@ -227,8 +227,9 @@ static enum extract_code save(const struct update *update, const char *path, con
     return code ? code : extract_file_replace(path, text->data, text->used, error);
 }
 
-static enum extract_code apply(struct update *update, const struct extract_templates *old,
-                               const char *path, const char *undo_path, struct extract_error *error)
+static enum extract_code apply_update(struct update *update, const struct extract_templates *old,
+                                      const char *path, const char *undo_path,
+                                      struct extract_error *error)
 {
     struct extract_text text, undo;
     extract_text_init(&text, NULL, NULL);
@@ -237,7 +238,7 @@ static enum extract_code apply(struct update *update, const struct extract_templ
     if (!code)
         code = update_write(update, old, &text, &undo, error);
     if (!code)
-        code = save(update, path, undo_path, &text, &undo, error);
+        code = save_files(update, path, undo_path, &text, &undo, error);
     extract_text_free(&text);
     extract_text_free(&undo);
     return code;
@@ -254,11 +255,12 @@ static enum extract_code parse_and_apply(struct update *update, const char *name
         return no_memory(update->target, error);
     enum extract_code code = update_parse(update, error);
     if (!code && update->reports->errors)
-        code = refuse(update, update->name, error);
+        code = refuse_update(update, update->name, error);
     if (!code)
-        code = compile(&old, update, update->target, update->text, update->length, false, error);
+        code =
+            compile_text(&old, update, update->target, update->text, update->length, false, error);
     if (!code)
-        code = apply(update, old, path, undo_path, error);
+        code = apply_update(update, old, path, undo_path, error);
     extract_templates_close(old);
     return code;
 }

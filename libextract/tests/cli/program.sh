@@ -147,7 +147,8 @@ check "options stand anywhere" 0 out 'queue receive' no-out 'queue send'
 run report --thread nobody "$trx"
 check "a filter that names nothing" 1 err '"nobody"' out '^SEQ'
 run report --modulus 175 "$trx"
-check "a modulus that the stamps contradict" 1 err '^ringside: modulus: not above .* timestamp, 175'
+check "a modulus that is too small" 1 err \
+    '^ringside: modulus: not above the largest timestamp, 175'
 run report --modulus 176 "$trx"
 check "a modulus above the stamps" 0 out 'semaphore put'
 run report --from 1ms "$trx"
