@@ -26,7 +26,7 @@ static bool clear(struct trazer_names *names)
 bool trazer_names_take(struct trazer_names *names, const struct extract_event *event)
 {
     struct extract_name_entry told = {.restarted = false};
-    if (!rkh_tell(event, &told))
+    if (!rkh_read_name(event, &told))
         return true;
     if (told.restarted)
         return clear(names);
