@@ -343,7 +343,8 @@ static void test_refused(void **state)
     assert_true(scratch_run("mkfifo fifo"));
     expect_open(scratch_path("fifo"), EXTRACT_USAGE, "regular");
     expect_open(with_fact(8, 3), EXTRACT_UNSUPPORTED, "version 3");
-    expect_open(with_fact_of(2, SECTION_PAYLOAD_1, 44, 0), EXTRACT_BAD, "every block that contains");
+    expect_open(with_fact_of(2, SECTION_PAYLOAD_1, 44, 0), EXTRACT_BAD,
+                "every block that contains");
     expect_open(with_fact(8, 0), EXTRACT_BAD, "every block that contains");
     expect_open(with_fact(12, 0), EXTRACT_BAD, "every block that contains");
     expect_open(with_fact(12, 4097), EXTRACT_BAD, "every block that contains");

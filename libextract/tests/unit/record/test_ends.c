@@ -12,14 +12,14 @@ static struct sim_session session;
 
 // A firmware whose symbols tell where the live place stands.
 enum extract_code __real_threadx_read_ring(struct extract_ring *ring, struct extract_memory *memory,
-                                         struct extract_symbols *symbols, uint64_t address,
-                                         struct extract_error *error);
+                                           struct extract_symbols *symbols, uint64_t address,
+                                           struct extract_error *error);
 enum extract_code __wrap_threadx_read_ring(struct extract_ring *ring, struct extract_memory *memory,
-                                         struct extract_symbols *symbols, uint64_t address,
-                                         struct extract_error *error);
+                                           struct extract_symbols *symbols, uint64_t address,
+                                           struct extract_error *error);
 enum extract_code __wrap_threadx_read_ring(struct extract_ring *ring, struct extract_memory *memory,
-                                         struct extract_symbols *symbols, uint64_t address,
-                                         struct extract_error *error)
+                                           struct extract_symbols *symbols, uint64_t address,
+                                           struct extract_error *error)
 {
     enum extract_code code = __real_threadx_read_ring(ring, memory, symbols, address, error);
     ring->current_symbol = SIM_LIVE;
