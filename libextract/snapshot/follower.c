@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// snapshot: what is new in a live ring, and its proof. In: reads. Out: entries under their numbers.
+// snapshot: the ring follower (follower.h): reads new entries of a live slot ring, and proves them.
 #include "base/cursor.h"
 #include "snapshot/follower.h"
 
@@ -55,7 +55,8 @@ enum extract_follower_result extract_follower_poll(struct extract_follower *foll
     }
 }
 
-// The slots of entries [first, first + count), which do not pass the ring's end.
+// Reads the slots of entries [first, first + count), which do not pass the ring's end. Returns the
+// number of bytes.
 static size_t fetch_row(struct extract_follower *follower, uint64_t first, uint32_t count,
                         uint8_t *buffer)
 {
@@ -79,9 +80,9 @@ uint32_t extract_follower_fetch(struct extract_follower *follower, uint64_t firs
     return (uint32_t)(got / bytes);
 }
 
-// Whether two readings of a slot are of one entry. When stamps do not move, all words must tell,
-// but for those that services fill in. What is not proven may be half-written in either reading:
-// then all words must be the same.
+// Returns whether two readings of a slot show the same entry. If timestamps do not change, all
+// words except those that services fill in must be the same. An entry that is not proven may be
+// half-written in either reading; then all words must be the same.
 static bool is_same(const struct extract_follower *follower, const uint8_t *before,
                     const uint8_t *after)
 {
@@ -136,8 +137,8 @@ enum extract_follower_result extract_follower_anchor_newest(struct extract_follo
     return result;
 }
 
-// Of a span in front of the anchor, entries whose slots the writer has not come to are whole: it
-// has not lapped the reader, since the anchor stands.
+// Verifies a span before the anchor. Entries are complete if the writer has not reached their
+// slots: it has not lapped the reader, because the anchor is unchanged.
 static enum extract_follower_result verify_front(struct extract_follower *follower,
                                                  struct extract_follower_span *span)
 {
@@ -145,7 +146,7 @@ static enum extract_follower_result verify_front(struct extract_follower *follow
     result = result ? result : extract_follower_verify(follower);
     if (result)
         return result;
-    // The slot at the writer's place may be half-written.
+    // The slot at the write position may be half-written.
     uint64_t slots = slots_of(follower);
     uint64_t whole = follower->head >= slots ? follower->head - slots + 1 : 0;
     if (follower->number < whole)

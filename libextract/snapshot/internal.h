@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// snapshot: what the copies of slots and of bytes share.
+// snapshot: what the copies of slot rings (snapshot.c) and of byte rings (stream.c) share.
 #ifndef EXTRACT_SNAPSHOT_ROOM_H
 #define EXTRACT_SNAPSHOT_ROOM_H
 
 #include "formats/format.h"
 
-// Room for the ring's bytes, `spill` more and a verdict a slot. Errors: UNREADABLE (the end of a
-// large ring cannot be read), NOMEM.
+// Allocates the ring's bytes, `slack_bytes` more, and one verdict per slot, which the snapshot
+// owns. Errors: UNREADABLE (a large ring cannot be read), NOMEM.
 enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
-                                            struct extract_memory *memory, uint64_t spill,
+                                            struct extract_memory *memory, uint64_t slack_bytes,
                                             struct extract_error *error);
 
-// Copies [from, to), offsets in the copy, and tells what cannot be read. `base` is the address that
-// its first byte stands for.
+// Copies [from, to), offsets in the copy, and calls `hole` for each part that cannot be read.
+// `base` is the address of offset 0.
 void extract_snapshot_copy(struct extract_snapshot *snapshot, struct extract_memory *memory,
                            uint64_t base, uint64_t from, uint64_t to,
                            void (*hole)(void *context, uint64_t from, uint64_t to), void *context);
 
-// stream.c: extract_snapshot_take for rings of bytes, but for the counts of verdicts.
+// The extract_snapshot_take of rings of bytes (stream.c). It does not count the verdicts.
 enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
                                       struct extract_memory *memory, struct extract_error *error);
 

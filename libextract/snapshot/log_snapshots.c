@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// snapshot: a log as a row of pieces. In: a log. Out: one block at a time, verified and judged.
+// snapshot: presents a log, block by block, as validated snapshots.
 //
-// One buffer holds the block that was asked for last, so that memory does not grow with the log;
-// the numbers of the blocks with rings and registries are kept, of which there are few.
+// One buffer contains the block that was requested last, so that memory does not grow with the log.
+// Opening notes the indices of the blocks with rings and registries, of which there are few. A
+// block of entries is decoded with the ring whose key it contains.
 #include "snapshot/log_snapshots.h"
 #include "base/cursor.h"
 #include "base/grow.h"
@@ -11,52 +12,52 @@
 #include "snapshot/byte_log.h"
 #include <stdlib.h>
 
-// Numbers of blocks, rising.
+// Indices of blocks, ascending.
 struct places {
     size_t *at;
-    size_t count, room;
+    size_t count, capacity;
 };
 
-// What is known of the ring at each of the places of rings.
-struct told_ring {
+// What is known of the ring in a RING block.
+struct ring_place {
     size_t readable; // number of the last readable ring up to this one; SIZE_MAX: none
-    uint16_t key;    // by which blocks tell that they belong to it; 0: they do not
+    uint16_t key;    // the key by which blocks refer to it; 0: they do not
 };
 
-enum { OPENINGS = 8 }; // of a log whose writer wraps faster than it is read
+enum { OPENINGS = 8 }; // attempts to open a log whose writer wraps faster than it is read
 
 struct extract_log_snapshots {
     struct extract_log *log;
     struct extract_snapshot head;
-    size_t head_at; // the block that tells its ring
-    size_t ending;  // and the one that tells its stream's end; SIZE_MAX: none
+    size_t head_at; // index of the block that contains its ring
+    size_t ending;  // index of the block that contains the stream's end; SIZE_MAX: none
     struct places rings, registries;
-    struct told_ring *told; // for each of the rings
-    size_t told_room;
+    struct ring_place *ring_places; // one per element of `rings`
+    size_t ring_places_capacity;
     size_t first_readable;          // number of the first readable ring; SIZE_MAX: none
-    uint64_t *passed_at;            // numbers of the events behind each of the registries
-    struct extract_ring ring;       // of the blocks behind `ring_at`
+    uint64_t *passed_at;            // one per registry: number of the event after it
+    struct extract_ring ring;       // the ring in block `ring_at`
     size_t ring_at;                 // SIZE_MAX: none
-    struct extract_log_block block; // the head in hand; its index is SIZE_MAX when there is none
-    size_t loaded;                  // whose payload lies in the buffer; SIZE_MAX: none
-    size_t framed;                  // and of which `piece` is made
-    struct extract_snapshot piece;
-    bool unrolled;
-    struct extract_byte_log byte_log; // of a log of a stream
+    struct extract_log_block block; // the last header read; its index is SIZE_MAX if there is none
+    size_t loaded;                  // index of the block in the buffer; SIZE_MAX: none
+    size_t framed;                  // index of the block that `piece` presents; SIZE_MAX: none
+    struct extract_snapshot piece;  // borrows from the buffer, or from the byte log
+    bool unrolled;                  // the byte log was read
+    struct extract_byte_log byte_log;
     uint8_t *buffer;
-    size_t room;
+    size_t capacity;
     uint8_t *verdicts;
-    size_t verdict_room;
+    size_t verdict_capacity;
     uint64_t damaged;
-    bool passed;  // the writer had come to blocks of the log before they were looked at
-    bool lapped;  // and to the newest of them
-    bool gone;    // what was asked for last is not there any more, since its writer dropped it
-    bool starved; // memory was short
+    bool passed;  // the writer dropped blocks of the log before they were read
+    bool lapped;  // the writer dropped the newest of them, too
+    bool gone;    // the last block that was requested was dropped by the writer
+    bool starved; // memory ran out
 };
 
 static bool note_place(struct places *places, size_t i)
 {
-    size_t *at = extract_grow(places->at, &places->room, places->count, sizeof *at);
+    size_t *at = extract_grow(places->at, &places->capacity, places->count, sizeof *at);
     if (!at)
         return false;
     places->at = at;
@@ -64,7 +65,7 @@ static bool note_place(struct places *places, size_t i)
     return true;
 }
 
-// How many of the places lie in front of `i`.
+// Returns how many of the places are before `i`.
 static size_t places_before(const struct places *places, size_t i)
 {
     size_t low = 0, high = places->count;
@@ -91,29 +92,30 @@ const struct extract_log_block *extract_log_snapshots_block(struct extract_log_s
     return &snapshots->block;
 }
 
-static bool grow(struct extract_log_snapshots *snapshots, uint8_t **bytes, size_t *room,
-                 size_t want)
+static bool grow_buffer(struct extract_log_snapshots *snapshots, uint8_t **bytes, size_t *capacity,
+                        size_t want)
 {
-    if (want <= *room)
+    if (want <= *capacity)
         return true;
     uint8_t *more = realloc(*bytes, want);
     snapshots->starved |= !more;
     if (!more)
         return false;
     *bytes = more;
-    *room = want;
+    *capacity = want;
     return true;
 }
 
-// Reads a block's payload into the buffer.
-static bool load(struct extract_log_snapshots *snapshots, const struct extract_log_block *block)
+// Reads a block's payload into the buffer, unless it is there.
+static bool load_block(struct extract_log_snapshots *snapshots,
+                       const struct extract_log_block *block)
 {
     struct extract_memory_cost *cost = &snapshots->head.cost;
     if (snapshots->loaded == block->index)
         return true;
     snapshots->loaded = snapshots->framed = SIZE_MAX;
     if (block->length > EXTRACT_RING_LIMIT ||
-        !grow(snapshots, &snapshots->buffer, &snapshots->room, block->length))
+        !grow_buffer(snapshots, &snapshots->buffer, &snapshots->capacity, block->length))
         return false;
     uint64_t start = extract_now();
     enum extract_code code = extract_log_read(snapshots->log, block, snapshots->buffer, NULL);
@@ -132,7 +134,7 @@ bool extract_log_snapshots_verify(struct extract_log_snapshots *snapshots,
                                   const struct extract_log_block *block)
 {
     snapshots->gone = false;
-    return load(snapshots, block);
+    return load_block(snapshots, block);
 }
 
 bool extract_log_snapshots_gone(const struct extract_log_snapshots *snapshots)
@@ -145,9 +147,9 @@ static enum extract_code read_ring(struct extract_log_snapshots *snapshots, size
 {
     const struct extract_log_block *block = extract_log_snapshots_block(snapshots, i);
     snapshots->ring_at = SIZE_MAX;
-    if (!block || !load(snapshots, block) || block->type != EXTRACT_LOG_RING)
+    if (!block || !load_block(snapshots, block) || block->type != EXTRACT_LOG_RING)
         return extract_error_set(error, EXTRACT_BAD, extract_log_name(snapshots->log), NULL,
-                                 "the block that tells what was recorded is damaged");
+                                 "the block that describes the ring is damaged");
     enum extract_code code =
         extract_log_ring(&snapshots->ring, snapshots->buffer, block->length, error);
     if (!code)
@@ -165,17 +167,18 @@ static size_t find_ring(const struct extract_log_snapshots *snapshots,
 {
     size_t before = places_before(&snapshots->rings, block->index);
     if (!block->kind)
-        return before && snapshots->told[before - 1].readable == before - 1 ? before - 1 : SIZE_MAX;
-    size_t readable = before ? snapshots->told[before - 1].readable : SIZE_MAX;
+        return before && snapshots->ring_places[before - 1].readable == before - 1 ? before - 1
+                                                                                   : SIZE_MAX;
+    size_t readable = before ? snapshots->ring_places[before - 1].readable : SIZE_MAX;
     return readable != SIZE_MAX ? readable : snapshots->first_readable;
 }
 
-// Takes the ring in hand that a block belongs to. False: it is not known.
+// Reads the ring that a block belongs to. Returns false if it is not known.
 static bool ring_of(struct extract_log_snapshots *snapshots, const struct extract_log_block *block)
 {
     size_t n = find_ring(snapshots, block);
     snapshots->gone = n == SIZE_MAX && snapshots->passed;
-    if (n == SIZE_MAX || (block->kind && block->kind != snapshots->told[n].key))
+    if (n == SIZE_MAX || (block->kind && block->kind != snapshots->ring_places[n].key))
         return false;
     size_t at = snapshots->rings.at[n];
     return snapshots->ring_at == at || !read_ring(snapshots, at, NULL);
@@ -190,9 +193,9 @@ const struct extract_ring *extract_log_snapshots_ring(struct extract_log_snapsho
     return &snapshots->ring;
 }
 
-// Makes `piece` of the buffer: `count` slots, which are entries or objects.
-static void frame(struct extract_log_snapshots *snapshots, bool entries, uint64_t address,
-                  uint8_t *bytes, uint32_t count)
+// Makes `piece` present the bytes as `count` slots, which are entries or objects.
+static void frame_slots(struct extract_log_snapshots *snapshots, bool entries, uint64_t address,
+                        uint8_t *bytes, uint32_t count)
 {
     struct extract_snapshot *piece = &snapshots->piece;
     const struct extract_ring *ring = &snapshots->ring;
@@ -211,7 +214,7 @@ static void frame(struct extract_log_snapshots *snapshots, bool entries, uint64_
     piece->verdict = snapshots->verdicts;
 }
 
-// Most blocks hold nothing but good entries, which is found out faster than it is counted.
+// Counts the verdicts. Most blocks contain only good entries, and testing for that is faster.
 static void count_verdicts(struct extract_snapshot *snapshot)
 {
     uint32_t count = snapshot->ring.entries.count, others = 0;
@@ -222,7 +225,7 @@ static void count_verdicts(struct extract_snapshot *snapshot)
         snapshot->counts[snapshot->verdict[slot]]++;
 }
 
-static void judge(struct extract_snapshot *piece, uint32_t provisional)
+static void validate_entries(struct extract_snapshot *piece, uint32_t provisional)
 {
     uint32_t count = piece->ring.entries.count;
     piece->ring.format->slots->validate_recorded(piece);
@@ -232,9 +235,8 @@ static void judge(struct extract_snapshot *piece, uint32_t provisional)
     count_verdicts(piece);
 }
 
-// Makes `piece` of the entries that end in block `i`.
-static const struct extract_snapshot *frame_stretch(struct extract_log_snapshots *snapshots,
-                                                    size_t i)
+// Makes `piece` present the entries that end in block `i`.
+static const struct extract_snapshot *frame_bytes(struct extract_log_snapshots *snapshots, size_t i)
 {
     snapshots->gone = false;
     snapshots->framed = SIZE_MAX;
@@ -256,7 +258,7 @@ enum extract_code extract_log_snapshots_unroll(struct extract_log_snapshots *sna
     if (!known_keys)
         return extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
     for (size_t n = 0; n < snapshots->rings.count; n++)
-        known_keys[snapshots->told[n].key] |= snapshots->told[n].readable == n;
+        known_keys[snapshots->ring_places[n].key] |= snapshots->ring_places[n].readable == n;
     enum extract_code code = extract_byte_log_read(&snapshots->byte_log, snapshots->log,
                                                    &snapshots->head.ring, known_keys, rkh, error);
     free(known_keys);
@@ -273,38 +275,39 @@ const struct extract_snapshot *
 extract_log_snapshots_entries(struct extract_log_snapshots *snapshots,
                               const struct extract_log_block *block)
 {
-    const struct extract_log_block copy = *block; // the head in hand may change
+    const struct extract_log_block copy = *block; // reading the ring overwrites the last header
     if (snapshots->framed == copy.index)
         return &snapshots->piece;
     if (copy.type == EXTRACT_LOG_BYTES)
-        return frame_stretch(snapshots, copy.index);
+        return frame_bytes(snapshots, copy.index);
     if (copy.type != EXTRACT_LOG_ENTRIES || !copy.count || !ring_of(snapshots, &copy) ||
         (uint64_t)copy.count * snapshots->ring.entries.slot_bytes != copy.length ||
-        !load(snapshots, &copy) ||
-        !grow(snapshots, &snapshots->verdicts, &snapshots->verdict_room, copy.count))
+        !load_block(snapshots, &copy) ||
+        !grow_buffer(snapshots, &snapshots->verdicts, &snapshots->verdict_capacity, copy.count))
         return NULL;
-    frame(snapshots, true, snapshots->ring.entries.start, snapshots->buffer, copy.count);
-    judge(&snapshots->piece, copy.flags & EXTRACT_LOG_PROVISIONAL ? copy.provisional : 0);
+    frame_slots(snapshots, true, snapshots->ring.entries.start, snapshots->buffer, copy.count);
+    validate_entries(&snapshots->piece,
+                     copy.flags & EXTRACT_LOG_PROVISIONAL ? copy.provisional : 0);
     snapshots->framed = copy.index;
     return &snapshots->piece;
 }
 
-// Makes `piece` of a block that tells names: a registry of nothing else.
+// Makes `piece` present a block of names as a registry that contains nothing else.
 static bool frame_names(struct extract_log_snapshots *snapshots,
                         const struct extract_log_block *block)
 {
     struct extract_log_names names;
-    if (!load(snapshots, block) ||
+    if (!load_block(snapshots, block) ||
         extract_log_names(&names, snapshots->buffer, block->length, NULL))
         return false;
     snapshots->framed = SIZE_MAX;
     snapshots->ring.registry.slot_bytes = names.slot_bytes;
-    frame(snapshots, false, snapshots->ring.address,
-          snapshots->buffer + (names.bytes - snapshots->buffer), names.count);
+    frame_slots(snapshots, false, snapshots->ring.address,
+                snapshots->buffer + (names.bytes - snapshots->buffer), names.count);
     return true;
 }
 
-// Makes `piece` of block `i`, which holds a registry.
+// Makes `piece` present the registry in block `i`.
 static bool frame_registry(struct extract_log_snapshots *snapshots, size_t i)
 {
     uint64_t address;
@@ -313,19 +316,19 @@ static bool frame_registry(struct extract_log_snapshots *snapshots, size_t i)
     const struct extract_log_block *block = extract_log_snapshots_block(snapshots, i);
     if (!block)
         return false;
-    const struct extract_log_block copy = *block; // the head in hand may change
+    const struct extract_log_block copy = *block; // reading the ring overwrites the last header
     if (!ring_of(snapshots, &copy))
         return false;
     if (copy.type == EXTRACT_LOG_NAMES)
         return frame_names(snapshots, &copy);
-    if (!snapshots->ring.registry.slot_bytes || !load(snapshots, &copy) ||
+    if (!snapshots->ring.registry.slot_bytes || !load_block(snapshots, &copy) ||
         copy.type != EXTRACT_LOG_OBJECTS ||
         extract_log_objects(&address, &bytes, &length, snapshots->buffer, copy.length, NULL))
         return false;
     uint64_t slots = length / snapshots->ring.registry.slot_bytes;
     snapshots->framed = SIZE_MAX;
-    frame(snapshots, false, address, snapshots->buffer + (bytes - snapshots->buffer),
-          (uint32_t)slots);
+    frame_slots(snapshots, false, address, snapshots->buffer + (bytes - snapshots->buffer),
+                (uint32_t)slots);
     return true;
 }
 
@@ -347,7 +350,7 @@ bool extract_log_snapshots_ending(struct extract_log_snapshots *snapshots,
     const struct extract_log_block *block =
         snapshots->ending == SIZE_MAX ? NULL
                                       : extract_log_snapshots_block(snapshots, snapshots->ending);
-    return block && block->type == EXTRACT_LOG_ATTRIBUTES && load(snapshots, block) &&
+    return block && block->type == EXTRACT_LOG_ATTRIBUTES && load_block(snapshots, block) &&
            extract_log_ending(ending, snapshots->buffer, block->length);
 }
 
@@ -377,21 +380,22 @@ bool extract_log_snapshots_text(struct extract_log_snapshots *snapshots, size_t 
                                 struct extract_text *text)
 {
     const struct extract_log_block *block = extract_log_snapshots_block(snapshots, i);
-    if (!block || block->type != EXTRACT_LOG_MARK || !load(snapshots, block))
+    if (!block || block->type != EXTRACT_LOG_MARK || !load_block(snapshots, block))
         return false;
     extract_text_put(text, (const char *)snapshots->buffer, block->length);
     return true;
 }
 
-// Notes a ring, also one that cannot be read: what follows does not belong to the ring before it.
-// *first gets the error of the first ring that is whole but makes no sense.
+// Notes a ring. One that cannot be read is noted too, because the blocks after it do not belong to
+// the ring before it. *first is set to the error of the first ring that has a valid checksum but
+// cannot be decoded.
 static enum extract_code scan_ring(struct extract_log_snapshots *snapshots, size_t i,
                                    struct extract_error *first)
 {
     struct extract_error error;
     const struct extract_log_block block = *extract_log_snapshots_block(snapshots, i);
     enum extract_code code =
-        load(snapshots, &block) ? read_ring(snapshots, i, &error) : EXTRACT_BAD;
+        load_block(snapshots, &block) ? read_ring(snapshots, i, &error) : EXTRACT_BAD;
     if (code == EXTRACT_NOMEM || snapshots->starved)
         return EXTRACT_NOMEM;
     if (code && snapshots->loaded == i) {
@@ -403,20 +407,21 @@ static enum extract_code scan_ring(struct extract_log_snapshots *snapshots, size
         snapshots->head.ring = snapshots->ring;
         snapshots->head_at = i;
     }
-    struct told_ring *told =
-        extract_grow(snapshots->told, &snapshots->told_room, snapshots->rings.count, sizeof *told);
-    if (!told)
+    struct ring_place *places =
+        extract_grow(snapshots->ring_places, &snapshots->ring_places_capacity,
+                     snapshots->rings.count, sizeof *places);
+    if (!places)
         return EXTRACT_NOMEM;
     size_t n = snapshots->rings.count;
-    size_t readable = !code ? n : n ? told[n - 1].readable : SIZE_MAX;
-    snapshots->told = told;
-    told[n] = (struct told_ring){readable, block.kind};
+    size_t readable = !code ? n : n ? places[n - 1].readable : SIZE_MAX;
+    snapshots->ring_places = places;
+    places[n] = (struct ring_place){readable, block.kind};
     if (!code && snapshots->first_readable == SIZE_MAX)
         snapshots->first_readable = n;
     return note_place(&snapshots->rings, i) ? EXTRACT_OK : EXTRACT_NOMEM;
 }
 
-// Notes a registry; one that is whole but makes no sense counts as damaged.
+// Notes a registry. One that has a valid checksum but cannot be decoded counts as damaged.
 static enum extract_code scan_registry(struct extract_log_snapshots *snapshots, size_t i)
 {
     struct extract_log_names names;
@@ -424,7 +429,7 @@ static enum extract_code scan_registry(struct extract_log_snapshots *snapshots, 
     const uint8_t *bytes;
     size_t length;
     const struct extract_log_block block = *extract_log_snapshots_block(snapshots, i);
-    if (load(snapshots, &block)) {
+    if (load_block(snapshots, &block)) {
         enum extract_code code =
             block.type == EXTRACT_LOG_NAMES
                 ? extract_log_names(&names, snapshots->buffer, block.length, NULL)
@@ -436,9 +441,10 @@ static enum extract_code scan_registry(struct extract_log_snapshots *snapshots, 
                                                                         : EXTRACT_NOMEM;
 }
 
-// Says why a log tells of no ring.
-static enum extract_code refuse(const struct extract_log_snapshots *snapshots,
-                                const struct extract_error *first, struct extract_error *error)
+// Explains why no ring was found in the log.
+static enum extract_code report_missing_ring(const struct extract_log_snapshots *snapshots,
+                                             const struct extract_error *first,
+                                             struct extract_error *error)
 {
     const struct extract_log_status *status = extract_log_status(snapshots->log);
     const char *name = extract_log_name(snapshots->log);
@@ -449,15 +455,16 @@ static enum extract_code refuse(const struct extract_log_snapshots *snapshots,
     }
     if ((status->damaged || status->missing || status->cut) && !snapshots->passed)
         return extract_error_set(error, EXTRACT_BAD, name, "restore the file from a copy",
-                                 status->cut ? "no whole block tells what was recorded"
-                                             : "every block that tells what was recorded is "
+                                 status->cut ? "no complete block describes the ring"
+                                             : "every block that describes the ring is "
                                                "damaged");
     return extract_error_set(error, EXTRACT_ABSENT, name, "check that the target was ever reached",
                              "the log describes no trace ring: nothing was recorded");
 }
 
-// Notes where rings and registries lie.
-static enum extract_code scan(struct extract_log_snapshots *snapshots, struct extract_error *error)
+// Finds the blocks with rings and registries.
+static enum extract_code scan_log(struct extract_log_snapshots *snapshots,
+                                  struct extract_error *error)
 {
     const struct extract_log_block *block;
     struct extract_error first = {0};
@@ -482,20 +489,21 @@ static enum extract_code scan(struct extract_log_snapshots *snapshots, struct ex
     }
     if (code)
         return extract_error_set(error, code, "log", NULL, "out of memory");
-    return snapshots->head.ring.format ? EXTRACT_OK : refuse(snapshots, &first, error);
+    return snapshots->head.ring.format ? EXTRACT_OK : report_missing_ring(snapshots, &first, error);
 }
 
-// A writer that wraps may have come to the only place that says of a ring, or to all places.
+// Scans again if the writer of a LOOP log dropped the only block that describes the ring, or all
+// blocks, during the scan.
 static enum extract_code scan_again(struct extract_log_snapshots *snapshots,
                                     struct extract_error *error)
 {
-    enum extract_code code = scan(snapshots, error);
+    enum extract_code code = scan_log(snapshots, error);
     for (unsigned i = 1; i < OPENINGS; i++) {
         if (!(code == EXTRACT_ABSENT && snapshots->passed) && !(!code && snapshots->lapped))
             break;
         snapshots->ring_at = snapshots->loaded = snapshots->block.index = SIZE_MAX;
         code = extract_log_again(snapshots->log, error);
-        code = code ? code : scan(snapshots, error);
+        code = code ? code : scan_log(snapshots, error);
     }
     return code;
 }
@@ -518,9 +526,9 @@ enum extract_code extract_log_snapshots_open(struct extract_log_snapshots **snap
         return extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
     p->log = log;
     p->ring_at = p->loaded = p->framed = p->block.index = SIZE_MAX;
-    // A block without a payload is read as well, and needs a place.
+    // A block without a payload is read, too, and needs an address.
     enum extract_code code = EXTRACT_NOMEM;
-    if (grow(p, &p->buffer, &p->room, 1))
+    if (grow_buffer(p, &p->buffer, &p->capacity, 1))
         code = scan_again(p, error);
     if (!code && !begin_passing(p))
         code = EXTRACT_NOMEM;
@@ -538,7 +546,7 @@ void extract_log_snapshots_close(struct extract_log_snapshots *snapshots)
     if (!snapshots)
         return;
     free(snapshots->rings.at);
-    free(snapshots->told);
+    free(snapshots->ring_places);
     free(snapshots->registries.at);
     free(snapshots->passed_at);
     free(snapshots->buffer);
@@ -567,10 +575,10 @@ bool extract_log_snapshots_starved(const struct extract_log_snapshots *snapshots
     return snapshots->starved;
 }
 
-// ---- the ring that a log leads to ----
+// ---- The ring as the log ends ----
 
-// The block from which on the newest `most` entries that can be shown lie, and how many there are
-// in all of these blocks.
+// Returns the index of the block from which on the newest `most` printable entries are, and in
+// *found the number of entries in these blocks.
 static size_t find_newest(struct extract_log_snapshots *snapshots, uint64_t most, uint64_t *found)
 {
     size_t end = 0, last = snapshots->head_at;
@@ -602,7 +610,7 @@ static void copy_entries(struct extract_snapshot *image, const struct extract_sn
             --*skip;
             continue;
         }
-        if (image->current == slots->count) // the log has grown since
+        if (image->current == slots->count) // the log has grown in the meantime
             return;
         memcpy(image->bytes + (slots->start - image->ring.address) +
                    (uint64_t)image->current * slots->slot_bytes,
@@ -618,9 +626,9 @@ static void copy_registry(struct extract_log_snapshots *snapshots, struct extrac
     const struct extract_snapshot *piece = extract_log_snapshots_registry(snapshots, &i);
     if (!piece || piece->ring.registry.slot_bytes != slots->slot_bytes)
         return;
-    uint64_t room = slots->end - slots->start, length = piece->ring.length;
+    uint64_t capacity = slots->end - slots->start, length = piece->ring.length;
     memcpy(image->bytes + (slots->start - image->ring.address), piece->bytes,
-           (size_t)(length < room ? length : room));
+           (size_t)(length < capacity ? length : capacity));
 }
 
 static bool allocate(struct extract_snapshot *image)
@@ -642,7 +650,8 @@ static void *copy_of(const void *from, size_t bytes)
     return to;
 }
 
-// Names of users' events, which lie in blocks of their own, go in front of the entries.
+// Copies the bytes of a byte log. Names of user events, which are in blocks of their own, go before
+// the entries.
 static uint8_t *copy_bytes(struct extract_log_snapshots *snapshots, struct extract_snapshot *image)
 {
     const struct extract_snapshot *all = &snapshots->byte_log.all, *names = NULL;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-// snapshot: a log as a row of pieces. In: a log. Out: one block at a time, verified; those that
-// hold slots of a ring as a judged snapshot, of which the ring's facts say no more than lies there.
+// snapshot: presents a log, block by block, as validated snapshots. One block is in memory at a
+// time, so that a log of any size can be read. The snapshot of a block has only the members of its
+// ring that are valid for that block.
+//
+// What these functions return belongs to the reader. Unless stated otherwise, it is valid until the
+// next call that reads a block.
 #ifndef EXTRACT_SNAPSHOT_LOG_SNAPSHOTS_H
 #define EXTRACT_SNAPSHOT_LOG_SNAPSHOTS_H
 
@@ -10,69 +14,75 @@
 
 struct extract_log_snapshots;
 
-// Reads what the whole log has in common. The log must outlive the pieces. Errors: NOMEM, ABSENT
-// (it holds no ring), BAD (its ring cannot be understood).
+// Opens a log and reads what all its blocks have in common. The log must outlive the result.
+// Errors: NOMEM, ABSENT (the log contains no ring), BAD (its ring cannot be decoded).
 enum extract_code extract_log_snapshots_open(struct extract_log_snapshots **snapshots,
                                              struct extract_log *log, struct extract_error *error);
 void extract_log_snapshots_close(struct extract_log_snapshots *snapshots);
 
-// Of a log of a stream, to be called before anything is asked of its entries: reads all of them, by
-// what the newest ring and a user (`rkh`, may be NULL) say. Nothing to do for other logs. Errors:
-// those of extract_byte_log_read.
+// For a log of a byte ring: reads all entries, with the settings of the newest ring and of the user
+// (`rkh`, may be NULL). Call it before any function that returns entries. Does nothing for other
+// logs. Errors: those of extract_byte_log_read.
 enum extract_code extract_log_snapshots_unroll(struct extract_log_snapshots *snapshots,
                                                const struct extract_rkh *rkh,
                                                struct extract_error *error);
-// The copy of all of them; NULL: the log is of another kind.
+// Returns the copy of all entries of a byte log; NULL for other logs.
 const struct extract_snapshot *
 extract_log_snapshots_all(const struct extract_log_snapshots *snapshots);
 
+// Returns the log that was passed to extract_log_snapshots_open.
 struct extract_log *extract_log_snapshots_log(const struct extract_log_snapshots *snapshots);
-// The facts of the newest ring, without bytes, and what reading has cost so far.
+// Returns a snapshot without bytes that has the newest ring, and the cost of reading so far. It is
+// valid until the reader is closed.
 struct extract_snapshot *extract_log_snapshots_head(struct extract_log_snapshots *snapshots);
-// Returns the number of blocks that are whole but describe no ring or registry that makes sense.
+// Returns the number of blocks with a valid checksum whose ring or registry cannot be decoded.
 uint64_t extract_log_snapshots_damaged(const struct extract_log_snapshots *snapshots);
-// Whether a block was taken for damaged since memory was short.
+// Returns whether a block was treated as damaged because memory ran out.
 bool extract_log_snapshots_starved(const struct extract_log_snapshots *snapshots);
 
-// The head of the i-th block; NULL behind the last. Good until the next call.
+// Returns the header of the i-th block; NULL after the last. Valid until the next call.
 const struct extract_log_block *extract_log_snapshots_block(struct extract_log_snapshots *snapshots,
                                                             size_t i);
 
-// The n-th ring that is told of, and the block that does so (SIZE_MAX: no more). NULL: it cannot be
-// read. Good until another block is asked for.
+// Returns the n-th ring in the log, and the index of the block that contains it (SIZE_MAX: there
+// are no more). Returns NULL if it cannot be read.
 const struct extract_ring *extract_log_snapshots_ring(struct extract_log_snapshots *snapshots,
                                                       size_t n, size_t *i);
 
-// What a block holds; NULL or false when it is damaged. Good until another block is asked for.
+// Returns the entries of a block; NULL if it is damaged.
 const struct extract_snapshot *
 extract_log_snapshots_entries(struct extract_log_snapshots *snapshots,
                               const struct extract_log_block *block);
+// Returns whether a block is valid.
 bool extract_log_snapshots_verify(struct extract_log_snapshots *snapshots,
                                   const struct extract_log_block *block);
-// Whether what was asked for last is missing without damage: the writer of the log has dropped it
-// in the meantime.
+// Returns whether the last block that was requested is missing without being damaged: the writer of
+// the log dropped it in the meantime.
 bool extract_log_snapshots_gone(const struct extract_log_snapshots *snapshots);
 
-// Appends the text of the mark that is block i; false when there is none.
+// Appends the text of the marker in block i. Returns false if block i is not a marker.
 bool extract_log_snapshots_text(struct extract_log_snapshots *snapshots, size_t i,
                                 struct extract_text *text);
 
-// What the log says of its stream's end. False: nothing, or it goes on behind that.
+// Reads the status of the stream at its end. Returns false if the log does not contain it, or
+// continues after it.
 bool extract_log_snapshots_ending(struct extract_log_snapshots *snapshots,
                                   struct extract_log_ending *ending);
 
-// Registries from the newest back: *i is the block to begin in front of (SIZE_MAX: the newest), and
-// then the one that was found. NULL: no more.
+// Returns the newest registry before block *i (SIZE_MAX: the newest of all), and sets *i to its
+// block. Returns NULL if there is none.
 const struct extract_snapshot *
 extract_log_snapshots_registry(struct extract_log_snapshots *snapshots, size_t *i);
 
-// Says that block i was passed when the next event had the number `seq`; and then the block of the
-// registry that held at an event: the first, when none had been passed, or 0, when there is none.
+// Notes that block i was passed when the next event had the number `seq`.
 void extract_log_snapshots_pass(struct extract_log_snapshots *snapshots, size_t i, uint64_t seq);
+// Returns the block of the registry that was valid at an event: the first one if none had been
+// passed, and 0 if there is none.
 size_t extract_log_snapshots_registry_of(const struct extract_log_snapshots *snapshots,
                                          uint64_t seq);
 
-// See extract_trace_image.
+// Builds the snapshot of a ring from the newest entries of the log (see extract_trace_image). The
+// caller frees it with extract_snapshot_free. Errors: NOMEM.
 enum extract_code extract_log_snapshots_image(struct extract_log_snapshots *snapshots,
                                               struct extract_snapshot *image,
                                               struct extract_error *error);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// snapshot: the consistent copy. In: a ring in memory. Out: its bytes with a verdict an entry.
+// snapshot: the consistent copy of a slot ring, with one verdict per entry.
 //
-// The header was read when the ring was found; registry and entries lie next to each other and
-// come in one read; then the live pointer is read again. What the writer may have touched between
-// is marked.
+// The header was read when the ring was found. Registry and entries are contiguous, and copied with
+// one read. Then the live write position is read again. Slots that the writer may have touched in
+// between are marked in the verdicts. For a running target, the newest entry is read before and
+// after the copy, because the write position alone does not show that the writer has lapped the
+// reader.
 #include "base/cursor.h"
 #include "base/grow.h"
 #include "snapshot/internal.h"
@@ -12,21 +14,21 @@
 #include <unistd.h>
 
 enum {
-    LIVE_WINDOW = 52,     // bytes that one read of both live words may span
-    HOLE_STEPS = 64,      // a span with holes is read in at most about so many pieces
-    EARLY_LOOK = 1 << 20, // rings larger than this are read at one place first
-    MAX_ANCHOR = 64,      // bytes of a slot that can be a anchor
-    NEWEST_TRIES = 7      // copies of ever smaller parts, when the whole ring is too much
+    LIVE_WINDOW = 52,     // maximum bytes of one read of both live words
+    HOLE_STEPS = 64,      // a span with holes is read in at most about this many parts
+    EARLY_TEST = 1 << 20, // one byte of rings larger than this is read before memory is allocated
+    MAX_ANCHOR = 64,      // maximum bytes of a slot that can be an anchor
+    NEWEST_TRIES = 7      // attempts to copy, each with half as many of the newest entries
 };
 
-// Bytes that [a, b) and [c, d) have in common.
+// Returns the number of bytes that [a, b) and [c, d) have in common.
 static uint64_t common(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     uint64_t start = a > c ? a : c, end = b < d ? b : d;
     return end > start ? end - start : 0;
 }
 
-// An object that is not whole would be shown with half a name: it is blanked.
+// Clears the registry slots that [from, to) touches. They would be printed with half a name.
 static void blank_objects(struct extract_snapshot *snapshot, uint64_t from, uint64_t to)
 {
     const struct extract_slots *registry = &snapshot->ring.registry;
@@ -36,8 +38,8 @@ static void blank_objects(struct extract_snapshot *snapshot, uint64_t from, uint
             memset(snapshot->bytes + at, 0, registry->slot_bytes);
 }
 
-// Notes that [from, to) (offsets from the ring's start) could not be read: slots of the entries
-// that it touches are unreadable.
+// Notes that [from, to) (offsets from the ring's start) could not be read. Its entries are
+// unreadable.
 static void mark_hole(void *context, uint64_t from, uint64_t to)
 {
     struct extract_snapshot *snapshot = context;
@@ -53,7 +55,8 @@ static void mark_hole(void *context, uint64_t from, uint64_t to)
         snapshot->verdict[slot] = EXTRACT_UNREADABLE_ENTRY;
 }
 
-// Where memory goes on behind a hole at `address`: the next known region, or a step further.
+// Returns where memory continues after a hole at `address`: the next known region, or a step
+// further.
 static uint64_t behind_hole(struct extract_memory *memory, uint64_t address, uint64_t step)
 {
     struct extract_region region;
@@ -76,7 +79,7 @@ void extract_snapshot_copy(struct extract_snapshot *snapshot, struct extract_mem
         if (at < to)
             extract_memory_read(memory, base + at, snapshot->bytes + at, (size_t)(to - at), &got,
                                 NULL);
-        if (end < at) // what lies behind it may have filled the rest of an object's slot
+        if (end < at) // after the read, which may have filled the rest of an object's slot
             hole(context, end, at);
         end = at + got;
         if (end >= to)
@@ -86,8 +89,7 @@ void extract_snapshot_copy(struct extract_snapshot *snapshot, struct extract_mem
     }
 }
 
-// The writer's live words: its pointer, and the filter word when it lies near enough to come with
-// the same read.
+// The live write position. One read also gets the filter word if it is near enough.
 struct live {
     uint64_t pointer;
     bool pointer_known;
@@ -147,20 +149,20 @@ static bool in_ring(const struct extract_ring *ring, uint64_t pointer)
     return pointer >= ring->entries.start && pointer < ring->entries.end;
 }
 
-// The header's own copy of the writer's place, as an address of the ring.
+// Reads the header's copy of the write position, as an address of the ring.
 static bool read_current(struct extract_memory *memory, const struct extract_ring *ring,
                          uint64_t *pointer)
 {
     if (!read_word(memory, ring, ring->address + ring->current_offset, ring->word_bytes, pointer))
         return false;
-    // Modulo the word: a target of 64 bits may store the lower halves only.
+    // Modulo the word, because a 64-bit target may store the lower halves only.
     uint64_t all = ring->word_bytes == 8 ? UINT64_MAX : UINT32_MAX;
     *pointer = ring->address + ((*pointer + ring->base_delta - ring->address) & all);
     return true;
 }
 
-// The writer's place after the copy: the live pointer, else the header's. False when the target
-// runs and neither tells.
+// Finds the write position after the copy: the live one, or the header's. Returns false if the
+// target runs and neither can be read.
 static bool find_writer(struct extract_memory *memory, struct extract_ring *ring, uint64_t *pointer)
 {
     struct live live = {0, false};
@@ -172,12 +174,12 @@ static bool find_writer(struct extract_memory *memory, struct extract_ring *ring
     return read_current(memory, ring, pointer) && in_ring(ring, *pointer);
 }
 
-// While the target runs, its writer may lap the reader, which its pointer does not tell.
-// The newest entry before the copy is the last that it then writes again: as long as that one
-// stays, only what the pointer passed has changed.
+// The newest entry before the copy. While the target runs, its writer may lap the reader, which the
+// write position does not show. The anchor is the last entry that a lap overwrites: as long as it
+// is unchanged, only the slots that the write position passed have changed.
 struct anchor {
     uint8_t bytes[MAX_ANCHOR];
-    bool known;
+    bool is_known;
 };
 
 static void read_anchor(struct extract_memory *memory, const struct extract_ring *ring,
@@ -186,20 +188,20 @@ static void read_anchor(struct extract_memory *memory, const struct extract_ring
     const struct extract_slots *entries = &ring->entries;
     uint64_t behind = ring->current == entries->start ? entries->end : ring->current;
     size_t got;
-    anchor->known = entries->slot_bytes <= sizeof anchor->bytes &&
-                    !extract_memory_read(memory, behind - entries->slot_bytes, anchor->bytes,
-                                         entries->slot_bytes, &got, NULL);
+    anchor->is_known = entries->slot_bytes <= sizeof anchor->bytes &&
+                       !extract_memory_read(memory, behind - entries->slot_bytes, anchor->bytes,
+                                            entries->slot_bytes, &got, NULL);
 }
 
 static bool is_same(const struct extract_ring *ring, const struct anchor *before,
                     const struct anchor *after)
 {
-    return before->known && after->known &&
+    return before->is_known && after->is_known &&
            ring->format->slots->is_same(ring, before->bytes, after->bytes);
 }
 
-// Nothing is known to be whole.
-static void distrust(struct extract_snapshot *snapshot)
+// Marks all entries as overwritten, because none is known to be complete.
+static void mark_all_overwritten(struct extract_snapshot *snapshot)
 {
     uint32_t count = snapshot->ring.entries.count;
     for (uint32_t slot = 0; slot < count; slot++)
@@ -209,8 +211,9 @@ static void distrust(struct extract_snapshot *snapshot)
     snapshot->moved_entries = count;
 }
 
-// A writer that was halted between its two stores left the live pointer one slot ahead of the
-// header's. More than that: it went on while an image was made.
+// Returns whether the target ran while an image of it was made. A writer that was halted between
+// its two stores leaves the live position one slot ahead of the header's; a larger distance shows
+// that it ran.
 static bool has_run(const struct extract_ring *ring, uint64_t pointer)
 {
     uint64_t slots = ring->entries.count, bytes = ring->entries.slot_bytes;
@@ -219,8 +222,8 @@ static bool has_run(const struct extract_ring *ring, uint64_t pointer)
     return (to + slots - from) % slots > 1;
 }
 
-// The header's pointer moves under a debugger that thinks its target halted: it attached without
-// halting it.
+// Returns whether the header's write position moves although the target is said to be halted. That
+// happens if a debugger attached without halting it.
 static bool is_running_after_all(struct extract_memory *memory, struct extract_ring *ring,
                                  uint64_t pointer)
 {
@@ -232,7 +235,7 @@ static bool is_running_after_all(struct extract_memory *memory, struct extract_r
     return true;
 }
 
-// `count` slots from `first` on, which may pass the ring's end.
+// Copies `count` slots from `first` on, which may pass the ring's end.
 static bool copy_slots(struct extract_snapshot *snapshot, struct extract_memory *memory,
                        uint32_t first, uint32_t count)
 {
@@ -246,7 +249,7 @@ static bool copy_slots(struct extract_snapshot *snapshot, struct extract_memory 
            (row == count || copy_slots(snapshot, memory, 0, count - row));
 }
 
-// The newest `wanted` entries alone. False: the writer overwrote them, too.
+// Copies only the newest `wanted` entries. Returns false if the writer overwrote them, too.
 static bool copy_newest(struct extract_snapshot *snapshot, struct extract_memory *memory,
                         uint32_t wanted)
 {
@@ -274,18 +277,18 @@ static bool copy_newest(struct extract_snapshot *snapshot, struct extract_memory
     return true;
 }
 
-// The writer is too fast for a copy of all: as many of the newest as can be had.
+// Copies as many of the newest entries as possible, because the writer is too fast for all of them.
 static void save_newest(struct extract_snapshot *snapshot, struct extract_memory *memory)
 {
     uint32_t wanted = snapshot->ring.entries.count / 2;
     for (int i = 0; i < NEWEST_TRIES && wanted; i++, wanted /= 2)
         if (copy_newest(snapshot, memory, wanted))
             return;
-    distrust(snapshot);
+    mark_all_overwritten(snapshot);
 }
 
-// Copies registry and entries and judges them. False: the target was said to stand, and has moved;
-// its writer's place is now known better.
+// Copies and validates registry and entries. Returns false if the target was said to be halted and
+// has moved; its write position is then updated.
 static bool copy_and_validate(struct extract_snapshot *snapshot, struct extract_memory *memory,
                               bool running)
 {
@@ -309,11 +312,11 @@ static bool copy_and_validate(struct extract_snapshot *snapshot, struct extract_
     return true;
 }
 
-// The byte of a large ring that is read first, before memory for all of it is asked for: its last
-// one. Of a ring of bytes whose places are known it is the newest one, which will be read anyhow:
-// where the ring lies in shared memory, what was never written has no pages, and reading it would
-// make some. Returns false when nothing was written.
-static bool find_early_look(const struct extract_ring *ring, uint64_t *address)
+// Determines the byte of a large ring that is read first, before memory for the ring is allocated:
+// its last one. In a ring of bytes with known positions, it is the newest one, which will be read
+// anyway: if the ring is in shared memory, pages that were never written do not exist, and reading
+// them would allocate them. Returns false if nothing was written.
+static bool find_early_byte(const struct extract_ring *ring, uint64_t *address)
 {
     const struct extract_stream *stream = ring->format->stream;
     uint64_t size = ring->entries.end - ring->entries.start;
@@ -327,23 +330,23 @@ static bool find_early_look(const struct extract_ring *ring, uint64_t *address)
 }
 
 enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
-                                            struct extract_memory *memory, uint64_t spill,
+                                            struct extract_memory *memory, uint64_t slack_bytes,
                                             struct extract_error *error)
 {
     const struct extract_ring *ring = &snapshot->ring;
     uint64_t early;
     uint8_t byte;
     size_t got;
-    if (ring->length > EARLY_LOOK && find_early_look(ring, &early) &&
+    if (ring->length > EARLY_TEST && find_early_byte(ring, &early) &&
         extract_memory_read(memory, early, &byte, 1, &got, NULL))
         return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
-                                 "is the header of this firmware?",
+                                 "check that the header belongs to this firmware",
                                  "the byte at 0x%llx, of its %llu, cannot be read",
                                  (unsigned long long)early, (unsigned long long)ring->length);
-    snapshot->bytes = calloc(1, (size_t)(ring->length + spill));
+    snapshot->bytes = calloc(1, (size_t)(ring->length + slack_bytes));
     snapshot->verdict = calloc(1, (size_t)ring->entries.count + 1);
     if (snapshot->bytes && snapshot->verdict) {
-        extract_block_advise(snapshot->bytes, (size_t)(ring->length + spill));
+        extract_block_advise(snapshot->bytes, (size_t)(ring->length + slack_bytes));
         return EXTRACT_OK;
     }
     extract_snapshot_free(snapshot);
@@ -387,7 +390,7 @@ enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
         snapshot->counts[EXTRACT_UNREADABLE_ENTRY] == ring->entries.count) {
         extract_snapshot_free(snapshot);
         return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
-                                 "is the dump whole, and the target still there?",
+                                 "check that the dump is complete, or that the target responds",
                                  "none of its %u entries at 0x%llx can be read",
                                  ring->entries.count, (unsigned long long)ring->entries.start);
     }

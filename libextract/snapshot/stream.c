@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: MIT
-// snapshot: the consistent copy of a ring of bytes. In: such a ring in memory. Out: its bytes, and
-// an index of its entries with a verdict for each.
+// snapshot: the consistent copy of a ring of bytes, with an index of its entries and one verdict
+// per entry.
 //
-// The header's places are read in front of the copy and behind it. What lies between the later tail
-// and the earlier head was whole before the copy began and not touched until it ended.
+// The header's counters are read before and after the copy. What is between the later tail and the
+// earlier head was complete before the copy began, and unchanged until it ended. If the writer laps
+// the copy, the next attempt copies only half as many of the newest bytes.
 #include "snapshot/internal.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    TRIES = 8, // copies, each of half as much as the one before
-    READS = 4, // of a header whose words do not fit
-    LOOKS = 4, // for two that are alike, since what is counted holds then
-    HOLES = 64 // that are told apart
+    TRIES = 8, // attempts to copy, each with half as many bytes as the one before
+    READS = 4, // attempts to read a header whose words contradict each other
+    POLLS = 4, // reads of the header until two are alike: then the counts are those of the copy
+    HOLES = 64 // holes that are told apart; further ones extend the last
 };
 
 struct hole {
-    uint64_t from, to; // bytes from the buffer's start
+    uint64_t from, to; // offsets from the buffer's start, bytes
 };
 
 struct copy {
     struct extract_snapshot *snapshot;
     struct extract_memory *memory;
     struct extract_ring_counters before, after;
-    bool resolved; // the words of `before` fit each other
+    bool resolved; // the words of `before` are consistent with each other
     struct hole holes[HOLES];
     uint32_t hole_count;
-    uint64_t missing;        // bytes of all holes
-    enum extract_code fault; // of a copy that failed
+    uint64_t missing;        // sum of all holes, bytes
+    enum extract_code fault; // why `outcome` is FAILED
 };
 
-// ---- the places ----
+// ---- The counters ----
 
-// Reads the header's words that change. False: they cannot be read, or do not fit.
+// Reads the header's words that change. Returns false if they cannot be read, or are inconsistent.
 static bool read_ring_counters(struct copy *copy, uint8_t *header,
                                struct extract_ring_counters *counters)
 {
@@ -54,8 +55,8 @@ static bool is_same(const struct extract_ring_counters *a, const struct extract_
            a->lost == b->lost && a->generation == b->generation;
 }
 
-// The places that the copy starts from. The first copy of a target that stands takes those that
-// the ring was found with; one that runs, and counts, is looked at until two looks are alike.
+// Reads the counters that the copy starts from. The first copy of a halted target uses those that
+// the ring was found with. A running target that counts is polled until two reads are alike.
 static bool read_before(struct copy *copy, bool again)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
@@ -64,8 +65,8 @@ static bool read_before(struct copy *copy, bool again)
     bool fits = ring->format->stream->read_counters(ring, ring->header, &first);
     copy->before = first;
     copy->resolved = fits && !again;
-    unsigned looks = !again ? 0 : first.has_no_counts || first.has_overwritten_count ? 1 : LOOKS;
-    for (unsigned i = 0; !copy->resolved && i < looks; i++) {
+    unsigned polls = !again ? 0 : first.has_no_counts || first.has_overwritten_count ? 1 : POLLS;
+    for (unsigned i = 0; !copy->resolved && i < polls; i++) {
         bool read = read_ring_counters(copy, ring->header, &copy->before);
         copy->resolved = fits && read && is_same(&first, &copy->before);
         first = copy->before;
@@ -75,7 +76,8 @@ static bool read_before(struct copy *copy, bool again)
     return fits;
 }
 
-// A target that does not answer any more may have moved; a file has not.
+// Reads the counters after the copy. If a running target stops responding, its ring may have
+// changed; a file has not.
 static bool read_after(struct copy *copy)
 {
     uint8_t header[EXTRACT_HEADER_MAX];
@@ -86,9 +88,9 @@ static bool read_after(struct copy *copy)
     return !extract_memory_is_running(copy->memory);
 }
 
-// ---- the bytes ----
+// ---- The bytes ----
 
-// Where the buffer begins in the copy: it ends with it.
+// Returns the offset of the buffer in the copy. The copy ends with the buffer.
 static uint64_t buffer_at(const struct extract_ring *ring)
 {
     return ring->length - (ring->entries.end - ring->entries.start);
@@ -106,7 +108,7 @@ static void note_hole(void *context, uint64_t from, uint64_t to)
         copy->holes[copy->hole_count++] = (struct hole){from - start, to - start};
 }
 
-// A stretch of the buffer.
+// Copies a part of the buffer.
 static void copy_part(struct copy *copy, uint64_t first, uint64_t length)
 {
     const struct extract_ring *ring = &copy->snapshot->ring;
@@ -116,8 +118,8 @@ static void copy_part(struct copy *copy, uint64_t first, uint64_t length)
                               start + first + length, note_hole, copy);
 }
 
-// The bytes between two places, in their order: what goes over the buffer's end comes behind it, so
-// that no byte of an entry is older than one in front of it.
+// Copies the bytes between two positions in their order. A part that passes the buffer's end is
+// copied last, so that no byte of an entry is older than one before it.
 static void copy_bytes(struct copy *copy, uint32_t from, uint32_t to)
 {
     const struct extract_ring *ring = &copy->snapshot->ring;
@@ -146,11 +148,12 @@ static void validate_holes(struct copy *copy)
                 snapshot->verdict[i] = EXTRACT_UNREADABLE_ENTRY;
 }
 
-// ---- one copy ----
+// ---- One copy ----
 
 enum outcome { WHOLE, PASSED, FAILED };
 
-// Copies the newest `most` bytes, and finds the entries in what the writer has not come to.
+// Copies the newest `most` bytes, and finds the entries in those that the writer has not
+// overwritten.
 static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract_error *error)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
@@ -161,9 +164,9 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract
         from = to - (uint32_t)most / 4 * 4;
     copy_bytes(copy, from, to);
     if (!read_after(copy) || copy->after.generation != copy->before.generation ||
-        copy->after.head - to > INT32_MAX) // it began again
+        copy->after.head - to > INT32_MAX) // the ring was cleared, or its positions restarted
         return PASSED;
-    uint32_t passed = copy->after.tail - from; // bytes, when it lies behind
+    uint32_t passed = copy->after.tail - from; // bytes that the writer overwrote, if any
     if (passed && copy->after.tail - copy->before.tail >= from - copy->before.tail) {
         if (passed > to - from)
             return PASSED;
@@ -181,8 +184,8 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract
     return WHOLE;
 }
 
-// Of a ring that counts nothing, the numbers that its entries may have tell what is missing between
-// them; of one that is full, nobody knows how many were overwritten.
+// Sums up a ring without counts. Numbers of entries show what is missing between them. If the ring
+// is full, nobody knows how many entries were overwritten.
 static void sum_up_uncounted(struct copy *copy, bool copied)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
@@ -195,7 +198,8 @@ static void sum_up_uncounted(struct copy *copy, bool copied)
     snapshot->overrun = copy->before.full || lost;
 }
 
-// What the writer has summed up itself. What was read is not lost, though it is not there.
+// Sums up a ring whose writer counts what was overwritten. Entries that were read are not lost,
+// although they are no longer there.
 static void sum_up_told(struct copy *copy, bool copied)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
@@ -208,7 +212,7 @@ static void sum_up_told(struct copy *copy, bool copied)
     snapshot->full = counters->full;
 }
 
-// What counts tell of the ring as a whole.
+// Sums up a ring by its count of written entries.
 static void sum_up_counts(struct copy *copy, bool copied)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
@@ -266,8 +270,8 @@ enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
     if (copy.missing && copy.missing >= (uint32_t)(copy.before.head - copy.before.tail)) {
         extract_snapshot_free(snapshot);
         return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
-                                 "is the dump whole, and the target still there?",
-                                 "none of its bytes can be read");
+                                 "check that the dump is complete, or that the target responds",
+                                 "no byte of the ring can be read");
     }
     ring->format->stream->copy_side_data(snapshot, memory);
     sum_up(&copy, outcome == WHOLE);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: the arguments of an event. In: its unstuffed bytes. Out: one argument after the
-// other, or that they are none.
+// formats/rkh: decodes the arguments of an event, one after the other, from its unstuffed bytes.
 //
 // Source: docs/formats/rkh.md, "Arguments" and "User events".
 #include "formats/rkh/rkh.h"
@@ -51,7 +50,7 @@ static void take_string(struct extract_cursor *c, struct rkh_item *item)
     item->bytes = extract_cursor_span(c, end ? (uint64_t)item->length + 1 : (uint64_t)left + 1);
 }
 
-// ---- user events ----
+// ---- User events ----
 
 static enum rkh_item_kind address_kind(unsigned tag)
 {
@@ -88,7 +87,7 @@ static void take_tagged(struct rkh_args *args, struct rkh_item *item)
     }
 }
 
-// ---- arguments ----
+// ---- Arguments ----
 
 static enum rkh_item_kind kind_of(enum rkh_word word)
 {
@@ -105,9 +104,8 @@ static enum rkh_item_kind kind_of(enum rkh_word word)
     }
 }
 
-// Goes on with the arguments of the event that has just been named; one without such a name has
-// any.
-static void follow(struct rkh_args *args, uint64_t named)
+// Continues with the arguments of the event that was just named. Fails if there is no such event.
+static void continue_with_named(struct rkh_args *args, uint64_t named)
 {
     enum rkh_family family = args->wire.family;
     int id = named < RKH_IDS ? rkh_id(family, (unsigned)named) : -1;
@@ -128,7 +126,7 @@ static bool take_argument(struct rkh_args *args, struct rkh_item *item)
     item->kind = kind_of(item->word);
     item->value = take_number(&args->c, args->wire.size[item->word]);
     if (*args->words == RKH_WORD_rest)
-        follow(args, item->value);
+        continue_with_named(args, item->value);
     return true;
 }
 

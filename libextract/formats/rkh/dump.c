@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: a RAM ring as a file, and what a log says of it. In: a ring and its copy. Out: the
-// array as it lay, and a record of its live words; from these, the ring again.
+// formats/rkh: saves a ring in RAM to a file, describes it for a log, and restores it from either.
+// Both consist of a record of its live words; the file also has the array as it was in RAM.
 //
 // Source: docs/formats/rkh.md, "A ring as a file".
 #include "base/cursor.h"
@@ -19,14 +19,14 @@ enum {
 static const uint8_t mark[8] = {'R', 'K', 'H', 'r', 'i', 'n', 'g', 0};
 
 _Static_assert(SETTINGS + 4 * EXTRACT_RKH_KEYS + EXTRACT_RKH_KEYS / 2 == RKH_RECORD,
-               "the record has room for every setting");
+               "the record has space for every setting");
 
 bool extract_rkh_dump_is(const uint8_t *bytes, size_t length)
 {
     return length >= RKH_RECORD && !memcmp(bytes, mark, sizeof mark);
 }
 
-// ---- writing ----
+// ---- Writing ----
 
 static void put_words(uint8_t record[RKH_RECORD], const struct extract_ring *ring, uint32_t valid)
 {
@@ -58,8 +58,8 @@ uint32_t rkh_describe(const struct extract_ring *ring, uint8_t record[EXTRACT_HE
     return RKH_RECORD;
 }
 
-// Where frames were unstuffed in their place, they are stuffed again.
-static void restore(uint8_t *array, uint32_t size, const struct extract_snapshot *snapshot)
+// Stuffs the frames again that the walk unstuffed in place.
+static void stuff_frames(uint8_t *array, uint32_t size, const struct extract_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->ring.entries.count; i++) {
         const struct extract_extent *place = &snapshot->index[i];
@@ -76,8 +76,8 @@ static void restore(uint8_t *array, uint32_t size, const struct extract_snapshot
     }
 }
 
-// Bytes behind the writer's place, back from it, that are of this copy: the frames, and the flag in
-// front of them.
+// Returns the number of bytes before the write position that belong to this copy: the frames, and
+// the flag before them.
 static uint32_t count_valid(const struct extract_snapshot *snapshot, const struct rkh_live *live)
 {
     if (!snapshot->moved)
@@ -96,7 +96,7 @@ enum extract_code rkh_dump(struct extract_text *text, const struct extract_snaps
     uint8_t record[RKH_RECORD], *array = malloc((size_t)live.size + 1);
     if (array) {
         memcpy(array, snapshot->bytes + (ring->entries.start - ring->address), live.size);
-        restore(array, live.size, snapshot);
+        stuff_frames(array, live.size, snapshot);
         for (uint32_t i = 0; i < live.size - valid; i++)
             array[(live.head + i) % live.size] = 0;
         put_words(record, ring, valid);
@@ -110,7 +110,7 @@ enum extract_code rkh_dump(struct extract_text *text, const struct extract_snaps
                                      "out of memory");
 }
 
-// ---- reading ----
+// ---- Reading ----
 
 struct record {
     uint32_t version, order, size, head, pending, valid, flags, chk;
@@ -133,14 +133,14 @@ static bool read_record(struct record *r, struct extract_cursor *c)
     return !c->failed && !memcmp(start, mark, sizeof mark);
 }
 
-static bool makes_sense(const struct record *r)
+static bool is_plausible(const struct record *r)
 {
     return r->version == VERSION && (r->order == EXTRACT_LITTLE || r->order == EXTRACT_BIG) &&
            r->size && r->size <= MAX_SIZE && r->head < r->size && r->pending <= r->size &&
            r->valid <= r->size && r->start + r->size >= r->start;
 }
 
-// What is better known from elsewhere stays.
+// Takes the settings of the record, except those that are known from a better source.
 static void take_settings(struct extract_rkh *rkh, struct extract_cursor *c)
 {
     uint32_t value[EXTRACT_RKH_KEYS];
@@ -175,7 +175,7 @@ static void fill(struct extract_ring *ring, const struct record *r)
     ring->entries = (struct extract_slots){r->start, r->start + r->size, 0, 0};
     if (ring->rkh.view == EXTRACT_RKH_VIEW_AUTO)
         ring->rkh.view = EXTRACT_RKH_HISTORY;
-    rkh_live_put(ring->header, &live);
+    rkh_live_store(ring->header, &live);
 }
 
 bool rkh_dump_at(struct extract_ring *ring, struct extract_memory *memory, uint64_t address)
@@ -186,25 +186,25 @@ bool rkh_dump_at(struct extract_ring *ring, struct extract_memory *memory, uint6
     if (extract_memory_read(memory, address, bytes, sizeof bytes, &got, NULL))
         return false;
     struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
-    if (!read_record(&r, &c) || !makes_sense(&r))
+    if (!read_record(&r, &c) || !is_plausible(&r))
         return false;
     fill(ring, &r);
     take_settings(&ring->rkh, &c);
     return true;
 }
 
-// The array lies where it lay, and the record behind it.
+// Loads a file: the array at its address, and the record after it.
 static enum extract_code load(struct extract_images *images, struct extract_input *input,
                               struct extract_error *error)
 {
     struct extract_cursor c = extract_cursor_make(input->bytes, input->length, EXTRACT_LITTLE);
     struct record r;
-    if (input->length < RKH_RECORD || !read_record(&r, &c) || !makes_sense(&r))
+    if (input->length < RKH_RECORD || !read_record(&r, &c) || !is_plausible(&r))
         return extract_error_set(error, EXTRACT_BAD, input->name, "save the ring again",
-                                 "it is no dump of an RKH ring");
+                                 "not a dump of an RKH ring");
     if (input->length - RKH_RECORD < r.size)
         return extract_error_set(error, EXTRACT_TRUNCATED, input->name, "save the ring again",
-                                 "it ends after %zu of %u bytes of the array",
+                                 "ends after %zu of %u bytes of the array",
                                  input->length - RKH_RECORD, r.size);
     uint64_t end = r.start + r.size;
     struct extract_image spans[] = {{r.start, r.size, input->bytes + RKH_RECORD, NULL},

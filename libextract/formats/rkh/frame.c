@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: frames on the wire. In: bytes. Out: where a frame ends, its sum, its bytes without
+// formats/rkh: scans frames on the wire: where a frame ends, its sum, and its bytes without
 // stuffing.
 //
-// Source: docs/formats/rkh.md, "Frames". Eight bytes at a time, for nearly all have no escapes.
+// Source: docs/formats/rkh.md, "Frames". It scans eight bytes at a time, because nearly all frames
+// have no escapes.
 #include "formats/rkh/rkh.h"
 
 #define EVERY(byte) (UINT64_C(0x0101010101010101) * (byte))
 #define EVEN        UINT64_C(0x00FF00FF00FF00FF)
 
-enum { WORD = 8, FOLD = 64 }; // words whose sums fit into 16 bits
+enum { WORD = 8, FOLD = 64 }; // FOLD: number of words whose sums fit into 16 bits
 
-// The highest bit of each byte that is `byte`, and no other bit.
+// Returns a word with the highest bit of each byte that equals `byte`, and no other bits.
 static inline uint64_t find_byte(uint64_t word, uint8_t byte)
 {
     uint64_t x = word ^ EVERY(byte);
@@ -24,13 +25,13 @@ static inline uint64_t load(const uint8_t *bytes)
     return EXTRACT_HOST_BIG ? __builtin_bswap64(word) : word;
 }
 
-// Four sums of 16 bits to one.
+// Adds up four 16-bit sums.
 static inline uint16_t fold(uint64_t sums)
 {
     return (uint16_t)(sums + (sums >> 16) + (sums >> 32) + (sums >> 48));
 }
 
-// Sum and length of a frame with escapes.
+// Computes sum and length of a frame with escapes.
 static void scan_escaped(struct rkh_frame *frame, const uint8_t *bytes)
 {
     uint32_t at = frame->at, end = at + frame->length;
@@ -81,7 +82,7 @@ void rkh_frame_scan(struct rkh_frame *frame, const uint8_t *bytes, uint32_t at, 
 uint32_t rkh_frame_count(const uint8_t *bytes, uint32_t length)
 {
     uint32_t count = 0, at = 0;
-    bool empty = true; // a flag stands in front, or nothing
+    bool empty = true; // the previous byte is a flag, or there is none
     while (length - at >= WORD) {
         uint32_t words = (length - at) / WORD;
         uint64_t sums = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: ids and event types. In: an id of any version of the framework. Out: the one of 3.x,
-// its type and how its arguments lie.
+// formats/rkh: converts ids of any version of the framework to those of 3.x, and gives each its
+// type and the layout of its arguments.
 //
 // Source: docs/formats/rkh.md, "Ids"; the tables are rkh-events.tsv.
 #include "formats/rkh/rkh.h"
@@ -22,7 +22,7 @@ static const uint8_t words[RKH_IDS][MAX_WORDS] = {
 #include "rkh_events.inc"
 };
 
-// What was otherwise before 3.0.
+// The arguments that were different before 3.0.
 static const struct {
     unsigned id;
     uint8_t words[MAX_WORDS];
@@ -48,7 +48,7 @@ enum { SMA_FIFO = 67, SMA_LIFO = 68, FWK_AE = 163, FWK_GCR = 165, SM_DCH = 113 }
         label, EXTRACT_KIND_DEC                                                                    \
     }
 
-// Types whose middle argument may be missing, without it.
+// Types without their middle argument, which may be missing.
 #define POST(id, symbol, name)                                                                     \
     {                                                                                              \
         id, symbol, name, EXTRACT_SVC, 6, false,                                                   \
@@ -142,7 +142,7 @@ const uint8_t *rkh_words(enum rkh_family family, unsigned id)
     return words[id];
 }
 
-// Ids of the groups SM and FWK, which were numbered again.
+// Convert ids of the groups SM and FWK, which were renumbered with 3.0.
 static int old_state_machine(enum rkh_family family, int id)
 {
     if (family >= RKH_FAMILY_243)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: settings by inference. In: frames, and the settings that are known. Out: those of
-// the others that let most frames have the exact length of their event's arguments.
+// formats/rkh: infers settings from the frames. It tries all combinations of the open settings, and
+// takes the one with which most frames have the exact length of their event's arguments.
 //
 // Source: docs/formats/rkh.md, "Inference".
 #include "formats/rkh/rkh.h"
@@ -9,19 +9,20 @@
 
 enum {
     SAMPLES = 2048,
-    MAX_SAMPLE = 512, // bytes of a frame that is worth to be looked at
+    MAX_SAMPLE = 512, // bytes of a frame that is used as a sample
     AXES = 4,
     VALUES = 4,
-    LEAST = 3,  // frames that must fit
-    LISTED = 4, // candidates in a message
-    LIST_ROOM = 200
+    LEAST = 3,  // number of frames that must fit
+    LISTED = 4, // number of candidates in a message
+    LIST_BYTES = 200
 };
 
 struct sample {
-    uint32_t at, length; // in the pool
+    uint32_t at, length; // in the pool's bytes
     uint8_t sum;
 };
 
+// The unstuffed frames of which the settings are inferred.
 struct pool {
     uint8_t *bytes;
     struct sample *sample;
@@ -29,37 +30,39 @@ struct pool {
     uint32_t used;
 };
 
-// Values that a setting may have.
+// The values that a setting may have, and the one that is being tried.
 struct axis {
     enum extract_rkh_key key;
     uint32_t value[VALUES];
     unsigned count, at;
 };
 
+// A search over all combinations of a few settings.
 struct search {
     const struct pool *pool;
     struct extract_rkh *rkh;
     struct axis axis[AXES];
     unsigned axes;
-    bool (*asks)(const uint8_t *words);
-    bool continuity; // sequence numbers are asked, too
-    // What was found:
-    unsigned total, best; // frames that were asked; that fit with the best values
-    unsigned odd, oddest; // of those that fit, with unlikely numbers; with the best values
-    unsigned ties;        // other values with which as many fit
+    bool (*asks)(const uint8_t *words); // selects the events that are used, by their arguments
+    bool continuity;                    // the sequence numbers must also be consecutive
+
+    // ---- Results ----
+    unsigned total, best; // frames that were used; frames that fit with the best values
+    unsigned odd, oddest; // fitting frames with unlikely numbers; those with the best values
+    unsigned ties;        // other combinations with which as many fit
     uint32_t winner[AXES];
-    uint8_t varied; // bit an axis: other values of it do as well
-    char list[LIST_ROOM];
+    uint8_t varied; // one bit per axis: other values fit as well
+    char list[LIST_BYTES];
 };
 
-// ---- the frames ----
+// ---- The samples ----
 
-// Frames take no more room than they do with their stuffing.
+// Allocates the pool. Unstuffed frames are never longer than the input.
 static bool pool_open(struct pool *pool, uint32_t length)
 {
-    size_t most = length < SAMPLES * MAX_SAMPLE ? length : SAMPLES * MAX_SAMPLE;
-    *pool =
-        (struct pool){.bytes = malloc(most + 1), .sample = malloc(SAMPLES * sizeof(struct sample))};
+    size_t max_bytes = length < SAMPLES * MAX_SAMPLE ? length : SAMPLES * MAX_SAMPLE;
+    *pool = (struct pool){.bytes = malloc(max_bytes + 1),
+                          .sample = malloc(SAMPLES * sizeof(struct sample))};
     return pool->bytes && pool->sample;
 }
 
@@ -69,7 +72,7 @@ static void pool_close(struct pool *pool)
     free(pool->sample);
 }
 
-// Whether a frame is a record of other settings.
+// Returns whether a frame is a TCFG record with other settings.
 static bool is_other(const struct extract_rkh *rkh, const struct rkh_frame *frame,
                      const uint8_t *bytes)
 {
@@ -77,8 +80,8 @@ static bool is_other(const struct extract_rkh *rkh, const struct rkh_frame *fram
     return rkh_tcfg_take(&told, frame, bytes) && rkh_wire_pack(&told) != rkh_wire_pack(rkh);
 }
 
-// What lies in front of the first flag may be half a frame. Frames behind a record of other
-// settings are not asked.
+// Collects samples. The bytes before the first flag may be half a frame. Frames after a record with
+// other settings are not used.
 static void pool_fill(struct pool *pool, const struct extract_rkh *rkh, const uint8_t *bytes,
                       uint32_t length)
 {
@@ -98,7 +101,7 @@ static void pool_fill(struct pool *pool, const struct extract_rkh *rkh, const ui
     }
 }
 
-// What has a wrong checksum tells nothing.
+// Removes the samples with a wrong checksum.
 static void pool_sift(struct pool *pool)
 {
     unsigned kept = 0;
@@ -108,9 +111,9 @@ static void pool_sift(struct pool *pool)
     pool->count = kept;
 }
 
-// ---- how well values fit ----
+// ---- How well values fit ----
 
-// Whether consecutive frames are numbered, by their second byte.
+// Returns whether consecutive frames have consecutive numbers in their second byte.
 static bool is_numbered(const struct pool *pool)
 {
     unsigned steps = 0, pairs = 0;
@@ -125,7 +128,7 @@ static bool is_numbered(const struct pool *pool)
     return pairs && steps * 4 >= pairs * 3;
 }
 
-// The words of a sample that is asked, else NULL.
+// Returns the words of a sample if it is used by this search; otherwise NULL.
 static const uint8_t *words_of(const struct search *search, const struct rkh_wire *wire,
                                const struct sample *sample)
 {
@@ -135,10 +138,10 @@ static const uint8_t *words_of(const struct search *search, const struct rkh_wir
     return words && search->asks(words) ? words : NULL;
 }
 
-// Whether a sample has the exact length. `odd` counts those in which a queue or a pool has more
-// than 255 elements or blocks: as likely, two settings of one byte lie there.
-static bool fits_in(const struct search *search, const struct rkh_wire *wire,
-                    const struct sample *sample, unsigned *odd)
+// Returns whether a sample has the exact length. `odd` counts samples in which a queue or a pool
+// has more than 255 elements or blocks: it is just as likely that these are two one-byte arguments.
+static bool fits_sample(const struct search *search, const struct rkh_wire *wire,
+                        const struct sample *sample, unsigned *odd)
 {
     const uint8_t *bytes = search->pool->bytes + sample->at;
     uint32_t head = 1u + wire->nseq + wire->ts, around = head + wire->chk;
@@ -157,7 +160,7 @@ static bool fits_in(const struct search *search, const struct rkh_wire *wire,
     return rkh_args_fit(&args);
 }
 
-static unsigned score(struct search *search)
+static unsigned count_fits(struct search *search)
 {
     const struct pool *pool = search->pool;
     struct rkh_wire wire;
@@ -167,15 +170,15 @@ static unsigned score(struct search *search)
     for (unsigned i = 0; i < pool->count; i++)
         if (words_of(search, &wire, &pool->sample[i])) {
             search->total++;
-            fits += fits_in(search, &wire, &pool->sample[i], &search->odd);
+            fits += fits_sample(search, &wire, &pool->sample[i], &search->odd);
         }
     return fits;
 }
 
-// ---- the search ----
+// ---- The search ----
 
-// The values to try: one for a setting that is known. Of a stamp, the firmware's types say how long
-// it is when there is one. `distrust`: they are another firmware's.
+// Adds the values to try; only one for a setting that is known. For a timestamp, the firmware's
+// types give the size it has if it is present. If `distrust`, the types are another firmware's.
 static void add_axis(struct search *search, const struct axis *wanted, bool distrust)
 {
     const struct extract_rkh *rkh = search->rkh;
@@ -206,12 +209,12 @@ static void list_place(struct search *search)
     size_t used = strlen(search->list);
     for (unsigned i = 0; i < search->axes && search->ties < LISTED; i++) {
         const struct axis *axis = &search->axis[i];
-        int more = snprintf(search->list + used, LIST_ROOM - used, "%s%s=%u",
+        int more = snprintf(search->list + used, LIST_BYTES - used, "%s%s=%u",
                             i      ? ","
                             : used ? " or "
                                    : "",
                             extract_rkh_name(axis->key), axis->value[axis->at]);
-        used += more > 0 && (size_t)more < LIST_ROOM - used ? (size_t)more : 0;
+        used += more > 0 && (size_t)more < LIST_BYTES - used ? (size_t)more : 0;
     }
 }
 
@@ -220,7 +223,7 @@ static void try_place(struct search *search, bool numbered)
     bool nseq = search->rkh->value[EXTRACT_RKH_NSEQ];
     if (search->continuity && nseq != numbered)
         return;
-    unsigned fits = score(search);
+    unsigned fits = count_fits(search);
     if (fits < search->best || (fits == search->best && search->odd > search->oddest))
         return;
     if (fits > search->best || search->odd < search->oddest || !search->list[0]) {
@@ -239,8 +242,9 @@ static void try_place(struct search *search, bool numbered)
     list_place(search);
 }
 
-// Leaves the best values in `rkh`; each is said to be inferred when no other one does as well.
-static void run(struct search *search)
+// Tries all combinations, and leaves the best values in `rkh`. A value is marked as inferred if no
+// other value fits as well.
+static void run_search(struct search *search)
 {
     struct extract_rkh *rkh = search->rkh;
     bool numbered = is_numbered(search->pool);
@@ -257,9 +261,9 @@ static void run(struct search *search)
     }
 }
 
-// ---- what is looked for ----
+// ---- The groups of settings ----
 
-static bool holds(const uint8_t *words, uint32_t set)
+static bool contains_any(const uint8_t *words, uint32_t set)
 {
     for (; *words; words++)
         if (set >> *words & 1)
@@ -269,39 +273,39 @@ static bool holds(const uint8_t *words, uint32_t set)
 
 #define BIT(word) (1u << RKH_WORD_##word)
 
-// Events of addresses, signals and bytes alone.
+// Selects events that consist of addresses, signals and bytes.
 static bool asks_core(const uint8_t *words)
 {
-    return *words && !holds(words, ~(BIT(sym) | BIT(sig) | BIT(pool1) | BIT(u8)));
+    return *words && !contains_any(words, ~(BIT(sym) | BIT(sig) | BIT(pool1) | BIT(u8)));
 }
 
 static bool asks_queues(const uint8_t *words)
 {
-    return holds(words, BIT(nelem) | BIT(sndr)) && !holds(words, BIT(fun));
+    return contains_any(words, BIT(nelem) | BIT(sndr)) && !contains_any(words, BIT(fun));
 }
 
 static bool asks_pools(const uint8_t *words)
 {
-    return holds(words, BIT(nblk) | BIT(esize) | BIT(bsize));
+    return contains_any(words, BIT(nblk) | BIT(esize) | BIT(bsize));
 }
 
 static bool asks_timers(const uint8_t *words)
 {
-    return holds(words, BIT(ntick));
+    return contains_any(words, BIT(ntick));
 }
 
 static bool asks_functions(const uint8_t *words)
 {
-    return holds(words, BIT(fun) | BIT(items));
+    return contains_any(words, BIT(fun) | BIT(items));
 }
 
-// Tries all values; and those that the firmware's types exclude when too few frames fit the others.
-static void explore(struct search *search, const struct axis *axes, unsigned count)
+// Tries all values. If too few frames fit, tries those that the firmware's types exclude.
+static void search_values(struct search *search, const struct axis *axes, unsigned count)
 {
     struct extract_rkh known = *search->rkh, trusted;
     for (unsigned i = 0; i < count; i++)
         add_axis(search, &axes[i], false);
-    run(search);
+    run_search(search);
     if (search->best * 10 >= search->total * 9)
         return;
     struct search free = {.pool = search->pool,
@@ -312,31 +316,33 @@ static void explore(struct search *search, const struct axis *axes, unsigned cou
     *search->rkh = known;
     for (unsigned i = 0; i < count; i++)
         add_axis(&free, &axes[i], true);
-    run(&free);
+    run_search(&free);
     if (free.best > search->best)
         *search = free;
     else
         *search->rkh = trusted;
 }
 
-// Where hardly any frame fits, it may be of a version with other ids, which no frame tells.
-static enum extract_code ask(const struct search *search, bool fits, struct extract_error *error)
+// Reports that the settings are not certain. If hardly any frame fits, the stream may be of a
+// version with other ids, which no frame shows.
+static enum extract_code report_open_settings(const struct search *search, bool fits,
+                                              struct extract_error *error)
 {
     if (search->rkh->lacks_types)
         return extract_error_set(error, EXTRACT_BAD, "RKH stream",
-                                 "say them with --rkh, or use an ELF file that was built with -g",
-                                 "it holds no TCFG record, its ELF file has no debugging "
-                                 "information of RKH, and its frames do not tell how they are laid "
-                                 "out: %s",
-                                 search->total ? search->list : "too few are there");
+                                 "set them with --rkh, or use an ELF file that was built with -g",
+                                 "stream has no TCFG record, its ELF file has no debugging "
+                                 "information of RKH, and its frames do not show their "
+                                 "layout: %s",
+                                 search->total ? search->list : "too few frames");
     return extract_error_set(
         error, EXTRACT_BAD, "RKH stream",
-        fits ? "say them with --rkh, or give the firmware with --elf"
-             : "say them with --rkh, or give the firmware with --elf; streams of RKH 2.0 to 2.2, "
-               "whose events have other numbers, are not read",
-        "it holds no TCFG record, and its frames do not tell how they are laid "
-        "out: %s",
-        search->total ? search->list : "too few are there");
+        fits ? "set them with --rkh, or pass the firmware with --elf"
+             : "set them with --rkh, or pass the firmware with --elf; streams of RKH 2.0 to 2.2, "
+               "whose events have other numbers, cannot be read",
+        "stream has no TCFG record, and its frames do not show their "
+        "layout: %s",
+        search->total ? search->list : "too few frames");
 }
 
 static enum extract_code find_core(const struct pool *pool, struct extract_rkh *rkh,
@@ -349,14 +355,15 @@ static enum extract_code find_core(const struct pool *pool, struct extract_rkh *
     struct search search = {
         .pool = pool, .rkh = rkh, .asks = asks_core, .continuity = !rkh->from[EXTRACT_RKH_NSEQ]};
     unsigned places = 1;
-    explore(&search, axes, sizeof axes / sizeof *axes);
+    search_values(&search, axes, sizeof axes / sizeof *axes);
     for (unsigned i = 0; i < search.axes; i++)
         places *= search.axis[i].count;
     bool fits = search.best >= LEAST && search.best * 2 > search.total;
-    return places == 1 || (fits && !search.ties) ? EXTRACT_OK : ask(&search, fits, error);
+    return places == 1 || (fits && !search.ties) ? EXTRACT_OK
+                                                 : report_open_settings(&search, fits, error);
 }
 
-// The words that a setting shapes.
+// Returns the words whose size depends on a setting.
 static uint32_t words_by(enum extract_rkh_key key)
 {
     static const uint32_t sets[EXTRACT_RKH_KEYS] = {[EXTRACT_RKH_FUN] = BIT(fun) | BIT(items),
@@ -371,8 +378,8 @@ static uint32_t words_by(enum extract_rkh_key key)
     return sets[key];
 }
 
-// How many frames a setting shapes, and how many of these fit.
-static unsigned weigh(const struct search *search, enum extract_rkh_key key, unsigned *fits)
+// Returns how many frames depend on a setting, and in *fits how many of these fit.
+static unsigned count_shaped(const struct search *search, enum extract_rkh_key key, unsigned *fits)
 {
     struct rkh_wire wire;
     unsigned asked = 0, odd = 0;
@@ -381,31 +388,32 @@ static unsigned weigh(const struct search *search, enum extract_rkh_key key, uns
     for (unsigned i = 0; i < search->pool->count; i++) {
         const struct sample *sample = &search->pool->sample[i];
         const uint8_t *words = words_of(search, &wire, sample);
-        if (words && holds(words, words_by(key))) {
+        if (words && contains_any(words, words_by(key))) {
             asked++;
-            *fits += fits_in(search, &wire, sample, &odd);
+            *fits += fits_sample(search, &wire, sample, &odd);
         }
     }
     return asked;
 }
 
-// A value for which half a frame may stand is said to be a default. Errors: BAD (several settings
-// of one length do as well, and frames would say other things with each).
+// Infers a group of settings. A value that half a frame may have suggested is only a default.
+// Errors: BAD (several combinations of the same length fit as well, and frames would mean something
+// else with each).
 static enum extract_code find_group(const struct pool *pool, struct extract_rkh *rkh,
                                     bool (*asks)(const uint8_t *), const struct axis *axes,
                                     unsigned count, struct extract_error *error)
 {
     struct search search = {.pool = pool, .rkh = rkh, .asks = asks};
     bool chk = rkh->value[EXTRACT_RKH_CHK], open = false;
-    explore(&search, axes, count);
+    search_values(&search, axes, count);
     for (unsigned i = 0; i < count; i++) {
-        unsigned fits, asked = weigh(&search, axes[i].key, &fits);
+        unsigned fits, asked = count_shaped(&search, axes[i].key, &fits);
         if (rkh->from[axes[i].key] == EXTRACT_RKH_INFERENCE &&
             (fits * 2 <= asked || (!chk && fits < 2 && search.best < search.total)))
             rkh->from[axes[i].key] = EXTRACT_RKH_DEFAULT;
         open |= count > 1 && (search.varied >> i & 1) && fits >= LEAST && fits * 2 > asked;
     }
-    return open ? ask(&search, true, error) : EXTRACT_OK;
+    return open ? report_open_settings(&search, true, error) : EXTRACT_OK;
 }
 
 static enum extract_code find_rest(const struct pool *pool, struct extract_rkh *rkh,
@@ -429,7 +437,7 @@ static enum extract_code find_rest(const struct pool *pool, struct extract_rkh *
     return code ? code : find_group(pool, rkh, asks_functions, functions, 1, error);
 }
 
-// Sums of 0 come by chance once in 256 frames.
+// Infers whether there is a checksum. A sum of 0 occurs by chance once in 256 frames.
 static void find_checksum(const struct pool *pool, struct extract_rkh *rkh)
 {
     unsigned right = 0;

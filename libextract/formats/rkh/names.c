@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: events for those behind. In: an event. Out: the object that it names, or that a new
-// run of the target begins; and the entry that templates see: words of 64 bits, or of a user event
-// a buffer of its items.
+// formats/rkh: what events mean to other parts of the library: the names that they report, the
+// items of user events, and the hook entries that templates see. A hook entry consists of 64-bit
+// words, or for a user event of a buffer with its items.
 //
 // Source: docs/formats/rkh-text.md, "Names" and "As hook entries".
 #include "formats/rkh/rkh.h"
@@ -24,7 +24,7 @@ static const struct record {
                {RKH_FWK_SIG, EXTRACT_KIND_SIGNAL, "signal"},
                {RKH_FWK_TUSR, EXTRACT_KIND_USER_EVENT, "user event"}};
 
-// A name is the text of an expression in C: what it is the address of is what it names.
+// Takes a name, which is the text of a C expression. The name of "&x" is "x".
 static void take_name(struct extract_name_entry *told, const struct rkh_item *item)
 {
     bool strip = item->length && item->bytes[0] == '&';
@@ -32,9 +32,10 @@ static void take_name(struct extract_name_entry *told, const struct rkh_item *it
     told->name_bytes = item->length - strip;
 }
 
-// The address or number is the last one in front of the name. Pools of 2.4 have addresses.
-static bool tell_record(struct rkh_args *args, const struct record *record,
-                        struct extract_name_entry *told)
+// Reads a record that contains a name. The last address or number before it is what it names. Pools
+// of 2.4 have addresses.
+static bool read_name_record(struct rkh_args *args, const struct record *record,
+                             struct extract_name_entry *told)
 {
     struct rkh_item item;
     told->kind = record->kind;
@@ -51,7 +52,7 @@ static bool tell_record(struct rkh_args *args, const struct record *record,
     return told->name != NULL;
 }
 
-static bool tell_priority(struct rkh_args *args, struct extract_name_entry *told)
+static bool read_priority(struct rkh_args *args, struct extract_name_entry *told)
 {
     struct rkh_item object, priority;
     if (!rkh_args_next(args, &object) || !rkh_args_next(args, &priority))
@@ -62,21 +63,21 @@ static bool tell_priority(struct rkh_args *args, struct extract_name_entry *told
     return true;
 }
 
-bool rkh_tell(const struct extract_event *event, struct extract_name_entry *told)
+bool rkh_read_name(const struct extract_event *event, struct extract_name_entry *told)
 {
     struct rkh_args args;
     if (extract_event_is_mark(event) || !rkh_args_of(&args, event))
         return false;
     told->restarted = event->id == RKH_FWK_TCFG;
     if (event->id == RKH_SMA_ACT || event->id == RKH_SMA_REG)
-        return tell_priority(&args, told);
+        return read_priority(&args, told);
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
         if (records[i].id == event->id)
-            return tell_record(&args, &records[i], told);
+            return read_name_record(&args, &records[i], told);
     return told->restarted;
 }
 
-uint64_t rkh_near(const struct extract_symbols *symbols)
+uint64_t rkh_find_near(const struct extract_symbols *symbols)
 {
     struct extract_symbol buffer;
     struct extract_region region;
@@ -87,7 +88,7 @@ uint64_t rkh_near(const struct extract_symbols *symbols)
     return extract_symbols_writable(symbols, 0, &region) ? region.address : 0;
 }
 
-// ---- items of user events ----
+// ---- Items of user events ----
 
 static struct extract_item item_of(const struct rkh_item *item)
 {
@@ -122,11 +123,11 @@ bool rkh_items(const struct extract_event *event, extract_item_taker *take, void
     return true;
 }
 
-// ---- as hook entries ----
+// ---- Hook entries ----
 
 enum { WORD = 8, GENERIC = 0x4000, STAMPED = 0x8000 };
 
-// Bits of the hook data: which of the arguments that may be missing are there.
+// Bits of the hook data: which optional arguments are present.
 enum { HAS_SENDER = 1, HAS_QUEUE_MARK = 2, HAS_POOL_MARK = 4, HAS_USE = 8 };
 
 static unsigned flags_of(const struct rkh_wire *wire)
@@ -137,7 +138,8 @@ static unsigned flags_of(const struct rkh_wire *wire)
            (wire->family == RKH_FAMILY_3 ? HAS_USE : 0u);
 }
 
-// An item as it was sent, but what has a name, as a key of it in 8 bytes. False: it has no room.
+// Appends an item as it was sent; if it refers to something with a name, appends the 8-byte key of
+// that. Returns false if there is no space for it.
 static bool put_item(const struct rkh_args *args, const struct rkh_item *item, size_t from,
                      uint8_t **to, const uint8_t *end)
 {
@@ -156,41 +158,41 @@ static bool put_item(const struct rkh_args *args, const struct rkh_item *item, s
 }
 
 static void lay_out_items(const struct extract_event *event, struct rkh_args *args,
-                          struct extract_entry *entry, uint8_t *room)
+                          struct extract_entry *entry, uint8_t *buffer)
 {
-    uint8_t *to = room + 2 * WORD;
+    uint8_t *to = buffer + 2 * WORD;
     struct rkh_item item;
     size_t from = 0;
-    extract_store(room + WORD, extract_number_key(EXTRACT_KIND_USER_EVENT, event->id - RKH_USER),
+    extract_store(buffer + WORD, extract_number_key(EXTRACT_KIND_USER_EVENT, event->id - RKH_USER),
                   WORD, EXTRACT_BIG);
     while (rkh_args_next(args, &item) &&
-           put_item(args, &item, from, &to, room + 2 * WORD + UINT16_MAX))
+           put_item(args, &item, from, &to, buffer + 2 * WORD + UINT16_MAX))
         from = args->c.at;
     entry->generic = entry->little = true;
     entry->type = STAMPED | GENERIC;
-    entry->length = (size_t)(to - room);
+    entry->length = (size_t)(to - buffer);
     entry->bytes_of_data = (uint32_t)entry->length - 2 * WORD;
 }
 
 static void lay_out_words(const struct extract_event *event, struct extract_entry *entry,
-                          uint8_t *room)
+                          uint8_t *buffer)
 {
-    uint8_t *to = room + WORD;
+    uint8_t *to = buffer + WORD;
     for (unsigned i = 0; i < event->fields; i++)
         to = extract_store(to, event->field[i], WORD, EXTRACT_BIG);
     entry->type = STAMPED;
-    entry->length = (size_t)(to - room);
+    entry->length = (size_t)(to - buffer);
     entry->bytes_of_data = (uint32_t)entry->length - WORD;
 }
 
 bool rkh_entry(const struct extract_ring *ring, const struct extract_event *event,
-               struct extract_entry *entry, uint8_t *room)
+               struct extract_entry *entry, uint8_t *buffer)
 {
     struct rkh_args args;
     (void)ring;
     if (!rkh_args_of(&args, event))
         return false;
-    *entry = (struct extract_entry){.bytes = room,
+    *entry = (struct extract_entry){.bytes = buffer,
                                     .bits = 8 * WORD,
                                     .hook = (uint16_t)(event->id << 4),
                                     .data = (uint16_t)flags_of(&args.wire),
@@ -201,10 +203,10 @@ bool rkh_entry(const struct extract_ring *ring, const struct extract_event *even
                                     .log_offset = event->slot,
                                     .event = event};
     if (event->id >= RKH_USER && event->id < RKH_USER_END)
-        lay_out_items(event, &args, entry, room);
+        lay_out_items(event, &args, entry, buffer);
     else
-        lay_out_words(event, entry, room);
-    extract_store(room,
+        lay_out_words(event, entry, buffer);
+    extract_store(buffer,
                   (uint64_t)entry->type << 48 | (uint64_t)(entry->bytes_of_data & 0xFFFF) << 32 |
                       (uint64_t)entry->hook << 16 | entry->data,
                   WORD, EXTRACT_BIG);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: the ring in RAM. In: memory and the firmware's symbols. Out: a checked ring, and its
-// live words, which are scattered variables.
+// formats/rkh: finds the ring in RAM, and reads its live words, which are separate variables of the
+// firmware.
 //
 // Source: docs/formats/rkh.md, "The ring".
 #include "formats/rkh/rkh.h"
@@ -10,7 +10,7 @@ enum { MAX_SIZE = 1 << 20, WINDOW = 64, WORDS = 4 };
 
 static const char array_name[] = "trcstm";
 
-// ---- the words ----
+// ---- The words ----
 
 struct word {
     uint64_t address;
@@ -26,7 +26,7 @@ static uint64_t number_of(const uint8_t *bytes, unsigned count, enum extract_byt
     return value;
 }
 
-// The words that lie close together come with one read.
+// Reads words; with one read if they are close together.
 static bool read_words(struct extract_memory *memory, enum extract_byte_order order,
                        struct word *words, unsigned count)
 {
@@ -49,9 +49,10 @@ static bool read_words(struct extract_memory *memory, enum extract_byte_order or
     return true;
 }
 
-// ---- what they say ----
+// ---- Their meaning ----
 
-// The place of a pointer in the array; its end is its start. False: it does not point there.
+// Converts a pointer to a position in the array; the end is the start. Returns false if it does not
+// point into the array.
 static bool offset_of(const struct rkh_live *live, uint64_t pointer, uint32_t *offset)
 {
     if (pointer < live->start || pointer - live->start > live->size)
@@ -60,8 +61,8 @@ static bool offset_of(const struct rkh_live *live, uint64_t pointer, uint32_t *o
     return true;
 }
 
-// Bytes that were not taken out. The writer counts behind the byte that it stores, and moves the
-// reader's pointer last: its own pointer is right.
+// Returns the number of bytes that were not taken out. The writer updates the count after it stores
+// a byte, and moves the reader's pointer last; its own pointer is right.
 static uint32_t pending_of(uint32_t size, uint32_t in, uint32_t out, uint64_t count)
 {
     uint32_t apart = (in + size - out) % size;
@@ -70,7 +71,7 @@ static uint32_t pending_of(uint32_t size, uint32_t in, uint32_t out, uint64_t co
     return apart;
 }
 
-static bool take_words(struct rkh_live *live, const struct word *words)
+static bool set_positions(struct rkh_live *live, const struct word *words)
 {
     uint32_t in, out;
     if (!offset_of(live, words[0].value, &in) || !offset_of(live, words[1].value, &out))
@@ -92,19 +93,19 @@ static bool read_live(struct extract_memory *memory, enum extract_byte_order ord
     return read_words(memory, order, words, live->chk_known ? WORDS : WORDS - 1);
 }
 
-// The newest bytes in front of the head: they are the last that a writer that wraps comes to.
+// Reads the newest bytes before the head. A writer that wraps overwrites them last.
 static bool read_anchor(struct extract_memory *memory, const struct rkh_live *live,
                         uint8_t anchor[sizeof live->anchor])
 {
-    uint32_t room = sizeof live->anchor, at = live->head % live->size;
-    uint32_t length = at < room ? at : room;
+    uint32_t capacity = sizeof live->anchor, at = live->head % live->size;
+    uint32_t length = at < capacity ? at : capacity;
     size_t got = 0;
-    memset(anchor, 0, room);
+    memset(anchor, 0, capacity);
     return !length ||
            !extract_memory_read(memory, live->start + at - length, anchor, length, &got, NULL);
 }
 
-bool rkh_live(struct extract_memory *memory, const struct extract_ring *ring, uint8_t *header)
+bool rkh_read_live(struct extract_memory *memory, const struct extract_ring *ring, uint8_t *header)
 {
     struct rkh_live live = rkh_live_of(header);
     struct word words[WORDS];
@@ -114,9 +115,9 @@ bool rkh_live(struct extract_memory *memory, const struct extract_ring *ring, ui
     if (!read_live(memory, ring->byte_order, &live, words) || !read_anchor(memory, &live, anchor))
         return false;
     live.generation += memcmp(anchor, live.anchor, sizeof anchor) != 0;
-    if (!take_words(&live, words) || !read_anchor(memory, &live, live.anchor))
+    if (!set_positions(&live, words) || !read_anchor(memory, &live, live.anchor))
         return false;
-    rkh_live_put(header, &live);
+    rkh_live_store(header, &live);
     return true;
 }
 
@@ -142,7 +143,7 @@ uint64_t rkh_pointer(const struct extract_ring *ring, unsigned *bytes)
     return live.in_at;
 }
 
-// ---- finding it ----
+// ---- Finding the ring ----
 
 static enum extract_code refuse(enum extract_code code, const char *what, const char *why,
                                 const char *hint, struct extract_error *error)
@@ -162,7 +163,8 @@ static bool find_word(struct extract_symbols *symbols, const char *name, uint64_
     return true;
 }
 
-// Whether the firmware has functions of the trace, which are global: `strip -x` leaves them.
+// Returns whether the firmware has functions of the trace. They are global, so `strip -x` leaves
+// them.
 static bool has_trace(const struct extract_symbols *symbols)
 {
     static const char prefix[] = "rkh_trc_";
@@ -209,8 +211,8 @@ static enum extract_code find_words(struct rkh_live *live, struct extract_symbol
     live->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
     live->qty_bytes = array.size < 255 ? 1 : 2;
     if (!array.size || array.size > MAX_SIZE)
-        return refuse(EXTRACT_BAD, array_name, "the ELF file says no size for it that can be",
-                      "is this the firmware that runs?", error);
+        return refuse(EXTRACT_BAD, array_name, "the ELF file has an impossible size for it",
+                      "check that this firmware runs", error);
     if (!find_word(symbols, "trcin", &live->in_at, &live->pointer_bytes) ||
         !find_word(symbols, "trcout", &live->out_at, &live->pointer_bytes) ||
         !find_word(symbols, "trcqty", &live->qty_at, &live->qty_bytes))
@@ -226,14 +228,14 @@ static enum extract_code check_words(struct extract_ring *ring, struct extract_m
 {
     struct word words[WORDS];
     if (!read_live(memory, ring->byte_order, live, words))
-        return refuse(EXTRACT_UNREADABLE, "RKH ring", "its pointers cannot be read",
-                      "is the dump whole, and the target still there?", error);
+        return refuse(EXTRACT_UNREADABLE, "RKH ring", "pointers cannot be read",
+                      "check that the dump is complete, or that the target responds", error);
     if (!words[0].value && !words[1].value)
-        return refuse(EXTRACT_ABSENT, "RKH trace", "it was never initialised (trcin is 0)",
-                      "look behind rkh_trc_init", error);
-    if (!take_words(live, words))
+        return refuse(EXTRACT_ABSENT, "RKH trace", "never initialized (trcin is 0)",
+                      "try again after rkh_trc_init", error);
+    if (!set_positions(live, words))
         return refuse(EXTRACT_BAD, "RKH ring", "trcin or trcout does not point into trcstm",
-                      "is this the firmware that runs?", error);
+                      "check that this firmware runs", error);
     if (!read_anchor(memory, live, live->anchor))
         memset(live->anchor, 0, sizeof live->anchor);
     return EXTRACT_OK;
@@ -253,7 +255,7 @@ static void fill(struct extract_ring *ring, const struct rkh_live *live,
     if (ring->rkh.view == EXTRACT_RKH_VIEW_AUTO)
         ring->rkh.view =
             extract_memory_is_running(memory) ? EXTRACT_RKH_PENDING : EXTRACT_RKH_HISTORY;
-    rkh_live_put(ring->header, live);
+    rkh_live_store(ring->header, live);
 }
 
 enum extract_code rkh_find(struct extract_ring *ring, struct extract_memory *memory,
@@ -270,15 +272,15 @@ enum extract_code rkh_find(struct extract_ring *ring, struct extract_memory *mem
     return code;
 }
 
-enum extract_code rkh_at(struct extract_ring *ring, struct extract_memory *memory,
-                         struct extract_symbols *symbols, uint64_t address,
-                         struct extract_error *error)
+enum extract_code rkh_read_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                struct extract_symbols *symbols, uint64_t address,
+                                struct extract_error *error)
 {
     struct extract_symbol array;
     if (rkh_stream_at(ring, memory, address) || rkh_dump_at(ring, memory, address))
         return EXTRACT_OK;
     if (symbols && extract_symbols_by_name(symbols, array_name, &array) && array.address == address)
         return rkh_find(ring, memory, symbols, error);
-    return refuse(EXTRACT_NOTFOUND, "memory", "no array of an RKH ring stands there",
-                  "give the firmware with --elf", error);
+    return refuse(EXTRACT_NOTFOUND, "memory", "no array of an RKH ring there",
+                  "pass the firmware with --elf", error);
 }

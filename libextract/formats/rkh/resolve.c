@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: the settings of a copy. In: its bytes, and what user and firmware say. Out: a value
-// for each setting, by a TCFG record where there is one, else by inference.
+// formats/rkh: chooses a value for each setting of a copy. A TCFG record in the stream wins over
+// the firmware; what is still open is inferred from the frames.
 #include "formats/rkh/rkh.h"
 
-// The first record of 3.x, else the first of an older version: their ids are other events of 3.x.
+// Finds the first record of 3.x, or otherwise the first of an older version: their ids belong to
+// other events in 3.x.
 static bool find_tcfg(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t length)
 {
-    const struct extract_rkh told = *rkh;
+    const struct extract_rkh known = *rkh;
     struct rkh_frame frame;
     bool found = false;
     for (uint32_t at = 0; at < length; at = frame.at + frame.length + 1) {
         rkh_frame_scan(&frame, bytes, at, length);
         uint8_t id = frame.length ? bytes[frame.at] : 0;
-        struct extract_rkh record = told;
+        struct extract_rkh record = known;
         if (id == RKH_FWK_TCFG && rkh_tcfg_take(&record, &frame, bytes)) {
             *rkh = record;
             return true;
@@ -25,9 +26,9 @@ static bool find_tcfg(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t le
     return found;
 }
 
-// Of a stretch of a stream: a record that tells other settings stands at its start, behind a flag.
-// The size of functions, which it does not tell, is to be found again.
-static void take_first(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t length)
+// Takes the settings of a record at the start of a part of a stream, after flags. If they differ,
+// the size of functions, which a record does not contain, is open again.
+static void take_leading_record(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t length)
 {
     struct rkh_frame frame;
     enum rkh_family family = rkh_family_of(rkh->value[EXTRACT_RKH_VERSION]);
@@ -46,8 +47,8 @@ static void take_first(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t l
     }
 }
 
-// Whether a setting is still to be found.
-static bool is_open(const struct extract_rkh *rkh)
+// Returns whether a setting has only its default.
+static bool has_open_setting(const struct extract_rkh *rkh)
 {
     for (unsigned key = 0; key < EXTRACT_RKH_VERSION; key++)
         if (rkh->from[key] == EXTRACT_RKH_DEFAULT)
@@ -60,15 +61,15 @@ enum extract_code rkh_resolve(struct extract_snapshot *snapshot, uint32_t from, 
 {
     struct extract_ring *ring = &snapshot->ring;
     struct extract_rkh *rkh = &ring->rkh;
-    const uint8_t *bytes = rkh_unroll(snapshot, from, to);
+    const uint8_t *bytes = rkh_join_bytes(snapshot, from, to);
     bool goes_on = rkh->walked.goes_on;
     if (goes_on)
-        take_first(rkh, bytes, to - from);
+        take_leading_record(rkh, bytes, to - from);
     else
         find_tcfg(rkh, bytes, to - from);
     uint32_t version = rkh->value[EXTRACT_RKH_VERSION];
     enum extract_code code = version ? rkh_version_check(version, error) : EXTRACT_OK;
-    if (!code && (!goes_on || is_open(rkh)))
+    if (!code && (!goes_on || has_open_setting(rkh)))
         code = rkh_infer(rkh, bytes, to - from, error);
     if (code && (code != EXTRACT_BAD || !goes_on))
         return code;

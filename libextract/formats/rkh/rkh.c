@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: frames to events. In: an index of good frames. Out: events with their arguments.
+// formats/rkh: decodes frames to events with their arguments, and defines the format.
 //
-// Source: docs/formats/rkh.md; the interface of RKH's trace facility, 2.3 to 3.4.00.
+// Sources: docs/formats/rkh.md; the interface of RKH's trace facility, 2.3 to 3.4.00.
 #include "formats/rkh/target/target.h"
 
-// 1 + the field with the active object that an event is of; 0: none.
+// 1 + the index of the field with the active object that made an event; 0: none.
 static const uint8_t owner[RKH_IDS] = {
     [32] = 2,  [64] = 1,  [65] = 1,  [66] = 1,  [67] = 1,  [68] = 1,  [69] = 1,  [70] = 1,
     [72] = 1,  [96] = 1,  [97] = 1,  [98] = 1,  [99] = 1,  [100] = 1, [101] = 1, [102] = 1,
@@ -21,9 +21,9 @@ static inline uint64_t load(const uint8_t *bytes, unsigned count)
     return value;
 }
 
-// Arguments of fixed size to fields; a text is the place where it lies. Fields behind a list of
-// unknown length are left out. Some events count pools from 1 on, others from 0 on: a field always
-// counts them from 0 on.
+// Decodes arguments of fixed size to fields; a text becomes its offset in the copy. Fields after a
+// list of variable length are left out. Some events count pools from 1 on, others from 0 on; fields
+// always count from 0 on.
 static void decode_fields(const struct extract_snapshot *snapshot, const struct rkh_wire *wire,
                           struct extract_event *event)
 {
@@ -46,7 +46,7 @@ static void decode_fields(const struct extract_snapshot *snapshot, const struct 
     event->fields = fields;
 }
 
-// What a test expects, it tells by the id of its own version.
+// Converts the id that a unit test expects from the target's version to 3.x.
 static void translate(const struct rkh_wire *wire, struct extract_event *event)
 {
     uint64_t *named = &event->field[1];
@@ -55,8 +55,8 @@ static void translate(const struct rkh_wire *wire, struct extract_event *event)
         *named = (uint64_t)id;
 }
 
-// What an entry says by its place alone. Each member for itself: to clear the whole or to copy a
-// blank takes as long as all of the rest.
+// Sets the members that do not depend on the frame's bytes, one by one: clearing the whole event,
+// or copying an empty one, would take as long as all the rest.
 static void begin_event(struct extract_event *event, uint64_t packed, uint64_t stamp)
 {
     event->seq = event->ticks = event->thread = 0;
@@ -75,7 +75,7 @@ static void decode_frame(const struct extract_snapshot *snapshot,
     const uint8_t *bytes = snapshot->bytes + place->offset;
     int known = wire->family == RKH_FAMILY_3 ? bytes[0] : rkh_id(wire->family, bytes[0]);
     uint32_t id = known < 0 ? bytes[0] : (uint32_t)known;
-    // Whatever a user says of checksums, the record has its own.
+    // The record shows itself whether it has a checksum; the user's settings do not matter.
     bool tcfg = known == RKH_FWK_TCFG, bare = tcfg && wire->family <= RKH_FAMILY_244;
     uint32_t head = bare ? 1 : 1u + wire->nseq + wire->ts;
     event->id = id;
@@ -91,9 +91,9 @@ static void decode_frame(const struct extract_snapshot *snapshot,
         event->thread = event->field[field - 1];
 }
 
-// Of an event that a test expects, its arguments stand behind its id.
-static bool expected(const struct extract_snapshot *snapshot, const struct extract_event *event,
-                     struct extract_event *inner)
+// Decodes the event that a unit test expects. Its arguments follow its id.
+static bool decode_expected(const struct extract_snapshot *snapshot,
+                            const struct extract_event *event, struct extract_event *inner)
 {
     struct rkh_wire wire;
     rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
@@ -128,11 +128,11 @@ static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_
     }
 }
 
-// The text at a place of the copy; it ends in a NUL, or with the copy.
+// Appends the text at an offset of the copy. It ends with a NUL, or with the copy.
 static bool text_at(const struct extract_snapshot *snapshot, uint64_t value,
                     struct extract_text *text)
 {
-    uint64_t length = snapshot->ring.length + rkh_spill(&snapshot->ring);
+    uint64_t length = snapshot->ring.length + rkh_slack_bytes(&snapshot->ring);
     if (value >= length)
         return false;
     const char *start = (const char *)snapshot->bytes + value;
@@ -140,11 +140,12 @@ static bool text_at(const struct extract_snapshot *snapshot, uint64_t value,
     return true;
 }
 
-// A version that cannot be read is refused when the copy is made.
-static void join(struct extract_ring *ring, struct extract_symbols *symbols)
+// Takes the settings of the firmware. A version that cannot be read is refused only when the ring
+// is copied.
+static void apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols)
 {
     ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
-    ring->near = rkh_near(symbols);
+    ring->near = rkh_find_near(symbols);
     rkh_from_symbols(&ring->rkh, symbols);
 }
 
@@ -171,18 +172,19 @@ static enum extract_code name_signals(const struct extract_ring *ring,
     return EXTRACT_OK;
 }
 
-static bool looks(const uint8_t *bytes, size_t length)
+static bool may_be_header(const uint8_t *bytes, size_t length)
 {
     (void)bytes;
     (void)length;
     return false;
 }
 
-static bool is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address)
+static bool is_valid_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                            uint64_t address)
 {
     (void)ring;
     (void)address;
-    return looks(bytes, length);
+    return may_be_header(bytes, length);
 }
 
 static const struct extract_terminated_ring terminated = {
@@ -192,8 +194,8 @@ static const struct extract_terminated_ring terminated = {
 };
 
 static const struct extract_stream stream = {
-    .slack_bytes = rkh_spill,
-    .read_live = rkh_live,
+    .slack_bytes = rkh_slack_bytes,
+    .read_live = rkh_read_live,
     .read_counters = rkh_read_counters,
     .copy_side_data = extract_stream_has_no_side_data,
     .resolve_layout = rkh_resolve,
@@ -206,9 +208,9 @@ static const struct extract_stream stream = {
 };
 
 static const struct extract_telling_entries telling = {
-    .name = rkh_tell,
+    .name = rkh_read_name,
     .items = rkh_items,
-    .inner = expected,
+    .inner = decode_expected,
     .text = text_at,
     .name_signals = name_signals,
 };
@@ -221,10 +223,10 @@ const struct extract_format extract_format_rkh = {
     .suffix = "rkr",
     .find = rkh_find,
     .is_meant = rkh_is_meant,
-    .read_header = rkh_at,
-    .apply_symbols = join,
-    .may_be_header = looks,
-    .is_valid_header = is,
+    .read_header = rkh_read_ring,
+    .apply_symbols = apply_symbols,
+    .may_be_header = may_be_header,
+    .is_valid_header = is_valid_header,
     .complete = extract_format_is_complete,
     .type = rkh_type,
     .decode = decode,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: a stream as a file. In: its bytes. Out: a memory that holds them behind a mark, the
-// ring that lies there, and whether a file is one at all.
+// formats/rkh: opens a raw stream as a memory. The stream's bytes follow a signature, by which the
+// format recognizes them as its ring.
 #include "base/file.h"
 #include "formats/rkh/rkh.h"
 #include "memory/images.h"
@@ -9,7 +9,7 @@
 enum {
     MAX_BYTES = EXTRACT_RING_LIMIT - RKH_STREAM_HEADER,
     LOOK_BYTES = 4096,
-    FRAMES_LEAST = 16 // with the right checksum
+    FRAMES_LEAST = 16 // with correct checksums, so that a file is a stream without a doubt
 };
 
 static const uint8_t mark[8] = {'R', 'K', 'H', 's', 't', 'r', 'm', 0};
@@ -21,7 +21,7 @@ void rkh_stream_lay(struct extract_ring *ring, uint64_t start, uint32_t length)
     ring->length = RKH_STREAM_HEADER + (uint64_t)length;
     ring->registry = (struct extract_slots){start, start, 0, 0};
     ring->entries = (struct extract_slots){start, start + length, 0, 0};
-    rkh_live_put(ring->header, &live);
+    rkh_live_store(ring->header, &live);
 }
 
 bool rkh_stream_at(struct extract_ring *ring, struct extract_memory *memory, uint64_t address)
@@ -56,13 +56,13 @@ static enum extract_code load(struct extract_images *images, struct extract_inpu
 {
     size_t whole = input->length + RKH_STREAM_HEADER;
     if (!input->length)
-        return extract_error_set(error, EXTRACT_BAD, input->name, "name a file of frames",
-                                 "it is empty");
+        return extract_error_set(error, EXTRACT_BAD, input->name, "use a file of frames",
+                                 "empty file");
     uint8_t *bytes = input->length > MAX_BYTES ? NULL : realloc(input->bytes, whole);
     if (!bytes)
         return extract_error_set(error, input->length > MAX_BYTES ? EXTRACT_LIMIT : EXTRACT_NOMEM,
-                                 input->name, "cut it into parts",
-                                 "a stream of more than 256 MiB cannot be read");
+                                 input->name, "split it into parts",
+                                 "streams of more than 256 MiB cannot be read");
     memmove(bytes + RKH_STREAM_HEADER, bytes, input->length);
     rkh_stream_head(bytes, input->length);
     input->bytes = bytes;
@@ -79,7 +79,7 @@ enum extract_code extract_rkh_stream_open(struct extract_memory **memory, const 
     return extract_images_open(memory, path, load, error);
 }
 
-// ---- what a file is ----
+// ---- Recognizing a file ----
 
 bool extract_rkh_stream_is(const char *path)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: what a stream says of itself. In: a frame that may be a TCFG record, of any version
-// of the framework from 2.3 on. Out: settings.
+// formats/rkh: decodes the TCFG record, by which a stream describes its own settings, of any
+// version of the framework since 2.3.
 //
-// Source: docs/formats/rkh.md, "TCFG". Nothing is known when it is met, not even whether frames
-// have a checksum: it must agree with itself.
+// Source: docs/formats/rkh.md, "TCFG". When it is met, nothing is known, not even whether frames
+// have a checksum. Therefore it must be consistent with itself.
 #include "formats/rkh/rkh.h"
 
 enum {
@@ -21,10 +21,10 @@ enum {
     MAX_FRAME = 32
 };
 
-// A record's values, before they are believed.
+// The values of a record, before they are trusted.
 struct tcfg {
     uint32_t value[EXTRACT_RKH_KEYS];
-    uint32_t given; // bit a key
+    uint32_t given; // one bit per setting
 };
 
 static void give(struct tcfg *tcfg, enum extract_rkh_key key, uint32_t value)
@@ -38,7 +38,7 @@ static bool is_size(unsigned size)
     return size == 1 || size == 2 || size == 4;
 }
 
-// Two sizes in a byte.
+// Takes two sizes from a byte.
 static bool give_sizes(struct tcfg *tcfg, uint8_t byte, enum extract_rkh_key high,
                        enum extract_rkh_key low)
 {
@@ -47,7 +47,8 @@ static bool give_sizes(struct tcfg *tcfg, uint8_t byte, enum extract_rkh_key hig
     return is_size(byte >> 4) && is_size(byte & 0xF);
 }
 
-// The bytes that all versions have: signal and stamp, pointer and ticks, blocks and elements.
+// Reads the bytes that all versions have: signal and timestamp, pointer and ticks, blocks and
+// elements.
 static bool read_sizes(struct tcfg *tcfg, struct extract_cursor *c)
 {
     bool fits = give_sizes(tcfg, extract_cursor_u8(c), EXTRACT_RKH_SIG, EXTRACT_RKH_TS);
@@ -74,7 +75,7 @@ static bool sum_holds(const uint8_t *bytes, size_t length)
     return !sum;
 }
 
-// Some releases tell the number of another; the id of the record is right.
+// Takes the version. Some releases contain the number of another; the record's id is right.
 static bool give_version(struct tcfg *tcfg, uint32_t version, uint32_t oldest)
 {
     bool same = rkh_family_of(version) == rkh_family_of(oldest);
@@ -82,7 +83,7 @@ static bool give_version(struct tcfg *tcfg, uint32_t version, uint32_t oldest)
     return version >> 12 == oldest >> 12;
 }
 
-// 2.4.4 and later: no sequence number, no stamp.
+// Reads a record of 2.4.4 or later, which has no sequence number and no timestamp.
 static bool read_new(struct tcfg *tcfg, uint32_t oldest, const uint8_t *bytes, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
@@ -103,7 +104,7 @@ static bool read_new(struct tcfg *tcfg, uint32_t oldest, const uint8_t *bytes, s
            length == 1u + RKH_TCFG_ARGS + chk && (!chk || sum_holds(bytes, length));
 }
 
-// 2.3 to 2.4.3, behind a header whose length it tells itself.
+// Reads a record of 2.3 to 2.4.3. It follows a header whose length the record itself contains.
 static bool read_old(struct tcfg *tcfg, bool has_version, size_t head, const uint8_t *bytes,
                      size_t length)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: the frames of a copied stream. In: its bytes, between two places. Out: an index of
-// frames with a verdict each, unstuffed where they lie, and how many numbers are missing between.
+// formats/rkh: finds the frames of a copied stream. The result is an index of frames with one
+// verdict each, unstuffed in place, and the number of frames missing between them.
 //
-// A frame is good when its checksum is right, where there is one, and it has the exact length of
-// its event's arguments. Whatever is not, the next flag ends it.
+// A frame is good if its checksum is correct, where there is one, and it has the exact length of
+// its event's arguments. Any other frame ends at the next flag all the same.
 #include "formats/rkh/rkh.h"
 
 enum {
-    NO_EVENT = 0xFFFF, // of lengths: an id of no event
+    NO_EVENT = 0xFFFF, // a length: the id belongs to no event
     ANY_LENGTH = 0xFFFE,
     MAX_WHOLE = 0xFFFF // bytes of a frame
 };
@@ -16,39 +16,39 @@ enum {
 
 struct walk {
     struct extract_snapshot *snapshot;
-    uint8_t *bytes; // the one at place `from`
-    uint32_t end;   // how many there are
+    uint8_t *bytes; // the byte at position `from`, and those after it
+    uint32_t end;   // number of these bytes
     uint32_t from, size;
-    uint32_t first; // place in the index of what is found
+    uint32_t first; // index of the first frame of this walk
     struct rkh_wire wire;
-    uint8_t layout;           // its number
+    uint8_t layout;           // number of the current layout
     uint16_t length[RKH_IDS]; // of the arguments, by the id on the wire
-    uint8_t id[RKH_IDS];      // as 3.x has it
+    uint8_t id[RKH_IDS];      // as 3.x has it, by the id on the wire
     uint64_t stamp;           // of the last frame that has one
-    bool stamped;             // there was one
+    bool stamped;             // `stamp` is known
     uint8_t next;             // sequence number that is expected
-    bool numbered;            // it is known
-    bool began;               // a TCFG record came: the target may count again
-    bool renewed;             // it told other settings, so that the target certainly does
-    bool unreadable;          // there are too many layouts for that of what comes
-    bool left_out;            // there were, at least once
-    uint32_t record;          // the record's place in the index; NO_RECORD: in an earlier walk
-    uint32_t damaged;         // frames since the last good one
-    // Without checksum, the good frame behind the last gap, which half a frame may have made up:
+    bool numbered;            // `next` is known
+    bool began;               // a TCFG record was the last: the target may restart its numbers
+    bool renewed;             // that record changed the settings: the target does restart them
+    bool unreadable;          // there are too many layouts to add the current one
+    bool left_out;            // that happened at least once
+    uint32_t record;          // index of the last TCFG record; NO_RECORD: in an earlier walk
+    uint32_t damaged;         // damaged frames since the last good one
+    // Without a checksum, the good frame after the last gap may be half of a lost frame:
     bool doubted;
-    uint32_t doubt;  // its place in the index
-    uint8_t wanted;  // number that was expected there
-    uint32_t missed; // damaged frames in front of it
+    uint32_t doubt;  // index of that frame
+    uint8_t wanted;  // sequence number that was expected there
+    uint32_t missed; // damaged frames before it
 };
 
-uint64_t rkh_spill(const struct extract_ring *ring)
+uint64_t rkh_slack_bytes(const struct extract_ring *ring)
 {
     struct rkh_live live = rkh_live_of(ring->header);
     return live.stream ? 0 : live.size;
 }
 
-// What goes over the array's end is put together behind the ring.
-uint8_t *rkh_unroll(struct extract_snapshot *snapshot, uint32_t from, uint32_t to)
+// Joins bytes that pass the array's end after the ring.
+uint8_t *rkh_join_bytes(struct extract_snapshot *snapshot, uint32_t from, uint32_t to)
 {
     const struct extract_ring *ring = &snapshot->ring;
     uint32_t size = (uint32_t)(ring->entries.end - ring->entries.start);
@@ -62,7 +62,7 @@ uint8_t *rkh_unroll(struct extract_snapshot *snapshot, uint32_t from, uint32_t t
     return to_bytes;
 }
 
-// ---- the layout ----
+// ---- The layout ----
 
 static uint16_t fixed_length(const struct rkh_wire *wire, const uint8_t *words)
 {
@@ -89,15 +89,15 @@ static void use_layout(struct walk *walk, uint8_t number)
     }
 }
 
-// Whether two layouts tell the same: where their values are from does not matter.
+// Returns whether two layouts have the same values, whatever their sources.
 static bool is_same_layout(const struct extract_rkh_layout *a, const struct extract_rkh_layout *b)
 {
     return !memcmp(a->value, b->value, sizeof a->value);
 }
 
-// A record that tells another layout than the last one: frames have that from here on. It does not
-// tell the size of functions. False: there are too many layouts, and no frame up to the next record
-// can be read.
+// Applies a TCFG record: if it has other settings, the frames after it have another layout. It does
+// not contain the size of functions. Returns false if there are too many layouts; then no frame up
+// to the next record can be read.
 static bool change_layout(struct walk *walk, const struct rkh_frame *frame)
 {
     struct extract_rkh *rkh = &walk->snapshot->ring.rkh;
@@ -130,21 +130,21 @@ static bool change_layout(struct walk *walk, const struct rkh_frame *frame)
     return true;
 }
 
-// ---- one frame ----
+// ---- One frame ----
 
-// Whether an id is the one of a TCFG record without sequence number and stamp.
+// Returns whether an id is that of a TCFG record without sequence number and timestamp.
 static bool is_bare(const struct walk *walk, uint8_t id)
 {
     return walk->id[id] == RKH_FWK_TCFG && walk->length[id] != NO_EVENT &&
            walk->wire.family <= RKH_FAMILY_244;
 }
 
-static uint32_t head_of(const struct walk *walk, uint8_t id)
+static uint32_t count_head_bytes(const struct walk *walk, uint8_t id)
 {
     return is_bare(walk, id) ? 1 : 1u + walk->wire.nseq + walk->wire.ts;
 }
 
-// A TCFG record says itself whether it has a checksum.
+// Returns whether a frame is a TCFG record. The record itself shows whether it has a checksum.
 static bool is_tcfg(const struct walk *walk, const struct rkh_frame *frame)
 {
     if (walk->id[walk->bytes[frame->at]] != RKH_FWK_TCFG)
@@ -153,13 +153,13 @@ static bool is_tcfg(const struct walk *walk, const struct rkh_frame *frame)
     return rkh_tcfg_take(&record, frame, walk->bytes);
 }
 
-// What is wrong with an unstuffed frame.
+// Returns what is wrong with an unstuffed frame.
 static enum extract_verdict validate_whole(const struct walk *walk, const struct rkh_frame *frame)
 {
     const uint8_t *bytes = walk->bytes + frame->at;
     uint8_t id = bytes[0];
     uint16_t length = walk->length[id];
-    uint32_t head = head_of(walk, id), around = head + walk->wire.chk;
+    uint32_t head = count_head_bytes(walk, id), around = head + walk->wire.chk;
     if (length == NO_EVENT)
         return EXTRACT_UNKNOWN_ID;
     if (frame->whole < around || walk->id[id] == RKH_FWK_TCFG)
@@ -170,9 +170,9 @@ static enum extract_verdict validate_whole(const struct walk *walk, const struct
     return fits ? EXTRACT_GOOD : EXTRACT_BAD_LENGTH;
 }
 
-// The frame that is in doubt is half of a missing one: its number is not true, and its stamp when
-// that does not lie between those around it, either.
-static void disbelieve(struct walk *walk, uint32_t stamp)
+// Discards the doubted frame, which is half of a lost one: its number is not valid, and neither is
+// its timestamp if that is not between those around it.
+static void discard_doubted(struct walk *walk, uint32_t stamp)
 {
     struct extract_extent *index = walk->snapshot->index;
     uint32_t count = walk->snapshot->ring.entries.count, at = walk->doubt;
@@ -185,8 +185,8 @@ static void disbelieve(struct walk *walk, uint32_t stamp)
         index[at].stamp = before;
 }
 
-// Frames that are missing in front of number `seq`, less the damaged ones. A frame without checksum
-// whose number does not lie between those around it is half a frame.
+// Returns the number of frames missing before number `seq`, without the damaged ones. A frame
+// without a checksum, whose number is not between those around it, is half a frame.
 static uint8_t find_lost(struct walk *walk, uint8_t seq, uint32_t stamp)
 {
     uint8_t step = (uint8_t)(seq - walk->next);
@@ -194,7 +194,7 @@ static uint8_t find_lost(struct walk *walk, uint8_t seq, uint32_t stamp)
     bool half = walk->doubted && step && (uint8_t)(walk->next - walk->wanted) + step > UINT8_MAX;
     walk->doubted = step && !walk->wire.chk && !half;
     if (half) {
-        disbelieve(walk, stamp);
+        discard_doubted(walk, stamp);
         step = (uint8_t)(seq - walk->wanted);
         damaged += walk->missed + 1;
     } else if (walk->doubted) {
@@ -205,8 +205,8 @@ static uint8_t find_lost(struct walk *walk, uint8_t seq, uint32_t stamp)
     return step > damaged ? (uint8_t)(step - damaged) : 0;
 }
 
-// Frames behind a record that tells other settings are of another session for certain, and numbered
-// from 0 on.
+// Restarts the numbers. Frames after a record with other settings are certainly of another session,
+// numbered from 0.
 static void begin_numbers(struct walk *walk)
 {
     walk->next = 0;
@@ -215,8 +215,8 @@ static void begin_numbers(struct walk *walk)
     walk->damaged = 0;
 }
 
-// The stamps of a session begin with its record, which takes that of the first frame, or else with
-// that frame.
+// Restarts the timestamps. Those of a session begin with its record, which gets that of the first
+// frame, or otherwise with that frame.
 static void begin_stamps(struct walk *walk, uint32_t stamp, struct extract_extent *place)
 {
     struct extract_snapshot *snapshot = walk->snapshot;
@@ -227,8 +227,8 @@ static void begin_stamps(struct walk *walk, uint32_t stamp, struct extract_exten
     }
 }
 
-// Sequence number and stamp, and how many frames are missing in front of it.
-static void take_head(struct walk *walk, const uint8_t *bytes, struct extract_extent *place)
+// Reads sequence number and timestamp, and determines how many frames are missing before the frame.
+static void read_head(struct walk *walk, const uint8_t *bytes, struct extract_extent *place)
 {
     struct extract_snapshot *snapshot = walk->snapshot;
     bool is_record = walk->id[bytes[0]] == RKH_FWK_TCFG;
@@ -252,7 +252,7 @@ static void take_head(struct walk *walk, const uint8_t *bytes, struct extract_ex
         walk->next = (uint8_t)(seq + 1);
     }
     walk->numbered = walk->wire.nseq;
-    walk->began = is_record; // of a version whose record has number and stamp
+    walk->began = is_record; // in versions whose record has a number and a timestamp
     walk->renewed = false;
     walk->record = NO_RECORD;
     walk->damaged = 0;
@@ -262,9 +262,9 @@ static void take_head(struct walk *walk, const uint8_t *bytes, struct extract_ex
     walk->stamped = true;
 }
 
-// Unstuffs a frame where it lies, when it is worth it, and judges it.
-static enum extract_verdict judge(struct walk *walk, const struct rkh_frame *frame,
-                                  struct extract_extent *place)
+// Validates a frame, and unstuffs it in place if that is useful.
+static enum extract_verdict validate_frame(struct walk *walk, const struct rkh_frame *frame,
+                                           struct extract_extent *place)
 {
     bool tcfg = is_tcfg(walk, frame);
     if (frame->torn)
@@ -276,8 +276,8 @@ static enum extract_verdict judge(struct walk *walk, const struct rkh_frame *fra
     if (frame->escaped)
         rkh_frame_unstuff(frame, walk->bytes, walk->bytes + frame->at);
     place->whole = (uint16_t)frame->whole;
-    // What a user says of the header may leave no room for the rest.
-    uint32_t head = head_of(walk, walk->bytes[frame->at]);
+    // With the user's settings, the header may be longer than the frame.
+    uint32_t head = count_head_bytes(walk, walk->bytes[frame->at]);
     if (!tcfg || (head > 1 && frame->whole < head + walk->wire.chk))
         return validate_whole(walk, frame);
     return change_layout(walk, frame) ? EXTRACT_GOOD : EXTRACT_BAD_LENGTH;
@@ -293,29 +293,30 @@ static void count_damage(struct walk *walk, enum extract_verdict verdict)
     walk->damaged++;
 }
 
-// `known`: a frame does begin here. Else it is one when nothing is wrong with it.
+// Adds a frame to the index. If `known`, a frame does begin here; otherwise it is one only if it is
+// valid.
 static bool note_frame(struct walk *walk, const struct rkh_frame *frame, bool known)
 {
     const uint8_t *bytes = walk->bytes + frame->at;
     struct extract_extent place = {.at = (walk->from + frame->at) % walk->size,
                                    .length = frame->length + 1,
                                    .offset = (uint32_t)(bytes - walk->snapshot->bytes)};
-    enum extract_verdict verdict = judge(walk, frame, &place);
+    enum extract_verdict verdict = validate_frame(walk, frame, &place);
     if (verdict && !known)
         return true;
     if (verdict)
         count_damage(walk, verdict);
     else
-        take_head(walk, bytes, &place);
+        read_head(walk, bytes, &place);
     place.stamp = walk->stamp;
     place.layout = walk->layout & 0x7Fu;
     return extract_snapshot_note(walk->snapshot, &place, verdict);
 }
 
-// ---- all of them ----
+// ---- The walk ----
 
-// Of the frame under way: its bytes, and whether the target's running sum is theirs.
-static void take_partial(struct walk *walk, const struct rkh_frame *frame)
+// Stores the bytes of the incomplete frame, and whether the target's running sum is theirs.
+static void note_partial(struct walk *walk, const struct rkh_frame *frame)
 {
     struct extract_ring *ring = &walk->snapshot->ring;
     struct rkh_live live = rkh_live_of(ring->header);
@@ -332,15 +333,15 @@ static bool walk_frames(struct walk *walk, uint32_t length, bool boundary)
         bool known = !first || boundary;
         first = false;
         if (!frame.ended && (known || stream))
-            take_partial(walk, &frame);
+            note_partial(walk, &frame);
         else if (frame.ended && frame.length && (known || stream))
             fits = note_frame(walk, &frame, known);
     }
     return fits;
 }
 
-// A stream that is read in stretches is walked on where the last one ended.
-static void resume(struct walk *walk)
+// Continues where the walk over the previous part of a stream ended.
+static void resume_walk(struct walk *walk)
 {
     const struct extract_rkh_walked *walked = &walk->snapshot->ring.rkh.walked;
     walk->next = walked->next;
@@ -353,7 +354,8 @@ static void resume(struct walk *walk)
     walk->damaged = walked->damaged;
 }
 
-static void leave(const struct walk *walk)
+// Stores the state of the walk, for resume_walk.
+static void save_walk(const struct walk *walk)
 {
     walk->snapshot->ring.rkh.walked = (struct extract_rkh_walked){.goes_on = true,
                                                                   .numbered = walk->numbered,
@@ -366,15 +368,15 @@ static void leave(const struct walk *walk)
                                                                   .stamp = walk->stamp};
 }
 
-// Of what was not taken out yet: where it begins, and whether a frame does there. It does behind a
-// flag that was taken out; of a full array, nobody knows.
+// Returns where the bytes begin that were not taken out, and whether a frame begins there. It does
+// after a flag that was taken out; for a full array, this is not known.
 static uint32_t begin_pending(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
                               bool *boundary)
 {
     struct rkh_live live = rkh_live_of(snapshot->ring.header);
     uint32_t start = live.head - live.pending;
     bool there = start - from <= to - from;
-    const uint8_t *bytes = rkh_unroll(snapshot, from, to);
+    const uint8_t *bytes = rkh_join_bytes(snapshot, from, to);
     *boundary = there && start != from && bytes[start - from - 1] == RKH_FLAG;
     return there ? start : from;
 }
@@ -385,16 +387,16 @@ bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, boo
     if (ring->rkh.view == EXTRACT_RKH_PENDING && !rkh_live_of(ring->header).stream)
         from = begin_pending(snapshot, from, to, &boundary);
     struct walk walk = {.snapshot = snapshot,
-                        .bytes = rkh_unroll(snapshot, from, to),
+                        .bytes = rkh_join_bytes(snapshot, from, to),
                         .end = to - from,
                         .from = from,
                         .size = (uint32_t)(ring->entries.end - ring->entries.start),
                         .first = ring->entries.count};
     use_layout(&walk, ring->rkh.walked.layout);
-    resume(&walk);
+    resume_walk(&walk);
     bool fits = extract_snapshot_reserve(snapshot, rkh_frame_count(walk.bytes, walk.end)) &&
                 walk_frames(&walk, walk.end, boundary);
-    leave(&walk);
+    save_walk(&walk);
     rkh_layouts_sum_up(ring);
     snapshot->lost_known = !walk.left_out;
     for (unsigned i = 0; i < ring->rkh.layouts; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: the settings of a stream. In: the firmware, the words of a user, a trazer.cfg. Out:
-// one value each, and where it is from; and all that shapes frames in 32 bits.
+// formats/rkh: collects the settings of a stream from the user, a trazer.cfg file and the firmware.
+// Each setting keeps its value and the source of the value; a better source wins. The settings that
+// determine frames are packed into 32 bits.
 //
 // Source: docs/formats/rkh.md, "Settings".
 #include "base/file.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { MAX_SIZE = 4, VERSION_ROOM = 16, MAX_CONFIG = 1 << 20, KEY_ROOM = 64 };
+enum { MAX_SIZE = 4, VERSION_BYTES = 16, MAX_CONFIG = 1 << 20, KEY_BYTES = 64 };
 
 const char *extract_rkh_name(enum extract_rkh_key key)
 {
@@ -55,11 +56,11 @@ enum rkh_family rkh_family_of(uint32_t version)
     return version == 0x2403 ? RKH_FAMILY_243 : RKH_FAMILY_23;
 }
 
-// ---- in 32 bits ----
+// ---- Settings in 32 bits ----
 
 enum { FIRST_SIZE = EXTRACT_RKH_TS, SIZES = EXTRACT_RKH_NTICK - FIRST_SIZE + 1 };
 
-// 0, 1, 2 and 4 in two bits.
+// Packs a size of 0, 1, 2 or 4 into two bits.
 static uint32_t pack_size(uint32_t size)
 {
     return size == MAX_SIZE ? 3 : size;
@@ -112,7 +113,7 @@ void rkh_wire_unpack(struct rkh_wire *wire, uint32_t packed)
     wire->size[RKH_WORD_ntick] = size[EXTRACT_RKH_NTICK - FIRST_SIZE];
 }
 
-// ---- layouts ----
+// ---- Layouts ----
 
 struct extract_rkh_layout rkh_layout_of(const struct extract_rkh *rkh)
 {
@@ -122,8 +123,8 @@ struct extract_rkh_layout rkh_layout_of(const struct extract_rkh *rkh)
     return layout;
 }
 
-// Rates that targets are known to give the record, which has 16 bits for them: CLOCKS_PER_SEC of
-// POSIX, which the framework's own ports for hosts pass.
+// Knows rates that targets put into the record although it has only 16 bits for them:
+// CLOCKS_PER_SEC of POSIX, which the framework's own ports for hosts use.
 uint64_t rkh_layout_cut_hz(const struct extract_rkh_layout *layout)
 {
     static const uint32_t known[] = {1000000};
@@ -174,9 +175,9 @@ void rkh_layouts_sum_up(struct extract_ring *ring)
     ring->timer_mask = widest ? widest : UINT32_MAX;
 }
 
-// ---- the firmware ----
+// ---- Settings from the firmware ----
 
-// Integers of the framework may be wider on a 64-bit host than what goes over the wire.
+// Takes a size. On a 64-bit host, integers of the framework may be wider than on the wire.
 static void take_type(struct extract_rkh *rkh, struct extract_symbols *symbols,
                       enum extract_rkh_key key, const char *type)
 {
@@ -197,10 +198,10 @@ static void take_member(struct extract_rkh *rkh, struct extract_symbols *symbols
                 EXTRACT_RKH_DWARF);
 }
 
-// The text at the symbol rkh_version.
+// Takes the version from the text at the symbol rkh_version.
 static void take_version(struct extract_rkh *rkh, struct extract_symbols *symbols)
 {
-    char text[VERSION_ROOM];
+    char text[VERSION_BYTES];
     struct extract_symbol symbol;
     uint32_t version;
     if (!extract_symbols_by_name(symbols, "rkh_version", &symbol))
@@ -229,7 +230,7 @@ void rkh_from_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols)
     take_version(rkh, symbols);
 }
 
-// ---- as users say them ----
+// ---- Values that users may set ----
 
 static const char config_word[] = "trazer.cfg";
 
@@ -259,7 +260,7 @@ bool rkh_allows(enum extract_rkh_key key, uint64_t number)
     }
 }
 
-// One digit, one digit, one or two.
+// The parts of a version have one digit, one digit, and one or two.
 bool rkh_version_parse(const char *text, uint32_t *version)
 {
     unsigned part[3] = {0, 0, 0};
@@ -288,16 +289,16 @@ enum extract_code rkh_version_check(uint32_t version, struct extract_error *erro
             return EXTRACT_OK;
     return extract_error_set(
         error, EXTRACT_UNSUPPORTED, "RKH",
-        "Ringside reads the streams of 2.3, 2.4 to 2.4.6 and 3.x; where one is "
-        "like theirs, name theirs with --rkh version=3.4",
-        "the framework is %x.%x.%x, whose events may have other numbers", version >> 12,
-        version >> 8 & 0xF, version & 0xFF);
+        "use a stream of RKH 2.3, 2.4 to 2.4.6 and 3.x; if yours is like one of these, pass its "
+        "version, as in --rkh version=3.4",
+        "events of framework %x.%x.%x may have other numbers", version >> 12, version >> 8 & 0xF,
+        version & 0xFF);
 }
 
 static bool find_key(const char *name, enum extract_rkh_key *key)
 {
     for (unsigned i = 0; i < EXTRACT_RKH_KEYS; i++)
-        if (!strcmp(name, extract_rkh_name((enum extract_rkh_key)i))) {
+        if (strcmp(name, extract_rkh_name((enum extract_rkh_key)i)) == 0) {
             *key = (enum extract_rkh_key)i;
             return true;
         }
@@ -306,10 +307,10 @@ static bool find_key(const char *name, enum extract_rkh_key *key)
 
 // ---- trazer.cfg ----
 
-enum { NOT_WIRE = EXTRACT_RKH_KEYS }; // it says nothing of frames
+enum { NOT_WIRE = EXTRACT_RKH_KEYS }; // a key that does not affect frames
 
-// What a key is about: its words without those that say no more than where it is from, so that the
-// tool's keys, the framework's macros and the words of --rkh are one.
+// The subject of a key: its words without those that only show where it comes from. Thus the keys
+// of the tool, the macros of the framework and the words of --rkh become the same.
 static const struct topic {
     const char *words;
     uint8_t key; // enum extract_rkh_key, or NOT_WIRE
@@ -373,8 +374,8 @@ static bool is_word(const char *at, size_t length, const char *const *words)
     return false;
 }
 
-// Whether a key is a switch, and what it is about.
-static bool take_topic(const char *name, char topic[KEY_ROOM])
+// Splits a key into its subject and whether it is a switch, which is the result.
+static bool take_topic(const char *name, char topic[KEY_BYTES])
 {
     static const char *const from[] = {"TRAZER", "TRZ",    "RKH", "CFG", "CFGPORT",
                                        "TRC",    "SIZEOF", "GET", NULL};
@@ -396,7 +397,7 @@ static bool take_topic(const char *name, char topic[KEY_ROOM])
     return enabled;
 }
 
-// Behind the group that it is of, where it is none of all.
+// Finds a subject. If it is not known, removes the group that it begins with, and tries again.
 static const struct topic *find_topic(const char *words)
 {
     static const char *const groups[] = {"MP", "QUE", "RQ", "SMA", "TMR", "FWK", NULL};
@@ -408,7 +409,7 @@ static const struct topic *find_topic(const char *words)
     return grouped ? find_topic(words + length + 1) : NULL;
 }
 
-// The tool's keys count bytes, the framework's macros bits.
+// Converts a size to bytes. The tool's keys count bytes; the framework's macros count bits.
 static bool take_size(const char *name, uint64_t *number)
 {
     bool bits = !strncmp(name, "RKH_", 4);
@@ -417,7 +418,7 @@ static bool take_size(const char *name, uint64_t *number)
     return fits;
 }
 
-// A key and its value. False: the value is not allowed.
+// Takes a key and its value. Returns false if the value is not allowed.
 static bool take_setting(struct extract_rkh *rkh, const char *name, bool enabled, unsigned key,
                          const char *value)
 {
@@ -428,13 +429,13 @@ static bool take_setting(struct extract_rkh *rkh, const char *name, bool enabled
         return true;
     if (!extract_number_parse(value, &number) || (enabled && number > 1))
         return false;
-    if (enabled && stamps && number) // how many bytes another key says
+    if (enabled && stamps && number) // another key contains the size
         return true;
     if (!enabled && key >= EXTRACT_RKH_TS && key <= EXTRACT_RKH_NTICK && !take_size(name, &number))
         return false;
     if (!rkh_allows((enum extract_rkh_key)key, number))
         return false;
-    if (!none) // what says that there are none wins over their size
+    if (!none) // "no timestamps" wins over their size
         rkh_set(rkh, (enum extract_rkh_key)key, (uint32_t)number, EXTRACT_RKH_CONFIG);
     return true;
 }
@@ -445,11 +446,11 @@ static enum extract_code fault(struct extract_error *error, const char *path, un
     return extract_error_set(error, EXTRACT_USAGE, path, hint, "line %u: %s %s", line, what, why);
 }
 
-// One line: KEY = VALUE, or a comment behind #.
+// Parses one line: KEY = VALUE, or a comment after #.
 static enum extract_code take_line(struct extract_rkh *rkh, const char *path, unsigned line,
                                    const char *bytes, size_t length, struct extract_error *error)
 {
-    char text[3 * KEY_ROOM], name[KEY_ROOM], topic[KEY_ROOM], value[KEY_ROOM], rest;
+    char text[3 * KEY_BYTES], name[KEY_BYTES], topic[KEY_BYTES], value[KEY_BYTES], rest;
     const char *end = memchr(bytes, '#', length);
     length = end ? (size_t)(end - bytes) : length;
     size_t used = length < sizeof text ? length : sizeof text - 1;
@@ -459,20 +460,20 @@ static enum extract_code take_line(struct extract_rkh *rkh, const char *path, un
     if (used == length && text[strspn(text, " \t\r")] == 0)
         return EXTRACT_OK;
     if (used < length || found != 2)
-        return fault(error, path, line, "write KEY=NUMBER, a line each, and # in front of remarks",
-                     "it", "is no setting");
+        return fault(error, path, line, "use one KEY=NUMBER per line, and # before comments",
+                     "text", "is not a setting");
     bool enabled = take_topic(name, topic);
     const struct topic *about = find_topic(topic);
-    if (!about && strncasecmp(topic, "SM_", 3)) // switches of single events of state machines
+    if (!about && strncasecmp(topic, "SM_", 3)) // other SM_ keys filter events of state machines
         return fault(error, path, line,
-                     "write TRAZER_EN_CHK, _NSEQ, _TSTAMP, _SENDER, _QUE_LWMARK, _MP_LWMARK=0|1, "
+                     "use TRAZER_EN_CHK, _NSEQ, _TSTAMP, _SENDER, _QUE_LWMARK, _MP_LWMARK=0|1, "
                      "TRAZER_SIZEOF_SIG, _TSTAMP, _POINTER, _FUN_POINTER, _NTIMER, _NBLOCK, "
                      "_BSIZE, _NELEM, _ESIZE=BYTES, or macros of rkhcfg.h",
-                     name, "is no key of it");
+                     name, "is not a known key");
     if (about && !take_setting(rkh, name, enabled, about->key, value))
         return fault(error, path, line,
-                     "sizes are 1, 2 or 4 bytes, or 8, 16 or 32 bits of RKH_ macros, switches 0 "
-                     "or 1",
+                     "use 1, 2 or 4 bytes for sizes, or 8, 16 or 32 bits with RKH_ macros, and 0 "
+                     "or 1 for switches",
                      name, "cannot have that value");
     return EXTRACT_OK;
 }
@@ -488,8 +489,8 @@ static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
         return code;
     if (memchr(bytes, 0, size))
         code = extract_error_set(error, EXTRACT_USAGE, path,
-                                 "give the trazer.cfg of the tool, or lines of KEY=NUMBER",
-                                 "it is no text: there are zero bytes in it");
+                                 "use the trazer.cfg of the tool, or lines of KEY=NUMBER",
+                                 "not a text file: it contains zero bytes");
     for (size_t at = 0; at < size && !code; at += length + 1, line++) {
         const uint8_t *end = memchr(bytes + at, '\n', size - at);
         length = end ? (size_t)(end - (bytes + at)) : size - at;
@@ -499,13 +500,13 @@ static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
     return code;
 }
 
-// ---- --rkh ----
+// ---- The option --rkh ----
 
 static enum extract_code refuse(const char *pair, int length, struct extract_error *error)
 {
     return extract_error_set(
         error, EXTRACT_USAGE, "settings of RKH",
-        "write chk, nseq, sndr, qnmin, mpnmin=0|1, ts=0|1|2|4, ptr, fun=2|4, "
+        "use chk, nseq, sndr, qnmin, mpnmin=0|1, ts=0|1|2|4, ptr, fun=2|4, "
         "sig, esize, nblk, bsize, nelem, ntick=1|2|4, ts_hz=N, version=3.4.00, "
         "view=pending|history, trazer.cfg=FILE, with commas between",
         "\"%.*s\" is not allowed", length, pair);
@@ -513,9 +514,9 @@ static enum extract_code refuse(const char *pair, int length, struct extract_err
 
 static bool set_view(struct extract_rkh *rkh, const char *value)
 {
-    if (!strcmp(value, "pending"))
+    if (strcmp(value, "pending") == 0)
         rkh->view = EXTRACT_RKH_PENDING;
-    else if (!strcmp(value, "history"))
+    else if (strcmp(value, "history") == 0)
         rkh->view = EXTRACT_RKH_HISTORY;
     else
         return false;
@@ -535,9 +536,9 @@ static bool set_key(struct extract_rkh *rkh, const char *name, const char *value
 {
     enum extract_rkh_key key;
     uint64_t number;
-    if (!strcmp(name, "view"))
+    if (strcmp(name, "view") == 0)
         return set_view(rkh, value);
-    if (!strcmp(name, "signals"))
+    if (strcmp(name, "signals") == 0)
         return set_signals(rkh, value);
     if (!find_key(name, &key))
         return false;
@@ -557,7 +558,7 @@ static enum extract_code take_pair(struct extract_rkh *rkh, char *pair, struct e
     if (!value)
         return refuse(pair, length, error);
     *value++ = 0;
-    if (!strcmp(pair, config_word))
+    if (strcmp(pair, config_word) == 0)
         return take_config(rkh, value, error);
     if (set_key(rkh, pair, value))
         return EXTRACT_OK;
@@ -569,11 +570,11 @@ enum extract_code extract_rkh_parse(struct extract_rkh *rkh, const char *words,
                                     struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    size_t room = strlen(words) + 1;
-    char *copy = malloc(room);
+    size_t bytes = strlen(words) + 1;
+    char *copy = malloc(bytes);
     if (!copy)
         return extract_error_set(error, EXTRACT_NOMEM, "settings of RKH", NULL, "out of memory");
-    memcpy(copy, words, room);
+    memcpy(copy, words, bytes);
     for (char *at = copy; *at && !code;) {
         size_t length = strcspn(at, ",");
         char *next = at + length + (at[length] == ',');

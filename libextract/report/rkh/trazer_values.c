@@ -29,7 +29,7 @@ bool trazer_names_add_event(struct trazer_names *names, const struct extract_eve
 {
     struct extract_name_entry entry = {.restarted = false};
 
-    if (!rkh_tell(event, &entry))
+    if (!rkh_read_name(event, &entry))
         return true;
     if (entry.restarted) {
         trazer_names_free(names);

@@ -55,7 +55,7 @@ int main(void) { return 0; }
 C
 run info --elf "$work/other" "$core"
 check "a core of another program" 2 no-out . err \
-    ': entry point does not fit 0x[0-9a-f]*, the entry point in the core; pass the program'
+    ': entry point does not fit 0x[0-9a-f]*, the entry point in the core; pass'
 
 take fixed -fno-pie -no-pie
 found_by "a program at fixed addresses" symbol --elf "$program"

@@ -253,7 +253,7 @@ check "a log whose layout is damaged twice" 2 \
 hit 442 && printf '\125' | dd of="$work/hit.log" bs=1 seek=642 conv=notrunc 2>/dev/null
 run report "$work/hit.log"
 check "a log whose ring is damaged twice" 2 \
-    err 'hit.log: every block that tells what was recorded is damaged; restore the file'
+    err 'hit.log: every block that describes the ring is damaged; restore the file'
 
 lossy() {
     start 2 && entries 100 110 && loss 1 1 7 0 && entries 120 && loss 3 0 0 0 && entries 140 &&

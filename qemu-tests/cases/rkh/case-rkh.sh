@@ -173,7 +173,7 @@ ring_agrees() { # NAME INPUT...
 is_not_begun() { # NAME INPUT...
     shift
     "$ringside" report --json "$@" >"$work/out" 2>"$work/err"
-    [ ! -s "$work/out" ] && grep -q 'never initialised' "$work/err" && return 0
+    [ ! -s "$work/out" ] && grep -q 'never initialized' "$work/err" && return 0
     head -n 3 "$work/out" "$work/err"
     return 1
 }

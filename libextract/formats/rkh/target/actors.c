@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh/target: active objects by the firmware's ELF. In: variables and their types, memory.
-// Out: name and priority of each, though no record of the trace tells them.
+// formats/rkh/target: finds active objects among the firmware's variables, with name and priority,
+// even if no record of the trace names them.
 //
 // An active object is a variable, or an element of an array, that has a queue `equeue`, and a
 // member `prio`: its own, or that of the constants that one of its pointers leads to.
@@ -9,7 +9,7 @@
 
 enum { MAX_ASKED = 1 << 13, MAX_ELEMENTS = 256, MAX_PRIORITY = 255 };
 
-// Constants come from the ELF, variables from memory alone.
+// Reads a word: constants from the ELF, variables from memory.
 static bool read_word(struct extract_memory *memory, const struct extract_symbols *symbols,
                       uint64_t address, uint64_t bytes, uint64_t *value)
 {
@@ -41,7 +41,7 @@ static void read_text(struct extract_memory *memory, const struct extract_symbol
     text[got] = 0;
 }
 
-// What the i-th element tells.
+// Reads the active object at an address. Returns false if it is not initialized.
 static bool read_actor(struct extract_memory *memory, struct extract_symbols *symbols,
                        const struct extract_inner *inner, uint64_t address, struct rkh_actor *actor)
 {
@@ -61,7 +61,7 @@ static bool read_actor(struct extract_memory *memory, struct extract_symbols *sy
     return true;
 }
 
-// Whether the variable at an address is an active object, or an array of them.
+// Returns whether the variable at an address is an active object, or an array of them.
 static bool is_actor(struct extract_symbols *symbols, uint64_t address, struct extract_inner *inner)
 {
     struct extract_inner queue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh/target: the words of filters. In: words and patterns of a user. Out: which groups and
-// events they mean, in a target's tables and in a trace alike.
+// formats/rkh/target: the terms of filters. It determines which groups and events a user's terms
+// and patterns select, in a target's tables and in a trace alike.
 #define _GNU_SOURCE // strcasecmp, fnmatch
 #include "formats/rkh/target/target.h"
 #include <extract/filter.h>
@@ -10,18 +10,18 @@
 
 static const char prefix[] = "RKH_TE_";
 
-// Today's name, and the one before: of RQ until 2.4.6, of TIM until 2.4.3.
+// Current and former name of each group: RQ until 2.4.6, TIM until 2.4.3.
 static const char *const groups[RKH_GROUPS][2] = {{"MP", NULL},  {"QUE", "RQ"},  {"SMA", NULL},
                                                   {"SM", NULL},  {"TMR", "TIM"}, {"FWK", NULL},
                                                   {"USR", NULL}, {"UT", NULL}};
 
-// Events that moved to another group with 3.0, or were renamed before.
+// Events that were renamed, or moved to another group with 3.0.
 static const struct {
     unsigned id;
     const char *name;
 } old_names[] = {{71, "FWK_DEFER"}, {72, "FWK_RCALL"}, {104, "SM_CSTATE"}, {113, "SMA_DCH"}};
 
-// A plain name in any case, or a pattern.
+// Returns whether a name matches a plain name in any case, or a pattern.
 static bool fits(const char *pattern, const char *name)
 {
     return !strcasecmp(pattern, name) || !fnmatch(pattern, name, 0);
@@ -58,7 +58,7 @@ const char *rkh_event_name(unsigned id, char name[static RKH_NAME_ROOM])
     return name;
 }
 
-// By the name of its group before: "RQ_GET".
+// Returns whether an event matches by its group's former name: "RQ_GET".
 static bool fits_old_group(unsigned id, const char *pattern, const char *name)
 {
     const char *const *group = groups[id / RKH_GROUP_EVENTS];
@@ -107,7 +107,8 @@ static bool target_fits(enum extract_target_kind kind, uint32_t id, const char *
     return kind == EXTRACT_TARGET_EVENT && rkh_event_fits(id, pattern);
 }
 
-// The events of the group that a word begins with; of none, how events are called.
+// Lists the events of the group that a pattern begins with; without such a group, how events of
+// each group are named.
 static void list_events(const char *pattern, struct extract_listing *listing)
 {
     char name[RKH_NAME_ROOM];

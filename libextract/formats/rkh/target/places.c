@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh/target: where the bits of events lie. In: the version of the framework, the target's
-// own map. Out: offset and bytes of each group, and the bit of an event.
+// formats/rkh/target: where the bits of events are in a target's filter table, by the framework's
+// version or the target's own map.
 //
 // Source: docs/formats/rkh.md, "Filters".
 #include "formats/rkh/target/target.h"
 
 enum { BYTES_3 = 17, BYTES_245 = 16, MAP_PACKED = RKH_GROUPS - 1 };
 
-// The family by the version; else by the size that its table has in no other.
+// Determines the family by the version, or by a table size that no other family has.
 static bool find_family(struct rkh_places *places, uint32_t version)
 {
     if (version)
@@ -19,7 +19,7 @@ static bool find_family(struct rkh_places *places, uint32_t version)
     return version || places->bytes == BYTES_3 || places->bytes == BYTES_245;
 }
 
-// 2.4.4 has both numbers of a group in a byte, and no group UT.
+// Takes the target's map. 2.4.4 has both numbers of a group in a byte, and no group UT.
 static void take_map(struct rkh_places *places, const uint8_t *map, size_t length)
 {
     bool packed = length <= RKH_GROUPS;
@@ -30,7 +30,8 @@ static void take_map(struct rkh_places *places, const uint8_t *map, size_t lengt
     }
 }
 
-// As the framework lays them out. SMA has a second byte since 3.0. False: it is not known.
+// Takes the framework's own layout. SMA has a second byte since 3.0. Returns false if the layout is
+// not known.
 static bool take_layout(struct rkh_places *places)
 {
     static const uint8_t range[RKH_GROUPS] = {1, 1, 2, 3, 1, 3, 4, 2};
@@ -56,24 +57,24 @@ enum extract_code rkh_places_find(struct rkh_places *places, uint32_t version, u
 {
     *places = (struct rkh_places){.bytes = bytes};
     if (!find_family(places, version))
-        return refuse("the version of the framework is not known, which says where their bits lie",
-                      "give it with --rkh version=2.4.4 (GDB: ringside set rkh version=2.4.4)",
+        return refuse("version of the framework, which determines their bits, is not known",
+                      "pass it with --rkh version=2.4.4 (GDB: ringside set rkh version=2.4.4)",
                       EXTRACT_UNSUPPORTED, error);
     if (length >= MAP_PACKED && length <= (size_t)2 * RKH_GROUPS)
         take_map(places, map, length);
     else if (!take_layout(places))
-        return refuse("where their bits lie in versions before 2.4.4 is not known",
-                      "name an ELF that has trcgmtbl, the target's own map", EXTRACT_UNSUPPORTED,
+        return refuse("bits of versions before 2.4.4 are not known",
+                      "use an ELF that has trcgmtbl, the target's own map", EXTRACT_UNSUPPORTED,
                       error);
-    uint32_t most = 0;
+    uint32_t max_end = 0;
     for (unsigned i = 0; i < RKH_GROUPS; i++) {
         uint32_t end = (uint32_t)places->offset[i] + places->range[i];
-        most = places->range[i] && end > most ? end : most;
+        max_end = places->range[i] && end > max_end ? end : max_end;
     }
-    if (most && most <= bytes)
+    if (max_end && max_end <= bytes)
         return EXTRACT_OK;
-    return refuse("trceftbl is smaller than the version of the framework asks for",
-                  "is it the ELF of the firmware that runs, and --rkh version right?", EXTRACT_BAD,
+    return refuse("trceftbl is smaller than the version of the framework needs",
+                  "check that this ELF is the running firmware's, and --rkh version", EXTRACT_BAD,
                   error);
 }
 

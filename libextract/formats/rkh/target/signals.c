@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh/target: names of signals by the enumerations of the firmware's ELF.
+// formats/rkh/target: finds names of signals in the enumerations of the firmware's ELF.
 //
-// RKH stores a signal as a small integer, so that DWARF does not tell which enumeration signals are
-// of. A number gets a name only where it is known how the right one is found:
+// RKH stores a signal as a small integer, so DWARF does not show which enumeration it belongs to. A
+// number gets a name only if it is known how the right enumeration was found:
 //
-//   user     a user has named it, or one of its enumerators
-//   records  it has the names and the numbers that the records of the stream tell
-//   type     it is called "signals" (or "signal", "sig", "sigs"), and has all numbers that are used
-//   texts    no other one has all numbers that are used, and the firmware holds most of their names
-//            as texts, as it does to send records of names
+//   user     the user named it, or one of its enumerators
+//   records  it has the names and the numbers in the records of the stream
+//   type     it is named "signals" (or "signal", "sig", "sigs"), and has all numbers in use
+//   texts    no other enumeration has all numbers in use, and the firmware contains most of their
+//            names as texts, as it does to send records of names
 //
-// Used are the numbers in the trace, and those in constants of the type RKH_SIG_T: the framework's
-// tables of transitions, and events that are constant. Where several enumerations fit, a number has
+// In use are the numbers in the trace, and those in constants of the type RKH_SIG_T: the
+// framework's tables of transitions, and constant events. If several enumerations fit, a number has
 // a name only if it has the same name in each of them.
 #define _GNU_SOURCE // strcasecmp
 #include "base/grow.h"
@@ -20,12 +20,12 @@
 #include <stdlib.h>
 #include <strings.h>
 
-// Larger enumerations are not asked; nor are texts looked for where a trace has more signals.
-enum { ENUMERATORS_MAX = 1024, TEXTS_MAX = 256, RESERVED = 2 };
+// Larger enumerations are ignored. With more signals in a trace, texts are not searched.
+enum { MAX_ENUMERATORS = 1024, MAX_TEXTS = 256, RESERVED = 2 };
 
-// What the enumeration at hand says of a number of the trace.
+// What the current enumeration has for a number of the trace.
 struct hit {
-    size_t turn;      // of the enumeration
+    size_t turn;      // number of the enumeration
     const char *name; // NULL: several
 };
 
@@ -33,14 +33,14 @@ struct question {
     struct extract_symbols *symbols;
     struct extract_number *numbers; // ascending, each once
     size_t count, capacity;
-    bool is_short;                 // of memory
-    const char *wanted;            // by a user; "" for none
-    uint64_t last_signal;          // greater ones are the framework's own
-    size_t turn;                   // counts enumerations, from 1 on
-    struct hit *hits;              // one a number
-    struct extract_number *called; // the numbers that have a record, by their names
+    bool is_short;                 // memory ran out
+    const char *wanted;            // the name from the user; "" for none
+    uint64_t last_signal;          // greater numbers are the framework's own
+    size_t turn;                   // number of the current enumeration, from 1 on
+    struct hit *hits;              // one per number
+    struct extract_number *called; // the numbers whose names are in records, by name
     size_t called_count;
-    size_t wanted_hits; // signals of the application among the numbers
+    size_t wanted_hits; // how many of the numbers are signals of the application
 };
 
 static int by_name(const void *left, const void *right)
@@ -66,7 +66,7 @@ static void add_number(struct question *q, uint64_t value, const char *name)
     q->numbers[q->count++] = (struct extract_number){value, name};
 }
 
-// A constant that is 0 may be no signal at all.
+// Adds a constant. One that is 0 may not be a signal at all.
 static void add_constant(void *context, uint64_t value)
 {
     struct question *q = context;
@@ -74,8 +74,8 @@ static void add_constant(void *context, uint64_t value)
         add_number(q, value, NULL);
 }
 
-// What the trace holds. Only where no record tells a name, constants are asked, too.
-static void gather(struct question *q, const struct extract_numbers *numbers)
+// Gathers the numbers in the trace. If no record contains a name, also those in constants.
+static void gather_numbers(struct question *q, const struct extract_numbers *numbers)
 {
     size_t kept = 0;
     for (size_t i = 0; i < numbers->count; i++) {
@@ -92,9 +92,9 @@ static void gather(struct question *q, const struct extract_numbers *numbers)
     q->count = kept;
 }
 
-static bool prepare(struct question *q, const struct extract_numbers *numbers)
+static bool prepare_question(struct question *q, const struct extract_numbers *numbers)
 {
-    gather(q, numbers);
+    gather_numbers(q, numbers);
     q->hits = calloc(q->count + 1, sizeof *q->hits);
     q->called = malloc((q->count + 1) * sizeof *q->called);
     if (!q->hits || !q->called || q->is_short)
@@ -110,20 +110,20 @@ static bool prepare(struct question *q, const struct extract_numbers *numbers)
     return true;
 }
 
-static void clear(struct question *q)
+static void free_question(struct question *q)
 {
     free(q->numbers);
     free(q->hits);
     free(q->called);
 }
 
-// ---- one enumeration ----
+// ---- One enumeration ----
 
 static bool next_enumerator(const struct question *q, const struct extract_enum *one, size_t i,
                             struct extract_number *enumerator)
 {
     int64_t value;
-    if (one->count > ENUMERATORS_MAX ||
+    if (one->count > MAX_ENUMERATORS ||
         !extract_symbols_enumerator(q->symbols, one, i, &enumerator->name, &value))
         return false;
     enumerator->value = value < 0 ? UINT64_MAX : (uint64_t)value;
@@ -140,16 +140,18 @@ static const struct extract_number *find_number(const struct question *q,
 static bool is_wanted(struct question *q, const struct extract_enum *one)
 {
     struct extract_number enumerator;
-    if (one->count <= ENUMERATORS_MAX && !strcmp(one->name, q->wanted))
+    if (one->count <= MAX_ENUMERATORS && strcmp(one->name, q->wanted) == 0)
         return true;
     for (size_t i = 0; next_enumerator(q, one, i, &enumerator); i++)
-        if (!strcmp(enumerator.name, q->wanted))
+        if (strcmp(enumerator.name, q->wanted) == 0)
             return true;
     return false;
 }
 
-// Whether it agrees with the records: each signal that both know, by its name or by its number, has
-// both in common, and there is at least one. A number may have a second name ("LAST").
+// Returns whether an enumeration agrees with the records: each signal that both contain, by its
+// name or by its number, has both in common, and there is at least one. A number may have a second
+// name
+// ("LAST").
 static bool agrees(struct question *q, const struct extract_enum *one)
 {
     struct extract_number enumerator;
@@ -171,7 +173,7 @@ static bool agrees(struct question *q, const struct extract_enum *one)
     return shared && shared == met;
 }
 
-// Whether it has a name for every number that is used, and is none of the framework.
+// Returns whether an enumeration names every number in use, and is not the framework's.
 static bool covers(struct question *q, const struct extract_enum *one)
 {
     struct extract_number enumerator;
@@ -189,10 +191,10 @@ static bool covers(struct question *q, const struct extract_enum *one)
         found -= !is_first && hit->name;
         *hit = (struct hit){q->turn, is_first ? enumerator.name : NULL};
     }
-    return one->count <= ENUMERATORS_MAX && found == q->wanted_hits;
+    return one->count <= MAX_ENUMERATORS && found == q->wanted_hits;
 }
 
-// "signals", "Signal_t", "SIG".
+// Returns whether a name is like "signals", "Signal_t" or "SIG".
 static bool is_called_signals(const char *name)
 {
     static const char *const words[] = {"signals", "signal", "sigs", "sig"};
@@ -214,7 +216,7 @@ static bool is_type(struct question *q, const struct extract_enum *one)
 static bool has_texts(struct question *q, const struct extract_enum *one)
 {
     size_t count = 0;
-    if (q->wanted_hits > TEXTS_MAX || !covers(q, one))
+    if (q->wanted_hits > MAX_TEXTS || !covers(q, one))
         return false;
     for (size_t k = 0; k < q->count; k++)
         count += q->numbers[k].value <= q->last_signal &&
@@ -222,11 +224,11 @@ static bool has_texts(struct question *q, const struct extract_enum *one)
     return 2 * count > q->wanted_hits;
 }
 
-// ---- all of them ----
+// ---- All enumerations ----
 
 typedef bool fits_question(struct question *q, const struct extract_enum *one);
 
-static void collect(struct question *q, fits_question *fits, struct rkh_signals *signals)
+static void collect_enums(struct question *q, fits_question *fits, struct rkh_signals *signals)
 {
     struct extract_enum one;
     signals->count = signals->known = 0;
@@ -238,26 +240,26 @@ static void collect(struct question *q, fits_question *fits, struct rkh_signals 
         }
 }
 
-static void choose(struct question *q, struct rkh_signals *signals)
+static void choose_enums(struct question *q, struct rkh_signals *signals)
 {
     if (q->called_count) {
-        collect(q, agrees, signals);
+        collect_enums(q, agrees, signals);
         signals->from = signals->count ? EXTRACT_SIGNALS_BY_RECORDS : EXTRACT_SIGNALS_UNNAMED;
         return;
     }
-    collect(q, is_type, signals);
+    collect_enums(q, is_type, signals);
     signals->from = signals->count ? EXTRACT_SIGNALS_BY_TYPE : EXTRACT_SIGNALS_UNNAMED;
-    if (signals->count || !q->wanted_hits) // without a number, every enumeration has all of them
+    if (signals->count || !q->wanted_hits) // without numbers in use, every enumeration would fit
         return;
-    collect(q, covers, signals);
+    collect_enums(q, covers, signals);
     if (signals->count == 1 && has_texts(q, &signals->list[0]))
         signals->from = EXTRACT_SIGNALS_BY_TEXTS;
 }
 
-static enum extract_code take_wanted(struct question *q, struct rkh_signals *signals,
-                                     struct extract_error *error)
+static enum extract_code take_users_enum(struct question *q, struct rkh_signals *signals,
+                                         struct extract_error *error)
 {
-    collect(q, is_wanted, signals);
+    collect_enums(q, is_wanted, signals);
     signals->from = EXTRACT_SIGNALS_BY_USER;
     if (signals->count)
         return EXTRACT_OK;
@@ -274,27 +276,27 @@ enum extract_code rkh_signals_find(struct rkh_signals *signals, const struct ext
                                    struct extract_error *error)
 {
     unsigned bits = 8 * rkh->value[EXTRACT_RKH_SIG];
-    uint64_t most = bits ? UINT64_MAX >> (64 - bits) : UINT32_MAX;
+    uint64_t max_signal = bits ? UINT64_MAX >> (64 - bits) : UINT32_MAX;
     struct question q = {
-        .symbols = symbols, .wanted = rkh->signals, .last_signal = most - RESERVED - 1};
+        .symbols = symbols, .wanted = rkh->signals, .last_signal = max_signal - RESERVED - 1};
     enum extract_code code = EXTRACT_OK;
-    bool is_one_firmware = rkh->layouts <= 1; // the ELF is one firmware's
+    bool is_one_firmware = rkh->layouts <= 1; // an ELF belongs to one firmware
     *signals = (struct rkh_signals){.symbols = symbols};
-    if (!strcmp(rkh->signals, "none"))
+    if (strcmp(rkh->signals, "none") == 0)
         return EXTRACT_OK;
-    if (!prepare(&q, numbers))
+    if (!prepare_question(&q, numbers))
         code = extract_error_set(error, EXTRACT_NOMEM, "names of signals", NULL, "out of memory");
     else if (*rkh->signals)
-        code = take_wanted(&q, signals, error);
+        code = take_users_enum(&q, signals, error);
     else if (is_one_firmware)
-        choose(&q, signals);
-    clear(&q);
+        choose_enums(&q, signals);
+    free_question(&q);
     return code;
 }
 
-// ---- what they name ----
+// ---- Names ----
 
-// The name of a value in an enumeration. NULL: it has none, or several.
+// Returns the name of a value in an enumeration; NULL if it has none, or several.
 static const char *name_of(const struct question *q, const struct extract_enum *one, uint64_t value)
 {
     struct extract_number enumerator;
@@ -335,7 +337,7 @@ bool rkh_signals_at(const struct rkh_signals *signals, size_t i, uint64_t *numbe
     return true;
 }
 
-// A name means one number in all of a program, or nothing is certain.
+// A name must have one number in the whole program; otherwise nothing is certain.
 bool rkh_signal_number(struct extract_symbols *symbols, const char *name, uint64_t *number)
 {
     struct extract_enum one;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh/target: what a target that runs RKH calls its events and active objects.
+// formats/rkh/target: what the firmware and the target reveal of RKH's events, filters and active
+// objects: terms of filters, bits of filter tables, active objects, names of signals.
 //
 // Source: docs/formats/rkh.md, "Filters".
 #ifndef EXTRACT_FORMATS_RKH_TARGET_H
@@ -9,75 +10,83 @@
 
 enum { RKH_GROUPS = 8, RKH_GROUP_EVENTS = 32, RKH_GROUP_USER = 6, RKH_NAME_ROOM = 64 };
 
-// words.c. Events have the ids of 3.x.
+// ---- filter_terms.c. Events have the ids of 3.x. ----
 extern const struct extract_target_filter rkh_target_filter;
 const char *rkh_group_name(unsigned group);
 bool rkh_group_fits(unsigned group, const char *pattern);
-// "SMA_FIFO", "USER9"; NULL: there is no such event.
+// Returns a name such as "SMA_FIFO" or "USER9"; NULL if there is no such event.
 const char *rkh_event_name(unsigned id, char name[static RKH_NAME_ROOM]);
 bool rkh_event_fits(unsigned id, const char *pattern);
 
-// actors.c. An active object among the variables of the firmware.
+// ---- actors.c ----
+
+// An active object among the variables of the firmware.
 struct rkh_actor {
     uint64_t address;
     uint16_t priority;
-    char name[RKH_NAME_ROOM];   // that it has itself; may be empty
-    char symbol[RKH_NAME_ROOM]; // of the variable
+    char name[RKH_NAME_ROOM];   // its own name; may be empty
+    char symbol[RKH_NAME_ROOM]; // name of the variable
 };
 
-// signals.c. The enumerations of the firmware that may name signals.
+// ---- signals.c ----
+
+// The enumerations of the firmware that may name signals.
 enum { RKH_SIGNAL_ENUMS = 8 };
 
 struct rkh_signals {
     struct extract_symbols *symbols;
-    enum extract_signals_from from; // UNNAMED: it is not certain which one does
+    enum extract_signals_from
+        from; // how they were found; UNNAMED: it is not certain which is right
     struct extract_enum list[RKH_SIGNAL_ENUMS];
-    size_t known; // of the list
-    size_t count; // that fit, in all
+    size_t known; // number of enumerations in `list`
+    size_t count; // number of enumerations that fit, which may be more
 };
 
-// `numbers` are those of signals that a trace holds, and the names that its records tell. Errors:
-// USAGE (a user has named an enumeration that is not there).
+// Finds the enumerations. `numbers` are those of the signals in a trace, with the names that its
+// records contain. Errors: USAGE (the enumeration that the user named does not exist), NOMEM.
 enum extract_code rkh_signals_find(struct rkh_signals *signals, const struct extract_rkh *rkh,
                                    struct extract_symbols *symbols,
                                    const struct extract_numbers *numbers,
                                    struct extract_error *error);
-// The name of a signal. NULL: none is certain.
+// Returns the name of a signal; NULL if no name is certain.
 const char *rkh_signals_name(const struct rkh_signals *signals, uint64_t number);
-// The i-th number that may have one. False: no more.
+// Returns the i-th number that may have a name. Returns false after the last.
 bool rkh_signals_at(const struct rkh_signals *signals, size_t i, uint64_t *number,
                     const char **name);
-// The number that an enumerator of that name has in the whole program. False: none, or several.
+// Finds the number of an enumerator in the whole program. Returns false if there is none, or
+// several.
 bool rkh_signal_number(struct extract_symbols *symbols, const char *name, uint64_t *number);
 
-// A walk over all of them. Zero-initialize but for the first two.
+// An iterator over all active objects. Set the first two members, and the rest to zero.
 struct rkh_actors {
     struct extract_symbols *symbols;
     struct extract_memory *memory;
-    size_t next;      // symbol
-    uint64_t element; // of an array
-    uint32_t asked;
+    size_t next;      // index of the next symbol
+    uint64_t element; // index of the next element, if the symbol is an array
+    uint32_t asked;   // number of symbols whose types were examined
 };
 
 bool rkh_actors_next(struct rkh_actors *walk, struct rkh_actor *actor);
-// Its priority, by its address (struct extract_format, priority).
+// Reads an active object's priority, by its address (extract_target_filter, priority).
 bool rkh_actor_priority(struct extract_memory *memory, struct extract_symbols *symbols,
                         uint64_t address, uint16_t *priority);
 
-// places.c. Where the bits of events lie in a target's table.
+// ---- places.c ----
+
+// The locations of the events' bits in a target's filter table.
 struct rkh_places {
     enum rkh_family family;
-    uint8_t offset[RKH_GROUPS], range[RKH_GROUPS]; // of the groups, bytes
-    uint32_t bytes;                                // of the table
+    uint8_t offset[RKH_GROUPS], range[RKH_GROUPS]; // of each group, bytes
+    uint32_t bytes;                                // size of the table
 };
 
-// `version` is 0 where none is known, `map` the target's own table of places (`length` bytes, 0:
-// there is none). Errors: UNSUPPORTED (the version is needed and not known, or no places of it
-// are), BAD (they do not fit).
+// Determines the locations. `version` may be 0 for unknown. `map` is the target's own table of
+// locations, of `length` bytes; 0 if it has none. Errors: UNSUPPORTED (the version is needed and
+// not known, or its locations are not known), BAD (they do not fit into the table).
 enum extract_code rkh_places_find(struct rkh_places *places, uint32_t version, uint32_t bytes,
                                   const uint8_t *map, size_t length, struct extract_error *error);
-// The event that has the i-th bit of the groups, RKH_GROUPS * RKH_GROUP_EVENTS of them in all, and
-// that bit in the table. -1: none has it.
+// Returns the event that has the i-th bit of all groups (RKH_GROUPS * RKH_GROUP_EVENTS bits), and
+// in *bit the number of that bit in the table. Returns -1 if no event has it.
 int rkh_places_event(const struct rkh_places *places, unsigned i, uint32_t *bit);
 
 #endif

@@ -228,14 +228,14 @@ static void test_damaged_ring(void **state)
         assert_int_equal(extract_session_open_log(&session, log, NULL, &options, &error),
                          EXTRACT_BAD);
         assert_string_equal(error.what, file.path);
-        assert_string_equal(error.why, "every block that tells what was recorded is damaged");
+        assert_string_equal(error.why, "every block that describes the ring is damaged");
         extract_log_free(log);
     }
     make();
     assert_int_equal(truncate(file.path, 2 * (BLOCK_HEAD + 120) + 20), 0);
     assert_int_equal(extract_log_open(&log, file.path, NULL), EXTRACT_OK);
     assert_int_equal(extract_session_open_log(&session, log, NULL, &options, &error), EXTRACT_BAD);
-    assert_string_equal(error.why, "no whole block tells what was recorded");
+    assert_string_equal(error.why, "no complete block describes the ring");
     extract_log_free(log);
     make();
     damage_number(0, 50);

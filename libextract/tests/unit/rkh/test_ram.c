@@ -182,7 +182,7 @@ static void test_not_initialised(void **state)
     target.initialised = false;
     target.qty = 0;
     assert_int_equal(look_at(&look, "", false), EXTRACT_ABSENT);
-    assert_non_null(strstr(error.why, "never initialised"));
+    assert_non_null(strstr(error.why, "never initialized"));
 }
 
 static void test_not_wrapped(void **state)

@@ -582,7 +582,7 @@ static void test_config(void **state)
     for (unsigned i = 0; i < sizeof binary / sizeof *binary; i++) {
         scratch_write("trazer.cfg", binary[i], sizes[i]);
         assert_int_equal(extract_rkh_parse(&rkh, words, &error), EXTRACT_USAGE);
-        assert_non_null(strstr(error.why, "it is no text"));
+        assert_non_null(strstr(error.why, "not a text file"));
     }
 }
 
@@ -610,7 +610,7 @@ static void test_config_keys(void **state)
     refuse_config("\nTRAZER_SIZEOF_PTR=3\n", "line 2: TRAZER_SIZEOF_PTR");
     refuse_config("TRAZER_EN_CHK=2", "TRAZER_EN_CHK");
     refuse_config("RKH_CFG_FWK_SIZEOF_EVT=2", "RKH_CFG_FWK_SIZEOF_EVT");
-    refuse_config("TRAZER_COLOUR=1", "TRAZER_COLOUR is no key");
+    refuse_config("TRAZER_COLOUR=1", "TRAZER_COLOUR is not a known key");
     refuse_config("TRAZER_EN_CHK", "line 1");
     refuse_config("TRAZER_EN_CHK=1 0", "line 1");
 }
