@@ -6,18 +6,9 @@
 # the wrong way.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+# shellcheck source=verdict.sh
+. .ci/verdict.sh
 build=${BUILD:-build}
-
-verdict() { # NAME: passes when standard input is empty
-    local found
-    found=$(cat)
-    if [ -z "$found" ]; then
-        echo "ok $1"
-    else
-        echo "not ok $1"
-        head -n 20 <<<"$found" | sed 's/^/# /'
-    fi
-}
 
 rooms=$(awk -F'|' '/^\| room \|/ {on = 1; next} on && !/^\|/ {exit}
     on && $2 !~ /-/ {gsub(/[ `]/, "", $2); print $2}' docs/architecture.md)
@@ -61,3 +52,16 @@ upward() { # the edges on standard input that point to a room that comes later i
 }
 includes | upward | verdict "no room includes a header of a later room"
 links | upward | verdict "no room calls a later room"
+
+# A prototype without a symbol, and a symbol that no public header names.
+headers=(libextract/include/trace.h libextract/include/extract/*.h libextract/include/extract/*/*.h)
+exported=$(nm -D --defined-only "$build/libextract.so" | awk '
+    $2 ~ /^[TDRB]$/ {sub(/@.*/, "", $3); print $3}')
+{
+    ctags -x --kinds-c=p --languages=C --langmap=C:.h "${headers[@]}" | awk '{print $1}' |
+        grep -vxF -e "$exported" | sed 's/$/: is declared in a public header but not exported/'
+    for symbol in $exported; do
+        sed 's|//.*||' "${headers[@]}" | grep -qw "$symbol" ||
+            echo "$symbol: is exported but not declared in a public header"
+    done
+} | verdict "libextract.so exports what the public headers declare"

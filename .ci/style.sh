@@ -4,22 +4,13 @@
 # Prints "ok NAME" or "not ok NAME" and what breaks the rule.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+# shellcheck source=verdict.sh
+. .ci/verdict.sh
 rooms="libextract gdb-reader openocd-tcl qemu-tests docs .ci"
 mapfile -t sources < <(find $rooms -name '*.[ch]' | sort)
 mapfile -t texts < <(find $rooms Makefile README.md \
     \( -name '*.[chS]' -o -name '*.sh' -o -name '*.mk' -o -name '*.awk' -o -name Makefile \
     -o -name '*.ld' -o -name '*.tcl' -o -name '*.in' -o -path '.ci/*' \) -type f | sort)
-
-verdict() { # NAME: passes when standard input is empty
-    local found
-    found=$(cat)
-    if [ -z "$found" ]; then
-        echo "ok $1"
-    else
-        echo "not ok $1"
-        head -n 20 <<<"$found" | sed 's/^/# /'
-    fi
-}
 
 # "LENGTH FILE:LINE NAME" of each function.
 functions() {
@@ -43,6 +34,6 @@ done < <(grep -v '^#' .ci/words.txt) | verdict "no phrase of .ci/words.txt"
 grep -nE '\<(TODO|FIXME|XXX)\>([^(]|$)' "${texts[@]}" | grep -v '^\.ci/style\.sh:' |
     verdict "no open ends without an issue number, as in TODO(#12)"
 grep -L 'SPDX-License-Identifier: MIT' "${texts[@]}" | grep -v '\.in$\|help\.txt$' |
-    verdict "each file names its licence"
+    verdict "each file names its license"
 grep -L 'GCC visibility push(default)' libextract/include/extract/*.h |
     verdict "public headers export what they declare"

@@ -13,9 +13,10 @@ LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 HEADERS     := $(sort $(wildcard libextract/include/extract/*.h \
                  libextract/include/extract/posix/*.h libextract/include/trace.h))
-EVENT_TABLES  := $(sort $(wildcard libextract/formats/*.tsv))
+EVENT_TABLES := $(sort $(wildcard libextract/formats/*.tsv))
 TEMPLATES   := $(sort $(wildcard libextract/templates/*.fmt))
-GENERATED   := $(patsubst libextract/formats/%.tsv,$(BUILD)/gen/%.inc,$(subst -,_,$(EVENT_TABLES))) \
+GENERATED   := $(patsubst libextract/formats/%.tsv,$(BUILD)/gen/%.inc,\
+                 $(subst -,_,$(EVENT_TABLES))) \
                $(TEMPLATES:libextract/templates/%.fmt=$(BUILD)/gen/%_fmt.inc)
 
 SONAME    := libextract.so.$(SOVERSION)

@@ -174,7 +174,7 @@ static enum extract_code open_recorder(struct recording *r, const struct call *c
                                             .stream = state_stream(options),
                                             .sink = note,
                                             .context = r,
-                                            .held = true};
+                                            .ignore_host_clock = true};
     struct extract_ring ring;
     enum extract_code code = open_target(r, call, error);
 

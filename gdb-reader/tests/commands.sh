@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # gdb-reader tests: what the subcommands show of a trace whose every word is known (firmware.c).
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../../libextract/tests/lib.sh
+. "$(dirname "$0")/../../libextract/tests/lib.sh"
+use_gdb
 needs_gdb
 
 test_info() {
@@ -91,15 +92,15 @@ test_cores() {
 test_diff() {
     at_checkpoint 'ringside last 1' 'ringside diff' 'tbreak checkpoint' continue 'ringside diff' \
         'print $ringside_events' 'ringside diff' 'tbreak checkpoint' continue 'ringside diff'
-    [ "$(grep -c '^Nothing new since the last look' "$out")" -eq 2 ]
+    [ "$(grep -c '^Nothing new since the last snapshot' "$out")" -eq 2 ]
     [ "$(grep -c info1= "$out")" -eq $((1 + 60 + 20)) ]
     has '^\$1 = 60$'
-    lacks 'went round'
+    lacks 'wrapped since'
 }
 
 test_diff_after_a_round() {
     at_checkpoint 'ringside last 1' 'delete' 'break checkpoint if n == 120' continue 'ringside diff'
-    has 'went round'
+    has 'wrapped since'
     [ "$(grep -c info1= "$out")" -eq $((1 + 64)) ]
 }
 

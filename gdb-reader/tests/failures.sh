@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # gdb-reader tests: every target read and every allocation fails in turn, in a stand-in for GDB.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../../libextract/tests/lib.sh
+. "$(dirname "$0")/../../libextract/tests/lib.sh"
+use_gdb
 
 # Only here the reader can run with the sanitizers: GDB 13 does not start under AddressSanitizer.
 flags=(-std=gnu11 -O1 -g -rdynamic)

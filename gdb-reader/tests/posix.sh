@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # gdb-reader tests: POSIX trace: events, status, and what the recorder is asked for: words that GDB
 # writes, and what the firmware does when it goes on. Its own counters are the truth.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../../libextract/tests/lib.sh
+. "$(dirname "$0")/../../libextract/tests/lib.sh"
+use_gdb
 target=$here/../../libextract/target
 posix=$work/posix.elf
 arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O1 -g -ffreestanding -nostdlib -Wl,--build-id=none \

@@ -3,8 +3,9 @@
 # gdb-reader tests: `ringside record`: what the target wrote until each stop is in the log, once, or
 # said to be lost. Firmware and program number their events from 0 on; at each checkpoint it is
 # known how many there were.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../../libextract/tests/lib.sh
+. "$(dirname "$0")/../../libextract/tests/lib.sh"
+use_gdb
 needs_gdb
 log=$work/taken.log
 target=$here/../../libextract/target

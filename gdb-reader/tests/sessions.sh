@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # gdb-reader tests: the reader in all kinds of GDB sessions, and what it must leave alone.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../../libextract/tests/lib.sh
+. "$(dirname "$0")/../../libextract/tests/lib.sh"
+use_gdb
 needs_gdb
 
 test_loaded_twice() {

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # gdb-reader tests: events by templates of the user's own. Event n of firmware.c is user event 4096
 # (1000 in hexadecimal) with the fields n, 2 n, 3 n, 4 n; 40 of them.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../../libextract/tests/lib.sh
+. "$(dirname "$0")/../../libextract/tests/lib.sh"
+use_gdb
 needs_gdb
 fmt=$work/own.fmt
 other=$work/other.fmt

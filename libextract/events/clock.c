@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: MIT
-// events: the clock of a trace. In: the stamps of a snapshot, or of a log with the host's times at
-// which they were read. Out: mask, modulus, direction and rate.
+// events: finds the clock of a trace from its timestamps: which bits count, after how many ticks it
+// wraps, whether it counts up or down, and, in a log, how fast it runs by the host's clock.
 //
-// Of a log, every stamp of its beginning is asked, and then those in the heads of its blocks.
+// A ring shows every timestamp, so extract_tally (base/stamps.h) sees all of them. A log is divided
+// into epochs, one per clock. In each, the timestamps of the first entries are tallied, and after
+// that only those in the block headers. The rate comes from pairs of blocks without a gap between
+// them: the ticks between their newest entries, and the time between their reads.
+//
+// If the clock wraps faster than the host polls, two timestamps do not tell how often it wrapped in
+// between. guess_rate therefore adds up every step from entry to entry; longest_rate extends the
+// result over the whole log, with the guess as a measure of the hidden wraps.
 #include "base/stamps.h"
 #include "events/internal.h"
 #include <stdlib.h>
 
 enum {
-    STUDY_ENTRIES = 1 << 16, // of a log
-    TIMES = 256,             // between blocks, that tell the usual one
-    LONG_TIME = 4,           // times the usual one
-    RATE_BLOCKS = 2048,      // that the rate is guessed from
+    MAX_TALLIED_ENTRIES = 1 << 16, // entries of a log that are tallied one by one
+    MAX_TIMES = 256,               // times between blocks from which the usual one is taken
+    LONG_TIME = 4,                 // a time is too long at this multiple of the usual one
+    MAX_RATE_BLOCKS = 2048,        // blocks from which the rate is guessed
     NANOSECONDS = 1000000000
 };
 
-// The first stamp, or the first behind a break: what lies between is no step of the clock.
+// Adds the first timestamp, or the first after a break: what is in between is not a step of the
+// clock.
 static void tally_start(struct extract_tally *tally, uint64_t raw_stamp)
 {
     uint64_t to = raw_stamp & tally->mask;
@@ -44,40 +52,40 @@ static void tally_slots(struct extract_tally *tally, const struct extract_snapsh
     }
 }
 
-// A walk over a log's blocks by their heads.
+// A walk over the block headers of a log.
 struct heads {
     struct extract_log_snapshots *snapshots;
     size_t next, end;
-    bool any; // a block was given
+    bool has_block; // `block` is valid
     struct extract_log_block block;
-    struct extract_log_block before; // the block of entries in front of it
+    struct extract_log_block before; // the block of entries before `block`
     uint64_t expected;               // number of the next entry
-    bool joined; // the block's entries follow those of the block before without a break
+    bool joined; // the entries of `block` follow those of `before` without a break
 };
 
-static bool is_mark_of_time(const struct extract_log_block *block)
+static bool breaks_time(const struct extract_log_block *block)
 {
     return block->type == EXTRACT_LOG_LOSS || block->type == EXTRACT_LOG_GONE ||
            (block->type == EXTRACT_LOG_MARK && block->kind != EXTRACT_MARK_FILTER &&
             block->kind != EXTRACT_MARK_ERROR);
 }
 
-// The next block of entries.
+// Moves to the next block of entries. Returns false at the end.
 static bool next_head(struct heads *heads)
 {
     const struct extract_log_block *block;
-    heads->joined = heads->any;
+    heads->joined = heads->has_block;
     heads->before = heads->block;
     while (heads->next < heads->end &&
            (block = extract_log_snapshots_block(heads->snapshots, heads->next))) {
         heads->next++;
-        heads->joined &= !is_mark_of_time(block);
+        heads->joined &= !breaks_time(block);
         if (!extract_log_holds_entries(block) || !block->count)
             continue;
         heads->joined &= block->first == heads->expected;
         heads->expected = block->first + block->count;
         heads->block = *block;
-        heads->any = true;
+        heads->has_block = true;
         return true;
     }
     return false;
@@ -89,24 +97,26 @@ static struct heads heads_of(const struct extract_trace *trace, const struct ext
     return heads;
 }
 
+// Tallies the timestamps of an epoch: those of its first entries, then those in block headers. The
+// headers only tell the largest timestamp and whether the timestamps ever fell.
 static void tally_log(const struct extract_trace *trace, const struct extract_epoch *epoch,
                       struct extract_tally *tally)
 {
     struct heads heads = heads_of(trace, epoch);
     struct extract_tally rest = *tally;
     bool broken = true, rest_broken = true;
-    uint64_t studied = 0;
+    uint64_t tallied = 0;
     while (next_head(&heads)) {
         const struct extract_log_block *block = &heads.block;
         broken |= !heads.joined;
         rest_broken |= !heads.joined;
-        if (studied < STUDY_ENTRIES) {
-            const struct extract_snapshot *piece =
+        if (tallied < MAX_TALLIED_ENTRIES) {
+            const struct extract_snapshot *entries =
                 extract_log_snapshots_entries(trace->snapshots, block);
-            if (piece)
-                tally_slots(tally, piece, 0, &broken);
-            broken |= !piece;
-            studied += block->count;
+            if (entries)
+                tally_slots(tally, entries, 0, &broken);
+            broken |= !entries;
+            tallied += block->count;
         } else if (block->flags & EXTRACT_LOG_STAMPS) {
             tally_add(&rest, block->first_stamp, &rest_broken);
             tally_add(&rest, block->last_stamp, &rest_broken);
@@ -132,46 +142,48 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// From the newest entry of one block to that of the next; 0 nanoseconds when something is missing
-// between, or their times are not told.
+// Moves to the next block and computes ticks and time from the newest entry of the block before to
+// its own; 0 nanoseconds if entries are missing in between or the times are not known. Returns
+// false at the end.
 static bool next_rate(struct heads *heads, const struct extract_clock *clock,
                       struct extract_rate *rate)
 {
     if (!next_head(heads))
         return false;
     const struct extract_log_block *block = &heads->block, *last = &heads->before;
-    bool told = heads->joined && block->flags & last->flags & EXTRACT_LOG_STAMPS;
+    bool has_stamps = heads->joined && block->flags & last->flags & EXTRACT_LOG_STAMPS;
     *rate = (struct extract_rate){0, 0};
-    if (told && last->wall && block->wall > last->wall)
+    if (has_stamps && last->wall && block->wall > last->wall)
         *rate = (struct extract_rate){extract_clock_step(clock, last->last_stamp & clock->mask,
                                                          block->last_stamp & clock->mask),
                                       block->wall - last->wall};
     return true;
 }
 
-// Whole turns of the clock that make `step` ticks fit best to `wanted`.
-static uint64_t turns_for(uint64_t modulus, uint64_t wanted, uint64_t step)
+// Returns how many whole clock periods must be added to `step` to come nearest to `wanted`.
+static uint64_t count_wraps(uint64_t modulus, uint64_t wanted, uint64_t step)
 {
     uint64_t rest = wanted > step ? wanted - step : 0;
     return rest / modulus + (rest % modulus > modulus / 2);
 }
 
-// Ticks from the newest entry of the block before to that of this one, by all stamps between: the
-// clock may go round more often than the host reads. 0: not known.
+// Returns the ticks from the newest entry of the block before to that of this one, added up over
+// all entries in between: the clock may wrap more often than the host polls. Returns 0 if not
+// known.
 static uint64_t ticks_by_entries(const struct heads *heads, const struct extract_clock *clock)
 {
-    const struct extract_snapshot *piece =
+    const struct extract_snapshot *entries =
         extract_log_snapshots_entries(heads->snapshots, &heads->block);
     uint64_t first, span, ticks;
-    if (!piece || !extract_snapshot_valid(piece))
+    if (!entries || !extract_snapshot_valid(entries))
         return 0;
-    span = extract_piece_span(piece, clock, &first);
+    span = extract_snapshot_span(entries, clock, &first);
     struct extract_step step =
         extract_clock_advance(clock, heads->before.last_stamp & clock->mask, first);
     return step.back || __builtin_add_overflow(span, step.ticks, &ticks) ? 0 : ticks;
 }
 
-// Adds `one`, of which the true ticks are told. False, and nothing is added: too much.
+// Adds the time of `one`, with its true ticks. Returns false, and adds nothing, on overflow.
 static bool add_rate(struct extract_rate *sum, const struct extract_rate *one, uint64_t ticks)
 {
     struct extract_rate more;
@@ -182,14 +194,14 @@ static bool add_rate(struct extract_rate *sum, const struct extract_rate *one, u
     return true;
 }
 
-// The usual time between two blocks; 0: it is not told.
+// Returns the median of the times between blocks; 0 if they are not known.
 static uint64_t usual_time(const struct extract_trace *trace, const struct extract_epoch *epoch)
 {
-    uint64_t times[TIMES];
+    uint64_t times[MAX_TIMES];
     struct extract_rate one;
     struct heads heads = heads_of(trace, epoch);
     size_t count = 0;
-    while (count < TIMES && next_rate(&heads, &epoch->clock, &one))
+    while (count < MAX_TIMES && next_rate(&heads, &epoch->clock, &one))
         if (one.nanoseconds)
             times[count++] = one.nanoseconds;
     if (count)
@@ -197,15 +209,15 @@ static uint64_t usual_time(const struct extract_trace *trace, const struct extra
     return count ? times[count / 2] : 0;
 }
 
-// The rate over the longest stretch without a gap near the epoch's start. Where it took unusually
-// long to the next entries, the clock may have wrapped unseen: such times are left out.
+// Returns the rate over the longest part without a gap near the start of the epoch. Unusually long
+// times are left out: the clock may have wrapped unseen before the next entries.
 static struct extract_rate guess_rate(const struct extract_trace *trace,
                                       const struct extract_epoch *epoch)
 {
     struct extract_rate one, sum = {0, 0}, longest = {0, 0};
     struct heads heads = heads_of(trace, epoch);
     uint64_t usual = usual_time(trace, epoch);
-    for (unsigned i = 0; i < RATE_BLOCKS && next_rate(&heads, &epoch->clock, &one); i++) {
+    for (unsigned i = 0; i < MAX_RATE_BLOCKS && next_rate(&heads, &epoch->clock, &one); i++) {
         if (one.nanoseconds && one.nanoseconds / LONG_TIME > usual)
             continue;
         uint64_t ticks = one.nanoseconds ? ticks_by_entries(&heads, &epoch->clock) : 0;
@@ -217,8 +229,8 @@ static struct extract_rate guess_rate(const struct extract_trace *trace,
     return longest;
 }
 
-// The whole of the longest stretch without a gap, by the heads of its blocks: the guess says how
-// often the clock went round between two of them.
+// Returns the rate over the longest part of the epoch without a gap, from block headers. The guess
+// tells how often the clock wrapped between two of them.
 static struct extract_rate longest_rate(const struct extract_trace *trace,
                                         const struct extract_epoch *epoch,
                                         const struct extract_rate *guess)
@@ -228,8 +240,8 @@ static struct extract_rate longest_rate(const struct extract_trace *trace,
     struct heads heads = heads_of(trace, epoch);
     while (next_rate(&heads, &epoch->clock, &one)) {
         uint64_t wanted = extract_rate_ticks(guess, one.nanoseconds);
-        uint64_t turns = modulus ? turns_for(modulus, wanted, one.ticks) : 0;
-        if (!one.nanoseconds || __builtin_mul_overflow(turns, modulus, &hidden) ||
+        uint64_t wraps = modulus ? count_wraps(modulus, wanted, one.ticks) : 0;
+        if (!one.nanoseconds || __builtin_mul_overflow(wraps, modulus, &hidden) ||
             __builtin_add_overflow(hidden, one.ticks, &ticks) || !add_rate(&sum, &one, ticks))
             sum = (struct extract_rate){0, 0};
         else if (sum.nanoseconds > longest.nanoseconds && sum.ticks)
@@ -238,13 +250,14 @@ static struct extract_rate longest_rate(const struct extract_trace *trace,
     return longest;
 }
 
-// Where the clock wraps as fast as the host may be late, only the guess is right.
+// Sets the rate of an epoch. If the clock may wrap while the host is late, only the guess is right.
 static void study_rate(const struct extract_trace *trace, struct extract_epoch *epoch)
 {
     const struct extract_clock *clock = &epoch->clock;
     struct extract_rate guess = guess_rate(trace, epoch);
-    bool slow = !clock->modulus || clock->modulus >= extract_rate_ticks(&guess, EXTRACT_SLOW_TURN);
-    epoch->rate = guess.nanoseconds && slow ? longest_rate(trace, epoch, &guess) : guess;
+    bool is_slow =
+        !clock->modulus || clock->modulus >= extract_rate_ticks(&guess, EXTRACT_MIN_WRAP_NS);
+    epoch->rate = guess.nanoseconds && is_slow ? longest_rate(trace, epoch, &guess) : guess;
 }
 
 // ---- epochs ----
@@ -262,7 +275,7 @@ const struct extract_epoch *extract_epoch_of(const struct extract_trace *trace, 
     return &trace->epochs[low];
 }
 
-// Whether two rings are of one run of one firmware, as far as can be told.
+// Returns whether two rings are of the same run of the same firmware, as far as their words tell.
 static bool is_same_clock(const struct extract_ring *a, const struct extract_ring *b)
 {
     return a->format == b->format && a->timer_mask == b->timer_mask &&
@@ -270,11 +283,11 @@ static bool is_same_clock(const struct extract_ring *a, const struct extract_rin
            a->entries.start == b->entries.start && a->entries.end == b->entries.end;
 }
 
-static bool add_epoch(struct extract_trace *trace, size_t *room, size_t from,
+static bool add_epoch(struct extract_trace *trace, size_t *capacity, size_t from,
                       const struct extract_ring *ring)
 {
     struct extract_epoch *epochs =
-        extract_grow(trace->epochs, room, trace->epoch_count, sizeof *epochs);
+        extract_grow(trace->epochs, capacity, trace->epoch_count, sizeof *epochs);
     if (!epochs)
         return false;
     trace->epochs = epochs;
@@ -285,11 +298,11 @@ static bool add_epoch(struct extract_trace *trace, size_t *room, size_t from,
     return true;
 }
 
-// Where the stamps of a log go on by another clock. There is one epoch at least, of a ring, too.
+// Divides a log into epochs. A ring, and a log without a ring, have one.
 static bool find_epochs(struct extract_trace *trace)
 {
     struct extract_ring last = {0};
-    size_t room = 0, block;
+    size_t capacity = 0, block;
     for (size_t n = 0; trace->snapshots; n++) {
         const struct extract_ring *ring = extract_log_snapshots_ring(trace->snapshots, n, &block);
         if (block == SIZE_MAX)
@@ -297,13 +310,13 @@ static bool find_epochs(struct extract_trace *trace)
         if (!ring || (trace->epoch_count && is_same_clock(&last, ring)))
             continue;
         last = *ring;
-        if (!add_epoch(trace, &room, trace->epoch_count ? block : 0, ring))
+        if (!add_epoch(trace, &capacity, trace->epoch_count ? block : 0, ring))
             return false;
     }
-    return trace->epoch_count || add_epoch(trace, &room, 0, &trace->snapshot->ring);
+    return trace->epoch_count || add_epoch(trace, &capacity, 0, &trace->snapshot->ring);
 }
 
-// Fills what the stamps tell, and what the options tell better.
+// Fills a clock with what the timestamps tell. The options take precedence.
 static enum extract_code set_clock(struct extract_clock *clock, const struct extract_tally *tally,
                                    const struct extract_trace_options *options,
                                    struct extract_error *error)
@@ -314,10 +327,9 @@ static enum extract_code set_clock(struct extract_clock *clock, const struct ext
     if (options && options->modulus)
         clock->modulus = options->modulus;
     if (options && options->modulus && tally->largest >= clock->modulus)
-        return extract_error_set(error, EXTRACT_USAGE, "modulus",
-                                 "give the number of ticks after which the clock starts again",
-                                 "a stamp of %llu is not below it",
-                                 (unsigned long long)tally->largest);
+        return extract_error_set(
+            error, EXTRACT_USAGE, "modulus", "use the number of ticks after which the clock wraps",
+            "not above the largest timestamp, %llu", (unsigned long long)tally->largest);
     return EXTRACT_OK;
 }
 

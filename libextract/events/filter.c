@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MIT
-// events: building a filter. In: conditions as users write them. Out: a list of checked items.
+// events: parses conditions as users write them (`--event`, `--thread`, `--from` and so on) into a
+// filter.
+//
+// This file turns the text after an option into items, splits it at commas, and checks what can be
+// checked without a trace: classes, times and numbers. Names are only stored. They are looked up
+// when the filter is compiled for a trace (filter_view.c).
 #include "events/filter.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+enum { TIME_DIGITS = 18 }; // digits of a time with a unit: multiplied by hz, it fits in 128 bits
 
 static const char *const word_names[FILTER_WORDS] = {
     [EXTRACT_FILTER_EVENT] = "event",   [EXTRACT_FILTER_THREAD] = "thread",
@@ -39,38 +46,84 @@ bool extract_filter_is_empty(const struct extract_filter *filter)
     return !filter || filter->count == 0;
 }
 
+// ---- classes and times ----
+
 enum extract_class filter_class_parse(const char *string)
 {
     unsigned c = 0;
-    while (c < EXTRACT_CLASSES && strcasecmp(string, extract_class_name((enum extract_class)c)))
+    while (c < EXTRACT_CLASSES &&
+           strcasecmp(string, extract_class_name((enum extract_class)c)) != 0)
         c++;
     return (enum extract_class)c;
 }
 
-// Why an item's value makes no sense, with a way out in *hint; NULL when it does.
+bool filter_time_parse(const char *string, struct filter_time *time)
+{
+    static const struct {
+        const char *name;
+        uint64_t per_second;
+    } units[] = {{"s", 1}, {"ms", 1000}, {"us", 1000000}, {"ns", 1000000000}};
+    unsigned digits = 0;
+    bool has_point = false;
+    const char *at = string;
+
+    *time = (struct filter_time){0, 0, 0};
+    if (extract_number_parse(string, &time->digits))
+        return true;
+    for (; (*at >= '0' && *at <= '9') || (*at == '.' && !has_point); at++) {
+        if (*at == '.') {
+            has_point = true;
+            continue;
+        }
+        time->digits = time->digits * 10 + (unsigned)(*at - '0');
+        time->decimals += has_point;
+        if (++digits > TIME_DIGITS)
+            return false;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(at, units[i].name) == 0)
+            time->per_second = units[i].per_second;
+    return digits && time->per_second;
+}
+
+uint64_t filter_time_ticks(const struct filter_time *time, uint64_t hz, bool up)
+{
+    unsigned __int128 ticks = time->digits, divisor = time->per_second;
+
+    if (!time->per_second)
+        return time->digits;
+    for (unsigned i = 0; i < time->decimals; i++)
+        divisor *= 10;
+    ticks = (ticks * hz + (up ? divisor - 1 : 0)) / divisor;
+    return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
+}
+
+// ---- items ----
+
+// Returns why an item's value is not valid, and sets *hint; NULL if it is valid.
 static const char *item_fault(const struct filter_item *item, const char **hint)
 {
     struct filter_time time;
     uint64_t number;
 
-    *hint = "write names, patterns or numbers, separated by commas";
+    *hint = "use names, patterns or numbers, separated by commas";
     if (!item->value[0])
-        return "it names nothing";
+        return "empty name";
     if (item->negative && item->word >= EXTRACT_FILTER_FROM) {
-        *hint = "leave the ! out";
-        return "it cannot be turned around";
+        *hint = "remove the !";
+        return "cannot be negated";
     }
     switch (item->word) {
     case EXTRACT_FILTER_CLASS:
-        *hint = "the classes are APPL, SVC, KERN and INT";
-        return filter_class_parse(item->value) == EXTRACT_CLASSES ? "there is no such class" : NULL;
+        *hint = "use APPL, SVC, KERN or INT";
+        return filter_class_parse(item->value) == EXTRACT_CLASSES ? "unknown class" : NULL;
     case EXTRACT_FILTER_FROM:
     case EXTRACT_FILTER_TO:
-        *hint = "write ticks, or seconds with a unit: 1.5s 20ms 7us 9ns";
-        return filter_time_parse(item->value, &time) ? NULL : "it is not a time";
+        *hint = "use ticks, or a time with a unit, such as 1.5s, 20ms, 7us or 9ns";
+        return filter_time_parse(item->value, &time) ? NULL : "not a time";
     case EXTRACT_FILTER_LAST:
-        *hint = "write a decimal or 0x hexadecimal number of events";
-        return extract_number_parse(item->value, &number) ? NULL : "it is not a number";
+        *hint = "use a decimal or 0x-prefixed number of events";
+        return extract_number_parse(item->value, &number) ? NULL : "not a number";
     default:
         return NULL;
     }
@@ -82,9 +135,9 @@ static enum extract_code add_item(struct extract_filter *filter, enum extract_fi
     const char *hint = NULL, *fault;
     bool negative = length && value[0] == '!';
     struct filter_item item = {word, negative, malloc(length + 1)};
-
     struct filter_item *items =
-        extract_grow(filter->items, &filter->room, filter->count, sizeof *items);
+        extract_grow(filter->items, &filter->capacity, filter->count, sizeof *items);
+
     if (items)
         filter->items = items;
     if (!item.value || !items) {
@@ -93,35 +146,28 @@ static enum extract_code add_item(struct extract_filter *filter, enum extract_fi
     }
     memcpy(item.value, value + negative, length - negative);
     item.value[length - negative] = 0;
-    filter->items[filter->count++] = item;
     fault = item_fault(&item, &hint);
-    if (!fault)
-        return EXTRACT_OK;
-    filter->count--;
-    extract_error_set(error, EXTRACT_USAGE, extract_filter_word_name(word), hint, "\"%s\": %s",
-                      item.value, fault);
-    free(item.value);
-    return EXTRACT_USAGE;
-}
-
-// Bytes up to the next comma or the end. A backslash takes a comma's meaning away, here as in the
-// patterns that the items are.
-static size_t item_length(const char *value)
-{
-    size_t length = 0;
-    while (value[length] && value[length] != ',')
-        length += value[length] == '\\' && value[length + 1] ? 2 : 1;
-    return length;
+    if (fault) {
+        extract_error_set(error, EXTRACT_USAGE, extract_filter_word_name(word), hint, "\"%s\": %s",
+                          item.value, fault);
+        free(item.value);
+        return EXTRACT_USAGE;
+    }
+    filter->items[filter->count++] = item;
+    return EXTRACT_OK;
 }
 
 enum extract_code extract_filter_add(struct extract_filter *filter, enum extract_filter_word word,
                                      const char *value, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+
     if ((unsigned)word >= FILTER_WORDS)
         return extract_error_set(error, EXTRACT_USAGE, "filter", NULL, "unknown word %d", word);
     for (size_t length; !code; value += length + 1) {
-        length = item_length(value);
+        // An item ends at a comma. As in the patterns that items are, a backslash escapes a comma.
+        for (length = 0; value[length] && value[length] != ',';)
+            length += value[length] == '\\' && value[length + 1] ? 2 : 1;
         code = add_item(filter, word, value, length, error);
         if (!value[length])
             break;

@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: MIT
-// events: the inside of a filter, shared by the files that build, compile and run it.
+// events: the inside of a filter, shared by the files that parse, compile and run it.
 //
-// A filter is a list of items as the user wrote them. A view is the same made ready for one trace:
-// bitmaps, sorted address arrays and numbers, so that an event is judged by comparisons only.
+//   --event send,receive --thread 'net*' --last 20
+//        │
+//        ▼
+//   filter.c       extract_filter_add   parses the text of each option into items, and checks it
+//        │ struct extract_filter: items as the user wrote them, valid for any trace
+//        ▼
+//   filter_view.c  extract_view_new     looks the names up in one trace
+//        │ struct extract_view: bitmaps, sorted sets and numbers
+//        ▼
+//   filter_run.c   extract_view_run     tests each event by comparisons only
+//        │ events
+//        ▼
+//   sink (report, statistics, export)
+//
+// So `--event` becomes a filter in filter.c, and the event ids that it means are found in
+// filter_view.c.
 #ifndef EXTRACT_EVENTS_FILTER_H
 #define EXTRACT_EVENTS_FILTER_H
 
@@ -13,57 +27,56 @@ enum { FILTER_WORDS = EXTRACT_FILTER_LAST + 1 };
 
 struct filter_item {
     enum extract_filter_word word;
-    bool negative; // what matches is left out
-    char *value;   // without the "!"; owned
+    bool negative; // the value began with "!": matching events are left out
+    char *value;   // without the "!"; owned by the filter
 };
 
 struct extract_filter {
     struct filter_item *items;
-    size_t count;
-    size_t room;
+    size_t count, capacity;
 };
 
-// A time as written: `digits` / 10^`decimals` units, of which `per_second` make a second; 0: ticks.
+// A time as written: digits / 10^decimals units, with per_second units in a second; 0 for ticks.
 struct filter_time {
     uint64_t digits;
     unsigned decimals;
     uint64_t per_second;
 };
 
+// Parses a time: ticks, or a number with a unit. Returns false for anything else.
 bool filter_time_parse(const char *string, struct filter_time *time);
-// In ticks, rounded up or down; saturates. `hz` is not 0 when the time has a unit.
+// Returns a time in ticks, rounded up or down, UINT64_MAX at most. `hz` is not 0 if the time has a
+// unit.
 uint64_t filter_time_ticks(const struct filter_time *time, uint64_t hz, bool up);
 
-// A class by its name in any case; EXTRACT_CLASSES when there is none.
+// Returns the class of that name, in any case; EXTRACT_CLASSES if there is none.
 enum extract_class filter_class_parse(const char *string);
 
-// Addresses, sorted and each once after filter_set_close.
+// A set of addresses: sorted, without duplicates (filter_view.c).
 struct filter_set {
-    uint64_t *at;
-    size_t count;
-    size_t room;
+    uint64_t *values;
+    size_t count, capacity;
 };
 
-bool filter_set_add(struct filter_set *set, uint64_t address); // false: no memory
-void filter_set_close(struct filter_set *set);
 bool filter_set_has(const struct filter_set *set, uint64_t address);
 
-// What one word asks of an address: one of `in` (when `narrows`), and none of `out`.
+// The conditions of one word on an address: it must be in `in`, if has_in, and not in `out`.
 struct filter_addresses {
-    bool narrows;
+    bool has_in;
     struct filter_set in, out;
-    struct filter_set in_objects, out_objects; // of a log: indices, as addresses change hands
-    bool in_context[3], out_context[3];        // by enum extract_context: "isr", "init"
+    struct filter_set in_objects, out_objects; // for a log: indices of objects, whose addresses
+                                               // other objects may have had at other times
+    bool in_context[3], out_context[3];        // by enum extract_context: "isr" and "init"
 };
 
 struct extract_view {
     const struct extract_trace *trace;
-    unsigned checks;  // bit 1 << word: this word has conditions
-    unsigned classes; // bit 1 << class: wanted
+    unsigned checks;  // bit 1 << word: the word has conditions
+    unsigned classes; // bit 1 << class: the class is wanted
     uint64_t from, to, last;
     struct filter_addresses threads, objects;
     struct filter_set rare_ids;          // wanted ids from EXTRACT_COMMON_IDS on
-    uint8_t ids[EXTRACT_COMMON_IDS / 8]; // bit an id: wanted
+    uint8_t ids[EXTRACT_COMMON_IDS / 8]; // bit per id: the id is wanted
 };
 
 #endif

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-// events: running a view. In: the trace's events. Out: those that are wanted, into a sink.
+// events: runs a view over its trace and sends the wanted events to a sink.
+//
+// Events are read in batches, and each batch gets one standing per event (enum extract_standing).
+// LAST needs to know how many events are wanted before the first is sent, so it takes two walks:
+// the first only counts. For a log, a walk starts at a seek point if the conditions on time or
+// number allow it.
 #include "events/filter.h"
 #include <string.h>
 
@@ -7,8 +12,8 @@ enum {
     BATCH = 128,
     TIME_CHECKS = 1 << EXTRACT_FILTER_FROM | 1 << EXTRACT_FILTER_TO,
     LAST_CHECK = 1 << EXTRACT_FILTER_LAST,
-    // Losses and damage concern whatever is asked for: only their ids and their time may rule them
-    // out.
+    // Losses and damage concern every event. Only conditions on event ids and on time leave their
+    // markers out.
     LOSS_CHECKS = 1 << EXTRACT_FILTER_EVENT | TIME_CHECKS
 };
 
@@ -20,10 +25,11 @@ static bool type_passes(const struct extract_view *view, const struct extract_ev
     return view->ids[id / 8] >> id % 8 & 1;
 }
 
-// Whether an address is in a set, or the object that lay there at the event in the other.
-static bool has_address(const struct extract_trace *trace, const struct filter_set *addresses,
-                        const struct filter_set *objects, bool thread, uint64_t address,
-                        uint64_t seq)
+// Returns whether the address is in a set, or the object that was there at the event is in the
+// other.
+static bool holds_address(const struct extract_trace *trace, const struct filter_set *addresses,
+                          const struct filter_set *objects, bool thread, uint64_t address,
+                          uint64_t seq)
 {
     const struct extract_object *object = NULL;
     if (filter_set_has(addresses, address))
@@ -37,36 +43,36 @@ static bool thread_passes(const struct extract_trace *trace, const struct filter
                           const struct extract_event *event)
 {
     if (event->context == EXTRACT_RECORDER)
-        return !threads->narrows;
+        return !threads->has_in;
     bool thread = event->context == EXTRACT_THREAD;
     unsigned context = event->context <= EXTRACT_INIT ? event->context : EXTRACT_THREAD;
     bool in = threads->in_context[context], out = threads->out_context[context];
     if (thread) {
-        in =
-            has_address(trace, &threads->in, &threads->in_objects, true, event->thread, event->seq);
-        out = has_address(trace, &threads->out, &threads->out_objects, true, event->thread,
-                          event->seq);
+        in = holds_address(trace, &threads->in, &threads->in_objects, true, event->thread,
+                           event->seq);
+        out = holds_address(trace, &threads->out, &threads->out_objects, true, event->thread,
+                            event->seq);
     }
-    return (in || !threads->narrows) && !out;
+    return (in || !threads->has_in) && !out;
 }
 
 static bool objects_pass(const struct extract_trace *trace, const struct filter_addresses *objects,
                          const struct extract_event *event)
 {
     const struct extract_event_type *type = event->type;
-    bool in = !objects->narrows, out = false;
+    bool in = !objects->has_in, out = false;
     for (unsigned i = 0; i < event->fields && i < type->fields; i++) {
         uint64_t key;
         if (!extract_value_key(type->field[i].kind, event->field[i], &key))
             continue;
-        in = in || has_address(trace, &objects->in, &objects->in_objects, false, key, event->seq);
-        out =
-            out || has_address(trace, &objects->out, &objects->out_objects, false, key, event->seq);
+        in = in || holds_address(trace, &objects->in, &objects->in_objects, false, key, event->seq);
+        out = out ||
+              holds_address(trace, &objects->out, &objects->out_objects, false, key, event->seq);
     }
     return in && !out;
 }
 
-// An event without a time is in no range of times.
+// Returns whether an event is between FROM and TO. An event without a time is in no range of times.
 static bool is_in_time(const struct extract_view *view, const struct extract_event *event)
 {
     unsigned times = 1u << EXTRACT_FILTER_FROM | 1u << EXTRACT_FILTER_TO;
@@ -76,7 +82,7 @@ static bool is_in_time(const struct extract_view *view, const struct extract_eve
            (!(view->checks & 1u << EXTRACT_FILTER_TO) || event->ticks <= view->to);
 }
 
-// Whether an event is one that is asked for, whenever it happened.
+// Returns whether an event meets all conditions except those on time.
 static bool passes(const struct extract_view *view, const struct extract_event *event)
 {
     unsigned checks = view->checks;
@@ -90,9 +96,8 @@ static bool passes(const struct extract_view *view, const struct extract_event *
             objects_pass(view->trace, &view->objects, event));
 }
 
-// Says of each event of a batch how it stands to the view. The first *skip of those that it would
-// let through are older than the newest few that are wanted, and are taken off it. Returns how many
-// are let through.
+// Sets the standing of each event of a batch. The first *skip wanted events are too old for LAST;
+// they count down *skip. Returns the number of events that are let through.
 static size_t sift(const struct extract_view *view, const struct extract_event *events,
                    size_t count, uint64_t *skip, uint8_t *standing)
 {
@@ -117,7 +122,7 @@ static size_t sift(const struct extract_view *view, const struct extract_event *
     return kept;
 }
 
-// Moves the wanted events to the front.
+// Moves the wanted events to the front of the batch.
 static void gather(struct extract_event *events, size_t count, const uint8_t *standing)
 {
     for (size_t i = 0, to = 0; i < count; i++) {
@@ -144,50 +149,46 @@ static bool has_check(const struct extract_view *view, enum extract_filter_word 
     return view->checks >> word & 1;
 }
 
-static bool is_last_alone(const struct extract_view *view)
-{
-    return view->checks == LAST_CHECK;
-}
-
-// Where events can be wanted: from the reader's place on, and `most` events from the start of all
-// at most. What lies before is taken off *skip. Returns how many events lie before.
-static uint64_t seek(const struct extract_view *view, struct extract_reader *reader, uint64_t *skip,
-                     uint64_t *most)
+// Moves the reader to the last seek point before which no event is wanted, and takes the wanted
+// events that are skipped off *skip. Sets *end to the number of events after which none is wanted.
+// Returns how many events are before the reader.
+static uint64_t skip_to_seek_point(const struct extract_view *view, struct extract_reader *reader,
+                                   uint64_t *skip, uint64_t *end)
 {
     const struct extract_trace *trace = view->trace;
     const struct extract_seek_point *start = NULL;
     for (size_t i = 0; i < trace->seek_point_count; i++) {
-        const struct extract_seek_point *place = &trace->seek_points[i];
-        bool by_count = is_last_alone(view) && place->events <= *skip;
-        bool by_time = has_check(view, EXTRACT_FILTER_FROM) && place->highest < view->from;
+        const struct extract_seek_point *point = &trace->seek_points[i];
+        bool by_count = view->checks == LAST_CHECK && point->events <= *skip;
+        bool by_time = has_check(view, EXTRACT_FILTER_FROM) && point->highest < view->from;
         if (by_count || by_time)
-            start = place;
-        if (has_check(view, EXTRACT_FILTER_TO) && place->lowest > view->to) {
-            *most = place->events;
+            start = point;
+        if (has_check(view, EXTRACT_FILTER_TO) && point->lowest > view->to) {
+            *end = point->events;
             break;
         }
     }
     if (!start)
         return 0;
     *reader = start->reader;
-    *skip -= is_last_alone(view) ? start->events : 0;
+    *skip -= view->checks == LAST_CHECK ? start->events : 0;
     return start->events;
 }
 
-// One walk over the trace. Without a sink it only counts. A sink that wants all events gets them.
+// Walks over the trace once and returns the number of wanted events. Without a sink, only counts.
 static uint64_t walk(const struct extract_view *view, uint64_t skip,
                      const struct extract_sink *sink)
 {
     struct extract_event events[BATCH];
     uint8_t standing[BATCH];
     struct extract_reader reader;
-    uint64_t sent = 0, passed = 0, most = UINT64_MAX;
+    uint64_t sent = 0, passed = 0, end = UINT64_MAX;
     size_t count;
 
     extract_reader_init(&reader, view->trace);
     if (!sink || !sink->all)
-        passed = seek(view, &reader, &skip, &most);
-    while (passed < most && (count = extract_reader_next(&reader, events, BATCH))) {
+        passed = skip_to_seek_point(view, &reader, &skip, &end);
+    while (passed < end && (count = extract_reader_next(&reader, events, BATCH))) {
         size_t kept = sift(view, events, count, &skip, standing);
         sent += kept;
         passed += count;
@@ -201,7 +202,7 @@ uint64_t extract_view_run(const struct extract_view *view, const struct extract_
 {
     uint64_t skip = 0;
     if (has_check(view, EXTRACT_FILTER_LAST)) {
-        uint64_t all = is_last_alone(view) ? view->trace->events : walk(view, 0, NULL);
+        uint64_t all = view->checks == LAST_CHECK ? view->trace->events : walk(view, 0, NULL);
         skip = all > view->last ? all - view->last : 0;
     }
     return walk(view, skip, sink);

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: MIT
-// events: compiling a filter for one trace. In: a filter's items, the trace's objects, types and
-// symbols. Out: a view of bitmaps, sorted addresses and numbers.
+// events: compiles a filter for one trace: the names that the user wrote become bitmaps of event
+// ids, sorted sets of addresses, and numbers.
+//
+// Each item of the filter becomes a wish: the item as the trace's format understands it. The wishes
+// of each word are then compiled together: positive ones widen the word, negative ones leave events
+// out.
+//
+//   event   wishes are compared with the types that occur in the trace      ──► view->ids
+//   thread, object   with the names and addresses of its objects            ──► view->threads,
+//   objects class, from, to, last   are numbers already                             ──►
+//   view->classes, …
+//
+// A wish that matches nothing is an error: the user most likely misspelled a name. The view is
+// usable all the same, and lets nothing through for that wish.
 #define _GNU_SOURCE // FNM_CASEFOLD
 #include "events/filter.h"
 #include "formats/format.h"
@@ -9,13 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An item as the trace's format takes it: "ao=server" is about threads, whatever its word.
+// An item as the trace's format understands it: "ao=server" is about threads, whatever its word is.
 struct wish {
     enum extract_filter_word word;
-    enum extract_target_kind kind; // NONE: it is no word of the target's own filters
+    enum extract_target_kind kind; // NONE: it is not a term of the target's own filters
     const char *value;
     bool negative;
-    bool found; // it names something
+    bool found; // it matches something in the trace
 };
 
 struct compile {
@@ -27,15 +39,63 @@ struct compile {
     struct extract_error *error;
 };
 
+// ---- sets of addresses ----
+
+// Returns false if memory ran out.
+static bool filter_set_add(struct filter_set *set, uint64_t address)
+{
+    uint64_t *values = extract_grow(set->values, &set->capacity, set->count, sizeof *values);
+    if (!values)
+        return false;
+    set->values = values;
+    set->values[set->count++] = address;
+    return true;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Sorts a set and removes duplicates.
+static void filter_set_sort(struct filter_set *set)
+{
+    size_t kept = 0;
+    if (!set->count)
+        return;
+    qsort(set->values, set->count, sizeof *set->values, compare_values);
+    for (size_t i = 0; i < set->count; i++)
+        if (!kept || set->values[kept - 1] != set->values[i])
+            set->values[kept++] = set->values[i];
+    set->count = kept;
+}
+
+bool filter_set_has(const struct filter_set *set, uint64_t address)
+{
+    size_t low = 0, high = set->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (set->values[middle] == address)
+            return true;
+        if (set->values[middle] < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+// ---- wishes ----
 static enum extract_code out_of_memory(const struct compile *c)
 {
     return extract_error_set(c->error, EXTRACT_NOMEM, "filter", NULL, "out of memory");
 }
 
-// Texts that are patterns by accident ("task[1]") match themselves.
+// Returns whether a name matches a pattern, or is equal to it: "task[1]" may be a name.
 static bool matches(const char *pattern, const char *name, int flags)
 {
-    return !strcmp(pattern, name) || !fnmatch(pattern, name, flags);
+    return strcmp(pattern, name) == 0 || fnmatch(pattern, name, flags) == 0;
 }
 
 static const struct extract_format *format_of(const struct extract_trace *trace)
@@ -43,7 +103,8 @@ static const struct extract_format *format_of(const struct extract_trace *trace)
     return extract_trace_snapshot(trace)->ring.format;
 }
 
-// What an item asks for. Words of the target's filters may stand wherever events are named.
+// Returns what an item asks for. Terms of the target's filters may be used wherever events are
+// named.
 static struct wish wish_of(const struct filter_item *item,
                            const struct extract_target_filter *target)
 {
@@ -54,13 +115,14 @@ static struct wish wish_of(const struct filter_item *item,
         return wish;
     if (target->parse(item->value, &wish.kind, &wish.value))
         wish.word = words[wish.kind];
-    else if (!strcmp(item->value, target->all))
+    else if (strcmp(item->value, target->all) == 0)
         wish = (struct wish){EXTRACT_FILTER_EVENT, EXTRACT_TARGET_NONE, "*", item->negative, false};
     return wish;
 }
 
-// Whether the trace names a user event so.
-static bool item_is_told(const struct extract_trace *trace, const struct wish *item, uint32_t id)
+// Returns whether an entry of the trace gives a user event a name that matches.
+static bool is_user_event_name(const struct extract_trace *trace, const struct wish *item,
+                               uint32_t id)
 {
     const struct extract_object *objects;
     uint32_t first = format_of(trace)->user_ids;
@@ -73,6 +135,7 @@ static bool item_is_told(const struct extract_trace *trace, const struct wish *i
     return false;
 }
 
+// Returns whether an item means an event type, by its id, symbol or name.
 static bool item_is_type(const struct extract_trace *trace, const struct wish *item,
                          const struct extract_event_type *type, uint32_t id)
 {
@@ -82,21 +145,21 @@ static bool item_is_type(const struct extract_trace *trace, const struct wish *i
         return target->fits(EXTRACT_TARGET_GROUP, id, item->value);
     if (extract_number_parse(item->value, &number))
         return number == id;
-    char shown[256]; // reports add the id to the name of a range
+    char shown[256]; // for a range of ids, reports add the id to the name
     snprintf(shown, sizeof shown, type->range ? "%s %u" : "%s", type->name, id);
     return matches(item->value, type->symbol, FNM_CASEFOLD) ||
            matches(item->value, type->name, FNM_CASEFOLD) ||
-           matches(item->value, shown, FNM_CASEFOLD) || item_is_told(trace, item, id) ||
+           matches(item->value, shown, FNM_CASEFOLD) || is_user_event_name(trace, item, id) ||
            (target && target->fits(EXTRACT_TARGET_EVENT, id, item->value));
 }
 
-// What the items say of a type.
+// What the items of the filter say about one event type.
 struct pick {
-    bool narrows; // some name what is wanted
-    bool in, out; // they name this one; as wanted, or not
+    bool has_positive; // some items say what is wanted
+    bool in, out;      // positive and negative items match the type
 };
 
-// Marks the items that name the type.
+// Compares all items with a type, and notes which of them match.
 static struct pick pick_type(const struct compile *c, const struct extract_event_type *type,
                              uint32_t id)
 {
@@ -106,7 +169,7 @@ static struct pick pick_type(const struct compile *c, const struct extract_event
         if (item->word != EXTRACT_FILTER_EVENT)
             continue;
         bool is = item_is_type(c->trace, item, type, id);
-        pick.narrows |= !item->negative;
+        pick.has_positive |= !item->negative;
         item->found |= is;
         pick.in |= is && !item->negative;
         pick.out |= is && item->negative;
@@ -117,10 +180,11 @@ static struct pick pick_type(const struct compile *c, const struct extract_event
 static bool type_wanted(const struct compile *c, const struct extract_event_type *type, uint32_t id)
 {
     struct pick pick = pick_type(c, type, id);
-    return (pick.in || !pick.narrows) && !pick.out;
+    return (pick.in || !pick.has_positive) && !pick.out;
 }
 
-// Marks of losses and damage are wanted in any case, unless items name some of them.
+// Compiles the ids of markers. Those of losses and damage are wanted even if items name other
+// events, unless an item names one of them.
 static bool compile_marks(struct compile *c)
 {
     const struct extract_event_type *mark;
@@ -129,15 +193,16 @@ static bool compile_marks(struct compile *c)
         named |= extract_id_is_loss(mark->id) && pick_type(c, mark, mark->id).in;
     for (size_t i = 0; added && (mark = extract_mark_type_at(i)); i++) {
         struct pick pick = pick_type(c, mark, mark->id);
-        bool narrows = extract_id_is_loss(mark->id) ? named : pick.narrows;
-        if ((pick.in || !narrows) && !pick.out)
+        bool must_match = extract_id_is_loss(mark->id) ? named : pick.has_positive;
+        if ((pick.in || !must_match) && !pick.out)
             added = filter_set_add(&c->view->rare_ids, mark->id);
     }
-    filter_set_close(&c->view->rare_ids);
+    filter_set_sort(&c->view->rare_ids);
     return added;
 }
 
-// Judges the types that occur: user-defined ones have their names from the trace only.
+// Compares the items with the types that occur in the trace. Only the trace has the names of
+// user-defined types.
 static enum extract_code compile_seen_types(struct compile *c)
 {
     const struct extract_trace *trace = c->trace;
@@ -146,8 +211,8 @@ static enum extract_code compile_seen_types(struct compile *c)
         if (trace->seen[id / 8] & bit && type_wanted(c, extract_trace_type(trace, id), id))
             c->view->ids[id / 8] |= bit;
     }
-    bool marks = trace->snapshots || trace->snapshot->index;
-    return marks && !compile_marks(c) ? out_of_memory(c) : EXTRACT_OK;
+    bool has_marks = trace->snapshots || trace->snapshot->index;
+    return has_marks && !compile_marks(c) ? out_of_memory(c) : EXTRACT_OK;
 }
 
 static bool types_all_found(const struct compile *c)
@@ -158,7 +223,8 @@ static bool types_all_found(const struct compile *c)
     return true;
 }
 
-// What does not occur may still be a type of the format: then nothing was misspelt.
+// Compiles the event types. A name that does not occur in the trace is not misspelled if the format
+// has a type of that name.
 static enum extract_code compile_types(struct compile *c)
 {
     const struct extract_format *format = extract_trace_snapshot(c->trace)->ring.format;
@@ -173,28 +239,30 @@ static enum extract_code compile_types(struct compile *c)
     return EXTRACT_OK;
 }
 
-// By its short name or as reports print it.
+// Returns whether a value names a context, by its short name or as reports print it.
 static bool context_is(const char *value, enum extract_context context)
 {
     const char *shown = context == EXTRACT_ISR ? "interrupt" : "start-up";
-    return !strcmp(value, extract_context_name(context)) || !strcmp(value, shown);
+    return strcmp(value, extract_context_name(context)) == 0 || strcmp(value, shown) == 0;
 }
 
-// Whether an item names an object, or its place in the target's filters.
-static bool names_object(const struct wish *item, const struct extract_object *object, bool placed,
-                         uint64_t place)
+// Returns whether an item names an object. `by_number` is set if the item is a number, which may be
+// a thread's priority.
+static bool names_object(const struct wish *item, const struct extract_object *object,
+                         bool by_number, uint64_t number)
 {
     bool threads = item->word == EXTRACT_FILTER_THREAD;
     if (threads && !object->thread)
         return false;
     if (item->kind == EXTRACT_TARGET_SIGNAL && object->number_kind != EXTRACT_KIND_SIGNAL)
         return false;
-    return (threads && placed && object->priority == place) ||
+    return (threads && by_number && object->priority == number) ||
            matches(item->value, object->name, 0) || matches(item->value, object->shown, 0);
 }
 
-static enum extract_code compile_objects(struct compile *c, struct wish *item, bool placed,
-                                         uint64_t place, struct filter_addresses *word)
+// Adds the objects that an item names to the sets of its word.
+static enum extract_code compile_objects(struct compile *c, struct wish *item, bool by_number,
+                                         uint64_t number, struct filter_addresses *word)
 {
     struct filter_set *set = item->negative ? &word->out : &word->in;
     struct filter_set *objects_set = item->negative ? &word->out_objects : &word->in_objects;
@@ -202,7 +270,7 @@ static enum extract_code compile_objects(struct compile *c, struct wish *item, b
     size_t count = extract_trace_objects(c->trace, &objects);
     for (size_t k = 0; k < count; k++) {
         const struct extract_object *object = &objects[k];
-        if (!names_object(item, object, placed, place))
+        if (!names_object(item, object, by_number, number))
             continue;
         item->found = true;
         bool by_time = c->trace->snapshots && !object->shadowed;
@@ -215,17 +283,18 @@ static enum extract_code compile_objects(struct compile *c, struct wish *item, b
     return EXTRACT_OK;
 }
 
+// Adds an address to a set, with as many bits as the trace stores.
 static enum extract_code add_address(struct compile *c, struct wish *item, uint64_t address,
                                      struct filter_set *set)
 {
-    if (extract_trace_snapshot(c->trace)->ring.word_bytes == 4) // the trace stores no more of it
+    if (extract_trace_snapshot(c->trace)->ring.word_bytes == 4)
         address &= UINT32_MAX;
     item->found = true;
     return filter_set_add(set, address) ? EXTRACT_OK : out_of_memory(c);
 }
 
-// A number is an address; where the target has filters of its own, it may be a priority, which has
-// been looked for already, or a signal.
+// Adds a number, which is an address. If the target has filters of its own, the number may also be
+// a signal, or a priority, for which compile_objects has searched already.
 static enum extract_code compile_number(struct compile *c, struct wish *item, uint64_t number,
                                         struct filter_set *set)
 {
@@ -240,7 +309,7 @@ static enum extract_code compile_number(struct compile *c, struct wish *item, ui
     return add_address(c, item, number, set);
 }
 
-// The name of a signal that the trace does not know may be one of the firmware's source.
+// Searches the firmware's ELF for the name of a signal that the trace does not know.
 static enum extract_code compile_signal(struct compile *c, struct wish *item,
                                         struct filter_set *set)
 {
@@ -255,8 +324,8 @@ static enum extract_code compile_signal(struct compile *c, struct wish *item,
                                                                                 : out_of_memory(c);
 }
 
-// Adds what an item names to its word's addresses: a context, objects by their names, a number, or
-// a symbol of the firmware.
+// Adds what an item names to the addresses of its word: a context, objects by name, a number, or a
+// symbol of the firmware.
 static enum extract_code compile_address(struct compile *c, struct wish *item,
                                          struct filter_addresses *word)
 {
@@ -266,18 +335,18 @@ static enum extract_code compile_address(struct compile *c, struct wish *item,
     struct extract_symbol symbol;
     uint64_t number = 0;
 
-    word->narrows |= !item->negative;
+    word->has_in |= !item->negative;
     for (int context = EXTRACT_ISR;
          threads && item->kind == EXTRACT_TARGET_NONE && context <= EXTRACT_INIT; context++)
         if (context_is(item->value, (enum extract_context)context))
             contexts[context] = item->found = true;
-    bool known = extract_number_parse(item->value, &number);
-    bool placed = known && format_of(c->trace)->target && number != EXTRACT_NO_PRIORITY;
-    enum extract_code code = compile_objects(c, item, placed, number, word);
+    bool is_number = extract_number_parse(item->value, &number);
+    bool by_number = is_number && format_of(c->trace)->target && number != EXTRACT_NO_PRIORITY;
+    enum extract_code code = compile_objects(c, item, by_number, number, word);
     struct filter_set *set = item->negative ? &word->out : &word->in;
     if (code)
         return code;
-    if (known)
+    if (is_number)
         return compile_number(c, item, number, set);
     if (item->kind == EXTRACT_TARGET_SIGNAL)
         return compile_signal(c, item, set);
@@ -301,7 +370,8 @@ static void compile_classes(struct compile *c)
     c->view->classes = (in ? in : all) & ~out;
 }
 
-// Several times of one word widen it, as several names do: the earliest start, the latest end.
+// Sets the start or end of the time range. Of several times, the earliest start and the latest end
+// count, as several names of one word widen it.
 static enum extract_code compile_time(struct compile *c, const struct wish *item)
 {
     struct extract_view *view = c->view;
@@ -312,8 +382,8 @@ static enum extract_code compile_time(struct compile *c, const struct wish *item
     filter_time_parse(item->value, &time);
     if (time.per_second && !c->hz)
         return extract_error_set(c->error, EXTRACT_USAGE, extract_filter_word_name(item->word),
-                                 "give the clock's rate with hz, or the time in ticks",
-                                 "\"%s\": the clock's ticks a second are not known", item->value);
+                                 "set the clock's rate with hz, or use ticks",
+                                 "\"%s\": the clock's rate is not known", item->value);
     uint64_t ticks = filter_time_ticks(&time, c->hz, from);
     if (from)
         view->from = first || ticks < view->from ? ticks : view->from;
@@ -344,28 +414,28 @@ static enum extract_code compile_item(struct compile *c, struct wish *item)
         c->view->last = number > c->view->last ? number : c->view->last;
         item->found = true;
         break;
-    case EXTRACT_FILTER_EVENT:
+    case EXTRACT_FILTER_EVENT: // all items of this word are compiled together
     case EXTRACT_FILTER_CLASS:
-        break; // all items of these words are compiled together
+        break;
     }
     c->view->checks |= 1u << item->word;
     return code;
 }
 
-static void close_sets(struct filter_addresses *word)
+static void sort_sets(struct filter_addresses *word)
 {
-    filter_set_close(&word->in);
-    filter_set_close(&word->out);
-    filter_set_close(&word->in_objects);
-    filter_set_close(&word->out_objects);
+    filter_set_sort(&word->in);
+    filter_set_sort(&word->out);
+    filter_set_sort(&word->in_objects);
+    filter_set_sort(&word->out_objects);
 }
 
 static void free_sets(struct filter_addresses *word)
 {
-    free(word->in.at);
-    free(word->out.at);
-    free(word->in_objects.at);
-    free(word->out_objects.at);
+    free(word->in.values);
+    free(word->out.values);
+    free(word->in_objects.values);
+    free(word->out_objects.values);
 }
 
 static enum extract_code compile_all(struct compile *c)
@@ -378,12 +448,13 @@ static enum extract_code compile_all(struct compile *c)
     compile_classes(c);
     if (!code && view->checks & 1u << EXTRACT_FILTER_EVENT)
         code = compile_types(c);
-    close_sets(&view->threads);
-    close_sets(&view->objects);
+    sort_sets(&view->threads);
+    sort_sets(&view->objects);
     return code;
 }
 
-// What there is in the place of a name that nothing has.
+// Returns a hint for a name that matches nothing. Fills `listing` with the names that exist, if the
+// target has filters of its own.
 static const char *hint_of(const struct compile *c, const struct wish *item,
                            struct extract_listing *listing)
 {
@@ -399,25 +470,26 @@ static const char *hint_of(const struct compile *c, const struct wish *item,
         if (threads ? objects[i].thread : objects[i].number_kind == EXTRACT_KIND_SIGNAL)
             extract_listing_put(listing, objects[i].shown);
     if (threads)
-        return "`objects` lists the threads; isr and init stand for interrupts and start-up";
+        return "use a name that 'objects' lists, isr (interrupts) or init (start-up)";
     return item->word == EXTRACT_FILTER_EVENT
-               ? "write an id, a symbol or a name as reports show it; patterns may hold * ? and []"
-               : "`objects` lists their names; patterns may hold * ? and []";
+               ? "use an id, a symbol or a name as in reports; patterns may contain * ? and []"
+               : "use a name that 'objects' lists; patterns may contain * ? and []";
 }
 
+// Reports the first wish that matches nothing.
 static enum extract_code first_unfound(const struct compile *c)
 {
     for (size_t i = 0; i < c->count; i++) {
         const struct wish *item = &c->wishes[i];
         struct extract_listing listing = {.used = 0};
-        char there[sizeof listing.text + 16];
+        char names[sizeof listing.text + 16];
         if (item->found)
             continue;
         const char *hint = hint_of(c, item, &listing);
-        snprintf(there, sizeof there, "there are: %s", listing.text);
+        snprintf(names, sizeof names, "use one of: %s", listing.text);
         return extract_error_set(c->error, EXTRACT_NOTFOUND, extract_filter_word_name(item->word),
-                                 listing.used ? there : hint,
-                                 "\"%s\": nothing of this trace has that name", item->value);
+                                 listing.used ? names : hint, "\"%s\": no such name in this trace",
+                                 item->value);
     }
     return EXTRACT_OK;
 }
@@ -460,7 +532,7 @@ void extract_view_free(struct extract_view *view)
 {
     if (!view)
         return;
-    free(view->rare_ids.at);
+    free(view->rare_ids.values);
     free_sets(&view->threads);
     free_sets(&view->objects);
     free(view);

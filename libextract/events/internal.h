@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: MIT
-// events: what the files of this room share: the trace and its names.
+// events: what the files of this directory share: the trace, its epochs and its names.
+//
+// A trace gives meaning to a snapshot or to a log. Opening it takes three steps; reading takes the
+// fourth, once per reader:
+//
+//   snapshot ──► clock.c      how timestamps count: mask, period, direction (log: per epoch)
+//                names.c      objects and names, by a first walk over all events; this walk also
+//                             feeds runs.c, signals.c, log_events.c and loss_estimator.c
+//                trace.c      readers: entries become events with unwrapped times
+//                filter*.c    views: which of these events a user wants
+//
+// A log is read one block at a time, so a trace of a log never holds all of its entries.
 #ifndef EXTRACT_EVENTS_ROOM_H
 #define EXTRACT_EVENTS_ROOM_H
 
@@ -11,53 +22,55 @@
 #include "snapshot/log_snapshots.h"
 #include <extract/text.h>
 
-// How fast the target's clock runs by the host's; 0 nanoseconds: not known.
+// How fast the target's clock runs by the host's clock; 0 nanoseconds if that is not known.
 struct extract_rate {
     uint64_t ticks, nanoseconds;
 };
 
-// An object as one or more registries, one behind the other, tell it at an address.
+// What an address means from a registry on, until a newer version replaces it. The versions of an
+// address form a list from the oldest to the newest.
 struct extract_object_version {
-    uint64_t since;  // the block of the first of these registries
-    uint32_t object; // its index
-    uint32_t newer;  // the version that follows at the address; 0: none
-    uint32_t leap;   // one that follows later, so that a search need not see all of them; 0: none
-    uint32_t depth;  // how many follow, and 1
+    uint64_t since;     // block of the first registry that has this object at the address
+    uint32_t object;    // index of the object
+    uint32_t newer;     // index of the next version; 0 if this is the newest
+    uint32_t skip_link; // index of a later version, so that a search can skip some; 0 if none
+    uint32_t depth;     // number of versions from this one to the newest
 };
 
-// A stretch of a log whose stamps one clock made: the same ring, by its place and its words. Of a
-// ring whose entries tell names, a run of the target; `from` is its number.
+// A part of a log whose timestamps come from one clock: that of one ring, by its address and its
+// words. For a ring whose entries give names (RKH), a run of the target, whose number is `from`.
 struct extract_epoch {
-    size_t from, to; // its blocks: from the first to behind the last
-    uint64_t mask;   // as its ring tells
+    size_t from, to; // first block, and the block after the last
+    uint64_t mask;   // bits of a timestamp that count, as the ring states
     unsigned word_bytes;
     struct extract_clock clock;
     struct extract_rate rate;
-    struct extract_map by_address, threads; // to the oldest versions
-    uint64_t first;                         // of a run: the seq that it begins at
+    struct extract_map by_address, threads; // the oldest version of each address
+    uint64_t first;                         // for a run: seq of its first event
 };
 
-// A clock that wraps sooner than this is not asked how often it did where nothing is missing:
-// the host reads the target less regularly than that.
-#define EXTRACT_SLOW_TURN UINT64_C(1000000000) // nanoseconds
+// If a clock wraps faster than this, the host's times do not tell how often it wrapped between two
+// blocks without a gap: the host does not poll regularly enough.
+#define EXTRACT_MIN_WRAP_NS UINT64_C(1000000000)
 
-// A place on the way through a log, so that readers need not always start at its beginning.
+// A saved position of a reader in a log, so that a walk can start in the middle.
 struct extract_seek_point {
     struct extract_reader reader;
-    uint64_t events;  // in front of it
-    uint64_t highest; // ticks of an event in front of it
-    uint64_t lowest;  // ticks of an event behind it
+    uint64_t events;  // number of events before it
+    uint64_t highest; // highest ticks of an event before it
+    uint64_t lowest;  // lowest ticks of an event after it
 };
 
-// A field of a loss that is not shown: the gap's number for the estimator.
+// A hidden field of RINGSIDE_LOST: the id of the gap for the loss estimator.
 enum { LOST_GAP = EXTRACT_LOST_HIGH + 1 };
 
-#define LOST_NO_GAP UINT64_MAX // how long it took is not known, so that nothing can be estimated
+#define LOST_NO_GAP UINT64_MAX // the gap has no id, since its duration is not known
 
-// Numbers of texts: those of marks are blocks of the log; others are the format's own.
+// Bit of the number of a text: the text is in a block of the log. Other numbers belong to the
+// format.
 #define EXTRACT_TEXT_OF_LOG (UINT64_C(1) << 63)
 
-enum { EXTRACT_MILESTONES = 256, EXTRACT_COMMON_IDS = 0x10000 };
+enum { EXTRACT_MAX_SEEK_POINTS = 256, EXTRACT_COMMON_IDS = 0x10000 };
 
 struct extract_trace {
     const struct extract_snapshot *snapshot;
@@ -66,48 +79,52 @@ struct extract_trace {
     struct extract_info info;
     struct extract_object *objects;
     size_t object_count;
-    uint32_t oldest;              // slot that the events start with
-    struct extract_epoch *epochs; // in order; what lies in front of the first belongs to it
-    size_t epoch_count;           // a ring has one
-    struct extract_object_version *versions; // from 1 on
-    size_t version_count, version_room;
-    struct extract_text names;            // storage of every name string
-    uint64_t events;                      // that a reader gives: entries that are shown, and marks
-    unsigned cores_seen;                  // one more than the highest core of an event
-    uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit an id: occurs
-    struct extract_reader start, end;     // of a walk over all of them
-    struct extract_run *runs;             // of RKH only
+    uint32_t oldest;              // slot of the oldest event
+    struct extract_epoch *epochs; // in order; a ring has one. Blocks before the first belong to it
+    size_t epoch_count;
+    struct extract_object_version *versions; // index 0 is not used
+    size_t version_count, version_capacity;
+    struct extract_text names;            // storage of all names
+    uint64_t events;                      // number of events that a reader returns, with markers
+    unsigned cores_seen;                  // highest core number of an event, plus 1
+    uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit per event id: the id occurs
+    struct extract_reader start, end;     // readers at the first event and after the last
+    struct extract_run *runs;             // for RKH only
     size_t run_count, run_capacity;
     uint64_t run_start; // ticks of the first event of the last run
-    bool run_ends;      // the next entry begins another one
-    // Where the firmware's ELF may name signals:
-    struct extract_map seen_signals; // that events hold
-    bool has_unnamed;                // one of them came that had no name yet
+    bool run_ends;      // the next entry begins a new run
+    // If the firmware's ELF may name signals:
+    struct extract_map seen_signals; // numbers of signals in events
+    bool has_unnamed;                // one of them was seen after the names were looked up
     struct extract_signals signals;
-    // Of a log only:
+    // For a log only:
     struct extract_log_snapshots *snapshots;
     struct extract_log_info log;
-    struct loss_estimator estimator;        // fed by the first walk
-    enum log_loss_sum loss_sum;             // likewise
-    struct extract_seek_point *seek_points; // in order
+    struct loss_estimator estimator; // fed by the first walk
+    enum log_loss_sum loss_sum;      // whether the losses seen so far have an exact sum
+    struct extract_seek_point *seek_points;
     size_t seek_point_count;
-    uint64_t seek_point_step; // events between two of them, at least
+    uint64_t seek_point_step; // minimum of events between two seek points
 };
 
-// clock.c: finds out what the stamps say of the clock; of a log, for each epoch, and its rate too.
-// Errors: NOMEM, USAGE.
+// ---- clock.c ----
+
+// Finds the clock from the timestamps; for a log, the clock and rate of each epoch. Errors: NOMEM,
+// USAGE (a modulus that is too small).
 enum extract_code extract_clock_study(struct extract_trace *trace,
                                       const struct extract_trace_options *options,
                                       struct extract_error *error);
-// The epoch of a log that a block belongs to.
+// Returns the epoch of a log that a block belongs to.
 const struct extract_epoch *extract_epoch_of(const struct extract_trace *trace, size_t block);
-// Ticks that pass in a time of the host's clock; 0 when the rate is not known.
+// Returns the ticks in a time of the host's clock; 0 if the rate is not known.
 uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanoseconds);
 
-// trace.c: reads on in one snapshot, whose oldest slot is `oldest`.
+// ---- trace.c ----
+
+// Reads the next events of one snapshot, whose oldest slot is `oldest`.
 size_t extract_reader_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,
                           uint32_t oldest, struct extract_event *events, size_t count);
-// How the time goes on from one stamp (masked) to the next: forward, or back by a little.
+// The step of time from one timestamp to the next: forward, or a little backward.
 struct extract_step {
     uint64_t ticks;
     bool back;
@@ -115,69 +132,85 @@ struct extract_step {
 struct extract_step extract_clock_advance(const struct extract_clock *clock, uint64_t from,
                                           uint64_t to);
 
-// tape.c: ticks from the first entry of a piece that is shown, whose stamp (masked) goes to *first,
-// to the last.
-uint64_t extract_piece_span(const struct extract_snapshot *piece, const struct extract_clock *clock,
-                            uint64_t *first);
-// extract_reader_next for a log; and what the first walk over it finds.
+// Replaces the snapshot by the next chunk of a stream: times and names continue. `restarted` is set
+// if earlier names are no longer valid. Errors: NOMEM.
+enum extract_code extract_trace_go_on(struct extract_trace *trace,
+                                      const struct extract_snapshot *snapshot, bool restarted,
+                                      struct extract_error *error);
+// Finds the event that another one is about (`inner` of struct extract_telling). Returns false if
+// there is none.
+bool extract_trace_inner(const struct extract_trace *trace, const struct extract_event *event,
+                         struct extract_event *inner);
+
+// ---- log_events.c ----
+
+// Returns the ticks from the first valid entry of a snapshot to the last, and the masked timestamp
+// of the first in *first.
+uint64_t extract_snapshot_span(const struct extract_snapshot *snapshot,
+                               const struct extract_clock *clock, uint64_t *first);
+// extract_reader_next for a log.
 size_t extract_log_events_next(struct extract_reader *reader, struct extract_event *events,
                                size_t count);
+// What the first walk over a log finds: to be called before the walk, for each batch of events with
+// the reader before it, and at the end. Noting returns false if memory ran out.
 void extract_log_events_begin(struct extract_trace *trace);
 bool extract_log_events_note(struct extract_trace *trace, const struct extract_reader *before,
                              const struct extract_event *events, size_t count);
 void extract_log_events_end(struct extract_trace *trace, const struct extract_reader *end);
-// How many events are known not to be in it, of a loss of unknown size one.
+// Returns how many events are known to be missing; one for a loss of unknown size.
 uint64_t extract_log_events_lacking(const struct extract_trace *trace);
 
-// marks.c: the types of marks, the i-th (NULL behind the last) and that of an id; and the marks.
+// ---- marks.c ----
+
+// Return the i-th type of markers (NULL after the last), and the type of an id.
 const struct extract_event_type *extract_mark_type_at(size_t i);
 const struct extract_event_type *extract_mark_type(uint32_t id);
+// The functions below make the event of a marker. It gets its number and time from the reader.
 void extract_mark_lost(const struct extract_reader *reader, const struct extract_log_block *block,
                        struct extract_event *event);
-// Of a ring: entries have numbers of 8 bits, and so many are missing.
+// `count` entries are missing, by their numbers of 8 bits.
 void extract_mark_missing(const struct extract_reader *reader, uint8_t count,
                           struct extract_event *event);
 void extract_mark_damaged(const struct extract_reader *reader, uint64_t entries,
                           struct extract_event *event);
-// Of a ring whose entries differ in length: so many, of so many bytes, are damaged for one reason.
+// `entries` entries of `bytes` bytes are damaged, for one reason.
 void extract_mark_broken(const struct extract_reader *reader, enum extract_verdict verdict,
                          uint32_t entries, uint64_t bytes, struct extract_event *event);
 void extract_mark_put(const struct extract_reader *reader, const struct extract_log_block *block,
                       struct extract_event *event);
 
-// names.c: fills objects, maps and names. Errors: NOMEM.
+// ---- names.c ----
+
+// Fills objects, maps and names. Errors: NOMEM.
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
                                       struct extract_error *error);
 void extract_names_free(struct extract_trace *trace);
-// Adds what the events of the next stretch tell. `restarted`: what was known before does not hold.
-// Errors: NOMEM.
+// Adds what the events of the next chunk tell. `restarted` is set if earlier names are no longer
+// valid. Errors: NOMEM.
 enum extract_code extract_names_go_on(struct extract_trace *trace, bool restarted,
                                       struct extract_error *error);
-// trace.c: puts the next stretch of a stream in the place of the snapshot: events, times and names
-// go on. Errors: NOMEM.
-enum extract_code extract_trace_go_on(struct extract_trace *trace,
-                                      const struct extract_snapshot *snapshot, bool restarted,
-                                      struct extract_error *error);
-// The object, or the thread, that an address was at an event; NULL: it is not known.
+// Returns the object, or the thread, at an address at the time of an event; NULL if unknown.
 const struct extract_object *extract_names_find(const struct extract_trace *trace, bool thread,
                                                 uint64_t address, uint64_t seq);
 
-// The event that another one speaks of (struct extract_format, inner).
-bool extract_trace_inner(const struct extract_trace *trace, const struct extract_event *event,
-                         struct extract_event *inner);
+// ---- runs.c ----
 
-// runs.c: takes the next event of the walk over all of them. `begins`: it tells that the target
-// begins a run. False: out of memory.
+// Notes the next event of the first walk. `begins` is set if the event begins a run of the target.
+// Returns false if memory ran out.
 bool extract_runs_note(struct extract_trace *trace, const struct extract_event *event, bool begins);
 void extract_runs_end(struct extract_trace *trace);
 
-// signals.c: takes the next event of the walk over all of them. False: out of memory.
+// ---- signals.c ----
+
+// Notes the next event of the first walk. Returns false if memory ran out.
 bool extract_signals_note(struct extract_trace *trace, const struct extract_event *event);
-// All numbers of signals that are known, and the names that entries tell of them, to be freed by
-// the caller; NULL: out of memory.
+// Returns all known numbers of signals with the names that entries give them, to be freed by the
+// caller; NULL if memory ran out.
 struct extract_number *extract_signals_list(const struct extract_trace *trace, size_t *count);
 
-// user_types.c: the type of an id, or NULL.
+// ---- user_types.c ----
+
+// Returns the user-defined type of an id; NULL if there is none.
 const struct extract_event_type *extract_user_types_find(const struct extract_user_types *types,
                                                          uint32_t id);
 

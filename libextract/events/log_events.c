@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: MIT
-// events: the events of a log. In: its blocks, one at a time. Out: entries, and the marks between
-// them, in order of time; and on the first walk what is known of the log as a whole.
+// events: the events of a log: its entries, and the markers between them, in order of time.
+//
+// A reader walks over the blocks of the log. Blocks of entries are read as snapshots, one at a
+// time; losses, markers and damaged blocks become markers of their own (marks.c):
+//
+//   blocks  ENTRIES   ENTRIES   LOSS           ENTRIES     (damaged)         MARK RESET
+//   events  e0 … e9   e10 e11   RINGSIDE_LOST  e12 … e20   RINGSIDE_DAMAGED  RINGSIDE_RESET
+//
+// Every block states the number of its first entry. A number that is too high tells how many
+// entries a damaged or missing block held.
+//
+// Timestamps alone do not tell how long a gap is: the clock may have wrapped in it. The host's
+// times at which the blocks were read tell how often (hidden_ticks).
+//
+// The first walk over a log also collects what is known of it as a whole: the sums of its losses,
+// the samples for the loss estimator, and the seek points at which later walks can start.
 #include "base/stamps.h"
 #include "events/internal.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { MILESTONE_STEP = 1024 };
+enum { SEEK_POINT_STEP = 1024 };
 
+// Returns a sum, UINT64_MAX at most.
 static uint64_t add(uint64_t a, uint64_t b)
 {
     return b < UINT64_MAX - a ? a + b : UINT64_MAX;
@@ -15,82 +30,85 @@ static uint64_t add(uint64_t a, uint64_t b)
 
 // ---- the time across a gap ----
 
-uint64_t extract_piece_span(const struct extract_snapshot *piece, const struct extract_clock *clock,
-                            uint64_t *first)
+uint64_t extract_snapshot_span(const struct extract_snapshot *snapshot,
+                               const struct extract_clock *clock, uint64_t *first)
 {
     uint64_t last = 0, span = 0;
-    bool any = false;
-    for (uint32_t slot = 0; slot < piece->ring.entries.count; slot++) {
-        if (piece->verdict[slot] > EXTRACT_PROVISIONAL)
+    bool has_first = false;
+    for (uint32_t slot = 0; slot < snapshot->ring.entries.count; slot++) {
+        if (snapshot->verdict[slot] > EXTRACT_PROVISIONAL)
             continue;
-        uint64_t stamp = extract_snapshot_stamp(piece, slot) & clock->mask;
+        uint64_t stamp = extract_snapshot_stamp(snapshot, slot) & clock->mask;
         struct extract_step step = {0, false};
-        if (any)
+        if (has_first)
             step = extract_clock_advance(clock, last, stamp);
         else
             *first = stamp;
         span = step.back ? span - (step.ticks < span ? step.ticks : span) : add(span, step.ticks);
         last = stamp;
-        any = true;
+        has_first = true;
     }
     return span;
 }
 
-// Ticks that the clock went on beyond what the stamps say: its whole turns. Both blocks' last
-// entries were about as old when they were read, so that the times of reading tell how many.
+// Returns the ticks of whole clock periods between the last entry and the next snapshot, which the
+// timestamps do not show. When the two blocks were read, their newest entries were about equally
+// old, so the time between the reads (`passed`) tells how many periods there were.
 static uint64_t hidden_ticks(const struct extract_reader *reader, const struct extract_clock *clock,
                              uint64_t first, uint64_t span, uint64_t passed)
 {
     struct extract_step step = extract_clock_advance(clock, reader->last_stamp, first);
-    uint64_t modulus = clock->modulus, told = span;
+    uint64_t modulus = clock->modulus, by_stamps = span;
     if (!modulus)
         return 0;
     if (!step.back)
-        told = add(told, step.ticks);
-    else if (step.ticks < told)
-        told -= step.ticks;
-    uint64_t rest = passed > told ? passed - told : 0;
-    uint64_t turns = rest / modulus + (rest % modulus > modulus / 2);
-    return turns < UINT64_MAX / modulus ? turns * modulus : UINT64_MAX;
+        by_stamps = add(by_stamps, step.ticks);
+    else if (step.ticks < by_stamps)
+        by_stamps -= step.ticks;
+    uint64_t rest = passed > by_stamps ? passed - by_stamps : 0;
+    uint64_t wraps = rest / modulus + (rest % modulus > modulus / 2);
+    return wraps < UINT64_MAX / modulus ? wraps * modulus : UINT64_MAX;
 }
 
-// Whether the times of reading are to be asked how long it was from one piece to the next.
-static bool asks_wall(const struct extract_reader *reader, const struct extract_epoch *epoch,
-                      uint64_t passed)
+// Returns whether the host's times are needed to tell how much time passed since the last entry.
+static bool needs_host_time(const struct extract_reader *reader, const struct extract_epoch *epoch,
+                            uint64_t passed)
 {
     uint64_t modulus = epoch->clock.modulus;
     if (reader->gap || reader->restarted)
         return true;
     return modulus && passed > modulus / 2 &&
-           modulus / 2 >= extract_rate_ticks(&epoch->rate, EXTRACT_SLOW_TURN / 2);
+           modulus / 2 >= extract_rate_ticks(&epoch->rate, EXTRACT_MIN_WRAP_NS / 2);
 }
 
-static void enter_piece(struct extract_reader *reader, const struct extract_snapshot *piece,
+// Advances the reader's time to the start of a block, before its first entry is read.
+static void enter_block(struct extract_reader *reader, const struct extract_snapshot *entries,
                         const struct extract_log_block *block)
 {
     const struct extract_epoch *epoch = extract_epoch_of(reader->trace, block->index);
     uint64_t passed = 0, first = 0;
-    if (!extract_snapshot_valid(piece)) // no time is known of it
+    if (!extract_snapshot_valid(entries)) // nothing in the block has a time
         return;
     reader->restarted |= reader->started && reader->epoch != epoch->from;
     reader->epoch = epoch->from;
-    if (reader->wall && block->wall > reader->wall)
-        passed = extract_rate_ticks(&epoch->rate, block->wall - reader->wall);
-    if (reader->started && passed && asks_wall(reader, epoch, passed)) {
-        uint64_t span = extract_piece_span(piece, &epoch->clock, &first);
+    if (reader->wall_ns && block->wall > reader->wall_ns)
+        passed = extract_rate_ticks(&epoch->rate, block->wall - reader->wall_ns);
+    if (reader->started && passed && needs_host_time(reader, epoch, passed)) {
+        uint64_t span = extract_snapshot_span(entries, &epoch->clock, &first);
         uint64_t hidden = passed > span ? passed - span : 0;
         if (!reader->restarted)
             hidden = hidden_ticks(reader, &epoch->clock, first, span, passed);
         reader->ticks = add(reader->ticks, hidden);
     }
     if (reader->restarted)
-        reader->started = false; // the next stamp begins again; the ticks go on
+        reader->started = false; // timestamps start again; ticks continue
     reader->restarted = false;
 }
 
 // ---- blocks to events ----
 
-// The number of the first entry that a block stands for, or of the next one to come.
+// Finds the number of the first entry that a block is about, or of the next entry. Returns false
+// for blocks that state none.
 static bool block_number(const struct extract_log_block *block, uint64_t *number)
 {
     switch (block->type) {
@@ -108,57 +126,60 @@ static bool block_number(const struct extract_log_block *block, uint64_t *number
     }
 }
 
-// What damage has left out in front of the entry `number`, which is read next. False: nothing.
+// Returns whether damage hides entries before the entry `number`, which is read next. *missing is
+// how many, as far as that is known.
 static bool damaged_before(struct extract_reader *reader, uint64_t number, uint64_t *missing)
 {
-    bool jumps = reader->numbered && number > reader->expected;
-    *missing = jumps ? number - reader->expected : reader->unread;
-    // Numbers that fall begin again: another recording was appended.
-    bool found = reader->broken || (jumps && !reader->dropped);
-    reader->gap |= found || jumps || (reader->numbered && number < reader->expected);
+    bool jumps = reader->has_expected && number > reader->expected;
+    *missing = jumps ? number - reader->expected : reader->unread_entries;
+    // Numbers that fall start again: another recording was appended.
+    bool found = reader->block_unreadable || (jumps && !reader->block_dropped);
+    reader->gap |= found || jumps || (reader->has_expected && number < reader->expected);
     reader->expected = number;
-    reader->numbered = true;
-    reader->broken = reader->dropped = false;
-    reader->unread = 0;
+    reader->has_expected = true;
+    reader->block_unreadable = reader->block_dropped = false;
+    reader->unread_entries = 0;
     return found;
 }
 
+// Moves to the next block. If the block was not read, its entries count as missing.
 static void skip_block(struct extract_reader *reader, const struct extract_log_block *block,
-                       bool whole)
+                       bool was_read)
 {
-    reader->piece++;
+    reader->block++;
     reader->done = 0;
-    if (whole)
+    if (was_read)
         return;
-    reader->broken = true;
-    reader->unread = add(reader->unread, extract_log_holds_entries(block) ? block->count : 0);
+    reader->block_unreadable = true;
+    reader->unread_entries =
+        add(reader->unread_entries, extract_log_holds_entries(block) ? block->count : 0);
 }
 
-// A block that cannot be read. What the writer of a log that wraps has dropped is not damage.
+// Skips a block that cannot be read. A block that the loop policy dropped is not damage.
 static void skip_unread(struct extract_reader *reader, const struct extract_log_block *block)
 {
-    bool gone = extract_log_snapshots_gone(reader->trace->snapshots);
-    reader->dropped |= gone;
-    skip_block(reader, block, gone);
+    bool was_dropped = extract_log_snapshots_gone(reader->trace->snapshots);
+    reader->block_dropped |= was_dropped;
+    skip_block(reader, block, was_dropped);
 }
 
 static size_t read_entries(struct extract_reader *reader, const struct extract_log_block *block,
                            struct extract_event *events, size_t count)
 {
-    const struct extract_snapshot *piece =
+    const struct extract_snapshot *entries =
         extract_log_snapshots_entries(reader->trace->snapshots, block);
-    if (!piece) {
+    if (!entries) {
         skip_unread(reader, block);
         return 0;
     }
     if (!reader->done)
-        enter_piece(reader, piece, block);
-    size_t got = extract_reader_run(reader, piece, 0, events, count);
-    if (reader->done < piece->ring.entries.count)
+        enter_block(reader, entries, block);
+    size_t got = extract_reader_run(reader, entries, 0, events, count);
+    if (reader->done < entries->ring.entries.count)
         return got;
     reader->expected = block->first + block->count;
-    if (extract_snapshot_valid(piece))
-        reader->wall = block->wall;
+    if (extract_snapshot_valid(entries))
+        reader->wall_ns = block->wall;
     skip_block(reader, block, true);
     return got;
 }
@@ -173,7 +194,7 @@ static void read_mark(struct extract_reader *reader, const struct extract_log_bl
     bool starts = event->id == EXTRACT_ID_MARK + EXTRACT_MARK_START;
     bool resets = event->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET ||
                   event->id == EXTRACT_ID_MARK + EXTRACT_MARK_CLOCK;
-    if (!starts || reader->started) { // nothing is missing in front of the first entries of all
+    if (!starts || reader->started) { // before the very first entry, nothing is missing
         reader->gap |= extract_event_is_break(event);
         reader->restarted |= starts || resets;
     }
@@ -188,14 +209,14 @@ size_t extract_log_events_next(struct extract_reader *reader, struct extract_eve
     const struct extract_log_block *head;
     size_t total = 0;
     uint64_t missing;
-    while (total < count && (head = extract_log_snapshots_block(snapshots, reader->piece))) {
-        const struct extract_log_block block = *head; // reading may take another in hand
+    while (total < count && (head = extract_log_snapshots_block(snapshots, reader->block))) {
+        const struct extract_log_block block = *head; // reading entries overwrites *head
         uint64_t number;
-        bool numbered = block_number(&block, &number);
-        bool ask = block.type == EXTRACT_LOG_GONE || (numbered && !reader->done);
-        if (ask && !extract_log_snapshots_verify(snapshots, &block))
+        bool has_number = block_number(&block, &number);
+        bool must_verify = block.type == EXTRACT_LOG_GONE || (has_number && !reader->done);
+        if (must_verify && !extract_log_snapshots_verify(snapshots, &block))
             skip_unread(reader, &block);
-        else if (numbered && !reader->done && damaged_before(reader, number, &missing))
+        else if (has_number && !reader->done && damaged_before(reader, number, &missing))
             extract_mark_damaged(reader, missing, &events[total++]);
         else if (extract_log_holds_entries(&block))
             total += read_entries(reader, &block, events + total, count - total);
@@ -213,7 +234,7 @@ size_t extract_log_events_next(struct extract_reader *reader, struct extract_eve
 
 // ---- the first walk ----
 
-enum { NUMBERED_LAP = 256 }; // entries of a stream: their numbers have 8 bits
+enum { NUMBERED_LAP = 256 }; // entries of a byte ring have numbers of 8 bits
 
 void extract_log_events_begin(struct extract_trace *trace)
 {
@@ -270,7 +291,7 @@ static void note_mark(struct extract_trace *trace, const struct extract_event *e
     }
 }
 
-// Every second place is given up when there are too many.
+// Removes every second seek point when there are too many.
 static void thin_seek_points(struct extract_trace *trace)
 {
     trace->seek_point_count /= 2;
@@ -284,14 +305,14 @@ static void thin_seek_points(struct extract_trace *trace)
     }
 }
 
-// Notes the place in front of these events when it is far enough from the last one. Until the walk
-// ends, `lowest` is that of the events up to the next place.
+// Adds a seek point before these events if it is far enough from the last one. Until the walk ends,
+// `lowest` covers the events up to the next seek point only.
 static bool note_seek_point(struct extract_trace *trace, const struct extract_reader *before,
                             uint64_t highest)
 {
     if (!trace->seek_points) {
-        trace->seek_points = calloc(EXTRACT_MILESTONES, sizeof *trace->seek_points);
-        trace->seek_point_step = MILESTONE_STEP;
+        trace->seek_points = calloc(EXTRACT_MAX_SEEK_POINTS, sizeof *trace->seek_points);
+        trace->seek_point_step = SEEK_POINT_STEP;
     }
     if (!trace->seek_points)
         return false;
@@ -299,7 +320,7 @@ static bool note_seek_point(struct extract_trace *trace, const struct extract_re
         trace->events - trace->seek_points[trace->seek_point_count - 1].events <
             trace->seek_point_step)
         return true;
-    if (trace->seek_point_count == EXTRACT_MILESTONES)
+    if (trace->seek_point_count == EXTRACT_MAX_SEEK_POINTS)
         thin_seek_points(trace);
     trace->seek_points[trace->seek_point_count++] =
         (struct extract_seek_point){*before, trace->events, highest, UINT64_MAX};
@@ -312,11 +333,11 @@ bool extract_log_events_note(struct extract_trace *trace, const struct extract_r
     uint64_t highest = trace->info.span_ticks;
     if (!note_seek_point(trace, before, highest))
         return false;
-    struct extract_seek_point *place = &trace->seek_points[trace->seek_point_count - 1];
+    struct extract_seek_point *point = &trace->seek_points[trace->seek_point_count - 1];
     for (size_t i = 0; i < count; i++) {
         const struct extract_event *event = &events[i];
         highest = event->ticks > highest ? event->ticks : highest;
-        place->lowest = event->ticks < place->lowest ? event->ticks : place->lowest;
+        point->lowest = event->ticks < point->lowest ? event->ticks : point->lowest;
         if (extract_event_is_mark(event)) {
             note_mark(trace, event);
         } else {
@@ -328,8 +349,9 @@ bool extract_log_events_note(struct extract_trace *trace, const struct extract_r
     return true;
 }
 
-// The estimates are those of single gaps: of their sum, only what is certain is known, which may be
-// all, by the target's own count. The largest number is that of all gaps together, if each has one.
+// Sums up the losses of all gaps. Estimates are per gap and cannot be summed. Only what is certain
+// is known of the sum: a minimum, which the target's own count may make exact, and the sum of the
+// largest numbers, if every gap has one.
 static void sum_losses(struct extract_trace *trace)
 {
     struct extract_info *info = &trace->info;
@@ -354,13 +376,14 @@ static void sum_losses(struct extract_trace *trace)
     info->overrun = info->gaps != 0;
 }
 
-// A log that is full, and was flushed to once more: what did not go in, no block tells.
+// Notes a loss that no block reports: a log that was full was flushed to once more.
 static void note_refused(struct extract_trace *trace)
 {
     struct extract_log_info *log = &trace->log;
+    const struct extract_log_status *status = &log->status;
     struct extract_loss_info *loss = &log->losses[EXTRACT_LOSS_LOG_FULL];
-    bool full = log->status.policy == EXTRACT_LOG_UNTIL_FULL && log->status.full;
-    if (!full || !log->ended || !log->ending.log_overrun || loss->gaps)
+    bool is_full = status->policy == EXTRACT_LOG_UNTIL_FULL && status->full;
+    if (!is_full || !log->ended || !log->ending.log_overrun || loss->gaps)
         return;
     loss->gaps = loss->not_exact = 1;
     trace->loss_sum = LOG_LOSS_SUM_AT_LEAST;
@@ -372,14 +395,14 @@ void extract_log_events_end(struct extract_trace *trace, const struct extract_re
     struct extract_log_info *log = &trace->log;
     uint64_t lowest = UINT64_MAX;
     for (size_t i = trace->seek_point_count; i-- > 0;) {
-        struct extract_seek_point *place = &trace->seek_points[i];
-        lowest = place->lowest = place->lowest < lowest ? place->lowest : lowest;
+        struct extract_seek_point *point = &trace->seek_points[i];
+        lowest = point->lowest = point->lowest < lowest ? point->lowest : lowest;
     }
     log->status = *extract_log_status(extract_log_snapshots_log(trace->snapshots));
     log->unreadable = extract_log_snapshots_damaged(trace->snapshots);
     log->ended = extract_log_snapshots_ending(trace->snapshots, &log->ending);
     note_refused(trace);
-    // A damaged block of which nobody knows what it was may have told of a loss.
+    // A damaged block of unknown type may have reported a loss.
     if (log->status.damaged_of[0] || log->status.damaged_of[EXTRACT_LOG_LOSS])
         trace->loss_sum = LOG_LOSS_SUM_AT_LEAST;
     loss_estimator_end(&trace->estimator);
@@ -404,7 +427,7 @@ uint64_t extract_log_events_lacking(const struct extract_trace *trace)
     uint64_t lacking = trace->log.missing;
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
         const struct extract_loss_info *loss = &trace->log.losses[i];
-        // A gap of which nothing is known lacks one event, or it would not be reported.
+        // A gap of unknown size lacks at least one event, or it would not be reported.
         lacking = add(lacking, loss->at_least ? loss->at_least : loss->not_exact);
     }
     return lacking;

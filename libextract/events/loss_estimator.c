@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// events: how many events a gap of a recording is likely to hold (loss_estimator.h).
+// events: estimates how many events a gap of a recording holds (loss_estimator.h).
 //
-// The number in a gap is known to be one of at_least + k * modulo. Hypotheses compete for it: that
-// the target ran in the gap at one of a few reference rates, each with one of a few relative
-// spreads, and one that knows nothing but the largest number possible. Each hypothesis is a
-// distribution over the candidates. How well it fits a gap is what it gives to the candidates among
-// all numbers, for a narrow hypothesis that is wrong mostly falls between them. Weights follow the
-// fit from gap to gap, but a part of every weight returns to where it started, because loads
-// change. The interval is cut from the weighted sum of the distributions.
+// The number in a gap is one of at_least + k * modulo, its candidates. Hypotheses compete for it.
+// Each says that the target ran in the gap at one of a few reference rates, with one of a few
+// relative spreads. One more knows nothing but the largest number possible. Each hypothesis is a
+// distribution over the candidates. Its fit is what it gives to the candidates, compared with all
+// numbers: a narrow hypothesis that is wrong mostly falls between them. Weights follow the fit from
+// gap to gap. A part of every weight returns to its start after each gap, because loads change. The
+// interval is cut from the weighted sum of the distributions.
 //
-// The distributions are Student's t with three degrees of freedom: its tails forgive more than
+// The distributions are Student's t with three degrees of freedom. Its tails forgive more than
 // those of a Gaussian, and it needs no exponential function.
 #include "events/loss_estimator.h"
 #include "base/grow.h"
@@ -19,20 +19,20 @@
 
 enum {
     WINDOWS_PER_LAP = 4, // a burst of half a lap fills at least one window
-    BRIEF_WINDOWS = 8,   // of a lap: what a reader that is too slow gets at a time
-    LATELY_LAPS = 8,     // laps that a recent rate is taken from
-    MIN_ENTRIES = 64,    // seen before anything is estimated
-    MIN_REFERENCE = 8    // entries that make a rate
+    BRIEF_WINDOWS = 8,   // per lap: what a reader that is too slow gets at a time
+    LATELY_LAPS = 8,     // laps from which a recent rate is taken
+    MIN_ENTRIES = 64,    // entries that are needed before anything is estimated
+    MIN_REFERENCE = 8    // entries that are needed for a rate
 };
 
 static const double spreads[LOSS_SPREADS] = {.003, .01, .03, .1, .3};
-static const double broad_start = .2; // weight at first of the hypothesis that knows nothing
+static const double broad_start = .2; // first weight of the hypothesis that knows nothing
 static const double returning = .1;   // part of each weight that returns after each gap
 static const double min_fit = .0025;  // a hypothesis never loses more than this at one gap
-static const double tail = .05;       // of the distribution on each side of the interval
+static const double tail = .05;       // part of the distribution on each side of the interval
 static const double headroom = 1.25;  // the load within a window may be uneven
 
-// Newton's method from above; the library does not otherwise need libm.
+// Returns the square root, by Newton's method from above. The library does not otherwise need libm.
 static double square_root(double x)
 {
     double y = x > 1 ? x : 1;
@@ -46,7 +46,7 @@ static double square_root(double x)
     return y;
 }
 
-// The density at `x` of Student's t with three degrees of freedom around `middle`.
+// Returns the density at `x` of Student's t with three degrees of freedom around `middle`.
 static double density(double x, double middle, double width)
 {
     const double pi_root_3 = 5.441398092702653;
@@ -79,7 +79,7 @@ static void note_fastest(struct loss_estimator *e, const struct load *load)
     e->fastest = rate > e->fastest ? rate : e->fastest;
 }
 
-// Entries in a row, all of which are counted.
+// Adds entries in a row, all of which are counted.
 static void add_known(struct loss_estimator *e, double entries, double ticks)
 {
     add_load(&e->all, entries, ticks);
@@ -99,7 +99,7 @@ static void add_known(struct loss_estimator *e, double entries, double ticks)
 
 // ---- One gap ----
 
-// The candidates for a gap's number are first + i * step for i < count.
+// The candidates for the number in a gap: first + i * step for i < count.
 struct candidates {
     double first, step;
     unsigned count;
@@ -115,8 +115,8 @@ static struct candidates list_candidates(const struct loss_estimate *gap)
                                (unsigned)(count / stride) + 1};
 }
 
-// Fills `share` with what a hypothesis gives to each candidate, 1 in all. Returns its fit: what it
-// gave to these candidates, where 1 is what it would give if they were no better than others.
+// Fills `share` with what a hypothesis gives to each candidate; the sum is 1. Returns its fit: what
+// it gave to these candidates, where 1 means no more than to other numbers.
 static double share_around(const struct candidates *list, double modulo, double middle,
                            double spread, double *share)
 {
@@ -132,7 +132,7 @@ static double share_around(const struct candidates *list, double modulo, double 
     return sum * list->step;
 }
 
-// Every order of magnitude up to the largest number is as likely as any other.
+// Fills `share` for the hypothesis that knows nothing: all orders of magnitude are equally likely.
 static double share_broadly(const struct candidates *list, double lap, double *share)
 {
     double sum = 0;
@@ -144,7 +144,7 @@ static double share_broadly(const struct candidates *list, double lap, double *s
     return 1;
 }
 
-// Lets every hypothesis share itself out over the gap's candidates, and weighs it by its fit.
+// Computes the shares of every hypothesis for a gap, and weighs each hypothesis by its fit.
 static void weigh(struct loss_estimator *e, const struct loss_estimate *gap,
                   const struct candidates *list)
 {
@@ -169,7 +169,7 @@ static void weigh(struct loss_estimator *e, const struct loss_estimate *gap,
         e->weight[h] /= sum;
 }
 
-// Cuts the interval from the weighted sum of the shares. Returns the mean.
+// Cuts the interval from the weighted sum of the shares. Returns the mean of the sum.
 static double cut_interval(const struct loss_estimator *e, const struct candidates *list,
                            struct loss_estimate *gap)
 {
@@ -202,7 +202,7 @@ static bool find_most(const struct loss_estimator *e, struct loss_estimate *gap)
 {
     double load = e->fastest * gap->ticks * headroom + e->lap / 2, laps = 0;
 
-    // Beyond 2^50, neighboring integers are too near to each other for a double.
+    // Beyond 2^50, neighboring integers are too close to each other for a double.
     if (!e->has_window || e->fastest <= 0 || e->all.entries < MIN_ENTRIES || load >= 0x1p50 ||
         gap->at_least >= UINT64_C(1) << 50 || gap->modulo <= EXTRACT_LOG_ANY_MORE)
         return false;
@@ -262,7 +262,7 @@ void loss_estimator_free(struct loss_estimator *e)
     e->count = e->capacity = 0;
 }
 
-// What came after the newest gap is enough, or nothing more will come.
+// Ends the counting after the newest gap: enough entries followed, or no more will follow.
 static void end_after_gap(struct loss_estimator *e)
 {
     if (e->state != LOSS_AFTER_GAP)
@@ -278,7 +278,7 @@ static void end_after_gap(struct loss_estimator *e)
     e->state = LOSS_IN_ROW;
 }
 
-// The first entry after a gap.
+// Ends a gap at the first entry after it.
 static void end_gap(struct loss_estimator *e, double ticks)
 {
     e->state = LOSS_IN_ROW;
@@ -291,7 +291,7 @@ static void end_gap(struct loss_estimator *e, double ticks)
     gap->around = e->before;
     add_load(&gap->around, e->window.entries, e->window.ticks);
     gap->lately = e->lately;
-    // What was certainly lost was written by then: that is a load that was seen.
+    // What was certainly lost was written in that time, so it is a load that was seen.
     const struct load certain = {(double)gap->at_least, ticks};
     if (certain.entries >= e->lap / BRIEF_WINDOWS)
         note_fastest(e, &certain);
@@ -324,7 +324,7 @@ void loss_estimator_entry(struct loss_estimator *e, uint64_t ticks)
 void loss_estimator_gap(struct loss_estimator *e, uint64_t id, uint64_t at_least, uint64_t modulo)
 {
     end_after_gap(e);
-    // Of two gaps without an entry between them, the time of neither is known.
+    // If no entry is between two gaps, the duration of neither is known.
     if (e->state != LOSS_IN_ROW) {
         loss_estimator_break(e);
         return;
@@ -349,7 +349,7 @@ void loss_estimator_break(struct loss_estimator *e)
 {
     end_after_gap(e);
     if (e->state == LOSS_IN_GAP && !e->is_counted)
-        e->count--; // when it ended is not known
+        e->count--; // the end of the gap is not known
     e->state = LOSS_NO_ENTRY;
     e->before = e->window = (struct load){0, 0};
 }

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-// events: the types of the marks that stand between the entries of a log, or of a ring.
+// events: markers, which are events that no target wrote: what a recorder noted between the entries
+// of a log, and what is missing or damaged in a ring.
+//
+// Each marker has an event type in the table below, so that reports, filters and templates treat it
+// like any other event. It has no timestamp of its own: it gets number and time of the reader that
+// meets it.
 #include "events/internal.h"
 
 #define MARK(kind, symbol, name)                                                                   \
@@ -66,7 +71,7 @@ static const struct extract_event_type types[] = {
      {{"filter", EXTRACT_KIND_HEX}, {"text", EXTRACT_KIND_TEXT}}},
     MARK(EXTRACT_MARK_ERROR, "RINGSIDE_ERROR", "recording error"),
     MARK(EXTRACT_MARK_CLOCK, "RINGSIDE_CLOCK", "clock went back"),
-    MARK(0, "RINGSIDE_MARK", "mark"), // of a kind that a later version writes
+    MARK(0, "RINGSIDE_MARK", "mark"), // for kinds that a later version writes
 };
 
 enum { TYPES = sizeof types / sizeof *types };
@@ -84,8 +89,9 @@ const struct extract_event_type *extract_mark_type(uint32_t id)
     return &types[TYPES - 1];
 }
 
-static const struct extract_event_type *put_head(const struct extract_reader *reader, uint32_t id,
-                                                 struct extract_event *event)
+// Fills everything but the fields, and returns the type.
+static const struct extract_event_type *fill_head(const struct extract_reader *reader, uint32_t id,
+                                                  struct extract_event *event)
 {
     const struct extract_event_type *type = extract_mark_type(id);
     *event = (struct extract_event){.seq = reader->seq,
@@ -100,11 +106,12 @@ static const struct extract_event_type *put_head(const struct extract_reader *re
     return type;
 }
 
-// A loss of `at_least` entries and any multiple of `modulo` more. Only what is known is a field.
+// Makes RINGSIDE_LOST for `at_least` entries and any multiple of `modulo` more; 0 means exactly
+// `at_least`. Fields that are not known are left out.
 static void put_lost(const struct extract_reader *reader, uint32_t reason, uint64_t at_least,
                      uint64_t modulo, struct extract_event *event)
 {
-    put_head(reader, EXTRACT_ID_LOST, event);
+    fill_head(reader, EXTRACT_ID_LOST, event);
     event->field[EXTRACT_LOST_REASON] = reason;
     event->field[EXTRACT_LOST_AT_LEAST] = at_least;
     event->field[EXTRACT_LOST_EXACT] = !modulo;
@@ -139,7 +146,7 @@ void extract_mark_missing(const struct extract_reader *reader, uint8_t count,
 void extract_mark_damaged(const struct extract_reader *reader, uint64_t entries,
                           struct extract_event *event)
 {
-    put_head(reader, EXTRACT_ID_DAMAGED, event);
+    fill_head(reader, EXTRACT_ID_DAMAGED, event);
     event->field[0] = entries;
     event->fields = 1;
 }
@@ -147,7 +154,7 @@ void extract_mark_damaged(const struct extract_reader *reader, uint64_t entries,
 void extract_mark_broken(const struct extract_reader *reader, enum extract_verdict verdict,
                          uint32_t entries, uint64_t bytes, struct extract_event *event)
 {
-    put_head(reader, EXTRACT_ID_BROKEN, event);
+    fill_head(reader, EXTRACT_ID_BROKEN, event);
     event->field[0] = verdict;
     event->field[1] = entries;
     event->field[2] = bytes;
@@ -158,12 +165,12 @@ void extract_mark_put(const struct extract_reader *reader, const struct extract_
                       struct extract_event *event)
 {
     uint32_t kind = block->kind <= EXTRACT_MARK_CLOCK ? block->kind : 0;
-    const struct extract_event_type *type = put_head(reader, EXTRACT_ID_MARK + kind, event);
+    const struct extract_event_type *type = fill_head(reader, EXTRACT_ID_MARK + kind, event);
     for (unsigned i = 0; i < type->fields; i++) {
-        bool text = type->field[i].kind == EXTRACT_KIND_TEXT;
-        event->field[i] = text ? EXTRACT_TEXT_OF_LOG | block->index : block->value;
-        // A value of 0 means something for the filter only.
-        if (text ? block->length != 0 : block->value || kind == EXTRACT_MARK_FILTER)
+        bool is_text = type->field[i].kind == EXTRACT_KIND_TEXT;
+        event->field[i] = is_text ? EXTRACT_TEXT_OF_LOG | block->index : block->value;
+        // Only for the filter, a value of 0 has a meaning.
+        if (is_text ? block->length != 0 : block->value || kind == EXTRACT_MARK_FILTER)
             event->fields = (uint8_t)(i + 1);
     }
 }

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: MIT
-// events: objects and their names. In: the registry, the threads that events name, the ELF and, as
-// a last resort, the control block in target memory. Out: objects with a text to show.
+// events: objects and their names.
+//
+// Objects come from four sources: the registry of a ring, older registries of a log, threads that
+// events name, and entries that give an object its name (RKH). An object without a name gets one,
+// in this order: the ELF symbol at its address, for a thread the name in its control block in
+// target memory, the symbol that covers its address, or the address itself.
+//
+// In a log, the same address may stand for different objects at different times. So each epoch has
+// maps from addresses to lists of versions, and extract_names_find searches such a list by the
+// registry that was valid at an event:
+//
+//   by_address ──► version since block 3 ──► version since block 40 ──► version since block 97
+//                  "server"                  "client" (same address)    "server"
+//
+// The first walk over all events (walk_events) is also done here, since it finds threads: it feeds
+// runs, signals, seek points and the loss estimator on the way.
 #include "base/cursor.h"
 #include "events/internal.h"
 #include <inttypes.h>
@@ -9,28 +23,30 @@
 
 enum {
     NAME_LIMIT = 256,
-    NAME_ROOM = NAME_LIMIT * 4 + 1,
+    NAME_CAPACITY = NAME_LIMIT * 4 + 1,
     BATCH = 256,
-    LOG_OBJECTS = 1 << 17,
-    LOG_VERSIONS = 1 << 19,
-    STREAM_RUNS = 1 << 12, // runs of the target that one stream tells of
-    MAX_NAMES = 1 << 24    // bytes of the names of a stream that goes on
+    LOG_OBJECTS = 1 << 17,  // maximum of objects in a log
+    LOG_VERSIONS = 1 << 19, // maximum of versions in a log
+    STREAM_RUNS = 1 << 12,  // maximum of runs of the target in one stream
+    MAX_NAMES = 1 << 24     // bytes of the names of a stream that is read in chunks
 };
 
-// While names are collected their storage moves: offsets of name and shown + 1, 0 for none.
-struct places {
+// Names are stored one after the other, in storage that moves when it grows. While names are
+// collected, each object therefore has offsets instead of pointers.
+struct name_offsets {
     size_t name, shown;
 };
 
 struct build {
     struct extract_trace *trace;
     struct extract_memory *memory;
-    struct places *places;
-    bool begins; // the last event begins a run of the target
-    size_t room; // objects that fit
-    size_t most; // objects: damaged entries must not fill the memory with threads
+    struct name_offsets *offsets; // per object
+    bool begins_run;              // the last event begins a run of the target
+    size_t capacity;              // objects that fit
+    size_t max_objects;           // damaged entries must not fill the memory with threads
 };
 
+// Appends a string to the storage and returns its offset.
 static size_t store(struct extract_text *names, const char *bytes, size_t length)
 {
     size_t at = names->used;
@@ -43,13 +59,14 @@ static size_t store(struct extract_text *names, const char *bytes, size_t length
 static void store_name(struct build *build, size_t i, const char *name)
 {
     struct extract_text *names = &build->trace->names;
-    build->places[i].name = store(names, name, strlen(name));
-    build->places[i].shown = names->used;
+    build->offsets[i].name = store(names, name, strlen(name));
+    build->offsets[i].shown = names->used;
     extract_text_escaped(names, name);
     extract_text_putc(names, 0);
 }
 
-// The symbol at an address; with `inside` also one that covers it.
+// Describes the symbol at an address; with `inside`, also one that covers it. Returns false if
+// there is none.
 static bool symbol_name(struct build *build, uint64_t address, bool inside, char *name, size_t size)
 {
     struct extract_symbol symbol;
@@ -61,23 +78,23 @@ static bool symbol_name(struct build *build, uint64_t address, bool inside, char
                                     build->trace->snapshot->ring.format->names_members, name, size);
 }
 
-// Whether the first `got` of at most `most` bytes are a whole text: it ends in them, or is cut
-// there.
-static bool is_text(const char *text, size_t got, size_t most)
+// Returns whether the first `got` of at most `max` bytes are a complete text: one that ends there,
+// or is as long as a text may be.
+static bool is_text(const char *text, size_t got, size_t max)
 {
-    return got && *text && (got == most || memchr(text, 0, got));
+    return got && *text && (got == max || memchr(text, 0, got));
 }
 
-// Reads a NUL-ended text at a target address: from the ELF's constants, else from memory. What is
-// cut off by the end of what can be read is no name.
+// Reads a zero-ended text at a target address: from the ELF's constants, otherwise from memory. A
+// text that continues beyond what is readable is not a name.
 static bool target_text(struct build *build, uint64_t address, char *text, size_t size)
 {
-    size_t most = size - 1;
-    size_t got = extract_symbols_read_constant(build->trace->symbols, address, text, most);
-    if (!is_text(text, got, most))
-        extract_memory_read(build->memory, address, text, most, &got, NULL);
+    size_t max = size - 1;
+    size_t got = extract_symbols_read_constant(build->trace->symbols, address, text, max);
+    if (!is_text(text, got, max))
+        extract_memory_read(build->memory, address, text, max, &got, NULL);
     text[got] = 0;
-    return is_text(text, got, most);
+    return is_text(text, got, max);
 }
 
 static bool control_block_name(struct build *build, uint64_t address, char *name, size_t size)
@@ -87,12 +104,11 @@ static bool control_block_name(struct build *build, uint64_t address, char *name
     return build->memory && build->trace->symbols && ring->format->kernel &&
            ring->format->kernel->name_pointer(ring, build->memory, build->trace->symbols, address,
                                               &pointer) &&
-           // No longer than the registry could hold, so that a saved dump names it the same.
+           // Not longer than in the registry, so that a saved dump gives it the same name.
            target_text(build, pointer, name, size < ring->name_bytes ? size : ring->name_bytes);
 }
 
-// The name of an object that the registry leaves without one: its symbol, else what its control
-// block says, else its place in a symbol, else its address.
+// Names an object that has no name in the registry.
 static void find_name(struct build *build, size_t i)
 {
     struct extract_object *object = &build->trace->objects[i];
@@ -105,47 +121,50 @@ static void find_name(struct build *build, size_t i)
         snprintf(name, sizeof name, "0x%08" PRIx64, object->address);
     store_name(build, i, name);
     if (!object->from_memory)
-        build->places[i].name = store(&build->trace->names, "", 0);
+        build->offsets[i].name = store(&build->trace->names, "", 0);
 }
 
-// ---- what lay at an address, and when ----
+// ---- versions: which object was at an address, and when ----
 //
-// The versions at an address are a list from the oldest on, to which older ones are added in front.
-// Their leaps are those of a skew-binary random-access list (E. Myers, 1983).
+// The versions of an address are a list from the oldest to the newest. Registries of a log are read
+// from the newest to the oldest, so versions are added at the front. The skip links are those of a
+// skew-binary random-access list (E. Myers, 1983), which make a search logarithmic.
 
-// Adds a version in front of those that *value leads to. False: out of memory.
-static bool push(struct extract_trace *trace, uint32_t *value, size_t i, uint64_t since)
+// Adds a version before those that *value leads to. Returns false if memory ran out.
+static bool push_version(struct extract_trace *trace, uint32_t *value, size_t i, uint64_t since)
 {
-    struct extract_object_version *versions =
-        extract_grow(trace->versions, &trace->version_room, trace->version_count, sizeof *versions);
+    struct extract_object_version *versions = extract_grow(
+        trace->versions, &trace->version_capacity, trace->version_count, sizeof *versions);
     if (!versions)
         return false;
     trace->versions = versions;
     if (!trace->version_count)
         versions[trace->version_count++] = (struct extract_object_version){0};
     const struct extract_object_version *all = trace->versions, *head = &all[*value];
-    const struct extract_object_version *leap = &all[head->leap];
-    bool even = head->depth - leap->depth == leap->depth - all[leap->leap].depth;
-    trace->versions[trace->version_count] =
-        (struct extract_object_version){.since = since,
-                                        .object = (uint32_t)i,
-                                        .newer = *value,
-                                        .leap = even && head->leap ? leap->leap : *value,
-                                        .depth = head->depth + 1};
+    const struct extract_object_version *skipped = &all[head->skip_link];
+    bool even = head->depth - skipped->depth == skipped->depth - all[skipped->skip_link].depth;
+    trace->versions[trace->version_count] = (struct extract_object_version){
+        .since = since,
+        .object = (uint32_t)i,
+        .newer = *value,
+        .skip_link = even && head->skip_link ? skipped->skip_link : *value,
+        .depth = head->depth + 1};
     *value = (uint32_t)trace->version_count++;
     return true;
 }
 
-// What an object is found by.
+// Returns the key by which an object is found.
 static uint64_t key_of(const struct extract_object *object)
 {
     return object->number_kind ? extract_number_key(object->number_kind, object->address)
                                : object->address;
 }
 
-// Enters an object in a map. In one registry, one in use wins over a deleted one; a thread that
-// only events speak of stands behind every registered one that is in use. False: out of memory.
-static bool enter(struct extract_trace *trace, struct extract_map *map, size_t i, uint64_t since)
+// Enters an object in a map. Within one registry, an object in use takes precedence over a deleted
+// one. A thread that only events name does not replace a registered object that is in use. Returns
+// false if memory ran out.
+static bool enter_version(struct extract_trace *trace, struct extract_map *map, size_t i,
+                          uint64_t since)
 {
     const struct extract_object *object = &trace->objects[i];
     uint32_t *value = extract_map_at(map, key_of(object));
@@ -158,24 +177,26 @@ static bool enter(struct extract_trace *trace, struct extract_map *map, size_t i
         head->object =
             object->in_use && !trace->objects[head->object].in_use ? (uint32_t)i : head->object;
     else if (trace->version_count < LOG_VERSIONS)
-        return push(trace, value, i, since);
+        return push_version(trace, value, i, since);
     return true;
 }
 
 static bool enter_object(struct extract_trace *trace, struct extract_epoch *epoch, size_t i,
                          uint64_t since)
 {
-    return enter(trace, &epoch->by_address, i, since) &&
-           (!trace->objects[i].thread || enter(trace, &epoch->threads, i, since));
+    return enter_version(trace, &epoch->by_address, i, since) &&
+           (!trace->objects[i].thread || enter_version(trace, &epoch->threads, i, since));
 }
 
-// The version that held when the registry of `block` did; when all came later, the first of them.
-static const struct extract_object *search(const struct extract_trace *trace, uint32_t head,
-                                           uint64_t block)
+// Returns the object whose version was valid with the registry of `block`; if all versions are
+// newer, the first.
+static const struct extract_object *find_version(const struct extract_trace *trace, uint32_t head,
+                                                 uint64_t block)
 {
     const struct extract_object_version *all = trace->versions, *at = &all[head];
     while (at->newer && all[at->newer].since <= block)
-        at = at->leap && all[at->leap].since <= block ? &all[at->leap] : &all[at->newer];
+        at = at->skip_link && all[at->skip_link].since <= block ? &all[at->skip_link]
+                                                                : &all[at->newer];
     return &trace->objects[at->object];
 }
 
@@ -185,24 +206,27 @@ const struct extract_object *extract_names_find(const struct extract_trace *trac
     uint64_t block = extract_trace_registry(trace, seq);
     const struct extract_epoch *epoch = extract_epoch_of(trace, block);
     uint32_t head = extract_map_get(thread ? &epoch->threads : &epoch->by_address, address);
-    return head ? search(trace, head, block) : NULL;
+    return head ? find_version(trace, head, block) : NULL;
 }
 
-static bool more_room(struct build *build)
+// ---- objects of registries ----
+
+// Makes room for one more object.
+static bool grow_objects(struct build *build)
 {
     struct extract_trace *trace = build->trace;
-    size_t room = build->room * 2 + 16;
-    if (trace->object_count < build->room)
+    size_t capacity = build->capacity * 2 + 16;
+    if (trace->object_count < build->capacity)
         return true;
-    struct extract_object *objects = realloc(trace->objects, room * sizeof *objects);
+    struct extract_object *objects = realloc(trace->objects, capacity * sizeof *objects);
     if (objects)
         trace->objects = objects;
-    struct places *places = realloc(build->places, room * sizeof *places);
-    if (places)
-        build->places = places;
-    if (!objects || !places)
+    struct name_offsets *offsets = realloc(build->offsets, capacity * sizeof *offsets);
+    if (offsets)
+        build->offsets = offsets;
+    if (!objects || !offsets)
         return false;
-    build->room = room;
+    build->capacity = capacity;
     return true;
 }
 
@@ -213,11 +237,11 @@ static const char *thread_type(const struct build *build)
 
 static bool add_object(struct build *build, const struct extract_object *object, const char *name)
 {
-    if (!more_room(build))
+    if (!grow_objects(build))
         return false;
     size_t i = build->trace->object_count++;
     build->trace->objects[i] = *object;
-    build->trace->objects[i].thread = !strcmp(object->type_name, thread_type(build));
+    build->trace->objects[i].thread = strcmp(object->type_name, thread_type(build)) == 0;
     if (*name)
         store_name(build, i, name);
     else
@@ -225,27 +249,27 @@ static bool add_object(struct build *build, const struct extract_object *object,
     return true;
 }
 
-// An object of a registry slot, and its name. False: there is none.
+// Reads the object of a registry slot and its name. Returns false if the slot is unused.
 static bool read_object(const struct extract_snapshot *snapshot, uint32_t slot,
-                        struct extract_object *object, char name[static NAME_ROOM])
+                        struct extract_object *object, char name[static NAME_CAPACITY])
 {
     const uint8_t *bytes;
     size_t length;
     memset(object, 0, sizeof *object);
     if (!snapshot->ring.format->object(snapshot, slot, object, &bytes, &length))
         return false;
-    length = strnlen((const char *)bytes, length < NAME_ROOM ? length : NAME_ROOM - 1);
+    length = strnlen((const char *)bytes, length < NAME_CAPACITY ? length : NAME_CAPACITY - 1);
     memcpy(name, bytes, length);
     name[length] = 0;
     return true;
 }
 
-// The objects of the newest registry.
+// Adds the objects of the newest registry.
 static bool add_registry(struct build *build, const struct extract_snapshot *snapshot,
                          struct extract_epoch *epoch, uint64_t block)
 {
     struct extract_object object;
-    char name[NAME_ROOM];
+    char name[NAME_CAPACITY];
     for (uint32_t slot = 0; slot < snapshot->ring.registry.count; slot++)
         if (read_object(snapshot, slot, &object, name) &&
             (!add_object(build, &object, name) ||
@@ -254,16 +278,16 @@ static bool add_registry(struct build *build, const struct extract_snapshot *sna
     return true;
 }
 
-// Whether object i is what a registry tells: a name may have moved to another kind of object.
+// Returns whether object i has the same type and name: a name may have moved to another kind.
 static bool is_same(const struct build *build, size_t i, const struct extract_object *object,
                     const char *name)
 {
-    return !strcmp(build->trace->objects[i].type_name, object->type_name) &&
-           !strcmp(build->trace->names.data + build->places[i].name, name);
+    return strcmp(build->trace->objects[i].type_name, object->type_name) == 0 &&
+           strcmp(build->trace->names.data + build->offsets[i].name, name) == 0;
 }
 
-// The object that an older registry tells, when a newer one of its epoch, or of the next, tells the
-// same: SIZE_MAX when it does not.
+// Returns the index of an object of an older registry, if a newer registry of its epoch, or of the
+// next, has the same object; otherwise SIZE_MAX.
 static size_t find_same(const struct build *build, const struct extract_epoch *epoch,
                         const struct extract_object *object, const char *name)
 {
@@ -284,7 +308,7 @@ static bool add_old_object(struct build *build, struct extract_epoch *epoch, uin
     if (head && trace->versions[head].since == block)
         return true;
     size_t i = find_same(build, epoch, object, name);
-    if (i == SIZE_MAX && trace->object_count >= build->most)
+    if (i == SIZE_MAX && trace->object_count >= build->max_objects)
         return true;
     object->in_use = false;
     if (i == SIZE_MAX && !add_object(build, object, name))
@@ -292,13 +316,13 @@ static bool add_old_object(struct build *build, struct extract_epoch *epoch, uin
     return enter_object(trace, epoch, i == SIZE_MAX ? trace->object_count - 1 : i, block);
 }
 
-// The objects of an older registry, as far as newer ones do not tell them: they were deleted, and
-// their slot or address taken again. Those that were in use then come first.
+// Adds the objects of an older registry that newer registries do not have: they were deleted, and
+// their slot or address was used again. Objects that were in use come first.
 static bool add_old_registry(struct build *build, const struct extract_snapshot *snapshot,
                              struct extract_epoch *epoch, uint64_t block)
 {
     struct extract_object object;
-    char name[NAME_ROOM];
+    char name[NAME_CAPACITY];
     uint32_t count = snapshot->ring.registry.count;
     for (unsigned in_use = 2; in_use-- > 0;)
         for (uint32_t slot = 0; slot < count; slot++)
@@ -308,6 +332,7 @@ static bool add_old_registry(struct build *build, const struct extract_snapshot 
     return true;
 }
 
+// Adds the objects of all registries, from the newest to the oldest.
 static bool add_registered(struct build *build)
 {
     struct extract_trace *trace = build->trace;
@@ -328,17 +353,20 @@ static bool add_registered(struct build *build)
     return fits;
 }
 
+// ---- threads that only events name ----
+
+// Adds a thread at an address, unless it is known.
 static bool add_thread(struct build *build, uint64_t address, uint16_t priority, uint64_t seq)
 {
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
     struct extract_trace *trace = build->trace;
-    if (!address || trace->object_count >= build->most ||
+    if (!address || trace->object_count >= build->max_objects ||
         extract_names_find(trace, true, address, seq))
         return true;
     uint64_t block = extract_trace_registry(trace, seq);
     struct extract_epoch *epoch = trace->epochs + (extract_epoch_of(trace, block) - trace->epochs);
-    // The same in the epoch before, as far as can be told: nobody named it there either.
+    // If the epoch before has only a thread of events there, it is most likely the same one.
     uint32_t before = epoch > trace->epochs ? extract_map_get(&epoch[-1].threads, address) : 0;
     if (before && !trace->objects[trace->versions[before].object].registered)
         return enter_object(trace, epoch, trace->versions[before].object, block);
@@ -353,9 +381,10 @@ static bool add_thread(struct build *build, uint64_t address, uint16_t priority,
            enter_object(trace, epoch, trace->object_count - 1, block);
 }
 
-// ---- what the entries themselves tell ----
+// ---- entries that give names ----
 
-// From an event on, nothing that was told before holds. Beyond a number of runs the last goes on.
+// Begins a new epoch at an event: from there on, earlier names are not valid. Beyond STREAM_RUNS,
+// the last epoch continues.
 static bool begin_run(struct build *build, uint64_t seq)
 {
     struct extract_trace *trace = build->trace;
@@ -378,75 +407,80 @@ static bool begin_run(struct build *build, uint64_t seq)
     return true;
 }
 
-// An object was told before, or met in an event: the last name holds. A word for any object says
-// nothing new of what it is.
-static void tell_again(struct build *build, size_t i, const struct extract_name_entry *told,
-                       const char *name)
+// Updates an object that has a name already, or that an event named: the last name is valid. A name
+// entry for objects of any type says nothing about the type.
+static void update_named(struct build *build, size_t i, const struct extract_name_entry *entry,
+                         const char *name)
 {
     struct extract_object *object = &build->trace->objects[i];
-    if (told->object.priority != EXTRACT_NO_PRIORITY)
-        object->priority = told->object.priority;
+    if (entry->object.priority != EXTRACT_NO_PRIORITY)
+        object->priority = entry->object.priority;
     if (!*name)
         return;
-    if (!object->thread && (!object->registered || strcmp(told->object.type_name, "object"))) {
-        object->type = told->object.type;
-        object->type_name = told->object.type_name;
-        object->thread = !strcmp(object->type_name, thread_type(build));
+    bool names_any_type = strcmp(entry->object.type_name, "object") == 0;
+    if (!object->thread && (!object->registered || !names_any_type)) {
+        object->type = entry->object.type;
+        object->type_name = entry->object.type_name;
+        object->thread = strcmp(object->type_name, thread_type(build)) == 0;
     }
     object->registered = true;
     object->slot = object->slot == UINT32_MAX ? (uint32_t)i : object->slot;
-    if (strcmp(build->trace->names.data + build->places[i].name, name) != 0)
+    if (strcmp(build->trace->names.data + build->offsets[i].name, name) != 0)
         store_name(build, i, name);
 }
 
-static bool tell_first(struct build *build, struct extract_epoch *epoch, uint64_t block,
-                       uint64_t key, const struct extract_name_entry *told, const char *name)
+// Adds an object that a name entry names for the first time.
+static bool add_named(struct build *build, struct extract_epoch *epoch, uint64_t block,
+                      uint64_t key, const struct extract_name_entry *entry, const char *name)
 {
     struct extract_trace *trace = build->trace;
-    struct extract_object object = told->object;
+    struct extract_object object = entry->object;
     size_t i = trace->object_count;
     object.registered = object.in_use = true;
-    if (told->kind != EXTRACT_KIND_OBJECT)
-        object.number_kind = told->kind;
+    if (entry->kind != EXTRACT_KIND_OBJECT)
+        object.number_kind = entry->kind;
     object.slot = (uint32_t)i;
-    if (i >= build->most)
+    if (i >= build->max_objects)
         return true;
     uint32_t *head = extract_map_at(&epoch->by_address, key);
-    return head && add_object(build, &object, name) && push(trace, head, i, block);
+    return head && add_object(build, &object, name) && push_version(trace, head, i, block);
 }
 
-static bool take_told(struct build *build, const struct extract_event *event)
+// Applies an event if it is a name entry.
+static bool note_name_entry(struct build *build, const struct extract_event *event)
 {
     struct extract_trace *trace = build->trace;
     const struct extract_ring *ring = &trace->snapshot->ring;
-    struct extract_name_entry told = {.object.priority = EXTRACT_NO_PRIORITY};
-    char name[NAME_ROOM];
-    build->begins = false;
-    if (!ring->format->telling || !ring->format->telling->name(event, &told))
+    struct extract_name_entry entry = {.object.priority = EXTRACT_NO_PRIORITY};
+    char name[NAME_CAPACITY];
+    build->begins_run = false;
+    if (!ring->format->telling || !ring->format->telling->name(event, &entry))
         return true;
-    build->begins = told.restarted;
-    if (told.restarted && !begin_run(build, event->seq))
+    build->begins_run = entry.restarted;
+    if (entry.restarted && !begin_run(build, event->seq))
         return false;
-    size_t length = told.name ? strnlen((const char *)told.name, told.name_bytes) : 0;
+    size_t length = entry.name ? strnlen((const char *)entry.name, entry.name_bytes) : 0;
     length = length < sizeof name ? length : sizeof name - 1;
-    memcpy(name, told.name ? told.name : (const uint8_t *)"", length);
+    memcpy(name, entry.name ? entry.name : (const uint8_t *)"", length);
     name[length] = 0;
-    uint64_t block = extract_trace_registry(trace, event->seq), key = told.object.address;
+    uint64_t block = extract_trace_registry(trace, event->seq), key = entry.object.address;
     struct extract_epoch *epoch = trace->epochs + (extract_epoch_of(trace, block) - trace->epochs);
-    if (told.kind != EXTRACT_KIND_OBJECT)
-        key = extract_number_key(told.kind, key);
+    if (entry.kind != EXTRACT_KIND_OBJECT)
+        key = extract_number_key(entry.kind, key);
     uint32_t head = extract_map_get(&epoch->by_address, key);
     size_t i = head ? trace->versions[head].object : trace->object_count;
     if (head)
-        tell_again(build, i, &told, name);
-    else if (*name && !tell_first(build, epoch, block, key, &told, name))
+        update_named(build, i, &entry, name);
+    else if (*name && !add_named(build, epoch, block, key, &entry, name))
         return false;
     bool is_new_thread = i < trace->object_count && trace->objects[i].thread &&
                          !extract_map_get(&epoch->threads, key);
-    return !is_new_thread || enter(trace, &epoch->threads, i, block);
+    return !is_new_thread || enter_version(trace, &epoch->threads, i, block);
 }
 
-// Threads that an event speaks of: its own or the interrupted one, and the one that runs next.
+// ---- the first walk ----
+
+// Adds the threads that an event names: its own or the interrupted one, and the one that runs next.
 static bool add_threads(struct build *build, const struct extract_event *event)
 {
     const struct extract_role_fields *role =
@@ -456,16 +490,7 @@ static bool add_threads(struct build *build, const struct extract_event *event)
            add_thread(build, next, EXTRACT_NO_PRIORITY, event->seq);
 }
 
-// Objects that have a record of their own are registered.
-static void count_told(struct build *build)
-{
-    struct extract_trace *trace = build->trace;
-    trace->info.objects = 0;
-    for (size_t i = 0; i < trace->object_count; i++)
-        trace->info.objects += trace->objects[i].registered;
-}
-
-// How many cores there are, by the ring or by the events, whichever proves more.
+// Sets the number of cores: that of the ring, or that which the events prove, if it is higher.
 static void count_cores(struct extract_trace *trace)
 {
     const struct extract_ring *ring = &trace->snapshot->ring;
@@ -481,9 +506,9 @@ static void count_cores(struct extract_trace *trace)
     }
 }
 
-// Threads whose registration found the registry full; and what else the first walk over all events
-// finds.
-static bool walk(struct build *build)
+// Walks over all events once. Finds the threads that did not fit in the registry, names that
+// entries give, and whatever else later readers need.
+static bool walk_events(struct build *build)
 {
     struct extract_trace *trace = build->trace;
     struct extract_event events[BATCH];
@@ -499,8 +524,8 @@ static bool walk(struct build *build)
                 trace->seen[id / 8] |= (uint8_t)(1u << id % 8);
             if (!extract_event_is_mark(&events[i]) && events[i].core >= trace->cores_seen)
                 trace->cores_seen = events[i].core + 1u;
-            if (!add_threads(build, &events[i]) || !take_told(build, &events[i]) ||
-                !extract_runs_note(trace, &events[i], build->begins) ||
+            if (!add_threads(build, &events[i]) || !note_name_entry(build, &events[i]) ||
+                !extract_runs_note(trace, &events[i], build->begins_run) ||
                 !extract_signals_note(trace, &events[i]))
                 return false;
         }
@@ -508,9 +533,12 @@ static bool walk(struct build *build)
             return false;
         trace->events += got;
     }
-    if (build->trace->snapshot->ring.format->telling)
-        count_told(build);
-    trace->info.span_ticks = reader.ticks; // the walk ended at the newest event
+    if (trace->snapshot->ring.format->telling) { // objects with a name entry are registered
+        trace->info.objects = 0;
+        for (size_t i = 0; i < trace->object_count; i++)
+            trace->info.objects += trace->objects[i].registered;
+    }
+    trace->info.span_ticks = reader.ticks; // of the newest event
     count_cores(trace);
     trace->end = reader;
     trace->end.started &= trace->snapshot->ring.rkh.walked.stamped;
@@ -520,7 +548,7 @@ static bool walk(struct build *build)
     return true;
 }
 
-// Threads whose priority no entry has told: memory and ELF may.
+// Looks up the priorities of threads for which no entry states one, in memory and ELF.
 static void find_priorities(struct build *build)
 {
     struct extract_trace *trace = build->trace;
@@ -534,13 +562,14 @@ static void find_priorities(struct build *build)
     }
 }
 
-static void settle(struct build *build)
+// Replaces offsets of names by pointers, and marks the objects that no address stands for.
+static void set_name_pointers(struct build *build)
 {
     struct extract_trace *trace = build->trace;
     for (size_t i = 0; i < trace->object_count; i++) {
         struct extract_object *object = &trace->objects[i];
-        object->name = trace->names.data + build->places[i].name;
-        object->shown = trace->names.data + build->places[i].shown;
+        object->name = trace->names.data + build->offsets[i].name;
+        object->shown = trace->names.data + build->offsets[i].shown;
         object->shown_bytes = (uint32_t)strlen(object->shown);
         object->shown_columns = (uint32_t)extract_text_columns(object->shown);
         object->shadowed = true;
@@ -549,10 +578,10 @@ static void settle(struct build *build)
         trace->objects[trace->versions[i].object].shadowed = false;
 }
 
-// ---- names that only the ELF tells ----
+// ---- names from the ELF only ----
 
-// A signal that the ELF names, in every run whose records do not.
-static bool take_signal(void *context, uint64_t number, const char *name)
+// Adds the name of a signal from the ELF, in every run whose entries do not name the signal.
+static bool add_signal(void *context, uint64_t number, const char *name)
 {
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
@@ -571,10 +600,11 @@ static bool take_signal(void *context, uint64_t number, const char *name)
         struct extract_epoch *epoch = &trace->epochs[i];
         if (extract_map_get(&epoch->by_address, key))
             continue;
-        if (!is_added && (trace->object_count >= build->most || !add_object(build, &object, name)))
-            return trace->object_count >= build->most;
+        if (!is_added &&
+            (trace->object_count >= build->max_objects || !add_object(build, &object, name)))
+            return trace->object_count >= build->max_objects;
         is_added = true;
-        if (!enter(trace, &epoch->by_address, trace->object_count - 1, epoch->from))
+        if (!enter_version(trace, &epoch->by_address, trace->object_count - 1, epoch->from))
             return false;
     }
     return true;
@@ -587,13 +617,13 @@ static enum extract_code name_signals(struct build *build, struct extract_error 
     struct extract_numbers numbers = {.count = 0};
     if (!trace->symbols || !ring->format->telling)
         return EXTRACT_OK;
-    settle(build); // names of records have their places
+    set_name_pointers(build); // the list below points to names
     struct extract_number *list = extract_signals_list(trace, &numbers.count);
     numbers.list = list;
     trace->has_unnamed = false;
     enum extract_code code = EXTRACT_NOMEM;
     if (list)
-        code = ring->format->telling->name_signals(ring, trace->symbols, &numbers, take_signal,
+        code = ring->format->telling->name_signals(ring, trace->symbols, &numbers, add_signal,
                                                    build, &trace->signals, error);
     else
         extract_error_set(error, EXTRACT_NOMEM, "names of signals", NULL, "out of memory");
@@ -605,9 +635,9 @@ static enum extract_code name_signals(struct build *build, struct extract_error 
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
                                       struct extract_error *error)
 {
-    struct build build = {.trace = trace, .memory = memory, .most = SIZE_MAX};
+    struct build build = {.trace = trace, .memory = memory, .max_objects = SIZE_MAX};
     if (trace->snapshots || trace->snapshot->ring.format->telling)
-        build.most = LOG_OBJECTS;
+        build.max_objects = LOG_OBJECTS;
     size_t objects = trace->snapshot->ring.registry.count;
     extract_text_init(&trace->names, NULL, NULL);
     bool fits = true;
@@ -615,14 +645,14 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
         fits = extract_map_init(&trace->epochs[i].by_address, i ? 0 : objects) &&
                extract_map_init(&trace->epochs[i].threads, i ? 0 : objects);
     fits = extract_map_init(&trace->seen_signals, 0) && fits && add_registered(&build) &&
-           walk(&build) && !trace->names.code;
+           walk_events(&build) && !trace->names.code;
     enum extract_code code = EXTRACT_OK;
     if (fits) {
         find_priorities(&build);
         code = name_signals(&build, error);
-        settle(&build);
+        set_name_pointers(&build);
     }
-    free(build.places);
+    free(build.offsets);
     if (code)
         return code;
     return fits && !trace->names.code
@@ -638,50 +668,52 @@ static void free_maps(struct extract_trace *trace)
     }
 }
 
-static bool forget(struct extract_trace *trace)
+// Discards all objects and names.
+static bool forget_names(struct extract_trace *trace)
 {
     free_maps(trace);
     free(trace->versions);
     trace->versions = NULL;
-    trace->version_count = trace->version_room = 0;
+    trace->version_count = trace->version_capacity = 0;
     trace->object_count = 0;
     trace->names.used = 0;
     trace->epoch_count = 1;
     trace->epochs->first = 0;
     memset(trace->seen, 0, sizeof trace->seen);
     extract_map_free(&trace->seen_signals);
-    // Both, so that both can be freed.
+    // All three are initialized even if one fails, so that all can be freed.
     bool objects = extract_map_init(&trace->epochs->by_address, 0);
     bool threads = extract_map_init(&trace->epochs->threads, 0);
     bool signals = extract_map_init(&trace->seen_signals, 0);
     return objects && threads && signals;
 }
 
-// Names as places in their storage, which moves when it grows.
-static bool take_places(struct build *build)
+// Restores the offsets of names that are stored already.
+static bool restore_offsets(struct build *build)
 {
     const struct extract_trace *trace = build->trace;
-    build->room = trace->object_count;
-    build->places = malloc((build->room + 1) * sizeof *build->places);
-    for (size_t i = 0; build->places && i < build->room; i++)
-        build->places[i] = (struct places){(size_t)(trace->objects[i].name - trace->names.data),
-                                           (size_t)(trace->objects[i].shown - trace->names.data)};
-    return build->places;
+    build->capacity = trace->object_count;
+    build->offsets = malloc((build->capacity + 1) * sizeof *build->offsets);
+    for (size_t i = 0; build->offsets && i < build->capacity; i++)
+        build->offsets[i] =
+            (struct name_offsets){(size_t)(trace->objects[i].name - trace->names.data),
+                                  (size_t)(trace->objects[i].shown - trace->names.data)};
+    return build->offsets;
 }
 
 enum extract_code extract_names_go_on(struct extract_trace *trace, bool restarted,
                                       struct extract_error *error)
 {
-    struct build build = {.trace = trace, .most = LOG_OBJECTS};
+    struct build build = {.trace = trace, .max_objects = LOG_OBJECTS};
     trace->run_count = 0;
-    bool fits = (!restarted && trace->names.used < MAX_NAMES) || forget(trace);
-    fits = fits && take_places(&build) && walk(&build) && !trace->names.code;
+    bool fits = (!restarted && trace->names.used < MAX_NAMES) || forget_names(trace);
+    fits = fits && restore_offsets(&build) && walk_events(&build) && !trace->names.code;
     enum extract_code code = EXTRACT_OK;
     if (fits && trace->has_unnamed)
         code = name_signals(&build, error);
     if (fits)
-        settle(&build);
-    free(build.places);
+        set_name_pointers(&build);
+    free(build.offsets);
     if (code)
         return code;
     return fits && !trace->names.code

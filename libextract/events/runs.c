@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 // events: the runs of the target in an RKH stream, each with its own losses and its own clock.
 //
-// A TCFG record begins a run, and so does, in a log, a recording or a reset of the target. The
+// A run begins with a TCFG record, and, in a log, with a recording or a reset of the target. The
 // first walk over all events passes each of them to extract_runs_note, in order.
+//
+//              first event                       TCFG, START, RESET
+//   (no run) ─────────────► RUN ◄──────────────────────────────────────┐
+//                            │  if an entry of the run was valid: next │
+//                            └─────────────────────────────────────────┘
 #include "events/internal.h"
 
-enum { RUNS_MAX = 1 << 12 }; // further runs are counted with the last one
+enum { RUNS_MAX = 1 << 12 }; // runs beyond this number are counted with the last one
 
 static bool is_rkh(const struct extract_trace *trace)
 {
@@ -53,7 +58,7 @@ static void note_mark(struct extract_trace *trace, struct extract_run *run,
     }
 }
 
-// Entries in front of the first one that is valid belong to its run.
+// Entries before the first valid one belong to the run of that entry.
 bool extract_runs_note(struct extract_trace *trace, const struct extract_event *event, bool begins)
 {
     bool is_mark = extract_event_is_mark(event);
@@ -75,16 +80,16 @@ bool extract_runs_note(struct extract_trace *trace, const struct extract_event *
     return true;
 }
 
-// A recorder knows what it has not read. Otherwise only the numbers of frames tell what is missing,
-// and nothing does in front of the first frame of a ring that is full.
+// A recorder knows what it has not read. Without one, only the numbers of frames tell what is lost,
+// and these do not tell what is lost before the first frame of a ring that has wrapped.
 void extract_runs_end(struct extract_trace *trace)
 {
     for (size_t i = 0; i < trace->run_count; i++) {
         struct extract_run *run = &trace->runs[i];
         bool has_numbers = run->layout && run->layout->value[EXTRACT_RKH_NSEQ];
-        bool is_cut = !i && trace->snapshot->full;
-        run->lost_known =
-            !run->gaps_not_exact && !run->further && (trace->snapshots || (has_numbers && !is_cut));
+        bool lost_start = !i && trace->snapshot->full;
+        run->lost_known = !run->gaps_not_exact && !run->further &&
+                          (trace->snapshots || (has_numbers && !lost_start));
         run->events_lost = run->lost_known ? run->lost_at_least : 0;
         run->lost_at_most = run->lost_known ? run->lost_at_least : UINT64_MAX;
     }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// events: the numbers of signals in a trace, for the format to find names for them in the ELF.
+// events: collects the numbers of signals in a trace, so that the format can find names for them in
+// the firmware's ELF.
 //
-// The first walk over all events passes each of them to extract_signals_note. A number that an
-// event holds and one that an entry gives a name to are both signals of the target.
+// The first walk over all events passes each of them to extract_signals_note. Numbers come from
+// fields of events, and from entries that give a number a name.
 #include "events/internal.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEEN_MAX = 1 << 12 }; // what holds more is damage, and fits no enumeration anyhow
+enum { SEEN_MAX = 1 << 12 }; // a trace with more signals is damaged, and fits no enumeration
 
 bool extract_signals_note(struct extract_trace *trace, const struct extract_event *event)
 {
@@ -31,11 +32,12 @@ static int by_value(const void *left, const void *right)
     const struct extract_number *a = left, *b = right;
     if (a->value != b->value)
         return a->value < b->value ? -1 : 1;
-    return (b->name != NULL) - (a->name != NULL); // those with a name first
+    return (b->name != NULL) - (a->name != NULL); // numbers with a name come first
 }
 
-// Two names of one number are no help.
-static size_t merge(struct extract_number *list, size_t count)
+// Removes duplicates from a sorted list. A number with two different names gets an empty name,
+// which tells the format not to rely on it.
+static size_t merge_numbers(struct extract_number *list, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -64,6 +66,6 @@ struct extract_number *extract_signals_list(const struct extract_trace *trace, s
         if (seen->values[i])
             list[used++] = (struct extract_number){seen->keys[i], NULL};
     qsort(list, used, sizeof *list, by_value);
-    *count = merge(list, used);
+    *count = merge_numbers(list, used);
     return list;
 }

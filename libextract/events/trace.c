@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: MIT
-// events: a snapshot or a log with meaning. In: judged snapshots. Out: events in order.
+// events: gives a snapshot or a log its meaning, and reads its events in order of time.
+//
+// A reader walks over the slots from the oldest to the newest. It decodes runs of valid slots that
+// are next to each other in memory, so that the format is called once per run, and unwraps their
+// times:
+//
+//   slots      ok ok ok │ damaged damaged │ ok ok
+//   events     e0 e1 e2   RINGSIDE_BROKEN   e3 e4          (byte rings and logs)
+//   flags                                   GAP
+//
+//   timestamp  0xF0 0xF8 0x04   ──►   ticks  0 8 20        (each step is modulo the clock period)
 #include "base/stamps.h"
 #include "events/internal.h"
 #include <stdlib.h>
@@ -12,14 +22,14 @@ static bool is_shown(const struct extract_snapshot *snapshot, uint32_t slot)
     return snapshot->verdict[slot] <= EXTRACT_PROVISIONAL;
 }
 
-// Entries that are missing in front of one, by its number.
+// Returns how many entries are missing before one, by its number.
 static uint8_t lost_before(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     return snapshot->index ? snapshot->index[slot].lost : 0;
 }
 
-// Whether an entry does not follow the one in front: some are missing, stamps begin again, or its
-// layout is another one.
+// Returns whether an entry must begin a new run: entries before it are missing, timestamps start
+// again, or its layout is another one.
 static bool breaks_before(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     const struct extract_extent *index = snapshot->index;
@@ -34,7 +44,7 @@ static void fill_info(struct extract_trace *trace)
     info->format = snapshot->ring.format->name;
     info->byte_order = snapshot->ring.byte_order;
     info->word_bytes = snapshot->ring.word_bytes;
-    if (trace->snapshots) // the rest is found out on the way
+    if (trace->snapshots) // for a log, the first walk fills the rest
         return;
     info->entries_total = snapshot->ring.entries.count;
     info->entries_valid = extract_snapshot_valid(snapshot);
@@ -53,7 +63,7 @@ static void fill_info(struct extract_trace *trace)
     }
     for (uint32_t i = 0; snapshot->index && i < info->entries_total; i++)
         info->gaps += snapshot->index[i].lost != 0;
-    info->gaps_not_exact = info->gaps; // numbers of 8 bits do not show how often they wrapped
+    info->gaps_not_exact = info->gaps; // numbers of 8 bits do not tell how often they wrapped
     info->lost_at_least = info->lost_known ? info->events_lost : snapshot->lost;
     info->lost_known &= !info->gaps_not_exact;
     info->lost_at_most = info->lost_known ? info->events_lost : UINT64_MAX;
@@ -72,7 +82,8 @@ static enum extract_code new_trace(struct extract_trace **trace,
     return EXTRACT_OK;
 }
 
-// What both kinds of trace find out by walking over the entries. Closes the trace when it fails.
+// Does what is the same for a ring and a log: clock, names, first walk. Closes the trace on
+// failure.
 static enum extract_code study(struct extract_trace **trace,
                                const struct extract_trace_options *options,
                                struct extract_error *error)
@@ -143,7 +154,7 @@ enum extract_code extract_trace_go_on(struct extract_trace *trace,
     clock->direction = snapshot->ring.format->direction;
     trace->snapshot = snapshot;
     trace->start = trace->end;
-    trace->start.done = trace->start.told = 0;
+    trace->start.done = trace->start.reported = 0;
     trace->events = 0;
     fill_info(trace);
     return extract_names_go_on(trace, restarted, error);
@@ -211,7 +222,7 @@ bool extract_object_is_thread(const struct extract_object *object)
     return !object->shadowed && object->thread;
 }
 
-// The run of the target that an event of a ring is of.
+// Returns the run of the target to which an event of a ring belongs.
 static uint64_t run_of(const struct extract_trace *trace, uint64_t seq)
 {
     size_t low = 0, high = trace->epoch_count;
@@ -247,7 +258,7 @@ void extract_reader_init(struct extract_reader *reader, const struct extract_tra
     reader->trace = trace;
 }
 
-// The copy that texts lie in; NULL: there is none.
+// Returns the copy that holds the texts of a trace; NULL if there is none.
 static const struct extract_snapshot *copy_of(const struct extract_trace *trace)
 {
     return trace->snapshots ? extract_log_snapshots_all(trace->snapshots) : trace->snapshot;
@@ -279,16 +290,16 @@ enum extract_code extract_trace_image(const struct extract_trace *trace,
 {
     if (!trace->snapshots)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "trace", NULL,
-                                 "it is a ring already, and no log");
+                                 "not a log, but a ring already");
     enum extract_code code = extract_log_snapshots_image(trace->snapshots, image, error);
     if (!code)
         image->unwritten = extract_log_events_lacking(trace);
     return code;
 }
 
-// Passes the damaged entries at the reader's place that have one reason, and tells of them. False:
-// there are none.
-static bool take_damage(struct extract_reader *reader, const struct extract_snapshot *snapshot,
+// Skips damaged entries at the reader's position that have the same verdict, and makes the marker
+// that reports them. Returns false if the next entry is not damaged.
+static bool read_damage(struct extract_reader *reader, const struct extract_snapshot *snapshot,
                         struct extract_event *event)
 {
     uint32_t count = snapshot->ring.entries.count, at = reader->done;
@@ -305,10 +316,10 @@ static bool take_damage(struct extract_reader *reader, const struct extract_snap
     return true;
 }
 
-// The run of shown slots at the reader's place that lie one behind the other in memory, at most
-// `most`. Passes over slots that are not shown.
+// Returns the number of valid slots at the reader's position that are next to each other in memory
+// and of one layout, at most `max`; *first is the first of them. Skips slots that are not valid.
 static size_t next_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,
-                       uint32_t oldest, size_t most, uint32_t *first)
+                       uint32_t oldest, size_t max, uint32_t *first)
 {
     uint32_t count = snapshot->ring.entries.count, slot = 0;
     for (; reader->done < count; reader->done++) {
@@ -318,18 +329,18 @@ static size_t next_run(struct extract_reader *reader, const struct extract_snaps
         reader->gap |= reader->started && snapshot->verdict[slot] != EXTRACT_UNUSED;
         reader->skipped += snapshot->verdict[slot] != EXTRACT_UNUSED;
     }
-    size_t run = 0, left = count - reader->done, behind = count - slot;
-    most = most < left ? most : left;
-    most = most < behind ? most : behind;
-    while (run < most && is_shown(snapshot, slot + (uint32_t)run) &&
+    size_t run = 0, left = count - reader->done, to_end = count - slot;
+    max = max < left ? max : left;
+    max = max < to_end ? max : to_end;
+    while (run < max && is_shown(snapshot, slot + (uint32_t)run) &&
            (!run || !breaks_before(snapshot, slot + (uint32_t)run)))
         run++;
     *first = slot;
     return run;
 }
 
-// A step of nearly a whole turn of a wide clock is one back: cores that share a ring may store out
-// of order.
+// A step forward of nearly a whole clock period, for a wide clock, is taken for a small step back:
+// cores that share a ring may store their entries out of order.
 inline struct extract_step extract_clock_advance(const struct extract_clock *clock, uint64_t from,
                                                  uint64_t to)
 {
@@ -341,7 +352,7 @@ inline struct extract_step extract_clock_advance(const struct extract_clock *clo
     return (struct extract_step){step, false};
 }
 
-// Steps the unwrapped time to a stamp.
+// Advances the reader's time to the timestamp of an event.
 static void advance(struct extract_reader *reader, const struct extract_clock *clock,
                     struct extract_event *event)
 {
@@ -352,7 +363,7 @@ static void advance(struct extract_reader *reader, const struct extract_clock *c
     if (step.back) {
         reader->ticks -= step.ticks < reader->ticks ? step.ticks : reader->ticks;
         event->flags |= EXTRACT_FLAG_BACKWARDS;
-    } else { // damaged stamps of 64 bits may add up to more than time has ticks
+    } else { // the sum of damaged timestamps of 64 bits may exceed 64 bits
         reader->ticks =
             step.ticks < UINT64_MAX - reader->ticks ? reader->ticks + step.ticks : UINT64_MAX;
     }
@@ -361,7 +372,7 @@ static void advance(struct extract_reader *reader, const struct extract_clock *c
     event->ticks = reader->ticks;
 }
 
-// Entries that a report kept of a loss say what its mark said.
+// An entry that records a loss gets the type of the marker that stands for that loss.
 static void use_mark_type(const struct extract_ring *ring, struct extract_event *event)
 {
     uint32_t id = ring->format->entries->loss_mark(ring, event);
@@ -369,14 +380,14 @@ static void use_mark_type(const struct extract_ring *ring, struct extract_event 
         event->type = extract_mark_type(id);
 }
 
-// The clock of an entry. Where the layout of entries changes, the width of their stamps may, too.
+// Returns the clock of an entry. If the layout of entries changes, so may the width of timestamps.
 static struct extract_clock clock_of(const struct extract_reader *reader,
                                      const struct extract_snapshot *snapshot, uint32_t slot)
 {
     const struct extract_trace *trace = reader->trace;
     const struct extract_stream *stream = snapshot->ring.format->stream;
     struct extract_clock clock =
-        trace->snapshots ? extract_epoch_of(trace, reader->piece)->clock : trace->info.clock;
+        trace->snapshots ? extract_epoch_of(trace, reader->block)->clock : trace->info.clock;
     uint64_t mask = 0;
     if (snapshot->index)
         mask = stream->stamp_mask(&snapshot->ring, snapshot->index[slot].layout);
@@ -387,7 +398,7 @@ static struct extract_clock clock_of(const struct extract_reader *reader,
     return clock;
 }
 
-// `run` entries, which have one layout.
+// Completes `run` decoded entries of one layout: number, time, flags.
 static void finish_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,
                        uint32_t slot, size_t run, struct extract_event *events)
 {
@@ -432,21 +443,21 @@ size_t extract_reader_run(struct extract_reader *reader, const struct extract_sn
     size_t total = 0;
     while (total < count) {
         uint32_t slot;
-        if (snapshot->index && take_damage(reader, snapshot, &events[total])) {
+        if (snapshot->index && read_damage(reader, snapshot, &events[total])) {
             total++;
             continue;
         }
         size_t run = next_run(reader, snapshot, oldest, count - total, &slot);
         if (!run)
             break;
-        if (lost_before(snapshot, slot) && reader->told != reader->done + 1) {
+        if (lost_before(snapshot, slot) && reader->reported != reader->done + 1) {
             extract_mark_missing(reader, lost_before(snapshot, slot), &events[total++]);
-            reader->told = reader->done + 1;
+            reader->reported = reader->done + 1;
             reader->gap = true;
             continue;
         }
         if (snapshot->index && snapshot->index[slot].restarted)
-            reader->started = false; // the ticks go on
+            reader->started = false; // timestamps start again; ticks continue
         snapshot->ring.format->decode(snapshot, slot, run, events + total);
         finish_run(reader, snapshot, slot, run, events + total);
         reader->done += (uint32_t)run;

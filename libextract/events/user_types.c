@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// events: user-defined event types from a TraceX custom event file (.trxc).
+// events: reads user-defined event types from a TraceX custom event file (.trxc).
 //
-// Source: TraceX user guide, "Customizing user events": text; what stands before a line "Start" is
-// comment, "End" closes; an event a line, 13 items split by commas: number, name, two letters,
-// red, green, blue of the top, the same of the bottom, and four labels. Nothing can be quoted.
+// Source: TraceX user guide, "Customizing user events". The file is text. Lines before "Start" are
+// comments, and "End" ends the file. Each line between them is an event of 13 items, separated by
+// commas: number, name, two letters, red, green and blue of the top, the same of the bottom, and
+// four labels of fields. There is no way to quote a comma.
 #include "base/file.h"
 #include "events/internal.h"
 #include <ctype.h>
@@ -16,9 +17,9 @@
 enum { ITEMS = 13, LABELS = 4, FILE_LIMIT = 1024 * 1024, ID_LAST = 65535 };
 
 struct extract_user_types {
-    char *text;                       // the file; names and labels point into it
+    char *text;                       // contents of the file, into which names and labels point
     struct extract_event_type *types; // sorted by id
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static int by_id(const void *a, const void *b)
@@ -44,7 +45,7 @@ static char *trim(char *s)
     return s;
 }
 
-// Splits at commas in place. Returns how many items there are (those beyond ITEMS are not kept).
+// Splits a line at commas, in place. Returns the number of items; those beyond ITEMS are dropped.
 static size_t split(char *line, char *items[ITEMS])
 {
     size_t count = 0;
@@ -68,7 +69,7 @@ static bool parse_id(const char *text, uint32_t *id)
 static bool add_type(struct extract_user_types *types, uint32_t id, char *items[ITEMS])
 {
     struct extract_event_type *more =
-        extract_grow(types->types, &types->room, types->count, sizeof *more);
+        extract_grow(types->types, &types->capacity, types->count, sizeof *more);
     if (!more)
         return false;
     types->types = more;
@@ -90,8 +91,8 @@ static enum extract_code bad_line(const char *path, size_t number, const char *w
     char what[128];
     snprintf(what, sizeof what, "%.100s:%zu", path, number);
     return extract_error_set(error, EXTRACT_BAD, what,
-                             "a line is: number,name,letters,r,g,b,r,g,b,label,label,label,label",
-                             "%s", why);
+                             "use number,name,letters,r,g,b,r,g,b,label,label,label,label", "%s",
+                             why);
 }
 
 static enum extract_code parse_line(struct extract_user_types *types, const char *path,
@@ -101,11 +102,11 @@ static enum extract_code parse_line(struct extract_user_types *types, const char
     uint32_t id;
     size_t count = split(line, items);
     if (count != ITEMS)
-        return bad_line(path, number, "it does not hold 13 items", error);
+        return bad_line(path, number, "not 13 items", error);
     if (!parse_id(items[0], &id))
-        return bad_line(path, number, "its number is none from 0 to 65535", error);
+        return bad_line(path, number, "event number is not from 0 to 65535", error);
     if (!*items[1])
-        return bad_line(path, number, "the event has no name", error);
+        return bad_line(path, number, "event has no name", error);
     if (!add_type(types, id, items))
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
     return EXTRACT_OK;
@@ -121,35 +122,36 @@ static enum extract_code parse(struct extract_user_types *types, const char *pat
         char *line = trim(strsep(&rest, "\n"));
         number++;
         if (!started)
-            started = !strcasecmp(line, "Start");
-        else if (!strcasecmp(line, "End"))
+            started = strcasecmp(line, "Start") == 0;
+        else if (strcasecmp(line, "End") == 0)
             ended = true;
         else if (*line)
             code = parse_line(types, path, number, line, error);
     }
     if (!code && !started)
-        code = bad_line(path, number, "the file has no line Start", error);
+        code = bad_line(path, number, "no line 'Start' in the file", error);
     return code;
 }
 
-static enum extract_code check_twice(struct extract_user_types *types, const char *path,
-                                     struct extract_error *error)
+static enum extract_code sort_types(struct extract_user_types *types, const char *path,
+                                    struct extract_error *error)
 {
     if (types->count)
         qsort(types->types, types->count, sizeof *types->types, by_id);
     for (size_t i = 1; i < types->count; i++)
         if (types->types[i].id == types->types[i - 1].id)
-            return extract_error_set(error, EXTRACT_BAD, path, "keep one of the two lines",
+            return extract_error_set(error, EXTRACT_BAD, path, "remove one of the two lines",
                                      "event %u is defined twice", types->types[i].id);
     return EXTRACT_OK;
 }
 
-static enum extract_code take_text(struct extract_user_types *types, const char *path,
+// Copies the contents of the file as one string.
+static enum extract_code copy_text(struct extract_user_types *types, const char *path,
                                    const uint8_t *bytes, size_t length, struct extract_error *error)
 {
     if (memchr(bytes, 0, length))
-        return extract_error_set(error, EXTRACT_BAD, path, "save it as plain text",
-                                 "it is no text: it holds a byte 0");
+        return extract_error_set(error, EXTRACT_BAD, path, "save the file as plain text",
+                                 "not a text file: contains a zero byte");
     types->text = malloc(length + 1);
     if (!types->text)
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
@@ -169,12 +171,12 @@ enum extract_code extract_user_types_open(struct extract_user_types **types, con
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
     enum extract_code code = extract_file_read_in_time(path, FILE_LIMIT, &bytes, &length, error);
     if (!code)
-        code = take_text(t, path, bytes, length, error);
+        code = copy_text(t, path, bytes, length, error);
     free(bytes);
     if (!code)
         code = parse(t, path, error);
     if (!code)
-        code = check_twice(t, path, error);
+        code = sort_types(t, path, error);
     if (code)
         extract_user_types_close(t);
     else

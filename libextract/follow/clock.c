@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // follow: what the timestamps of a slot ring say while it is recorded.
 //
-// The recorder copies entries and states what is certain, so it asks the stamps very little:
+// The recorder copies entries and states only what is certain, so it takes little from timestamps:
 // whether they count events (then the stamps on both sides of a gap give its exact length), whether
 // they move at all (then one word of an entry identifies it), and whether they stepped back across
 // a gap. How many entries a gap is likely to hold is for the reader of the log to estimate, from
@@ -25,6 +25,7 @@ static uint64_t stamp_of(const struct extract_ring *ring, const uint8_t *entry)
 static uint64_t step(const struct ring_clock *clock, uint64_t from, uint64_t to)
 {
     uint64_t mask = clock->clock.mask;
+
     return extract_clock_step(&clock->clock, from & mask, to & mask);
 }
 
@@ -40,9 +41,9 @@ void ring_clock_start(struct ring_clock *clock, const struct extract_ring *ring)
     extract_tally_clock(&clock->tally, &clock->clock);
 }
 
-// Updates the kind of clock. A few entries after a gap do not change what is known, and a period
-// that was found once stays while no stamp contradicts it.
-static void study(struct ring_clock *clock)
+// Updates what is known of the clock. A few entries after a gap do not change that, and a period
+// that was found once stays while no timestamp contradicts it.
+static void update_clock(struct ring_clock *clock)
 {
     struct extract_clock found;
     bool is_settled = clock->clock.direction != EXTRACT_CLOCK_NONE;
@@ -68,7 +69,7 @@ void ring_clock_add(struct ring_clock *clock, const struct extract_ring *ring,
         extract_tally_begin(&clock->tally, ring->timer_mask, ring->word_bytes);
     for (uint32_t i = 0; i < span->count; i++)
         extract_tally_add(&clock->tally, stamp_of(ring, span->entries + (size_t)i * bytes));
-    study(clock);
+    update_clock(clock);
 
     uint64_t last = after_gap ? stamp_of(ring, span->entries) : clock->stamp;
     for (uint32_t i = 0; i < span->count; i++) {
@@ -102,15 +103,14 @@ void ring_clock_note_poll(struct ring_clock *clock, const struct extract_ring *r
 }
 
 bool ring_clock_went_back(const struct ring_clock *clock, const struct extract_ring *ring,
-                          const uint8_t *newest, uint64_t now, bool is_held)
+                          const uint8_t *newest, uint64_t now, bool ignore_host_clock)
 {
     if (!clock->has_entry || clock->clock.direction == EXTRACT_CLOCK_NONE)
         return false;
     double period = period_of(clock), elapsed = 0;
     double ticks = (double)step(clock, clock->stamp, stamp_of(ring, newest));
-    // Without a rate, or without a host's clock that means anything, only a wide clock can be taken
-    // not to have wrapped.
-    if (is_held || clock->ns <= 0)
+    // Without a rate or a host clock, only a wide clock can be assumed not to have wrapped.
+    if (ignore_host_clock || clock->ns <= 0)
         return period >= (double)WIDE_PERIOD && ticks > period / 2;
     elapsed = (double)(now - clock->time_ns) * clock->ticks / clock->ns;
     return ticks > period / 2 &&

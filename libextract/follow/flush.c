@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// follow: continues a log by one pass over a ring (`ringside flush`): the log gets what the ring
-// holds and the log does not.
+// follow: continues a log by one pass over a ring (`ringside flush`), which adds to the log what
+// the ring holds and the log does not.
 //
-// The newest entries of the log are searched in the ring. If they are found there, everything after
-// them is new. Otherwise everything in the ring is new, and entries between the two are lost. How
-// many, the positions of both ends tell: where the log's last recording ended, it has noted its
-// position in the ring.
+// The pass is an ordinary recording whose blocks are collected here. Then the newest entries of the
+// log are searched in the run of entries that was read. If they are found, everything after them is
+// new. Otherwise all of the run is new, and entries between the log and the run are lost. Their
+// number follows from two positions in the ring: that of the log's end, which MARK STOP noted, and
+// that of the run's end.
 #define _GNU_SOURCE // memmem
 #include "follow/internal.h"
 #include <stdlib.h>
@@ -13,24 +14,24 @@
 #include <unistd.h>
 
 enum {
-    TAIL_BLOCKS = 8, // of the log, that are looked at
-    TAIL_ENTRIES = 16,
-    ALIKE = 4,        // slots that must be the same, where there are so many
-    ANCHOR_BYTES = 64 // of a stream whose entries do not tell their length
+    TAIL_BLOCKS = 8,   // newest blocks of the log that are searched in the ring
+    TAIL_ENTRIES = 16, // newest entries of a counted ring, of which one must be found
+    SAME_SLOTS = 4,    // newest slots that must all be found, if the log has that many
+    ANCHOR_BYTES = 64  // newest bytes of a ring whose entries do not tell their length
 };
 
-// A block that the recorder gave.
-struct kept {
+// A block of the recording, with a copy of its payload.
+struct collected {
     struct extract_log_block block;
     uint8_t *payload;
 };
 
-// The log's end.
+// The end of the log.
 struct tail {
-    struct extract_ring ring; // of the entries; none: format is NULL
-    uint8_t *bytes;
+    struct extract_ring ring; // format is NULL if the log has none
+    uint8_t *bytes;           // its newest entries
     uint32_t length;
-    uint64_t position; // of the next entry, as MARK STOP tells it
+    uint64_t position; // in the ring, of the next entry, as MARK STOP noted it; 0: not known
 };
 
 // What lies between the newest entry of the log and the oldest that the ring holds.
@@ -41,13 +42,13 @@ enum gap {
 };
 
 struct flush {
-    struct extract_ring ring; // format is NULL: there was none
-    struct kept *list;
-    size_t count, room;
-    uint8_t *run; // entries up to the first loss, as they lie behind each other
+    struct extract_ring ring; // format is NULL if no ring was found
+    struct collected *list;   // the recording
+    size_t count, capacity;
+    uint8_t *run; // its entries up to the first loss, one after the other
     uint32_t run_length;
-    bool broken;       // there was one
-    uint64_t position; // of the next entry, as MARK STOP tells it
+    bool has_loss;     // the recording has a loss
+    uint64_t position; // in the ring, of the next entry after the recording; 0: not known
     struct tail tail;
 };
 
@@ -56,9 +57,10 @@ static enum extract_code no_memory(struct extract_error *error)
     return extract_error_set(error, EXTRACT_NOMEM, "flush", NULL, "out of memory");
 }
 
-static bool append(uint8_t **bytes, uint32_t *length, const uint8_t *more, uint32_t count)
+static bool append_bytes(uint8_t **bytes, uint32_t *length, const uint8_t *more, uint32_t count)
 {
     uint8_t *grown = realloc(*bytes, (size_t)*length + count + 1);
+
     if (!grown)
         return false;
     memcpy(grown + *length, more, count);
@@ -69,34 +71,36 @@ static bool append(uint8_t **bytes, uint32_t *length, const uint8_t *more, uint3
 
 // ---- what the ring holds ----
 
-static struct kept *add(struct flush *f)
+static struct collected *add_block(struct flush *f)
 {
-    struct kept *list = extract_grow(f->list, &f->room, f->count, sizeof *list);
+    struct collected *list = extract_grow(f->list, &f->capacity, f->count, sizeof *list);
+
     if (!list)
         return NULL;
     f->list = list;
-    f->list[f->count] = (struct kept){.payload = NULL};
+    f->list[f->count] = (struct collected){.payload = NULL};
     return &f->list[f->count++];
 }
 
-static enum extract_code take(void *context, const struct extract_log_block *block,
-                              const void *payload, struct extract_error *error)
+static enum extract_code collect_block(void *context, const struct extract_log_block *block,
+                                       const void *payload, struct extract_error *error)
 {
     struct flush *f = context;
-    struct kept *kept = add(f);
-    bool fits = kept && (kept->payload = malloc((size_t)block->length + 1));
+    struct collected *collected = add_block(f);
+    bool fits = collected && (collected->payload = malloc((size_t)block->length + 1));
+
     if (!fits)
         return no_memory(error);
-    kept->block = *block;
+    collected->block = *block;
     if (block->length)
-        memcpy(kept->payload, payload, block->length);
+        memcpy(collected->payload, payload, block->length);
     if (block->type == EXTRACT_LOG_RING)
         f->ring = *(const struct extract_ring *)payload;
-    f->broken |= block->type == EXTRACT_LOG_LOSS;
+    f->has_loss |= block->type == EXTRACT_LOG_LOSS;
     if (block->type == EXTRACT_LOG_MARK && block->kind == EXTRACT_MARK_STOP)
         f->position = block->value;
-    if (extract_log_holds_entries(block) && !f->broken)
-        fits = append(&f->run, &f->run_length, payload, block->length);
+    if (extract_log_holds_entries(block) && !f->has_loss)
+        fits = append_bytes(&f->run, &f->run_length, payload, block->length);
     return fits ? EXTRACT_OK : no_memory(error);
 }
 
@@ -107,6 +111,7 @@ static enum extract_code read_ring(struct tail *tail, struct extract_log *log,
                                    struct extract_error *error)
 {
     uint8_t *payload = malloc((size_t)block->length + 1);
+
     if (!payload)
         return no_memory(error);
     enum extract_code code = extract_log_read(log, block, payload, error);
@@ -119,24 +124,26 @@ static enum extract_code read_entries(struct tail *tail, struct extract_log *log
                                       struct extract_error *error)
 {
     struct extract_log_block block;
+
     if (!extract_log_block_at(log, i, &block) || !extract_log_holds_entries(&block))
         return EXTRACT_OK;
     uint8_t *payload = malloc((size_t)block.length + 1);
     enum extract_code code =
         payload ? extract_log_read(log, &block, payload, error) : no_memory(error);
-    if (!code && !append(&tail->bytes, &tail->length, payload, block.length))
+    if (!code && !append_bytes(&tail->bytes, &tail->length, payload, block.length))
         code = no_memory(error);
     free(payload);
     return code;
 }
 
-// The newest blocks of entries, behind the last beginning of the target.
+// Reads the newest blocks of entries, as far back as the last reset of the target.
 static enum extract_code read_tail(struct tail *tail, struct extract_log *log,
                                    struct extract_error *error)
 {
     struct extract_log_block block;
     size_t newest[TAIL_BLOCKS], count = 0;
     enum extract_code code = EXTRACT_OK;
+
     for (size_t i = 0; !code && extract_log_block_at(log, i, &block); i++) {
         bool reset = block.type == EXTRACT_LOG_MARK && block.kind == EXTRACT_MARK_RESET;
         bool stop = block.type == EXTRACT_LOG_MARK && block.kind == EXTRACT_MARK_STOP;
@@ -155,9 +162,11 @@ static enum extract_code read_tail(struct tail *tail, struct extract_log *log,
     return code;
 }
 
-static enum extract_code open_tail(struct tail *tail, const char *path, struct extract_error *error)
+static enum extract_code read_log_end(struct tail *tail, const char *path,
+                                      struct extract_error *error)
 {
     struct extract_log *log;
+
     if (access(path, F_OK))
         return EXTRACT_OK;
     enum extract_code code = extract_log_open(&log, path, error);
@@ -170,20 +179,21 @@ static enum extract_code open_tail(struct tail *tail, const char *path, struct e
 
 // ---- where the log ends in the ring ----
 
-// Behind the last place where the log's newest slots stand; 0: nowhere. At the run's start some of
-// them may be gone.
+// Returns the offset after the last place in the run that holds the log's newest slots; 0: none. At
+// the start of the run, the older of them may be missing.
 static uint32_t find_slots(const struct flush *f)
 {
     const struct tail *tail = &f->tail;
     uint32_t each = f->ring.entries.slot_bytes, have = tail->length / each;
-    uint32_t alike = have < ALIKE ? have : ALIKE;
-    for (uint32_t end = f->run_length / each; alike && end; end--) {
-        uint32_t n = 0, most = end < alike ? end : alike;
-        while (n < most &&
+    uint32_t same = have < SAME_SLOTS ? have : SAME_SLOTS;
+
+    for (uint32_t end = f->run_length / each; same && end; end--) {
+        uint32_t n = 0, wanted = end < same ? end : same;
+        while (n < wanted &&
                f->ring.format->slots->is_same(&f->ring, tail->bytes + (size_t)(have - 1 - n) * each,
                                               f->run + (size_t)(end - 1 - n) * each))
             n++;
-        if (n == most)
+        if (n == wanted)
             return end * each;
     }
     return 0;
@@ -192,15 +202,17 @@ static uint32_t find_slots(const struct flush *f)
 static uint32_t find_bytes(const struct flush *f, const uint8_t *bytes, uint32_t length)
 {
     const uint8_t *at = length ? memmem(f->run, f->run_length, bytes, length) : NULL;
+
     return at ? (uint32_t)(at - f->run) + length : 0;
 }
 
-// Of the newest entries some may have been made for the log.
+// Searches the newest entries of a counted ring one by one: some may exist only in the log.
 static uint32_t find_entries(const struct flush *f)
 {
     const struct extract_stream *stream = f->ring.format->stream;
     const struct tail *tail = &f->tail;
     uint32_t start[TAIL_ENTRIES], length[TAIL_ENTRIES], count = 0, found = 0;
+
     for (uint32_t at = 0, own; at < tail->length; at += own ? own : 4) {
         own = stream->counted->length(&tail->ring, tail->bytes + at, tail->length - at);
         if (!own)
@@ -219,6 +231,7 @@ static uint32_t find_end(const struct flush *f)
 {
     const struct tail *tail = &f->tail;
     uint32_t anchor = tail->length < ANCHOR_BYTES ? tail->length : ANCHOR_BYTES;
+
     if (!f->run_length || !tail->length)
         return 0;
     if (f->ring.entries.slot_bytes)
@@ -228,11 +241,12 @@ static uint32_t find_end(const struct flush *f)
                : find_bytes(f, tail->bytes + tail->length - anchor, anchor);
 }
 
-// Whether the target has begun again since the log was written, as far as its ring tells.
+// Returns whether the ring's counters show that the target has restarted since the log was written.
 static bool ring_has_restarted(const struct flush *f)
 {
     const struct extract_stream *stream = f->ring.format->stream;
     struct extract_ring_counters before, now;
+
     if (!stream || !stream->counted)
         return false;
     return stream->read_counters(&f->tail.ring, f->tail.ring.header, &before) &&
@@ -247,6 +261,7 @@ static uint32_t count_entries(const struct extract_ring *ring, const uint8_t *by
 {
     const struct extract_stream *stream = ring->format->stream;
     uint32_t count = 0;
+
     if (ring->entries.slot_bytes)
         return length / ring->entries.slot_bytes;
     for (uint32_t at = 0, own; at < length; at += own) {
@@ -257,28 +272,30 @@ static uint32_t count_entries(const struct extract_ring *ring, const uint8_t *by
     return count;
 }
 
-// Takes bytes away from the start of a block of entries.
-static void trim(const struct extract_ring *ring, struct kept *kept, uint32_t bytes)
+// Removes bytes from the start of a block of entries.
+static void trim_block(const struct extract_ring *ring, struct collected *collected, uint32_t bytes)
 {
-    struct extract_log_block *block = &kept->block;
+    struct extract_log_block *block = &collected->block;
+
     block->length -= bytes;
-    block->count -= count_entries(ring, kept->payload, bytes);
-    memmove(kept->payload, kept->payload + bytes, block->length);
+    block->count -= count_entries(ring, collected->payload, bytes);
+    memmove(collected->payload, collected->payload + bytes, block->length);
     if (block->provisional > block->count)
         block->provisional = block->count;
     if (block->flags & EXTRACT_LOG_STAMPS && block->count)
-        block->first_stamp = ring->format->slots->stamp(ring, kept->payload);
+        block->first_stamp = ring->format->slots->stamp(ring, collected->payload);
 }
 
-// Takes away what the log has: `known` bytes of entries. What is left is numbered from 0 on.
-static void drop(struct flush *f, uint32_t known)
+// Removes the `known` bytes of entries that the log has. The others are numbered from 0 on.
+static void drop_known(struct flush *f, uint32_t known)
 {
     uint64_t gone = 0;
+
     for (size_t i = 0; i < f->count; i++) {
         struct extract_log_block *block = &f->list[i].block;
         uint32_t had = block->count, part = block->length < known ? block->length : known;
         if (extract_log_holds_entries(block) && part) {
-            trim(&f->ring, &f->list[i], part);
+            trim_block(&f->ring, &f->list[i], part);
             known -= part;
             block->first += had - block->count;
             gone += had - block->count;
@@ -287,26 +304,28 @@ static void drop(struct flush *f, uint32_t known)
     }
 }
 
-static bool is_news(const struct flush *f)
+static bool has_new_entries(const struct flush *f)
 {
-    bool news = false;
+    bool has_new = false;
+
     for (size_t i = 0; i < f->count; i++) {
         const struct extract_log_block *block = &f->list[i].block;
         bool entries = extract_log_holds_entries(block) && block->length;
-        news |= entries || block->type == EXTRACT_LOG_LOSS;
+        has_new |= entries || block->type == EXTRACT_LOG_LOSS;
     }
-    return news;
+    return has_new;
 }
 
-// ---- the log goes on ----
+// ---- continuing the log ----
 
-// Counts the entries of the run that take a position. Some entries of a stream have no number, and
-// what comes before the first end of one is a rest that no report shows.
+// Counts the entries of the run that take a position in the ring. Some entries of a stream have no
+// number, and the bytes before the first terminator are the rest of an entry that was overwritten.
 static uint64_t count_positions(const struct flush *f)
 {
     const struct extract_stream *stream = f->ring.format->stream;
     bool is_aligned = false;
     uint64_t count = 0;
+
     if (f->ring.entries.slot_bytes || stream->counted)
         return count_entries(&f->ring, f->run, f->run_length);
     for (uint32_t at = 0, from = 0; at < f->run_length; at++) {
@@ -320,15 +339,16 @@ static uint64_t count_positions(const struct flush *f)
     return count;
 }
 
-// How many entries are certainly lost between the log and what the ring holds, and modulo what.
-// Both ends have a position in the ring, unless the recording before was not ended in order. What
-// the ring held when it was emptied, nobody knows. A count that went back was begun again, too.
+// Returns how many entries are certainly lost between the log and the run, and modulo what. Both
+// ends have a position in the ring, unless the recording before was not ended in order. What the
+// ring held when it was emptied is unknown. A count that went back has restarted as well.
 static uint64_t count_lost(const struct flush *f, enum gap gap, uint64_t *modulo)
 {
     uint64_t lap = record_position_modulus(&f->ring);
     uint64_t have = count_positions(f);
+
     *modulo = EXTRACT_LOG_ANY_MORE;
-    if (!f->position || !f->tail.position || f->broken || gap == GAP_RESTART)
+    if (!f->position || !f->tail.position || f->has_loss || gap == GAP_RESTART)
         return 0;
     uint64_t lost = f->position - f->tail.position - have;
     if (!lap && (uint32_t)lost > INT32_MAX) // counts of 32 bits
@@ -354,20 +374,22 @@ static enum extract_code put_gap(struct extract_log_writer *log, enum gap gap, u
                                      .length = sizeof restart - 1,
                                      .wall = wall};
     enum extract_code code = extract_log_put(log, &loss, NULL, error);
+
     return code || gap != GAP_RESTART ? code : extract_log_put(log, &mark, restart, error);
 }
 
-static enum extract_code put(struct extract_log_writer *log, const struct kept *kept,
-                             struct extract_error *error)
+static enum extract_code put_block(struct extract_log_writer *log,
+                                   const struct collected *collected, struct extract_error *error)
 {
-    const struct extract_log_block *block = &kept->block;
+    const struct extract_log_block *block = &collected->block;
+
     if (block->type == EXTRACT_LOG_RING)
-        return extract_log_put_ring(log, (const void *)kept->payload, error);
+        return extract_log_put_ring(log, (const void *)collected->payload, error);
     if (block->type == EXTRACT_LOG_OBJECTS)
-        return extract_log_put_objects(log, block->value, kept->payload, block->length, error);
+        return extract_log_put_objects(log, block->value, collected->payload, block->length, error);
     if (extract_log_holds_entries(block) && !block->length)
         return EXTRACT_OK;
-    return extract_log_put(log, block, kept->payload, error);
+    return extract_log_put(log, block, collected->payload, error);
 }
 
 static enum extract_code write_all(const struct flush *f, struct extract_log_writer *log,
@@ -375,10 +397,11 @@ static enum extract_code write_all(const struct flush *f, struct extract_log_wri
 {
     enum extract_code code = EXTRACT_OK;
     uint64_t modulo, lost = count_lost(f, gap, &modulo), skipped = 0;
+
     for (size_t i = 0; !code && i < f->count; i++) {
         struct extract_log_block *block = &f->list[i].block;
         block->first += skipped;
-        code = put(log, &f->list[i], error);
+        code = put_block(log, &f->list[i], error);
         bool is_start = block->type == EXTRACT_LOG_MARK && block->kind == EXTRACT_MARK_START;
         if (!code && gap && is_start) {
             code = put_gap(log, gap, lost, modulo, block->wall, error);
@@ -388,8 +411,8 @@ static enum extract_code write_all(const struct flush *f, struct extract_log_wri
     return code;
 }
 
-// Where the log's newest entries are not in the ring, something is missing between. A log without
-// entries is continued by all that was ever written, if the ring holds that.
+// If the log's newest entries are not in the ring, entries are missing between them and the run. A
+// log without entries has no gap if the ring holds all that was ever written to it.
 static enum gap find_gap(const struct flush *f, uint32_t known,
                          const struct extract_record_status *status)
 {
@@ -400,15 +423,17 @@ static enum gap find_gap(const struct flush *f, uint32_t known,
     return ring_has_restarted(f) || status->has_all ? GAP_RESTART : GAP_LOSS;
 }
 
-static enum extract_code go_on(struct flush *f, const char *path,
-                               const struct extract_symbols *symbols,
-                               struct extract_record_status *status, struct extract_error *error)
+static enum extract_code continue_log(struct flush *f, const char *path,
+                                      const struct extract_symbols *symbols,
+                                      struct extract_record_status *status,
+                                      struct extract_error *error)
 {
     struct extract_log_options options = {.size = sizeof options, .policy = EXTRACT_LOG_APPEND};
     struct extract_log_writer *log;
     uint32_t known = ring_has_restarted(f) ? 0 : find_end(f);
     enum gap gap = find_gap(f, known, status);
     uint64_t had = count_entries(&f->ring, f->run, known);
+
     if (gap) {
         uint64_t modulo;
         status->lost += count_lost(f, gap, &modulo);
@@ -418,9 +443,9 @@ static enum extract_code go_on(struct flush *f, const char *path,
         status->laps += gap == GAP_LOSS;
     }
     status->resets += gap == GAP_RESTART;
-    drop(f, known);
+    drop_known(f, known);
     status->entries -= had < status->entries ? had : status->entries;
-    if (!is_news(f))
+    if (!has_new_entries(f))
         return EXTRACT_OK;
     enum extract_code code = extract_log_create(&log, path, &options, error);
     if (code)
@@ -432,48 +457,51 @@ static enum extract_code go_on(struct flush *f, const char *path,
     return code ? code : closed;
 }
 
-static enum extract_code check_kind(const struct flush *f, const char *path,
-                                    struct extract_error *error)
+static enum extract_code check_same_ring(const struct flush *f, const char *path,
+                                         struct extract_error *error)
 {
     const struct extract_ring *before = &f->tail.ring, *now = &f->ring;
-    bool alike = before->format == now->format && before->byte_order == now->byte_order;
-    if (!before->format || (alike && before->address == now->address))
+    bool is_same_kind = before->format == now->format && before->byte_order == now->byte_order;
+
+    if (!before->format || (is_same_kind && before->address == now->address))
         return EXTRACT_OK;
-    if (alike)
+    if (is_same_kind)
         return extract_error_set(error, EXTRACT_USAGE, path, "flush to another log",
-                                 "it is of the ring at 0x%llx, and this one lies at 0x%llx",
+                                 "is a log of the ring at 0x%llx; this ring is at 0x%llx",
                                  (unsigned long long)before->address,
                                  (unsigned long long)now->address);
     return extract_error_set(error, EXTRACT_USAGE, path, "flush to another log",
-                             "it is of another kind of trace (%s) than the ring (%s)",
+                             "is a log of another format (%s) than the ring (%s)",
                              before->format->name, now->format->name);
 }
 
-static enum extract_code read_all(struct flush *f, struct extract_memory *memory,
+static enum extract_code read_run(struct flush *f, struct extract_memory *memory,
                                   struct extract_symbols *symbols,
                                   const struct extract_record_options *options,
                                   struct extract_record_status *status, struct extract_error *error)
 {
     struct extract_recorder *recorder;
     struct extract_record_options once = *options;
+
     once.log = NULL;
-    once.sink = take;
+    once.sink = collect_block;
     once.context = f;
     enum extract_code code = extract_recorder_open(&recorder, memory, symbols, &once, error);
     return code ? code : extract_recorder_finish(recorder, status, error);
 }
 
-// There was no ring to read: says why.
+// Reports why there was no ring to read.
 static enum extract_code refuse_absent(struct extract_memory *memory,
                                        struct extract_symbols *symbols,
                                        const struct extract_record_options *options,
                                        struct extract_error *error)
 {
     struct extract_ring ring;
+
     if (extract_record_find(&ring, memory, symbols, options, error) == EXTRACT_ABSENT)
         return EXTRACT_ABSENT;
     return extract_error_set(error, EXTRACT_ABSENT, "trace ring", "start the trace first",
-                             "its trace was never enabled");
+                             "was never enabled");
 }
 
 enum extract_code extract_record_flush(const char *path, struct extract_memory *memory,
@@ -483,13 +511,14 @@ enum extract_code extract_record_flush(const char *path, struct extract_memory *
                                        struct extract_error *error)
 {
     struct flush f = {.list = NULL};
+
     *status = (struct extract_record_status){.polls = 0};
-    enum extract_code code = open_tail(&f.tail, path, error);
-    code = code ? code : read_all(&f, memory, symbols, options, status, error);
+    enum extract_code code = read_log_end(&f.tail, path, error);
+    code = code ? code : read_run(&f, memory, symbols, options, status, error);
     if (!code && !f.ring.format)
         code = refuse_absent(memory, symbols, options, error);
-    code = code ? code : check_kind(&f, path, error);
-    code = code ? code : go_on(&f, path, symbols, status, error);
+    code = code ? code : check_same_ring(&f, path, error);
+    code = code ? code : continue_log(&f, path, symbols, status, error);
     for (size_t i = 0; i < f.count; i++)
         free(f.list[i].payload);
     free(f.list);
@@ -503,6 +532,7 @@ void extract_record_flushed(const struct extract_record_status *status, bool jso
 {
     unsigned long long added = status->entries, lost = status->lost;
     bool is_exact = status->lost_is_exact;
+
     if (json) {
         extract_text_printf(text, "{\"added\":%llu,\"lost\":", added);
         if (is_exact)

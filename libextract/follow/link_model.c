@@ -3,22 +3,23 @@
 // the load that can be recorded through it.
 //
 // In the model, a read costs a latency and a time per byte. A poll that finds new entries makes
-// three reads: the writer's place, the entries, and the anchor.
+// three reads: the write position, the entries, and the anchor.
 #include "follow/internal.h"
 
 enum {
-    SHORT_BYTES = 128, // a read of more tells the rate
-    MEMORY = 8,        // reads that an average remembers
-    POLL_READS = 3,
-    ANCHOR_WORDS = 8, // of a ring of bytes
-    ROUND_SLOTS = 32
+    SHORT_BYTES = 128,  // longer reads show the rate
+    AVERAGED_READS = 8, // that a moving average remembers
+    POLL_READS = 3,     // write position, entries, anchor
+    ANCHOR_WORDS = 8,   // of a byte ring
+    ROUND_SLOTS = 32    // an advised ring has a multiple of it
 };
 
-static const double fastest = 1000; // bytes a nanosecond: more than any memory has
+static const double max_rate = 1000; // bytes per nanosecond: more than any memory has
 
-static void note(struct link_kind *kind, double bytes, double ns)
+static void average(struct link_kind *kind, double bytes, double ns)
 {
-    double weight = 1.0 / (double)(kind->count < MEMORY ? kind->count + 1 : MEMORY);
+    double weight = 1.0 / (double)(kind->count < AVERAGED_READS ? kind->count + 1 : AVERAGED_READS);
+
     kind->bytes += (bytes - kind->bytes) * weight;
     kind->ns += (ns - kind->ns) * weight;
     kind->count++;
@@ -26,33 +27,36 @@ static void note(struct link_kind *kind, double bytes, double ns)
 
 void link_model_note(struct link_model *link, uint64_t bytes, uint64_t ns)
 {
-    note(bytes <= SHORT_BYTES ? &link->words : &link->spans, (double)bytes, (double)ns);
+    average(bytes <= SHORT_BYTES ? &link->words : &link->spans, (double)bytes, (double)ns);
 }
 
 double link_model_rate(const struct link_model *link)
 {
     double bytes = link->spans.bytes - link->words.bytes, ns = link->spans.ns - link->words.ns;
+
     if (!link->spans.count || !link->words.count)
-        return fastest;
-    // When the long read is not the dearer one, latency is all that there is.
-    return ns <= bytes / fastest ? fastest : bytes / ns;
+        return max_rate;
+    // If long reads take no longer, there is only latency.
+    return ns <= bytes / max_rate ? max_rate : bytes / ns;
 }
 
 double link_model_latency(const struct link_model *link)
 {
     double ns = link->words.ns - link->words.bytes / link_model_rate(link);
+
     return ns > 0 ? ns : 0;
 }
 
-// ns of a poll beside the entries themselves.
-static double fixed(const struct link_model *link, const struct extract_ring *ring)
+// Returns the ns of a poll that finds no entries.
+static double poll_ns(const struct link_model *link, const struct extract_ring *ring)
 {
     unsigned anchor = ring->format->slots ? ring->format->slots->anchor_words : ANCHOR_WORDS;
     double words = (anchor + 1) * (double)ring->word_bytes;
+
     return POLL_READS * link_model_latency(link) + words / link_model_rate(link) + link->work;
 }
 
-static double each(const struct link_model *link, const struct extract_ring *ring)
+static double entry_ns(const struct link_model *link, const struct extract_ring *ring)
 {
     return ring->entries.slot_bytes / link_model_rate(link);
 }
@@ -60,31 +64,33 @@ static double each(const struct link_model *link, const struct extract_ring *rin
 double link_model_poll(const struct link_model *link, const struct extract_ring *ring,
                        double entries)
 {
-    return fixed(link, ring) + entries * each(link, ring);
+    return poll_ns(link, ring) + entries * entry_ns(link, ring);
 }
 
-// A poll may bring half of the ring: the writer fills the other half meanwhile.
+// A poll may read half of the ring while the writer fills the other half.
 double link_model_followed(const struct link_model *link, const struct extract_ring *ring,
-                           double late)
+                           double late_ns)
 {
-    double half = ((double)ring->entries.count - 1 - RECORD_HELD) / 2;
+    double half = ((double)ring->entries.count - 1 - RECORD_MAX_PROVISIONAL) / 2;
+
     half = half < 1 ? 1 : half;
-    double ns = link_model_poll(link, ring, half) + late;
+    double ns = link_model_poll(link, ring, half) + late_ns;
     return half / (ns > 1 ? ns : 1);
 }
 
 double link_model_fastest(const struct link_model *link, const struct extract_ring *ring)
 {
-    return 1 / each(link, ring);
+    return 1 / entry_ns(link, ring);
 }
 
 uint32_t link_model_ring_wanted(const struct link_model *link, const struct extract_ring *ring,
                                 double load)
 {
-    double rest = 1 - load * each(link, ring);
+    double rest = 1 - load * entry_ns(link, ring); // of the time, that transfers leave
+
     if (rest < 0.01)
         return UINT32_MAX;
-    double slots = 2 * load * fixed(link, ring) / rest + 1 + RECORD_HELD;
+    double slots = 2 * load * poll_ns(link, ring) / rest + 1 + RECORD_MAX_PROVISIONAL;
     if (slots > UINT32_MAX / 2)
         return UINT32_MAX;
     return ((uint32_t)slots / ROUND_SLOTS + 1) * ROUND_SLOTS;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // follow: keeps the log's copy of the registry of objects up to date. It reads the registry again
-// when an entry names an address that the last copy does not have, but not more often than a caller
-// can afford.
+// when an entry names an address that the last copy does not have. The recorder decides when it can
+// afford that.
 #include "follow/internal.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    STRANGERS = 1024,               // addresses that no registry has, and that are asked for once
-    MAX_REGISTRY = 16 * 1024 * 1024 // bytes: a larger one is left out
+    MAX_UNKNOWN = 1024,             // addresses that no registry has, and that cause one reread
+    MAX_REGISTRY = 16 * 1024 * 1024 // bytes: a larger one is not read
 };
 
 enum extract_code objects_start(struct objects *objects, const struct extract_ring *ring,
@@ -16,10 +16,10 @@ enum extract_code objects_start(struct objects *objects, const struct extract_ri
 {
     objects_free(objects);
     bool fits = ring->registry.end - ring->registry.start <= MAX_REGISTRY;
-    objects->room = (size_t)ring->registry.count + STRANGERS;
+    objects->capacity = (size_t)ring->registry.count + MAX_UNKNOWN;
     objects->length = fits ? (size_t)(ring->registry.end - ring->registry.start) : 0;
     objects->bytes = malloc(2 * objects->length + 1); // as it was, and as it is
-    if (objects->bytes && extract_map_init(&objects->known, objects->room)) {
+    if (objects->bytes && extract_map_init(&objects->known, objects->capacity)) {
         memset(objects->bytes, 0, objects->length);
         return EXTRACT_OK;
     }
@@ -37,32 +37,34 @@ void objects_free(struct objects *objects)
 // True when the address is a new one.
 static bool learn(struct objects *objects, uint64_t address)
 {
-    if (objects->count >= objects->room || extract_map_get(&objects->known, address))
+    if (objects->count >= objects->capacity || extract_map_get(&objects->known, address))
         return false;
     *extract_map_at(&objects->known, address) = 1;
     objects->count++;
     return true;
 }
 
-void objects_note_one(struct objects *objects, uint64_t address)
+void objects_note_address(struct objects *objects, uint64_t address)
 {
-    objects->wanted |= learn(objects, address);
+    objects->is_wanted |= learn(objects, address);
 }
 
-void objects_note(struct objects *objects, const struct extract_ring *ring,
-                  const struct extract_follower_span *span)
+void objects_note_entries(struct objects *objects, const struct extract_ring *ring,
+                          const struct extract_follower_span *span)
 {
     uint64_t addresses[EXTRACT_NAMED];
+
     for (uint32_t i = 0; i < span->count; i++) {
         const uint8_t *entry = span->entries + (size_t)i * ring->entries.slot_bytes;
         size_t count = ring->format->slots->objects(ring, entry, addresses);
         for (size_t k = 0; k < count; k++)
-            objects_note_one(objects, addresses[k]);
-        objects->wanted |= ring->format->slots->creates_object(ring, entry);
+            objects_note_address(objects, addresses[k]);
+        objects->is_wanted |= ring->format->slots->creates_object(ring, entry);
     }
 }
 
-// The addresses that the registry has. A format's decoder takes a snapshot: its registry is enough.
+// Notes the addresses that the registry has. A decoder takes a snapshot, of which the registry is
+// enough here.
 static void learn_all(struct extract_recorder *r)
 {
     struct objects *objects = &r->objects;
@@ -70,6 +72,7 @@ static void learn_all(struct extract_recorder *r)
     const uint8_t *name;
     size_t name_bytes;
     struct extract_object object;
+
     snapshot.ring.address = r->ring.registry.start;
     snapshot.ring.header_bytes = 0;
     snapshot.ring.length = objects->length;
@@ -83,13 +86,11 @@ enum extract_code objects_read(struct extract_recorder *r, struct extract_error 
 {
     struct objects *objects = &r->objects;
     uint8_t *now = objects->bytes + objects->length;
-    size_t got;
     objects->last = record_now(r);
-    objects->wanted = false;
-    if (!objects->length ||
-        !r->follower.read(r, r->ring.registry.start, now, objects->length, &got))
+    objects->is_wanted = false;
+    if (!objects->length || !record_read(r, r->ring.registry.start, now, objects->length))
         return EXTRACT_OK;
-    if (objects->was_read && !memcmp(objects->bytes, now, objects->length))
+    if (objects->was_read && memcmp(objects->bytes, now, objects->length) == 0)
         return EXTRACT_OK;
     memcpy(objects->bytes, now, objects->length);
     objects->was_read = true;

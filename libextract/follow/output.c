@@ -3,13 +3,13 @@
 // the entries, those that are certainly lost included.
 //
 // If the log takes a block only in part, or not at all (the disk is full), what is missing becomes
-// a loss of its own, which is written in front of the next block.
+// a loss of its own, which is written before the next block.
 #include "log/block.h"
 #include "follow/internal.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_HEAD = 8 }; // bytes of NAMES in front of the names
+enum { NAMES_HEADER = 8 }; // bytes of a NAMES block before the names
 
 static struct extract_log_block loss_block(const struct out *out, enum extract_log_loss kind,
                                            uint64_t at_least, uint64_t modulo)
@@ -24,7 +24,7 @@ static struct extract_log_block loss_block(const struct out *out, enum extract_l
 
 // The sum of two numbers that are known modulo `a` and `b` is known modulo their greatest common
 // divisor. 0 stands for an exact number, 1 for one of which only the least is known.
-static uint64_t common(uint64_t a, uint64_t b)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
     while (b) {
         uint64_t rest = a % b;
@@ -34,11 +34,12 @@ static uint64_t common(uint64_t a, uint64_t b)
     return a;
 }
 
-static enum extract_code to_log(struct out *out, const struct extract_log_block *block,
-                                const void *payload, struct extract_error *error)
+static enum extract_code put_to_log(struct out *out, const struct extract_log_block *block,
+                                    const void *payload, struct extract_error *error)
 {
     struct extract_log_block loss =
         loss_block(out, EXTRACT_LOSS_LOG_FULL, out->unlogged, out->modulo);
+
     loss.first = block->first - block->lost;
     loss.wall = out->wall;
     if (!out->log)
@@ -51,34 +52,35 @@ static enum extract_code to_log(struct out *out, const struct extract_log_block 
     return code ? code : extract_log_put(out->log, block, payload, error);
 }
 
-// How many entries of a block that failed are in the log.
+// Returns how many entries of a block that failed are in the log.
 static uint32_t count_taken(const struct out *out, const struct extract_log_block *block)
 {
     uint64_t next = extract_log_next(out->log), end = block->first + block->count;
+
     return next <= block->first ? 0 : next < end ? (uint32_t)(next - block->first) : block->count;
 }
 
-// What a block that failed would have told is a part of the next loss. Behind the end of a log that
-// is full, nothing is missed.
-static void note_missing(struct out *out, const struct extract_log_block *block, uint32_t entries,
-                         enum extract_code code)
+// Notes what a block that failed would have told: it becomes a part of the next loss. After the end
+// of a log that is full, nothing counts as lost.
+static void note_unlogged(struct out *out, const struct extract_log_block *block, uint32_t entries,
+                          enum extract_code code)
 {
     out->unlogged += entries + block->lost;
     if (block->type == EXTRACT_LOG_LOSS)
-        out->modulo = common(out->modulo, block->modulo);
+        out->modulo = common_divisor(out->modulo, block->modulo);
     if (code != EXTRACT_LIMIT)
         out->status->lost += entries;
 }
 
-static enum extract_code put(struct out *out, struct extract_log_block *block, const void *payload,
-                             struct extract_error *error)
+static enum extract_code put_block(struct out *out, struct extract_log_block *block,
+                                   const void *payload, struct extract_error *error)
 {
     block->wall = out->wall;
-    enum extract_code code = to_log(out, block, payload, error);
+    enum extract_code code = put_to_log(out, block, payload, error);
     uint32_t taken = code ? count_taken(out, block) : block->count;
     out->status->entries += taken;
     if (code)
-        note_missing(out, block, block->count - taken, code);
+        note_unlogged(out, block, block->count - taken, code);
     if (!code && out->sink)
         code = out->sink(out->context, block, payload, error);
     return code;
@@ -92,6 +94,7 @@ enum extract_code out_ring(struct out *out, const struct extract_ring *ring,
                                       .first = out->number,
                                       .wall = out->wall};
     enum extract_code code = out->log ? extract_log_put_ring(out->log, ring, error) : EXTRACT_OK;
+
     if (!code && out->sink)
         code = out->sink(out->context, &block, ring, error);
     return code;
@@ -102,26 +105,28 @@ enum extract_code record_put_program(struct extract_log_writer *log,
                                      struct extract_error *error)
 {
     uint64_t entry;
-    bool known = log && symbols && extract_symbols_entry(symbols, &entry);
-    return known ? extract_log_put_program(log, entry, error) : EXTRACT_OK;
+    bool is_known = log && symbols && extract_symbols_entry(symbols, &entry);
+
+    return is_known ? extract_log_put_program(log, entry, error) : EXTRACT_OK;
 }
 
-// Of a registry of names, those in use.
+// Emits the names that are in use of a registry of names.
 static enum extract_code put_names(struct out *out, const struct extract_ring *ring,
                                    const uint8_t *bytes, size_t length, struct extract_error *error)
 {
     uint32_t each = ring->registry.slot_bytes;
+
     while (length >= each && !bytes[length - each])
         length -= each;
     struct extract_log_block block = {
-        .type = EXTRACT_LOG_NAMES, .length = (uint32_t)length + NAMES_HEAD, .first = out->number};
+        .type = EXTRACT_LOG_NAMES, .length = (uint32_t)length + NAMES_HEADER, .first = out->number};
     uint8_t *payload = malloc(block.length);
     if (!payload)
         return extract_error_set(error, EXTRACT_NOMEM, "names of events", NULL, "out of memory");
     extract_log_store(payload, each, 4);
     extract_log_store(payload + 4, ring->format->user_ids, 4);
-    memcpy(payload + NAMES_HEAD, bytes, length);
-    enum extract_code code = put(out, &block, payload, error);
+    memcpy(payload + NAMES_HEADER, bytes, length);
+    enum extract_code code = put_block(out, &block, payload, error);
     free(payload);
     return code;
 }
@@ -137,6 +142,7 @@ static enum extract_code put_objects(struct out *out, const struct extract_ring 
                                       .value = address,
                                       .wall = out->wall};
     enum extract_code code = EXTRACT_OK;
+
     if (out->log)
         code = extract_log_put_objects(out->log, address, bytes, length, error);
     if (!code && out->sink)
@@ -158,15 +164,17 @@ enum extract_code out_mark(struct out *out, enum extract_log_mark kind, uint64_t
                                       .length = (uint32_t)strlen(text),
                                       .first = out->number,
                                       .value = value};
+
     if (kind == EXTRACT_MARK_RESET)
         out->loss_sum = extract_log_sum_after_break(out->loss_sum);
-    return put(out, &block, text, error);
+    return put_block(out, &block, text, error);
 }
 
 enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t at_least,
                            uint64_t modulo, struct extract_error *error)
 {
     struct extract_log_block block = loss_block(out, kind, at_least, modulo);
+
     out->number += at_least;
     block.first = out->number;
     out->status->lost += at_least;
@@ -176,7 +184,7 @@ enum extract_code out_loss(struct out *out, enum extract_log_loss kind, uint64_t
     }
     out->loss_sum = extract_log_sum_after_loss(out->loss_sum, kind, !modulo);
     out->status->lost_is_exact = out->loss_sum == LOG_LOSS_SUM_EXACT;
-    return put(out, &block, NULL, error);
+    return put_block(out, &block, NULL, error);
 }
 
 enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
@@ -185,6 +193,7 @@ enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
 {
     uint32_t bytes = ring->entries.slot_bytes;
     const struct extract_slot_ring *follow = ring->format->slots;
+
     if (!span->count)
         return EXTRACT_OK;
     const uint8_t *last = span->entries + (size_t)(span->count - 1) * bytes;
@@ -198,7 +207,7 @@ enum extract_code out_entries(struct out *out, const struct extract_ring *ring,
                                       .first_stamp = follow->stamp(ring, span->entries),
                                       .last_stamp = follow->stamp(ring, last)};
     out->number += span->count;
-    return put(out, &block, span->entries, error);
+    return put_block(out, &block, span->entries, error);
 }
 
 enum extract_code out_bytes(struct out *out, const uint8_t *bytes, uint32_t length, uint32_t count,
@@ -206,8 +215,9 @@ enum extract_code out_bytes(struct out *out, const uint8_t *bytes, uint32_t leng
 {
     struct extract_log_block block = {
         .type = EXTRACT_LOG_BYTES, .length = length, .count = count, .first = out->number};
+
     if (!length)
         return EXTRACT_OK;
     out->number += count;
-    return put(out, &block, bytes, error);
+    return put_block(out, &block, bytes, error);
 }

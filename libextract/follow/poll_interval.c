@@ -8,79 +8,82 @@
 #include "follow/internal.h"
 
 enum {
-    SHORTEST_IDLE = 10 * 1000 * 1000,    // ns
-    LONGEST_IDLE = 100 * 1000 * 1000,    // ns: what a user watches should move
-    WINDOW = 1000 * 1000 * 1000,         // ns of the count for people
-    PEAK_HALVES = 2 * 1000 * 1000 * 1000 // ns in which a peak that is over loses half
+    MIN_IDLE_NS = 10 * 1000 * 1000,         // between polls of an idle target
+    MAX_IDLE_NS = 100 * 1000 * 1000,        // so that a live display moves
+    WINDOW = 1000 * 1000 * 1000,            // ns over which entries per second are counted
+    PEAK_HALF_LIFE = 2 * 1000 * 1000 * 1000 // ns in which a peak that is over loses half
 };
 
-void poll_interval_start(struct poll_interval *pace)
+void poll_interval_start(struct poll_interval *interval)
 {
-    pace->last = 0;
-    pace->load = 0;
+    interval->last = 0;
+    interval->load = 0;
 }
 
-// They are in the writer's place from now on, and need not be estimated.
-void poll_interval_shift(struct poll_interval *pace, uint64_t entries)
+// From now on, these entries are part of the write position, and need not be estimated.
+void poll_interval_shift(struct poll_interval *interval, uint64_t entries)
 {
-    pace->head += entries;
-    pace->window_more -= (double)entries < pace->window_more ? (double)entries : pace->window_more;
+    interval->head += entries;
+    interval->window_more -=
+        (double)entries < interval->window_more ? (double)entries : interval->window_more;
 }
 
-void poll_interval_note_burst(struct poll_interval *pace, uint64_t entries, uint64_t ns)
+void poll_interval_note_burst(struct poll_interval *interval, uint64_t entries, uint64_t ns)
 {
     double load = ns ? (double)entries / (double)ns : 0;
-    double more = load * (double)pace->interval - (double)pace->made;
+    double more = load * (double)interval->last_interval_ns - (double)interval->last_entries;
 
-    pace->load = load > pace->load ? load : pace->load;
-    pace->peak = load > pace->peak ? load : pace->peak;
-    pace->window_more += more > 0 ? more : 0;
+    interval->load = load > interval->load ? load : interval->load;
+    interval->peak = load > interval->peak ? load : interval->peak;
+    interval->window_more += more > 0 ? more : 0;
 }
 
-static void count_for_people(struct poll_interval *pace, uint64_t now, uint64_t head)
+static void count_per_second(struct poll_interval *interval, uint64_t now, uint64_t head)
 {
-    uint64_t ns = now - pace->window_start;
-    double made = (double)(head - pace->window_head) + pace->window_more;
+    uint64_t ns = now - interval->window_start;
+    double made = (double)(head - interval->window_head) + interval->window_more;
 
     if (ns < WINDOW)
         return;
-    pace->per_second = (uint64_t)(made * 1e9 / (double)ns + 0.5);
-    pace->is_estimate = pace->window_more > 0;
-    pace->window_start = now;
-    pace->window_head = head;
-    pace->window_more = 0;
+    interval->per_second = (uint64_t)(made * 1e9 / (double)ns + 0.5);
+    interval->is_estimate = interval->window_more > 0;
+    interval->window_start = now;
+    interval->window_head = head;
+    interval->window_more = 0;
 }
 
-void poll_interval_look(struct poll_interval *pace, uint64_t now, uint64_t head)
+void poll_interval_note_head(struct poll_interval *interval, uint64_t now, uint64_t head)
 {
-    double ns = (double)(now - pace->last);
-    if (!pace->last) {
-        pace->window_start = now;
-        pace->window_head = head;
-        pace->window_more = 0;
+    double ns = (double)(now - interval->last);
+
+    if (!interval->last) {
+        interval->window_start = now;
+        interval->window_head = head;
+        interval->window_more = 0;
     } else if (ns >= 1) {
-        double load = (double)(head - pace->head) / ns;
-        double fall = ns / PEAK_HALVES;
-        // It rises at once: to be late costs entries.
-        pace->load = load > pace->load ? load : (3 * pace->load + load) / 4;
-        pace->peak -= pace->peak * (fall < 0.5 ? fall : 0.5);
-        pace->peak = pace->load > pace->peak ? pace->load : pace->peak;
+        double load = (double)(head - interval->head) / ns;
+        double fall = ns / PEAK_HALF_LIFE;
+        // Raise the estimate at once but lower it slowly: polling late loses entries.
+        interval->load = load > interval->load ? load : (3 * interval->load + load) / 4;
+        interval->peak -= interval->peak * (fall < 0.5 ? fall : 0.5);
+        interval->peak = interval->load > interval->peak ? interval->load : interval->peak;
     }
-    pace->interval = pace->last ? now - pace->last : 0;
-    pace->made = pace->last ? head - pace->head : 0;
-    pace->last = now;
-    pace->head = head;
-    count_for_people(pace, now, head);
+    interval->last_interval_ns = interval->last ? now - interval->last : 0;
+    interval->last_entries = interval->last ? head - interval->head : 0;
+    interval->last = now;
+    interval->head = head;
+    count_per_second(interval, now, head);
 }
 
-// Out of rest, the heaviest load that can be followed may set in at once, and fills a quarter of
-// the ring until the next poll. Under load, twice the load may.
-void poll_interval_choose(struct poll_interval *pace, const struct link_model *link,
+// An idle target may begin at once with the heaviest load that can be followed, which then fills a
+// quarter of the ring until the next poll. A target under load may double its load.
+void poll_interval_choose(struct poll_interval *interval, const struct link_model *link,
                           const struct extract_ring *ring)
 {
     double quarter = ring->entries.count / 4.0;
     double idle = quarter / link_model_followed(link, ring, 0);
-    idle = idle < SHORTEST_IDLE ? SHORTEST_IDLE : idle > LONGEST_IDLE ? LONGEST_IDLE : idle;
-    double loaded = pace->peak > 0 ? quarter / 2 / pace->peak : idle;
-    pace->period = (uint64_t)(loaded < idle ? loaded : idle);
+
+    idle = idle < MIN_IDLE_NS ? MIN_IDLE_NS : idle > MAX_IDLE_NS ? MAX_IDLE_NS : idle;
+    double loaded = interval->peak > 0 ? quarter / 2 / interval->peak : idle;
+    interval->period_ns = (uint64_t)(loaded < idle ? loaded : idle);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats: what must hold of a header. In: checks of its fields. Out: the first that fails, in
-// words.
+// formats: checks of a ring's header. A format lists the conditions that its header must meet; this
+// turns the first one that does not hold into a message.
 #include "formats/format.h"
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ enum extract_code extract_checks_run(const struct extract_check *checks, size_t 
         char what[64];
         snprintf(what, sizeof what, "%s at 0x%llx", title, (unsigned long long)address);
         extract_error_set(error, EXTRACT_BAD, what,
-                          "is this the right address, and is the dump whole?", "%s is 0x%llx: %s",
+                          "check the address, and that the dump is complete", "%s is 0x%llx: %s",
                           checks[i].field, (unsigned long long)checks[i].value, checks[i].reason);
         if (error)
             error->where = address;

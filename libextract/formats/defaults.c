@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats: members of a format that needs nothing of the kind, and the one for all counted rings.
+// formats: defaults for the callbacks that a format does not need, and the read_live of counted
+// rings. A format names them in its tables, so that no caller has to test for NULL.
 #include "formats/format.h"
 
 bool extract_format_is_never_meant(const struct extract_ring *ring,

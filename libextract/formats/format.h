@@ -1,7 +1,26 @@
 // SPDX-License-Identifier: MIT
-// formats: what a trace format must tell. Formats know nothing of GDB, OpenOCD or files.
+// formats: the interface between a trace format and the rest of the library.
 //
-// Adding a format: one folder with one `struct extract_format`, and one line in formats.c.
+// A format is one directory with one `struct extract_format`, and one line in formats.c. It knows
+// how its ring is found in target memory, how its entries are copied and validated, and what their
+// bytes mean. It knows nothing of GDB, OpenOCD or files.
+//
+// The structs below are in the order in which a trace passes through them:
+//
+//   struct extract_format             finds a ring, decodes its entries; points to all of the below
+//   struct extract_slot_ring          a ring whose entries all have the same size (slots)
+//   struct extract_stream             a ring of bytes whose entries differ in length
+//     struct extract_counted_ring       ... that can be followed by the counters in its header
+//     struct extract_terminated_ring    ... that can be followed by a byte that ends each entry
+//   struct extract_kernel             what its events mean for the scheduler
+//   struct extract_telling_entries    entries that describe objects, values and other entries
+//   struct extract_target_filter      the filter that the target itself has
+//   struct extract_hook_entries       how an event is presented to report templates
+//
+// A format provides `slots` or `stream`, and any of the others. Everything that a callback gets may
+// come from a damaged target: it checks each size and offset (base/cursor.h), and it never writes
+// to the target. Unless a comment says otherwise, no argument is NULL, and what an argument points
+// to is valid only during the call. Results in arguments are valid only if the call succeeds.
 #ifndef EXTRACT_FORMATS_FORMAT_H
 #define EXTRACT_FORMATS_FORMAT_H
 
@@ -10,14 +29,15 @@
 #include <extract/trace.h>
 
 enum {
-    EXTRACT_HEADER_MAX = 128,
-    EXTRACT_DESCRIPTION_MAX = EXTRACT_HEADER_MAX + 16, // bytes that a log says of a ring
-    EXTRACT_RING_LIMIT = 256 * 1024 * 1024,
-    EXTRACT_ENTRY_ROOM = 65536 + 64 // bytes that an entry of any format is laid out in
+    EXTRACT_HEADER_MAX = 128,                          // bytes of any format's control header
+    EXTRACT_DESCRIPTION_MAX = EXTRACT_HEADER_MAX + 16, // bytes of a ring's description in a log
+    EXTRACT_RING_LIMIT = 256 * 1024 * 1024,            // bytes of a ring; larger ones are refused
+    EXTRACT_ENTRY_CAPACITY = 65536 + 64                // bytes of the largest hook entry
 };
 
-// What an event means for the scheduler, whatever its format calls it. `thread` and `next` are
-// indices of fields, -1 for none.
+// ---- The scheduler ----
+
+// What an event means for the scheduler, independent of its name in the format.
 enum extract_role {
     EXTRACT_ROLE_NONE = 0,
     EXTRACT_ROLE_SUSPEND,
@@ -30,151 +50,190 @@ enum extract_role {
     EXTRACT_ROLE_MUTEX_PUT
 };
 
+// A role, and the event's fields that belong to it: indices into extract_event.field, -1 for none.
 struct extract_role_fields {
     enum extract_role role;
     int8_t next;   // the thread that runs next
     int8_t object; // the mutex
-    int8_t owner;  // its owner when it is taken
-    int8_t count;  // times that its owner holds it
+    int8_t owner;  // the mutex's owner at the time of the call
+    int8_t count;  // how many times the owner holds the mutex
 };
 
-// What the writer's place says: where it is; that the trace is off; that this is no place.
+// ---- Rings of slots ----
+
+// What a stored write position means: a valid position; the trace is disabled; not a position.
 enum extract_head { EXTRACT_HEAD_AT = 0, EXTRACT_HEAD_OFF, EXTRACT_HEAD_WILD };
 
-// A ring of slots, each with one entry of the same size. The writer fills one slot after the other,
-// round and round, and moves its place past a slot when that is written; services may fill in words
-// of an entry later. `entry` is the bytes of one slot.
+// A ring of slots, each of which holds one entry of the same size. The writer fills the slots in
+// order, wraps at the end, and moves the write position past a slot after it has written the slot.
+// Kernel services may patch words of an entry later.
+//
+// The snapshot calls `validate` once per copy; the reader of a log calls `validate_recorded` once
+// per block. All other callbacks serve the ring follower (snapshot/follower.h) and the recorder;
+// the snapshot also uses is_same. In them, `entry`, `before` and `after` are the
+// ring.entries.slot_bytes bytes of one slot.
 struct extract_slot_ring {
-    // Gives every entry of a copied ring a verdict. `pointer` is the writer's place after the copy
-    // (the live pointer, if it is known); `stopped` says that the target did not run meanwhile.
+    // Sets snapshot->verdict for all entries of a copied ring, and `current`, `wrapped`, `moved`
+    // and `moved_entries`. On entry, each verdict is EXTRACT_GOOD or EXTRACT_UNREADABLE_ENTRY.
+    // `pointer` is the write position after the copy as an address; if the live position is not
+    // known, it is the header's. If `stopped`, the target did not run during the copy.
     void (*validate)(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped);
-    // Does the same for the entries of a log's block. A recorder took them for complete and final.
+    // Sets the verdicts of the entries of a log block. The recorder found them complete and final.
     void (*validate_recorded)(struct extract_snapshot *snapshot);
-    // Returns whether two readings of one slot are of the same entry. Words that services fill in
-    // later may differ.
+    // Returns whether two readings of one slot show the same entry. Words that services patch may
+    // differ.
     bool (*is_same)(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after);
-    bool counts;           // the writer's place is a count that does not wrap, not a slot
-    uint32_t anchor_words; // at a slot's start: they tell an entry from the next one in the slot
-    // Returns where the writer's place is stored, live or as the header's copy, and its width (at
-    // most 8 bytes).
+    uint32_t anchor_words; // words at a slot's start that differ from one entry to the next in it
+    // Returns the address of the write position: the live one, or the header's copy. Sets *bytes to
+    // its width, at most 8.
     uint64_t (*head_address)(const struct extract_ring *ring, bool live, unsigned *bytes);
+    // Interprets the value that was read there. For EXTRACT_HEAD_AT, sets *place to the number of
+    // the slot that is written next.
     enum extract_head (*head)(const struct extract_ring *ring, bool live, uint64_t raw,
                               uint64_t *place);
+    // Returns whether the slot was ever written.
     bool (*is_written)(const struct extract_ring *ring, const uint8_t *entry);
+    // Returns the raw timestamp of an entry.
     uint64_t (*stamp)(const struct extract_ring *ring, const uint8_t *entry);
-    // Returns the words that may be filled in later: bit i for the i-th word.
+    // Returns which words of this entry may be patched later: bit i stands for the i-th word.
     uint32_t (*late_words)(const struct extract_ring *ring, const uint8_t *entry);
-    // Stores the addresses of objects that the entry names, at most EXTRACT_NAMED.
+    // Stores the addresses of the objects that the entry refers to, at most EXTRACT_NAMED, and
+    // returns how many. The recorder reads the registry again when one of them is new.
     size_t (*objects)(const struct extract_ring *ring, const uint8_t *entry, uint64_t *addresses);
-    // Returns whether the entry tells that an object was made, perhaps at the address of another.
+    // Returns whether the entry reports that an object was created. Its address may be that of an
+    // object that was deleted, so the recorder reads the registry again.
     bool (*creates_object)(const struct extract_ring *ring, const uint8_t *entry);
 };
 
 enum { EXTRACT_NAMED = EXTRACT_FIELDS_MAX + 1 };
 
-// Of a ring of bytes, what its header says. Places count the bytes that were ever written, modulo
-// 2^32; a place lies in the buffer at its value modulo the buffer's length.
+// ---- Rings of bytes ----
+
+// The positions and counts in the header of a ring of bytes. Positions count the bytes that were
+// ever written, modulo 2^32; in the buffer, a position is found at its value modulo the buffer's
+// length. Counts are of entries, modulo 2^32.
 struct extract_ring_counters {
-    uint32_t tail, head;  // the oldest whole entry begins at `tail`, the next one will at `head`
-    uint32_t written;     // entries, modulo 2^32
-    uint32_t lost;        // that were not written
-    uint32_t generation;  // another one: everything was cleared
-    bool running;         // recording goes on
-    bool keeps_oldest;    // what is new is lost when the buffer is full
-    bool uncounted;       // written, lost and running are not known; entries may have numbers
-    bool ragged;          // none need begin at `tail`
-    bool full;            // of one that is not counted: the oldest were overwritten
-    bool told;            // what is missing may have been read: `overwritten` were lost, and `full`
-    uint32_t overwritten; // says itself whether it is
-    bool apart;           // tail and head do not fit each other
-    bool unbound;         // a process' stream that nobody has created, so that nothing is recorded
+    uint32_t tail, head; // positions where the oldest complete entry and the next entry begin
+    uint32_t written;    // entries that were written
+    uint32_t lost;       // entries that the writer had to drop
+    uint32_t generation; // changes whenever the ring is cleared
+    bool running;        // recording is on
+    bool keeps_oldest;   // a full ring drops new entries instead of overwriting old ones
+    // `written`, `lost` and `running` are not known. Entries may have numbers of their own instead.
+    bool has_no_counts;
+    bool tail_may_be_inside_entry; // an entry need not begin at `tail`
+    // The writer itself counts what was overwritten, because entries may also be taken out by
+    // readers: `overwritten` entries were lost, and `full` is the writer's own state.
+    bool has_overwritten_count;
+    uint32_t overwritten;
+    bool full;             // with has_no_counts: the oldest entries were overwritten
+    bool head_lapped_tail; // head and tail contradict each other (see read_counters)
+    bool unbound;          // no controller created this stream of a process: nothing is recorded
 };
 
-// What following needs of a ring of bytes whose header counts places and entries
-// (extract_ring_counters).
+// How a ring of bytes is followed if its header counts positions and entries (see
+// extract_ring_counters).
 struct extract_counted_ring {
-    // Bytes [live_from, live_to) of the header change.
+    // The part of the header that changes: bytes [live_from, live_to) from the header's start.
     uint32_t live_from, live_to;
-    // Returns the length in bytes of the entry at the start of `left` bytes; 0: there is none, or
-    // not all of it.
+    // Returns the length of the entry at the start of `bytes`, of which `left` bytes are available.
+    // Returns 0 if no entry begins there or it is not all available.
     uint32_t (*length)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
-    const struct extract_open_entries *open; // NULL: the head passes only finished entries
+    const struct extract_open_entries *open; // NULL: all entries before `head` are finished
 };
 
-// Entries that the head passes before they are finished, and that show where they begin.
+// A writer that moves `head` past an entry before it has finished it. Entries of such a ring must
+// be recognizable from their bytes.
 struct extract_open_entries {
-    // Returns the bytes in front of the first entry that its writer has not finished.
+    // Returns the number of bytes before the first entry that its writer has not finished.
     uint32_t (*finished)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
-    // Returns whether the writer has begun an entry at the place `head`, where the next one will
-    // begin, by the 4 bytes there.
+    // Returns whether the writer has begun an entry at the position `head`. `bytes` are the 4 bytes
+    // there.
     bool (*is_begun)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t head);
-    // Returns the bytes in front of the first entry that is found backwards from `end`, a place
-    // where an entry ends, in the `length` bytes before it; `length`: none is found.
+    // Searches the `length` bytes before the position `end`, where an entry ends, backwards for
+    // entries. Returns the number of bytes before the first entry found; `length` if none is found.
     uint32_t (*boundary)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
                          uint32_t end);
-    // Stores the number or address of what an entry names. False: it names nothing.
+    // Stores the number or address of what an entry names. Returns false if it names nothing.
     bool (*object)(const struct extract_ring *ring, const uint8_t *entry, uint32_t length,
                    uint64_t *address);
 };
 
-// What following needs of a ring of bytes without counts, whose entries each end with a byte that
-// occurs nowhere else.
+// How a ring of bytes without counters is followed if each entry ends with a byte that occurs
+// nowhere else.
 struct extract_terminated_ring {
     uint8_t terminator;
-    // Returns where the writer's pointer into the buffer is stored, and its width: 8 bytes at most;
-    // 0: this ring cannot be followed.
+    // Returns the address of the writer's pointer into the buffer, and sets *bytes to its width, at
+    // most 8. Returns 0 if this ring cannot be followed.
     uint64_t (*pointer)(const struct extract_ring *ring, unsigned *bytes);
-    // Returns the number of an entry, modulo 256, by its bytes before the terminator; -1: none.
+    // Returns the number of an entry, modulo 256. `bytes` are those before the terminator. Returns
+    // -1 if the entry has no number.
     int (*number)(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
 };
 
-// Entries that differ in length, in a ring of bytes. Its `entries` are the buffer, with slot_bytes
-// 0 and, until it is copied, count 0. The copy gets an index (struct extract_extent): its i-th
-// entry is what slot i is elsewhere, for verdicts, counts, decode, stamp and readers. The writer
-// must move its tail before it overwrites the bytes behind it, and its head when an entry is whole;
-// so what lies between a tail that was read after the copy and a head that was read before is
-// whole, and a walk from a tail meets every entry. A writer without a tail (RKH) gives the place
-// that it cannot have come to; the walk then starts at a place that is no boundary.
+// A ring of bytes, whose entries differ in length. Its `entries` span the buffer; slot_bytes is 0,
+// and count is 0 until the ring is copied. The copy has an index (struct extract_extent) whose i-th
+// element stands for slot i of a slot ring in everything that follows: verdicts, counts, decoding
+// and timestamps.
+//
+// The snapshot calls these callbacks in this order: slack_bytes; read_counters and, of a running
+// target, read_live; it copies the buffer; read_live and read_counters again; resolve_layout; walk;
+// note_verdicts; copy_side_data. What is between the later tail and the earlier head is complete:
+//
+//        tail before   tail after                head before    head after
+//   ─────────┼─────────────┼──────────────────────────┼─────────────┼─────
+//            │ overwritten │  complete, and unchanged │ written     │
+//            │ meanwhile   │  during the copy         │ meanwhile   │
+//
+// This holds only if the writer moves `tail` before it overwrites the bytes after it, and `head`
+// after an entry is complete. A walk that starts at `tail` then meets every entry. A writer without
+// a tail (RKH) provides a position that it cannot have reached yet, and sets
+// tail_may_be_inside_entry.
 struct extract_stream {
-    // Returns the bytes that the walk needs after the ring's, for entries that do not lie there in
-    // one piece: over the buffer's end, or with escapes in them.
+    // Returns how many bytes `walk` needs after the ring's own bytes in the copy. It joins entries
+    // there that are not contiguous: those that pass the buffer's end, or contain escapes.
     uint64_t (*slack_bytes)(const struct extract_ring *ring);
-    // Reads the words that change to where `reach` looks for them in the header's bytes.
+    // Reads the words of the header that change into `header`, at their offsets in the header.
+    // Returns false if they cannot be read.
     bool (*read_live)(struct extract_memory *memory, const struct extract_ring *ring,
                       uint8_t *header);
-    // Reads the header's bytes. False: they contradict each other, as those of a writer under way
-    // may when they are read one after the other. Where they are `apart`, each by itself may be
-    // right: the writer has gone once round between the one and the other.
+    // Extracts the counters from the header's bytes. Returns false if they contradict each other,
+    // as may happen when the writer runs while they are read. If head_lapped_tail is also set, each
+    // word may be correct: the writer made a full lap between the reads of two of them.
     bool (*read_counters)(const struct extract_ring *ring, const uint8_t *header,
                           struct extract_ring_counters *counters);
-    // Whether reading the newest byte of the buffer says if the ring can be read (else the last).
+    // Whether the newest byte of the buffer must be used to test if a large ring is readable;
+    // otherwise the last one is used.
     bool newest_is_known;
-    // Copies what belongs to the ring and lies elsewhere to where the format wants it: in front of
-    // the buffer, which lies at the end of the copy.
+    // Copies data of the ring that is not stored next to it into the copy, before the buffer. The
+    // buffer is at the end of the copy.
     void (*copy_side_data)(struct extract_snapshot *snapshot, struct extract_memory *memory);
-    // Finds out from the bytes between two places how entries are laid out. Errors: BAD, NOMEM.
+    // Determines the layout of entries from the bytes between two positions, and stores it in
+    // snapshot->ring. Errors: BAD, NOMEM.
     enum extract_code (*resolve_layout)(struct extract_snapshot *snapshot, uint32_t from,
                                         uint32_t to, struct extract_error *error);
-    // Finds the entries between two places of the copy and gives each to extract_snapshot_note,
-    // oldest first: those that are good, and what lies between as damaged. `is_boundary` says that
-    // an entry begins at `from`; else what lies in front of the first is nothing. False: out of
-    // memory.
+    // Finds the entries between two positions and passes each to extract_snapshot_note, oldest
+    // first: valid entries, and the bytes between them as damaged ones. If `is_boundary`, an entry
+    // begins at `from`; otherwise the bytes before the first entry found are skipped. Returns false
+    // if memory runs out. The recorder's log is walked in the same way.
     bool (*walk)(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool is_boundary);
-    // Returns the bits that count in the stamps of entries of a layout (struct extract_extent); 0:
-    // those of the ring.
+    // Returns the significant bits in the timestamps of entries that have a layout
+    // (extract_extent.layout). Returns 0 for those of the ring.
     uint64_t (*stamp_mask)(const struct extract_ring *ring, unsigned layout);
-    // Returns whether entries of a layout have no stamps though those of other layouts do.
+    // Returns whether entries of a layout have no timestamps although those of other layouts do.
     bool (*is_untimed)(const struct extract_ring *ring, unsigned layout);
-    // Takes back what entries from index `from` on gave to others, since holes have become verdicts
-    // on them.
+    // Recomputes what entries from index `from` on inherit from their neighbors. Called after
+    // entries that are in an unreadable part of the ring have got their verdicts.
     void (*note_verdicts)(struct extract_snapshot *snapshot, uint32_t from);
-    // Stores what a log says of the ring: bytes from which the format's read_header makes it again.
-    // Returns their number; 0: the header's own bytes.
+    // Stores the description of the ring for a log: bytes from which the format's read_header
+    // restores the ring. Returns their number; 0 if the header's own bytes are sufficient.
     uint32_t (*describe)(const struct extract_ring *ring, uint8_t bytes[EXTRACT_DESCRIPTION_MAX]);
-    // How the ring is followed: at most one of these is not NULL.
+    // How the ring is followed. At most one is not NULL; if both are, it cannot be recorded.
     const struct extract_counted_ring *counted;
     const struct extract_terminated_ring *terminated;
 };
+
+// Defaults for members of extract_stream, for formats that do not need them (defaults.c).
 
 // Members of extract_stream for formats that need nothing of the kind.
 void extract_stream_has_no_side_data(struct extract_snapshot *snapshot,
@@ -186,37 +245,44 @@ bool extract_stream_has_all_stamps(const struct extract_ring *ring, unsigned lay
 void extract_stream_ignores_verdicts(struct extract_snapshot *snapshot, uint32_t from);
 uint32_t extract_stream_has_a_header(const struct extract_ring *ring,
                                      uint8_t bytes[EXTRACT_DESCRIPTION_MAX]);
-// Reads bytes [live_from, live_to) of the header, for a counted ring.
+// Reads bytes [live_from, live_to) of the header: the read_live of all counted rings.
 bool extract_stream_read_counters(struct extract_memory *memory, const struct extract_ring *ring,
                                   uint8_t *header);
 
+// Returns whether rings of bytes in this format can be recorded.
 static inline bool extract_stream_is_recorded(const struct extract_stream *stream)
 {
     return stream && (stream->counted || stream->terminated);
 }
 
-// What an entry of the stream itself tells of names.
+// ---- Entries that describe something ----
+
+// The name of an object, as reported by an entry of the trace.
 struct extract_name_entry {
-    bool restarted; // a new run of the target: nothing that was told before holds from here on
-    // What the object's address is: OBJECT, or a kind of numbers that have names (SIGNAL …).
+    bool restarted; // the target was reset: no earlier name is valid from here on
+    // What object.address is: OBJECT for an address, or a kind of numbers that have names (SIGNAL,
+    // POOL, USER_EVENT).
     enum extract_kind kind;
-    // Of it address, type, type_name and, where it is told, priority.
+    // The object: its address, type, type_name and, if it is reported, priority are set.
     struct extract_object object;
-    const uint8_t *name; // not NUL-ended; NULL: none is told
+    const uint8_t *name; // not NUL-terminated; owned by the event; NULL if none is reported
     size_t name_bytes;
 };
 
-// A value of an event that tells itself what it is.
+// A value of a user event, with its type.
 struct extract_item {
-    const char *format;     // "i16", "str"
-    enum extract_kind kind; // HEX, DEC, or one that has names; NONE: bytes, or a text
+    const char *format;     // the type's name: "i16", "str"
+    enum extract_kind kind; // HEX, DEC, or a kind that has names; NONE for bytes and texts
     bool text, negative;
-    uint64_t value; // of a negative one, what it lies below 0
+    uint64_t value; // the absolute value
     const uint8_t *bytes;
-    uint32_t length;
+    uint32_t length; // of `bytes`
 };
 
 typedef void extract_item_taker(void *context, const struct extract_item *item);
+
+// Returns the key under which a number of a kind is stored among addresses. Addresses never have
+// these upper bits.
 
 // A number of such a kind as a key among addresses, which never have these upper bits.
 static inline uint64_t extract_number_key(enum extract_kind kind, uint64_t number)
@@ -224,18 +290,20 @@ static inline uint64_t extract_number_key(enum extract_kind kind, uint64_t numbe
     return ((uint64_t)0xE000 + kind) << 48 | (number & UINT64_C(0xFFFFFFFFFFFF));
 }
 
-// Whether a key is one of numbers, and the number.
+// Returns whether a key stands for a number.
 static inline bool extract_key_is_number(uint64_t key)
 {
     return key >> 48 > 0xE000 + EXTRACT_KIND_TEXT && key >> 48 < 0xE000 + EXTRACT_KIND_ACTION;
 }
 
+// Returns the number that a key stands for.
 static inline uint64_t extract_key_number(uint64_t key)
 {
     return key & UINT64_C(0xFFFFFFFFFFFF);
 }
 
-// The key of what a value of a kind names. False: it names nothing that events tell of.
+// Computes the key of what a value of a kind refers to. Returns false if it refers to nothing that
+// events give a name to.
 static inline bool extract_value_key(enum extract_kind kind, uint64_t value, uint64_t *key)
 {
     bool number = kind == EXTRACT_KIND_SIGNAL || kind == EXTRACT_KIND_USER_EVENT ||
@@ -244,16 +312,19 @@ static inline bool extract_value_key(enum extract_kind kind, uint64_t value, uin
     return number || kind == EXTRACT_KIND_OBJECT;
 }
 
-// Makes room for `more` entries in the index of a copied ring of bytes. False: out of memory.
+// ---- The index of a copied ring of bytes ----
+
+// Makes capacity for `more` entries in the index. Returns false if memory runs out.
 bool extract_snapshot_reserve(struct extract_snapshot *snapshot, uint32_t more);
 
-// Adds an entry to it. False: out of memory. It stands here so that a place is written but once.
+// Appends an entry to the index. Returns false if memory runs out. It is defined here so that the
+// compiler can inline it into the walks, which build each extent in place.
 static inline bool extract_snapshot_note(struct extract_snapshot *snapshot,
                                          const struct extract_extent *place,
                                          enum extract_verdict verdict)
 {
     uint32_t at = snapshot->ring.entries.count;
-    if (at == snapshot->index_room && !extract_snapshot_reserve(snapshot, 1))
+    if (at == snapshot->index_capacity && !extract_snapshot_reserve(snapshot, 1))
         return false;
     snapshot->index[at] = *place;
     snapshot->verdict[at] = (uint8_t)verdict;
@@ -261,13 +332,15 @@ static inline bool extract_snapshot_note(struct extract_snapshot *snapshot,
     return true;
 }
 
-// A number of a kind that has names, and the name that an entry tells of it (NULL: none).
+// ---- Names of numbers ----
+
+// A number of a kind that has names, and the name that an entry reports for it (NULL: none).
 struct extract_number {
     uint64_t value;
     const char *name;
 };
 
-// Such numbers of a trace, ascending, each once.
+// The numbers of one kind that occur in a trace, ascending, without duplicates.
 struct extract_numbers {
     const struct extract_number *list;
     size_t count;
@@ -275,7 +348,9 @@ struct extract_numbers {
 
 typedef bool extract_name_taker(void *context, uint64_t number, const char *name);
 
-// What a word of a target's own filters names.
+// ---- The target's own filter ----
+
+// What a term of a target's own filter selects.
 enum extract_target_kind {
     EXTRACT_TARGET_GROUP,
     EXTRACT_TARGET_EVENT,
@@ -285,58 +360,68 @@ enum extract_target_kind {
     EXTRACT_TARGET_NONE = EXTRACT_TARGET_KINDS
 };
 
-// Names for a message, with commas between: as many as have room.
+// A list of names for a message, separated by commas, that ends with "..." if not all of them fit.
+// Zero-initialize.
 struct extract_listing {
     char text[200];
     size_t used;
     bool full;
 };
 
+// Appends a name to the list.
 void extract_listing_put(struct extract_listing *listing, const char *name);
 
-// The filter that a target itself has: its words, which the filters of a reader take as well, and
-// what they name.
+// The filter that the target itself has. A reader's filters accept the same terms. Called when a
+// user's filter is parsed, and when a filter of the target is changed.
 struct extract_target_filter {
-    const char *all; // the word for everything
-    // Takes "group=SMA" apart: its kind, and the name in it. False: it is no such word.
+    const char *all; // the term that selects everything
+    // Splits a term such as "group=SMA" into its kind and name. Returns false if it is no such
+    // term.
     bool (*parse)(const char *word, enum extract_target_kind *kind, const char **name);
-    // Returns whether an event is called so, by a name or a pattern: it, or its group.
+    // Returns whether a name or pattern matches an event, or the event's group.
     bool (*fits)(enum extract_target_kind kind, uint32_t id, const char *pattern);
-    // Lists the names of groups, or of the events that may have been meant.
+    // Lists the names of all groups, or of the events whose names resemble the pattern.
     void (*list)(enum extract_target_kind kind, const char *pattern,
                  struct extract_listing *listing);
-    // Returns the number that the ELF's source gives to a signal of that name. False: none.
+    // Looks up the number of a signal in the firmware's DWARF. Returns false if there is none.
     bool (*signal_number)(struct extract_symbols *symbols, const char *name, uint64_t *number);
-    // Returns the priority that memory and ELF tell of the thread at an address. False: none.
+    // Reads the priority of the thread at an address. Returns false if it is not known.
     bool (*priority)(struct extract_memory *memory, struct extract_symbols *symbols,
                      uint64_t address, uint16_t *priority);
 };
 
-// What the kernel of a format's events is known to do.
+// ---- Meaning ----
+
+// What a format's events mean for the kernel that wrote them.
 struct extract_kernel {
-    // Returns what an id means for the scheduler; NULL: nothing (see extract_format_role).
+    // Returns what an event id means for the scheduler, or NULL for nothing (see
+    // extract_format_role).
     const struct extract_role_fields *(*role)(uint32_t id);
-    // Finds the name pointer in the control block of the object at an address: where in target
-    // memory the name's address stands. False: it is not known.
+    // Finds the pointer to the name in the control block of the object at an address. Sets *name to
+    // the name's address in target memory. Called for threads that have no name in the registry.
+    // Returns false if it is not known.
     bool (*name_pointer)(const struct extract_ring *ring, struct extract_memory *memory,
                          struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 };
 
-// Entries that tell what they are about: names, items, and the arguments of other entries.
+// Entries that describe something: names, values, and the arguments of other entries.
 struct extract_telling_entries {
-    // Finds what an event tells of names. False: nothing.
+    // Extracts the name that an event reports. Returns false if it reports none.
     bool (*name)(const struct extract_event *event, struct extract_name_entry *told);
-    // Gives the items of an event to `take`, and their number (of user events). False: none.
+    // Passes the values of a user event to `take` (may be NULL), and sets *number to the number of
+    // the user event. Returns false if the event is not a user event.
     bool (*items)(const struct extract_event *event, extract_item_taker *take, void *context,
                   uint32_t *number);
-    // Makes the event that another one speaks of, with its arguments. False: it speaks of none.
+    // Constructs the event that another event describes, with its arguments. Returns false if it
+    // describes none.
     bool (*inner)(const struct extract_snapshot *snapshot, const struct extract_event *event,
                   struct extract_event *inner);
-    // Appends the text that a value of EXTRACT_KIND_TEXT stands for. False: there is none.
+    // Appends the text that a value of EXTRACT_KIND_TEXT stands for. Returns false if there is
+    // none.
     bool (*text)(const struct extract_snapshot *snapshot, uint64_t value,
                  struct extract_text *text);
-    // Gives the names that the firmware's ELF has for signals to `take` (which returns false when
-    // memory is short), and says how that is known. `numbers` are those that the trace holds.
+    // Passes the names that the firmware's ELF has for signals to `take`, which returns false if
+    // memory runs out. Describes in *signals how they were found. `numbers` are those in the trace.
     // Errors: USAGE, NOMEM.
     enum extract_code (*name_signals)(const struct extract_ring *ring,
                                       struct extract_symbols *symbols,
@@ -345,82 +430,100 @@ struct extract_telling_entries {
                                       struct extract_signals *signals, struct extract_error *error);
 };
 
-// How events become entries of a trace hook, which templates see.
+// How an event is presented to report templates: as an entry of a trace hook. Called once per
+// printed event.
 struct extract_hook_entries {
-    // Makes the entry of an event; false: the event is none of the format's own. `room` has
-    // EXTRACT_ENTRY_ROOM bytes; the entry holds as long as these and the event.
+    // Makes the hook entry of an event. Returns false if the event is not one of the format's own.
+    // `buffer` has EXTRACT_ENTRY_CAPACITY bytes. The entry borrows from `buffer` and the event.
     bool (*make)(const struct extract_ring *ring, const struct extract_event *event,
-                 struct extract_entry *entry, uint8_t *room);
-    // Returns the id of the mark of a loss that an entry of a report was made of; 0: of none.
+                 struct extract_entry *entry, uint8_t *buffer);
+    // Returns the id of the loss marker that was saved as this event by `report -r`; 0 if the event
+    // is not such a marker.
     uint32_t (*loss_mark)(const struct extract_ring *ring, const struct extract_event *event);
 };
+
+// Default for loss_mark: no event is a saved marker.
 
 uint32_t extract_hook_entry_is_no_mark(const struct extract_ring *ring,
                                        const struct extract_event *event);
 
-// A format: how its rings are found and its entries decoded, and what else it has.
+// ---- The format ----
+
+// A trace format. The members without "NULL:" in their comments must be set; defaults.c has
+// defaults for those that a format does not need.
 struct extract_format {
-    const char *name;   // "threadx"
-    const char *title;  // for messages
-    const char *suffix; // of dump files: "trx"
+    const char *name;   // for options and JSON: "threadx"
+    const char *title;  // for messages: "ThreadX event trace"
+    const char *suffix; // of dump files, without the period: "trx"
 
-    // ---- Finding ----
+    // ---- Finding (formats/ring.c) ----
 
-    // Finds the ring through the firmware's symbols (may be NULL: NOTFOUND).
+    // In `find` and `read_header`, *ring is zero except for what the user requested (rkh,
+    // posix.wanted). On success they fill in all of it that does not depend on apply_symbols.
+
+    // Finds the ring through the firmware's symbols; NULL symbols give NOTFOUND. Called for each
+    // format in turn until one succeeds. Errors: NOTFOUND (not this format), ABSENT (the trace was
+    // never started), BAD (what the symbols lead to is not a ring), UNREADABLE, NOMEM.
     enum extract_code (*find)(struct extract_ring *ring, struct extract_memory *memory,
                               struct extract_symbols *symbols, struct extract_error *error);
-    // Returns whether what a user says of the ring, or what is left of the firmware's symbols,
-    // speaks of this format though `find` finds nothing: then its error says most.
+    // Returns whether the user's settings or the firmware's symbols suggest this format although
+    // `find` failed. Its error is then the one that is reported.
     bool (*is_meant)(const struct extract_ring *ring, const struct extract_symbols *symbols);
-    // Reads and checks the header at an address that the caller vouches for.
+    // Reads and checks the header at an address that the user or the input file names. `symbols`
+    // may be NULL.
     enum extract_code (*read_header)(struct extract_ring *ring, struct extract_memory *memory,
                                      struct extract_symbols *symbols, uint64_t address,
                                      struct extract_error *error);
-    // Adds what the firmware's symbols tell of a ring that was found without them, or by them.
+    // Adds what the firmware's symbols show to a ring. Called last, however the ring was found.
     void (*apply_symbols)(struct extract_ring *ring, struct extract_symbols *symbols);
-    // Returns whether `bytes` (length of them, from `address`) look like a header at all, and
-    // whether they are one by every check.
+    // Returns whether a header may begin at `bytes`. A scan calls it for every aligned word of the
+    // memory, so it only compares the magic number.
     bool (*may_be_header)(const uint8_t *bytes, size_t length);
+    // Returns whether `bytes`, which are stored at `address`, pass every check of a header, and
+    // fills in *ring. A scan calls it where may_be_header returned true.
     bool (*is_valid_header)(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                             uint64_t address);
-    // Reads what such a header does not tell. False: it is none, or is found by another one.
+    // Reads what the header does not contain of a ring that a scan found. Returns false if there is
+    // no ring after all, or if it is found through another header.
     bool (*complete)(struct extract_ring *ring, struct extract_memory *memory);
 
-    // ---- Decoding ----
+    // ---- Decoding: called with a complete snapshot ----
 
-    // Returns the type of an event; `id` may be anything. Never NULL.
+    // Returns the type of an event, never NULL. `id` may be any value.
     const struct extract_event_type *(*type)(uint32_t id);
-    // Decodes slots [slot, slot + count) that are all valid: everything but seq, ticks and flags.
+    // Decodes slots [slot, slot + count), whose verdicts are all valid, into `count` events. It
+    // sets all members except seq, ticks and flags.
     void (*decode)(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
                    struct extract_event *events);
-    // Makes an object of slot `slot` of the registry; false when it was never used. *name is not
-    // NUL-ended. A ring without a registry has no slots there.
+    // Decodes slot `slot` of the registry into *object. *name is set to its name in the snapshot,
+    // which is not NUL-terminated. Returns false if the slot was never used. Not called if the ring
+    // has no registry.
     bool (*object)(const struct extract_snapshot *snapshot, uint32_t slot,
                    struct extract_object *object, const uint8_t **name, size_t *name_bytes);
 
-    // ---- Facts ----
+    // ---- Properties ----
 
-    bool streams;            // one header leads to several rings; options may say which
-    bool has_cores;          // an entry says which core made it
-    bool names_members;      // what lies inside of a variable is called by its member: "ao.equeue"
-    uint32_t user_ids;       // the id of user event 0, where user events have names; else 0
-    bool users_share;        // user events without a template of their own have that of number 0
-    bool has_ownerless;      // an event outside of interrupts may be of no thread, 0
-    const char *thread_type; // type_name of the objects that events are of: "thread"
-    enum extract_direction direction; // which way stamps count; NONE: found out
-    enum extract_hook_space hooks;    // how event ids are hook ids
+    bool streams;            // one header leads to several rings; an option selects one
+    bool has_cores;          // an entry contains the number of the core that wrote it
+    bool names_members;      // an address inside a variable gets the member's name: "ao.equeue"
+    uint32_t user_ids;       // id of user event 0, if user events have names; otherwise 0
+    bool users_share;        // user events without a template of their own use that of user event 0
+    bool has_ownerless;      // outside of interrupts, thread 0 means that no thread made the event
+    const char *thread_type; // type_name of the objects that make events: "thread"
+    enum extract_direction direction; // which way timestamps count; NONE: derived from the entries
+    enum extract_hook_space hooks;    // how event ids are mapped to hook ids
 
-    // ---- What else it has; NULL: not that. Either `slots` or `stream` is there. ----
+    // ---- Parts. NULL: the format does not have it. ----
 
-    const struct extract_slot_ring *slots;
+    const struct extract_slot_ring *slots; // exactly one of `slots` and `stream` is set
     const struct extract_stream *stream;
     const struct extract_kernel *kernel;
     const struct extract_telling_entries *telling;
     const struct extract_target_filter *target;
-    const struct extract_hook_entries *entries; // NULL: the words of an event as they are
+    const struct extract_hook_entries *entries; // NULL: templates see the event's words unchanged
 };
 
-// Members of extract_format for formats that need nothing of the kind.
+// Defaults for members of extract_format: never meant, complete as it is, no registry.
 bool extract_format_is_never_meant(const struct extract_ring *ring,
                                    const struct extract_symbols *symbols);
 bool extract_format_is_complete(struct extract_ring *ring, struct extract_memory *memory);
@@ -428,10 +531,12 @@ bool extract_format_has_no_objects(const struct extract_snapshot *snapshot, uint
                                    struct extract_object *object, const uint8_t **name,
                                    size_t *name_bytes);
 
-const struct extract_format *extract_format_by_name(const char *name); // NULL: unknown
-const struct extract_format *extract_format_at(size_t i);              // NULL: no more
+// Returns the format of a name; NULL if there is none.
+const struct extract_format *extract_format_by_name(const char *name);
+// Returns the i-th format; NULL after the last.
+const struct extract_format *extract_format_at(size_t i);
 
-// What an id means for the scheduler.
+// Returns what an event id means for the scheduler, never NULL.
 static inline const struct extract_role_fields *
 extract_format_role(const struct extract_format *format, uint32_t id)
 {
@@ -440,7 +545,7 @@ extract_format_role(const struct extract_format *format, uint32_t id)
     return role ? role : &none;
 }
 
-// The raw stamp of a slot. Of a stream's entries the index has it.
+// Returns the raw timestamp of a slot. For entries of a stream, the index contains it.
 static inline uint64_t extract_snapshot_stamp(const struct extract_snapshot *snapshot,
                                               uint32_t slot)
 {
@@ -451,7 +556,8 @@ static inline uint64_t extract_snapshot_stamp(const struct extract_snapshot *sna
     return ring->format->slots->stamp(ring, snapshot->bytes + at);
 }
 
-// What must hold of a ring's header, and how to say that it does not.
+// A condition that a ring's header must meet: the field that it is about, the field's value, and
+// what is wrong with it if the condition does not hold.
 struct extract_check {
     bool holds;
     const char *field;
@@ -459,8 +565,8 @@ struct extract_check {
     const char *reason;
 };
 
-// check.c: whether all of them hold for what lies at `address`; `title` names it. Errors: BAD, for
-// the first that does not, with `where` set.
+// Returns OK if all conditions hold, and otherwise BAD with a message about the first that does
+// not. `title` names the header at `address` in the message.
 enum extract_code extract_checks_run(const struct extract_check *checks, size_t count,
                                      const char *title, uint64_t address,
                                      struct extract_error *error);

@@ -15,7 +15,7 @@ const struct extract_format *extract_format_by_name(const char *name)
 {
     const struct extract_format *format;
     for (size_t i = 0; (format = extract_format_at(i)); i++)
-        if (!strcmp(format->name, name))
+        if (strcmp(format->name, name) == 0)
             return format;
     return NULL;
 }

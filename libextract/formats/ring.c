@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// formats: finding the ring of any format, by address, by symbols or by scanning.
+// formats: finding the trace ring in a memory.
+//
+// A ring is found by the first of these that is known: an address from the user, the start of a
+// file that holds nothing else, the firmware's symbols, or a scan of the memory for headers. Each
+// format is tried in turn. If none succeeds, the error that explains most is returned.
 #include "formats/format.h"
 #include "memory/core.h"
 #include "memory/images.h"
@@ -28,8 +32,8 @@ struct scan {
     uint8_t bytes[SCAN_CHUNK + EXTRACT_HEADER_MAX];
 };
 
-// Offers a place that looks like a header to the formats. The id of a big-endian 8-byte word lies
-// 4 bytes into it.
+// Tests whether a header begins at a word of the memory. For a big-endian header with 8-byte words,
+// the id is 4 bytes after the start.
 static void scan_place(struct scan *scan, const uint8_t *bytes, size_t left, size_t before,
                        uint64_t address)
 {
@@ -56,13 +60,13 @@ static bool is_zero(const uint8_t *bytes, size_t length)
     return !length || (!bytes[0] && !memcmp(bytes, bytes + 1, length - 1));
 }
 
-// No header begins with a word of zeros, but for the upper half of a big-endian word of 8 bytes,
-// which is looked at from its lower half. So zeros are passed over, and holes of files not even
-// read.
+// Scans one region. No header begins with a zero word, except for the upper half of a big-endian
+// 8-byte word, which is found through its lower half. Therefore zeros are skipped, and holes of
+// files are not even read.
 static void scan_region(struct scan *scan, const struct extract_region *region)
 {
     uint64_t at = (SCAN_STEP - region->address % SCAN_STEP) % SCAN_STEP;
-    size_t before = 0; // bytes in front of the chunk that were offered with the one before it
+    size_t before = 0; // bytes before the chunk that were scanned with the previous one
     while (at < region->length && !scan->stopped) {
         uint64_t address = region->address + at;
         uint64_t data =
@@ -77,13 +81,14 @@ static void scan_region(struct scan *scan, const struct extract_region *region)
         for (size_t i = before; has_any && i + SCAN_STEP <= end && !scan->stopped; i += SCAN_STEP)
             scan_place(scan, scan->bytes + i, got - i, i, region->address + start + i);
         if (got < length)
-            return; // a hole: the rest of the region cannot be trusted to be there
+            return; // a hole: the rest of the region may not exist
         at = start + end;
         before = SCAN_STEP;
     }
 }
 
-// The regions from the i-th on that touch each other, as one. Returns how many they are.
+// Joins adjacent regions, from the i-th on, to one. Returns how many were joined; 0 if there is
+// none.
 static size_t join_regions(const struct extract_memory *memory, size_t i,
                            struct extract_region *region)
 {
@@ -106,8 +111,8 @@ enum extract_code extract_ring_scan(struct extract_memory *memory,
     struct extract_region region;
     if (!extract_memory_region(memory, 0, &region))
         return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_memory_name(memory),
-                                 "give the firmware's ELF, or the ring's address",
-                                 "this memory cannot be searched: its extent is not known");
+                                 "pass the firmware's ELF, or the ring's address",
+                                 "memory of unknown extent cannot be searched");
     struct scan *scan = calloc(1, sizeof *scan);
     if (!scan)
         return extract_error_set(error, EXTRACT_NOMEM, "scan", NULL, "out of memory");
@@ -123,9 +128,9 @@ enum extract_code extract_ring_scan(struct extract_memory *memory,
     return EXTRACT_OK;
 }
 
-// The hits of a search that must be unique.
+// The results of a scan that must find exactly one ring.
 struct hits {
-    const struct extract_format *format; // wanted; NULL: any
+    const struct extract_format *format; // the format to find; NULL: any
     struct extract_ring first;
     uint64_t second;
     unsigned count;
@@ -153,7 +158,7 @@ static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_
         return code;
     if (hits.count == 0)
         return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory),
-                                 "give the firmware's ELF with --elf, or the header's address "
+                                 "pass the firmware's ELF with --elf, or the header's address "
                                  "with --ring",
                                  "no trace ring was found in this memory");
     if (hits.count > 1)
@@ -168,14 +173,14 @@ static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_
     return EXTRACT_OK;
 }
 
-// What the formats said that found no ring: the first that says more than "not there" wins.
+// The error of the formats that found no ring. The first that is not NOTFOUND wins.
 struct verdict {
     enum extract_code code;
     struct extract_error error;
 };
 
-static void weigh(struct verdict *verdict, enum extract_code code,
-                  const struct extract_error *error)
+static void keep_error(struct verdict *verdict, enum extract_code code,
+                       const struct extract_error *error)
 {
     if (verdict->code && (verdict->code != EXTRACT_NOTFOUND || code == EXTRACT_NOTFOUND))
         return;
@@ -183,13 +188,13 @@ static void weigh(struct verdict *verdict, enum extract_code code,
     verdict->error = *error;
 }
 
-// A ring of which no more is known than what a user says.
+// Returns a ring of which only the user's settings are known.
 static struct extract_ring blank(const struct extract_ring *ring)
 {
     return (struct extract_ring){.rkh = ring->rkh, .posix.wanted = ring->posix.wanted};
 }
 
-// Tries each format (or the wanted one) until one finds its ring.
+// Tries each format, or only the wanted one, until one finds its ring through the symbols.
 static enum extract_code find_by_symbols(struct extract_ring *ring, struct extract_memory *memory,
                                          struct extract_symbols *symbols,
                                          const struct extract_format *wanted,
@@ -198,17 +203,17 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
     const struct extract_format *format;
     struct verdict verdict = {EXTRACT_OK, {0}}, meant = verdict;
     for (size_t i = 0; (format = extract_format_at(i)); i++) {
-        struct extract_error said;
+        struct extract_error own_error;
         if (wanted && format != wanted)
             continue;
         *ring = blank(ring);
-        enum extract_code code = format->find(ring, memory, symbols, &said);
+        enum extract_code code = format->find(ring, memory, symbols, &own_error);
         ring->origin = EXTRACT_FROM_SYMBOL;
         if (!code)
             return EXTRACT_OK;
-        weigh(&verdict, code, &said);
+        keep_error(&verdict, code, &own_error);
         if (format->is_meant(ring, symbols))
-            meant = (struct verdict){code, said};
+            meant = (struct verdict){code, own_error};
     }
     if (verdict.code == EXTRACT_NOTFOUND && meant.code)
         verdict = meant;
@@ -224,9 +229,9 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
     return verdict.code;
 }
 
-// The first format is asked first, and what it says counts unless another one knows the place. That
-// its header reaches past the end of the memory says nothing of the others: a stream of one RKH
-// frame is shorter than ThreadX's header.
+// Reads the header at an address. The error of the first format is returned unless another format
+// recognizes the header. The first format may fail with UNREADABLE because its header is longer
+// than the memory: a stream of one RKH frame is shorter than ThreadX's header.
 static enum extract_code find_at(struct extract_ring *ring, struct extract_memory *memory,
                                  struct extract_symbols *symbols, uint64_t address,
                                  const struct extract_format *wanted, struct extract_error *error)
@@ -235,15 +240,15 @@ static enum extract_code find_at(struct extract_ring *ring, struct extract_memor
     enum extract_code code = format->read_header(ring, memory, symbols, address, error);
     bool is_open = !wanted && (code == EXTRACT_BAD || code == EXTRACT_UNREADABLE);
     for (size_t i = 1; is_open && (format = extract_format_at(i)); i++) {
-        struct extract_error said;
+        struct extract_error own_error;
         struct extract_ring other = blank(ring);
-        enum extract_code found = format->read_header(&other, memory, symbols, address, &said);
+        enum extract_code found = format->read_header(&other, memory, symbols, address, &own_error);
         if (found == EXTRACT_NOTFOUND || found == EXTRACT_UNREADABLE)
             continue;
         code = found;
         *ring = other;
         if (found && error)
-            *error = said;
+            *error = own_error;
         break;
     }
     ring->origin = EXTRACT_FROM_ADDRESS;
@@ -256,7 +261,7 @@ static bool has_regions(const struct extract_memory *memory)
     return extract_memory_region(memory, 0, &region);
 }
 
-// Where the ring lies, by the best of what is known.
+// Finds the ring by the best of what is known.
 static enum extract_code locate(struct extract_ring *ring, struct extract_memory *memory,
                                 struct extract_symbols *symbols,
                                 const struct extract_ring_options *options,
@@ -275,25 +280,26 @@ static enum extract_code locate(struct extract_ring *ring, struct extract_memory
         code = find_by_symbols(ring, memory, symbols, wanted, error);
     if (!code || code == EXTRACT_ABSENT || code == EXTRACT_NOMEM || !has_regions(memory))
         return code;
-    // What the symbols lead to is not in this memory, or is something else: search. When that
-    // finds nothing either, the symbols' error says more.
+    // The symbols lead out of this memory, or to something else: search. If that finds nothing
+    // either, the error of the symbols is the better explanation.
     bool contradicted = symbols && code == EXTRACT_BAD;
-    struct extract_error told;
-    enum extract_code found = find_by_scan(ring, memory, wanted, &told);
+    struct extract_error scan_error;
+    enum extract_code found = find_by_scan(ring, memory, wanted, &scan_error);
     if (symbols && found == EXTRACT_NOTFOUND)
         return code;
     if (found && error)
-        *error = told;
+        *error = scan_error;
     if (found)
         return found;
     ring->doubtful = contradicted;
     return EXTRACT_OK;
 }
 
-// What a core says of where its program was loaded. Without a core, others have said it.
+// What a core file contains about the load address of its program. Zero if there is no core: the
+// caller then knows the load address.
 struct load {
-    bool is_unknown;  // the symbols may have addresses that are those of no process
-    bool entry_known; // the core tells an entry point, which cannot be that of this program
+    bool is_unknown;  // the symbols may have link addresses that are not valid in the process
+    bool entry_known; // the core has an entry point, which does not fit this program
     uint64_t entry;
 };
 
@@ -312,8 +318,8 @@ static struct load place_symbols(struct extract_symbols *symbols,
     return load;
 }
 
-// Refuses symbols that would give wrong names. Those that lead to a ring's header are right:
-// firmware may well lie where its file says.
+// Refuses symbols that would give wrong names. Symbols that lead to a ring's header are accepted:
+// firmware may well be loaded at its link address.
 static enum extract_code check_load(const struct load *load, const struct extract_ring *ring,
                                     const struct extract_symbols *symbols, enum extract_code code,
                                     struct extract_error *error)
@@ -324,14 +330,13 @@ static enum extract_code check_load(const struct load *load, const struct extrac
         return code;
     if (load->entry_known)
         return extract_error_set(error, EXTRACT_BAD, path,
-                                 "pass the program that the core is of with --elf",
-                                 "its entry point cannot have been loaded to 0x%llx, where the "
-                                 "core has that of its program",
+                                 "pass the program that wrote the core with --elf",
+                                 "entry point does not fit 0x%llx, the entry point in the core",
                                  (unsigned long long)load->entry);
     return extract_error_set(error, EXTRACT_UNSUPPORTED, path,
-                             "leave the ELF out, to search for the ring and go without its names",
-                             "position-independent, and the core does not say where it was loaded "
-                             "(it has no note NT_AUXV)");
+                             "omit the ELF: the ring is then searched, and printed without names",
+                             "position-independent, but the core does not record its load address "
+                             "(no note NT_AUXV)");
 }
 
 enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_memory *memory,
@@ -340,6 +345,8 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
                                     struct extract_error *error)
 {
     const struct extract_format *wanted = NULL;
+    uint64_t start;
+
     memset(ring, 0, sizeof *ring);
     if (options && options->format && !(wanted = extract_format_by_name(options->format)))
         return extract_error_set(error, EXTRACT_USAGE, options->format,
@@ -347,19 +354,18 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
     if (options && options->rkh)
         ring->rkh = *options->rkh;
     ring->posix.wanted = options ? options->stream : 0;
-    uint64_t start;
-    bool told = symbols || (options && options->address_known) || has_regions(memory) ||
-                extract_memory_start(memory, &start);
-    if (!told)
+    bool can_search = symbols || (options && options->address_known) || has_regions(memory) ||
+                      extract_memory_start(memory, &start);
+    if (!can_search)
         return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory),
-                                 "load the firmware's ELF, or give the header's address",
-                                 "nothing says where the trace ring lies");
+                                 "load the firmware's ELF, or pass the header's address",
+                                 "address of the trace ring is unknown");
     struct load load = place_symbols(symbols, memory);
     enum extract_code code = locate(ring, memory, symbols, options, wanted, error);
     if (load.is_unknown)
         code = check_load(&load, ring, symbols, code, error);
     if (!code && options && options->stream && !ring->format->streams)
-        return extract_error_set(error, EXTRACT_USAGE, "--stream", "leave it out",
+        return extract_error_set(error, EXTRACT_USAGE, "--stream", "omit it",
                                  "a %s trace has one ring only", ring->format->title);
     if (!code && symbols)
         ring->format->apply_symbols(ring, symbols);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// formats: the words of the event model: classes, contexts, verdicts and enumerated field values.
-// Values of the kinds: ThreadX tx_api.h and NetX nx_api.h as documented.
+// formats: the names of classes, contexts, verdicts and enumerated field values, as reports and
+// JSON print them. The values of the kernel's enumerations are those of ThreadX's tx_api.h and
+// NetX's nx_api.h as documented.
 #include <extract/event.h>
 #include <extract/snapshot.h>
 

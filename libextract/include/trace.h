@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// <trace.h>: IEEE Std 1003.1-2008 trace, all of it (options TRC, TEF, TRL, TRI).
+// <trace.h>: the trace functions of IEEE Std 1003.1-2008, complete (options TRC, TEF, TRL and TRI).
 //
-// Functions return 0 or the number of the error. The traced process is a program on this host, or
-// firmware that <extract/posix/attach.h> gave a process id. posix_trace_event may be called from
-// signal handlers, and a handler that interrupted it may leave it by siglongjmp; every function may
-// be called from any thread.
+// A controller creates a stream of a traced process, starts it, and reads its events; the traced
+// process passes trace points. Both may be the same process. The traced process is a program on
+// this host, or firmware to which <extract/posix/attach.h> gave a process id.
+//
+// Functions return 0 or an error number. Every function may be called from any thread. Trace points
+// (posix_trace_event) may also be in signal handlers, and a handler that interrupted one may leave
+// it with siglongjmp. Each function has a man page in section 3.
 //
 // Source: IEEE Std 1003.1-2008 (Issue 7), 2.11, <trace.h> and the pages of its functions.
 #ifndef RINGSIDE_POSIX_TRACE_H
@@ -23,8 +26,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-// ---- options and limits (<unistd.h>, <limits.h>); sysconf: extract_posix_sysconf ----
-// The system's <unistd.h> says -1, since its library has none of this.
+// ---- options and limits of <unistd.h> and <limits.h> ----
+// The system's <unistd.h> defines the options as -1, since the C library has no trace. For sysconf,
+// use extract_posix_sysconf.
 #undef _POSIX_TRACE
 #undef _POSIX_TRACE_EVENT_FILTER
 #undef _POSIX_TRACE_INHERIT
@@ -47,9 +51,9 @@ extern "C" {
 #define _POSIX_TRACE_USER_EVENT_MAX 32
 #endif
 
-// Event names have at most TRACE_EVENT_NAME_MAX characters, and their zero is not counted: a buffer
-// for one has TRACE_EVENT_NAME_MAX + 1 bytes. A buffer of TRACE_NAME_MAX bytes holds every stream
-// name and version with its zero.
+// An event name has at most TRACE_EVENT_NAME_MAX characters without its terminating zero, so a
+// buffer for it needs TRACE_EVENT_NAME_MAX + 1 bytes. A buffer of TRACE_NAME_MAX bytes holds every
+// stream name and version with its zero.
 #ifndef TRACE_EVENT_NAME_MAX
 #define TRACE_EVENT_NAME_MAX 63
 #endif
@@ -57,46 +61,48 @@ extern "C" {
 #define TRACE_NAME_MAX 16
 #endif
 #ifndef TRACE_SYS_MAX
-#define TRACE_SYS_MAX 8 // streams of one traced process
+#define TRACE_SYS_MAX 8 // streams per traced process
 #endif
 #ifndef TRACE_USER_EVENT_MAX
-#define TRACE_USER_EVENT_MAX 256 // of a process, the unnamed one included
+#define TRACE_USER_EVENT_MAX 256 // user event types per process, with the unnamed one
 #endif
 
 // ---- types ----
 typedef uint32_t trace_event_id_t;
 typedef uint32_t trace_id_t; // never 0
 
-// May be copied. Which event types are in it is not for its users to look at.
+// A set of event types. It may be copied; use posix_trace_eventset_ismember to look into it.
 typedef struct trace_event_set {
     uint32_t ringside_words[9];
 } trace_event_set_t;
 
-// Holds no pointers, and nothing that must be freed.
+// An attributes object. It contains no pointers, and nothing that must be freed.
 typedef struct trace_attr {
     uint64_t ringside_words[20];
 } trace_attr_t;
 
+// An event as it is read, without its data.
 struct posix_trace_event_info {
     trace_event_id_t posix_event_id;
     pid_t posix_pid;
-    void *posix_prog_address; // in the traced process
+    void *posix_prog_address; // address in the traced process
     pthread_t posix_thread_id;
     struct timespec posix_timestamp;
     int posix_truncation_status;
 };
 
+// The status of a stream and of its log. The flush and log members are for streams with a log.
 struct posix_trace_status_info {
     int posix_stream_status;
     int posix_stream_full_status;
     int posix_stream_overrun_status;
     int posix_stream_flush_status;
-    int posix_stream_flush_error;
+    int posix_stream_flush_error; // error number of the first flush that failed; 0 if none
     int posix_log_overrun_status;
     int posix_log_full_status;
 };
 
-// ---- event types ----
+// ---- event types of the system; user event types have ids from 32 on ----
 #define POSIX_TRACE_ERROR              ((trace_event_id_t)1)
 #define POSIX_TRACE_START              ((trace_event_id_t)2)
 #define POSIX_TRACE_STOP               ((trace_event_id_t)3)
@@ -108,7 +114,7 @@ struct posix_trace_status_info {
 #define POSIX_TRACE_UNNAMED_USEREVENT  ((trace_event_id_t)32)
 #define POSIX_TRACE_UNNAMED_USER_EVENT POSIX_TRACE_UNNAMED_USEREVENT
 
-// ---- states ----
+// ---- values of status and of posix_truncation_status ----
 #define POSIX_TRACE_SUSPENDED    0
 #define POSIX_TRACE_RUNNING      1
 #define POSIX_TRACE_NOT_FULL     0
@@ -122,7 +128,7 @@ struct posix_trace_status_info {
 #define POSIX_TRACE_TRUNCATED_RECORD 1
 #define POSIX_TRACE_TRUNCATED_READ   2
 
-// ---- attributes ----
+// ---- policies: full streams and logs, children of the traced process ----
 #define POSIX_TRACE_LOOP       1
 #define POSIX_TRACE_UNTIL_FULL 2
 #define POSIX_TRACE_FLUSH      3
@@ -131,17 +137,17 @@ struct posix_trace_status_info {
 #define POSIX_TRACE_CLOSE_FOR_CHILD 0
 #define POSIX_TRACE_INHERITED       1
 
-// ---- what posix_trace_eventset_fill fills in ----
+// ---- which event types posix_trace_eventset_fill adds ----
 #define POSIX_TRACE_WOPID_EVENTS  1
 #define POSIX_TRACE_SYSTEM_EVENTS 2
 #define POSIX_TRACE_ALL_EVENTS    3
 
-// ---- how posix_trace_set_filter takes a set ----
+// ---- how posix_trace_set_filter combines a set with the filter ----
 #define POSIX_TRACE_SET_EVENTSET 1
 #define POSIX_TRACE_ADD_EVENTSET 2
 #define POSIX_TRACE_SUB_EVENTSET 3
 
-// ---- the attributes object ----
+// ---- the attributes object: wanted attributes for create, actual ones from get_attr ----
 int posix_trace_attr_init(trace_attr_t *attr);
 int posix_trace_attr_destroy(trace_attr_t *attr);
 int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution);
@@ -171,7 +177,7 @@ int posix_trace_attr_getstreamsize(const trace_attr_t *__restrict attr,
                                    size_t *__restrict streamsize);
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize);
 
-// ---- streams ----
+// ---- streams: create, control, status ----
 int posix_trace_create(pid_t pid, const trace_attr_t *__restrict attr, trace_id_t *__restrict trid);
 int posix_trace_create_withlog(pid_t pid, const trace_attr_t *__restrict attr, int file_desc,
                                trace_id_t *__restrict trid);
@@ -185,7 +191,7 @@ int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *stat
 int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set);
 int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how);
 
-// ---- sets of event types ----
+// ---- sets of event types; a filter is the set of types that are not recorded ----
 int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_t *set);
 int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set);
 int posix_trace_eventset_empty(trace_event_set_t *set);
@@ -197,7 +203,8 @@ int posix_trace_eventset_ismember(trace_event_id_t event_id,
 // ---- trace points ----
 void posix_trace_event(trace_event_id_t event_id, const void *__restrict data_ptr, size_t data_len);
 
-// A trace point tests one word before it calls anything: 0 where no stream of this process records.
+// A trace point tests one word before it calls anything. The word is 0 while no stream records
+// events of this process.
 extern const volatile uint32_t *volatile posix_trace_active_word;
 
 static inline void ringside_no_event(trace_event_id_t event_id, const void *data_ptr,
@@ -219,7 +226,7 @@ int posix_trace_eventtypelist_getnext_id(trace_id_t trid, trace_event_id_t *__re
                                          int *__restrict unavailable);
 int posix_trace_eventtypelist_rewind(trace_id_t trid);
 
-// ---- reading ----
+// ---- reading events: waiting, waiting until a time, and not waiting ----
 int posix_trace_getnext_event(trace_id_t trid, struct posix_trace_event_info *__restrict event,
                               void *__restrict data, size_t num_bytes, size_t *__restrict data_len,
                               int *__restrict unavailable);
@@ -231,7 +238,7 @@ int posix_trace_trygetnext_event(trace_id_t trid, struct posix_trace_event_info 
                                  void *__restrict data, size_t num_bytes,
                                  size_t *__restrict data_len, int *__restrict unavailable);
 
-// ---- logs ----
+// ---- logs: pre-recorded streams ----
 int posix_trace_open(int file_desc, trace_id_t *trid);
 int posix_trace_rewind(trace_id_t trid);
 int posix_trace_close(trace_id_t trid);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// log: heads of blocks, and the payloads that the log itself defines. In: facts, or untrusted
-// bytes. Out: the other. Layout: docs/formats/log.md.
+// log: encodes and decodes block headers, and the payloads of SECTION and STATUS blocks, which the
+// log itself defines. Bytes to decode are untrusted. docs/formats/log.md specifies the layout.
 #include "log/block.h"
 #include "base/cursor.h"
 #include "formats/format.h"
@@ -23,7 +23,7 @@ static uint64_t head_sum(const uint8_t head[LOG_HEAD])
     return sums.two;
 }
 
-// Returns the places of the two numbers whose meaning depends on the type.
+// Finds the two members whose meaning depends on the type.
 static void find_numbers(struct extract_log_block *b, uint64_t *numbers[2])
 {
     bool repeated = extract_log_repeated(b->type) < LOG_REPEATED;
@@ -33,7 +33,7 @@ static void find_numbers(struct extract_log_block *b, uint64_t *numbers[2])
     numbers[1] = loss ? &b->modulo : repeated ? &b->copy_distance : &b->last_stamp;
 }
 
-// Of a LOSS, the flags say what `modulo` says.
+// Returns the flags to store. For a LOSS, they follow from `modulo`.
 static uint32_t flags_of(const struct extract_log_block *b)
 {
     if (b->type != EXTRACT_LOG_LOSS)
@@ -76,7 +76,8 @@ void extract_log_seal(uint8_t head[LOG_HEAD], const void *payload, const uint8_t
     extract_log_store(head + AT_SUMS + 8, sums.two, 8);
 }
 
-// Version 1 stored an estimate, whose rest modulo `modulo` is certain; or nothing that is certain.
+// Converts a LOSS of version 1. It stored an estimate, of which only the remainder modulo `modulo`
+// is certain; or nothing is certain.
 static void adjust_loss(struct extract_log_block *b)
 {
     b->numbers = b->lost;
@@ -87,7 +88,8 @@ static void adjust_loss(struct extract_log_block *b)
         b->lost = b->flags & EXTRACT_LOG_LOSS_ABOUT ? b->lost % b->modulo : 0;
 }
 
-// Numbers are counted up from 0: none comes near their end.
+// Returns whether the counts of a header are plausible. Numbers count up from 0, so none comes near
+// the end of its range.
 static bool counts_fit(const struct extract_log_block *b)
 {
     if (!b->type || b->number > INT64_MAX || b->section > INT64_MAX)
@@ -145,59 +147,63 @@ bool extract_log_sums_are(const struct log_sums *sums, const uint8_t head[LOG_HE
 
 // ---- SECTION ----
 
-void extract_log_facts_encode(uint8_t p[LOG_SECTION_PAYLOAD], const struct log_settings *facts)
+void extract_log_settings_encode(uint8_t p[LOG_SECTION_PAYLOAD],
+                                 const struct log_settings *settings)
 {
     memset(p, 0, LOG_SECTION_PAYLOAD);
     memcpy(p, LOG_NAME, 8);
-    extract_log_store(p + 8, facts->version, 4);
-    extract_log_store(p + 12, facts->section_bytes, 4);
-    extract_log_store(p + 16, facts->policy, 4);
-    extract_log_store(p + 20, facts->byte_order, 4);
-    extract_log_store(p + 24, facts->limit, 8);
-    extract_log_store(p + 32, facts->created, 8);
-    extract_log_store(p + 40, facts->sections, 4);
-    extract_log_store(p + AT_COMPRESSION, facts->compression, 4);
-    memcpy(p + 48, facts->creator, strnlen(facts->creator, LOG_CREATOR));
+    extract_log_store(p + 8, settings->version, 4);
+    extract_log_store(p + 12, settings->section_bytes, 4);
+    extract_log_store(p + 16, settings->policy, 4);
+    extract_log_store(p + 20, settings->byte_order, 4);
+    extract_log_store(p + 24, settings->limit, 8);
+    extract_log_store(p + 32, settings->created, 8);
+    extract_log_store(p + 40, settings->sections, 4);
+    extract_log_store(p + AT_COMPRESSION, settings->compression, 4);
+    memcpy(p + 48, settings->creator, strnlen(settings->creator, LOG_CREATOR));
 }
 
-static bool facts_hold(const struct log_settings *facts)
+static bool settings_are_valid(const struct log_settings *settings)
 {
-    return facts->section_bytes >= LOG_SECTION_STEP && facts->section_bytes <= LOG_MAX_SECTION &&
-           facts->section_bytes % LOG_SECTION_STEP == 0 &&
-           (unsigned)facts->policy <= EXTRACT_LOG_APPEND &&
-           (unsigned)facts->byte_order <= EXTRACT_BIG &&
-           (facts->sections != 0) == (facts->policy != EXTRACT_LOG_APPEND);
+    return settings->section_bytes >= LOG_SECTION_STEP &&
+           settings->section_bytes <= LOG_MAX_SECTION &&
+           settings->section_bytes % LOG_SECTION_STEP == 0 &&
+           (unsigned)settings->policy <= EXTRACT_LOG_APPEND &&
+           (unsigned)settings->byte_order <= EXTRACT_BIG &&
+           (settings->sections != 0) == (settings->policy != EXTRACT_LOG_APPEND);
 }
 
-bool extract_log_facts_decode(struct log_settings *facts, const uint8_t *payload, size_t length)
+bool extract_log_settings_decode(struct log_settings *settings, const uint8_t *payload,
+                                 size_t length)
 {
     struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
     const uint8_t *name = extract_cursor_span(&c, 8);
-    memset(facts, 0, sizeof *facts);
-    facts->version = extract_cursor_u32(&c);
-    if (c.failed || memcmp(name, LOG_NAME, 8) != 0 || facts->version < LOG_VERSION_LEAST)
+    memset(settings, 0, sizeof *settings);
+    settings->version = extract_cursor_u32(&c);
+    if (c.failed || memcmp(name, LOG_NAME, 8) != 0 || settings->version < LOG_VERSION_LEAST)
         return false;
-    if (facts->version > LOG_VERSION)
+    if (settings->version > LOG_VERSION)
         return true;
-    facts->section_bytes = extract_cursor_u32(&c);
-    facts->policy = (enum extract_log_policy)extract_cursor_u32(&c);
-    facts->byte_order = (enum extract_byte_order)extract_cursor_u32(&c);
-    facts->limit = extract_cursor_u64(&c);
-    facts->created = extract_cursor_u64(&c);
-    facts->sections = extract_cursor_u32(&c);
-    facts->compression = extract_cursor_u32(&c);
+    settings->section_bytes = extract_cursor_u32(&c);
+    settings->policy = (enum extract_log_policy)extract_cursor_u32(&c);
+    settings->byte_order = (enum extract_byte_order)extract_cursor_u32(&c);
+    settings->limit = extract_cursor_u64(&c);
+    settings->created = extract_cursor_u64(&c);
+    settings->sections = extract_cursor_u32(&c);
+    settings->compression = extract_cursor_u32(&c);
     const uint8_t *creator = extract_cursor_span(&c, LOG_CREATOR);
-    if (facts->version == 1) // in which that number meant nothing
-        facts->compression = 0;
+    if (settings->version == 1) // which did not define that number
+        settings->compression = 0;
     else
-        extract_cursor_u64(&c); // the index, which only spares a reader work
+        extract_cursor_u64(&c); // the index, which a reader can do without
     if (c.failed)
         return false;
-    memcpy(facts->creator, creator, LOG_CREATOR);
-    return facts_hold(facts);
+    memcpy(settings->creator, creator, LOG_CREATOR);
+    return settings_are_valid(settings);
 }
 
-// Either mark is enough: a log whose first block is damaged is still a log.
+// Returns whether a file is a log. Either signature is enough: a log whose first block is damaged
+// is still a log.
 bool extract_log_is(const uint8_t *bytes, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);

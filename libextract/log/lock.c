@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// log: FILE.lock, which says who writes FILE: "PID START CREATOR". In: a path. Out: the lock, or
-// who has it. Standard: IEEE Std 1003.1-2017 (open with O_EXCL); flock(2) and proc(5) of Linux.
+// log: the lock file FILE.lock, which contains one line, "PID START CREATOR", of the process that
+// writes FILE. The start time tells a process from a later one with the same PID, so the lock file
+// of a dead process can be taken over.
+//
+// Sources: IEEE Std 1003.1-2017 (open with O_EXCL); flock(2) and proc(5) of Linux.
 #define _GNU_SOURCE // O_TMPFILE
 #include "log/lock.h"
 #include "base/file.h"
@@ -18,15 +21,19 @@
 #define LOCK ".lock"
 
 enum { LINE = 256, STAT = 1024, START_FIELD = 22, TRIES = 16 };
-enum { PAUSES = 20, PAUSE = 1000000 }; // for those who ask whether a file is held; nanoseconds
+enum {
+    PAUSES = 20,
+    PAUSE_NS = 1000000
+}; // retries after a collision with extract_log_file_is_locked
 
-// Who holds a lock.
+// The process that has a lock.
 struct holder {
     long pid;
     unsigned long long start; // of the process, clock ticks since the host started
 };
 
-// Up to size - 1 bytes of a file's start, ended by a NUL. False when it cannot be read.
+// Reads up to size - 1 bytes from a file's start, and ends them with a NUL. Returns false if it
+// cannot be read.
 static bool read_start(int fd, char *buffer, size_t size)
 {
     ssize_t n;
@@ -37,8 +44,9 @@ static bool read_start(int fd, char *buffer, size_t size)
     return n >= 0;
 }
 
-// Field 22 of /proc/PID/stat. The second field is a name in parentheses, which may hold anything;
-// the third is the state. False when the process is not there, or has ended (and nobody asked yet).
+// Reads the start time of a process: field 22 of /proc/PID/stat. The second field is a name in
+// parentheses, which may contain anything; the third is the state. Returns false if there is no
+// such process, or if it has ended and is a zombie.
 static bool start_of(long pid, unsigned long long *start)
 {
     char path[64], text[STAT];
@@ -55,31 +63,31 @@ static bool start_of(long pid, unsigned long long *start)
     return at && sscanf(at, "%llu", start) == 1;
 }
 
-static bool parse(const char *line, struct holder *holder)
+static bool parse_holder(const char *line, struct holder *holder)
 {
     return isdigit((unsigned char)line[0]) &&
            sscanf(line, "%ld %llu", &holder->pid, &holder->start) == 2 && holder->pid > 0;
 }
 
-static bool is_there(const struct holder *holder)
+static bool is_alive(const struct holder *holder)
 {
     unsigned long long start;
     return start_of(holder->pid, &start) && start == holder->start;
 }
 
-static enum extract_code held(const char *path, const struct holder *holder,
-                              struct extract_error *error)
+static enum extract_code report_holder(const char *path, const struct holder *holder,
+                                       struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_LIMIT, path,
-                             "let it end, or give another name to this log",
+                             "wait until it ends, or use another name for this log",
                              "process %ld is writing it", holder->pid);
 }
 
-static enum extract_code not_ours(const struct log_lock *lock, const char *why,
-                                  struct extract_error *error)
+static enum extract_code report_foreign_lock(const struct log_lock *lock, const char *why,
+                                             struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_LIMIT, lock->path,
-                             "remove it if nothing writes that log", "%s", why);
+                             "remove it if no process writes that log", "%s", why);
 }
 
 static bool write_line(int fd, const char *creator)
@@ -89,14 +97,14 @@ static bool write_line(int fd, const char *creator)
     start_of((long)getpid(), &start);
     int n =
         snprintf(line, sizeof line, "%ld %llu %.*s\n", (long)getpid(), start, LINE / 2, creator);
-    if ((uint64_t)n > extract_file_most()) { // the system's signal would end the process
+    if ((uint64_t)n > extract_file_most()) { // a longer write would raise SIGXFSZ
         errno = EFBIG;
         return false;
     }
     return pwrite(fd, line, (size_t)n, 0) == n && ftruncate(fd, n) == 0;
 }
 
-// Whether the path still leads to the open file.
+// Returns whether the path still leads to the open file.
 static bool is_at(int fd, const char *path)
 {
     struct stat mine, there;
@@ -110,42 +118,43 @@ static bool is_regular(int fd)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-// A lock that is there is taken over when its holder is not there any more. *again: it went away
-// while it was looked at.
+// Takes over an existing lock file if its process has ended. Sets *again if the file disappeared in
+// the meantime.
 static enum extract_code take_over(struct log_lock *lock, const char *path, bool *again,
                                    struct extract_error *error)
 {
     struct holder holder;
     char line[LINE];
     if (!is_regular(lock->fd) || !read_start(lock->fd, line, sizeof line))
-        return not_ours(lock, "it is no lock of a log", error);
-    if (!parse(line, &holder))
-        return not_ours(lock, "the lock is there, and does not say whose it is", error);
-    if (is_there(&holder))
-        return held(path, &holder, error);
+        return report_foreign_lock(lock, "not a lock file of a log", error);
+    if (!parse_holder(line, &holder))
+        return report_foreign_lock(lock, "lock file exists but names no owner", error);
+    if (is_alive(&holder))
+        return report_holder(path, &holder, error);
     if (flock(lock->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return held(path, &holder, error);
-    // Another may have taken it over between the two looks, and even have ended since.
+        return report_holder(path, &holder, error);
+    // Another process may have taken it over after the first read, and even have ended since.
     char line_now[LINE];
     *again = !is_at(lock->fd, lock->path) || !read_start(lock->fd, line_now, sizeof line_now) ||
              strcmp(line, line_now) != 0;
     return EXTRACT_OK;
 }
 
-// A file without a name in the folder of the lock; -1 where the file system has none.
+// Opens a file without a name in the lock's directory; -1 if the file system does not support it.
 static int open_unnamed(const char *path)
 {
-    char *folder = extract_log_path(path, "");
-    char *slash = folder ? strrchr(folder, '/') : NULL;
+    char *directory = extract_log_path(path, "");
+    char *slash = directory ? strrchr(directory, '/') : NULL;
     if (slash)
         slash[1] = 0;
-    int fd = folder ? open(slash ? folder : ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666) : -1;
-    free(folder);
+    int fd = directory ? open(slash ? directory : ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+    free(directory);
     return fd;
 }
 
-// A new lock says whose it is from its first instant on: one that was made empty would stay when
-// its maker is killed before it wrote. -1 with errno EEXIST: there is a lock.
+// Creates a lock file that contains its line from the first instant. An empty one would remain
+// forever if its process were killed before it wrote the line. Returns -1 with errno EEXIST if
+// there is a lock file.
 static int open_new(const char *path, const char *creator)
 {
     char self[64];
@@ -162,12 +171,11 @@ static int open_new(const char *path, const char *creator)
     return -1;
 }
 
-// One try: a new lock, or the one that is there.
+// Tries once to create the lock file, or to take over the existing one.
 static enum extract_code try_lock(struct log_lock *lock, const char *path, const char *creator,
                                   bool *again, struct extract_error *error)
 {
-    static const char hint[] = "a log is written beside its lock: give a path in a folder that can "
-                               "be written to";
+    static const char hint[] = "use a path in a writable directory: the lock file is created there";
     lock->fd = open_new(lock->path, creator);
     if (lock->fd >= 0) {
         flock(lock->fd, LOCK_EX | LOCK_NB);
@@ -182,7 +190,7 @@ static enum extract_code try_lock(struct log_lock *lock, const char *path, const
     return *again ? EXTRACT_OK : extract_file_error(lock->path, hint, error);
 }
 
-static void drop(struct log_lock *lock)
+static void close_lock(struct log_lock *lock)
 {
     if (lock->fd >= 0)
         close(lock->fd);
@@ -198,7 +206,7 @@ char *extract_log_path(const char *path, const char *suffix)
     return copy;
 }
 
-static enum extract_code no_memory(const char *path, struct extract_error *error)
+static enum extract_code report_no_memory(const char *path, struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
 }
@@ -211,21 +219,21 @@ enum extract_code extract_log_lock(struct log_lock *lock, const char *path, cons
     lock->fd = -1;
     lock->path = extract_log_path(path, LOCK);
     if (!lock->path)
-        return no_memory(path, error);
+        return report_no_memory(path, error);
     for (int i = 0; i < TRIES && again && !code; i++) {
-        drop(lock);
+        close_lock(lock);
         again = false;
         code = try_lock(lock, path, creator, &again, error);
     }
     if (!code && again)
-        code = not_ours(lock, "it comes and goes", error);
+        code = report_foreign_lock(lock, "lock file appears and disappears", error);
     if (!code && !write_line(lock->fd, creator)) {
         code = extract_file_error(lock->path,
                                   errno == EFBIG ? NULL : "free some space on that disk", error);
         unlink(lock->path);
     }
     if (code) {
-        drop(lock);
+        close_lock(lock);
         free(lock->path);
         lock->path = NULL;
     }
@@ -236,14 +244,14 @@ void extract_log_unlock(struct log_lock *lock)
 {
     if (lock->fd >= 0 && is_at(lock->fd, lock->path))
         unlink(lock->path);
-    drop(lock);
+    close_lock(lock);
     free(lock->path);
     lock->path = NULL;
 }
 
 bool extract_log_flock(int fd)
 {
-    const struct timespec pause = {0, PAUSE};
+    const struct timespec pause = {0, PAUSE_NS};
     for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
         if (errno != EWOULDBLOCK || i == PAUSES)
             return false;
@@ -253,7 +261,8 @@ bool extract_log_flock(int fd)
     return true;
 }
 
-// Asked through a descriptor of its own: a lock that this one's copies have would be changed.
+// Opens a descriptor of its own for the test, because it would change a lock that duplicates of
+// `fd` share.
 bool extract_log_file_is_locked(int fd)
 {
     char path[64];
@@ -273,10 +282,10 @@ enum extract_code extract_log_is_locked(bool *locked, const char *path, struct e
     char line[LINE];
     char *name = extract_log_path(path, LOCK);
     if (!name)
-        return no_memory(path, error);
+        return report_no_memory(path, error);
     int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     *locked = fd >= 0 && is_regular(fd) && read_start(fd, line, sizeof line) &&
-              parse(line, &holder) && is_there(&holder);
+              parse_holder(line, &holder) && is_alive(&holder);
     if (fd >= 0)
         close(fd);
     free(name);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// log: one writer a log. In: the log's path. Out: FILE.lock, made and held, or who holds it.
+// log: makes sure that a log has one writer, by means of a lock file, FILE.lock.
 //
-// The file is the agreement with writers in other languages (docs/formats/log.md, One writer); a
-// flock on it decides between two that both find the lock of a dead one.
+// Writers in other languages use the same lock file (docs/formats/log.md, "One writer"). Writers of
+// this library also take a flock on it, which decides between two writers that both find the lock
+// file of a dead process.
 #ifndef EXTRACT_LOG_LOCK_H
 #define EXTRACT_LOG_LOCK_H
 
@@ -10,28 +11,29 @@
 #include <stdbool.h>
 
 struct log_lock {
-    int fd; // -1: not held
+    int fd; // -1: not locked
     char *path;
 };
 
-// A path with something behind it, to be freed; NULL: no memory.
+// Returns a path with a suffix, which the caller frees; NULL if memory runs out.
 char *extract_log_path(const char *path, const char *suffix);
 
-// Makes the lock of the log `path`. Errors: LIMIT (another process holds it), IO, NOMEM.
+// Creates the lock file of the log `path`. Errors: LIMIT (another process has it), IO, NOMEM.
 enum extract_code extract_log_lock(struct log_lock *lock, const char *path, const char *creator,
                                    struct extract_error *error);
 
-// Removes it and frees what it needed. One that is not held is allowed.
+// Removes the lock file, and frees the lock. Does nothing if it is not locked.
 void extract_log_unlock(struct log_lock *lock);
 
-// Whether a process that is there holds the log's lock. Errors: NOMEM.
+// Determines whether a live process has the log's lock file. Errors: NOMEM.
 enum extract_code extract_log_is_locked(bool *locked, const char *path,
                                         struct extract_error *error);
 
-// The lock on the file itself, which is all that a writer has who was given a descriptor. False,
-// with errno EWOULDBLOCK: another writer holds it.
+// Takes the lock on the file itself. It is the only lock of a writer that was given a descriptor.
+// Returns false with errno EWOULDBLOCK if another writer has it.
 bool extract_log_flock(int fd);
-// Whether a writer holds it. Who asks holds it for a moment, too, and is no writer's obstacle.
+// Returns whether a writer has that lock. The test itself takes the lock for a moment, which
+// writers tolerate by trying again.
 bool extract_log_file_is_locked(int fd);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// log: the words in which users say what a log is to be. In: words. Out: policies, sizes.
+// log: the names of block types and policies, and the sizes that users write.
 #include <extract/filter.h>
 #include <extract/log.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// log: the reader. In: a file, which may be damaged, hostile, or being written. Out: its blocks in
-// the order of writing, and what is known of it as a whole.
+// log: the reader. It opens a file, which may be damaged, hostile, or growing, and returns its
+// blocks in the order of writing, and the state of the log as a whole.
+//
+// Opening reads all headers but no entries: sections.c finds the sections, and walk.c the blocks in
+// them. extract_log_read then reads and verifies one payload at a time.
 #include "base/file.h"
 #include "base/printable.h"
 #include "log/lock.h"
@@ -16,23 +19,23 @@
 
 // ---- Opening ----
 
-// From a path, or from the descriptor `fd`.
+// Opens the log's path, or duplicates the descriptor `fd`.
 static enum extract_code open_file(struct extract_log *log, int fd, struct extract_error *error)
 {
     struct stat st;
-    // A FIFO is opened without waiting for its writer: it is only asked what it is.
-    log->fd = log->given ? fcntl(fd, F_DUPFD_CLOEXEC, 0)
-                         : open(log->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    // O_NONBLOCK: opening a FIFO must not wait for a writer.
+    log->fd = log->is_descriptor ? fcntl(fd, F_DUPFD_CLOEXEC, 0)
+                                 : open(log->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (log->fd < 0 || fstat(log->fd, &st) != 0)
         return extract_file_error(log->path, NULL, error);
     if (!S_ISREG(st.st_mode))
-        return extract_error_set(error, EXTRACT_USAGE, log->path, "give the name of a file",
+        return extract_error_set(error, EXTRACT_USAGE, log->path, "use the name of a file",
                                  "a log is read from a regular file only");
     log->size = (uint64_t)st.st_size;
     return EXTRACT_OK;
 }
 
-// The creator's name is a foreign text: what controls a terminal is written as \xNN.
+// Escapes control characters in the creator's name, which is a foreign text.
 static void escape_creator(struct extract_log *log)
 {
     struct extract_error clean;
@@ -45,7 +48,7 @@ static void escape_creator(struct extract_log *log)
 static enum extract_code read_index(struct extract_log *log, int fd, struct extract_error *error)
 {
     enum extract_code code = open_file(log, fd, error);
-    if (!code && !log->given)
+    if (!code && !log->is_descriptor)
         code = extract_log_is_locked(&log->status.writing, log->path, error);
     log->status.writing = log->status.writing || (!code && extract_log_file_is_locked(log->fd));
     if (!code)
@@ -54,7 +57,7 @@ static enum extract_code read_index(struct extract_log *log, int fd, struct extr
         code = extract_log_walk(log, error);
     if (code)
         return code;
-    // The end of a log that is being written is wherever its writer is.
+    // A log that is being written is never truncated: its end is wherever its writer is.
     log->status.cut = log->status.cut && !log->status.writing;
     escape_creator(log);
     return EXTRACT_OK;
@@ -73,7 +76,7 @@ static enum extract_code open_log(struct extract_log **log, const char *path, in
     }
     l->fd = -1;
     l->path = name;
-    l->given = !path;
+    l->is_descriptor = !path;
     enum extract_code code = read_index(l, fd, error);
     if (code)
         extract_log_free(l);
@@ -103,7 +106,7 @@ static void free_index(struct extract_log *log)
 
 enum extract_code extract_log_again(struct extract_log *log, struct extract_error *error)
 {
-    struct extract_log now = {.fd = -1, .path = log->path, .given = log->given};
+    struct extract_log now = {.fd = -1, .path = log->path, .is_descriptor = log->is_descriptor};
     enum extract_code code = read_index(&now, log->fd, error);
     free_index(code ? &now : log);
     if (!code)
@@ -123,7 +126,7 @@ void extract_log_free(struct extract_log *log)
 bool extract_log_program(const struct extract_log *log, uint64_t *entry)
 {
     *entry = log->entry;
-    return log->program && !log->moves;
+    return log->has_program && !log->program_moved;
 }
 
 const char *extract_log_name(const struct extract_log *log)
@@ -138,7 +141,7 @@ const struct extract_log_status *extract_log_status(const struct extract_log *lo
 
 // ---- Blocks ----
 
-// The section that holds block i: the last that begins at it or before it.
+// Returns the section that contains block i: the last one whose first block is i or before.
 static const struct log_section *section_of(const struct extract_log *log, size_t i)
 {
     size_t low = 0, high = log->section_count;
@@ -166,8 +169,8 @@ bool extract_log_block_at(struct extract_log *log, size_t i, struct extract_log_
     return true;
 }
 
-// Takes a block out of the counts, once. False: it was taken out before.
-static bool count_out(struct extract_log *log, const struct extract_log_block *block)
+// Removes a block from the counts, once. Returns false if it was removed before.
+static bool remove_from_counts(struct extract_log *log, const struct extract_log_block *block)
 {
     struct extract_log_status *s = &log->status;
     if (block->index >= log->count || (log->blocks[block->index] & LOG_DAMAGED))
@@ -181,7 +184,7 @@ static bool count_out(struct extract_log *log, const struct extract_log_block *b
     return true;
 }
 
-static bool same_head(const struct extract_log_block *a, const struct extract_log_block *b)
+static bool is_same_header(const struct extract_log_block *a, const struct extract_log_block *b)
 {
     return a->number == b->number && a->section == b->section && a->type == b->type &&
            a->length == b->length && a->count == b->count && a->first == b->first;
@@ -196,7 +199,7 @@ bool extract_log_is_overwritten(const struct extract_log *log,
     if (!log->status.writing || log->status.policy != EXTRACT_LOG_LOOP)
         return false;
     return !extract_log_fetch(log->fd, &span, 1, block->offset) ||
-           !extract_log_decode(&now, head) || !same_head(&now, block);
+           !extract_log_decode(&now, head) || !is_same_header(&now, block);
 }
 
 void extract_log_count_unwhole(struct extract_log *log, const struct extract_log_block *block)
@@ -211,28 +214,28 @@ void extract_log_count_unwhole(struct extract_log *log, const struct extract_log
     s->damaged_bytes += extract_log_size(block->length);
 }
 
-// Says why a block is not available: the writer of a LOOP log has overwritten it, or it is damaged.
+// Sets the error of a block that is not available: dropped by the writer of a LOOP log, or damaged.
 static enum extract_code refuse(struct extract_log *log, const struct extract_log_block *block,
                                 struct extract_error *error)
 {
     bool is_gone = block->type == EXTRACT_LOG_GONE && log->status.policy == EXTRACT_LOG_LOOP;
     if (is_gone || extract_log_is_overwritten(log, block)) {
-        log->status.dropped += count_out(log, block);
+        log->status.dropped += remove_from_counts(log, block);
         return extract_error_set(error, EXTRACT_ABSENT, log->path, NULL,
-                                 "block %llu has been overwritten by its writer",
+                                 "block %llu was dropped by the log's writer",
                                  (unsigned long long)block->number);
     }
-    if (count_out(log, block))
+    if (remove_from_counts(log, block))
         extract_log_count_unwhole(log, block);
     extract_error_set(error, EXTRACT_BAD, log->path, NULL,
-                      "block %llu at offset %llu is damaged (its checksum is wrong)",
+                      "block %llu at offset %llu is damaged (wrong checksum)",
                       (unsigned long long)block->number, (unsigned long long)block->offset);
     if (error)
         error->where = block->offset;
     return EXTRACT_BAD;
 }
 
-// Small blocks come through the window, large ones go where they belong.
+// Reads spans: small blocks through the window, large ones directly into their buffers.
 static bool fetch(struct extract_log *log, uint64_t offset, const struct iovec *spans, int count)
 {
     size_t all = 0;
@@ -261,7 +264,7 @@ enum extract_code extract_log_read(struct extract_log *log, const struct extract
         return extract_file_error(log->path, NULL, error);
     if (rest)
         memcpy((uint8_t *)buffer + whole, tail, rest);
-    bool same = had && extract_log_decode(&now, head) && same_head(&now, block);
+    bool same = had && extract_log_decode(&now, head) && is_same_header(&now, block);
     struct log_sums sums = extract_log_sum_head(head);
     if (whole)
         extract_log_sum(&sums, buffer, whole);
@@ -278,7 +281,7 @@ size_t extract_log_seek(struct extract_log *log, uint64_t wall)
     size_t low = 0, high = log->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        // What has been overwritten is older than all that is there.
+        // A block that has been overwritten was older than all that remain.
         if (extract_log_block_at(log, middle, &block) && block.wall >= wall)
             high = middle;
         else

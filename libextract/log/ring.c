@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// log: rings and registries in payloads. In: a ring; or a payload, which is not trusted. Out: the
-// other. A ring is made by its format's own checks, over a memory that holds its header only.
+// log: encodes and decodes the payloads of RING, OBJECTS, ATTRIBUTES and NAMES blocks. Payloads are
+// untrusted. A ring is decoded by its own format: its read_header reads a memory that contains only
+// the header from the payload.
 #include "base/cursor.h"
 #include "formats/format.h"
 #include "log/block.h"
@@ -13,9 +14,9 @@ uint32_t extract_log_ring_encode(uint8_t p[LOG_MAX_RING], const struct extract_r
     uint8_t header[EXTRACT_DESCRIPTION_MAX];
     uint32_t bytes =
         ring->header_bytes < EXTRACT_HEADER_MAX ? ring->header_bytes : EXTRACT_HEADER_MAX;
-    uint32_t described = stream ? stream->describe(ring, header) : 0;
-    if (described)
-        bytes = described;
+    uint32_t described_bytes = stream ? stream->describe(ring, header) : 0;
+    if (described_bytes)
+        bytes = described_bytes;
     else
         memcpy(header, ring->header, bytes);
     memset(p, 0, LOG_RING_PAYLOAD);
@@ -44,7 +45,7 @@ uint16_t extract_log_ring_key(const void *payload, size_t length)
     return key ? key : 1;
 }
 
-struct ring_facts {
+struct ring_description {
     char format[LOG_FORMAT_NAME + 1];
     uint64_t address, pointer, near;
     uint32_t header_bytes, byte_order, word_bytes, pointer_bytes;
@@ -54,43 +55,42 @@ struct ring_facts {
 static enum extract_code bad(struct extract_error *error, const char *why)
 {
     return extract_error_set(error, EXTRACT_BAD, "RING block of the log",
-                             "the log was made by a program that does not keep to its format", "%s",
-                             why);
+                             "check which program wrote the log", "%s", why);
 }
 
-static bool facts_read(struct ring_facts *facts, const void *payload, size_t length)
+static bool read_description(struct ring_description *described, const void *payload, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
     const uint8_t *format = extract_cursor_span(&c, LOG_FORMAT_NAME);
-    facts->address = extract_cursor_u64(&c);
-    facts->pointer = extract_cursor_u64(&c);
-    facts->near = extract_cursor_u64(&c);
-    facts->header_bytes = extract_cursor_u32(&c);
-    facts->byte_order = extract_cursor_u32(&c);
-    facts->word_bytes = extract_cursor_u32(&c);
-    facts->pointer_bytes = extract_cursor_u32(&c);
-    facts->header = extract_cursor_span(&c, facts->header_bytes);
+    described->address = extract_cursor_u64(&c);
+    described->pointer = extract_cursor_u64(&c);
+    described->near = extract_cursor_u64(&c);
+    described->header_bytes = extract_cursor_u32(&c);
+    described->byte_order = extract_cursor_u32(&c);
+    described->word_bytes = extract_cursor_u32(&c);
+    described->pointer_bytes = extract_cursor_u32(&c);
+    described->header = extract_cursor_span(&c, described->header_bytes);
     if (c.failed)
         return false;
-    memcpy(facts->format, format, LOG_FORMAT_NAME);
-    facts->format[LOG_FORMAT_NAME] = 0;
-    return facts->header_bytes && facts->pointer_bytes <= 8;
+    memcpy(described->format, format, LOG_FORMAT_NAME);
+    described->format[LOG_FORMAT_NAME] = 0;
+    return described->header_bytes && described->pointer_bytes <= 8;
 }
 
-// The ring that the format finds in these bytes.
-static enum extract_code find(struct extract_ring *ring, const struct ring_facts *facts,
+// Lets the format find the ring in the described header.
+static enum extract_code find(struct extract_ring *ring, const struct ring_description *described,
                               struct extract_error *error)
 {
     struct extract_memory *memory;
     struct extract_ring_options options = {.size = sizeof options,
-                                           .format = facts->format,
+                                           .format = described->format,
                                            .address_known = true,
-                                           .address = facts->address};
+                                           .address = described->address};
     enum extract_code code = extract_memory_new_images(&memory, error);
     if (code)
         return code;
-    code = extract_memory_add_bytes(memory, "log", facts->header, facts->header_bytes,
-                                    facts->address, error);
+    code = extract_memory_add_bytes(memory, "log", described->header, described->header_bytes,
+                                    described->address, error);
     if (!code)
         code = extract_ring_find(ring, memory, NULL, &options, error);
     extract_memory_close(memory);
@@ -100,27 +100,27 @@ static enum extract_code find(struct extract_ring *ring, const struct ring_facts
 enum extract_code extract_log_ring(struct extract_ring *ring, const void *payload, size_t length,
                                    struct extract_error *error)
 {
-    struct ring_facts facts;
-    if (!facts_read(&facts, payload, length))
-        return bad(error, "it is too short for what it announces");
-    const struct extract_format *format = extract_format_by_name(facts.format);
+    struct ring_description described;
+    if (!read_description(&described, payload, length))
+        return bad(error, "too short for the lengths that it contains");
+    const struct extract_format *format = extract_format_by_name(described.format);
     bool stream = format && extract_stream_is_recorded(format->stream);
-    if (!format || (!format->slots && !stream)) // nothing else is recorded
+    if (!format || (!format->slots && !stream)) // rings of such a format cannot be recorded
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "the log's ring",
-                                 "use a later ringside", "its format \"%s\" is not known",
-                                 facts.format);
-    enum extract_code code = find(ring, &facts, error);
+                                 "use a later version of Ringside", "unknown format \"%s\"",
+                                 described.format);
+    enum extract_code code = find(ring, &described, error);
     if (code == EXTRACT_NOMEM || code == EXTRACT_BAD)
         return code;
     if (code)
-        return bad(error, "its header is cut");
-    if (ring->byte_order != facts.byte_order || ring->word_bytes != facts.word_bytes ||
-        (!stream && ring->header_bytes != facts.header_bytes))
-        return bad(error, "its header says another byte order, word or length than itself");
+        return bad(error, "header is truncated");
+    if (ring->byte_order != described.byte_order || ring->word_bytes != described.word_bytes ||
+        (!stream && ring->header_bytes != described.header_bytes))
+        return bad(error, "header contradicts the byte order, word size or length of the block");
     ring->origin = EXTRACT_FROM_FILE;
-    ring->current_symbol = facts.pointer;
-    ring->near = facts.near;
-    ring->pointer_bytes = (uint8_t)facts.pointer_bytes;
+    ring->current_symbol = described.pointer;
+    ring->near = described.near;
+    ring->pointer_bytes = (uint8_t)described.pointer_bytes;
     return EXTRACT_OK;
 }
 
@@ -132,7 +132,7 @@ enum extract_code extract_log_objects(uint64_t *address, const uint8_t **bytes, 
     *address = extract_cursor_u64(&c);
     if (c.failed)
         return extract_error_set(error, EXTRACT_BAD, "OBJECTS block of the log", NULL,
-                                 "it is too short for an address");
+                                 "too short for an address");
     *length = extract_cursor_left(&c);
     *bytes = extract_cursor_span(&c, *length);
     return EXTRACT_OK;
@@ -167,7 +167,7 @@ enum extract_code extract_log_names(struct extract_log_names *names, const void 
     names->bytes = extract_cursor_span(&c, left);
     if (c.failed || !names->slot_bytes || left % names->slot_bytes || left > UINT32_MAX)
         return extract_error_set(error, EXTRACT_BAD, "NAMES block of the log", NULL,
-                                 "it is no whole number of names");
+                                 "not a whole number of names");
     names->count = (uint32_t)(left / names->slot_bytes);
     return EXTRACT_OK;
 }

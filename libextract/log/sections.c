@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// log: which sections a file holds. In: a file. Out: a table in the order of their numbers, and
-// what the newest one says of the log.
+// log: finds the sections of a file. The result is a table in the order of their numbers, and the
+// settings of the newest section. The first valid SECTION block gives the section size; sections
+// begin at its multiples.
 #define _GNU_SOURCE // SEEK_DATA
 #include "log/internal.h"
 #include <errno.h>
@@ -9,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_FACTS = 4096 - LOG_HEAD };
+enum { MAX_SETTINGS = 4096 - LOG_HEAD };
 
-// A section begins within the first 4 GiB, or this is no log.
+// A file without a SECTION block in its first 4 GiB is not a log.
 #define MAX_SEARCH (UINT64_C(4) << 30)
 
-// The next multiple of `step` from `offset` (which is one) on with data behind it, or the file's
-// size: a file that claims to be large may be one large hole.
+// Returns the next multiple of `step` at `offset` (which is one) or later that is not in a hole of
+// the file, or the file's size. A file that claims to be large may be one large hole.
 static uint64_t next_data(const struct extract_log *log, uint64_t offset, uint64_t step)
 {
     off_t data = offset < log->size ? lseek(log->fd, (off_t)offset, SEEK_DATA) : -1;
@@ -24,75 +25,76 @@ static uint64_t next_data(const struct extract_log *log, uint64_t offset, uint64
     return (uint64_t)data > offset ? (uint64_t)data / step * step : offset;
 }
 
-// Reads the SECTION block at an offset, if it is whole and a copy of the one `distance` blocks back
-// (0: not a copy).
+// Reads the SECTION block at an offset. Returns false if it is not valid, or not a copy of the one
+// `distance` blocks before (0: not a copy).
 static bool read_section(struct extract_log *log, uint64_t offset, uint64_t distance,
-                         struct extract_log_block *block, struct log_settings *facts)
+                         struct extract_log_block *block, struct log_settings *settings)
 {
     const uint8_t *bytes = extract_log_peek(log, offset, LOG_HEAD);
     if (!bytes || !extract_log_decode(block, bytes) || block->type != EXTRACT_LOG_SECTION ||
-        block->copy_distance != distance || block->length > MAX_FACTS)
+        block->copy_distance != distance || block->length > MAX_SETTINGS)
         return false;
     block->offset = offset;
     if (!extract_log_verify(log, block, NULL))
         return false;
     bytes = extract_log_peek(log, offset + LOG_HEAD, block->length);
-    return bytes && extract_log_facts_decode(facts, bytes, block->length);
+    return bytes && extract_log_settings_decode(settings, bytes, block->length);
 }
 
 // Reads the SECTION block of the section that begins at an offset, or its copy.
 static bool section_at(struct extract_log *log, uint64_t at, struct extract_log_block *block,
-                       struct log_settings *facts)
+                       struct log_settings *settings)
 {
-    return read_section(log, at, 0, block, facts) ||
-           read_section(log, at + LOG_SECTION_BLOCK, 1, block, facts);
+    return read_section(log, at, 0, block, settings) ||
+           read_section(log, at + LOG_SECTION_BLOCK, 1, block, settings);
 }
 
-// Refuses what a later version of the program may have written.
-static enum extract_code check_facts(const struct extract_log *log,
-                                     const struct log_settings *facts, struct extract_error *error)
+// Refuses settings that only a later version of the program understands.
+static enum extract_code check_settings(const struct extract_log *log,
+                                        const struct log_settings *settings,
+                                        struct extract_error *error)
 {
     static const char hint[] = "use a later version of Ringside";
-    if (facts->version > LOG_VERSION)
+    if (settings->version > LOG_VERSION)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, log->path, hint,
                                  "version %lu of the log format is not supported, only 1 to %d",
-                                 (unsigned long)facts->version, LOG_VERSION);
-    if (facts->compression)
+                                 (unsigned long)settings->version, LOG_VERSION);
+    if (settings->compression)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, log->path, hint,
-                                 "compression method %lu of its payloads is not supported",
-                                 (unsigned long)facts->compression);
+                                 "compression method %lu is not supported",
+                                 (unsigned long)settings->compression);
     return EXTRACT_OK;
 }
 
-// Finds the first whole SECTION block, which tells how long sections are.
-static enum extract_code find_first(struct extract_log *log, struct log_settings *facts,
+// Finds the first valid SECTION block, which contains the section size.
+static enum extract_code find_first(struct extract_log *log, struct log_settings *settings,
                                     struct extract_error *error)
 {
     struct extract_log_block block;
-    uint64_t most = log->size < MAX_SEARCH ? log->size : MAX_SEARCH;
-    for (uint64_t at = 0; at < most;) {
-        if (section_at(log, at, &block, facts)) {
-            enum extract_code code = check_facts(log, facts, error);
-            if (code || at % facts->section_bytes == 0)
+    uint64_t limit = log->size < MAX_SEARCH ? log->size : MAX_SEARCH;
+    for (uint64_t at = 0; at < limit;) {
+        if (section_at(log, at, &block, settings)) {
+            enum extract_code code = check_settings(log, settings, error);
+            if (code || at % settings->section_bytes == 0)
                 return code;
         }
         at = next_data(log, at + LOG_SECTION_STEP, LOG_SECTION_STEP);
     }
-    // Whole blocks near the beginning show that this was a log.
+    // Valid blocks near the start show that this was a log.
     if (extract_log_next_head(log, &block, 0, log->size < LOG_WINDOW ? log->size : LOG_WINDOW, NULL,
                               0, 0))
         return extract_error_set(error, EXTRACT_BAD, log->path, "restore the file from a copy",
-                                 "every block that tells the layout of the log is damaged");
+                                 "every block that contains the layout of the log is damaged");
     return extract_error_set(error, EXTRACT_BAD, log->path,
                              "check that 'ringside record' wrote this file",
-                             "no block of a trace log is whole in it");
+                             "contains no valid block of a trace log");
 }
 
-static enum extract_code add(struct extract_log *log, const struct log_section *section,
-                             struct extract_error *error)
+static enum extract_code add_section(struct extract_log *log, const struct log_section *section,
+                                     struct extract_error *error)
 {
     struct log_section *sections =
-        extract_grow(log->sections, &log->section_room, log->section_count, sizeof *sections);
+        extract_grow(log->sections, &log->section_capacity, log->section_count, sizeof *sections);
     if (!sections)
         return extract_error_set(error, EXTRACT_NOMEM, log->path, NULL, "out of memory");
     log->sections = sections;
@@ -100,61 +102,62 @@ static enum extract_code add(struct extract_log *log, const struct log_section *
     return EXTRACT_OK;
 }
 
-static void adopt(struct extract_log *log, const struct log_settings *facts)
+static void adopt_settings(struct extract_log *log, const struct log_settings *settings)
 {
     struct extract_log_status *s = &log->status;
-    s->policy = facts->policy;
-    s->limit = facts->limit;
-    s->created = facts->created;
-    if (facts->byte_order)
-        s->byte_order = facts->byte_order;
-    memcpy(s->creator, facts->creator, sizeof s->creator);
-    log->turn = facts->sections;
+    s->policy = settings->policy;
+    s->limit = settings->limit;
+    s->created = settings->created;
+    if (settings->byte_order)
+        s->byte_order = settings->byte_order;
+    memcpy(s->creator, settings->creator, sizeof s->creator);
+    log->turn = settings->sections;
 }
 
-// Whether the writer of the section that begins at an offset continued a log that ended in the
-// section before.
+// Returns whether the section at an offset was begun by a writer that continued a log, and the log
+// had ended in the section before.
 static bool continues(const struct extract_log *log, uint64_t at,
                       const struct extract_log_block *block)
 {
     return block->value && block->value <= at && at - block->value < log->status.section_bytes;
 }
 
-// Whether a writer that continued a log may have found an unfinished block at its end. In version 1
-// it did not say.
-static bool may_be_torn(const struct extract_log_block *block, const struct log_settings *facts)
+// Returns whether a writer that continued a log may have found an unfinished block at its end.
+// Version 1 did not record this.
+static bool may_be_torn(const struct extract_log_block *block, const struct log_settings *settings)
 {
-    return facts->version == 1 || block->flags & EXTRACT_LOG_TORN;
+    return settings->version == 1 || block->flags & EXTRACT_LOG_TORN;
 }
 
-// What a section's blocks lie in front of: its own end, that of the file, or that which the file
-// had when the log was continued behind it. What was appended since decides nothing about them.
+// Returns the offset before which all blocks of a section are: its own end, the end of the file, or
+// the end that the file had when the log was continued after this section. Bytes that were appended
+// later do not belong to the section.
 static uint64_t end_at(struct extract_log *log, uint64_t at)
 {
     struct extract_log_block next;
-    struct log_settings facts;
+    struct log_settings settings;
     uint64_t bytes = log->status.section_bytes;
     if (log->size - at <= bytes)
         return log->size;
-    if (section_at(log, at + bytes, &next, &facts) && facts.section_bytes == bytes &&
+    if (section_at(log, at + bytes, &next, &settings) && settings.section_bytes == bytes &&
         continues(log, at + bytes, &next))
         return next.value;
     return at + bytes;
 }
 
-// What lies at a place: a section; one whose SECTION block is gone, when there are blocks of one;
-// or nothing.
-static enum extract_code look(struct extract_log *log, uint64_t place, uint64_t *newest,
-                              struct extract_error *error)
+// Examines one position for a section. Adds it to the table, also if only its SECTION block is
+// damaged. Bytes without any block are added to log->blank.
+static enum extract_code examine_section(struct extract_log *log, uint64_t place, uint64_t *newest,
+                                         struct extract_error *error)
 {
     struct extract_log_block block;
-    struct log_settings facts;
+    struct log_settings settings;
     uint64_t at = place * log->status.section_bytes, end = end_at(log, at);
-    bool whole = section_at(log, at, &block, &facts);
-    enum extract_code code = whole ? check_facts(log, &facts, error) : EXTRACT_OK;
+    bool whole = section_at(log, at, &block, &settings);
+    enum extract_code code = whole ? check_settings(log, &settings, error) : EXTRACT_OK;
     if (code)
         return code;
-    whole = whole && facts.section_bytes == log->status.section_bytes &&
+    whole = whole && settings.section_bytes == log->status.section_bytes &&
             block.offset + extract_log_size(block.length) <= end;
     if (!whole && !extract_log_next_head(log, &block, at, end, NULL, 0, 0)) {
         log->blank += end - at;
@@ -166,13 +169,13 @@ static enum extract_code look(struct extract_log *log, uint64_t place, uint64_t 
                                   .place = place,
                                   .end = end,
                                   .headless = !whole || block.copy_distance,
-                                  .follows_torn = whole && may_be_torn(&block, &facts) &&
+                                  .follows_torn = whole && may_be_torn(&block, &settings) &&
                                                   continues(log, at, &block)};
     if (whole && (!log->section_count || block.section >= *newest)) {
-        adopt(log, &facts);
+        adopt_settings(log, &settings);
         *newest = block.section;
     }
-    return add(log, &section, error);
+    return add_section(log, &section, error);
 }
 
 static int by_number(const void *a, const void *b)
@@ -183,7 +186,7 @@ static int by_number(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-// A section number stands once in a log.
+// Drops sections with a number that occurs twice, and counts them as damaged.
 static void drop_twins(struct extract_log *log)
 {
     size_t kept = 1;
@@ -198,16 +201,16 @@ static void drop_twins(struct extract_log *log)
 
 enum extract_code extract_log_find_sections(struct extract_log *log, struct extract_error *error)
 {
-    struct log_settings facts;
+    struct log_settings settings;
     uint64_t newest = 0;
-    enum extract_code code = find_first(log, &facts, error);
+    enum extract_code code = find_first(log, &settings, error);
     if (code)
         return code;
-    log->status.section_bytes = facts.section_bytes;
-    adopt(log, &facts);
+    log->status.section_bytes = settings.section_bytes;
+    adopt_settings(log, &settings);
     for (uint64_t at = 0; at < log->size && !code;) {
-        code = look(log, at / facts.section_bytes, &newest, error);
-        at = next_data(log, at + facts.section_bytes, facts.section_bytes);
+        code = examine_section(log, at / settings.section_bytes, &newest, error);
+        at = next_data(log, at + settings.section_bytes, settings.section_bytes);
     }
     if (code)
         return code;

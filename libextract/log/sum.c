@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// log: the checksum of a block. In: bytes. Out: two sums modulo 2^64 over their little-endian words
-// of 32 bits: of the words, and of the first sum after each word (docs/formats/log.md, Checksum).
+// log: the checksum of a block: two sums modulo 2^64 over its 32-bit little-endian words. The first
+// sums up the words, and the second sums up the first sum after each word (docs/formats/log.md,
+// "Checksum"). Vectors compute it at the speed of memory.
 #include "base/cursor.h"
 #include "log/block.h"
 
@@ -26,8 +27,8 @@ static inline void add(lanes *a, lanes *b, const uint8_t *bytes)
     *b += *a;
 }
 
-// Every lane j has sums of its own, a over its words and b over a. The word k of lane j counts
-// LANES * (steps - k) - j times in the second sum, and b holds it (steps - k) times.
+// Sums up `steps` * LANES words. Each lane j has its own sums: a over its words, and b over a. Word
+// k of lane j counts LANES * (steps - k) - j times in the second sum, and (steps - k) times in b.
 static void sum_lanes(struct log_sums *sums, const uint8_t *bytes, size_t steps)
 {
     lanes a0 = {0}, b0 = {0}, a1 = {0}, b1 = {0};

@@ -1,36 +1,39 @@
 // SPDX-License-Identifier: MIT
-// log: which blocks a file holds. In: its sections. Out: an index of the blocks in the order of
-// writing, and what is missing between them.
+// log: finds the blocks of a file, section by section. The result is an index of the blocks in the
+// order of writing, and the counts of what is damaged or missing between them.
+//
+// Each block is searched where the previous one ends. If there is none, the walk skips bytes until
+// a header fits. Block numbers are consecutive, so a gap in them shows how many blocks are missing.
+// A copy of a missing or damaged block replaces it.
 #include "base/cursor.h"
 #include "log/internal.h"
 
-enum { DOUBTS = 16 }; // a hostile file could make each of them cost a section
+enum { DOUBTS = 16 }; // limits what a hostile file can cost: each may read a section
 
 // A walk through the sections, in order. The newest block is pending until another one follows or
 // the log ends: only then it is known whether it is damaged, or was never finished.
 struct walk {
     struct extract_log *log;
-    size_t sections;               // that have been walked
-    uint64_t number;               // the next block has it, if nothing is missing
-    uint64_t at;                   // offset after the last block
-    uint64_t last_offset;          // the farthest of these offsets
-    uint64_t end;                  // end of the section that `last_offset` is in
+    size_t sections;               // number of sections already walked
+    uint64_t number;               // number of the next block if none is missing
+    uint64_t at;                   // file offset after the last block
+    uint64_t last_offset;          // highest value of `at`
+    uint64_t section_end;          // end of the section that `last_offset` is in
     struct extract_log_block last; // the newest block
-    bool any;
+    bool has_block;                // at least one block was found
     bool is_pending;
     bool is_listed;   // the last block is in the index
     bool is_verified; // the checksum of the last block was computed
-    bool is_whole;    // the checksum of the last block is right
-    bool is_out;      // the last block was taken out of the log, since its writer did not finish it
+    bool is_whole;    // the checksum of the last block is correct
+    bool is_out;      // the last block was removed from the log, because it was never finished
     bool in_head;     // only blocks of repeated types have followed the SECTION block
-    bool is_counted;  // what was passed over since the last block is counted as damage
+    bool is_counted;  // bytes skipped after the last block are already counted as damage
     // One bit for each of the last 64 block numbers; bit 0 is that of the last block.
     uint64_t missing; // no block with that number was found
-    uint64_t damaged; // the block was found, but is not whole
-    // Set if the oldest section has lost its SECTION block, as it has while it is being
-    // overwritten.
+    uint64_t damaged; // the block was found, but is not valid
+    // Set if the oldest section has no SECTION block, as is the case while it is being overwritten.
     bool is_overwriting;
-    uint64_t overwriting_bytes; // bytes that were passed over there
+    uint64_t overwriting_bytes; // bytes skipped there
     uint64_t overwriting_copy;  // copy_distance of the SECTION block after them; 0: there is none
 };
 
@@ -41,7 +44,7 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a + b >= a ? a + b : UINT64_MAX;
 }
 
-static void count(struct extract_log *log, const struct extract_log_block *block)
+static void count_block(struct extract_log *log, const struct extract_log_block *block)
 {
     struct extract_log_status *s = &log->status;
     s->blocks++;
@@ -83,17 +86,17 @@ static void note_program(struct extract_log *log, const struct extract_log_block
     uint64_t entry = extract_cursor_u64(&c);
     if (c.failed)
         return;
-    log->moves |= log->program && log->entry != entry;
-    log->program = true;
+    log->program_moved |= log->has_program && log->entry != entry;
+    log->has_program = true;
     log->entry = entry;
 }
 
-// Whether a whole block tells nothing new: at the head of its section or as a copy, it has the
-// payload of the newest one of its type.
-static bool repeats(struct walk *walk, const struct extract_log_block *block,
-                    const struct log_print *now)
+// Returns whether a valid block contains nothing new: it is a copy, or in the head of its section,
+// and has the payload of the newest block of its type.
+static bool is_known_repeat(struct walk *walk, const struct extract_log_block *block,
+                            const struct log_digest *now)
 {
-    struct log_print *last = &walk->log->prints[extract_log_repeated(block->type)];
+    struct log_digest *last = &walk->log->digests[extract_log_repeated(block->type)];
     bool is_repeat = block->copy_distance || (walk->in_head && block->type != EXTRACT_LOG_SECTION);
     bool same = is_repeat && last->known && last->length == now->length &&
                 last->sums.one == now->sums.one && last->sums.two == now->sums.two;
@@ -105,9 +108,9 @@ static bool repeats(struct walk *walk, const struct extract_log_block *block,
     return same;
 }
 
-static bool list(struct extract_log *log, const struct extract_log_block *block)
+static bool list_block(struct extract_log *log, const struct extract_log_block *block)
 {
-    uint32_t *blocks = extract_grow(log->blocks, &log->room, log->count, sizeof *blocks);
+    uint32_t *blocks = extract_grow(log->blocks, &log->capacity, log->count, sizeof *blocks);
     if (!blocks)
         return false;
     log->blocks = blocks;
@@ -115,8 +118,8 @@ static bool list(struct extract_log *log, const struct extract_log_block *block)
     return true;
 }
 
-// Takes the last block into the counts.
-static void settle(struct walk *walk)
+// Adds the last block to the counts.
+static void count_last_block(struct walk *walk)
 {
     struct extract_log *log = walk->log;
     if (!walk->is_pending)
@@ -127,7 +130,7 @@ static void settle(struct walk *walk)
         if (walk->is_listed)
             log->blocks[log->count - 1] |= LOG_DAMAGED;
     } else if (walk->is_listed) {
-        count(log, &walk->last);
+        count_block(log, &walk->last);
     }
 }
 
@@ -136,14 +139,14 @@ static uint64_t shift(uint64_t bits, uint64_t by)
     return by < 64 ? bits << by : 0;
 }
 
-// Returns the number of the oldest section that the writer of a LOOP log has not written over.
+// Returns the number of the oldest section that the writer of a LOOP log has not dropped.
 static uint64_t oldest_section(const struct extract_log *log)
 {
     uint64_t newest = log->sections[log->section_count - 1].number;
     return newest >= log->turn ? newest - log->turn + 1 : 0;
 }
 
-// Counts the blocks that must have been between the last one and the one with this number.
+// Counts the blocks that are missing between the last one and the one with this number.
 static void count_gap(struct walk *walk, uint64_t number)
 {
     struct extract_log *log = walk->log;
@@ -153,7 +156,7 @@ static void count_gap(struct walk *walk, uint64_t number)
     walk->damaged = shift(walk->damaged, gap + 1);
     if (!gap)
         return;
-    if (!walk->any && s->policy == EXTRACT_LOG_LOOP && oldest_section(log)) {
+    if (!walk->has_block && s->policy == EXTRACT_LOG_LOOP && oldest_section(log)) {
         bool has_oldest = log->sections[0].number <= oldest_section(log);
         s->dropped = number;
         s->damaged += !has_oldest;
@@ -168,7 +171,7 @@ static void count_gap(struct walk *walk, uint64_t number)
     s->damaged_of[0]++;
 }
 
-// Notes that a copy is read in place of a block that is missing or damaged.
+// Notes that a copy replaces a block that is missing or damaged.
 static void note_copy(struct walk *walk, const struct extract_log_block *copy)
 {
     struct extract_log_status *s = &walk->log->status;
@@ -177,7 +180,7 @@ static void note_copy(struct walk *walk, const struct extract_log_block *copy)
         return;
     uint64_t bit = UINT64_C(1) << distance;
     if (walk->missing & bit) {
-        // Where this was the only block that is missing there, the damaged place has a name now.
+        // If this is the only block missing there, the type of the damaged block is now known.
         bool is_alone = !(walk->missing & (bit << 1 | bit >> 1));
         s->damaged_of[0] -= is_alone && s->damaged_of[0];
         s->damaged_of[copy->type]++;
@@ -190,21 +193,21 @@ static void note_copy(struct walk *walk, const struct extract_log_block *copy)
     }
 }
 
-// Takes the next block of the walk. Blocks with entries are verified when they are read, all others
-// here.
-static bool accept(struct walk *walk, const struct extract_log_block *block)
+// Adds the next block to the walk. Verifies it, unless it contains entries: those are verified when
+// they are read.
+static bool accept_block(struct walk *walk, const struct extract_log_block *block)
 {
     bool is_repeated = extract_log_repeated(block->type) < LOG_REPEATED, repeat = false;
-    struct log_print print = {0};
-    settle(walk);
+    struct log_digest digest = {0};
+    count_last_block(walk);
     count_gap(walk, block->number);
     walk->is_verified = !extract_log_holds_entries(block);
-    walk->is_whole = walk->is_verified && extract_log_verify(walk->log, block, &print);
+    walk->is_whole = walk->is_verified && extract_log_verify(walk->log, block, &digest);
     if (is_repeated && walk->is_whole) {
         note_copy(walk, block);
-        repeat = repeats(walk, block, &print);
-    } else if (is_repeated) { // what holds from here on is unknown until a block repeats it
-        walk->log->prints[extract_log_repeated(block->type)].known = false;
+        repeat = is_known_repeat(walk, block, &digest);
+    } else if (is_repeated) { // the newest content of this type is unknown until it is repeated
+        walk->log->digests[extract_log_repeated(block->type)].known = false;
     }
     walk->damaged |=
         walk->is_verified && !walk->is_whole && !extract_log_is_overwritten(walk->log, block);
@@ -214,14 +217,14 @@ static bool accept(struct walk *walk, const struct extract_log_block *block)
     walk->number = block->number + 1;
     walk->at = block->offset + extract_log_size(block->length);
     walk->last_offset = walk->at > walk->last_offset ? walk->at : walk->last_offset;
-    walk->any = walk->is_pending = true;
+    walk->has_block = walk->is_pending = true;
     walk->is_counted = walk->is_out = false;
-    return repeat || list(walk->log, block);
+    return repeat || list_block(walk->log, block);
 }
 
 // ---- Sections ----
 
-// Whether a writer that wraps comes to this section next.
+// Returns whether the writer of a LOOP log overwrites this section next.
 static bool is_next(const struct extract_log *log, const struct log_section *section)
 {
     const struct log_section *newest = &log->sections[log->section_count - 1];
@@ -233,12 +236,12 @@ static bool is_next(const struct extract_log *log, const struct log_section *sec
 struct bounds {
     uint64_t start, end;
     uint64_t section;
-    uint64_t most;   // blocks that can be missing in front of one
-    unsigned doubts; // blocks that may still be verified
+    uint64_t max_missing; // number of blocks that can be missing before the next one
+    unsigned doubts;      // number of blocks that may still be verified
 };
 
-// Blocks that a section can hold.
-static uint64_t blocks_most(const struct extract_log *log)
+// Returns the maximum number of blocks in a section.
+static uint64_t max_blocks(const struct extract_log *log)
 {
     return log->status.section_bytes / LOG_HEAD;
 }
@@ -249,18 +252,18 @@ static struct bounds bounds_of(const struct walk *walk, const struct log_section
     struct bounds b = {.start = section->place * s->section_bytes,
                        .end = section->end,
                        .section = section->number,
-                       .most = UINT64_MAX,
+                       .max_missing = UINT64_MAX,
                        .doubts = DOUBTS};
-    // What is missing lies in this section, or in those between.
-    uint64_t passed = walk->any ? section->number - walk->last.section + 1 : 0;
-    uint64_t in_one = blocks_most(walk->log);
-    if (walk->any && passed < UINT64_MAX / in_one)
-        b.most = passed * in_one;
+    // Missing blocks were in this section, or in those since the last block.
+    uint64_t passed = walk->has_block ? section->number - walk->last.section + 1 : 0;
+    uint64_t in_one = max_blocks(walk->log);
+    if (walk->has_block && passed < UINT64_MAX / in_one)
+        b.max_missing = passed * in_one;
     return b;
 }
 
-// A head whose block is not followed by the next one may have a wrong length, behind which others
-// are hidden: the checksum tells.
+// Returns whether the length in a header can be trusted. If the next block does not follow, the
+// length may be wrong and hide other blocks; then the checksum decides.
 static bool is_sound(struct walk *walk, const struct extract_log_block *block, struct bounds *b)
 {
     struct extract_log_block next;
@@ -270,17 +273,17 @@ static bool is_sound(struct walk *walk, const struct extract_log_block *block, s
     return !b->doubts || (b->doubts-- && extract_log_verify(walk->log, block, NULL));
 }
 
-// The first sound block from an offset on. Without one, the first that has a head at least: it is
-// damaged, or was being written. False: there is none.
+// Finds the first sound block at `at` or later. If there is none, finds the first that has at least
+// a header: it is damaged, or was being written. Returns false if there is none.
 static bool find_block(struct walk *walk, struct extract_log_block *block, uint64_t at,
                        struct bounds *b)
 {
     struct extract_log *log = walk->log;
     struct extract_log_block doubtful;
     bool doubt = false;
-    bool is = extract_log_head_at(log, block, at, b->end, b->section, walk->number, b->most);
-    while (is ||
-           extract_log_next_head(log, block, at + 8, b->end, &b->section, walk->number, b->most)) {
+    bool is = extract_log_head_at(log, block, at, b->end, b->section, walk->number, b->max_missing);
+    while (is || extract_log_next_head(log, block, at + 8, b->end, &b->section, walk->number,
+                                       b->max_missing)) {
         if (is_sound(walk, block, b))
             return true;
         if (!doubt)
@@ -319,18 +322,18 @@ static bool walk_section(struct walk *walk, struct log_section *section)
     for (uint64_t at = b.start; at < b.end && find_block(walk, &block, at, &b); at = walk->at) {
         if (block.offset != at)
             count_damage(walk, section, at, &block, &b);
-        if (!accept(walk, &block))
+        if (!accept_block(walk, &block))
             return false;
         if (walk->at == walk->last_offset)
-            walk->end = b.end;
-        b.most = blocks_most(walk->log);
+            walk->section_end = b.end;
+        b.max_missing = max_blocks(walk->log);
     }
     return true;
 }
 
 // ---- The end ----
 
-// Whether a writer began something behind the last block.
+// Returns whether a writer began something after the last block.
 static bool is_begun(struct walk *walk)
 {
     struct extract_log *log = walk->log;
@@ -344,7 +347,7 @@ static bool is_begun(struct walk *walk)
            block.number == walk->number;
 }
 
-// Takes the last block of what one writer left out of the log, if it is not whole.
+// Removes the last block of one writer from the log, if that block is not valid.
 static void take_out_torn(struct walk *walk)
 {
     struct extract_log *log = walk->log;
@@ -357,7 +360,7 @@ static void take_out_torn(struct walk *walk)
     log->count -= walk->is_listed;
     for (size_t i = walk->sections; i-- && log->sections[i].first > log->count;)
         log->sections[i].first = log->count;
-    // Where it is the last of the file, too, a writer that continues uses its number again.
+    // If it is also the last of the file, a writer that continues the log uses its number again.
     if (walk->last_offset != walk->at)
         return;
     walk->last_offset = b->offset;
@@ -373,7 +376,8 @@ static void read_totals(struct extract_log *log, const struct extract_log_block 
         extract_log_totals_decode(&log->status.totals, bytes, LOG_STATUS_PAYLOAD);
 }
 
-// In a log that was closed, nothing was being written over: the SECTION block is damaged.
+// Counts the missing SECTION block of the oldest section as damaged. Called if the log was closed:
+// then no section was being overwritten.
 static void count_overwriting(struct walk *walk)
 {
     struct extract_log_status *s = &walk->log->status;
@@ -386,19 +390,19 @@ static void count_overwriting(struct walk *walk)
     s->restored++;
 }
 
-static void finish(struct walk *walk)
+static void finish_walk(struct walk *walk)
 {
     struct extract_log *log = walk->log;
     struct extract_log_status *s = &log->status;
     take_out_torn(walk);
-    settle(walk);
+    count_last_block(walk);
     bool torn = walk->is_out || is_begun(walk);
     s->closed = !torn && walk->last.type == EXTRACT_LOG_STATUS;
     if (s->closed)
         read_totals(log, &walk->last);
     if (walk->is_overwriting && s->closed)
         count_overwriting(walk);
-    log->end = walk->end;
+    log->end = walk->section_end;
     log->is_torn = walk->is_out;
     log->next_number = walk->number;
     s->cut = torn || (walk->is_overwriting && !s->closed);
@@ -406,7 +410,7 @@ static void finish(struct walk *walk)
 
 enum extract_code extract_log_walk(struct extract_log *log, struct extract_error *error)
 {
-    struct walk walk = {.log = log, .end = log->size};
+    struct walk walk = {.log = log, .section_end = log->size};
     log->status.lost_known = true;
     for (; walk.sections < log->section_count; walk.sections++) {
         struct log_section *section = &log->sections[walk.sections];
@@ -414,9 +418,9 @@ enum extract_code extract_log_walk(struct extract_log *log, struct extract_error
             take_out_torn(&walk);
         if (!walk_section(&walk, section))
             return extract_error_set(error, EXTRACT_NOMEM, log->path, NULL,
-                                     "no memory for an index of its blocks");
+                                     "out of memory for an index of its blocks");
     }
     if (log->section_count)
-        finish(&walk);
+        finish_walk(&walk);
     return EXTRACT_OK;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// log: the writer. In: blocks. Out: a file that is whole at any instant up to the last block that
-// was put. Layout and policies: docs/formats/log.md (IEEE Std 1003.1-2008, 2.11, trace log).
+// log: the writer. It appends blocks to a file that is valid at any instant up to the last block.
+// docs/formats/log.md specifies layout and policies (IEEE Std 1003.1-2008, 2.11, trace log).
 //
-// Each block is one write at its place. The writer's state moves on only when that has succeeded,
-// so that whatever failed can be tried again.
+// Each block is one write at its position. The writer's state changes only after a write has
+// succeeded, so that any failed call can be repeated.
 //
-// What a section cannot be read without is written twice, each time as a block of its own: SECTION
-// and its copy first, then the other repeated blocks, then their copies. If the writer is killed
-// between the two, the original is there.
+// The blocks without which a section cannot be read are written twice, each time as a block of its
+// own: SECTION and its copy first, then the other repeated blocks, then their copies. If the
+// process is killed in between, the originals are in the file.
 #include "base/file.h"
 #include "base/cursor.h"
 #include "base/now.h"
@@ -24,37 +24,37 @@
 enum {
     SECTIONS_LEAST = 4,
     SECTIONS_WANTED = 16,
-    SECTION_SMALL = 16 * 1024, // where the limit allows it
+    SECTION_SMALL = 16 * 1024, // minimum, if the limit allows it
     SECTION_LARGE = 16 * 1024 * 1024,
     SECTION_APPEND = 1024 * 1024,
-    COPY_SHARE = 8, // a block that takes a larger part of a section has no copy in it
+    COPY_SHARE = 8, // a block that takes more than 1/8 of a section has no copy in it
     STATUS_BLOCK = LOG_HEAD + LOG_STATUS_PAYLOAD,
     FULL_BLOCK = LOG_HEAD
 };
 
-// A block that every section begins with.
+// A block that is repeated at the start of every section, and its content.
 struct repeat {
     uint8_t *bytes;
-    uint32_t length; // 0: there is none yet
-    uint32_t room;
-    bool is_due;      // this section does not have it yet
-    bool copy_is_due; // this section does not have its copy yet
-    uint64_t number;  // of the newest block of it that is not a copy
+    uint32_t length; // 0: not written by the caller yet
+    uint32_t capacity;
+    bool is_due;      // this section does not contain it yet
+    bool copy_is_due; // this section does not contain its copy yet
+    uint64_t number;  // number of its newest block that is not a copy
 };
 
 struct extract_log_writer {
-    struct log_output place;
-    struct log_settings facts;
+    struct log_output output;
+    struct log_settings settings;
     bool sync, full;
-    uint32_t used;  // bytes of the section; 0: it is not begun
-    uint64_t next;  // number of the next entry
-    uint64_t wrote; // bytes
-    uint64_t most;  // bytes that the system lets a file have
+    uint32_t used; // bytes of the current section; 0: not started
+    uint64_t next; // number of the next entry
+    uint64_t written_bytes;
+    uint64_t max_file_bytes; // limit of the system on file sizes
     uint16_t ring_key;
     struct repeat repeats[LOG_REPEATED];
-    uint8_t section[LOG_SECTION_PAYLOAD]; // bytes of the first of these
-    uint64_t split;                       // ENTRIES from this number on that are being put in parts
-    uint32_t split_done;                  // slots of them that are there
+    uint8_t section[LOG_SECTION_PAYLOAD]; // the bytes of repeats[0]
+    uint64_t split;                       // first number of the ENTRIES that are written in parts
+    uint32_t split_done;                  // number of their slots that are written
     struct extract_log_totals totals;
     enum log_loss_sum loss_sum;
 };
@@ -64,12 +64,12 @@ struct extract_log_writer {
 static enum extract_code write_failed(const struct extract_log_writer *w,
                                       struct extract_error *error)
 {
-    const char *hint = "look at that disk; the log is whole up to here";
+    const char *hint = "check that disk; the log is complete up to here";
     if (errno == ENOSPC || errno == EDQUOT)
-        hint = "free some space on that disk; the log is whole up to here";
+        hint = "free some space on that disk; the log is complete up to here";
     if (errno == EFBIG)
-        hint = "raise the limit of file sizes (ulimit -f); the log is whole up to here";
-    return extract_file_error(w->place.path, hint, error);
+        hint = "raise the limit of file sizes (ulimit -f); the log is complete up to here";
+    return extract_file_error(w->output.path, hint, error);
 }
 
 static bool write_spans(int fd, struct iovec *spans, int count, uint64_t offset)
@@ -91,42 +91,42 @@ static bool write_spans(int fd, struct iovec *spans, int count, uint64_t offset)
     return true;
 }
 
-// A limit of the system is asked for before it is met: it would send a signal that ends the
-// process.
-static bool store(struct extract_log_writer *w, struct iovec *spans, int count, uint64_t offset,
-                  uint64_t size)
+// Writes spans at an offset. Tests the system's limit on file sizes first: a write beyond it would
+// raise a signal that ends the process. After an error, removes a partly written block.
+static bool store_spans(struct extract_log_writer *w, struct iovec *spans, int count,
+                        uint64_t offset, uint64_t size)
 {
-    if (offset + size > w->most) {
+    if (offset + size > w->max_file_bytes) {
         errno = EFBIG;
         return false;
     }
-    if (write_spans(w->place.fd, spans, count, offset))
-        return !w->sync || fdatasync(w->place.fd) == 0;
-    // What lies behind the end that the file had is a part of a block: nobody needs to see it.
+    if (write_spans(w->output.fd, spans, count, offset))
+        return !w->sync || fdatasync(w->output.fd) == 0;
+    // Beyond the former end of the file, there may be a part of a block.
     int reason = errno;
-    if (offset + size > w->place.size && ftruncate(w->place.fd, (off_t)w->place.size) != 0)
-        w->place.size = offset + size; // it stays; readers see that it is cut
+    if (offset + size > w->output.size && ftruncate(w->output.fd, (off_t)w->output.size) != 0)
+        w->output.size = offset + size; // the part remains, and readers detect it
     errno = reason;
     return false;
 }
 
-// Whether a block can only be understood with the ring that it tells the key of.
+// Returns whether a block can only be understood together with its ring, whose key it contains.
 static bool has_ring_key(const struct extract_log_block *block)
 {
     return extract_log_holds_entries(block) || block->type == EXTRACT_LOG_RING ||
            block->type == EXTRACT_LOG_OBJECTS || block->type == EXTRACT_LOG_NAMES;
 }
 
-// Writes a block at the writer's place, where there is room for it.
+// Writes a block at the write position. The caller has made space for it.
 static enum extract_code write_block(struct extract_log_writer *w, struct extract_log_block *block,
                                      const void *payload, struct extract_error *error)
 {
     uint8_t head[LOG_HEAD], tail[8] = {0};
     size_t whole = block->length / 8 * 8, rest = block->length % 8;
     uint64_t size = extract_log_size(block->length);
-    uint64_t offset = w->place.index * w->facts.section_bytes + w->used;
-    block->number = w->place.number;
-    block->section = w->place.section;
+    uint64_t offset = w->output.index * w->settings.section_bytes + w->used;
+    block->number = w->output.number;
+    block->section = w->output.section;
     if (has_ring_key(block))
         block->kind = w->ring_key;
     if (!block->wall)
@@ -137,27 +137,28 @@ static enum extract_code write_block(struct extract_log_writer *w, struct extrac
     extract_log_seal(head, payload, tail, block->length);
     struct iovec spans[] = {
         {head, sizeof head}, {(void *)(uintptr_t)payload, whole}, {tail, rest ? sizeof tail : 0}};
-    if (!store(w, spans, 3, offset, size))
+    if (!store_spans(w, spans, 3, offset, size))
         return write_failed(w, error);
     w->used += (uint32_t)size;
-    w->place.number++;
-    w->wrote += size;
-    if (offset + size > w->place.size)
-        w->place.size = offset + size;
+    w->output.number++;
+    w->written_bytes += size;
+    if (offset + size > w->output.size)
+        w->output.size = offset + size;
     return EXTRACT_OK;
 }
 
 // ---- Sections ----
 
-// A copy is worth its room while it leaves most of the section to what is recorded.
+// Returns whether a block gets a copy in this section. It must leave most of the section to
+// entries.
 static bool has_copy(const struct extract_log_writer *w, const struct repeat *repeat)
 {
     return repeat->length &&
-           extract_log_size(repeat->length) <= w->facts.section_bytes / COPY_SHARE;
+           extract_log_size(repeat->length) <= w->settings.section_bytes / COPY_SHARE;
 }
 
-// Returns the bytes of the repeated blocks that are due; of all, at the beginning of a section.
-static uint32_t head_bytes(const struct extract_log_writer *w, bool begins)
+// Returns the bytes of the repeated blocks that are due; of all of them, at the start of a section.
+static uint32_t count_head_bytes(const struct extract_log_writer *w, bool begins)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < LOG_REPEATED; i++) {
@@ -169,14 +170,14 @@ static uint32_t head_bytes(const struct extract_log_writer *w, bool begins)
     return (uint32_t)bytes;
 }
 
-// Whether a repeated block is not in this section yet.
-static bool is_due(const struct extract_log_writer *w)
+// Returns whether a repeated block is not in this section yet.
+static bool any_repeat_is_due(const struct extract_log_writer *w)
 {
-    return head_bytes(w, false);
+    return count_head_bytes(w, false);
 }
 
-// Drops the repeated blocks that are due, since nothing follows that would need them.
-static void forgo_repeats(struct extract_log_writer *w)
+// Drops the repeated blocks that are due, because no block will follow that needs them.
+static void drop_due_repeats(struct extract_log_writer *w)
 {
     for (unsigned i = 0; i < LOG_REPEATED; i++)
         w->repeats[i].is_due = w->repeats[i].copy_is_due = false;
@@ -191,10 +192,10 @@ static enum extract_code write_repeat(struct extract_log_writer *w, unsigned i, 
                                       .length = repeat->length,
                                       .first = w->next,
                                       .copy_distance =
-                                          is_copy ? w->place.number - repeat->number : 0};
-    if (block.type == EXTRACT_LOG_SECTION && w->place.ended) {
-        block.value = w->place.ended;
-        block.flags = w->place.is_torn ? EXTRACT_LOG_TORN : 0;
+                                          is_copy ? w->output.number - repeat->number : 0};
+    if (block.type == EXTRACT_LOG_SECTION && w->output.ended) {
+        block.value = w->output.ended;
+        block.flags = w->output.is_torn ? EXTRACT_LOG_TORN : 0;
     }
     if (!*due)
         return EXTRACT_OK;
@@ -206,11 +207,11 @@ static enum extract_code write_repeat(struct extract_log_writer *w, unsigned i, 
     return EXTRACT_OK;
 }
 
-// Writes the repeated blocks that are due. SECTION and its copy stand where readers look for them.
+// Writes the repeated blocks that are due. SECTION and its copy are where readers look for them.
 static enum extract_code write_head(struct extract_log_writer *w, struct extract_error *error)
 {
     if (!w->used) {
-        extract_log_facts_encode(w->section, &w->facts);
+        extract_log_settings_encode(w->section, &w->settings);
         for (unsigned i = 0; i < LOG_REPEATED; i++) {
             w->repeats[i].is_due = w->repeats[i].length != 0;
             w->repeats[i].copy_is_due = has_copy(w, &w->repeats[i]);
@@ -226,69 +227,72 @@ static enum extract_code write_head(struct extract_log_writer *w, struct extract
     return code;
 }
 
-// Whether nothing may follow this section.
+// Returns whether no section may follow this one.
 static bool is_last(const struct extract_log_writer *w)
 {
-    return w->facts.policy == EXTRACT_LOG_UNTIL_FULL && w->place.index + 1 >= w->facts.sections;
+    return w->settings.policy == EXTRACT_LOG_UNTIL_FULL &&
+           w->output.index + 1 >= w->settings.sections;
 }
 
 static void next_section(struct extract_log_writer *w)
 {
-    w->place.section++;
-    w->place.index++;
-    w->place.ended = 0;
-    if (w->facts.policy == EXTRACT_LOG_LOOP && w->place.index >= w->facts.sections)
-        w->place.index = 0;
+    w->output.section++;
+    w->output.index++;
+    w->output.ended = 0;
+    if (w->settings.policy == EXTRACT_LOG_LOOP && w->output.index >= w->settings.sections)
+        w->output.index = 0;
     w->used = 0;
 }
 
-// Returns the bytes that are taken of this section: used, needed by its head, or `kept` free at the
-// end of the log.
-static uint64_t taken_here(const struct extract_log_writer *w, uint32_t kept)
+// Returns the bytes of this section that are not free: used, needed by its head, or `kept` free at
+// the end of the log.
+static uint64_t count_taken_bytes(const struct extract_log_writer *w, uint32_t kept)
 {
-    return (uint64_t)w->used + head_bytes(w, !w->used) + (is_last(w) ? kept : 0);
+    return (uint64_t)w->used + count_head_bytes(w, !w->used) + (is_last(w) ? kept : 0);
 }
 
-static bool has_room(const struct extract_log_writer *w, uint64_t size, uint32_t kept)
+static bool has_space(const struct extract_log_writer *w, uint64_t size, uint32_t kept)
 {
-    return taken_here(w, kept) + size <= w->facts.section_bytes;
+    return count_taken_bytes(w, kept) + size <= w->settings.section_bytes;
 }
 
-// Comes to a place with room for `size` bytes. LIMIT without a text: the log is full.
-static enum extract_code make_room(struct extract_log_writer *w, uint64_t size, uint32_t kept,
-                                   struct extract_error *error)
+// Moves the write position to where `size` bytes are free. Returns LIMIT, without a message, if the
+// log is full.
+static enum extract_code make_space(struct extract_log_writer *w, uint64_t size, uint32_t kept,
+                                    struct extract_error *error)
 {
-    if (!has_room(w, size, kept) && w->used) {
+    if (!has_space(w, size, kept) && w->used) {
         if (is_last(w))
             return EXTRACT_LIMIT;
         next_section(w);
     }
-    return has_room(w, size, kept) ? write_head(w, error) : EXTRACT_LIMIT;
+    return has_space(w, size, kept) ? write_head(w, error) : EXTRACT_LIMIT;
 }
 
 // ---- A log that is full ----
 
-static enum extract_code say_full(const struct extract_log_writer *w, struct extract_error *error)
+static enum extract_code report_full(const struct extract_log_writer *w,
+                                     struct extract_error *error)
 {
-    return extract_error_set(error, EXTRACT_LIMIT, w->place.path,
-                             "give a larger size, or the policy loop or append",
-                             "the log is full (%llu bytes)", (unsigned long long)w->facts.limit);
+    return extract_error_set(error, EXTRACT_LIMIT, w->output.path,
+                             "use a larger size, or the policy loop or append",
+                             "the log is full (%llu bytes)", (unsigned long long)w->settings.limit);
 }
 
-// Ends the log with a mark.
-static enum extract_code write_full(struct extract_log_writer *w, struct extract_error *error)
+// Ends the log with the marker FULL, and returns LIMIT.
+static enum extract_code end_full_log(struct extract_log_writer *w, struct extract_error *error)
 {
     struct extract_log_block mark = {
         .type = EXTRACT_LOG_MARK, .kind = EXTRACT_MARK_FULL, .first = w->next};
-    forgo_repeats(w);
-    enum extract_code code = make_room(w, FULL_BLOCK, STATUS_BLOCK, error);
+    drop_due_repeats(w);
+    enum extract_code code = make_space(w, FULL_BLOCK, STATUS_BLOCK, error);
     if (!code)
         code = write_block(w, &mark, NULL, error);
     w->full = code == EXTRACT_OK;
-    return code ? code : say_full(w, error);
+    return code ? code : report_full(w, error);
 }
 
-static void count(struct extract_log_writer *w, const struct extract_log_block *block)
+static void count_block(struct extract_log_writer *w, const struct extract_log_block *block)
 {
     struct extract_log_totals *t = &w->totals;
     if (extract_log_holds_entries(block)) {
@@ -306,63 +310,64 @@ static void count(struct extract_log_writer *w, const struct extract_log_block *
     }
 }
 
-// Puts a block where there is room.
+// Writes one block, in this section or in the next.
 static enum extract_code put_one(struct extract_log_writer *w, struct extract_log_block *block,
                                  const void *payload, struct extract_error *error)
 {
     if (w->full)
-        return say_full(w, error);
+        return report_full(w, error);
     enum extract_code code =
-        make_room(w, extract_log_size(block->length), FULL_BLOCK + STATUS_BLOCK, error);
+        make_space(w, extract_log_size(block->length), FULL_BLOCK + STATUS_BLOCK, error);
     if (code == EXTRACT_LIMIT)
-        return write_full(w, error);
+        return end_full_log(w, error);
     if (!code)
         code = write_block(w, block, payload, error);
     if (!code)
-        count(w, block);
+        count_block(w, block);
     return code;
 }
 
-// ---- What is put ----
+// ---- Blocks from the caller ----
 
-// Payload bytes that fit into a section of their own.
-static uint64_t payload_most(const struct extract_log_writer *w)
+// Returns the maximum payload of a block that is alone in its section.
+static uint64_t max_payload(const struct extract_log_writer *w)
 {
-    uint64_t taken = head_bytes(w, true) + LOG_HEAD;
-    if (w->facts.policy == EXTRACT_LOG_UNTIL_FULL)
+    uint64_t taken = count_head_bytes(w, true) + LOG_HEAD;
+    if (w->settings.policy == EXTRACT_LOG_UNTIL_FULL)
         taken += FULL_BLOCK + STATUS_BLOCK;
-    return taken < w->facts.section_bytes ? (w->facts.section_bytes - taken) / 8 * 8 : 0;
+    return taken < w->settings.section_bytes ? (w->settings.section_bytes - taken) / 8 * 8 : 0;
 }
 
-static enum extract_code too_large(const struct extract_log_writer *w, const char *what,
-                                   uint64_t bytes, struct extract_error *error)
+static enum extract_code report_too_large(const struct extract_log_writer *w, const char *what,
+                                          uint64_t bytes, struct extract_error *error)
 {
-    static const char hint[] = "give the log a larger size; a section is a sixteenth of it";
-    return extract_error_set(error, EXTRACT_LIMIT, w->place.path, hint,
+    static const char hint[] = "use a larger size; a section is a sixteenth of it";
+    return extract_error_set(error, EXTRACT_LIMIT, w->output.path, hint,
                              "%s of %llu bytes does not fit into a section of %lu", what,
-                             (unsigned long long)bytes, (unsigned long)w->facts.section_bytes);
+                             (unsigned long long)bytes, (unsigned long)w->settings.section_bytes);
 }
 
-// Slots of the next part of ENTRIES that do not fit into a section: those that fit into the rest of
-// this one, else those that fit into a whole one.
-static uint32_t part_of(const struct extract_log_writer *w, uint32_t slots, uint64_t slot_bytes)
+// Returns how many slots the next part of split ENTRIES gets: as many as fit into the rest of this
+// section, or otherwise into an empty one.
+static uint32_t count_part_slots(const struct extract_log_writer *w, uint32_t slots,
+                                 uint64_t slot_bytes)
 {
-    uint64_t taken = taken_here(w, FULL_BLOCK + STATUS_BLOCK) + LOG_HEAD;
-    uint64_t all = w->facts.section_bytes;
+    uint64_t taken = count_taken_bytes(w, FULL_BLOCK + STATUS_BLOCK) + LOG_HEAD;
+    uint64_t all = w->settings.section_bytes;
     uint64_t fit = all > taken ? (all - taken) / 8 * 8 / slot_bytes : 0;
-    uint64_t most = payload_most(w) / slot_bytes;
+    uint64_t most = max_payload(w) / slot_bytes;
     if (!fit || (fit < slots && slots <= most))
         fit = most;
     return fit < slots ? (uint32_t)fit : slots;
 }
 
-// The part of `all` that follows the slots that are there.
-static struct extract_log_block part_make(const struct extract_log_writer *w,
+// Makes the part of `all` that follows the slots already written.
+static struct extract_log_block make_part(const struct extract_log_writer *w,
                                           const struct extract_log_block *all, uint32_t slot_bytes)
 {
     struct extract_log_block part = *all;
     uint32_t left = all->count - w->split_done;
-    part.count = part_of(w, left, slot_bytes);
+    part.count = count_part_slots(w, left, slot_bytes);
     part.length = part.count * slot_bytes;
     part.first = all->first + w->split_done;
     uint32_t behind = left - part.count; // entries that follow it
@@ -381,13 +386,13 @@ static enum extract_code put_parts(struct extract_log_writer *w,
                                    struct extract_error *error)
 {
     uint32_t slot_bytes = all->length / all->count;
-    if (slot_bytes > payload_most(w))
-        return too_large(w, "an entry", slot_bytes, error);
+    if (slot_bytes > max_payload(w))
+        return report_too_large(w, "an entry", slot_bytes, error);
     if (w->split != all->first || w->split_done >= all->count)
         w->split_done = 0;
     w->split = all->first;
     while (w->split_done < all->count) {
-        struct extract_log_block part = part_make(w, all, slot_bytes);
+        struct extract_log_block part = make_part(w, all, slot_bytes);
         enum extract_code code =
             put_one(w, &part, payload + (size_t)w->split_done * slot_bytes, error);
         if (code)
@@ -402,48 +407,53 @@ static enum extract_code put_block(struct extract_log_writer *w,
                                    struct extract_error *error)
 {
     struct extract_log_block copy = *block;
-    if (block->length <= payload_most(w))
+    if (block->length <= max_payload(w))
         return put_one(w, &copy, payload, error);
     if (block->type == EXTRACT_LOG_ENTRIES)
         return put_parts(w, block, payload, error);
-    return too_large(w, "a block", block->length, error);
+    return report_too_large(w, "a block", block->length, error);
 }
 
-// Why a block makes no sense; NULL when it does.
-static const char *nonsense(const struct extract_log_block *b, const void *payload)
+// Returns what is wrong with a block; NULL if it is
+// valid.
+static const char *find_fault(const struct extract_log_block *b, const void *payload)
 {
     if (b->type < EXTRACT_LOG_ENTRIES || b->type > EXTRACT_LOG_PROGRAM ||
         b->type == EXTRACT_LOG_STATUS)
-        return "blocks of that type are the log's own";
+        return "blocks of that type are written by the "
+               "log itself";
     if (b->length && !payload)
-        return "its payload is missing";
+        return "payload is missing";
     if (b->type != EXTRACT_LOG_ENTRIES)
         return NULL;
     if (!b->count || !b->length || b->length % b->count)
-        return "its payload is no whole number of slots";
-    return b->provisional > b->count ? "it has more provisional entries than entries" : NULL;
+        return "payload is not a whole number of slots";
+    return b->provisional > b->count ? "has more provisional entries than "
+                                       "entries"
+                                     : NULL;
 }
 
-// ---- What is repeated ----
+// ---- Repeated blocks ----
 
-// Keeps the bytes `a` and `b`, one behind the other, to be written when they are others than
-// before.
-static enum extract_code keep(struct extract_log_writer *w, uint16_t type, const void *a,
-                              size_t a_length, const void *b, size_t b_length,
-                              struct extract_error *error)
+// Stores the bytes `a` followed by `b` as the content of
+// a repeated block. It becomes due if they differ from
+// its former content.
+static enum extract_code keep_repeat(struct extract_log_writer *w, uint16_t type, const void *a,
+                                     size_t a_length, const void *b, size_t b_length,
+                                     struct extract_error *error)
 {
     struct repeat *repeat = &w->repeats[extract_log_repeated(type)];
     size_t length = a_length + b_length;
     if (length == repeat->length && memcmp(repeat->bytes, a, a_length) == 0 &&
         (!b_length || memcmp(repeat->bytes + a_length, b, b_length) == 0))
         return EXTRACT_OK;
-    if (length > repeat->room) {
+    if (length > repeat->capacity) {
         uint8_t *bytes = realloc(repeat->bytes, length);
         if (!bytes)
-            return extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "no memory for %zu bytes",
-                                     length);
+            return extract_error_set(error, EXTRACT_NOMEM, "log", NULL,
+                                     "out of memory for %zu bytes", length);
         repeat->bytes = bytes;
-        repeat->room = (uint32_t)length;
+        repeat->capacity = (uint32_t)length;
     }
     memcpy(repeat->bytes, a, a_length);
     if (b_length)
@@ -454,15 +464,17 @@ static enum extract_code keep(struct extract_log_writer *w, uint16_t type, const
     return EXTRACT_OK;
 }
 
-// Writes what is due; a section that is not begun yet gets it anyway.
-static enum extract_code settle(struct extract_log_writer *w, struct extract_error *error)
+// Writes the repeated blocks that are due. If the section
+// is not started yet, that writes all.
+static enum extract_code write_due_repeats(struct extract_log_writer *w,
+                                           struct extract_error *error)
 {
     if (w->full)
-        return say_full(w, error);
-    if (!is_due(w))
+        return report_full(w, error);
+    if (!any_repeat_is_due(w))
         return EXTRACT_OK;
-    enum extract_code code = make_room(w, 0, FULL_BLOCK + STATUS_BLOCK, error);
-    return code == EXTRACT_LIMIT ? write_full(w, error) : code;
+    enum extract_code code = make_space(w, 0, FULL_BLOCK + STATUS_BLOCK, error);
+    return code == EXTRACT_LIMIT ? end_full_log(w, error) : code;
 }
 
 enum extract_code extract_log_put_ring(struct extract_log_writer *writer,
@@ -470,12 +482,12 @@ enum extract_code extract_log_put_ring(struct extract_log_writer *writer,
 {
     uint8_t payload[LOG_MAX_RING];
     uint32_t length = extract_log_ring_encode(payload, ring);
-    writer->facts.byte_order = ring->byte_order;
-    enum extract_code code = keep(writer, EXTRACT_LOG_RING, payload, length, NULL, 0, error);
+    writer->settings.byte_order = ring->byte_order;
+    enum extract_code code = keep_repeat(writer, EXTRACT_LOG_RING, payload, length, NULL, 0, error);
     if (code)
         return code;
     writer->ring_key = extract_log_ring_key(payload, length);
-    return settle(writer, error);
+    return write_due_repeats(writer, error);
 }
 
 enum extract_code extract_log_put_objects(struct extract_log_writer *writer, uint64_t address,
@@ -483,28 +495,28 @@ enum extract_code extract_log_put_objects(struct extract_log_writer *writer, uin
                                           struct extract_error *error)
 {
     uint8_t start[LOG_OBJECTS_PAYLOAD];
-    if (length > writer->facts.section_bytes / 2 - LOG_HEAD - sizeof start)
-        return too_large(writer, "a registry", length, error);
+    if (length > writer->settings.section_bytes / 2 - LOG_HEAD - sizeof start)
+        return report_too_large(writer, "a registry", length, error);
     extract_log_store(start, address, sizeof start);
     enum extract_code code =
-        keep(writer, EXTRACT_LOG_OBJECTS, start, sizeof start, bytes, length, error);
-    return code ? code : settle(writer, error);
+        keep_repeat(writer, EXTRACT_LOG_OBJECTS, start, sizeof start, bytes, length, error);
+    return code ? code : write_due_repeats(writer, error);
 }
 
 static enum extract_code put_repeat(struct extract_log_writer *w, uint16_t type,
                                     const void *payload, size_t length, struct extract_error *error)
 {
-    if (length > w->facts.section_bytes / 2 - LOG_HEAD)
-        return too_large(w, "a block", length, error);
-    enum extract_code code = keep(w, type, payload, length, NULL, 0, error);
-    return code ? code : settle(w, error);
+    if (length > w->settings.section_bytes / 2 - LOG_HEAD)
+        return report_too_large(w, "a block", length, error);
+    enum extract_code code = keep_repeat(w, type, payload, length, NULL, 0, error);
+    return code ? code : write_due_repeats(w, error);
 }
 
 enum extract_code extract_log_put(struct extract_log_writer *writer,
                                   const struct extract_log_block *block, const void *payload,
                                   struct extract_error *error)
 {
-    const char *why = nonsense(block, payload);
+    const char *why = find_fault(block, payload);
     if (why)
         return extract_error_set(error, EXTRACT_USAGE, "log block", NULL, "%s", why);
     if (extract_log_repeated(block->type) < LOG_REPEATED)
@@ -536,41 +548,43 @@ static uint32_t section_for(uint64_t limit)
     return (uint32_t)(bytes / LOG_SECTION_STEP * LOG_SECTION_STEP);
 }
 
-static enum extract_code plan(struct log_settings *facts, const struct extract_log_options *options,
-                              const char *path, struct extract_error *error)
+static enum extract_code plan_settings(struct log_settings *settings,
+                                       const struct extract_log_options *options, const char *path,
+                                       struct extract_error *error)
 {
     const char *creator = options->creator ? options->creator : "ringside " EXTRACT_VERSION;
     bool append = options->policy == EXTRACT_LOG_APPEND;
-    memset(facts, 0, sizeof *facts);
+    memset(settings, 0, sizeof *settings);
     if ((unsigned)options->policy > EXTRACT_LOG_APPEND)
         return extract_error_set(error, EXTRACT_USAGE, path, "use loop, until_full or append",
                                  "no such full policy");
-    facts->version = LOG_VERSION;
-    facts->policy = options->policy;
-    facts->limit = append ? 0 : options->limit ? options->limit : LIMIT_DEFAULT;
-    facts->section_bytes = options->section_bytes ? options->section_bytes
-                           : append               ? SECTION_APPEND
-                                                  : section_for(facts->limit);
-    facts->created = extract_wall();
-    memcpy(facts->creator, creator, strnlen(creator, LOG_CREATOR));
+    settings->version = LOG_VERSION;
+    settings->policy = options->policy;
+    settings->limit = append ? 0 : options->limit ? options->limit : LIMIT_DEFAULT;
+    settings->section_bytes = options->section_bytes ? options->section_bytes
+                              : append               ? SECTION_APPEND
+                                                     : section_for(settings->limit);
+    settings->created = extract_wall();
+    memcpy(settings->creator, creator, strnlen(creator, LOG_CREATOR));
     if (options->section_bytes % LOG_SECTION_STEP || options->section_bytes > LOG_MAX_SECTION)
         return extract_error_set(error, EXTRACT_USAGE, path, NULL,
-                                 "sections are multiples of 4096 bytes, of 64 MiB at most");
+                                 "sections must be multiples of 4096 bytes, "
+                                 "at most 64 MiB");
     if (append)
         return EXTRACT_OK;
-    uint64_t sections = facts->section_bytes ? facts->limit / facts->section_bytes : 0;
+    uint64_t sections = settings->section_bytes ? settings->limit / settings->section_bytes : 0;
     if (sections < SECTIONS_LEAST || sections > UINT32_MAX)
-        return extract_error_set(
-            error, EXTRACT_USAGE, path, "give it from 16 KiB on",
-            "a log of %llu bytes has no room for four sections, or for too many",
-            (unsigned long long)facts->limit);
-    facts->sections = (uint32_t)sections;
+        return extract_error_set(error, EXTRACT_USAGE, path, "use 16k or more",
+                                 "a log of %llu bytes cannot have four "
+                                 "sections, or has too many",
+                                 (unsigned long long)settings->limit);
+    settings->sections = (uint32_t)sections;
     return EXTRACT_OK;
 }
 
 void extract_log_note_limit(struct extract_log_writer *writer)
 {
-    writer->most = extract_file_most();
+    writer->max_file_bytes = extract_file_most();
 }
 
 static void free_writer(struct extract_log_writer *w)
@@ -580,9 +594,9 @@ static void free_writer(struct extract_log_writer *w)
     free(w);
 }
 
-static enum extract_code release(struct extract_log_writer *w, struct extract_error *error)
+static enum extract_code close_and_free(struct extract_log_writer *w, struct extract_error *error)
 {
-    enum extract_code code = extract_log_output_close(&w->place, error);
+    enum extract_code code = extract_log_output_close(&w->output, error);
     free_writer(w);
     return code;
 }
@@ -591,48 +605,50 @@ void extract_log_detach(struct extract_log_writer *writer)
 {
     if (!writer)
         return;
-    extract_log_output_detach(&writer->place);
+    extract_log_output_detach(&writer->output);
     free_writer(writer);
 }
 
-// A log that could not be begun leaves no file behind. errno still says why.
-static void take_back(struct extract_log_writer *w)
+// Removes the file of a log whose creation failed.
+// Preserves errno, which contains the cause.
+static void remove_failed_log(struct extract_log_writer *w)
 {
     int reason = errno;
-    if (w->place.created)
-        unlink(w->place.path);
-    release(w, NULL);
+    if (w->output.created)
+        unlink(w->output.path);
+    close_and_free(w, NULL);
     errno = reason;
 }
 
-// Begins the log at `path`, or, when that is NULL, in the file that `fd` is open for.
-static enum extract_code begin(struct extract_log_writer **writer, const char *path, int fd,
-                               const struct extract_log_options *options,
-                               struct extract_error *error)
+// Creates the log at `path`, or, if `path` is NULL, in
+// the file that `fd` is open for.
+static enum extract_code create_log(struct extract_log_writer **writer, const char *path, int fd,
+                                    const struct extract_log_options *options,
+                                    struct extract_error *error)
 {
-    struct log_settings facts;
+    struct log_settings settings;
     const char *name = path ? path : LOG_GIVEN;
     *writer = NULL;
-    enum extract_code code = plan(&facts, options, name, error);
+    enum extract_code code = plan_settings(&settings, options, name, error);
     if (code)
         return code;
     struct extract_log_writer *w = calloc(1, sizeof *w);
     if (!w)
         return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
-    code = path ? extract_log_output_open(&w->place, path, &facts, error)
-                : extract_log_output_take(&w->place, fd, &facts, error);
+    code = path ? extract_log_output_open(&w->output, path, &settings, error)
+                : extract_log_output_take(&w->output, fd, &settings, error);
     if (code) {
         free(w);
         return code;
     }
-    w->facts = facts;
+    w->settings = settings;
     w->sync = options->sync;
     extract_log_note_limit(w);
     w->totals.lost_exact = true;
     w->repeats[0] = (struct repeat){.bytes = w->section, .length = sizeof w->section};
     code = write_head(w, error);
     if (code)
-        take_back(w);
+        remove_failed_log(w);
     else
         *writer = w;
     return code;
@@ -642,14 +658,14 @@ enum extract_code extract_log_create(struct extract_log_writer **writer, const c
                                      const struct extract_log_options *options,
                                      struct extract_error *error)
 {
-    return begin(writer, path, -1, options, error);
+    return create_log(writer, path, -1, options, error);
 }
 
 enum extract_code extract_log_create_fd(struct extract_log_writer **writer, int fd,
                                         const struct extract_log_options *options,
                                         struct extract_error *error)
 {
-    return begin(writer, NULL, fd, options, error);
+    return create_log(writer, NULL, fd, options, error);
 }
 
 void extract_log_note_cost(struct extract_log_writer *writer, uint64_t polls,
@@ -663,7 +679,7 @@ void extract_log_note_cost(struct extract_log_writer *writer, uint64_t polls,
 
 uint64_t extract_log_written(const struct extract_log_writer *writer)
 {
-    return writer->wrote;
+    return writer->written_bytes;
 }
 
 void extract_log_turn(struct extract_log_writer *writer)
@@ -674,8 +690,8 @@ void extract_log_turn(struct extract_log_writer *writer)
 
 uint64_t extract_log_overwritten(const struct extract_log_writer *writer)
 {
-    uint64_t section = writer->place.section, sections = writer->facts.sections;
-    bool loop = writer->facts.policy == EXTRACT_LOG_LOOP;
+    uint64_t section = writer->output.section, sections = writer->settings.sections;
+    bool loop = writer->settings.policy == EXTRACT_LOG_LOOP;
     return loop && section >= sections ? section - sections + 1 : 0;
 }
 
@@ -686,13 +702,13 @@ uint64_t extract_log_next(const struct extract_log_writer *writer)
 
 uint64_t extract_log_room(const struct extract_log_writer *writer)
 {
-    if (writer->facts.policy != EXTRACT_LOG_UNTIL_FULL)
+    if (writer->settings.policy != EXTRACT_LOG_UNTIL_FULL)
         return UINT64_MAX;
     if (writer->full)
         return 0;
-    uint64_t sections = writer->facts.sections - writer->place.index;
+    uint64_t sections = writer->settings.sections - writer->output.index;
     uint64_t taken = writer->used + FULL_BLOCK + STATUS_BLOCK;
-    uint64_t all = sections * writer->facts.section_bytes;
+    uint64_t all = sections * writer->settings.section_bytes;
     return all > taken ? all - taken : 0;
 }
 
@@ -701,8 +717,8 @@ static enum extract_code write_status(struct extract_log_writer *w, struct extra
     uint8_t payload[LOG_STATUS_PAYLOAD];
     struct extract_log_block block = {
         .type = EXTRACT_LOG_STATUS, .length = sizeof payload, .first = w->next};
-    forgo_repeats(w);
-    enum extract_code code = make_room(w, STATUS_BLOCK, 0, error);
+    drop_due_repeats(w);
+    enum extract_code code = make_space(w, STATUS_BLOCK, 0, error);
     extract_log_totals_encode(payload, &w->totals);
     return code ? code : write_block(w, &block, payload, error);
 }
@@ -712,6 +728,6 @@ enum extract_code extract_log_close(struct extract_log_writer *writer, struct ex
     if (!writer)
         return EXTRACT_OK;
     enum extract_code code = write_status(writer, error);
-    enum extract_code closed = release(writer, code ? NULL : error);
+    enum extract_code closed = close_and_free(writer, code ? NULL : error);
     return code ? code : closed;
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// posix: the attributes object.
-// In: what a caller sets. Out: the attributes that a stream is made with, or has.
+// posix: the attributes object (posix_trace_attr_…).
 //
-// Source: IEEE Std 1003.1-2008, posix_trace_attr_…
+// A trace_attr_t holds a `struct posix_attr`. Setters store what a caller wants; posix_trace_create
+// copies it; posix_trace_get_attr returns what the stream has. Getters check the object's magic
+// number and copy the value.
+//
+// Source: IEEE Std 1003.1-2008, posix_trace_attr_….
 #include "posix/internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -10,15 +13,16 @@
 #define ATTR_MAGIC UINT64_C(0x7472616365617474)
 
 enum {
-    STREAM_SIZE = 256 * 1024 - 1024, // bytes by default, so that the ring is one of 256 KiB
-    LOG_SIZE = 1024 * 1024,
-    DATA_SIZE = 256
+    STREAM_SIZE = 256 * 1024 - 1024, // default, in bytes: fits a ring of 256 KiB
+    LOG_SIZE = 1024 * 1024,          // default, in bytes
+    DATA_SIZE = 256                  // default maximum of an event's data, in bytes
 };
 
-// How this host's records lie.
+// The layout of records of a program on this host.
 static const struct posix_layout host_layout = {
     .address_bytes = sizeof(void *), .stamp_bits = 64, .pids = true};
 
+// Returns the bytes of a record on this host besides its data.
 static uint32_t host_head(void)
 {
     return posix_record_head(&host_layout) + 4;
@@ -30,6 +34,7 @@ const struct posix_attr *posix_attr_of(const trace_attr_t *attr)
     return a && a->magic == ATTR_MAGIC ? a : NULL;
 }
 
+// Returns the attributes in `attr` to be changed; NULL if they were not initialized.
 static struct posix_attr *writable(trace_attr_t *attr)
 {
     struct posix_attr *a = (struct posix_attr *)attr;
@@ -79,8 +84,10 @@ int posix_trace_attr_destroy(trace_attr_t *attr)
     return 0;
 }
 
-// ---- values: getters copy `bytes` of them ----
-static int give(const struct posix_attr *attr, void *to, const void *value, size_t bytes)
+// ---- values ----
+
+// Copies a value of `bytes` bytes to the caller. `attr` is NULL for an invalid object.
+static int copy_value(const struct posix_attr *attr, void *to, const void *value, size_t bytes)
 {
     if (!attr || !to)
         return EINVAL;
@@ -91,25 +98,25 @@ static int give(const struct posix_attr *attr, void *to, const void *value, size
 int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution)
 {
     const struct posix_attr *a = posix_attr_of(attr);
-    return give(a, resolution, a ? &a->resolution : NULL, sizeof *resolution);
+    return copy_value(a, resolution, a ? &a->resolution : NULL, sizeof *resolution);
 }
 
 int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime)
 {
     const struct posix_attr *a = posix_attr_of(attr);
-    return give(a, createtime, a ? &a->created : NULL, sizeof *createtime);
+    return copy_value(a, createtime, a ? &a->created : NULL, sizeof *createtime);
 }
 
 int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genversion)
 {
     const struct posix_attr *a = posix_attr_of(attr);
-    return give(a, genversion, a ? a->version : NULL, sizeof a->version);
+    return copy_value(a, genversion, a ? a->version : NULL, sizeof a->version);
 }
 
 int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename)
 {
     const struct posix_attr *a = posix_attr_of(attr);
-    return give(a, tracename, a ? a->name : NULL, sizeof a->name);
+    return copy_value(a, tracename, a ? a->name : NULL, sizeof a->name);
 }
 
 int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename)
@@ -127,12 +134,13 @@ int posix_trace_attr_getinherited(const trace_attr_t *restrict attr,
                                   int *restrict inheritancepolicy)
 {
     const struct posix_attr *a = posix_attr_of(attr);
-    return give(a, inheritancepolicy, a ? &a->inherited : NULL, sizeof(int));
+    return copy_value(a, inheritancepolicy, a ? &a->inherited : NULL, sizeof(int));
 }
 
-static int set_choice(int32_t *to, int value, int least, int most)
+// Stores a choice between `min` and `max`. `to` is NULL for an invalid object.
+static int set_choice(int32_t *to, int value, int min, int max)
 {
-    if (!to || value < least || value > most)
+    if (!to || value < min || value > max)
         return EINVAL;
     *to = value;
     return 0;
@@ -148,7 +156,7 @@ int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy)
 int posix_trace_attr_getlogfullpolicy(const trace_attr_t *restrict attr, int *restrict logpolicy)
 {
     const struct posix_attr *a = posix_attr_of(attr);
-    return give(a, logpolicy, a ? &a->log_policy : NULL, sizeof(int));
+    return copy_value(a, logpolicy, a ? &a->log_policy : NULL, sizeof(int));
 }
 
 int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy)
@@ -164,7 +172,8 @@ int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict attr,
 {
     static const int32_t unset = POSIX_TRACE_LOOP;
     const struct posix_attr *a = posix_attr_of(attr);
-    return give(a, streampolicy, a && a->stream_policy ? &a->stream_policy : &unset, sizeof(int));
+    return copy_value(a, streampolicy, a && a->stream_policy ? &a->stream_policy : &unset,
+                      sizeof(int));
 }
 
 int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy)
@@ -175,7 +184,9 @@ int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy)
 }
 
 // ---- sizes ----
-static int give_size(const struct posix_attr *attr, size_t *to, uint64_t size)
+
+// Copies a size to the caller. `attr` is NULL for an invalid object.
+static int copy_size(const struct posix_attr *attr, size_t *to, uint64_t size)
 {
     if (!attr || !to)
         return EINVAL;
@@ -186,7 +197,7 @@ static int give_size(const struct posix_attr *attr, size_t *to, uint64_t size)
 int posix_trace_attr_getlogsize(const trace_attr_t *restrict attr, size_t *restrict logsize)
 {
     const struct posix_attr *a = posix_attr_of(attr);
-    return give_size(a, logsize, a ? a->log_size : 0);
+    return copy_size(a, logsize, a ? a->log_size : 0);
 }
 
 int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
@@ -201,7 +212,7 @@ int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
 int posix_trace_attr_getmaxdatasize(const trace_attr_t *restrict attr, size_t *restrict maxdatasize)
 {
     const struct posix_attr *a = posix_attr_of(attr);
-    return give_size(a, maxdatasize, a ? a->max_data : 0);
+    return copy_size(a, maxdatasize, a ? a->max_data : 0);
 }
 
 int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize)
@@ -218,20 +229,20 @@ int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr,
                                            size_t *restrict eventsize)
 {
     const struct posix_attr *a = posix_attr_of(attr);
-    return give_size(a, eventsize, a ? posix_attr_system_bytes(a) : 0);
+    return copy_size(a, eventsize, a ? posix_attr_system_bytes(a) : 0);
 }
 
 int posix_trace_attr_getmaxusereventsize(const trace_attr_t *restrict attr, size_t data_len,
                                          size_t *restrict eventsize)
 {
     const struct posix_attr *a = posix_attr_of(attr);
-    return give_size(a, eventsize, a ? posix_attr_event_bytes(a, data_len) : 0);
+    return copy_size(a, eventsize, a ? posix_attr_event_bytes(a, data_len) : 0);
 }
 
 int posix_trace_attr_getstreamsize(const trace_attr_t *restrict attr, size_t *restrict streamsize)
 {
     const struct posix_attr *a = posix_attr_of(attr);
-    return give_size(a, streamsize, a ? a->stream_size : 0);
+    return copy_size(a, streamsize, a ? a->stream_size : 0);
 }
 
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize)

@@ -1,85 +1,107 @@
 // SPDX-License-Identifier: MIT
-// posix: what a controller asks of its stream: start, stop, clear, filter.
-// In: what is wanted. Out: request words in the target's memory (docs/formats/posix-ring.md,
-// "Requests").
+// posix: what a controller requests of its stream: start, stop, clear, filter.
+//
+// A request is a group of words in the stream block. The target compares `request` with
+// `request_done` at each of its trace points.
+//
+//   controller (this file)                        target (target/ringside_trace.c)
+//   ─────────────────────────────────────         ──────────────────────────────────────────
+//   1 wanted state, clears, filter
+//   2 request = the next number
+//   3 active  = all ones                  ──────► trace point: request != request_done
+//                                                 carries out: bind or release, clear,
+//                                                              filter, run
+//     until then, what is wanted counts   ◄────── request_done = request
+//     as the state (status.c)
+//
+// The words are stored in this order, so a target that sees the new number sees the new words. In
+// shared memory, the controller then carries out the request itself, under the target's lock.
+//
+// Several controllers may control one stream. Each reads what is wanted before it changes a part of
+// it (posix_read_wants). Request numbers only grow, so a lower number means that the target was
+// reset. The stream is then bound again (posix_rebind) with what was wanted before the reset.
 #include "posix/log/log.h"
 #include "target/linux.h"
 #include <string.h>
 
-bool posix_asked_done(const struct posix_stream *block)
+bool posix_request_is_done(const struct posix_stream *block)
 {
     return block->request == block->request_done;
 }
 
+// Returns the number of words of a filter.
 static uint32_t filter_words(const struct posix_target *target)
 {
     return target->block.ids / 32;
 }
 
-// Everything but the request itself.
+// Writes all words of a request except its number.
 static int write_wants(struct posix_trace *trace, uint64_t address, bool bound)
 {
     const struct posix_wants *w = &trace->wants;
     struct posix_target *target = trace->target;
-    uint32_t state = !bound ? 0 : POSIX_STATE_BOUND | (w->running ? POSIX_STATE_RUNNING : 0);
-    int error = posix_poke(target, address + POSIX_STREAM_AT_WANTED, &state, 1);
+    uint32_t state = !bound ? 0 : POSIX_STATE_BOUND | (w->is_running ? POSIX_STATE_RUNNING : 0);
+    int error = posix_write_words(target, address + POSIX_STREAM_AT_WANTED, &state, 1);
     if (!error)
-        error = posix_poke(target, address + POSIX_STREAM_AT_WANTED_CLEARS, &w->clears, 1);
+        error = posix_write_words(target, address + POSIX_STREAM_AT_WANTED_CLEARS, &w->clears, 1);
     if (!error)
-        error = posix_poke(target, address + posix_wanted_filter_at(target->block.ids),
-                           w->filter.ringside_words, filter_words(target));
+        error = posix_write_words(target, address + posix_wanted_filter_at(target->block.ids),
+                                  w->filter.ringside_words, filter_words(target));
     return error;
 }
 
-bool posix_went_back(const struct posix_trace *trace, const struct posix_stream *block)
+// Numbers are compared as distances, since they wrap at 2^32.
+bool posix_memory_was_cleared(const struct posix_trace *trace, const struct posix_stream *block)
 {
     const struct posix_reader *r = &trace->reader;
     bool unbound = (int32_t)(block->request - trace->wants.bind) < 0;
-    bool emptied = r->begun && (int32_t)(block->head - r->at) < 0;
+    bool emptied = r->is_started && (int32_t)(block->head - r->at) < 0;
     return !trace->target->object && (int32_t)(block->request - trace->wants.last) < 0 &&
            (unbound || emptied);
 }
 
-int posix_learn(struct posix_trace *trace)
+int posix_read_wants(struct posix_trace *trace)
 {
     struct posix_target *target = trace->target;
     struct posix_wants wants = trace->wants;
     struct posix_stream block;
     uint64_t address = posix_stream_address(target, trace->stream);
-    int error = posix_stream_look(target, trace->stream, &block);
+    int error = posix_stream_load(target, trace->stream, &block);
     if (error)
         return error == ENOENT ? 0 : error;
-    if (trace->restarted || posix_went_back(trace, &block)) {
-        posix_bind_again(trace, &block);
+    if (trace->was_reset || posix_memory_was_cleared(trace, &block)) {
+        posix_rebind(trace, &block);
         return 0;
     }
     if (!(block.wanted & POSIX_STATE_BOUND) || (int32_t)(block.request - wants.bind) < 0)
         return 0;
-    wants.running = block.wanted & POSIX_STATE_RUNNING;
+    wants.is_running = block.wanted & POSIX_STATE_RUNNING;
     wants.clears = block.wanted_clears;
-    error = posix_peek(target, address + posix_wanted_filter_at(target->block.ids),
-                       wants.filter.ringside_words, filter_words(target));
+    error = posix_read_words(target, address + posix_wanted_filter_at(target->block.ids),
+                             wants.filter.ringside_words, filter_words(target));
     if (!error)
         trace->wants = wants;
     return error;
 }
 
-int posix_ask(struct posix_trace *trace, bool bound)
+// The number of a request differs from request_done, also after the numbers have wrapped: equal
+// numbers would mean that there is nothing to do.
+int posix_send_request(struct posix_trace *trace, bool bound)
 {
     static const uint32_t all = UINT32_MAX;
     struct posix_target *target = trace->target;
     struct posix_stream block;
     uint32_t request = 0;
     uint64_t address = posix_stream_address(target, trace->stream);
-    int error = posix_stream_look(target, trace->stream, &block);
+    int error = posix_stream_load(target, trace->stream, &block);
     if (!error) {
         request = block.request + 1 + (block.request + 1 == block.request_done);
         error = write_wants(trace, address, bound);
     }
     if (!error)
-        error = posix_poke(target, address + POSIX_STREAM_AT_REQUEST, &request, 1);
+        error = posix_write_words(target, address + POSIX_STREAM_AT_REQUEST, &request, 1);
     if (!error)
-        error = posix_poke(target, target->address + POSIX_BLOCK_AT_ACTIVE, &all, 1);
+        error = posix_write_words(target, target->address + POSIX_BLOCK_AT_ACTIVE, &all, 1);
     if (!error && target->object)
         ringside_trace_object_attend(target->object);
     if (!error)
@@ -87,26 +109,26 @@ int posix_ask(struct posix_trace *trace, bool bound)
     return error == ENOENT ? EIO : error;
 }
 
-// Takes a stream, and what is asked of it by now, also by others.
+// Enters a trace and reads what controllers, including others, request of its stream now.
 static int enter(struct posix_use *use, trace_id_t trid)
 {
     int error = posix_enter(use, trid, POSIX_ACTIVE | POSIX_LOGGED);
     if (error)
         return error;
-    error = posix_learn(use->trace);
+    error = posix_read_wants(use->trace);
     if (error)
         posix_leave(use);
     return error;
 }
 
-// Asks for something else; what was wanted before stands when that cannot be done, also in the
-// target, so that the next request does not bring it about. Of a stream that is to be bound again,
-// it is asked for then.
+// Requests a change. If the request cannot be written, what was wanted before is restored, in the
+// target as well: otherwise, the next request would carry out this one. For a stream that must be
+// bound again, the change is requested when it is bound.
 static int change(struct posix_trace *trace, const struct posix_wants *wants)
 {
     struct posix_wants before = trace->wants;
     trace->wants = *wants;
-    int error = trace->restarted ? 0 : posix_ask(trace, true);
+    int error = trace->was_reset ? 0 : posix_send_request(trace, true);
     if (error) {
         trace->wants = before;
         write_wants(trace, posix_stream_address(trace->target, trace->stream), true);
@@ -115,24 +137,24 @@ static int change(struct posix_trace *trace, const struct posix_wants *wants)
 }
 
 // Returns whether an UNTIL_FULL stream has stopped itself and stays full: it is neither read to its
-// end nor about to be cleared. Start and stop then change nothing. (A FLUSH stream is emptied
-// sooner or later without being asked, and a stop takes effect then.)
+// end nor about to be cleared. Start and stop then change nothing. A FLUSH stream is emptied by its
+// log sooner or later, and a stop takes effect then.
 static bool stays_full(const struct posix_trace *trace)
 {
     struct posix_stream block;
-    return !posix_stream_look(trace->target, trace->stream, &block) &&
+    return !posix_stream_load(trace->target, trace->stream, &block) &&
            posix_stream_stays_full(&block);
 }
 
-static int run(trace_id_t trid, bool running)
+static int set_running(trace_id_t trid, bool is_running)
 {
     struct posix_use use;
     int error = enter(&use, trid);
     if (error)
         return error;
     struct posix_wants wants = use.trace->wants;
-    wants.running = running;
-    if (running || !stays_full(use.trace))
+    wants.is_running = is_running;
+    if (is_running || !stays_full(use.trace))
         error = change(use.trace, &wants);
     posix_leave(&use);
     return error;
@@ -140,12 +162,12 @@ static int run(trace_id_t trid, bool running)
 
 int posix_trace_start(trace_id_t trid)
 {
-    return run(trid, true);
+    return set_running(trid, true);
 }
 
 int posix_trace_stop(trace_id_t trid)
 {
-    return run(trid, false);
+    return set_running(trid, false);
 }
 
 int posix_trace_clear(trace_id_t trid)
@@ -156,11 +178,12 @@ int posix_trace_clear(trace_id_t trid)
         return error;
     struct posix_wants wants = use.trace->wants;
     wants.clears++;
-    wants.running = wants.running && !stays_full(use.trace); // clear keeps a suspended stream so
+    // A stream that stopped itself stays suspended after a clear.
+    wants.is_running = wants.is_running && !stays_full(use.trace);
     error = change(use.trace, &wants);
     if (!error) {
-        posix_reader_again(&use.trace->reader);
-        use.trace->reader.overrun = false;
+        posix_reader_restart(&use.trace->reader);
+        use.trace->reader.is_overrun = false;
     }
     if (!error && use.trace->log)
         error = posix_log_clear(use.trace);
@@ -179,6 +202,7 @@ int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
     return 0;
 }
 
+// Returns a word of a filter after a change: replaced by, extended by, or reduced by another one.
 static uint32_t combine(uint32_t old, uint32_t word, int how)
 {
     return how == POSIX_TRACE_ADD_EVENTSET   ? old | word

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: MIT
-// posix: names of event types, from the controller's side.
-// In: names, ids; the traced process' table of names. Out: ids, names, the list of both.
+// posix: names of event types: registering, looking up, listing.
+//
+// User event types are registered in the traced process, whose block has a table of names. The slot
+// number plus POSIX_USER is the event type's id. Target and controllers fill the table from
+// opposite ends, so neither needs the other's lock:
+//
+//   slot  0        names_used                    names_room - 1
+//         ├────────────┼─────────────────┼──────────────┤
+//         │ target  ─► │      free       │ ◄─ controllers: names_claimed
+//
+// A controller of a program on this host shares the target's lock and lets the target register the
+// name. A full table yields POSIX_TRACE_UNNAMED_USEREVENT.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_eventid_…, posix_trace_eventtypelist_…, table 2-2 ff.
 #include "posix/internal.h"
@@ -32,14 +42,15 @@ static uint64_t slot_address(const struct posix_target *target, uint32_t slot)
     return target->address + target->block.names_at + (uint64_t)slot * target->block.name_bytes;
 }
 
-// Slots are taken from both ends: by the target below, by controllers above.
+// Returns whether the target or a controller has registered a name in the slot.
 static bool is_used(const struct posix_block *block, uint32_t slot)
 {
     return slot < block->names_room && slot < POSIX_SET_IDS - POSIX_USER &&
            (slot < block->names_used || block->names_room - slot <= block->names_claimed);
 }
 
-// ENAMETOOLONG: it is longer than any may be here, and was cut.
+// Reads the name in a slot. Returns ENAMETOOLONG if it is longer than a name may be here, with the
+// name truncated.
 static int read_slot(struct posix_target *target, uint32_t slot, char name[POSIX_NAME_BYTES])
 {
     uint32_t bytes = target->block.name_bytes;
@@ -49,14 +60,15 @@ static int read_slot(struct posix_target *target, uint32_t slot, char name[POSIX
     memset(name, 0, POSIX_NAME_BYTES);
     if (extract_memory_read(target->memory, slot_address(target, slot), name, bytes, &got, NULL))
         return EIO;
-    bool cut = name[TRACE_EVENT_NAME_MAX];
+    bool is_truncated = name[TRACE_EVENT_NAME_MAX];
     name[TRACE_EVENT_NAME_MAX] = '\0';
-    return cut ? ENAMETOOLONG : 0;
+    return is_truncated ? ENAMETOOLONG : 0;
 }
 
+// The process block is read first, since a name may have been registered since the last call.
 int posix_ring_name(struct posix_trace *trace, trace_event_id_t id, char *name)
 {
-    int error = posix_target_look(trace->target);
+    int error = posix_target_load(trace->target);
     if (error)
         return error;
     if (id < POSIX_USER || !is_used(&trace->target->block, id - POSIX_USER))
@@ -65,10 +77,10 @@ int posix_ring_name(struct posix_trace *trace, trace_event_id_t id, char *name)
     return error == ENAMETOOLONG ? 0 : error;
 }
 
-trace_event_id_t posix_ring_named(struct posix_trace *trace, trace_event_id_t id)
+trace_event_id_t posix_ring_next_named(struct posix_trace *trace, trace_event_id_t id)
 {
     const struct posix_block *block = &trace->target->block;
-    if (posix_target_look(trace->target))
+    if (posix_target_load(trace->target))
         return 0;
     for (uint32_t slot = id - POSIX_USER; slot < block->names_room; slot++)
         if (is_used(block, slot))
@@ -76,20 +88,23 @@ trace_event_id_t posix_ring_named(struct posix_trace *trace, trace_event_id_t id
     return 0;
 }
 
+// Finds the event type of that name. Returns ENOENT if it is not registered. A name that was
+// truncated cannot be the one that is looked for.
 static int find_name(struct posix_trace *trace, const char *name, trace_event_id_t *event)
 {
     char other[POSIX_NAME_BYTES];
     trace_event_id_t id = POSIX_USER;
-    while ((id = posix_ring_named(trace, id))) {
+    while ((id = posix_ring_next_named(trace, id))) {
         int error = read_slot(trace->target, id - POSIX_USER, other);
         *event = id++;
-        if (error != ENAMETOOLONG && (error || !strcmp(name, other)))
+        if (error != ENAMETOOLONG && (error || strcmp(name, other) == 0))
             return error;
     }
     return ENOENT;
 }
 
-// Registers a name in the slots that controllers claim; a full table has the unnamed type only.
+// Registers a name in the controllers' end of the table. The name is stored before it is counted,
+// so a reader never sees half a name.
 static int claim_name(struct posix_target *target, const char *name, trace_event_id_t *event)
 {
     const struct posix_block *block = &target->block;
@@ -101,26 +116,28 @@ static int claim_name(struct posix_target *target, const char *name, trace_event
         return 0;
     slot = block->names_room - claimed;
     memcpy(words, name, strlen(name));
-    for (uint32_t i = 0; i < count; i++) // bytes as they are, whatever the order of words
+    for (uint32_t i = 0; i < count; i++) // keeps the order of bytes when words are swapped
         if ((block->layout.order == EXTRACT_BIG) != EXTRACT_HOST_BIG)
             words[i] = __builtin_bswap32(words[i]);
-    int error = posix_poke(target, slot_address(target, slot), words, count);
+    int error = posix_write_words(target, slot_address(target, slot), words, count);
     if (!error)
-        error = posix_poke(target, target->address + POSIX_BLOCK_AT_NAMES_CLAIMED, &claimed, 1);
+        error =
+            posix_write_words(target, target->address + POSIX_BLOCK_AT_NAMES_CLAIMED, &claimed, 1);
     if (!error)
         *event = POSIX_USER + slot;
     return error;
 }
 
-// Returns the id of the standard's event type of that name; 0: the standard has none.
+// Returns the id of the standard's event type of that name; 0 if there is none.
 static trace_event_id_t find_system_name(const char *name)
 {
     for (trace_event_id_t id = 1; id < SYSTEM_END; id++)
-        if (system_names[id] && !strcmp(system_names[id], name))
+        if (system_names[id] && strcmp(system_names[id], name) == 0)
             return id;
     return 0;
 }
 
+// Finds an event type by name, or registers the name.
 static int open_name(struct posix_trace *trace, const char *name, trace_event_id_t *event)
 {
     struct posix_target *target = trace->target;
@@ -166,12 +183,15 @@ int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *
     return error;
 }
 
+// Returns the next id of the list: first the standard's event types, then those with a name; 0 at
+// the end.
 static trace_event_id_t next_listed(struct posix_trace *trace)
 {
-    for (trace_event_id_t id = trace->listed; id < SYSTEM_END; id++)
+    for (trace_event_id_t id = trace->next_listed; id < SYSTEM_END; id++)
         if (system_names[id])
             return id;
-    return trace->ops->named(trace, trace->listed < POSIX_USER ? POSIX_USER : trace->listed);
+    return trace->ops->next_named(trace, trace->next_listed < POSIX_USER ? POSIX_USER
+                                                                         : trace->next_listed);
 }
 
 int posix_trace_eventtypelist_getnext_id(trace_id_t trid, trace_event_id_t *restrict event,
@@ -185,7 +205,7 @@ int posix_trace_eventtypelist_getnext_id(trace_id_t trid, trace_event_id_t *rest
     *unavailable = !id;
     if (id) {
         *event = id;
-        use.trace->listed = id + 1;
+        use.trace->next_listed = id + 1;
     }
     posix_leave(&use);
     return 0;
@@ -197,7 +217,7 @@ int posix_trace_eventtypelist_rewind(trace_id_t trid)
     int error = posix_enter(&use, trid, POSIX_ALL);
     if (error)
         return error;
-    use.trace->listed = 0;
+    use.trace->next_listed = 0;
     posix_leave(&use);
     return 0;
 }

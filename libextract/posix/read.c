@@ -1,6 +1,24 @@
 // SPDX-License-Identifier: MIT
-// posix: posix_trace_getnext_event and its kin.
-// In: events of a trace, one at a time. Out: what the caller has room for, and when.
+// posix: posix_trace_getnext_event, its variants with a timeout and without waiting, and the
+// functions that rewind and close a pre-recorded stream.
+//
+// A call locks the target, asks the trace for its next event and copies that to the caller. If
+// there is no event, the call waits and asks again. The writer cannot wake a reader, which may be
+// in another process or on another machine, so waiting is polling: after 1, 2, 4, … 16 ms.
+//
+//            event               ┌────────────────────────────────────────────┐
+//   READING ───────► 0           │ during a pause:                            │
+//    │    ▲                      │   target lock  released, target runs       │
+//    │    │ pause is over        │   signals      unblocked, by ppoll         │
+//    ▼    │                      │   cancellation enabled                     │
+//   PAUSING ─┬─ signal ─────────►│ EINTR                                      │
+//            ├─ abstime ────────►│ ETIMEDOUT                                  │
+//            ├─ stream shut down►│ EINVAL (posix_end writes to waker_fd)      │
+//            └─ process ended ──►│ its last events, then ESRCH                │
+//                                └────────────────────────────────────────────┘
+//
+// Outside of a pause, signals are blocked: a handler that runs between the read and the pause would
+// otherwise not end the wait. Faults of the thread itself are never blocked.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_getnext_event.
 #define _GNU_SOURCE // ppoll
@@ -11,54 +29,57 @@
 #include <string.h>
 
 enum {
-    WAIT_LEAST = 1000000, // nanoseconds between two looks
-    MAX_WAIT = 16000000
+    MIN_WAIT_NS = 1000000, // first pause between two reads
+    MAX_WAIT_NS = 16000000
 };
 
-// How long a call may wait.
+// How long a call may wait for an event.
 enum patience { NO_WAIT, UNTIL, FOREVER };
 
-// Where the event goes, as callers give it.
-struct place {
+// Where the caller wants the event.
+struct destination {
     struct posix_trace_event_info *event;
     void *data;
-    size_t room;
+    size_t capacity; // bytes at `data`
     size_t *data_len;
     int *unavailable;
 };
 
-// A wait, with signals held back but while it waits: none is missed between two looks.
+// The waiting of one call. Signals are blocked from the first pause on, except during pauses.
 struct wait {
     enum patience patience;
-    const struct timespec *end;
-    struct timespec pause;
-    sigset_t mask; // the thread's own
-    bool masked;
-    int error; // of the last pause
+    const struct timespec *end; // absolute time, for UNTIL
+    struct timespec pause;      // length of the next pause
+    sigset_t mask;              // the thread's signal mask, if signals are blocked
+    bool signals_blocked;
+    int error; // result of the last pause
 };
 
-static void give(const struct posix_event *event, const struct place *place)
+// Copies an event to the caller, and as much of its data as there is space for.
+static void copy_event(const struct posix_event *event, const struct destination *to)
 {
-    size_t length = event->data_bytes < place->room ? event->data_bytes : place->room;
-    struct posix_trace_event_info *info = place->event;
+    size_t length = event->data_bytes < to->capacity ? event->data_bytes : to->capacity;
+    struct posix_trace_event_info *info = to->event;
     *info = (struct posix_trace_event_info){.posix_event_id = event->id,
                                             .posix_pid = event->pid,
                                             .posix_prog_address = (void *)(uintptr_t)event->address,
                                             .posix_thread_id = (pthread_t)event->thread,
                                             .posix_timestamp = event->time,
                                             .posix_truncation_status =
-                                                event->cut ? POSIX_TRACE_TRUNCATED_RECORD
-                                                           : POSIX_TRACE_NOT_TRUNCATED};
+                                                event->is_truncated ? POSIX_TRACE_TRUNCATED_RECORD
+                                                                    : POSIX_TRACE_NOT_TRUNCATED};
     if (length)
-        memcpy(place->data, event->data, length);
+        memcpy(to->data, event->data, length);
     if (length < event->data_bytes)
         info->posix_truncation_status = POSIX_TRACE_TRUNCATED_READ;
-    *place->data_len = length;
+    *to->data_len = length;
 }
 
 // ---- waiting ----
 
-static void hold_signals(struct wait *wait)
+// Blocks all signals except those that a fault of this thread raises. ppoll unblocks them for the
+// duration of a pause, so a signal ends the pause and is not lost before it.
+static void block_signals(struct wait *wait)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
     sigset_t all;
@@ -66,7 +87,7 @@ static void hold_signals(struct wait *wait)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_BLOCK, &all, &wait->mask);
-    wait->masked = true;
+    wait->signals_blocked = true;
 }
 
 static bool is_later(const struct timespec *a, const struct timespec *b)
@@ -74,7 +95,7 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-// Shortens a pause that would go on behind the end. ETIMEDOUT: that has come.
+// Shortens a pause that would last beyond `end`. Returns ETIMEDOUT if that time has come.
 static int limit_pause(struct timespec *pause, const struct timespec *end)
 {
     struct timespec now;
@@ -91,81 +112,80 @@ static int limit_pause(struct timespec *pause, const struct timespec *end)
     return 0;
 }
 
-// What a thread that is cancelled while it waits leaves to do; its lock is given back already.
+// What a thread that is canceled during a pause must clean up. The target is unlocked then.
 struct cancelled {
     struct posix_use *use;
     struct wait *wait;
-    bool ran; // the target did, when the call found it
+    bool was_running; // whether the target was running when the call locked it
 };
 
-// Takes the lock again; the target will be left as it was found.
-static int go_on(const struct cancelled *c)
+// Locks the target again after a pause, so that the call leaves it running if it found it running.
+static int relock(const struct cancelled *c)
 {
     int over = posix_resume(c->use);
-    c->use->trace->target->ran = c->ran;
+    c->use->trace->target->was_running = c->was_running;
     return over;
 }
 
+// Runs when the thread is canceled during a pause: locks the target, leaves the trace as the end of
+// the call would, and restores the signal mask.
 static void clean_up(void *context)
 {
     const struct cancelled *c = context;
-    go_on(c);
+    relock(c);
     posix_leave(c->use);
     pthread_sigmask(SIG_SETMASK, &c->wait->mask, NULL);
 }
 
+// Waits for the duration of `pause`, a signal, or the end of the trace.
 static int pause_for(struct posix_use *use, struct wait *wait, const struct timespec *pause)
 {
     struct posix_target *target = use->trace->target;
-    struct cancelled cancelled = {use, wait, target->ran};
-    struct pollfd waker = {.fd = use->trace->waker, .events = POLLIN};
+    struct cancelled cancelled = {use, wait, target->was_running};
+    struct pollfd waker = {.fd = use->trace->waker_fd, .events = POLLIN};
     int disabled;
     posix_target_let_run(target);
     posix_pause(use);
     pthread_cleanup_push(clean_up, &cancelled);
-    pthread_setcancelstate(use->cancel, &disabled);
+    pthread_setcancelstate(use->cancel_state, &disabled);
     wait->error = ppoll(&waker, 1, pause, &wait->mask) < 0 ? errno : 0;
     pthread_setcancelstate(disabled, NULL);
     pthread_cleanup_pop(0);
-    int over = go_on(&cancelled);
+    int over = relock(&cancelled);
     return over ? over : wait->error;
 }
 
-// Waits for what may come. 0: look again.
+// Pauses once, twice as long as the time before. Returns 0 if the stream is to be read again.
 static int wait_once(struct posix_use *use, struct wait *wait)
 {
     const struct timespec *end = wait->end;
     if (wait->patience == UNTIL && (end->tv_nsec < 0 || end->tv_nsec >= 1000000000))
         return EINVAL;
-    if (!wait->masked)
-        hold_signals(wait);
+    if (!wait->signals_blocked)
+        block_signals(wait);
     struct timespec pause = wait->pause;
     int error = wait->patience == UNTIL ? limit_pause(&pause, end) : 0;
-    if (wait->pause.tv_nsec < MAX_WAIT)
+    if (wait->pause.tv_nsec < MAX_WAIT_NS)
         wait->pause.tv_nsec *= 2;
     return error ? error : pause_for(use, wait, &pause);
 }
 
 // ---- reading ----
 
-// What a process that has ended recorded last. Records that it left open are closed, since nobody
-// will finish them. ESRCH: nothing is left.
-static int last_event(struct posix_trace *trace, struct posix_event *event)
-{
-    ringside_trace_object_attend(trace->target->object);
-    int error = trace->ops->next(trace, event);
-    return error == EAGAIN ? ESRCH : error;
-}
-
-// EAGAIN: there is none, and none is waited for. ESRCH: none will ever come.
+// Reads the next event, and waits for it if the call may. Returns EAGAIN if there is none and the
+// call may not wait, ESRCH if the process has ended and all its events were read.
 static int next_event(struct posix_use *use, struct wait *wait, struct posix_event *event)
 {
     struct posix_trace *trace = use->trace;
     int error = trace->ops->next(trace, event);
     bool waits = wait->patience != NO_WAIT && trace->kind != POSIX_RECORDED;
     while (waits && error == EAGAIN) {
-        if (posix_stream_has_ended(trace->target, trace->stream))
-            return last_event(trace, event);
+        if (posix_stream_has_ended(trace->target, trace->stream)) {
+            // Records that the process left open are closed first: nobody else will finish them.
+            ringside_trace_object_attend(trace->target->object);
+            error = trace->ops->next(trace, event);
+            return error == EAGAIN ? ESRCH : error;
+        }
         error = wait_once(use, wait);
         if (!error)
             error = trace->ops->next(trace, event);
@@ -173,25 +193,28 @@ static int next_event(struct posix_use *use, struct wait *wait, struct posix_eve
     return error;
 }
 
-static int getnext(trace_id_t trid, const struct place *place, enum patience patience,
+// Reads one event for the three functions below. `unavailable` is set as the standard demands:
+// there was no event, and the call did not fail. A process that has ended yields ESRCH after its
+// last event.
+static int getnext(trace_id_t trid, const struct destination *to, enum patience patience,
                    const struct timespec *end)
 {
     struct posix_use use;
     struct posix_event event;
-    struct wait wait = {.patience = patience, .end = end, .pause = {0, WAIT_LEAST}};
+    struct wait wait = {.patience = patience, .end = end, .pause = {0, MIN_WAIT_NS}};
     unsigned kinds = patience == NO_WAIT ? POSIX_ACTIVE | POSIX_LOGGED : POSIX_ALL;
-    bool given = place->event && place->data_len && place->unavailable &&
-                 (place->data || !place->room) && (end || patience != UNTIL);
+    bool given = to->event && to->data_len && to->unavailable && (to->data || !to->capacity) &&
+                 (end || patience != UNTIL);
     int error = given ? posix_enter(&use, trid, kinds) : EINVAL;
     if (error)
         return error;
     error = next_event(&use, &wait, &event);
     if (!error)
-        give(&event, place);
+        copy_event(&event, to);
     if (!error || error == EAGAIN || error == ESRCH)
-        *place->unavailable = error != 0;
+        *to->unavailable = error != 0;
     posix_leave(&use);
-    if (wait.masked)
+    if (wait.signals_blocked)
         pthread_sigmask(SIG_SETMASK, &wait.mask, NULL);
     return error == EAGAIN ? 0 : error;
 }
@@ -200,8 +223,8 @@ int posix_trace_getnext_event(trace_id_t trid, struct posix_trace_event_info *re
                               void *restrict data, size_t num_bytes, size_t *restrict data_len,
                               int *restrict unavailable)
 {
-    const struct place place = {event, data, num_bytes, data_len, unavailable};
-    return getnext(trid, &place, FOREVER, NULL);
+    const struct destination to = {event, data, num_bytes, data_len, unavailable};
+    return getnext(trid, &to, FOREVER, NULL);
 }
 
 int posix_trace_timedgetnext_event(trace_id_t trid, struct posix_trace_event_info *restrict event,
@@ -209,19 +232,19 @@ int posix_trace_timedgetnext_event(trace_id_t trid, struct posix_trace_event_inf
                                    int *restrict unavailable,
                                    const struct timespec *restrict abstime)
 {
-    const struct place place = {event, data, num_bytes, data_len, unavailable};
-    return getnext(trid, &place, UNTIL, abstime);
+    const struct destination to = {event, data, num_bytes, data_len, unavailable};
+    return getnext(trid, &to, UNTIL, abstime);
 }
 
 int posix_trace_trygetnext_event(trace_id_t trid, struct posix_trace_event_info *restrict event,
                                  void *restrict data, size_t num_bytes, size_t *restrict data_len,
                                  int *restrict unavailable)
 {
-    const struct place place = {event, data, num_bytes, data_len, unavailable};
-    return getnext(trid, &place, NO_WAIT, NULL);
+    const struct destination to = {event, data, num_bytes, data_len, unavailable};
+    return getnext(trid, &to, NO_WAIT, NULL);
 }
 
-// ---- streams that are over ----
+// ---- pre-recorded streams ----
 
 int posix_trace_rewind(trace_id_t trid)
 {

@@ -1,34 +1,60 @@
 // SPDX-License-Identifier: MIT
-// posix: events out of a ring, one after the other, and what was lost between them.
-// In: a stream block and its records. Out: events in the host's terms.
+// posix: the events of a ring, one after the other, and the gaps between them.
 //
-// OVERFLOW and RESUME are in no ring: they are made here, around the place where records were
-// overwritten before they were read.
+// The reader keeps a position (`at`) and a window: a verified copy of the words from there on,
+// which window.c makes. Each call of `next` decodes one record of the window. When the window is
+// used up, the room of the records before the position is given back to the writer (read_pos), and
+// the next window is copied.
+//
+//            read_pos     at                          head
+//   ring ───────┴──────────┴───────────────────────────┴────────
+//               │ decoded  │ window (copied) │ not read │
+//
+// The writer may overwrite records before they are read. Its tail then passes `at`, and the reader
+// continues at the tail. The standard reports such a gap with two events, OVERFLOW and RESUME,
+// which are in no ring: they are made here, before the first record after the gap.
+//
+//                  tail passed `at`                  OVERFLOW returned
+//   POSIX_NO_GAP ───────────────────► POSIX_OVERFLOWED ───────────────► POSIX_RESUMES
+//        ▲                                                                  │ RESUME returned
+//        └───────────────── first record returned ──────────────────── POSIX_RESUMED
+//
+//   POSIX_OVERFLOWED  The record after the gap is not read yet: its end is not known.
+//   POSIX_RESUMES     That record is in `taken`, and OVERFLOW is returned or filtered out.
+//   POSIX_RESUMED     RESUME is returned or filtered out, too.
+//
+// A record is first stored as open, then done. An open record ends the reading for now, since its
+// data are still being copied. In a stream that is over, nobody will finish it, and it is skipped.
 #include "posix/internal.h"
 #include <string.h>
 
+// Where the next record is: in the window, not in the window, or still being written.
 enum found { FOUND, NOT_COPIED, NOT_DONE };
 
-void posix_reader_again(struct posix_reader *reader)
+void posix_reader_restart(struct posix_reader *reader)
 {
-    reader->begun = false;
-    reader->window = 0;
+    reader->is_started = false;
+    reader->window_words = 0;
     reader->gap = POSIX_NO_GAP;
 }
 
-bool posix_ring_lapped(const struct posix_reader *r)
+// Positions wrap at 2^32, so they are compared by their distance from the head: the reader is
+// lapped if it is further behind the head than the tail is.
+bool posix_ring_is_lapped(const struct posix_reader *r)
 {
     return r->block.head - r->at > r->block.head - r->block.tail;
 }
 
-void posix_ring_note(struct posix_reader *r)
+// Two words tell of losses. `refused` counts events that were not recorded. A tail beyond the
+// reading position means that records were overwritten; the reader then continues at the tail.
+void posix_ring_note_loss(struct posix_reader *r)
 {
-    if (r->block.refused != r->told_refused)
-        r->overrun = true;
-    if (!posix_ring_lapped(r))
+    if (r->block.refused != r->reported_refused)
+        r->is_overrun = true;
+    if (!posix_ring_is_lapped(r))
         return;
-    if (r->block.tail != r->told_tail)
-        r->overrun = true;
+    if (r->block.tail != r->reported_tail)
+        r->is_overrun = true;
     if (r->gap == POSIX_NO_GAP)
         r->gap = POSIX_OVERFLOWED;
     r->at = r->block.tail;
@@ -36,91 +62,91 @@ void posix_ring_note(struct posix_reader *r)
 
 // ---- the block ----
 
-// Whether the stream is ours by now: the target has carried out what it was bound with, and the
-// last clearing that we asked for. Others may have asked for more.
+// Returns whether the stream belongs to this trace: the target has carried out the request that
+// bound it and the last clear that was requested. Later requests may be pending.
 static bool is_ours(const struct posix_trace *trace)
 {
     const struct posix_stream *block = &trace->reader.block;
     if (trace->kind == POSIX_RECORDED)
         return true;
-    return !trace->restarted && block->state & POSIX_STATE_BOUND &&
-           !posix_went_back(trace, block) &&
+    return !trace->was_reset && block->state & POSIX_STATE_BOUND &&
+           !posix_memory_was_cleared(trace, block) &&
            (int32_t)(block->clears_done - trace->wants.clears) >= 0 &&
            (int32_t)(block->request_done - trace->wants.bind) >= 0;
 }
 
-static void begin(struct posix_trace *trace)
+int posix_ring_poll(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
-    r->begun = true;
-    r->generation = r->block.generation;
-    r->at = r->told_tail = r->block.tail;
-    r->told_refused = 0;
-    r->window = r->safe_words = 0;
-    r->overrun = r->overrun || r->block.overwritten;
-    r->gap = r->block.overwritten ? POSIX_OVERFLOWED : POSIX_NO_GAP;
-}
+    int error = posix_stream_load(trace->target, trace->stream, &r->block);
+    // Head and tail are two words. A target that runs can change one between the two reads.
+    for (unsigned i = 1; !error && i < POSIX_MAX_TRIES && !posix_stream_places(&r->block); i++)
+        error = posix_stream_load(trace->target, trace->stream, &r->block);
 
-int posix_ring_look(struct posix_trace *trace)
-{
-    struct posix_reader *r = &trace->reader;
-    int error = posix_stream_look(trace->target, trace->stream, &r->block);
-    for (unsigned i = 1; !error && i < POSIX_TRIES && !posix_stream_places(&r->block); i++)
-        error = posix_stream_look(trace->target, trace->stream, &r->block);
     if (error)
         return error == ENOENT && trace->kind != POSIX_RECORDED ? EAGAIN : error;
     if (!posix_stream_places(&r->block))
         return EAGAIN;
     if (!is_ours(trace)) {
-        posix_reader_again(r);
-        posix_bind_again(trace, &r->block);
+        posix_reader_restart(r);
+        posix_rebind(trace, &r->block);
         return EAGAIN;
     }
-    if (!r->begun || r->generation != r->block.generation)
-        begin(trace);
+    if (!r->is_started || r->generation != r->block.generation) {
+        r->is_started = true;
+        r->generation = r->block.generation;
+        r->at = r->reported_tail = r->block.tail;
+        r->reported_refused = 0;
+        r->window_words = r->safe_words = 0;
+        r->is_overrun = r->is_overrun || r->block.overwritten;
+        r->gap = r->block.overwritten ? POSIX_OVERFLOWED : POSIX_NO_GAP;
+    }
     return 0;
 }
 
-// A target that cannot be told counts it as overwritten, no more.
+// The result of the write is ignored. If it fails, the target counts these records as overwritten
+// later, although they were read; nothing is lost by that.
 void posix_ring_release(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     uint64_t address = posix_stream_address(trace->target, trace->stream);
     if (trace->kind == POSIX_RECORDED || r->block.read_pos == r->at)
         return;
-    posix_poke(trace->target, address + POSIX_STREAM_AT_READ_POS, &r->at, 1);
+    posix_write_words(trace->target, address + POSIX_STREAM_AT_READ_POS, &r->at, 1);
     r->block.read_pos = r->at;
 }
 
 // ---- records ----
 
-// Whether a copy from `offset` on could hold more.
-static bool is_cut(struct posix_reader *r, uint32_t offset)
+// Returns whether a copy that begins at `offset` of the window would hold more, and makes the next
+// copy as large as possible. Used for a record that is longer than the rest of the window.
+static bool can_copy_more(struct posix_reader *r, uint32_t offset)
 {
-    bool more = r->window < r->block.head - r->window_at && (offset || r->batch < POSIX_WINDOW);
+    bool more =
+        r->window_words < r->block.head - r->window_at && (offset || r->batch_words < POSIX_WINDOW);
     if (more)
-        r->batch = POSIX_WINDOW;
+        r->batch_words = POSIX_WINDOW;
     return more;
 }
 
-// The record at the reader's place. What is no record is passed over, as is one that is open where
-// nobody will ever finish it.
+// Finds the record at the reading position. Skips words that are not a record, as after damage, and
+// open records of a stream that is over.
 static enum found find_record(struct posix_trace *trace, struct posix_record *record,
                               const uint8_t **bytes)
 {
     struct posix_reader *r = &trace->reader;
-    while (r->at - r->window_at < r->window) {
-        uint32_t offset = r->at - r->window_at, left = r->window - offset;
+    while (r->at - r->window_at < r->window_words) {
+        uint32_t offset = r->at - r->window_at, left = r->window_words - offset;
         *bytes = r->bytes + (size_t)offset * 4;
         bool whole = posix_record_read(record, *bytes, left * 4, &r->block.layout, r->at);
         if (whole && record->done)
             return FOUND;
         if (whole && trace->kind != POSIX_RECORDED)
             return NOT_DONE;
-        if (!whole && record->words > left && is_cut(r, offset))
+        if (!whole && record->words > left && can_copy_more(r, offset))
             return NOT_COPIED;
         if (!whole) {
-            r->overrun = true;
+            r->is_overrun = true;
             r->gap = r->gap == POSIX_NO_GAP ? POSIX_OVERFLOWED : r->gap;
         }
         r->at += whole ? record->words : 1;
@@ -128,8 +154,8 @@ static enum found find_record(struct posix_trace *trace, struct posix_record *re
     return NOT_COPIED;
 }
 
-// Words of the target's as the host has them: a filter, or a number.
-static void take_words(struct posix_reader *r, const uint8_t *bytes, uint32_t words, uint32_t at)
+// Copies words of the target to `data` from byte `at` on, in the host's byte order.
+static void copy_words(struct posix_reader *r, const uint8_t *bytes, uint32_t words, uint32_t at)
 {
     struct extract_cursor c = extract_cursor_make(bytes, (size_t)words * 4, r->block.layout.order);
     for (uint32_t i = 0; i < words; i++) {
@@ -138,47 +164,45 @@ static void take_words(struct posix_reader *r, const uint8_t *bytes, uint32_t wo
     }
 }
 
-static void take_sets(struct posix_reader *r, struct posix_event *event, uint32_t sets)
+// Replaces the event's data by `sets` filters of the standard's type. A filter of the target may be
+// shorter or longer than that.
+static void convert_sets(struct posix_reader *r, struct posix_event *event, uint32_t sets)
 {
     uint32_t words = event->data_bytes / sets / 4;
     memset(r->data, 0, sizeof r->data);
     for (uint32_t i = 0; i < sets; i++)
-        take_words(r, event->data + (size_t)i * words * 4,
+        copy_words(r, event->data + (size_t)i * words * 4,
                    words < POSIX_SET_WORDS ? words : POSIX_SET_WORDS,
                    i * (uint32_t)sizeof(trace_event_set_t));
     event->data = r->data;
     event->data_bytes = sets * (uint32_t)sizeof(trace_event_set_t);
 }
 
-static void take_number(struct posix_reader *r, struct posix_event *event)
-{
-    memset(r->data, 0, sizeof r->data);
-    take_words(r, event->data, event->data_bytes >= 4, 0);
-    event->data = r->data;
-    event->data_bytes = sizeof(int);
-}
-
-// The data of the system's types have the standard's types; a user's are the user's own.
-static void take_data(struct posix_reader *r, struct posix_event *event)
+// Converts the data of a system event to the types of the standard. Data of user events are copied
+// as they are.
+static void convert_data(struct posix_reader *r, struct posix_event *event)
 {
     switch (event->id) {
     case POSIX_ID_ERROR:
     case POSIX_ID_STOP:
-        take_number(r, event);
+        memset(r->data, 0, sizeof r->data);
+        copy_words(r, event->data, event->data_bytes >= 4, 0);
+        event->data = r->data;
+        event->data_bytes = sizeof(int);
         break;
     case POSIX_ID_START:
-        take_sets(r, event, 1);
+        convert_sets(r, event, 1);
         break;
     case POSIX_ID_FILTER:
-        take_sets(r, event, 2);
+        convert_sets(r, event, 2);
         break;
     default:
         break;
     }
 }
 
-void posix_event_take(struct posix_trace *trace, const struct posix_record *record,
-                      const uint8_t *bytes, struct posix_event *event)
+void posix_event_decode(struct posix_trace *trace, const struct posix_record *record,
+                        const uint8_t *bytes, struct posix_event *event)
 {
     struct posix_reader *r = &trace->reader;
     const struct posix_layout *layout = &r->block.layout;
@@ -187,42 +211,37 @@ void posix_event_take(struct posix_trace *trace, const struct posix_record *reco
                              .pid = (pid_t)(layout->pids ? record->pid : trace->target->block.pid),
                              .address = record->address,
                              .thread = record->thread,
-                             .time = posix_time_take(trace, record->stamp),
-                             .cut = record->cut,
+                             .time = posix_time_of_event(trace, record->stamp),
+                             .is_truncated = record->cut,
                              .data = bytes + record->data_at,
                              .data_bytes = record->data_bytes};
-    take_data(r, event);
+    convert_data(r, event);
 }
 
-// Takes the record at the reader's place. One behind a gap is freed before the gap is told of: what
-// is lost from then on is lost behind it, in an episode of its own.
-static void pass_record(struct posix_trace *trace)
+// Moves the reading position past the record that was taken. The record after a gap is given back
+// to the writer before the gap is reported. Records that are overwritten from then on belong to the
+// next gap, so the writer must begin a new episode for them.
+static void advance(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     bool gap = r->gap != POSIX_NO_GAP;
     r->at += r->taken.words;
-    if (r->at - r->window_at >= r->window)
-        r->window = 0;
-    if (gap || !r->window || trace->target->object)
+    if (r->at - r->window_at >= r->window_words)
+        r->window_words = 0;
+    if (gap || !r->window_words || trace->target->object)
         posix_ring_release(trace);
 }
 
-// ---- what is made here ----
+// ---- events that are made here ----
 
 static bool is_filtered(const struct posix_trace *trace, trace_event_id_t id)
 {
     return trace->wants.filter.ringside_words[id / 32] >> id % 32 & 1;
 }
 
-static void make_event(struct posix_trace *trace, trace_event_id_t id, struct timespec time,
-                       struct posix_event *event)
-{
-    *event = (struct posix_event){
-        .id = id, .pid = (pid_t)trace->target->block.pid, .time = time, .data = trace->reader.data};
-}
-
-// Whether the gap in front of the record that was taken is something to tell.
-static bool tell_gap(struct posix_trace *trace, struct posix_event *event)
+// Makes the next event that reports the gap before the record that was taken. Returns false if
+// there is no gap, or the filter holds the events that are left to report.
+static bool make_gap_event(struct posix_trace *trace, struct posix_event *event)
 {
     struct posix_reader *r = &trace->reader;
     bool begins = r->gap == POSIX_OVERFLOWED;
@@ -231,41 +250,46 @@ static bool tell_gap(struct posix_trace *trace, struct posix_event *event)
         return false;
     r->gap = begins ? POSIX_RESUMES : POSIX_RESUMED;
     if (is_filtered(trace, id))
-        return tell_gap(trace, event);
-    make_event(trace, id,
-               begins ? posix_time_lost(trace, r->block.lost_stamp)
-                      : posix_time_take(trace, r->taken.stamp),
-               event);
+        return make_gap_event(trace, event);
+    *event = (struct posix_event){.id = id,
+                                  .pid = (pid_t)trace->target->block.pid,
+                                  .time = begins ? posix_time_of_loss(trace, r->block.lost_stamp)
+                                                 : posix_time_of_event(trace, r->taken.stamp),
+                                  .data = r->data};
     return true;
 }
 
-int posix_ring_find(struct posix_trace *trace, struct posix_record *record, const uint8_t **bytes)
+// If the window holds no complete record, the next window is copied, a few times at most. For a
+// stream without a log, room is given back before the copy, so that the writer need not overwrite
+// while the reader copies. The window is discarded if no record is found: it may hold half of one.
+int posix_ring_find_record(struct posix_trace *trace, struct posix_record *record,
+                           const uint8_t **bytes)
 {
     int error = 0;
     unsigned tries = 0;
     enum found found = find_record(trace, record, bytes);
-    while (!error && found == NOT_COPIED && tries < POSIX_TRIES) {
-        if (trace->kind == POSIX_ACTIVE && trace->reader.begun)
+    while (!error && found == NOT_COPIED && tries < POSIX_MAX_TRIES) {
+        if (trace->kind == POSIX_ACTIVE && trace->reader.is_started)
             posix_ring_release(trace);
         error = posix_window_fill(trace);
-        tries += !trace->reader.window;
+        tries += !trace->reader.window_words;
         if (!error)
             found = find_record(trace, record, bytes);
     }
     if (!error && found == FOUND)
         return 0;
-    trace->reader.window = 0;
+    trace->reader.window_words = 0;
     return error ? error : EAGAIN;
 }
 
-// Where looking costs little, what was copied with an earlier record counts as long as its place
-// has not been overwritten.
+// Discards the window if the writer has overwritten it since it was copied. This is checked only in
+// shared memory, where reading the stream block is cheap.
 static int check_window(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
-    int error = r->window && trace->target->object ? posix_ring_look(trace) : 0;
-    if (error || posix_ring_lapped(r))
-        r->window = 0;
+    int error = r->window_words && trace->target->object ? posix_ring_poll(trace) : 0;
+    if (error || posix_ring_is_lapped(r))
+        r->window_words = 0;
     return error;
 }
 
@@ -275,35 +299,37 @@ static int take_record(struct posix_trace *trace)
     const uint8_t *bytes;
     int error = check_window(trace);
     if (!error)
-        error = posix_ring_find(trace, &r->taken, &bytes);
-    if (error && r->begun)
+        error = posix_ring_find_record(trace, &r->taken, &bytes);
+    if (error && r->is_started)
         posix_ring_release(trace);
     if (error)
         return error;
-    r->taken_at = (uint32_t)(bytes - r->bytes);
+    r->taken_offset = (uint32_t)(bytes - r->bytes);
     if (r->gap != POSIX_NO_GAP && trace->kind == POSIX_ACTIVE)
-        posix_learn(trace); // whether its events are filtered
-    pass_record(trace);
+        posix_read_wants(trace); // the filter decides whether OVERFLOW and RESUME are returned
+    advance(trace);
     return 0;
 }
 
+// Returns the next event. A record after a gap is taken first and returned last: in between come
+// the events OVERFLOW and RESUME, one per call.
 static int ring_next(struct posix_trace *trace, struct posix_event *event)
 {
     struct posix_reader *r = &trace->reader;
     bool taken = r->gap == POSIX_RESUMES || r->gap == POSIX_RESUMED;
     int error = taken ? 0 : take_record(trace);
-    if (error || tell_gap(trace, event))
+    if (error || make_gap_event(trace, event))
         return error;
-    posix_event_take(trace, &r->taken, r->bytes + r->taken_at, event);
+    posix_event_decode(trace, &r->taken, r->bytes + r->taken_offset, event);
     r->gap = POSIX_NO_GAP;
     return 0;
 }
 
 // ---- the operations ----
 
-// A stream that is shut down is left by its traced process, too. A link that is broken keeps
-// nothing from being freed.
-static int finish(struct posix_trace *trace)
+// Releases the stream in its target. A target that cannot be written does not keep the trace from
+// being freed.
+static int finish_ring(struct posix_trace *trace)
 {
     if (trace->kind != POSIX_RECORDED)
         posix_unbind(trace);
@@ -312,8 +338,8 @@ static int finish(struct posix_trace *trace)
 
 static int rewind_ring(struct posix_trace *trace)
 {
-    posix_reader_again(&trace->reader);
-    trace->reader.clocked = false;
+    posix_reader_restart(&trace->reader);
+    trace->reader.clock_is_set = false;
     return 0;
 }
 
@@ -321,7 +347,7 @@ const struct posix_ops posix_ring_ops = {.next = ring_next,
                                          .status = posix_ring_status,
                                          .attr = posix_ring_attr,
                                          .name = posix_ring_name,
-                                         .named = posix_ring_named,
+                                         .next_named = posix_ring_next_named,
                                          .rewind = rewind_ring,
-                                         .finish = finish,
+                                         .finish = finish_ring,
                                          .free = posix_free};

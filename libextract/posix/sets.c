@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// posix: sets of event types, and which ids there are.
-// In: ids, sets. Out: sets.
+// posix: sets of event types (posix_trace_eventset_…).
+//
+// A set has one bit per id: ids 1 to 31 are the system's event types, of which the standard defines
+// eight, and ids from POSIX_USER on are user event types. A filter is a set, too: the types in it
+// are not recorded.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_eventset_…, posix_trace_eventid_equal.
 #include "posix/internal.h"
 #include <string.h>
 
+// Returns whether an event type can have this id.
 static bool is_id(trace_event_id_t id)
 {
     return posix_system_name(id) || (id >= POSIX_USER && id < POSIX_SET_IDS);
 }
 
-static void put(trace_event_set_t *set, trace_event_id_t id, bool present)
+static void set_bit(trace_event_set_t *set, trace_event_id_t id, bool present)
 {
     uint32_t bit = UINT32_C(1) << id % 32;
     uint32_t *word = &set->ringside_words[id / 32];
@@ -22,7 +26,7 @@ int posix_trace_eventset_add(trace_event_id_t event_id, trace_event_set_t *set)
 {
     if (!set || !is_id(event_id))
         return EINVAL;
-    put(set, event_id, true);
+    set_bit(set, event_id, true);
     return 0;
 }
 
@@ -30,7 +34,7 @@ int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set)
 {
     if (!set || !is_id(event_id))
         return EINVAL;
-    put(set, event_id, false);
+    set_bit(set, event_id, false);
     return 0;
 }
 
@@ -42,7 +46,7 @@ int posix_trace_eventset_empty(trace_event_set_t *set)
     return 0;
 }
 
-// There are no event types of the implementation's own, so none that no process is bound to.
+// This implementation has no event types of its own, so POSIX_TRACE_WOPID_EVENTS is an empty set.
 int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 {
     uint32_t end = what == POSIX_TRACE_ALL_EVENTS      ? POSIX_SET_IDS
@@ -53,7 +57,7 @@ int posix_trace_eventset_fill(trace_event_set_t *set, int what)
     memset(set, 0, sizeof *set);
     for (trace_event_id_t id = 0; id < end; id++)
         if (is_id(id))
-            put(set, id, true);
+            set_bit(set, id, true);
     return 0;
 }
 

@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: MIT
-// posix: trace ids, and the targets behind them.
-// In: ids from callers. Out: traces, taken and locked.
+// posix: trace ids, the targets behind them, and their life.
 //
-// The functions of <trace.h> name streams by numbers that hold in the whole process, so their table
-// is one of the process: this file has the only variables of the room.
+// The functions of <trace.h> name a stream by a number that is valid in the whole process. So this
+// table belongs to the process: it holds the only variables of this directory.
+//
+// A trace id consists of a slot number and of a generation, so an id that was shut down is not
+// valid for the next trace in its slot:
+//
+//   trace id:   │ generation of the slot │ slot + 1 │
+//                31                    8   7      0
+//
+// A trace lives until its last user leaves it. Each call is a user.
+//
+//   posix_table_add        posix_end                    last user leaves
+//   ───────────────► IN TABLE ─────► OVER, finished ──────────────────────► freed
+//                     │   ▲            no id; waits end with EINVAL
+//        posix_enter  │   │ posix_leave
+//                     ▼   │
+//                    IN USE (users > 0, target locked)
+//
+// A target lives until its last trace is freed; an attached one also until it is detached.
+//
+// After a fork, the child controls nothing. Its copies of the traces are freed, but not finished:
+// the streams are the parent's. A target that a thread of the parent was using during the fork may
+// be inconsistent in the child, so it is not touched at all.
 #include "posix/internal.h"
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -13,18 +33,18 @@ enum { TABLE_SLOTS = 255 };
 
 static struct table {
     pthread_mutex_t lock;
-    pthread_cond_t left; // somebody left a trace that is over
+    pthread_cond_t left; // a user has left a trace or a target
     struct posix_trace *slots[TABLE_SLOTS];
-    uint32_t generations[TABLE_SLOTS];
+    uint32_t generations[TABLE_SLOTS]; // of the slots
     struct posix_target *targets;
-    pid_t process; // whose they are
+    pid_t process; // process that owns the traces
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
 
 static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 
-// ---- the process' end, and its children ----
+// ---- exit and fork ----
 
-// Ends the trace in that slot; of a `target`, if it is given, else whatever it is.
+// Ends the trace in a slot if it is one of `target`; NULL stands for any target.
 static void end_slot(unsigned slot, const struct posix_target *target)
 {
     struct posix_use use;
@@ -36,12 +56,15 @@ static void end_slot(unsigned slot, const struct posix_target *target)
         posix_end(&use);
 }
 
+// Ends all traces when the process exits, so that their logs are complete.
 static void at_exit(void)
 {
     for (unsigned i = 0; i < TABLE_SLOTS && getpid() == table.process; i++)
         end_slot(i, NULL);
 }
 
+// The table is locked across a fork, so the child's copy of it is consistent. The targets' locks
+// are not taken: a thread may hold one for as long as a broken link takes.
 static void before_fork(void)
 {
     pthread_mutex_lock(&table.lock);
@@ -52,8 +75,7 @@ static void in_parent(void)
     pthread_mutex_unlock(&table.lock);
 }
 
-// Whether no thread of the parent was at work on the target: else what it left in the child may be
-// half done, and is not touched.
+// Returns whether no thread of the parent was using the target during the fork.
 static bool was_idle(struct posix_target *target)
 {
     bool idle = !pthread_mutex_trylock(&target->lock);
@@ -62,8 +84,8 @@ static bool was_idle(struct posix_target *target)
     return idle;
 }
 
-// A child controls nothing: what its parent's ids stood for is the parent's alone. Nothing is
-// finished here, only freed.
+// Frees what the child inherited, without finishing it. The table gets a new lock and a new
+// condition: threads of the parent that waited for the old ones do not exist in the child.
 static void in_child(void)
 {
     pthread_mutex_init(&table.lock, NULL);
@@ -83,7 +105,7 @@ static void in_child(void)
     }
 }
 
-static void begin(void)
+static void set_up_process(void)
 {
     table.process = getpid();
     pthread_atfork(before_fork, in_parent, in_child);
@@ -92,19 +114,21 @@ static void begin(void)
 
 static void lock_table(void)
 {
-    pthread_once(&table_once, begin);
+    pthread_once(&table_once, set_up_process);
     pthread_mutex_lock(&table.lock);
 }
 
-// ---- trace ids: slot + 1 below, the slot's generation above ----
+// ---- trace ids ----
 
+// A slot's generation is incremented each time the slot is used, so the ids of two traces that used
+// the same slot differ. The slot number is stored plus 1, so no id is 0.
 int posix_table_add(struct posix_trace *trace, trace_id_t *id)
 {
     unsigned slot = 0;
     lock_table();
     while (slot < TABLE_SLOTS && table.slots[slot])
         slot++;
-    int error = trace->target->detached ? ESRCH : slot < TABLE_SLOTS ? 0 : EAGAIN;
+    int error = trace->target->is_detached ? ESRCH : slot < TABLE_SLOTS ? 0 : EAGAIN;
     if (!error) {
         table.generations[slot]++;
         *id = trace->id = table.generations[slot] << 8 | (slot + 1);
@@ -114,6 +138,7 @@ int posix_table_add(struct posix_trace *trace, trace_id_t *id)
     return error;
 }
 
+// Returns the trace with that id; NULL if there is none. The table is locked.
 static struct posix_trace *find(trace_id_t id)
 {
     unsigned slot = (id & 0xFF) - 1;
@@ -121,7 +146,7 @@ static struct posix_trace *find(trace_id_t id)
     return trace && trace->id == id ? trace : NULL;
 }
 
-// Gives a trace back; the last one to leave one that is over is waited for.
+// Counts one user less and wakes a thread that waits for the last one.
 static void leave_trace(struct posix_trace *trace)
 {
     pthread_mutex_lock(&table.lock);
@@ -130,6 +155,9 @@ static void leave_trace(struct posix_trace *trace)
     pthread_mutex_unlock(&table.lock);
 }
 
+// The table is unlocked before the target is locked: a target may be locked for as long as a read
+// of its memory takes, and other targets must not wait for that. The trace cannot be freed in
+// between, since the caller counts as its user.
 int posix_enter(struct posix_use *use, trace_id_t id, unsigned kinds)
 {
     lock_table();
@@ -141,8 +169,8 @@ int posix_enter(struct posix_use *use, trace_id_t id, unsigned kinds)
     pthread_mutex_unlock(&table.lock);
     if (!use->trace)
         return EINVAL;
-    // Locks are held below, so nobody may be cancelled but where it waits.
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &use->cancel);
+    // The caller holds locks from here on, so it must not be canceled except while it waits.
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &use->cancel_state);
     int error = posix_resume(use);
     if (error)
         posix_leave(use);
@@ -153,7 +181,7 @@ void posix_leave(struct posix_use *use)
 {
     posix_pause(use);
     leave_trace(use->trace);
-    pthread_setcancelstate(use->cancel, NULL);
+    pthread_setcancelstate(use->cancel_state, NULL);
 }
 
 void posix_pause(struct posix_use *use)
@@ -164,37 +192,30 @@ void posix_pause(struct posix_use *use)
 int posix_resume(struct posix_use *use)
 {
     posix_target_lock(use->trace->target);
-    return use->trace->over ? EINVAL : 0;
+    return use->trace->is_over ? EINVAL : 0;
 }
 
-// With the target's lock held: in a slot there is no trace that is finished.
-static void clear_slot(const struct posix_trace *trace)
+// The trace is finished while the target is locked, then its id is removed. Calls that wait for the
+// target find `is_over` set when they get the lock, and leave. The last of them lets the trace be
+// freed.
+int posix_end(struct posix_use *use)
 {
+    struct posix_trace *trace = use->trace;
+    trace->is_over = true;
+    if (trace->waker_fd >= 0)
+        eventfd_write(trace->waker_fd, 1);
+    int error = trace->ops->finish(trace);
+    // The slot is cleared while the target is locked: no slot holds a trace that is finished.
     pthread_mutex_lock(&table.lock);
     table.slots[(trace->id & 0xFF) - 1] = NULL;
     pthread_mutex_unlock(&table.lock);
-}
-
-static void wait_for_users(struct posix_trace *trace)
-{
+    posix_pause(use);
     pthread_mutex_lock(&table.lock);
     while (trace->users > 1)
         pthread_cond_wait(&table.left, &table.lock);
     pthread_mutex_unlock(&table.lock);
-}
-
-int posix_end(struct posix_use *use)
-{
-    struct posix_trace *trace = use->trace;
-    trace->over = true;
-    if (trace->waker >= 0)
-        eventfd_write(trace->waker, 1);
-    int error = trace->ops->finish(trace);
-    clear_slot(trace);
-    posix_pause(use);
-    wait_for_users(trace);
     trace->ops->free(trace);
-    pthread_setcancelstate(use->cancel, NULL);
+    pthread_setcancelstate(use->cancel_state, NULL);
     return error;
 }
 
@@ -214,13 +235,14 @@ static void link_target(struct posix_target *target)
     table.targets = target;
 }
 
-// One whose process has ended stays for the traces that there are of it.
-int posix_target_take(struct posix_target **target, pid_t pid)
+// A target whose process has ended stays in the list for the traces that it still has. A new
+// process with the same id gets a target of its own.
+int posix_target_acquire(struct posix_target **target, pid_t pid)
 {
     int error = 0;
     lock_table();
     *target = target_of(pid);
-    if (*target && posix_target_lives(*target))
+    if (*target && posix_target_is_alive(*target))
         (*target)->users++;
     else if (!(error = posix_target_open(target, pid)))
         link_target(*target);
@@ -237,7 +259,7 @@ static void unlink_target(const struct posix_target *target)
         *link = target->next;
 }
 
-void posix_target_drop(struct posix_target *target)
+void posix_target_release(struct posix_target *target)
 {
     lock_table();
     if (!--target->users) {
@@ -248,18 +270,19 @@ void posix_target_drop(struct posix_target *target)
     pthread_mutex_unlock(&table.lock);
 }
 
+// An attached target hides a program with the same process id, since it comes first in the list.
 int posix_target_add(struct posix_target *target)
 {
     lock_table();
     struct posix_target *other = target_of(target->pid);
-    bool free = !other || !other->attached;
+    bool free = !other || !other->is_attached;
     if (free)
         link_target(target);
     pthread_mutex_unlock(&table.lock);
     return free ? 0 : EEXIST;
 }
 
-bool posix_table_uses(const struct posix_target *target, unsigned stream)
+bool posix_stream_is_used(const struct posix_target *target, unsigned stream)
 {
     bool used = false;
     lock_table();
@@ -271,7 +294,7 @@ bool posix_table_uses(const struct posix_target *target, unsigned stream)
     return used;
 }
 
-// Calls that are under way have it, too, until they give it back.
+// Waits for calls that still use the target.
 static void wait_for_target(struct posix_target *target)
 {
     int cancel;
@@ -283,15 +306,18 @@ static void wait_for_target(struct posix_target *target)
     pthread_setcancelstate(cancel, NULL);
 }
 
+// The target is removed from the list first, so no new trace is made of it. Its traces are then
+// ended one by one, and calls that still hold it are waited for. After that, the caller may free
+// its memory.
 int posix_target_detach(pid_t pid)
 {
     lock_table();
     struct posix_target *target = target_of(pid);
-    if (target && !target->attached)
+    if (target && !target->is_attached)
         target = NULL;
     if (target) {
         unlink_target(target);
-        target->detached = true;
+        target->is_detached = true;
     }
     pthread_mutex_unlock(&table.lock);
     if (!target)
@@ -299,6 +325,6 @@ int posix_target_detach(pid_t pid)
     for (unsigned i = 0; i < TABLE_SLOTS; i++)
         end_slot(i, target);
     wait_for_target(target);
-    posix_target_drop(target);
+    posix_target_release(target);
     return 0;
 }

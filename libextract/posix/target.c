@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: MIT
-// posix: a traced process' memory, block by block and word by word.
-// In: a process id, or a memory in which its block lies. Out: parsed blocks; words that are
-// written.
+// posix: the memory of a traced process, by blocks and by words.
+//
+// Two kinds of memory look the same to the rest of this directory. A program on this host has a
+// shared object, whose offsets are addresses from 0 on. Any other target has the caller's memory:
+// firmware behind a debugger, an image, a core file.
+//
+//   posix_target_open(pid)                      extract_posix_attach(pid, memory)
+//      │ target->object                            │ target->memory
+//      ▼                                           ▼
+//   /dev/shm/ringside-posix.PID                 OpenOCD, GDB server, file
+//      shared_read, shared_write                   extract_memory_read, extract_memory_write
+//
+// Every block is checked when it is read (formats/posix), so the rest of the directory can rely on
+// its counts and offsets. Words are converted between the target's byte order and the host's.
+//
+// Some memories are readable only while the target is halted. For these, a lock also halts:
+//
+//   lock: was running? ──► halt ──► read, write ──► unlock: resume if it was running
+//                            ▲           │
+//                            └── sleep ◄─┘  (resumes for the duration of the pause)
 #include "posix/internal.h"
 #include "target/linux.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-// ---- a program's shared memory, as a memory at address 0 ----
+// ---- shared memory of a program ----
 
 static size_t shared_read(void *context, uint64_t address, void *buffer, size_t length)
 {
@@ -28,6 +45,8 @@ static void shared_close(void *context)
 
 // ---- targets ----
 
+// Opens the shared object of a process on this host, or makes it. Streams can so be created before
+// the process passes its first trace point.
 static int open_object(struct posix_target *target, pid_t pid)
 {
     int error = ringside_trace_object_open(pid, true, &target->object);
@@ -40,7 +59,7 @@ static int open_object(struct posix_target *target, pid_t pid)
                                            .running = true,
                                            .name = "traced process"};
     if (extract_memory_new(&target->memory, &source, NULL) == EXTRACT_OK)
-        return posix_target_look(target);
+        return posix_target_load(target);
     ringside_trace_object_close(target->object);
     target->object = NULL;
     return ENOMEM;
@@ -79,7 +98,7 @@ void posix_target_free(struct posix_target *target)
     free(target);
 }
 
-bool posix_target_lives(const struct posix_target *target)
+bool posix_target_is_alive(const struct posix_target *target)
 {
     return !target->object || ringside_trace_object_lives(target->object);
 }
@@ -90,7 +109,9 @@ bool posix_stream_has_ended(const struct posix_target *target, unsigned stream)
            !ringside_trace_object_is_written(target->object, UINT32_C(1) << stream);
 }
 
-int posix_target_look(struct posix_target *target)
+// The process block is read and checked as a whole. A block that contradicts itself does not
+// replace the one that was read before, since offsets of other blocks depend on it.
+int posix_target_load(struct posix_target *target)
 {
     uint8_t bytes[POSIX_HEADER];
     struct posix_block block;
@@ -107,8 +128,8 @@ int posix_target_look(struct posix_target *target)
 
 // ---- its lock ----
 
-// Whether it is a memory whose target can be told to stand and to run.
-static bool may_stand(const struct posix_target *target)
+// Returns whether it is a memory whose target can be halted and resumed.
+static bool can_halt(const struct posix_target *target)
 {
     return target->memory && !target->object;
 }
@@ -116,29 +137,29 @@ static bool may_stand(const struct posix_target *target)
 void posix_target_lock(struct posix_target *target)
 {
     pthread_mutex_lock(&target->lock);
-    target->ran = may_stand(target) && !extract_live_halts(target->memory).now;
-    if (target->ran)
+    target->was_running = can_halt(target) && !extract_live_halts(target->memory).now;
+    if (target->was_running)
         extract_live_halt(target->memory, NULL);
 }
 
 void posix_target_unlock(struct posix_target *target)
 {
-    if (target->ran)
+    if (target->was_running)
         extract_live_resume(target->memory, NULL);
     pthread_mutex_unlock(&target->lock);
 }
 
 void posix_target_let_run(struct posix_target *target)
 {
-    if (may_stand(target))
+    if (can_halt(target))
         extract_live_resume(target->memory, NULL);
 }
 
-void posix_target_nap(struct posix_target *target, const struct timespec *pause)
+void posix_target_sleep(struct posix_target *target, const struct timespec *pause)
 {
     posix_target_let_run(target);
     nanosleep(pause, NULL);
-    if (may_stand(target))
+    if (can_halt(target))
         extract_live_halt(target->memory, NULL);
 }
 
@@ -150,7 +171,9 @@ uint64_t posix_stream_address(const struct posix_target *target, unsigned stream
     return target->address + block->streams_at + (uint64_t)stream * block->stream_bytes;
 }
 
-int posix_stream_look(struct posix_target *target, unsigned stream, struct posix_stream *block)
+// A stream block must refer back to its process block. Without the magic number there is no block:
+// a target that was reset may not have made it yet.
+int posix_stream_load(struct posix_target *target, unsigned stream, struct posix_stream *block)
 {
     uint64_t address = posix_stream_address(target, stream);
     uint8_t bytes[POSIX_STREAM_AT_FILTER];
@@ -164,7 +187,8 @@ int posix_stream_look(struct posix_target *target, unsigned stream, struct posix
     return sound ? 0 : EIO;
 }
 
-int posix_poke(struct posix_target *target, uint64_t address, const uint32_t *words, uint32_t count)
+int posix_write_words(struct posix_target *target, uint64_t address, const uint32_t *words,
+                      uint32_t count)
 {
     uint32_t swapped[32];
     bool swap = (target->block.layout.order == EXTRACT_BIG) != EXTRACT_HOST_BIG;
@@ -175,7 +199,7 @@ int posix_poke(struct posix_target *target, uint64_t address, const uint32_t *wo
     return code == EXTRACT_OK ? 0 : code == EXTRACT_UNSUPPORTED ? EPERM : EIO;
 }
 
-int posix_peek(struct posix_target *target, uint64_t address, uint32_t *words, uint32_t count)
+int posix_read_words(struct posix_target *target, uint64_t address, uint32_t *words, uint32_t count)
 {
     uint8_t bytes[4 * POSIX_SET_WORDS];
     size_t length = (size_t)count * 4, got;

@@ -246,7 +246,7 @@ bool extract_byte_log_block_of(const struct extract_byte_log *byte_log, size_t i
     piece->ring.entries.count = stretch->count;
     piece->index = byte_log->all.index ? byte_log->all.index + stretch->first : NULL;
     piece->verdict = byte_log->all.verdict ? byte_log->all.verdict + stretch->first : NULL;
-    piece->index_room = 0;
+    piece->index_capacity = 0;
     for (uint32_t k = 0; k < stretch->count; k++)
         piece->counts[piece->verdict[k]]++;
     return true;

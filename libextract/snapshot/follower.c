@@ -138,8 +138,8 @@ enum extract_follower_result extract_follower_anchor_newest(struct extract_follo
 
 // Of a span in front of the anchor, entries whose slots the writer has not come to are whole: it
 // has not lapped the reader, since the anchor stands.
-static enum extract_follower_result prove_front(struct extract_follower *follower,
-                                                struct extract_follower_span *span)
+static enum extract_follower_result verify_front(struct extract_follower *follower,
+                                                 struct extract_follower_span *span)
 {
     enum extract_follower_result result = extract_follower_poll(follower);
     result = result ? result : extract_follower_verify(follower);
@@ -159,21 +159,27 @@ static enum extract_follower_result prove_front(struct extract_follower *followe
     return EXTRACT_FOLLOWER_OK;
 }
 
+enum extract_follower_result extract_follower_verify_span(struct extract_follower *follower,
+                                                          uint32_t asked,
+                                                          struct extract_follower_span *span)
+{
+    bool front = follower->number >= span->first + asked || !follower->proven;
+    enum extract_follower_result result =
+        front ? verify_front(follower, span) : extract_follower_verify(follower);
+
+    if (result)
+        span->count = 0;
+    return result;
+}
+
 enum extract_follower_result extract_follower_read(struct extract_follower *follower,
                                                    uint64_t first, uint32_t count, uint8_t *buffer,
                                                    struct extract_follower_span *span)
 {
-    *span = (struct extract_follower_span){first, 0, buffer};
     uint32_t got = extract_follower_fetch(follower, first, count, buffer);
-    span->count = got;
-    bool front = follower->number >= first + count || !follower->proven;
-    enum extract_follower_result result =
-        front ? prove_front(follower, span) : extract_follower_verify(follower);
-    if (result)
-        span->count = 0;
-    if (!result && got < count)
-        result = EXTRACT_FOLLOWER_READ_FAILED;
-    return result;
+    *span = (struct extract_follower_span){first, got, buffer};
+    enum extract_follower_result result = extract_follower_verify_span(follower, count, span);
+    return !result && got < count ? EXTRACT_FOLLOWER_READ_FAILED : result;
 }
 
 void extract_follower_shift(struct extract_follower *follower, uint64_t distance)

@@ -73,6 +73,13 @@ enum extract_follower_result extract_follower_read(struct extract_follower *foll
                                                    uint64_t first, uint32_t count, uint8_t *buffer,
                                                    struct extract_follower_span *span);
 
+// Verifies a span right after it was read: rereads the anchor, and the writer's place if the anchor
+// comes after the span. `asked` entries were to be read, span->count of them could be. What the
+// writer may have touched leaves the span. CHANGED, MUTE, OFF, WILD: nothing is left.
+enum extract_follower_result extract_follower_verify_span(struct extract_follower *follower,
+                                                          uint32_t asked,
+                                                          struct extract_follower_span *span);
+
 // Reads the slots of entries without a proof; how many are whole.
 uint32_t extract_follower_fetch(struct extract_follower *follower, uint64_t first, uint32_t count,
                                 uint8_t *buffer);

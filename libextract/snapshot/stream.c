@@ -64,7 +64,7 @@ static bool read_before(struct copy *copy, bool again)
     bool fits = ring->format->stream->read_counters(ring, ring->header, &first);
     copy->before = first;
     copy->resolved = fits && !again;
-    unsigned looks = !again ? 0 : first.uncounted || first.told ? 1 : LOOKS;
+    unsigned looks = !again ? 0 : first.has_no_counts || first.has_overwritten_count ? 1 : LOOKS;
     for (unsigned i = 0; !copy->resolved && i < looks; i++) {
         bool read = read_ring_counters(copy, ring->header, &copy->before);
         copy->resolved = fits && read && is_same(&first, &copy->before);
@@ -156,7 +156,7 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract
     struct extract_snapshot *snapshot = copy->snapshot;
     uint32_t to = copy->before.head, from = copy->before.tail;
     const struct extract_stream *stream = snapshot->ring.format->stream;
-    bool boundary = to - from <= most && !copy->before.ragged;
+    bool boundary = to - from <= most && !copy->before.tail_may_be_inside_entry;
     if (to - from > most)
         from = to - (uint32_t)most / 4 * 4;
     copy_bytes(copy, from, to);
@@ -168,7 +168,7 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract
         if (passed > to - from)
             return PASSED;
         from = copy->after.tail;
-        boundary = !copy->after.ragged;
+        boundary = !copy->after.tail_may_be_inside_entry;
     }
     copy->fault = stream->resolve_layout(snapshot, from, to, error);
     if (!copy->fault && !stream->walk(snapshot, from, to, boundary))
@@ -231,12 +231,12 @@ static void sum_up(struct copy *copy, bool copied)
     struct extract_snapshot *snapshot = copy->snapshot;
     const struct extract_ring_counters *counters = &copy->before;
     snapshot->ring.enabled = counters->running;
-    snapshot->ring.enabled_known = !counters->uncounted;
+    snapshot->ring.enabled_known = !counters->has_no_counts;
     snapshot->moved = !is_same(&copy->before, &copy->after);
     snapshot->moved_entries = copy->after.written - counters->written;
-    (counters->uncounted ? sum_up_uncounted
-     : counters->told    ? sum_up_told
-                         : sum_up_counts)(copy, copied);
+    (counters->has_no_counts           ? sum_up_uncounted
+     : counters->has_overwritten_count ? sum_up_told
+                                       : sum_up_counts)(copy, copied);
 }
 
 enum extract_code extract_stream_take(struct extract_snapshot *snapshot,

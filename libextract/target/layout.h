@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: MIT
-// target: the recorder's memory, word by word. What the words mean and who writes them:
-// docs/formats/posix-ring.md.
+// target: the recorder's memory, word by word. The recorder and its tests use these structs;
+// readers on the debugger's side use the offsets of docs/formats/posix-ring.md, which says what the
+// words mean and who writes them. There is one process block, a table of names, and for each stream
+// a block and a ring:
+//
+//     struct ringside_memory
+//     +---------+-------+----------+-----+----------+----------------+--------+-----+
+//     | process | names | stream 0 | ... | stream n | port's own     | ring 0 | ... |
+//     +---------+-------+----------+-----+----------+----------------+--------+-----+
+//
+// All words are of 32 bits in the target's byte order. Blocks begin at multiples of 8 bytes.
 #ifndef RINGSIDE_TRACE_LAYOUT_H
 #define RINGSIDE_TRACE_LAYOUT_H
 
@@ -46,10 +55,10 @@ struct ringside_stream {
     uint32_t wanted_clears, clears_done, pid, controller, flags;
     char name[16];
     uint32_t filter[RINGSIDE_IDS / 32], wanted_filter[RINGSIDE_IDS / 32];
-    // Behind what the format tells: the recorder's own.
+    // Words that the format does not specify: the recorder's own.
     uint32_t limit;     // words that may be in use after an event was recorded
-    uint32_t data_end;  // while it runs, more bytes than an event's data have; else 0
-    uint32_t loop_read; // read_pos when a loop went over an unread record; else another value
+    uint32_t data_end;  // max_data + 1 while the stream runs, otherwise 0
+    uint32_t loop_read; // read_pos when a loop overwrote an unread record, otherwise another value
     RINGSIDE_PORT_STREAM
 };
 

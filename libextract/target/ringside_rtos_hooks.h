@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// target: trace hooks for a kernel, as macros over the recorder. In: what the kernel does. Out:
-// events with names that begin with rtos_, whose data are words.
+// target: trace hooks for any kernel, as macros that record what it does as user events. Their
+// names begin with rtos_, and their data are words.
 //
-// To instrument a kernel: define one `struct ringside_rtos_events ringside_rtos_events`, call
-// ringside_rtos_hooks_open() after ringside_trace_init(), and put the macros where the kernel
-// switches threads, serves interrupts and changes its objects. Threads and objects are told by the
-// addresses of their control blocks; 64-bit addresses by their lower halves.
+// To instrument a kernel, define one `struct ringside_rtos_events ringside_rtos_events`, call
+// ringside_rtos_hooks_open() after ringside_trace_init(), and call the macros where the kernel
+// switches threads, serves interrupts and changes its objects. Threads and objects are identified
+// by the addresses of their control blocks, of which only the lower 32 bits are recorded.
 #ifndef RINGSIDE_RTOS_HOOKS_H
 #define RINGSIDE_RTOS_HOOKS_H
 
@@ -33,7 +33,7 @@ struct ringside_rtos_events {
 
 extern struct ringside_rtos_events ringside_rtos_events;
 
-// Registers the names. An event type that finds no place is recorded as unnamed.
+// Registers the names. If the table is full, an event type is recorded as unnamed.
 static inline void ringside_rtos_hooks_open(void)
 {
 #define RINGSIDE_RTOS_OPEN(key, name)                                                              \

@@ -1,11 +1,50 @@
 // SPDX-License-Identifier: MIT
-// target: the recorder, the same for all ports.
-// In: trace points, a controller's requests. Out: records in the rings
-// (docs/formats/posix-ring.md).
+// target: the POSIX trace recorder, which is the same for all ports. It is compiled into firmware,
+// and, with a port of its own, into programs on Linux. Trace points call it to store records, and a
+// controller outside of the target (a debugger, or another process) reads them and changes the
+// stream's state, only by reading and writing memory. The words and who writes them are specified
+// in docs/formats/posix-ring.md.
 //
 // A record is begun in a critical section, its data are copied outside of it, and one store makes
-// it done; so an interrupt waits for a short time that does not depend on the data. Words that
-// others read go through RINGSIDE_LOAD and RINGSIDE_STORE.
+// it done. So an interrupt is delayed by a short time that does not depend on the data, and a trace
+// point that interrupts another one stores its own record after the one that is open:
+//
+//                    head moves            last store
+//     (nothing) ------------------> OPEN ----------------> DONE
+//                 critical section         data copied,
+//                                          interruptible
+//
+// The order of stores is what a reader relies on. `|` is a barrier: all stores before it are
+// visible before those after it.
+//
+//     make_room:  tail moves | the record's words may be overwritten
+//     begin:      first word (OPEN), addresses, time, trailer, recorded + 1 | head moves
+//     finish:     data | first word becomes DONE
+//     a reader:   reads head, records, then tail: records that begin at or after that tail are
+//                 intact, and those that are DONE are complete
+//     empty:      generation + 1 | tail = head, counts = 0
+//
+// So a reader never takes an overwritten word for a record, and a target that was halted, or died,
+// between any two stores leaves a ring that can be read: at most the records that were OPEN have no
+// data. No reader ever waits for the writer, nor the writer for a reader.
+//
+// A stream has these states, in the bits BOUND, RUNNING and FULL of `state`:
+//
+//               bind               start                 no space, not a loop
+//     (0) ----------------> BOUND --------> BOUND+RUNNING --------------------> BOUND+FULL
+//      ^                    |   ^             |   ^                              |     |
+//      +--------------------+   +-------------+   +------------------------------+     |
+//              unbind           ^    stop              all was read: start             |
+//                               +------------------------------------------------------+
+//                                            cleared, or read and not to run
+//
+// A controller never writes `state`. It writes the state that it wants, and then adds 1 to
+// `request`; the target carries that out at its next trace point (ringside_core_attend), and sets
+// request_done. A trace point needs to test only one word for all of this: `active`, which has a
+// bit for each stream that runs, or all bits if there may be a request.
+//
+// All words that others read or write go through RINGSIDE_LOAD and RINGSIDE_STORE, so that the
+// compiler neither splits nor repeats nor reorders these accesses among themselves.
 #ifndef RINGSIDE_TRACE_PORT
 #define RINGSIDE_TRACE_PORT "ports/linux.h"
 #endif
@@ -17,26 +56,31 @@
 #define RINGSIDE_STORE(word, value) (*(volatile uint32_t *)&(word) = (value))
 #endif
 #ifndef RINGSIDE_CORE
-#define RINGSIDE_CORE static // what a port's own sources call is not
+#define RINGSIDE_CORE static // empty in a port whose own sources call these functions
 #endif
 
 #define SLOW   __attribute__((noinline, cold))
 #define INLINE static inline __attribute__((always_inline))
-// Of what is computed so far, the compiler knows the value only: it keeps no parts in registers.
+// Hides from the compiler how a value was computed, so that it keeps the value in one register and
+// does not compute parts of it again.
 #define HIDE(value)      __asm__("" : "+r"(value))
 #define ADD(word, value) RINGSIDE_STORE(word, RINGSIDE_LOAD(word) + (value))
 
 enum {
     ADDRESS_WORDS = sizeof(uintptr_t) / 4,
     STAMP_WORDS = RINGSIDE_PORT_STAMP_BITS > 32 ? 2 : 1,
-    OVERHEAD = 3 + 2 * ADDRESS_WORDS + RINGSIDE_PORT_PROCESS + STAMP_WORDS, // words beside the data
+    OVERHEAD = 3 + 2 * ADDRESS_WORDS + RINGSIDE_PORT_PROCESS +
+               STAMP_WORDS, // words of a record without data
     FILTER_WORDS = RINGSIDE_IDS / 32,
     STOP_WORDS = OVERHEAD + 1,
     START_WORDS = OVERHEAD + FILTER_WORDS,
-    LONGEST = 0xFFF, // words of a record
-    ALL = -1         // of active: a controller wants something
+    LONGEST = 0xFFF, // words of a record at most: its length has 12 bits
+    ALL = -1         // value of `active` if a controller may have a request
 };
 
+// The first word of a record: state in bits 31 and 30, CUT if its data were truncated, its length
+// in words from bit 16 on, and the lower half of its position, by which a record can be told from
+// leftovers of the lap before. The trailer repeats length and position, for readers from the end.
 #define OPEN      (UINT32_C(1) << 30)
 #define DONE      (UINT32_C(2) << 30)
 #define CUT       (UINT32_C(1) << 28)
@@ -50,6 +94,7 @@ struct ringside_memory ringside_posix __attribute__((aligned(8)));
 
 // ---- rings ----
 
+// Returns the ring's size in words, a power of two.
 INLINE uint32_t ring_words(const struct ringside_stream *s)
 {
 #ifdef RINGSIDE_PORT_RING_WORDS
@@ -60,25 +105,28 @@ INLINE uint32_t ring_words(const struct ringside_stream *s)
 #endif
 }
 
+// Returns the word at a position. Positions count words, modulo 2^32; the ring's size divides that.
 INLINE uint32_t word_of(struct ringside_memory *m, unsigned i, uint32_t position)
 {
     return RINGSIDE_LOAD(m->rings[i][position & (ring_words(&m->streams[i]) - 1)]);
 }
 
-// Whether the record that begins with `first` at `tail` can lie in the `used` words there: memory
-// may be damaged.
+// Returns whether `first` can begin a record at `tail`, of which `used` words are in use there.
+// Target memory may be damaged, and a length of zero would never end.
 INLINE bool sound(uint32_t first, uint32_t tail, uint32_t used)
 {
     return LENGTH(first) >= OVERHEAD && LENGTH(first) <= used && (first ^ tail) << 16 == 0 &&
            STATE(first);
 }
 
-// Whether nobody read since the episode of losses began that is told.
+// Returns whether no record has been read since the current episode of losses began. An episode is
+// one row of losses: the stream reports the time of its first loss.
 INLINE bool same_episode(const struct ringside_stream *s, uint32_t read)
 {
     return RINGSIDE_LOAD(s->episode_read) == read && RINGSIDE_LOAD(s->episodes);
 }
 
+// Begins an episode of losses at a time.
 static SLOW void begin_episode(struct ringside_stream *s, const uint32_t *stamp)
 {
     for (unsigned k = 0; k < STAMP_WORDS; k++)
@@ -87,7 +135,7 @@ static SLOW void begin_episode(struct ringside_stream *s, const uint32_t *stamp)
     ADD(s->episodes, 1);
 }
 
-// `count` events, the first at `stamp`.
+// Counts `count` events that were not recorded, the first of them at time `stamp`.
 static SLOW void refuse_many(struct ringside_stream *s, uint32_t count, const uint32_t *stamp)
 {
     ADD(s->refused, count);
@@ -95,7 +143,7 @@ static SLOW void refuse_many(struct ringside_stream *s, uint32_t count, const ui
         begin_episode(s, stamp);
 }
 
-// An event, or one of the system's.
+// Counts an event that was not recorded, now.
 static SLOW void refuse(struct ringside_memory *m, unsigned i)
 {
     uint32_t stamp[STAMP_WORDS];
@@ -104,14 +152,15 @@ static SLOW void refuse(struct ringside_memory *m, unsigned i)
     ringside_port_stuck(m, i);
 }
 
-// The event that the call is of.
+// Does the same for the event of the current call, which the port is told about first: a process
+// that dies inside of the call must not leave the event uncounted, or counted twice.
 static void refuse_event(struct ringside_memory *m, unsigned i)
 {
     ringside_port_note(&m->streams[i], i, RINGSIDE_REFUSES);
     refuse(m, i);
 }
 
-// Of the oldest record, which is overwritten next.
+// Begins an episode of losses at the time of the oldest record, which is overwritten next.
 static SLOW void begin_episode_at(struct ringside_memory *m, unsigned i, uint32_t tail)
 {
     uint32_t stamp[STAMP_WORDS];
@@ -120,7 +169,9 @@ static SLOW void begin_episode_at(struct ringside_memory *m, unsigned i, uint32_
     begin_episode(&m->streams[i], stamp);
 }
 
-// Moves the tail over the oldest record, unless that is still open, or unread and has to stay.
+// Moves the tail over the oldest record, and counts it if it was unread. Returns false if the
+// record must stay: it is still open, or it is unread and the stream is not a loop. A damaged
+// record ends what can be walked, so the tail moves to the head.
 static bool pass_oldest(struct ringside_memory *m, unsigned i, uint32_t tail, uint32_t used)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -144,6 +195,8 @@ static bool pass_oldest(struct ringside_memory *m, unsigned i, uint32_t tail, ui
     return true;
 }
 
+// Frees space until `words` more can be used within `limit` words. Returns false if that is not
+// possible. The barrier makes the tail visible before the words that it passed are overwritten.
 static SLOW bool make_room(struct ringside_memory *m, unsigned i, uint32_t words, uint32_t limit)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -155,8 +208,8 @@ static SLOW bool make_room(struct ringside_memory *m, unsigned i, uint32_t words
     return true;
 }
 
-// The same, fast, where overwriting goes on: a loop that nobody reads. Moves the tail until `room`
-// words are in use at most; returns false where that ends otherwise.
+// Does the same for the most frequent case, a loop that is full and not being read. Moves the tail
+// until at most `room` words are in use. Returns false if a record needs more care than that.
 INLINE bool overwrite(struct ringside_memory *m, unsigned i, uint32_t tail, uint32_t head,
                       uint32_t room)
 {
@@ -178,7 +231,7 @@ INLINE bool overwrite(struct ringside_memory *m, unsigned i, uint32_t tail, uint
 
 // ---- records ----
 
-// Of an address or a stamp: one word, or two, the low one first.
+// Stores an address, as one word or as two, the low one first. Returns the index after it.
 INLINE uint32_t put_address(uint32_t *ring, uint32_t mask, uint32_t at, uintptr_t address)
 {
     RINGSIDE_STORE(ring[at++ & mask], (uint32_t)address);
@@ -188,8 +241,10 @@ INLINE uint32_t put_address(uint32_t *ring, uint32_t mask, uint32_t at, uintptr_
     return at;
 }
 
-// Opens a record at `head`, which is at ring[at]: all but its data, then the head. `mask` has all
-// bits where the record does not run over the ring's end. Returns its first word.
+// Opens a record at position `head`, which is stored from ring[at] on: stores all words except its
+// data, and then moves the head over it. The barrier before that is what makes the record appear
+// with all of these words, or not at all. `mask` has all bits set if the record does not pass the
+// ring's end. Runs in the critical section. Returns the record's first word.
 INLINE uint32_t begin(struct ringside_stream *s, uint32_t head, uint32_t *ring, uint32_t mask,
                       uint32_t at, uint32_t words, uint32_t second, uintptr_t caller,
                       uint32_t flags)
@@ -214,11 +269,12 @@ INLINE uint32_t begin(struct ringside_stream *s, uint32_t head, uint32_t *ring, 
     return first;
 }
 
+// A word of data at any address.
 struct unaligned {
     uint32_t word;
 } __attribute__((packed, may_alias));
 
-// The last data, fewer than 4 bytes, as they lie in memory; then the record is done.
+// Copies the last 1 to 3 bytes of data, in the order of memory, and marks the record as done.
 static __attribute__((noinline)) void last_word(uint32_t *word, uint32_t *first,
                                                 const uint8_t *data, uint32_t bytes)
 {
@@ -233,7 +289,8 @@ static __attribute__((noinline)) void last_word(uint32_t *word, uint32_t *first,
     ADD(*first, DONE - OPEN);
 }
 
-// The data, then the store that makes the record done.
+// Copies the data, and marks the record as done by one store. Runs outside of the critical section:
+// an interrupt may store other records in the meantime, which come after this one.
 INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, const uint8_t *data,
                    uint32_t bytes)
 {
@@ -242,7 +299,7 @@ INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, c
         RINGSIDE_STORE(ring[to++ & mask], ((const struct unaligned *)data)->word);
         HIDE(words);
     }
-    if (bytes % 4) { // not by the length in `first`: of a damaged block it may be another one
+    if (bytes % 4) { // not the length in `first`, which damage may have changed
         HIDE(bytes);
         last_word(&ring[(at + OVERHEAD - 1 + bytes / 4) & mask], &ring[at & mask], data, bytes % 4);
         return;
@@ -251,12 +308,14 @@ INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, c
     RINGSIDE_STORE(ring[at & mask], first + (DONE - OPEN));
 }
 
-// Of an event type of the system's.
+// Returns whether a system event type passes the filter.
 INLINE bool is_wanted(const struct ringside_stream *s, uint32_t id)
 {
     return !(RINGSIDE_LOAD(s->filter[0]) >> id & 1);
 }
 
+// Sets the state. data_end is 0 unless the stream runs, so that one comparison of the fast path
+// tells an event that is too long, and a stream that does not run.
 static SLOW void set_state(struct ringside_stream *s, uint32_t state)
 {
     bool runs = state & RINGSIDE_RUNNING;
@@ -264,8 +323,9 @@ static SLOW void set_state(struct ringside_stream *s, uint32_t state)
     RINGSIDE_STORE(s->data_end, runs ? RINGSIDE_LOAD(s->max_data) + 1 : 0);
 }
 
-// An event of the system's, as a whole, and the state that it tells of, in the caller's critical
-// section; there is room. No call of the program made it.
+// Stores a complete system event and then the state that it announces. The caller is in the
+// critical section and has made room. The caller address is 0, since no trace point of the program
+// made it.
 static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
                             const uint32_t *data, uint32_t words, uint32_t state)
 {
@@ -281,7 +341,8 @@ static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
     ringside_port_turn(s, 0);
 }
 
-// The stream is full: it stops by itself, and says so.
+// Stops a stream that is full. Its last record is the system event STOP: `limit` keeps space for
+// it.
 static SLOW void stop_full(struct ringside_memory *m, unsigned i)
 {
     static const uint32_t by_itself = 1;
@@ -293,7 +354,8 @@ static SLOW void stop_full(struct ringside_memory *m, unsigned i)
         set_state(s, RINGSIDE_BOUND | RINGSIDE_FULL);
 }
 
-// Room for an event of `words` words; without, a stream that is no loop stops.
+// Makes room for an event of `words` words. Returns false if there is none; then a stream that is
+// not a loop stops.
 static SLOW bool have_room(struct ringside_memory *m, unsigned i, uint32_t words)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -304,6 +366,8 @@ static SLOW bool have_room(struct ringside_memory *m, unsigned i, uint32_t words
     return false;
 }
 
+// Starts the stream, with the event START unless it is filtered. A loop starts even if there is no
+// space for that event, which is then lost.
 static SLOW void start(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -319,6 +383,7 @@ static SLOW void start(struct ringside_memory *m, unsigned i)
         set_state(s, runs);
 }
 
+// Stops the stream, with the event STOP unless it is filtered or there is no space for it.
 static SLOW void stop(struct ringside_memory *m, unsigned i)
 {
     static const uint32_t by_request = 0;
@@ -333,13 +398,14 @@ static SLOW void stop(struct ringside_memory *m, unsigned i)
     set_state(s, RINGSIDE_BOUND);
 }
 
+// Returns whether a reader has read everything.
 INLINE bool is_read(const struct ringside_stream *s)
 {
     return RINGSIDE_LOAD(s->read_pos) == RINGSIDE_LOAD(s->head);
 }
 
-// Starts or stops. A stream that is full and unread does neither; one that was read is only
-// stopped.
+// Starts or stops the stream as wanted. A full stream that is unread remains as it is. A full
+// stream that was read counts as stopped.
 static SLOW void set_running(struct ringside_memory *m, unsigned i, bool wanted)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -354,8 +420,8 @@ static SLOW void set_running(struct ringside_memory *m, unsigned i, bool wanted)
         set_state(s, RINGSIDE_BOUND);
 }
 
-// Whether the stream runs. One that is full starts again when all of it was read, unless it is to
-// be stopped by now; as long as it is full, the event is lost.
+// Returns whether the stream runs. A full stream starts again once all of it was read, if it is
+// still wanted to run. As long as it is full, the current event is lost.
 static SLOW bool is_running(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -366,20 +432,20 @@ static SLOW bool is_running(struct ringside_memory *m, unsigned i)
     return RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING;
 }
 
-// Of a user event.
+// Returns whether the filter leaves out a user event type.
 INLINE bool filtered(const struct ringside_stream *s, uint32_t id)
 {
     uint32_t user = id - POSIX_TRACE_UNNAMED_USEREVENT;
     return RINGSIDE_LOAD(s->filter[1 + user / 32]) >> (user % 32) & 1;
 }
 
-// A user event that is not recorded is lost.
+// Returns whether a user event counts as lost if it is not recorded.
 INLINE bool loses(const struct ringside_stream *s, uint32_t id)
 {
     return RINGSIDE_LOAD(s->state) & (RINGSIDE_RUNNING | RINGSIDE_FULL) && !filtered(s, id);
 }
 
-// The lock was kept from an event.
+// Notes a loss if the critical section could not be entered.
 static SLOW void miss(struct ringside_memory *m, unsigned i, uint32_t id)
 {
     ringside_port_note(&m->streams[i], i, RINGSIDE_REFUSES);
@@ -387,7 +453,8 @@ static SLOW void miss(struct ringside_memory *m, unsigned i, uint32_t id)
         ringside_port_miss(m, i);
 }
 
-// A record in the stream's critical section, after whatever has to be done before.
+// Records an event in the general case: data are truncated if they are too long, the record may
+// pass the ring's end, and the stream may have to be stopped or started before.
 static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, const uint8_t *data,
                             size_t length, uintptr_t caller)
 {
@@ -417,8 +484,8 @@ static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, 
     finish(m->rings[i], mask, head, first, data, bytes);
 }
 
-// A record that is not cut, does not reach the ring's end, and needs nothing done before: with no
-// call.
+// Records an event in the most frequent case, without a function call: nothing is truncated, the
+// record does not reach the ring's end, and the stream runs. Everything else goes to record_any.
 INLINE void record(struct ringside_memory *m, unsigned i, uint32_t id, const uint8_t *data,
                    size_t length, uintptr_t caller)
 {
@@ -454,6 +521,7 @@ INLINE void record(struct ringside_memory *m, unsigned i, uint32_t id, const uin
 
 // ---- requests ----
 
+// Returns whether a record is still open: its writer was interrupted, and will store into the ring.
 static bool any_open(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -469,7 +537,9 @@ static bool any_open(struct ringside_memory *m, unsigned i)
     return false;
 }
 
-// Empties the stream: positions go on, counts begin again.
+// Empties the stream. Positions continue, so that a reader can never take a new record for an old
+// one; counts begin at 0. The generation changes first: a reader that finds the same generation
+// before and after its reads has read one set of counts.
 static void empty(struct ringside_stream *s)
 {
     ADD(s->generation, 1);
@@ -479,7 +549,7 @@ static void empty(struct ringside_stream *s)
     RINGSIDE_STORE(s->overwritten, 0);
     RINGSIDE_STORE(s->refused, 0);
     RINGSIDE_STORE(s->episodes, 0);
-    RINGSIDE_STORE(s->episode_read, ~RINGSIDE_LOAD(s->read_pos)); // no episode goes on
+    RINGSIDE_STORE(s->episode_read, ~RINGSIDE_LOAD(s->read_pos)); // ends the episode
     RINGSIDE_STORE(s->loop_read, ~RINGSIDE_LOAD(s->read_pos));
     RINGSIDE_STORE(s->clears_done, RINGSIDE_LOAD(s->wanted_clears));
 }
@@ -489,7 +559,8 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-// START, one event with all its data and STOP fit into the ring together.
+// Binds a stream to a controller's settings. An event's data are limited so that START, one event
+// and STOP fit into the ring together.
 static void bind(struct ringside_stream *s)
 {
     uint32_t policy = RINGSIDE_LOAD(s->wanted_policy), words = ring_words(s);
@@ -504,6 +575,7 @@ static void bind(struct ringside_stream *s)
     set_state(s, RINGSIDE_BOUND);
 }
 
+// Takes over the wanted filter, and records the event FILTER with the old and the new one.
 static void set_filter(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -525,7 +597,9 @@ static void set_filter(struct ringside_memory *m, unsigned i)
         RINGSIDE_STORE(s->filter[k], both[FILTER_WORDS + k]);
 }
 
-// Binding and clearing wait while a record is open: its writer still stores into the ring.
+// Carries out the request for one stream. The barrier after `request` makes the wanted words those
+// that the controller wrote before it. Binding and clearing wait while a record is open: its writer
+// still stores into the ring.
 static void attend_stream(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -556,7 +630,7 @@ static void attend_stream(struct ringside_memory *m, unsigned i)
     RINGSIDE_STORE(s->request_done, request);
 }
 
-// Events that the lock was kept from are refused ones.
+// Counts the events as lost that could not enter the critical section.
 static void count_missed(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -567,7 +641,10 @@ static void count_missed(struct ringside_memory *m, unsigned i)
         ringside_port_counted_missed(m, i);
 }
 
-// In the critical section. A request that came meanwhile, or that has to wait, leaves all bits set.
+// Carries out all requests, in the critical section, and computes `active`. The requests are read
+// once more after `active` was stored, with a fence between: a controller stores its request before
+// it sets all bits of `active`, so either this sees the request, or `active` keeps the controller's
+// bits. A request that has to wait leaves all bits set, too.
 RINGSIDE_CORE void ringside_core_attend(struct ringside_memory *m)
 {
     uint32_t active = 0;
@@ -585,6 +662,7 @@ RINGSIDE_CORE void ringside_core_attend(struct ringside_memory *m)
             RINGSIDE_STORE(m->process.active, (uint32_t)ALL);
 }
 
+// Enters the critical section and carries out all requests. Returns `active`.
 static SLOW uint32_t attend_all(struct ringside_memory *m)
 {
     ringside_port_state inside = ringside_port_enter(m);
@@ -598,7 +676,7 @@ static SLOW uint32_t attend_all(struct ringside_memory *m)
 
 // ---- names ----
 
-// Returns the id of the standard's event type of that name; 0: the standard has none.
+// Returns the id of the event type of the standard with this name; 0: none.
 static trace_event_id_t find_predefined(const char *name)
 {
     static const char prefix[] = "posix_trace_";
@@ -618,6 +696,7 @@ static trace_event_id_t find_predefined(const char *name)
     return 0;
 }
 
+// Compares a name with that of a slot, whose bytes a controller may be changing.
 static bool same_name(const char *slot, const char *name)
 {
     unsigned k = 0;
@@ -626,7 +705,7 @@ static bool same_name(const char *slot, const char *name)
     return k < RINGSIDE_TRACE_NAME_BYTES && slot[k] == name[k];
 }
 
-// The slot of `name` among [from, to), or `to`.
+// Returns the slot among [from, to) that holds a name, or `to`.
 static uint32_t find_name(struct ringside_memory *m, const char *name, uint32_t from, uint32_t to)
 {
     while (from < to && !same_name(m->names[from], name))
@@ -634,7 +713,10 @@ static uint32_t find_name(struct ringside_memory *m, const char *name, uint32_t 
     return from;
 }
 
-// In the critical section: `name` is not among the first `seen`.
+// Adds a name that is not among the first `seen`, in the critical section, unless it was added in
+// the meantime. Names of the target grow from slot 0 up, names that a controller claims grow from
+// the last slot down. Returns the slot; 0, that of unnamed events, if the table is full. The
+// barrier makes the name visible before it counts.
 static uint32_t add_name(struct ringside_memory *m, const char *name, uint32_t seen)
 {
     uint32_t used = least(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS);
@@ -689,11 +771,14 @@ RINGSIDE_CORE int ringside_core_name(struct ringside_memory *m, const char *name
 
 // ---- the blocks ----
 
+// Returns an offset in the recorder's memory: blocks refer to each other by these, so that a copy
+// of the memory at any address can be read.
 static uint32_t offset_in(const struct ringside_memory *m, const void *part)
 {
     return (uint32_t)((const char *)part - (const char *)m);
 }
 
+// Initializes a stream's block as unbound.
 static void make_stream(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -710,7 +795,8 @@ static void make_stream(struct ringside_memory *m, unsigned i)
     empty(s);
 }
 
-// `m` is zero, or was made before.
+// Initializes the memory, which is zero or was initialized before. The magic word is removed first
+// and stored last, so that a reader never finds a block that is half initialized.
 RINGSIDE_CORE void ringside_core_make(struct ringside_memory *m, uint32_t pid)
 {
     static const char unnamed[] = "posix_trace_unnamed_userevent";
@@ -743,7 +829,7 @@ RINGSIDE_CORE void ringside_core_make(struct ringside_memory *m, uint32_t pid)
 
 // ---- what a program calls ----
 
-// When a controller wants something.
+// Records an event after a controller's requests were carried out.
 static SLOW void event_any(struct ringside_memory *m, uint32_t id, const void *data, size_t bytes,
                            uintptr_t caller)
 {
@@ -772,7 +858,7 @@ RINGSIDE_CORE void ringside_core_event(struct ringside_memory *m, uint32_t activ
 }
 
 #ifdef RINGSIDE_PORT_OBJECT
-// Not inlined: its return address tells the call.
+// Not inlined: the return address identifies the call.
 __attribute__((noinline)) void(posix_trace_event)(trace_event_id_t event, const void *data,
                                                   size_t bytes)
 {
@@ -790,8 +876,8 @@ void ringside_trace_init(void)
     ringside_core_make(&ringside_posix, RINGSIDE_TRACE_CORE + 1);
 }
 
-// As a controller asks.
-static void ask(uint32_t wanted)
+// Makes a request as a controller does, and carries it out.
+static void request_state(uint32_t wanted)
 {
     struct ringside_stream *s = &ringside_posix.streams[0];
     RINGSIDE_STORE(s->wanted, wanted);
@@ -805,12 +891,12 @@ void ringside_trace_start(int policy)
     struct ringside_stream *s = &ringside_posix.streams[0];
     RINGSIDE_STORE(s->wanted_policy, (uint32_t)policy);
     RINGSIDE_STORE(s->wanted_max_data, RINGSIDE_TRACE_MAX_DATA);
-    ask(RINGSIDE_BOUND | RINGSIDE_RUNNING);
+    request_state(RINGSIDE_BOUND | RINGSIDE_RUNNING);
 }
 
 void ringside_trace_stop(void)
 {
-    ask(RINGSIDE_BOUND);
+    request_state(RINGSIDE_BOUND);
 }
 
 void ringside_trace_poll(void)

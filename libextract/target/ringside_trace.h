@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// target: the POSIX trace recorder that is compiled into firmware, or into a program on Linux.
-// In: trace points. Out: streams in memory (docs/formats/posix-ring.md), which a debugger finds by
-// the symbol ringside_posix.
+// target: the POSIX trace recorder for firmware. Trace points record events into streams in memory
+// (docs/formats/posix-ring.md), which a debugger finds by the symbol ringside_posix. Programs on
+// Linux use the same interface, and link with libextract.
 //
-// Freestanding C11, no libc, nothing allocated. Add ringside_trace.c to the firmware, and name the
-// port with -DRINGSIDE_TRACE_PORT='"ports/cortex_m.h"' (critical section, clock, thread).
+// The recorder is freestanding C11: it needs no C library and allocates nothing. Add
+// ringside_trace.c to the firmware, and name the port, which provides critical section, clock and
+// thread, with -DRINGSIDE_TRACE_PORT='"ports/cortex_m.h"'.
 //
 // Source: IEEE Std 1003.1-2008, 2.11 and posix_trace_event, posix_trace_eventid_open.
 #ifndef RINGSIDE_TRACE_H
@@ -18,22 +19,21 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-// ---- what a firmware may set ----
+// ---- settings of the firmware ----
 #ifndef RINGSIDE_TRACE_STREAMS
-#define RINGSIDE_TRACE_STREAMS 1 // 1 to 32
+#define RINGSIDE_TRACE_STREAMS 1 // number of streams, 1 to 32
 #endif
 #ifndef RINGSIDE_TRACE_WORDS
-#define RINGSIDE_TRACE_WORDS 1024 // of each stream's ring, a power of two from 64 to 2^24
+#define RINGSIDE_TRACE_WORDS 1024 // words of each stream's ring, a power of two from 64 to 2^24
 #endif
 #ifndef RINGSIDE_TRACE_MAX_DATA
-#define RINGSIDE_TRACE_MAX_DATA                                                                    \
-    64 // bytes of data that a record holds, unless a controller asks for less
+#define RINGSIDE_TRACE_MAX_DATA 64 // bytes of data in a record at most; a controller may set less
 #endif
 #ifndef RINGSIDE_TRACE_USER_EVENTS
 #define RINGSIDE_TRACE_USER_EVENTS 32 // user event types, the unnamed one included: 1 to 256
 #endif
 #ifndef RINGSIDE_TRACE_NAME_BYTES
-#define RINGSIDE_TRACE_NAME_BYTES 32 // of a name with its zero; a multiple of 4, at least 32
+#define RINGSIDE_TRACE_NAME_BYTES 32 // bytes of a name with its zero, a multiple of 4, at least 32
 #endif
 
 typedef uint32_t trace_event_id_t;
@@ -55,29 +55,31 @@ typedef uint32_t trace_event_id_t;
 
 struct ringside_memory;
 
-// Registers an event type by its name. The same name gives the same id; a full table gives
-// POSIX_TRACE_UNNAMED_USEREVENT. Returns 0, or ENAMETOOLONG. Not for interrupt handlers.
+// Registers an event type by its name, which is copied, and stores its id in *event. The same name
+// always has the same id. If the table is full, the id is POSIX_TRACE_UNNAMED_USEREVENT. Returns 0,
+// or ENAMETOOLONG. Not for interrupt handlers.
 int posix_trace_eventid_open(const char *name, trace_event_id_t *event);
 
-// Records an event with `bytes` bytes of data in every running stream that does not filter it. From
-// threads, interrupt handlers (nested ones, too), signal handlers.
+// Records an event with `bytes` bytes of data in every running stream that does not filter it. May
+// be called by threads, interrupt handlers (nested ones, too) and signal handlers.
 void(posix_trace_event)(trace_event_id_t event, const void *data, size_t bytes);
 
-// ---- beside the standard ----
+// ---- extensions of the standard ----
 
-// Makes the block, with all streams unbound. Once, before anything else is called; before that,
-// trace points do nothing.
+// Initializes the recorder, with all streams unbound. Call it once, before any other function.
+// Trace points do nothing before that.
 void ringside_trace_init(void);
 
-// Binds stream 0 to `policy` and starts it, without a controller; the other one stops it.
+// Binds stream 0 with `policy` (POSIX_TRACE_LOOP or POSIX_TRACE_UNTIL_FULL) and starts it, without
+// a controller; and stops it.
 void ringside_trace_start(int policy);
 void ringside_trace_stop(void);
 
-// Carries out what a controller asked for. Trace points do it too; a system that passes none for
-// long calls this where it idles.
+// Carries out a controller's requests. Trace points do that too; a system that passes none for a
+// long time should call this in its idle loop.
 void ringside_trace_poll(void);
 
-// In firmware a trace point tests one word before it calls anything.
+// In firmware, a trace point tests one word inline: without a running stream, it costs no call.
 #if !defined(__linux__) || !__STDC_HOSTED__
 #define _POSIX_TRACE_INHERIT (-1) // there is no fork
 extern struct ringside_memory ringside_posix;

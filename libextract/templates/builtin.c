@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// templates: those that come with Ringside. In: the .fmt files of this folder, compiled in as
-// strings. Out: the ones of a trace format, and those of marks, beneath what is there.
+// templates: the templates that are built into the library. The .fmt files of this directory are
+// compiled in as strings. Those of a trace format, and those of markers, are added beneath the
+// templates of users.
 #include "templates/builtin.h"
 #include <string.h>
 
@@ -25,7 +26,7 @@ static const struct {
     const char *name;   // in diagnostics and lists
     const char *text;
     size_t length;
-} shipped[] = {
+} builtin[] = {
     {"threadx", "(shipped)/threadx.fmt", threadx, sizeof threadx - 1},
     {"rkh", "(shipped)/rkh.fmt", rkh, sizeof rkh - 1},
     {"posix", "(shipped)/posix.fmt", posix, sizeof posix - 1},
@@ -36,17 +37,17 @@ enum extract_code extract_templates_add_builtin(struct extract_templates *templa
                                                 const char *format, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    for (size_t i = 0; i < sizeof shipped / sizeof *shipped && !code; i++)
-        if (!shipped[i].format || strcmp(shipped[i].format, format) == 0)
-            code = extract_templates_add(templates, shipped[i].name, shipped[i].text,
-                                         shipped[i].length, true, error);
+    for (size_t i = 0; i < sizeof builtin / sizeof *builtin && !code; i++)
+        if (!builtin[i].format || strcmp(builtin[i].format, format) == 0)
+            code = extract_templates_add(templates, builtin[i].name, builtin[i].text,
+                                         builtin[i].length, true, error);
     return code;
 }
 
 bool template_is_builtin(const struct extract_template *chosen)
 {
-    for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++)
-        if (strcmp(shipped[i].name, chosen->file) == 0)
+    for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++)
+        if (strcmp(builtin[i].name, chosen->file) == 0)
             return true;
     return false;
 }

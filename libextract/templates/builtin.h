@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// templates: whether a template is one of those that come with Ringside.
-#ifndef EXTRACT_TEMPLATES_SHIPPED_H
-#define EXTRACT_TEMPLATES_SHIPPED_H
+// templates: tells whether a template is built into the library.
+#ifndef EXTRACT_TEMPLATES_BUILTIN_H
+#define EXTRACT_TEMPLATES_BUILTIN_H
 
 #include <extract/templates.h>
 

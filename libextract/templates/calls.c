@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// templates: the warnings that take a whole set of templates: a macro that nothing sets, and a
-// template whose calls lead back to it with nothing that could end that. The linker asks for them
-// when every call knows its template.
+// templates: the two warnings that need a whole set of templates: a macro that nothing sets, and a
+// template that calls itself without end. The linker looks for them when every call has its
+// template.
 //
 // Templates are the nodes of a graph, and calls its edges. The templates of one event share their
 // macros by number. What one of them reads may therefore be set by any template that it calls, by
@@ -16,7 +16,7 @@ enum { NAME_SHOWN = 48 }; // bytes of a macro's name in a warning
 
 #define NO_NODE UINT32_MAX
 
-// How far the search for calls in a cycle has come.
+// A node's state in the search for cycles.
 //
 //       the search enters                 every call was followed
 //   NEW ─────────────────► OPEN ─────────────────────────────────► DONE
@@ -25,12 +25,12 @@ enum { NAME_SHOWN = 48 }; // bytes of a macro's name in a warning
 enum node_state { NODE_NEW, NODE_OPEN, NODE_DONE };
 
 struct node {
-    struct macro_set below; // set by the template and by what it calls
-    struct macro_set event; // set by anything that runs in an event together with it
-    bool may_end;           // it may end the event, so that what follows its call is not certain
+    struct macro_set below; // macros that the template or its callees set
+    struct macro_set event; // macros that anything in the same event sets
+    bool may_end;           // it may end the event, so what follows a call of it is not certain
     enum node_state state;
-    uint32_t caller;         // NO_NODE: the search began here
-    uint32_t next, call_end; // calls that the search has not followed
+    uint32_t caller;         // NO_NODE if the search began here
+    uint32_t next, call_end; // calls that the search has not followed yet
 };
 
 struct call {
@@ -41,12 +41,13 @@ struct call {
 
 struct graph {
     struct extract_templates *templates;
-    struct node *nodes; // one for each template of the list
-    struct call *calls; // in the order of templates and of their operations
-    uint32_t call_count, call_room;
+    struct node *nodes; // one per template of the list
+    struct call *calls; // in the order of the templates and of their operations
+    uint32_t call_count, call_capacity;
 };
 
-// If the dialect mutes labels, a call enters the copy without a label that follows a template.
+// Returns the node that a call enters. If the dialect mutes labels, each template is followed by a
+// copy without its label, and the call enters that copy.
 static uint32_t called_node(const struct extract_templates *t, const struct template_op *call)
 {
     return call->arg - template_is_muted(t, &t->list[call->arg]);
@@ -55,7 +56,7 @@ static uint32_t called_node(const struct extract_templates *t, const struct temp
 static bool add_call(struct graph *graph, uint32_t from, const struct template_op *op,
                      bool is_certain)
 {
-    if (!template_grow((void **)&graph->calls, &graph->call_room, graph->call_count,
+    if (!template_grow((void **)&graph->calls, &graph->call_capacity, graph->call_count,
                        sizeof *graph->calls))
         return false;
     graph->calls[graph->call_count++] =
@@ -110,7 +111,7 @@ static void propagate(struct graph *graph)
             has_changed |= macro_set_join(&graph->nodes[graph->calls[i].to].event,
                                           &graph->nodes[graph->calls[i].from].event);
     }
-    // What follows the call of a template that may end the event is not certain either.
+    // A call that follows the call of a template which may end the event is not certain either.
     bool may_have_ended = false;
     for (uint32_t i = 0; i < graph->call_count; i++) {
         struct call *call = &graph->calls[i];
@@ -122,7 +123,7 @@ static void propagate(struct graph *graph)
 
 // ---- macros that nothing sets ----
 
-// The name of the macro that an operation reads, as the source has it, "$" included.
+// Finds the name of the macro that an operation reads in the source, with the "$".
 static const char *macro_name(const struct extract_template *in, const struct template_op *op,
                               int *length)
 {
@@ -169,10 +170,10 @@ static bool tell_cycle(struct extract_templates *t, const struct call *call)
         return template_diagnose(t, &place, TEMPLATE_SELF, hint, "%s calls itself without end",
                                  from->id);
     return template_diagnose(t, &place, TEMPLATE_SELF, hint,
-                             "%s calls itself without end by way of %s", from->id, to->id);
+                             "%s calls itself without end through %s", from->id, to->id);
 }
 
-// Follows certain calls from a template on, depth first.
+// Follows the certain calls of a template, depth first, and warns of each that closes a cycle.
 static bool find_cycles(struct graph *graph, uint32_t start)
 {
     uint32_t at = start;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// templates: the words of a dialect. In: words separated by commas. Out: bits.
+// templates: parses the words of a dialect into bits.
 #include <extract/templates.h>
 #include <string.h>
 
@@ -18,11 +18,11 @@ enum extract_code extract_dialect_parse(unsigned *dialect, const char *words,
                (strlen(words_of_bits[i]) != length || memcmp(words_of_bits[i], word, length) != 0))
             i++;
         if (i == WORDS)
-            return extract_error_set(
-                error, EXTRACT_USAGE, "dialect",
-                "the words are generic-8, octal-flags, blank-equals, show-unmatched, "
-                "mute-subroutines",
-                "\"%.*s\" is no word of it", (int)(length < 40 ? length : 40), word);
+            return extract_error_set(error, EXTRACT_USAGE, "dialect",
+                                     "use generic-8, octal-flags, blank-equals, show-unmatched or "
+                                     "mute-subroutines",
+                                     "unknown word \"%.*s\"", (int)(length < 40 ? length : 40),
+                                     word);
         bits |= 1u << i;
         word += length;
         if (!*word)

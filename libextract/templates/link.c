@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// templates: calls between templates. In: all that were added. Out: calls that know their
-// templates, or E-NOSUB where there is none. May be done again when more were added.
+// templates: resolves the calls between templates. A call of a template that does not exist is an
+// error (E-NOSUB). Linking may be repeated after more templates were added.
 #include "templates/compiler/store.h"
 #include <stdio.h>
 
-// Index + 1 of the template that a call names: the spelling of the call first, then the hook id.
+// Returns index + 1 of the template that a call names: by its spelling, otherwise by its hook id; 0
+// if there is none.
 static uint32_t find_called(const struct extract_templates *t, const struct template_op *call)
 {
     uint32_t hook = (uint32_t)call->value;
@@ -28,8 +29,8 @@ static bool resolve(struct extract_templates *t, const struct extract_template *
     }
     unsigned digits = (unsigned)call->other;
     unsigned id = (unsigned)(digits == 3 ? call->value >> 4 : call->value);
-    return template_diagnose(t, &place, TEMPLATE_NO_SUB, "add the template, or quote what is text",
-                             "there is no template %0*X to be called", (int)digits, id);
+    return template_diagnose(t, &place, TEMPLATE_NO_SUB, "add the template, or quote the text",
+                             "template %0*X, which is called, does not exist", (int)digits, id);
 }
 
 static bool resolve_all(struct extract_templates *t)
@@ -58,8 +59,8 @@ enum extract_code extract_templates_link(struct extract_templates *templates,
 {
     template_forgive_link(templates);
     uint32_t errors = templates->errors, warnings = templates->warnings;
-    // A template with an error is not there, and what it would set or call is not known: warnings
-    // wait until everything compiles.
+    // A template with an error is missing from the set, and what it sets or calls is not known. So
+    // warnings wait until everything compiles.
     bool good = resolve_all(templates) && (templates->errors || template_warn_of_calls(templates));
     templates->link_errors = templates->errors - errors;
     templates->link_warnings = templates->warnings - warnings;

@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: MIT
-// templates: a compiled template. Written by the compiler (compile.h), run by run.c.
+// templates: a compiled template. The compiler writes it (compiler/compile.h), run/run.c executes
+// it.
 //
-// A program is a run of operations of one size. Values are 64 bits on a small stack; one text
-// register holds the operand of a switch over text. The data pointer counts bits from the start of
-// the entry. All delimiters follow from two flags of the operations that print (run.c, emit).
+// A program is a sequence of operations of one size. Values have 64 bits and are on a small stack;
+// one text register holds the operand of a switch over text. The data pointer counts bits from the
+// start of the entry. Two flags of the operations that print decide all delimiters (run/text.c).
+//
+//   010 1.0 "lock" $HD%X4 G4 D4   ──►   TEXT "lock"   SYSTEM HD  SHOW X4   GO_TO 32   PUT D4   END
 #ifndef EXTRACT_TEMPLATES_PROGRAM_H
 #define EXTRACT_TEMPLATES_PROGRAM_H
 
 #include <extract/templates.h>
 
 enum {
-    TEMPLATE_MACROS = 255,   // user macros of a template (E-MACRO-LIMIT)
-    TEMPLATE_DEPTH = 10,     // calls within calls (E-DEPTH)
-    TEMPLATE_NESTING = 64,   // braces within braces, LOOPs, parentheses (E-BRACE, E-EXPR)
-    TEMPLATE_STACK = 80,     // values; the compiler sees to it that it suffices
-    TEMPLATE_LOOPS = 65536,  // turns of one LOOP (E-LOOPMAX)
-    TEMPLATE_STEPS = 1048576 // operations an event, over all loops and calls (E-LOOPMAX)
+    TEMPLATE_MACROS = 255,   // maximum of user macros of a template (E-MACRO-LIMIT)
+    TEMPLATE_DEPTH = 10,     // maximum of nested calls (E-DEPTH)
+    TEMPLATE_NESTING = 64,   // maximum of nested braces, LOOPs, parentheses (E-BRACE, E-EXPR)
+    TEMPLATE_STACK = 80,     // values; the compiler makes sure that this is enough
+    TEMPLATE_LOOPS = 65536,  // maximum of passes of one LOOP (E-LOOPMAX)
+    TEMPLATE_STEPS = 1048576 // maximum of operations per event, with loops and calls (E-LOOPMAX)
 };
 
-// How bytes are read, and how values are shown.
+// How bytes are read, and how values are printed.
 enum template_kind {
-    KIND_HEX,      // X: 1 to 16 bytes where it is printed, else to 8
+    KIND_HEX,      // X: 1 to 16 bytes if it is printed, otherwise 1 to 8
     KIND_SIGNED,   // D
     KIND_UNSIGNED, // U
     KIND_OCTAL,    // o
     KIND_BITS,     // B: width in bits, 1 to 64
-    KIND_ASCII,    // A: width bytes; value: field width, 0 none
-    KIND_COUNTED,  // S: width of the length in bytes, 0 the word
+    KIND_ASCII,    // A: width in bytes; value: width of the field, 0 for none
+    KIND_COUNTED,  // S: width of the length in bytes, 0 for the word
     KIND_FLOAT,    // F
     KIND_LENGTH,   // HB
     KIND_TYPE,     // HT
@@ -37,13 +40,13 @@ enum template_kind {
     KIND_PLAIN     // a macro without a format
 };
 
-// A width of 0 is the entry's word (codes W), except for KIND_ASCII and KIND_BITS.
+// A width of 0 means the word of the entry (codes W), except for KIND_ASCII and KIND_BITS.
 enum template_code {
-    OP_END,       // of the program, or of a called one
+    OP_END,       // ends the program or a called one
     OP_TEXT,      // prints strings[arg .. arg + value)
     OP_NEWLINE,   // \n
     OP_TAB,       // \t
-    OP_BLANKS,    // A0.n: value blanks
+    OP_BLANKS,    // A0.n: prints `value` blanks
     OP_PUT,       // prints what the code `kind` of `width` reads; the data pointer moves
     OP_COUNT_PUT, // pops n and prints n characters at the data pointer, which moves ($m%S…)
 
@@ -54,34 +57,34 @@ enum template_code {
 
     OP_CONST,  // pushes value
     OP_READ,   // pushes what a code reads (KIND_HEX SIGNED UNSIGNED OCTAL BITS LENGTH TYPE …)
-    OP_MACRO,  // pushes user macro `arg`; width: its column, 0 when it may be set elsewhere
+    OP_MACRO,  // pushes user macro `arg`; width: its column, 0 if it may be set elsewhere
     OP_SYSTEM, // pushes system macro `arg` (enum template_system)
     OP_ADD,    // pops b, a; pushes a + b
     OP_SUBTRACT,
     OP_MULTIPLY,
     OP_DIVIDE,
     OP_NEGATE,
-    OP_CUT,   // the top value becomes what a macro's format (kind, width, value) leaves of it
+    OP_CUT,   // reduces the top value to what a macro's format (kind, width, value) keeps of it
     OP_STORE, // pops to user macro `arg`
     OP_STORE_SYSTEM, // pops to $DATAPOINTER (bytes) or $BASEPOINTER
     OP_SHOW,         // pops and prints by kind, width and value
     OP_SHOW_SYSTEM,  // prints a system macro that is a text (arg)
     OP_DROP,         // pops
 
-    OP_READ_TEXT,   // the text register = what A or S reads
-    OP_SYSTEM_TEXT, // the text register = a system macro that is a text
-    OP_UNLESS,      // jumps to `arg` unless the top value == value; else pops it
+    OP_READ_TEXT,   // sets the text register to what A or S reads
+    OP_SYSTEM_TEXT, // sets the text register to a system macro that is a text
+    OP_UNLESS,      // jumps to `arg` unless the top value == value; pops it otherwise
     OP_UNLESS_TEXT, // jumps to `arg` unless the text register is strings[other .. other + value)
     OP_SHOW_TEXT,   // prints the text register (dialect SHOW_UNMATCHED)
-    OP_JUMP,        // to `arg`
+    OP_JUMP,        // jumps to `arg`
     OP_FLAG,        // jumps to `arg` unless (top & value) == other; the value stays
 
-    OP_LOOP,  // pops the count; jumps to `arg` when there is no turn to do
-    OP_AGAIN, // the end of a turn: jumps to `arg`, the first operation of the next, or goes on
+    OP_LOOP,  // pops the count; jumps to `arg` if there is no pass to do
+    OP_AGAIN, // ends a pass: jumps to `arg`, the first operation of the next one, or continues
 
-    OP_CALL, // template `arg`: index of extract_templates, set by the linker; value: its hook id,
-             // other: the digits that it was written with, width: the column for diagnostics,
-             // kind: 1 when what the event holds there decides whether it is called
+    OP_CALL, // calls template `arg` (index in extract_templates, set by the linker); value: its
+             // hook id; other: the digits it was written with; width: the column for diagnostics;
+             // kind: 1 if data of the event decide whether it is called
 
     OP_ERROR, // $ERROR
     OP_BREAK, // $BREAK
@@ -91,23 +94,23 @@ enum template_code {
 
 // Flags of operations that print.
 enum {
-    OP_ABUTS = 1, // it touches what stands before it in the template: no blank between
-    OP_OPEN = 2   // it asks for no blank behind it
+    OP_ABUTS = 1, // touches what is before it in the template: no blank in between
+    OP_OPEN = 2   // no blank after it
 };
 
 struct template_op {
     uint8_t code; // enum template_code
     uint8_t flags;
     uint8_t kind; // enum template_kind
-    uint8_t skip; // of the optimizer; the compiler leaves 0
+    uint8_t skip; // for the optimizer; the compiler leaves 0
     uint32_t width;
     uint32_t arg;
-    uint32_t line; // of the file
+    uint32_t line; // line of the file
     uint64_t value, other;
 };
 
-// System macros. Those from SYSTEM_TEXTS on are texts for printing and for SWITCH; in expressions
-// they are numbers where they can be ($HOOKENV, $TRACEENV), else 0.
+// System macros. Those from SYSTEM_TEXTS on are texts for printing and for SWITCH. In expressions
+// they are numbers if they can be ($HOOKENV, $TRACEENV), otherwise 0.
 enum template_system {
     SYSTEM_DATAPOINTER,
     SYSTEM_BASEPOINTER,
@@ -131,8 +134,8 @@ enum template_system {
     SYSTEM_TRACEDCPUS,
     SYSTEM_REPORTEDCPUS,
     SYSTEM_LARGEDATATYPES,
-    SYSTEM_IPADDR, // 0: an embedded target's is not known
-    SYSTEM_BUFF,   // offset of the buffer in a generic entry, bytes; 0 in others
+    SYSTEM_IPADDR, // 0: the address of an embedded target is not known
+    SYSTEM_BUFF,   // offset of the buffer in a generic entry, in bytes; 0 in other entries
     SYSTEM_TEXTS,
     SYSTEM_HOOKENV = SYSTEM_TEXTS,
     SYSTEM_TRACEENV,
@@ -142,36 +145,35 @@ enum template_system {
     SYSTEM_COUNT
 };
 
-// One file's worth of bookkeeping lives in the compiler; what runs is here. Programs are appended:
-// a template that was replaced leaves its operations behind.
+// A set of templates. Programs are appended to it: a template that is replaced leaves its
+// operations behind.
 struct extract_templates {
     unsigned dialect;
     struct template_op *ops; // all programs; a template's begins at `program`, with its label
-    uint32_t op_count, op_room;
+    uint32_t op_count, op_capacity;
     char *strings; // literal texts
-    uint32_t string_bytes, string_room;
-    struct extract_template *list; // in the order of adding; sorted by id in `order`
-    uint32_t count, room;
-    uint32_t *order; // indices of the list that are in force, sorted by extract_templates_at
+    uint32_t string_bytes, string_capacity;
+    struct extract_template *list; // in the order of adding
+    uint32_t count, capacity;
+    uint32_t *order; // indices of the templates in force, sorted by id
     uint32_t order_count;
     uint32_t *by_hook;      // 65536: index + 1 of the template of a hook id, in either spelling
-    uint32_t *by_digits[2]; // of three digits (4096) and of four (65536): index + 1
+    uint32_t *by_digits[2]; // ids with three digits (4096) and with four (65536): index + 1
     struct extract_diagnostic *diagnostics;
-    size_t diagnostic_count, diagnostic_room;
-    uint32_t errors, warnings;   // among the diagnostics, and those that are no longer told
-    uint32_t link_errors;        // those of them that the last link added
-    uint32_t link_warnings;      // those of the warnings that the last link added
-    uint32_t files;              // texts that were added
-    struct template_page *pages; // what else is owned: names and texts of files
+    size_t diagnostic_count, diagnostic_capacity;
+    uint32_t errors, warnings;   // number of all, including those that are no longer reported
+    uint32_t link_errors;        // errors that the last link added
+    uint32_t link_warnings;      // warnings that the last link added
+    uint32_t files;              // number of texts that were added
+    struct template_page *pages; // other memory that the set owns: names and texts of files
     bool linked;
 };
 
-// compile.h is the compiler's own. The linker's part that knows operations: resolves OP_CALL.
-// optimize.c: joins operations of a program once it is linked, without changing what it prints.
-// Called by extract_templates_link for all of `ops`; jump targets must be kept right.
+// optimize.c: joins operations of linked programs, without changing what they print.
+// extract_templates_link calls it for all of `ops`. Jump targets remain valid.
 void template_optimize(struct extract_templates *templates);
 
-// names.c: symbolic names of errors as AIX numbers them; NULL: unknown.
+// names.c: returns the name of an error number of AIX; NULL if it is unknown.
 const char *template_error_name(uint64_t number);
 
 #endif

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-// templates: a set of templates. In: texts and files. Out: templates by their ids.
+// templates: a set of templates: adds texts and files, and finds templates by their ids.
+//
+// The compiler appends programs to the set (compiler/compile.c). Tables of indices then give the
+// template of an id in constant time: by_hook for hook ids of 16 bits, by_digits for ids as they
+// are written, with three or four digits. A template that was replaced stays in the list, but no
+// table leads to it.
 #include "base/file.h"
 #include "templates/compiler/compile.h"
 #include <stdlib.h>
@@ -45,7 +50,7 @@ void extract_templates_close(struct extract_templates *templates)
     free(templates);
 }
 
-// Lists what is in force, in the order of ids; hhh stands before hhh0.
+// Lists the templates in force in the order of their ids; hhh comes before hhh0.
 static bool put_in_order(struct extract_templates *t)
 {
     uint32_t *order = realloc(t->order, (t->count + 1) * sizeof *order);
@@ -69,8 +74,8 @@ enum extract_code extract_templates_add(struct extract_templates *templates, con
                                         struct extract_error *error)
 {
     if (length > MAX_TEXT)
-        return extract_error_set(error, EXTRACT_LIMIT, name, "divide it",
-                                 "the text is longer than %d bytes", MAX_TEXT);
+        return extract_error_set(error, EXTRACT_LIMIT, name, "split it into several files",
+                                 "longer than %d bytes", MAX_TEXT);
     const char *file = template_store_file(templates, name);
     const char *copy = template_store_copy(templates, text, length);
     if (!file || !copy)
@@ -80,7 +85,8 @@ enum extract_code extract_templates_add(struct extract_templates *templates, con
     if (!put_in_order(templates) || code == EXTRACT_NOMEM)
         return no_memory(error);
     if (code)
-        return extract_error_set(error, code, name, "divide it", "the templates are too long");
+        return extract_error_set(error, code, name, "split it into several files",
+                                 "templates too long");
     return EXTRACT_OK;
 }
 

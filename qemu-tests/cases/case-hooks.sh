@@ -5,8 +5,8 @@
 # on.
 # The copies are read by hookcheck too, which knows the layout only (docs/formats/hook.md) and
 # nothing of Ringside: both see the same records, and as many as the firmware has counted.
-# shellcheck source=openocd.sh
-. "$(dirname "$0")/openocd.sh"
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 ports=${PORTS:-cortex-m3 rv64 coldfire}
 templates=$PWD/qemu-tests/images/hooks/hooks.fmt
 

@@ -3,8 +3,8 @@
 # GDB and openocd-tcl/ringside.tcl at the same time, in one stock OpenOCD with a cortex_m target,
 # over the probe and QEMU: neither disturbs the other, and GDB reads a target that it did not halt.
 # What is shown is judged by the numbers that the events carry (images/proof.h).
-# shellcheck source=openocd.sh
-. "$(dirname "$0")/openocd.sh"
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 
 gdb_pid=
 stop_gdb() {
@@ -13,7 +13,7 @@ stop_gdb() {
     wait "$gdb_job" 2>/dev/null
     gdb_pid=
 }
-trap 'stop_gdb; stop_openocd; stop_probe; finish' EXIT
+trap 'stop_gdb; finish' EXIT
 
 # The storm, so slow that its ring of 462 slots lasts for many seconds, and with user events only:
 # then whatever is missing from a report or a recording was lost by the reader.

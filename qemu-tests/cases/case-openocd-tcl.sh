@@ -3,8 +3,8 @@
 # openocd-tcl/ringside.tcl in the stock OpenOCD, over the probe: every command and every failure on
 # a ring that a writer advances while it is read, what it costs in clocks, and the same on firmware
 # in QEMU. What a recording holds is judged by the numbers that the events carry (images/proof.h).
-# shellcheck source=openocd.sh
-. "$(dirname "$0")/openocd.sh"
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 
 slots=256
 base=0x20000100                       # of the ring; the kernel's globals lie at 0x20000000
@@ -502,7 +502,7 @@ full_disk() {
         grep -q '^L [1-9][0-9]* 0 ' "$work/lines"
 }
 unmount_disk() { umount "$work/disk" 2>/dev/null; }
-trap 'unmount_disk; stop_openocd; stop_probe; finish' EXIT
+trap 'unmount_disk; finish' EXIT
 if mkdir "$work/try" && mount -t tmpfs -o size=16k none "$work/try" 2>/dev/null; then
     umount "$work/try"
     check "a full disk is said once, and what is missing is in the log" full_disk

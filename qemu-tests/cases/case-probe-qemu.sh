@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # ringside-probe between the stock OpenOCD and a guest in QEMU. What is read is compared with what
 # QEMU says over a second monitor, and with the symbols of the ELF file.
-# shellcheck source=probelib.sh
-. "$(dirname "$0")/probelib.sh"
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 
 elf=$PWD/$firmware/storm-cortex-m3.elf
 rv64=$PWD/$firmware/storm-rv64.elf

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # ringside-probe between the stock OpenOCD and images of memory. What is read is compared with the
 # image file, what it costs with the law that OpenOCD follows.
-# shellcheck source=probelib.sh
-. "$(dirname "$0")/probelib.sh"
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
 
 base=0x20000000
 serve_image() { serve "$@" "$work/image@$base"; }

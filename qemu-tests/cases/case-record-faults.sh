@@ -3,8 +3,9 @@
 # What goes wrong while `ringside record` follows a board through OpenOCD: memory that faults, a
 # probe that keeps saying WAIT, OpenOCD killed and started again, the probe killed, the target
 # reset. The recording goes on where it can, the log is whole and says what is missing.
-# shellcheck source=recordlib.sh
-. "$(dirname "$0")/recordlib.sh"
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+elf=$firmware/storm-cortex-m3.elf
 
 pause=0.7 # of each trouble, seconds
 

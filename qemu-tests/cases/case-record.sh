@@ -10,8 +10,9 @@
 # hardware: else QEMU's clock goes on while the host gives the guest no time, and no estimate from
 # stamps can be right. Without it, and with a probe between whose beats the guest moves, only what
 # does not depend on time is asked.
-# shellcheck source=recordlib.sh
-. "$(dirname "$0")/recordlib.sh"
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+elf=$firmware/storm-cortex-m3.elf
 
 seconds=${SOAK:+60}
 seconds=${seconds:-4}

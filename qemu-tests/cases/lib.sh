@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-# lib.sh: what the end-to-end cases share. In: the name of an image. Out: QEMU with its gdbstub on
-# a UNIX socket in a private folder, GDB sessions over it, and "ok NAME" / "not ok NAME: why".
-# Everything that is started ends with the script, whatever way the script ends.
+# lib.sh: what the cases with QEMU and OpenOCD share. A case sources it, calls what it needs, and
+# prints "ok NAME" or "not ok NAME: why" for each check. Everything that a case starts ends with it,
+# whatever way it ends.
+#
+# The parts, in this order: verdicts; QEMU and GDB; looks and their comparison; a recorder's object;
+# ringside-probe; OpenOCD; recordings; recordings of the storm image; POSIX trace; RKH's trace.
 # shellcheck shell=bash
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -12,6 +15,8 @@ script=$PWD/${READER_BUILD:-$BUILD}/ringside.gdb
 work=$(mktemp -d) || exit 1
 start=-S # how QEMU starts: halted at reset; empty: running
 qemu_pid=
+probe_pid=
+openocd_pid=
 failed=0
 
 stop_qemu() {
@@ -21,11 +26,15 @@ stop_qemu() {
     qemu_pid=
 }
 finish() {
+    stop_openocd
+    stop_probe
     stop_qemu
     rm -rf "$work"
 }
 trap finish EXIT
 trap 'exit 1' INT TERM HUP
+
+# ---- verdicts ----
 
 ok() { echo "ok $1"; }
 not_ok() { # NAME WHY
@@ -44,6 +53,8 @@ check() {
         sed -n '2,13{/^$/d; s/^/# /; p}' "$work/check.out"
     fi
 }
+
+# ---- QEMU and GDB ----
 
 # The emulator of an ELF's machine type; the board of one of our own images, by its name.
 emulator_of() {
@@ -131,6 +142,8 @@ connect() { # ELF
 makes_cores() { # ELF
     case $(machine_of "$1") in ARM | RISC-V) ;; *) false ;; esac
 }
+
+# ---- looks, and their comparison ----
 
 # Commands of one look: everything that can be had of one stop, into files $work/NAME.*
 look() { # NAME ELF
@@ -228,8 +241,9 @@ info_says() { # ELF|"" JQ-CONDITION INPUT...
     return 1
 }
 
-# ---- what a recorder keeps in a variable of its own, $object ----
-object=
+# ---- a recorder's object: the variable $object of the firmware, which a case may choose ----
+
+object=ringside_posix
 
 # Commands that copy it, and what the firmware says of it (C expressions, NAME=EXPRESSION),
 # to $work/NAME.ring and $work/NAME.says.
@@ -259,4 +273,363 @@ have_all() { # KIND COUNT
     echo "only $have of $2"
     tail -n 5 "$work/gdb.log"
     return 1
+}
+
+# ---- ringside-probe ----
+
+probe=$PWD/$BUILD/ringside-probe
+config=$PWD/qemu-tests/probe/probe.cfg
+
+stop_probe() {
+    [ -n "$probe_pid" ] || return 0
+    kill "$probe_pid" 2>/dev/null
+    wait "$probe_pid" 2>/dev/null
+    probe_pid=
+}
+# Starts the probe with these arguments, and waits for its socket.
+serve() {
+    local i
+    stop_probe
+    "$probe" --socket "$work/probe" --control "$work/control" "$@" >"$work/probe.log" 2>&1 \
+        </dev/null &
+    probe_pid=$!
+    for ((i = 0; i < 200; i++)); do
+        alive 2>/dev/null && return 0
+        kill -0 "$probe_pid" 2>/dev/null || break
+        sleep 0.05
+    done
+    echo "the probe did not start: $(head -n 3 "$work/probe.log")"
+    return 1
+}
+ask() { "$probe" --ask "$work/control" "$@"; }
+alive() { kill -0 "$probe_pid" && ask status >/dev/null; }
+
+# Runs Tcl from standard input in OpenOCD, behind init; what it says with `say` is in $work/said.
+# CORTEX_M=1 adds the target chip.cpu.
+openocd_run() { # [OPTION...]
+    {
+        echo "set said [open {$work/said} w]"
+        echo 'proc say {args} { puts $::said [join $args]; flush $::said }'
+        echo "proc ask {args} { exec {$probe} --ask {$work/control} {*}\$args }"
+        echo 'init; poll off; probe_memaccess'
+        cat
+        echo 'close $said; shutdown'
+    } >"$work/session.tcl"
+    rm -f "$work/said"
+    timeout -k 5 120 openocd -c "set PROBE_SOCKET {$work/probe}; set CORTEX_M ${CORTEX_M:-0}" \
+        -f "$config" -c 'telnet_port disabled; tcl_port disabled; gdb_port disabled' "$@" \
+        -f "$work/session.tcl" >"$work/openocd.log" 2>&1 </dev/null && return 0
+    grep -m 3 -i 'error' "$work/openocd.log"
+    return 1
+}
+
+# said LINE...: exactly this was said.
+said() {
+    printf '%s\n' "$@" | cmp -s - "$work/said" && return 0
+    echo "it said: $(head -n 8 "$work/said" | tr '\n' '|')"
+    return 1
+}
+
+# ---- a stock OpenOCD that stays, over the probe ----
+
+tcl_port=
+gdb_port=
+openocd_before=() # arguments in front of the configuration file
+openocd_behind=() # and behind it, in front of init
+gdb_target=       # the target that GDB can attach to, at $gdb_port
+
+stop_openocd() {
+    [ -n "$openocd_pid" ] || return 0
+    kill "$openocd_pid" 2>/dev/null
+    wait "$openocd_pid" 2>/dev/null
+    openocd_pid=
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds.
+wait_for() {
+    local tries=$(($1 * 20))
+    shift
+    while ! "$@" >/dev/null 2>&1; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || { echo "waited in vain for: $*"; return 1; }
+        sleep 0.05
+    done
+}
+
+# Starts OpenOCD at $tcl_port and waits until it answers, or is gone.
+launch_openocd() { # [OPENOCD ARGUMENT...]
+    openocd -c "set PROBE_SOCKET $work/probe" "${openocd_before[@]}" \
+        -f "$config" "${openocd_behind[@]}" -c "gdb_port disabled; telnet_port disabled" \
+        ${gdb_target:+-c "$gdb_target configure -gdb-port $gdb_port"} \
+        -c "tcl_port $tcl_port" -c 'init; poll off; probe_memaccess' "$@" \
+        >"$work/openocd.log" 2>&1 </dev/null &
+    openocd_pid=$!
+    wait_for 10 openocd_answers_or_is_gone
+    openocd_answers
+}
+# Any port that nobody listens on may be taken by somebody else before OpenOCD has it: then OpenOCD
+# ends, and others are tried.
+start_openocd() { # [OPENOCD ARGUMENT...]
+    local tries
+    stop_openocd
+    for tries in 1 2 3 4 5 6 7 8; do
+        tcl_port=$((RANDOM % 20000 + 20000))
+        gdb_port=$((tcl_port + 1))
+        launch_openocd "$@" && return 0
+        stop_openocd
+    done
+    cat "$work/openocd.log"
+    return 1
+}
+openocd_answers() { [ "$(tcl expr 6 \* 7)" = 42 ]; }
+openocd_answers_or_is_gone() { openocd_answers || ! kill -0 "$openocd_pid" 2>/dev/null; }
+
+# tcl WORD...: a command in OpenOCD, through its Tcl port; prints the result.
+tcl() {
+    local answer
+    {
+        exec 9<>"/dev/tcp/127.0.0.1/$tcl_port" || return 1
+    } 2>/dev/null
+    printf '%s\032' "$*" >&9
+    IFS= read -r -d $'\032' -t 60 answer <&9
+    exec 9>&-
+    printf '%s\n' "$answer"
+}
+
+has() { # TEXT PATTERN
+    grep -Eq -- "$2" <<<"$1" && return 0
+    echo "\"$2\" is not in: $1"
+    return 1
+}
+# says PATTERN WORD...: the command's answer.
+says() {
+    local pattern=$1
+    shift
+    has "$(tcl "$@")" "$pattern"
+}
+status_says() { says "$1" ringside status; }
+
+# board IMAGE [OPENOCD SCRIPT]: boots it, and gives OpenOCD what openocd-config says.
+board() {
+    elf=$firmware/$1-cortex-m3.elf
+    stop_openocd
+    serve --qemu "qemu-system-arm -M mps2-an385 -display none -serial null -monitor none \
+        -kernel $elf" || return 1
+    "$ringside" openocd-config --elf "$elf" >"$work/ring.cfg" || return 1
+    start_openocd -s openocd-tcl -c 'poll_period 10' -f "$work/ring.cfg" ${2:+-c "$2"}
+}
+symbol() { address_of "$elf" "$1"; }
+
+# ---- recordings ----
+
+# A recording's report as lines for recordcheck (see there); TOTAL is what the target has counted.
+record_lines() { # LOG [TOTAL]
+    tell "$work/events" report --json "$1" || return 1
+    jq -r 'if .event == "RINGSIDE_LOST" then
+            "L \(.lost_at_least) \(if .lost_exact then 0 else .fields.modulo // 1 end) \(
+                .lost_low // "-") \(.lost_high // "-")"
+        elif .event == "RINGSIDE_RESET" or .event == "RINGSIDE_CLOCK" then "R"
+        elif .event | startswith("RINGSIDE_") then empty
+        else "E \(.id) \(.context) \(.thread // 0) \(.info[0:4] | map(tostring) | join(" "))"
+        end' "$work/events"
+    [ -z "${2-}" ] || echo "T $(($2))"
+}
+adds_up() { # LOG [TOTAL]
+    record_lines "$@" >"$work/lines" && build/recordcheck <"$work/lines"
+}
+marks() { # LOG MARK...: these, in this order, and no others
+    local log=$1 found
+    shift
+    found=$("$ringside" report --json "$log" 2>/dev/null | jq -r .event |
+        sed -n 's/^RINGSIDE_//p' | grep -v LOST | tr '\n' ' ')
+    [ "$found" = "$* " ] && return 0
+    echo "the marks are $found"
+    return 1
+}
+log_is() { # LOG JQ-CONDITION
+    "$ringside" info --json "$1" 2>/dev/null >"$work/info.json"
+    [ -s "$work/info.json" ] && jq -e "$2" "$work/info.json" >/dev/null && return 0
+    echo "$2 does not hold: $(head -c 600 "$work/info.json")"
+    return 1
+}
+
+# ---- recordings of the storm image ----
+
+clock_hz=25000000
+device_reload=0x40001008 # clocks between two interrupts of the device
+user_events=0x80000000 # the class of the proofs
+
+big_endian= # not empty: the board's words are
+# A word between the board and the probe, which has the byte of the lowest address lowest.
+lanes() {
+    [ -n "$big_endian" ] || { echo "$(($1))"; return; }
+    echo $((($1 & 255) << 24 | ($1 >> 8 & 255) << 16 | ($1 >> 16 & 255) << 8 | $1 >> 24 & 255))
+}
+board_word() { lanes "$(ask peek "$(symbol "$1")")"; }
+board_set() { ask poke "$(symbol "$1")" "$(lanes "$2")" >/dev/null; }
+filter() { board_set _tx_trace_event_enable_bits "$1"; }
+
+machine="arm -M mps2-an385"
+target=chip.mem # which the ring is read through
+tap=()          # words for the probe: what OpenOCD finds
+
+start_board() { # [QEMU OPTION...]
+    serve "${tap[@]}" \
+        --qemu "qemu-system-$machine -display none -serial null -monitor none -kernel $elf $*"
+    wait_for 10 board_is_up || return 1
+    filter 0
+    start_openocd "${ringside_tcl[@]}"
+}
+ringside_tcl=() # what brings the commands into OpenOCD
+board_is_up() { [ "$(board_word bout_trace_inserted)" != 0 ]; }
+
+recorder_runs() {
+    [ -s "$work/$1.log" ] && kill -0 "$recorder" 2>/dev/null
+}
+
+# start_recorder NAME [OPTION...]: of the board's ring, through OpenOCD, to $work/NAME.log.
+start_recorder() {
+    local name=$1
+    shift
+    "$ringside" record --openocd "$tcl_port" --target "$target" --elf "$elf" \
+        -o "$work/$name.log" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
+    recorder=$!
+    wait_for 20 recorder_runs "$name" && sleep 0.5 && return 0
+    cat "$work/$name.err"
+    return 1
+}
+# Ends it as Ctrl-C does, and takes down what the firmware has counted by then.
+stop_recorder() { # NAME
+    local status
+    kill -INT "$recorder"
+    wait "$recorder"
+    status=$?
+    board_word bout_trace_inserted >"$work/$1.total"
+    whole_or_named $status && return 0
+    cat "$work/$1.err"
+    return 1
+}
+
+# load HZ PAUSE: so many interrupts a second, threads that pause so long.
+load() {
+    ask poke $device_reload $((clock_hz / $1 - 1)) >/dev/null
+    board_set storm_pause "$2"
+}
+rest=4294967295 # a pause in which threads do nothing
+
+# What was recorded against what the firmware has counted. The likely intervals are judged by the
+# caller, all together.
+balances() { # NAME [TOTAL]
+    record_lines "$work/$1.log" "${2-$(cat "$work/$1.total")}" >"$work/$1.lines" || return 1
+    build/recordcheck certain <"$work/$1.lines" | tee "$work/$1.verdict"
+    [ "${PIPESTATUS[0]}" -eq 0 ]
+}
+tell_verdict() { echo "# $1: $(tail -n 1 "$work/$1.verdict")"; }
+balance="recorded + lost = produced, nothing torn, twice or invented"
+
+# ---- POSIX trace ----
+
+# posixcheck knows the layout only (docs/formats/posix-ring.md) and nothing of Ringside.
+
+# A number of what the firmware said when NAME was copied.
+firmware_said() { sed -n "s/^$2=//p" "$work/$1.says"; }
+
+# A report in posixcheck's form, without the marks of what is damaged.
+as_lines() {
+    jq -r 'select(.context != "recorder") | [.id, .context,
+        .fields.interrupt // .thread // "-", .raw_stamp, .fields.address, .fields.truncated,
+        (.data // "" | if . == "" then "-" else . end)] | join(" ")'
+}
+# The report shows the records that posixcheck sees, which prove themselves.
+same_as_checker() { # ELF NAME INPUT...
+    local elf=$1 name=$2
+    shift 2
+    build/posixcheck "$work/$name.ring" "${stream:-0}" >"$work/checked" ||
+        { tail -n 1 "$work/checked"; return 1; }
+    grep -v '^=' "$work/checked" >"$work/own"
+    "$ringside" report --json ${stream:+--stream "$stream"} --elf "$elf" "$@" >"$work/events" \
+        2>"$work/err"
+    whole_or_named $? || { cat "$work/err"; return 1; }
+    as_lines <"$work/events" >"$work/shown"
+    cmp -s "$work/own" "$work/shown" && return 0
+    echo "$(wc -l <"$work/shown") records are shown, posixcheck has $(wc -l <"$work/own")"
+    diff "$work/own" "$work/shown" | head -n 8
+    return 1
+}
+stream=
+# A number of posixcheck's last line.
+checked() { sed -n "s/^=.* $1=\([0-9]*\).*/\1/p" "$work/checked"; }
+
+# Events of a report, and losses said in a log, in posixcheck's form (see there).
+proof_lines() { # a report --json on standard input
+    jq -r 'if .event == "RINGSIDE_LOST" then "L \(.lost_at_least)"
+        elif .event == "RINGSIDE_RESET" then "R"
+        elif .event | startswith("RINGSIDE_") then empty
+        else "E \(.names.event // .event | if . == "" then "-" else . end) \(.context) \(
+            .thread // 0) \(.data // "" | if . == "" then "-" else . end)" end'
+}
+# proven FILE...: nothing is torn or comes twice, and what is missing is said to be lost; what
+# posixcheck counted is in $work/proven.
+proven() {
+    "$ringside" report --json --elf "$elf" "$@" >"$work/events" 2>"$work/err"
+    whole_or_named $? || { cat "$work/err"; return 1; }
+    proof_lines <"$work/events" >"$work/lines"
+    [ -z "${more_lost-}" ] || echo "L $more_lost" >>"$work/lines"
+    build/posixcheck - <"$work/lines" >"$work/proven" && return 0
+    cat "$work/proven"
+    return 1
+}
+more_lost=
+proven_count() { sed -n "s/.*$1=\([0-9]*\).*/\1/p" "$work/proven"; }
+
+# ---- RKH's trace ----
+
+# What a log of the RKH storm holds proves itself, and is all but what is said to be lost.
+# User events alone do not tell the settings.
+rkh_settings=chk=1,nseq=1,ts=4,ptr=4,sig=1
+firm=(--elf "$firmware/rkhstorm-cortex-m3.elf" --rkh $rkh_settings) # how its traces are read
+
+# numbers LOG: "SOURCE NUMBER" of each proof; fails for one that does not prove itself.
+numbers() {
+    "$ringside" report --json "${firm[@]}" "$1" 2>/dev/null |
+        jq -r 'select(.id >= 192 and .id < 195) | "\(.id) \(.data)"' | awk '
+        function byte(text, at) {
+            text = substr(text, 2 * at + 1, 2)
+            return 16 * index(digits, substr(text, 1, 1)) + index(digits, substr(text, 2)) - 17
+        }
+        BEGIN { digits = "0123456789abcdef" }
+        {
+            number = 0
+            for (i = 3; i >= 0; i--) {
+                number = 256 * number + byte($2, 1 + i)
+                bad += byte($2, 1 + i) + byte($2, 6 + i) != 255
+            }
+            for (i = 0; i < number % 20; i++)
+                bad += byte($2, 12 + i) != (number + i) % 256
+            print $1, number
+        }
+        END { exit bad > 0 }'
+}
+# What numbers are missing in each source, between its first and its last.
+missing() {
+    awk '$1 in last { if ($2 <= last[$1]) bad++; sum += $2 - last[$1] - 1 }
+        { last[$1] = $2 } END { print sum + 0; exit bad > 0 }'
+}
+facts() { "$ringside" info --json "${firm[@]}" "$1" >"$work/facts" 2>"$work/err"; }
+fact() { jq -e "$1" "$work/facts" >/dev/null || { cat "$work/facts"; return 1; }; }
+
+# balanced LOG: what is missing is what is said to be lost, modulo 256, or it is said that nobody
+# knows how much that is.
+balanced() {
+    local gap lost
+    numbers "$1" >"$work/numbers" || { echo "a proof is wrong"; return 1; }
+    gap=$(missing <"$work/numbers") || { echo "twice, or back"; return 1; }
+    facts "$1"
+    fact '.entries_damaged == 0' || return 1
+    lost=$("$ringside" report --json "${firm[@]}" "$1" 2>/dev/null | jq -s '
+        map(select(.event == "RINGSIDE_LOST")) |
+        if any(.lost_exact == false and .fields.modulo == null) then -1
+        else map(.lost_at_least) | add // 0 end')
+    echo "missing $gap, lost $lost"
+    [ "$lost" = -1 ] || [ $(((gap - lost) % 256)) = 0 ]
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the examples share: errors, and what a stream or a log tells of itself.
+// Shared by the examples: error handling, and printing of streams, logs and their events.
 #ifndef RINGSIDE_EXAMPLE_H
 #define RINGSIDE_EXAMPLE_H
 
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <trace.h>
 
-// Trace functions return the number of an error, and leave errno alone.
+// Exits with a message if `error` is not 0. Trace functions return an error number and do not set
+// errno.
 static inline void need(int error, const char *what)
 {
     if (!error)
@@ -19,7 +20,7 @@ static inline void need(int error, const char *what)
     exit(error);
 }
 
-// A whole line of standard input is waited for; false at its end.
+// Waits for a complete line of standard input. Returns 0 at the end of the input.
 static inline int wait_for_line(void)
 {
     int c;
@@ -29,7 +30,7 @@ static inline int wait_for_line(void)
     return c == '\n';
 }
 
-// Names come from the traced process, which may have put anything into them.
+// Prints a name. The traced process chooses names, so they may contain anything.
 static inline void print_name(trace_id_t trid, trace_event_id_t event)
 {
     char name[TRACE_EVENT_NAME_MAX + 1];
@@ -38,7 +39,7 @@ static inline void print_name(trace_id_t trid, trace_event_id_t event)
         putchar(isprint((unsigned char)*c) ? *c : '?');
 }
 
-// An event as "name" or "name: data in hexadecimal".
+// Prints an event as "name" or "name: data in hexadecimal".
 static inline void print_event(trace_id_t trid, const struct posix_trace_event_info *event,
                                const unsigned char *data, size_t bytes)
 {
@@ -52,7 +53,8 @@ static inline void print_event(trace_id_t trid, const struct posix_trace_event_i
     putchar('\n');
 }
 
-// Whether events were lost since this was asked last; of a log, ever.
+// Prints who made the stream, the maximum size of its data, and whether events were lost: since the
+// last call, or in a log at any time.
 static inline void print_status(trace_id_t trid)
 {
     struct posix_trace_status_info status;
@@ -69,7 +71,7 @@ static inline void print_status(trace_id_t trid)
         puts("events were lost");
 }
 
-// The names of all event types.
+// Prints the names of all event types.
 static inline void print_types(trace_id_t trid)
 {
     trace_event_id_t event;
@@ -86,7 +88,7 @@ static inline void print_types(trace_id_t trid)
     }
 }
 
-// What there is to be read now from a stream that still records.
+// Prints the events that can be read now from a stream that still records.
 static inline void print_available(trace_id_t trid)
 {
     struct posix_trace_event_info event;
@@ -102,7 +104,7 @@ static inline void print_available(trace_id_t trid)
     }
 }
 
-// Room for the data of every event.
+// Returns the size of a buffer that is large enough for the data of every event.
 static inline size_t data_bytes(trace_id_t trid)
 {
     trace_attr_t attr;
@@ -110,11 +112,11 @@ static inline size_t data_bytes(trace_id_t trid)
     need(posix_trace_get_attr(trid, &attr), "posix_trace_get_attr");
     need(posix_trace_attr_getmaxdatasize(&attr, &bytes), "posix_trace_attr_getmaxdatasize");
     need(posix_trace_attr_destroy(&attr), "posix_trace_attr_destroy");
-    // The system's own events have data, too: two sets at most.
+    // System events have data, too: at most two event sets.
     return bytes > 2 * sizeof(trace_event_set_t) ? bytes : 2 * sizeof(trace_event_set_t);
 }
 
-// All events of what is over: of a log, of an image of memory.
+// Prints all events of a stream that has ended: of a log or an image of memory.
 static inline void print_recorded(trace_id_t trid)
 {
     struct posix_trace_event_info event;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// formats/hook: the control block. In: memory and the firmware's symbols. Out: a checked ring.
+// formats/hook: finds the control block of a ring of hook words, and checks it before it is
+// trusted.
 //
 // Source: docs/formats/hook.md, "The control block".
 #include "formats/hook/hook.h"
 #include <stdio.h>
 
-enum { MAX_BUFFER = 1 << 28, MAX_CPUS = 256, READS = 4, PLACE = 4 };
+enum { MAX_BUFFER = 1 << 28, MAX_CPUS = 256, READS = 4, POSITION_BYTES = 4 };
 
 static const char symbol_name[] = "ringside_hooks";
 
@@ -58,11 +59,11 @@ bool hook_read_counters(const struct extract_ring *ring, const uint8_t *header,
                                                .generation = h.generation,
                                                .running = h.flags & HOOK_FLAG_RUNS,
                                                .keeps_oldest = h.flags & HOOK_FLAG_KEEPS_OLDEST,
-                                               .apart = holds && h.head - h.tail > size};
-    return holds && !counters->apart;
+                                               .head_lapped_tail = holds && h.head - h.tail > size};
+    return holds && !counters->head_lapped_tail;
 }
 
-// The clock is that of the places, which were read together.
+// The clock settings are those of the header that was read together with the counters.
 enum extract_code hook_resolve(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
                                struct extract_error *error)
 {
@@ -89,15 +90,15 @@ static enum extract_code check_header(const struct header *h, uint64_t address,
         {h->word_bytes == 4 || h->word_bytes == 8, "word_bytes", h->word_bytes,
          "it must be 4 or 8"},
         {h->cpus >= 1 && h->cpus <= MAX_CPUS, "cpus", h->cpus, "it must be from 1 to 256"},
-        {h->head % 4 == 0, "head", h->head, "it is no multiple of 4"},
-        {h->tail % 4 == 0, "tail", h->tail, "it is no multiple of 4"},
+        {h->head % 4 == 0, "head", h->head, "not a multiple of 4"},
+        {h->tail % 4 == 0, "tail", h->tail, "not a multiple of 4"},
         {h->head - h->tail <= h->buffer_bytes, "head - tail", h->head - h->tail,
-         "it is more than buffer_bytes"},
+         "more than buffer_bytes"},
     };
     return extract_checks_run(checks, sizeof checks / sizeof *checks, "hook ring", address, error);
 }
 
-// Fills the ring from the control block in its `header`.
+// Fills in the ring from the control block in its `header`.
 static enum extract_code fill(struct extract_ring *ring, uint64_t address,
                               struct extract_error *error)
 {
@@ -137,28 +138,28 @@ static enum extract_code read_at(struct extract_ring *ring, struct extract_memor
     char what[64];
     snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
     return extract_error_set(error, EXTRACT_NOTFOUND, what,
-                             "is this the firmware that runs, and has it started?",
-                             "no ring of hook words stands there (magic 0x4b4f4f48)");
+                             "check that this firmware runs and has started",
+                             "no ring of hook words there (magic 0x4b4f4f48)");
 }
 
-enum extract_code hook_ring_at(struct extract_ring *ring, struct extract_memory *memory,
-                               struct extract_symbols *symbols, uint64_t address,
-                               struct extract_error *error)
+enum extract_code hook_read_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                 struct extract_symbols *symbols, uint64_t address,
+                                 struct extract_error *error)
 {
     enum extract_code code = EXTRACT_BAD;
-    uint8_t *head = ring->header + EXTRACT_HOOKS_AT_HEAD, before[PLACE];
+    uint8_t *head = ring->header + EXTRACT_HOOKS_AT_HEAD, before[POSITION_BYTES];
     (void)symbols;
-    // A writer that runs moves its places while they are read.
+    // A running writer moves head and tail while they are read.
     for (unsigned i = 0; code == EXTRACT_BAD && i < READS; i++) {
-        memcpy(before, head, PLACE);
+        memcpy(before, head, POSITION_BYTES);
         code = read_at(ring, memory, address, error);
         if (!extract_memory_is_running(memory))
             return code;
     }
-    if (code != EXTRACT_BAD || !memcmp(before, head, PLACE))
+    if (code != EXTRACT_BAD || !memcmp(before, head, POSITION_BYTES))
         return code;
-    // One that wraps between two of them leaves no two that fit.
-    memcpy(ring->header + EXTRACT_HOOKS_AT_TAIL, head, PLACE);
+    // A writer that completes a lap between the two reads never shows a matching pair.
+    memcpy(ring->header + EXTRACT_HOOKS_AT_TAIL, head, POSITION_BYTES);
     return fill(ring, address, error);
 }
 
@@ -169,29 +170,30 @@ enum extract_code hook_ring_find(struct extract_ring *ring, struct extract_memor
     struct extract_symbol symbol;
     if (!extract_symbols_by_name(symbols, symbol_name, &symbol))
         return extract_error_set(error, EXTRACT_NOTFOUND, symbol_name,
-                                 "build the firmware with the hook recorder, or give the ring's "
+                                 "build the firmware with the hook recorder, or pass the ring's "
                                  "address (--ring, in GDB: ringside set ring)",
                                  "the ELF file has no such symbol");
-    enum extract_code code = hook_ring_at(ring, memory, symbols, symbol.address, error);
+    enum extract_code code = hook_read_ring(ring, memory, symbols, symbol.address, error);
     if (code == EXTRACT_NOTFOUND && !memcmp(ring->header, zeros, sizeof zeros))
         return extract_error_set(error, EXTRACT_ABSENT, "hook recorder",
-                                 "start it in the firmware, or look later",
-                                 "it was never started (%s begins with 0)", symbol_name);
+                                 "start it in the firmware, or try again later",
+                                 "never started (%s begins with 0)", symbol_name);
     return code == EXTRACT_NOTFOUND && error ? (error->code = EXTRACT_BAD) : code;
 }
 
-void hook_join(struct extract_ring *ring, struct extract_symbols *symbols)
+void hook_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols)
 {
     ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
     ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols);
 }
 
-bool hook_looks(const uint8_t *bytes, size_t length)
+bool hook_may_be_header(const uint8_t *bytes, size_t length)
 {
     return extract_hooks_order(bytes, length) != EXTRACT_ORDER_UNKNOWN;
 }
 
-bool hook_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address)
+bool hook_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                    uint64_t address)
 {
     if (length < EXTRACT_HOOKS_HEADER || !extract_hooks_is(bytes, length))
         return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats/hook: records to events, and to the entries that templates see.
+// formats/hook: decodes records to events, presents them to report templates, and defines the
+// format.
 //
 // Source: docs/formats/hook.md; the entries of AIX as "trc_read" and trcfmt files show them.
 #include "formats/hook/hook.h"
@@ -9,7 +10,7 @@
         label, EXTRACT_KIND_HEX                                                                    \
     }
 
-// Templates say what a hook id means; KERN is what an event without a template is.
+// Templates define what a hook id means. Without a template, an event has the class KERN.
 static const struct extract_event_type hook_event = {
     .symbol = "HOOK",
     .name = "hook",
@@ -71,28 +72,29 @@ static void hook_decode(const struct extract_snapshot *snapshot, uint32_t slot, 
     }
 }
 
-// ---- as AIX has it ----
+// ---- Entries as AIX has them ----
 
-// Hook word and data words with their highest byte first, and the buffer as it is.
+// Stores hook word and data words with the highest byte first, and the buffer unchanged. Returns
+// false if they are incomplete or too long.
 static bool lay_out(const struct extract_event *event, const struct hook_word *word,
-                    struct extract_cursor *c, uint8_t *room)
+                    struct extract_cursor *c, uint8_t *buffer)
 {
     uint32_t unit = hook_unit(word);
-    uint8_t *to = extract_store(room, hook_word_value(word), unit, EXTRACT_BIG);
+    uint8_t *to = extract_store(buffer, hook_word_value(word), unit, EXTRACT_BIG);
     for (unsigned i = 0; i < event->fields; i++)
         to = extract_store(to, event->field[i], unit, EXTRACT_BIG);
     if (!extract_cursor_span(c, (uint64_t)event->fields * unit))
         return false;
     size_t left = extract_cursor_left(c);
-    const uint8_t *buffer = extract_cursor_span(c, left);
-    if (left > EXTRACT_ENTRY_ROOM - (size_t)(to - room))
+    const uint8_t *rest = extract_cursor_span(c, left);
+    if (left > EXTRACT_ENTRY_CAPACITY - (size_t)(to - buffer))
         return false;
-    memcpy(to, buffer, left);
+    memcpy(to, rest, left);
     return true;
 }
 
 static bool hook_entry(const struct extract_ring *ring, const struct extract_event *event,
-                       struct extract_entry *entry, uint8_t *room)
+                       struct extract_entry *entry, uint8_t *buffer)
 {
     struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
     struct hook_word word;
@@ -101,9 +103,9 @@ static bool hook_entry(const struct extract_ring *ring, const struct extract_eve
     if (c.failed || event->fields > HOOK_MAX_FIELDS)
         return false;
     bool as_it_is = ring->byte_order == EXTRACT_BIG;
-    if (!as_it_is && !lay_out(event, &word, &c, room))
+    if (!as_it_is && !lay_out(event, &word, &c, buffer))
         return false;
-    *entry = (struct extract_entry){.bytes = as_it_is ? event->data : room,
+    *entry = (struct extract_entry){.bytes = as_it_is ? event->data : buffer,
                                     .length = event->data_bytes,
                                     .bits = (uint8_t)(8 * unit),
                                     .generic = word.generic,
@@ -123,8 +125,8 @@ static bool hook_entry(const struct extract_ring *ring, const struct extract_eve
     return true;
 }
 
-// Marks of losses are entries in a file that a report was kept in (`report -r`): hook id F01 for
-// the first, and so on, with the mark's own id as hook data.
+// A report that is saved as a file (`report -r`) contains loss markers as entries: hook id F01 for
+// the first, and so on, with the marker's own id as hook data. Returns that id; 0 for other events.
 static uint32_t hook_kept(const struct extract_ring *ring, const struct extract_event *event)
 {
     struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
@@ -143,7 +145,7 @@ static const struct extract_counted_ring counted = {
 };
 
 static const struct extract_stream hook_stream = {
-    .slack_bytes = hook_spill,
+    .slack_bytes = hook_slack_bytes,
     .read_live = extract_stream_read_counters,
     .read_counters = hook_read_counters,
     .newest_is_known = true,
@@ -152,7 +154,7 @@ static const struct extract_stream hook_stream = {
     .walk = hook_walk,
     .stamp_mask = extract_stream_has_one_mask,
     .is_untimed = extract_stream_has_all_stamps,
-    .note_verdicts = hook_stamps,
+    .note_verdicts = hook_fill_stamps,
     .describe = extract_stream_has_a_header,
     .counted = &counted,
 };
@@ -165,10 +167,10 @@ const struct extract_format extract_format_hook = {
     .suffix = "hook",
     .find = hook_ring_find,
     .is_meant = extract_format_is_never_meant,
-    .read_header = hook_ring_at,
-    .apply_symbols = hook_join,
-    .may_be_header = hook_looks,
-    .is_valid_header = hook_is,
+    .read_header = hook_read_ring,
+    .apply_symbols = hook_apply_symbols,
+    .may_be_header = hook_may_be_header,
+    .is_valid_header = hook_is_header,
     .complete = extract_format_is_complete,
     .type = hook_type,
     .decode = hook_decode,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// formats/hook: one record. In: its bytes. Out: its parts, or that it is none.
+// formats/hook: takes one record apart, and checks that its parts agree with its length.
 //
 // Source: docs/formats/hook.md, "A record"; the types of hook words as AIX documents them.
 #include "formats/hook/hook.h"
@@ -38,8 +38,8 @@ uint32_t hook_word_buffer(const struct hook_word *word)
     return word->wide ? word->size : word->data;
 }
 
-// How many data words an entry that is not generic has in `bytes`; UINT32_MAX: it cannot have so
-// many.
+// Returns how many data words a non-generic entry has in `bytes` bytes; UINT32_MAX if the hook word
+// does not allow that many.
 static uint32_t count_words(const struct hook_word *word, uint32_t bytes)
 {
     uint32_t words = bytes / hook_unit(word);
@@ -57,7 +57,7 @@ static uint32_t count_words(const struct hook_word *word, uint32_t bytes)
     return fits ? words : UINT32_MAX;
 }
 
-// Whether `bytes` of data are what the hook word says.
+// Returns whether `bytes` bytes of data match the hook word, and sets `words` and `buffer`.
 static bool fit_data(struct hook_record *record, uint32_t bytes)
 {
     const struct hook_word *word = &record->word;
@@ -76,7 +76,7 @@ static uint32_t number_bytes(uint32_t frame, uint32_t has, uint32_t is_wide)
     return frame & is_wide ? 8 : 4;
 }
 
-// The frame, and the word behind it that a length of more than its bits takes.
+// Reads the frame, and the word after it that contains a length of more than 16 bits.
 static void read_frame(struct hook_record *record, struct extract_cursor *c)
 {
     record->frame = extract_cursor_u32(c);

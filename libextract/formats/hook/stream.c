@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// formats/hook: a raw stream as a ring. In: entries without frames, as AIX logs have them. Out: a
-// memory that holds a control block, and these entries in frames.
+// formats/hook: converts a raw stream to a ring. The stream has entries without frames, as AIX logs
+// have them. The result is a memory that contains a control block and these entries in frames, so
+// that everything else handles it like a target's ring.
 //
 // Source: docs/formats/hook.md, "The stream"; IBM AIX documentation, "trc_read", for the types.
 #include "base/file.h"
@@ -9,28 +10,29 @@
 #include <stdlib.h>
 
 enum {
-    BUFFER_LEAST = 64,
-    MAX_BUFFER = 1 << 28,
-    CHAIN = 16, // entries that follow each other behind damage
-    ROOM_LEAST = 4096
+    MIN_BUFFER_BYTES = 64,
+    MAX_BUFFER_BYTES = 1 << 28,
+    CHAIN = 16, // consecutive entries that prove a position after damage
+    MIN_CAPACITY = 4096
 };
 
+// The ring as it is built.
 struct builder {
-    struct extract_hook_stream layout; // nothing in it is unknown
-    const uint8_t *bytes;              // of the stream
+    struct extract_hook_stream layout; // completely resolved
+    const uint8_t *bytes;              // the stream
     size_t length;
     uint8_t *ring; // control block and records
-    size_t used, room;
+    size_t used, capacity;
     uint32_t records;
 };
 
 // An entry of the stream.
 struct item {
     struct hook_word word;
-    uint32_t head; // bytes of the hook word there
-    uint32_t data; // of data words and buffer
-    uint32_t fill; // behind them
-    uint32_t tid, stamp;
+    uint32_t head;       // bytes of the hook word in the stream
+    uint32_t data;       // bytes of data words and buffer
+    uint32_t fill;       // bytes of padding after them
+    uint32_t tid, stamp; // bytes of each
 };
 
 static uint32_t item_length(const struct item *item)
@@ -38,7 +40,7 @@ static uint32_t item_length(const struct item *item)
     return item->head + item->data + item->fill + item->tid + item->stamp;
 }
 
-// Bytes of data words and buffer; UINT32_MAX: the type is none.
+// Returns the bytes of data words and buffer; UINT32_MAX if the type does not exist.
 static uint32_t narrow_data(const struct hook_word *word)
 {
     switch (word->type & ~HOOK_TYPE_STAMP) {
@@ -63,7 +65,8 @@ static uint32_t wide_data(const struct hook_word *word)
     return word->size % unit || word->size > unit * HOOK_MAX_WORDS ? UINT32_MAX : word->size;
 }
 
-// What a hook of 32 bits in a stream of 64 is by itself.
+// Converts a 32-bit hook in a 64-bit stream to an ordinary 32-bit hook word. Returns false if its
+// id does not fit.
 static bool make_narrow(struct hook_word *word, uint32_t data)
 {
     uint16_t stamp = word->type & HOOK_WIDE_STAMP ? HOOK_TYPE_STAMP : 0;
@@ -76,7 +79,7 @@ static bool make_narrow(struct hook_word *word, uint32_t data)
     return word->id % 16 == 0;
 }
 
-// Bytes of the record that an entry becomes.
+// Returns the bytes of the record that an entry becomes.
 static uint32_t record_length(const struct item *item)
 {
     uint32_t length =
@@ -91,7 +94,7 @@ static uint32_t frame_of(const struct item *item, uint32_t length)
            (item->stamp ? HOOK_FRAME_STAMP : 0) | (item->stamp == 8 ? HOOK_FRAME_STAMP_8 : 0);
 }
 
-// Takes the entry at `at` apart. False: there is none, or not all of it.
+// Decodes the entry at `at`. Returns false if there is no entry, or it is incomplete.
 static bool item_read(const struct builder *builder, size_t at, struct item *item)
 {
     const struct extract_hook_stream *layout = &builder->layout;
@@ -112,7 +115,7 @@ static bool item_read(const struct builder *builder, size_t at, struct item *ite
     return item_length(item) <= builder->length - at;
 }
 
-// Whether entries follow each other from here on, up to the end or far enough.
+// Returns whether consecutive entries begin at `at`, up to the end of the stream or CHAIN of them.
 static bool holds(const struct builder *builder, size_t at)
 {
     struct item item;
@@ -124,17 +127,17 @@ static bool holds(const struct builder *builder, size_t at)
     return true;
 }
 
-// Room for `more` zeros, which are taken; NULL: out of memory.
+// Appends `more` zero bytes to the ring and returns them; NULL if memory runs out.
 static uint8_t *take(struct builder *builder, size_t more)
 {
     size_t used = builder->used;
-    if (builder->room - used < more) {
-        size_t room = (used + more) * 2 + ROOM_LEAST;
-        uint8_t *ring = realloc(builder->ring, room);
+    if (builder->capacity - used < more) {
+        size_t capacity = (used + more) * 2 + MIN_CAPACITY;
+        uint8_t *ring = realloc(builder->ring, capacity);
         if (!ring)
             return NULL;
         builder->ring = ring;
-        builder->room = room;
+        builder->capacity = capacity;
     }
     builder->used += more;
     return memset(builder->ring + used, 0, more);
@@ -172,7 +175,7 @@ static bool put_item(struct builder *builder, size_t at, const struct item *item
     return true;
 }
 
-// Bytes that are no entry.
+// Appends records that stand for bytes that are no entry.
 static bool put_damage(struct builder *builder, size_t length)
 {
     while (length) {
@@ -207,9 +210,9 @@ static bool put_all(struct builder *builder, size_t at)
     return fits;
 }
 
-// ---- the layout, as the stream begins and as sizes follow from each other ----
+// ---- The layout: what the user did not set follows from the stream's start and the word size ----
 
-// Bytes in front of the first entry.
+// Resolves the layout. Returns the number of bytes before the first entry.
 static size_t resolve(struct extract_hook_stream *layout, const uint8_t *bytes, size_t length)
 {
     enum extract_byte_order order = extract_hooks_stream_order(bytes, length);
@@ -250,17 +253,17 @@ static void put_header(struct builder *builder, uint32_t buffer_bytes)
         extract_store(builder->ring + words[i].at, words[i].value, 4, layout->order);
 }
 
-// Fills the builder's ring up to a power of two.
+// Builds the ring, whose buffer is filled up to a power of two.
 static enum extract_code build(struct builder *builder, const char *name,
                                struct extract_error *error)
 {
-    uint32_t buffer_bytes = BUFFER_LEAST;
+    uint32_t buffer_bytes = MIN_BUFFER_BYTES;
     size_t at = resolve(&builder->layout, builder->bytes, builder->length);
     bool fits = take(builder, EXTRACT_HOOKS_HEADER) && put_all(builder, at);
     size_t used = builder->used - (fits ? EXTRACT_HOOKS_HEADER : 0);
-    if (used > MAX_BUFFER)
-        return extract_error_set(error, EXTRACT_LIMIT, name, "cut it into parts",
-                                 "a stream of more than 256 MiB cannot be read");
+    if (used > MAX_BUFFER_BYTES)
+        return extract_error_set(error, EXTRACT_LIMIT, name, "split it into parts",
+                                 "streams of more than 256 MiB cannot be read");
     while (buffer_bytes < used)
         buffer_bytes *= 2;
     if (!fits || !take(builder, buffer_bytes - used))
@@ -301,7 +304,7 @@ enum extract_code extract_hook_stream_open(struct extract_memory **memory, const
         return code;
     builder.bytes = bytes;
     if (!builder.length)
-        code = extract_error_set(error, EXTRACT_BAD, name, "name a file of entries", "it is empty");
+        code = extract_error_set(error, EXTRACT_BAD, name, "use a file of entries", "empty file");
     code = code ? code : build(&builder, name, error);
     code = code ? code : open_ring(memory, &builder, name, error);
     free(builder.ring);

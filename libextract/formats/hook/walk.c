@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT
-// formats/hook: the records of a copied ring. In: its bytes, between two places. Out: an index of
-// records, and of what lies between them and is none.
+// formats/hook: finds the records of a copied ring. The result is an index of the records, and of
+// the bytes between them that are no records.
 //
-// Behind damage a record is looked for from which others follow, up to the end or far enough that
-// it is no chance. Nothing else proves that such a place is a border: it is provisional.
+// After damage, the walk searches for a record that is followed by others, up to the end or so many
+// that it cannot be a coincidence. Nothing else proves that a record begins there, so that record
+// is provisional.
 #include "formats/hook/hook.h"
 
 enum {
-    CHAIN = 4,     // records that follow each other
-    CHAIN_OWN = 2, // behind one's own length
-    BLANKS = 64    // blanked ones that do as well; so that a search over many of them ends soon
+    CHAIN = 4,     // consecutive records that make a position credible
+    CHAIN_OWN = 2, // the same at the end of a damaged record's own length
+    BLANKS = 64    // blanked records in between; bounds the cost of a search over many of them
 };
 
 struct walk {
     struct extract_snapshot *snapshot;
-    const uint8_t *buffer; // and behind it what it starts with
+    const uint8_t *buffer; // followed by a copy of its start, for records that pass its end
     uint32_t size, to, cpus;
-    uint32_t base; // of the buffer in the copy
+    uint32_t base; // offset of the buffer in the copy
     enum extract_byte_order order;
-    bool narrow; // a stamp has 32 bits
+    bool narrow; // a record with a 32-bit timestamp was found
 };
 
-uint64_t hook_spill(const struct extract_ring *ring)
+uint64_t hook_slack_bytes(const struct extract_ring *ring)
 {
     uint64_t size = ring->entries.end - ring->entries.start;
     return size < HOOK_MAX_RECORD ? size : HOOK_MAX_RECORD;
@@ -34,12 +35,13 @@ static bool record_at(const struct walk *walk, uint32_t at, struct hook_record *
     return hook_record_read(record, walk->buffer + at % walk->size, left, walk->order, walk->cpus);
 }
 
-// Whether `record`, which is none, was put there to say so.
+// Returns whether an invalid `record` was put there to mark damaged bytes.
 static bool is_blank(const struct walk *walk, uint32_t at, const struct hook_record *record)
 {
     return hook_frame_is_blank(record->frame) && record->length <= walk->to - at;
 }
 
+// Returns whether `chain` consecutive records begin at `at`, or fewer up to the end.
 static bool holds(const struct walk *walk, uint32_t at, unsigned chain)
 {
     struct hook_record record;
@@ -62,7 +64,8 @@ static uint32_t search(const struct walk *walk, uint32_t at)
     return at;
 }
 
-// Where the records go on behind one that is none. *proven says that its own length leads there.
+// Returns where records continue after an invalid one. Sets *proven if its own length leads
+// there.
 static uint32_t behind(const struct walk *walk, uint32_t at, const struct hook_record *record,
                        bool *proven)
 {
@@ -109,9 +112,10 @@ static bool has_stamp(const struct extract_snapshot *snapshot, uint32_t i)
     return snapshot->index[i].layout && snapshot->verdict[i] <= EXTRACT_PROVISIONAL;
 }
 
-// A record without a stamp has that of the one before it, those in front of the first have that
-// one. What lies in a hole has none: its bytes are not the target's.
-void hook_stamps(struct extract_snapshot *snapshot, uint32_t from)
+// Gives records without a timestamp that of the record before; those before the first timestamp
+// get the first one. Unreadable records have no timestamp, because their bytes are not the
+// target's.
+void hook_fill_stamps(struct extract_snapshot *snapshot, uint32_t from)
 {
     uint32_t count = snapshot->ring.entries.count, first = from;
     uint64_t stamp = 0;
@@ -135,15 +139,15 @@ bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bo
     struct walk walk = {.snapshot = snapshot,
                         .buffer = buffer,
                         .size = (uint32_t)(ring->entries.end - ring->entries.start),
-                        .to = from + (to - from) / 4 * 4, // a log may end anywhere
+                        .to = from + (to - from) / 4 * 4, // a log may end at any byte
                         .cpus = hook_cpus(ring),
                         .base = base,
                         .order = ring->byte_order};
     if (from % walk.size + (to - from) > walk.size)
-        memcpy(buffer + walk.size, buffer, (size_t)hook_spill(ring));
+        memcpy(buffer + walk.size, buffer, (size_t)hook_slack_bytes(ring));
     bool fits = note_all(&walk, boundary ? from : search(&walk, from), boundary) &&
                 (walk.to == to || note(&walk, walk.to, to - walk.to, EXTRACT_INVALID, NULL));
-    hook_stamps(snapshot, first);
+    hook_fill_stamps(snapshot, first);
     if (walk.narrow)
         ring->timer_mask &= UINT32_MAX;
     return fits;

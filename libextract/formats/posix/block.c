@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// formats/posix: process block and stream block. In: their bytes. Out: their words, checked.
+// formats/posix: decodes process blocks and stream blocks, and checks them before they are trusted.
 //
 // Source: docs/formats/posix-ring.md, "The process block", "A stream block".
 #include "formats/posix/posix.h"
@@ -16,7 +16,7 @@ static struct posix_layout layout_of(uint32_t word, enum extract_byte_order orde
                                  .shared = word & LAYOUT_SHARED};
 }
 
-// A cursor behind the magic; its byte order is UNKNOWN when that is not there.
+// Returns a cursor after the magic number. Sets *order to UNKNOWN if that is not there.
 static struct extract_cursor begin(const uint8_t *bytes, size_t length, uint32_t magic,
                                    enum extract_byte_order *order)
 {
@@ -82,7 +82,7 @@ bool posix_stream_read(struct posix_stream *s, const uint8_t *bytes, size_t leng
     return true;
 }
 
-// ---- what must hold ----
+// ---- Checks ----
 
 static bool fits(uint32_t at, uint64_t bytes, uint32_t total)
 {
@@ -100,7 +100,7 @@ static bool stamps_fit(const struct posix_layout *layout)
 }
 
 static const char wrong_address[] = "addresses must have 4 or 8 bytes";
-static const char wrong_stamp[] = "stamps must have from 16 to 64 bits";
+static const char wrong_stamp[] = "timestamps must have from 16 to 64 bits";
 
 enum extract_code posix_block_check(const struct posix_block *b, uint64_t address,
                                     struct extract_error *error)
@@ -122,13 +122,13 @@ enum extract_code posix_block_check(const struct posix_block *b, uint64_t addres
         {b->stream_bytes % 4 == 0 && b->stream_bytes >= least, "stream_bytes", b->stream_bytes,
          "a stream block with its filters is longer"},
         {fits(b->streams_at, streams, b->total_bytes), "streams_at", b->streams_at,
-         "the stream blocks do not lie in the object"},
+         "the stream blocks are outside of the object"},
         {b->name_bytes % 4 == 0 && b->name_bytes >= 4 && b->name_bytes <= POSIX_MAX_NAME,
          "name_bytes", b->name_bytes, "it must be a multiple of 4, at most 1024"},
         {b->names_room >= 1 && b->names_room <= POSIX_MAX_IDS - POSIX_USER, "names_room",
          b->names_room, "there must be from 1 to 65504"},
         {fits(b->names_at, names, b->total_bytes), "names_at", b->names_at,
-         "the names do not lie in the object"},
+         "the names are outside of the object"},
     };
     return extract_checks_run(checks, sizeof checks / sizeof *checks, "POSIX trace", address,
                               error);
@@ -161,7 +161,7 @@ bool posix_stream_places(const struct posix_stream *s)
     return s->head - s->tail <= s->ring_words;
 }
 
-// Of a loop, the window slides from when overwriting began until somebody reads.
+// The window of a LOOP stream slides from when overwriting began until somebody reads.
 bool posix_stream_is_full(const struct posix_stream *s)
 {
     if (s->policy == POSIX_POLICY_LOOP)

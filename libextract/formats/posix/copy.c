@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: MIT
-// formats/posix: what a copy of a stream holds beside its ring. In: memory. Out: names of event
-// types, the stream's name and filters, the process block.
+// formats/posix: copies what a stream has apart from its ring: the names of event types, the
+// stream's name and filters, and the process block.
 #include "formats/posix/posix.h"
 
-struct beside {
-    uint64_t names, rest, process; // bytes
+// Bytes of each part.
+struct side_data {
+    uint64_t names, rest, process;
 };
 
-static struct beside beside_of(const struct extract_ring *ring)
+static struct side_data side_data_of(const struct extract_ring *ring)
 {
     uint64_t filters = 2 * (uint64_t)posix_filter_bytes(ring->posix.ids);
-    return (struct beside){.names = ring->registry.end - ring->registry.start,
-                           .rest = POSIX_STREAM_NAME + filters,
-                           .process = ring->posix.process_known ? POSIX_HEADER : 0};
+    return (struct side_data){.names = ring->registry.end - ring->registry.start,
+                              .rest = POSIX_STREAM_NAME + filters,
+                              .process = ring->posix.process_known ? POSIX_HEADER : 0};
 }
 
 uint64_t posix_copy_length(const struct extract_ring *ring)
 {
-    struct beside beside = beside_of(ring);
-    return POSIX_HEADER + beside.names + beside.rest + beside.process +
+    struct side_data side = side_data_of(ring);
+    return POSIX_HEADER + side.names + side.rest + side.process +
            (ring->entries.end - ring->entries.start);
 }
 
 const uint8_t *posix_copy_rest(const struct extract_snapshot *snapshot, uint32_t *length)
 {
-    struct beside beside = beside_of(&snapshot->ring);
-    *length = (uint32_t)beside.rest;
-    return posix_copy_names(snapshot) + beside.names;
+    struct side_data side = side_data_of(&snapshot->ring);
+    *length = (uint32_t)side.rest;
+    return posix_copy_names(snapshot) + side.names;
 }
 
 const uint8_t *posix_copy_process(const struct extract_snapshot *snapshot)
@@ -36,7 +37,7 @@ const uint8_t *posix_copy_process(const struct extract_snapshot *snapshot)
     return snapshot->ring.posix.process_known ? start + rest : NULL;
 }
 
-// Half a name would be another name.
+// Reads the names. A partly read name is cleared, because half a name would be another name.
 static void read_names(struct extract_snapshot *snapshot, struct extract_memory *memory,
                        uint64_t bytes)
 {
@@ -50,17 +51,17 @@ static void read_names(struct extract_snapshot *snapshot, struct extract_memory 
     memset(to + got, 0, (size_t)bytes - got);
 }
 
-void posix_copy_beside(struct extract_snapshot *snapshot, struct extract_memory *memory)
+void posix_copy_side_data(struct extract_snapshot *snapshot, struct extract_memory *memory)
 {
     const struct extract_ring *ring = &snapshot->ring;
-    struct beside beside = beside_of(ring);
-    uint8_t *rest = snapshot->bytes + POSIX_HEADER + beside.names;
+    struct side_data side = side_data_of(ring);
+    uint8_t *rest = snapshot->bytes + POSIX_HEADER + side.names;
     size_t got;
-    read_names(snapshot, memory, beside.names);
-    if (extract_memory_read(memory, ring->address + POSIX_HEADER, rest, (size_t)beside.rest, &got,
+    read_names(snapshot, memory, side.names);
+    if (extract_memory_read(memory, ring->address + POSIX_HEADER, rest, (size_t)side.rest, &got,
                             NULL))
-        memset(rest, 0, (size_t)beside.rest);
-    if (beside.process && extract_memory_read(memory, ring->posix.process, rest + beside.rest,
-                                              POSIX_HEADER, &got, NULL))
-        memset(rest + beside.rest, 0, POSIX_HEADER);
+        memset(rest, 0, (size_t)side.rest);
+    if (side.process && extract_memory_read(memory, ring->posix.process, rest + side.rest,
+                                            POSIX_HEADER, &got, NULL))
+        memset(rest + side.rest, 0, POSIX_HEADER);
 }

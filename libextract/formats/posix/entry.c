@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// formats/posix: events as the entries that templates see.
+// formats/posix: presents events to report templates, as entries of a trace hook.
 //
 // Source: docs/formats/posix-ring.md, "As hook entries".
 #include "formats/posix/posix.h"
@@ -9,7 +9,7 @@ enum { WORD = 8, GENERIC = 0x4000, STAMPED = 0x8000 };
 // Bits of the hook data.
 enum { HAS_CUT = 1, HAS_INTERRUPT = 2, HAS_PID = 4 };
 
-// A user's data as they are; the system's are words.
+// Appends an event's data: those of user events unchanged, those of system events as words.
 static uint8_t *put_data(const struct extract_ring *ring, const struct extract_event *event,
                          uint8_t *to)
 {
@@ -22,12 +22,12 @@ static uint8_t *put_data(const struct extract_ring *ring, const struct extract_e
 }
 
 bool posix_entry(const struct extract_ring *ring, const struct extract_event *event,
-                 struct extract_entry *entry, uint8_t *room)
+                 struct extract_entry *entry, uint8_t *buffer)
 {
     bool user = event->id >= POSIX_USER;
     if (event->data_bytes > POSIX_MAX_RECORD || event->fields < 4)
         return false;
-    *entry = (struct extract_entry){.bytes = room,
+    *entry = (struct extract_entry){.bytes = buffer,
                                     .bits = 8 * WORD,
                                     .generic = true,
                                     .little = true,
@@ -44,13 +44,13 @@ bool posix_entry(const struct extract_ring *ring, const struct extract_event *ev
     uint64_t number =
         user ? extract_number_key(EXTRACT_KIND_USER_EVENT, event->field[0]) : event->field[0];
     uint64_t interrupt = event->context == EXTRACT_ISR ? event->field[4] : 0;
-    uint8_t *to = extract_store(room + WORD, number, WORD, EXTRACT_BIG);
+    uint8_t *to = extract_store(buffer + WORD, number, WORD, EXTRACT_BIG);
     to = extract_store(to, event->field[1], WORD, EXTRACT_LITTLE);
     to = extract_store(to, interrupt, WORD, EXTRACT_LITTLE);
     to = put_data(ring, event, to);
-    entry->length = (size_t)(to - room);
+    entry->length = (size_t)(to - buffer);
     entry->bytes_of_data = (uint32_t)entry->length - 2 * WORD;
-    extract_store(room,
+    extract_store(buffer,
                   (uint64_t)entry->type << 48 | (uint64_t)(entry->bytes_of_data & 0xFFFF) << 32 |
                       (uint64_t)entry->hook << 16 | entry->data,
                   WORD, EXTRACT_BIG);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats/posix: the file of a stream. In: a file. Out: a memory in which its parts lie where they
-// lay on the target.
+// formats/posix: opens a saved stream as a memory in which its parts are at their addresses on the
+// target.
 //
 // Source: docs/formats/posix-ring.md, "The file".
 #include "formats/posix/posix.h"
@@ -20,7 +20,7 @@ bool extract_posix_is(const uint8_t *bytes, size_t length)
 struct file {
     struct posix_block block;
     struct posix_stream stream;
-    uint64_t address, stream_address; // of the process block, of the stream block
+    uint64_t address, stream_address; // of the process block and the stream block, in the target
     struct extract_image parts[PARTS];
 };
 
@@ -30,13 +30,13 @@ static enum extract_code refuse(const struct extract_input *input, enum extract_
     return extract_error_set(error, code, input->name, "save the ring again", "%s", why);
 }
 
-// The process block, and what the file adds to it.
+// Decodes the process block, and what the file adds to it.
 static enum extract_code read_process(struct file *file, const struct extract_input *input,
                                       struct extract_error *error)
 {
     struct posix_block *block = &file->block;
     if (!posix_block_read(block, input->bytes, input->length))
-        return refuse(input, EXTRACT_BAD, "it is no dump of a POSIX trace", error);
+        return refuse(input, EXTRACT_BAD, "not a dump of a POSIX trace", error);
     struct extract_cursor c = extract_cursor_make(input->bytes, POSIX_HEADER, block->layout.order);
     extract_cursor_seek(&c, POSIX_BLOCK_AT_ADDRESS);
     file->address = extract_cursor_u32(&c);
@@ -44,7 +44,8 @@ static enum extract_code read_process(struct file *file, const struct extract_in
     uint32_t number = extract_cursor_u32(&c);
     enum extract_code code = posix_block_check(block, file->address, error);
     if (!code && number >= block->streams)
-        code = refuse(input, EXTRACT_BAD, "it is of a stream that its process has not", error);
+        code =
+            refuse(input, EXTRACT_BAD, "contains a stream that its process does not have", error);
     file->stream_address =
         file->address + block->streams_at + (uint64_t)number * block->stream_bytes;
     return code;
@@ -64,7 +65,7 @@ static bool are_disjoint(const struct extract_image parts[PARTS])
     return true;
 }
 
-// Where the parts lay. A ring that is cut off ends early; more must not be missing.
+// Determines the addresses of the parts. Only the ring may be truncated.
 static enum extract_code find_parts(struct file *file, const struct extract_input *input,
                                     struct extract_error *error)
 {
@@ -77,9 +78,9 @@ static enum extract_code find_parts(struct file *file, const struct extract_inpu
     const uint8_t *stream_bytes = extract_cursor_span(&c, rest);
     uint64_t left = extract_cursor_left(&c);
     if (c.failed || !left)
-        return refuse(input, EXTRACT_TRUNCATED, "it ends in front of the ring", error);
+        return refuse(input, EXTRACT_TRUNCATED, "ends before the ring", error);
     if (!posix_stream_read(&file->stream, stream_bytes, POSIX_HEADER))
-        return refuse(input, EXTRACT_BAD, "its stream block is none", error);
+        return refuse(input, EXTRACT_BAD, "invalid stream block", error);
     enum extract_code code = posix_stream_check(&file->stream, file->stream_address, error);
     uint64_t ring = (uint64_t)file->stream.ring_words * 4;
     uint64_t ring_address = file->stream_address - file->stream.back + file->stream.ring_at;
@@ -91,7 +92,7 @@ static enum extract_code find_parts(struct file *file, const struct extract_inpu
     memcpy(file->parts, parts, sizeof parts);
     qsort(file->parts, PARTS, sizeof *parts, by_address);
     if (!code && !are_disjoint(file->parts))
-        code = refuse(input, EXTRACT_BAD, "its parts lie over each other", error);
+        code = refuse(input, EXTRACT_BAD, "parts overlap", error);
     return code;
 }
 

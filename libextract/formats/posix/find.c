@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// formats/posix: finding a stream. In: memory and the firmware's symbols. Out: a checked ring.
+// formats/posix: finds a stream through the firmware's symbols or at an address.
 //
-// The ring is called by the address of its stream block. The process block, which may be missing
-// in a dump, adds the names of event types.
+// The ring's address is that of its stream block. The process block, which may be missing in a
+// dump, adds the names of event types.
 //
 // Source: docs/formats/posix-ring.md.
 #include "formats/posix/posix.h"
@@ -20,7 +20,7 @@ static bool read_block(struct posix_block *block, struct extract_memory *memory,
            posix_block_read(block, bytes, sizeof bytes) && !posix_block_check(block, address, NULL);
 }
 
-// A memory may hold the stream block's words alone.
+// Reads the stream's name. A memory may contain only the words of the stream block.
 static void read_name(struct extract_ring *ring, struct extract_memory *memory, uint64_t address)
 {
     char *name = ring->posix.name;
@@ -45,11 +45,11 @@ static enum extract_code read_stream(struct extract_ring *ring, struct posix_str
     if (posix_stream_read(stream, ring->header, POSIX_HEADER))
         return posix_stream_check(stream, address, error);
     snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
-    return extract_error_set(error, EXTRACT_BAD, what, "is the dump whole?",
-                             "no stream block stands there (magic 0x53525450)");
+    return extract_error_set(error, EXTRACT_BAD, what, "check that the dump is complete",
+                             "no stream block there (magic 0x53525450)");
 }
 
-// Fills the ring from the stream block in its `header`.
+// Fills in the ring from the stream block in its `header`.
 static void fill(struct extract_ring *ring, const struct posix_stream *stream, uint64_t address)
 {
     uint64_t start = address - stream->back + stream->ring_at;
@@ -69,7 +69,7 @@ static void fill(struct extract_ring *ring, const struct posix_stream *stream, u
     ring->length = posix_copy_length(ring);
 }
 
-// What the process block adds.
+// Adds what the process block contains.
 static void add_process(struct extract_ring *ring, const struct posix_block *block,
                         uint64_t address, uint32_t number)
 {
@@ -98,12 +98,12 @@ static enum extract_code no_such_stream(const struct extract_ring *ring,
 {
     char what[32];
     snprintf(what, sizeof what, "stream %u", (unsigned)ring->posix.wanted - 1);
-    return extract_error_set(error, EXTRACT_USAGE, what, "ringside info names the streams",
+    return extract_error_set(error, EXTRACT_USAGE, what, "run 'ringside info' to list the streams",
                              "the traced process has streams 0 to %u",
                              (unsigned)block->streams - 1);
 }
 
-// The stream that a user asks for, else the first that is bound, else the first.
+// Selects a stream: the one that the user asks for, or the first bound one, or the first.
 static enum extract_code choose(struct extract_ring *ring, struct extract_memory *memory,
                                 uint64_t address, const struct posix_block *block,
                                 struct extract_error *error)
@@ -122,8 +122,8 @@ static enum extract_code choose(struct extract_ring *ring, struct extract_memory
     enum extract_code code = read_stream(ring, &stream, memory, at, error);
     if (!code && at - stream.back != address)
         code =
-            extract_error_set(error, EXTRACT_BAD, "POSIX trace", "is the dump whole?",
-                              "stream %u says that it belongs to another object", (unsigned)number);
+            extract_error_set(error, EXTRACT_BAD, "POSIX trace", "check that the dump is complete",
+                              "stream %u belongs to another object", (unsigned)number);
     if (code)
         return code;
     fill(ring, &stream, at);
@@ -131,7 +131,8 @@ static enum extract_code choose(struct extract_ring *ring, struct extract_memory
     return EXTRACT_OK;
 }
 
-// The process block that a stream block belongs to, and its number there.
+// Finds the process block of a stream block, and the stream's number in it. Returns false if there
+// is none.
 static bool find_process(struct posix_block *block, uint32_t *number, struct extract_memory *memory,
                          const struct posix_stream *stream, uint64_t address)
 {
@@ -178,17 +179,17 @@ static enum extract_code read_at(struct extract_ring *ring, struct extract_memor
     }
     snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
     return extract_error_set(error, EXTRACT_NOTFOUND, what,
-                             "is this the firmware that runs, and has it started?",
-                             "no POSIX trace stands there (magic 0x43525450)");
+                             "check that this firmware runs and has started",
+                             "no POSIX trace there (magic 0x43525450)");
 }
 
-enum extract_code posix_at(struct extract_ring *ring, struct extract_memory *memory,
-                           struct extract_symbols *symbols, uint64_t address,
-                           struct extract_error *error)
+enum extract_code posix_read_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                  struct extract_symbols *symbols, uint64_t address,
+                                  struct extract_error *error)
 {
     enum extract_code code = EXTRACT_BAD;
     (void)symbols;
-    // What is being made while it is read may contradict itself.
+    // A block that is being created while it is read may contradict itself.
     for (unsigned i = 0; code == EXTRACT_BAD && i < READS; i++) {
         code = read_at(ring, memory, address, error);
         if (!extract_memory_is_running(memory))
@@ -204,31 +205,32 @@ enum extract_code posix_find(struct extract_ring *ring, struct extract_memory *m
     struct extract_symbol symbol;
     if (!extract_symbols_by_name(symbols, symbol_name, &symbol))
         return extract_error_set(error, EXTRACT_NOTFOUND, symbol_name,
-                                 "build the firmware with the POSIX trace recorder, or give the "
+                                 "build the firmware with the POSIX trace recorder, or pass the "
                                  "ring's address (--ring, in GDB: ringside set ring)",
                                  "the ELF file has no such symbol");
-    enum extract_code code = posix_at(ring, memory, symbols, symbol.address, error);
+    enum extract_code code = posix_read_ring(ring, memory, symbols, symbol.address, error);
     if (code == EXTRACT_NOTFOUND && !memcmp(ring->header, zeros, sizeof zeros))
         return extract_error_set(error, EXTRACT_ABSENT, "POSIX trace recorder",
-                                 "call ringside_trace_init in the firmware, or look later",
-                                 "it was never started (%s begins with 0)", symbol_name);
+                                 "call ringside_trace_init in the firmware, or try again later",
+                                 "never started (%s begins with 0)", symbol_name);
     return code == EXTRACT_NOTFOUND && error ? (error->code = EXTRACT_BAD) : code;
 }
 
-void posix_join(struct extract_ring *ring, struct extract_symbols *symbols)
+void posix_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols)
 {
     ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols);
 }
 
-// ---- scanning ----
+// ---- Scanning ----
 
-bool posix_looks(const uint8_t *bytes, size_t length)
+bool posix_may_be_header(const uint8_t *bytes, size_t length)
 {
     return extract_magic_order(bytes, length, POSIX_PROCESS_MAGIC) ||
            extract_magic_order(bytes, length, POSIX_STREAM_MAGIC);
 }
 
-bool posix_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address)
+bool posix_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                     uint64_t address)
 {
     struct posix_block block;
     struct posix_stream stream;
@@ -240,16 +242,16 @@ bool posix_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, ui
     return posix_stream_read(&stream, bytes, length) && !posix_stream_check(&stream, address, NULL);
 }
 
-// A stream block is found by its process block, and by itself when that is not there.
+// A scan finds a stream block through its process block; only without that, by itself.
 bool posix_complete(struct extract_ring *ring, struct extract_memory *memory)
 {
     uint64_t address = ring->address;
-    if (posix_at(ring, memory, NULL, address, NULL))
+    if (posix_read_ring(ring, memory, NULL, address, NULL))
         return false;
     return address != ring->address || !ring->posix.process_known;
 }
 
-// The stream block up to its filters.
+// Describes the ring by the stream block up to its filters.
 uint32_t posix_describe(const struct extract_ring *ring, uint8_t bytes[EXTRACT_DESCRIPTION_MAX])
 {
     _Static_assert(POSIX_HEADER + POSIX_STREAM_NAME == (int)EXTRACT_DESCRIPTION_MAX, "all of it");
@@ -266,17 +268,17 @@ bool posix_read_counters(const struct extract_ring *ring, const uint8_t *header,
     bool holds = posix_stream_read(&s, header, POSIX_HEADER) &&
                  s.layout.order == ring->byte_order &&
                  s.ring_words * 4 == ring->entries.end - ring->entries.start;
-    *counters = (struct extract_ring_counters){.tail = s.tail * 4,
-                                               .head = s.head * 4,
-                                               .written = s.recorded,
-                                               .lost = s.refused,
-                                               .overwritten = s.overwritten,
-                                               .generation = s.generation,
-                                               .running = s.state & POSIX_STATE_RUNNING,
-                                               .told = true,
-                                               .full = posix_stream_is_full(&s),
-                                               .apart = holds && !posix_stream_places(&s),
-                                               .unbound = s.layout.shared &&
-                                                          !(s.state & POSIX_STATE_BOUND)};
-    return holds && !counters->apart;
+    *counters = (struct extract_ring_counters){
+        .tail = s.tail * 4,
+        .head = s.head * 4,
+        .written = s.recorded,
+        .lost = s.refused,
+        .overwritten = s.overwritten,
+        .generation = s.generation,
+        .running = s.state & POSIX_STATE_RUNNING,
+        .has_overwritten_count = true,
+        .full = posix_stream_is_full(&s),
+        .head_lapped_tail = holds && !posix_stream_places(&s),
+        .unbound = s.layout.shared && !(s.state & POSIX_STATE_BOUND)};
+    return holds && !counters->head_lapped_tail;
 }

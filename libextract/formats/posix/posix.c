@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// formats/posix: records to events. In: an index of records. Out: events; the names of their types
-// as objects.
+// formats/posix: decodes records to events, and the names of event types to objects, and defines
+// the format.
 //
 // Source: docs/formats/posix-ring.md; IEEE Std 1003.1-2008, 2.11.2, for the system's event types.
 #include "formats/posix/posix.h"
 
-// Fields of every event. The last is there in interrupts only.
+// Fields of every event. The last one is only present in interrupts.
 #define FIELDS(label, kind)                                                                        \
     .fields = 5, .field = {{label, kind},                                                          \
                            {"address", EXTRACT_KIND_CODE},                                         \
@@ -26,7 +26,7 @@ static const struct extract_event_type unknown_event = {.symbol = "POSIX_TRACE_S
                                                         .range = true,
                                                         FIELDS("event", EXTRACT_KIND_DEC)};
 
-// Their names are the standard's.
+// System event types, which have the standard's names.
 #define SYSTEM(which, name_, class, label, kind)                                                   \
     [POSIX_ID_##which] = {.id = POSIX_ID_##which,                                                  \
                           .symbol = "POSIX_TRACE_" #which,                                         \
@@ -53,7 +53,7 @@ static const struct extract_event_type *type_of(uint32_t id)
     return known ? &system_events[id] : &unknown_event;
 }
 
-// What the first field holds: a user event's number, or the number that is an event's data.
+// Returns the first field: a user event's number, or the number that is a system event's data.
 static uint64_t first_field(const struct posix_record *record, const uint8_t *data,
                             enum extract_byte_order order)
 {
@@ -97,14 +97,14 @@ static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_
         struct extract_cursor c =
             extract_cursor_make(bytes, place->length, snapshot->ring.byte_order);
         struct posix_record record;
-        // The place was checked when the record was found: here it is what the record says.
+        // The position was checked when the record was found; here the record's own one is used.
         uint32_t position = extract_cursor_u32(&c) & 0xFFFF;
         posix_record_read(&record, bytes, place->length, &stream.layout, position);
         decode_record(&record, bytes, stream.layout.order, &events[i]);
     }
 }
 
-// ---- names of event types ----
+// ---- Names of event types ----
 
 static bool object_of(const struct extract_snapshot *snapshot, uint32_t slot,
                       struct extract_object *object, const uint8_t **name, size_t *name_bytes)
@@ -127,9 +127,9 @@ static bool object_of(const struct extract_snapshot *snapshot, uint32_t slot,
 
 static const struct extract_open_entries open_entries = {
     .finished = posix_finished,
-    .is_begun = posix_begun,
+    .is_begun = posix_is_begun,
     .boundary = posix_boundary,
-    .object = posix_named,
+    .object = posix_entry_object,
 };
 
 static const struct extract_counted_ring counted = {
@@ -140,11 +140,11 @@ static const struct extract_counted_ring counted = {
 };
 
 static const struct extract_stream posix_stream_of_bytes = {
-    .slack_bytes = posix_spill,
+    .slack_bytes = posix_slack_bytes,
     .read_live = extract_stream_read_counters,
     .read_counters = posix_read_counters,
     .newest_is_known = true,
-    .copy_side_data = posix_copy_beside,
+    .copy_side_data = posix_copy_side_data,
     .resolve_layout = extract_stream_has_one_layout,
     .walk = posix_walk,
     .stamp_mask = extract_stream_has_one_mask,
@@ -162,10 +162,10 @@ const struct extract_format extract_format_posix = {
     .suffix = "ptr",
     .find = posix_find,
     .is_meant = extract_format_is_never_meant,
-    .read_header = posix_at,
-    .apply_symbols = posix_join,
-    .may_be_header = posix_looks,
-    .is_valid_header = posix_is,
+    .read_header = posix_read_ring,
+    .apply_symbols = posix_apply_symbols,
+    .may_be_header = posix_may_be_header,
+    .is_valid_header = posix_is_header,
     .complete = posix_complete,
     .type = type_of,
     .decode = decode,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// formats/posix: the layout of POSIX trace rings, taken apart: process block, stream block,
-// records.
+// formats/posix: the layout of POSIX trace rings, and what the files of this directory share.
+// block.c and record.c decode, find.c finds the ring, copy.c copies what is stored apart from it,
+// walk.c finds its records, posix.c and entry.c make events of them, and file.c opens saved
+// streams.
 //
-// Source: docs/formats/posix-ring.md; what is in it: IEEE Std 1003.1-2008, 2.11 (Tracing).
+// Sources: docs/formats/posix-ring.md for the layout; IEEE Std 1003.1-2008, 2.11 (Tracing), for
+// what it contains.
 #ifndef EXTRACT_FORMATS_POSIX_H
 #define EXTRACT_FORMATS_POSIX_H
 
@@ -12,7 +15,7 @@
 #define POSIX_PROCESS_MAGIC 0x43525450u // "PTRC"
 #define POSIX_STREAM_MAGIC  0x53525450u // "PTRS"
 
-enum { POSIX_HEADER = 128, POSIX_VERSION = 1 }; // of both blocks
+enum { POSIX_HEADER = 128, POSIX_VERSION = 1 }; // bytes and version of both blocks
 
 // Offsets of words of a process block.
 enum posix_block_word {
@@ -25,9 +28,9 @@ enum posix_block_word {
     POSIX_BLOCK_AT_NAMES_ROOM = 44,
     POSIX_BLOCK_AT_NAMES_USED = 48,
     POSIX_BLOCK_AT_NAMES_CLAIMED = 52,
-    POSIX_BLOCK_AT_LOCK = 80,    // of a process: its thread in the critical section, or 0
-    POSIX_BLOCK_AT_ADDRESS = 88, // in files only: two words, low first
-    POSIX_BLOCK_AT_STREAM = 96   // likewise: the stream's number
+    POSIX_BLOCK_AT_LOCK = 80,    // in a process: its thread in the critical section, or 0
+    POSIX_BLOCK_AT_ADDRESS = 88, // in files only: two words, the lower one first
+    POSIX_BLOCK_AT_STREAM = 96   // in files only: the stream's number
 };
 
 // Offsets of words of a stream block.
@@ -50,11 +53,11 @@ enum posix_stream_word {
 
 enum {
     POSIX_MAX_STREAMS = 32,
-    POSIX_RING_LEAST = 64, // words
+    POSIX_RING_LEAST = 64, // words of a ring
     POSIX_MAX_RING = 1 << 24,
     POSIX_MAX_IDS = 65536,
     POSIX_MAX_NAME = 1024,  // bytes of a slot for a name
-    POSIX_STREAM_NAME = 16, // of a stream, with its zero
+    POSIX_STREAM_NAME = 16, // bytes of a stream's name, with its NUL
     POSIX_USER = 32,        // id of user event type 0
     POSIX_MAX_RECORD = 4095 * 4
 };
@@ -75,13 +78,13 @@ enum posix_id {
     POSIX_ID_FLUSH_STOP = 8
 };
 
-// How a record lies in memory.
+// The layout of records in memory.
 struct posix_layout {
     enum extract_byte_order order;
     uint8_t address_bytes; // 4 or 8
-    uint8_t stamp_bits;    // that count: 16 to 64
-    bool pids;             // records tell a process id
-    bool realtime;         // stamps are nanoseconds of CLOCK_REALTIME
+    uint8_t stamp_bits;    // significant bits of a timestamp: 16 to 64
+    bool pids;             // records contain a process id
+    bool realtime;         // timestamps are nanoseconds of CLOCK_REALTIME
     bool shared;           // controllers share the memory and its lock
 };
 
@@ -96,7 +99,7 @@ struct posix_block {
     uint32_t lock;
 };
 
-// A stream block, without its name and its filters, which lie behind it.
+// A stream block, without its name and its filters, which follow it.
 struct posix_stream {
     struct posix_layout layout;
     uint32_t version, header_bytes, back, ring_at, ring_words, layout_word, clock_hz;
@@ -110,73 +113,77 @@ struct posix_stream {
 
 // A record.
 struct posix_record {
-    uint32_t words; // all of it
-    bool done;      // else it is open: only `words` is known
-    bool cut;       // its data were
+    uint32_t words; // length of the record
+    bool done;      // if false, the record is open, and only `words` is known
+    bool cut;       // its data were truncated
     bool interrupt; // `thread` is the exception's number
     uint32_t id;
-    uint32_t data_bytes, data_at; // bytes of data, and where they begin in the record
+    uint32_t data_bytes, data_at; // length of the data, and their offset in the record
     uint64_t address, thread, stamp;
-    uint32_t pid; // 0 where records do not tell it
+    uint32_t pid; // 0 if records do not contain it
 };
 
-// block.c: from POSIX_HEADER bytes, in the byte order that their magic tells. False: they
-// do not begin with the magic.
+// block.c: decodes a block from POSIX_HEADER bytes, in the byte order that their magic number
+// shows. Returns false if they do not begin with the magic number.
 bool posix_block_read(struct posix_block *block, const uint8_t *bytes, size_t length);
 bool posix_stream_read(struct posix_stream *stream, const uint8_t *bytes, size_t length);
-// Everything that must hold for what lies in the object to be found; `address` of the block is for
-// messages. A stream's places are checked by posix_stream_places, since they move. Errors: BAD.
+// Checks everything on which the location of other data depends. `address` of the block is for
+// messages. A stream's positions are checked by posix_stream_places, because they move. Errors:
+// BAD.
 enum extract_code posix_block_check(const struct posix_block *block, uint64_t address,
                                     struct extract_error *error);
 enum extract_code posix_stream_check(const struct posix_stream *stream, uint64_t address,
                                      struct extract_error *error);
-// Whether head and tail fit each other and the ring.
+// Returns whether head and tail are consistent with each other and with the ring's size.
 bool posix_stream_places(const struct posix_stream *stream);
-// posix_stream_full_status, by the stream's own words.
+// Returns posix_stream_full_status, as the stream's own words show it.
 bool posix_stream_is_full(const struct posix_stream *stream);
 // Returns whether an UNTIL_FULL stream has stopped itself and stays full: it is neither read to its
 // end nor about to be cleared.
 bool posix_stream_stays_full(const struct posix_stream *stream);
-// Bytes of a filter of `ids` event types, and where the wanted one begins in the stream block.
+// Returns the bytes of a filter of `ids` event types.
 static inline uint32_t posix_filter_bytes(uint32_t ids)
 {
     return ids / 8;
 }
 
+// Returns the offset of the wanted filter in the stream block.
 static inline uint32_t posix_wanted_filter_at(uint32_t ids)
 {
     return POSIX_STREAM_AT_FILTER + posix_filter_bytes(ids);
 }
 
-// record.c: takes apart the record that begins at `position` of the ring (words, counted like
-// head), of which `length` bytes lie at `bytes` in one piece. False: it is none.
+// record.c: decodes the record that begins at `position` of the ring (in words, counted like head).
+// `bytes` are contiguous, and `length` of them are available. Returns false if it is not a record.
 bool posix_record_read(struct posix_record *record, const uint8_t *bytes, uint32_t length,
                        const struct posix_layout *layout, uint32_t position);
-// The length in words of the record whose last word this is and that ends at `position`; 0: it is
-// none.
+// Returns the length in words of a record that ends at `position` with the word `last`; 0 if it is
+// not a record's last word.
 uint32_t posix_trailer_words(uint32_t last, uint32_t position);
-// Words of the record whose first word at a position is `first`; 0: it is none.
+// Returns the length in words of a record that begins at `position` with the word `first`; 0 if it
+// is not a record's first word.
 uint32_t posix_record_words(uint32_t first, uint32_t position);
-// Bytes of a record in front of its data.
+// Returns the bytes of a record before its data.
 uint32_t posix_record_head(const struct posix_layout *layout);
 
-// find.c
+// find.c: members of extract_format and extract_stream.
 enum extract_code posix_find(struct extract_ring *ring, struct extract_memory *memory,
                              struct extract_symbols *symbols, struct extract_error *error);
-enum extract_code posix_at(struct extract_ring *ring, struct extract_memory *memory,
-                           struct extract_symbols *symbols, uint64_t address,
-                           struct extract_error *error);
-void posix_join(struct extract_ring *ring, struct extract_symbols *symbols);
-bool posix_looks(const uint8_t *bytes, size_t length);
-bool posix_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address);
+enum extract_code posix_read_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                  struct extract_symbols *symbols, uint64_t address,
+                                  struct extract_error *error);
+void posix_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols);
+bool posix_may_be_header(const uint8_t *bytes, size_t length);
+bool posix_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                     uint64_t address);
 bool posix_complete(struct extract_ring *ring, struct extract_memory *memory);
 bool posix_read_counters(const struct extract_ring *ring, const uint8_t *header,
                          struct extract_ring_counters *counters);
 uint32_t posix_describe(const struct extract_ring *ring, uint8_t bytes[EXTRACT_DESCRIPTION_MAX]);
 
-// copy.c: a copy holds, one behind the other, the stream block's header, the names, the rest of the
-// stream block, the process block, the ring; without a process block no names, and of the rest the
-// stream's name alone.
+// copy.c. A copy contains, in this order: the stream block's header, the names, the rest of the
+// stream block, the process block, the ring. Without a process block, there are no names, and the
+// rest is only the stream's name.
 uint64_t posix_copy_length(const struct extract_ring *ring);
 static inline const uint8_t *posix_copy_names(const struct extract_snapshot *snapshot)
 {
@@ -185,28 +192,28 @@ static inline const uint8_t *posix_copy_names(const struct extract_snapshot *sna
 
 const uint8_t *posix_copy_rest(const struct extract_snapshot *snapshot, uint32_t *length);
 const uint8_t *posix_copy_process(const struct extract_snapshot *snapshot);
-// Where the ring begins in it.
+// Returns the offset of the ring in the copy.
 static inline uint64_t posix_copy_ring(const struct extract_ring *ring)
 {
     return ring->length - (ring->entries.end - ring->entries.start);
 }
 
-// Copies all but header and ring.
-void posix_copy_beside(struct extract_snapshot *snapshot, struct extract_memory *memory);
+// Copies everything except header and ring.
+void posix_copy_side_data(struct extract_snapshot *snapshot, struct extract_memory *memory);
 
-// walk.c
+// walk.c: members of extract_counted_ring, extract_open_entries and extract_stream.
 uint32_t posix_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
 uint32_t posix_finished(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length);
-bool posix_begun(const struct extract_ring *ring, const uint8_t *bytes, uint32_t head);
+bool posix_is_begun(const struct extract_ring *ring, const uint8_t *bytes, uint32_t head);
 uint32_t posix_boundary(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
                         uint32_t end);
-bool posix_named(const struct extract_ring *ring, const uint8_t *record, uint32_t length,
-                 uint64_t *number);
-uint64_t posix_spill(const struct extract_ring *ring);
+bool posix_entry_object(const struct extract_ring *ring, const uint8_t *record, uint32_t length,
+                        uint64_t *number);
+uint64_t posix_slack_bytes(const struct extract_ring *ring);
 bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary);
 
-// entry.c: events as templates see them.
+// entry.c: presents an event to report templates.
 bool posix_entry(const struct extract_ring *ring, const struct extract_event *event,
-                 struct extract_entry *entry, uint8_t *room);
+                 struct extract_entry *entry, uint8_t *buffer);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// formats/posix: one record. In: its bytes. Out: its parts, or that it is none.
+// formats/posix: decodes one record, if it is one.
 //
 // Source: docs/formats/posix-ring.md, "A record".
 #include "formats/posix/posix.h"
@@ -10,8 +10,8 @@ enum {
     STATE_OPEN = 1,
     STATE_DONE = 2,
     TRAILER = 0xA,
-    LEAST = 3,        // words
-    TIED = 0x0FFFFFFF // bits that the first word and the last have in common: position and length
+    LEAST = 3,        // words of a record
+    TIED = 0x0FFFFFFF // bits that the first and last word have in common: position and length
 };
 
 static uint32_t words_of(uint32_t first)
@@ -44,14 +44,14 @@ uint32_t posix_record_words(uint32_t first, uint32_t position)
     return fits ? words : 0;
 }
 
-// A number of one word or two, the lower one first in either byte order.
+// Reads a number of one word or two. The lower word comes first in either byte order.
 static uint64_t read_number(struct extract_cursor *c, uint32_t words)
 {
     uint64_t low = extract_cursor_u32(c);
     return words == 2 ? low | (uint64_t)extract_cursor_u32(c) << 32 : low;
 }
 
-// Whether the first word and the last say the same, and of this place.
+// Returns whether the first and last word agree with each other and with the position.
 static bool is_tied(uint32_t first, struct extract_cursor *c, uint32_t position)
 {
     uint32_t words = posix_record_words(first, position);
@@ -82,6 +82,6 @@ bool posix_record_read(struct posix_record *r, const uint8_t *bytes, uint32_t le
     r->stamp = read_number(&c, stamp_words(layout));
     r->data_at = (uint32_t)c.at;
     uint32_t filled = r->data_at + (r->data_bytes + 3) / 4 * 4 + 4;
-    bool died = r->cut && !r->data_bytes; // its writer did, before it copied the data
+    bool died = r->cut && !r->data_bytes; // the writer died before it copied the data
     return !c.failed && (r->words * 4 == filled || (died && r->words * 4 > filled));
 }

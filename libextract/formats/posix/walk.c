@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
-// formats/posix: the records of a copied ring. In: its bytes, between two places. Out: an index of
-// records, and of what lies between them and is none.
+// formats/posix: finds the records of a copied ring. The result is an index of the records, and of
+// the bytes between them that are no records.
 //
-// A record's first word and its last say where it begins and how long it is, so that borders are
-// found from either side. What lies behind damage may be a record of a turn before: the first one
-// there is provisional.
+// A record's first word and its last contain its position and length, so that records can be found
+// in either direction. A record after damage may have been written one lap earlier; therefore the
+// first one there is provisional.
 #include "formats/posix/posix.h"
 
 struct walk {
     struct extract_snapshot *snapshot;
-    const uint8_t *buffer; // and behind it what it starts with
-    uint32_t size, offset; // of the buffer; in the copy
+    const uint8_t *buffer; // followed by a copy of its start, for records that pass its end
+    uint32_t size, offset; // size of the buffer, and its offset in the copy
     uint32_t from, to;
-    uint32_t position; // in words, where the buffer does not begin at one that it divides
+    uint32_t position; // position of the buffer's start in words, if it is not a multiple of size
     struct posix_layout layout;
-    bool log;       // records of a log stand where they were put, not where they lay
-    uint64_t stamp; // of the last record
+    bool log;       // records of a log are where they were appended, not at their positions
+    uint64_t stamp; // timestamp of the last record
 };
 
-uint64_t posix_spill(const struct extract_ring *ring)
+uint64_t posix_slack_bytes(const struct extract_ring *ring)
 {
     uint64_t size = ring->entries.end - ring->entries.start;
     return size < POSIX_MAX_RECORD ? size : POSIX_MAX_RECORD;
 }
 
-// The position that a record says of itself.
+// Returns the position that a record contains.
 static uint32_t own_position(const uint8_t *bytes, uint32_t left, const struct posix_layout *layout)
 {
     struct extract_cursor c = extract_cursor_make(bytes, left, layout->order);
@@ -41,7 +41,7 @@ static bool record_at(const struct walk *walk, uint32_t at, struct posix_record 
     return posix_record_read(record, bytes, left, &walk->layout, position);
 }
 
-// A record by what it says of itself.
+// Decodes a record at the position that it contains itself.
 static bool read_own(struct posix_record *record, const struct extract_ring *ring,
                      const uint8_t *bytes, uint32_t left)
 {
@@ -62,15 +62,16 @@ uint32_t posix_finished(const struct extract_ring *ring, const uint8_t *bytes, u
     struct posix_record record;
     for (uint32_t at = 0; at < length; at += record.words * 4) {
         if (!read_own(&record, ring, bytes + at, length - at))
-            break; // damage will not get better
+            break; // an invalid record will not become valid
         if (!record.done)
             return at;
     }
     return length;
 }
 
-// An open first word of that place. What an earlier turn left there is of another place, or done.
-bool posix_begun(const struct extract_ring *ring, const uint8_t *bytes, uint32_t head)
+// Returns whether an open first word for this position is there. A word that is left from an
+// earlier lap has another position, or is done.
+bool posix_is_begun(const struct extract_ring *ring, const uint8_t *bytes, uint32_t head)
 {
     enum { OPEN = 1 };
     struct extract_cursor c = extract_cursor_make(bytes, 4, ring->byte_order);
@@ -78,8 +79,8 @@ bool posix_begun(const struct extract_ring *ring, const uint8_t *bytes, uint32_t
     return first >> 30 == OPEN && posix_record_words(first, head / 4);
 }
 
-bool posix_named(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
-                 uint64_t *number)
+bool posix_entry_object(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length,
+                        uint64_t *number)
 {
     struct posix_record record;
     if (!read_own(&record, ring, bytes, length) || record.id < POSIX_USER)
@@ -88,7 +89,8 @@ bool posix_named(const struct extract_ring *ring, const uint8_t *bytes, uint32_t
     return true;
 }
 
-// The border that is nearest behind `from`, by the last words of records from the end on.
+// Returns the first entry boundary after `from` that is found from the end backwards, by the last
+// words of records.
 static uint32_t walk_back(const struct walk *walk)
 {
     uint32_t at = walk->to;
@@ -159,7 +161,7 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
     struct walk walk = {.snapshot = snapshot,
                         .size = (uint32_t)(ring->entries.end - ring->entries.start),
                         .from = from,
-                        .to = from + (to - from) / 4 * 4, // a log may end anywhere
+                        .to = from + (to - from) / 4 * 4, // a log may end at any byte
                         .log = !ring->header_bytes};
     posix_stream_read(&stream, ring->header, sizeof ring->header);
     walk.layout = stream.layout;
@@ -167,7 +169,7 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
     uint8_t *buffer = snapshot->bytes + walk.offset;
     walk.buffer = buffer;
     if (from % walk.size + (to - from) > walk.size)
-        memcpy(buffer + walk.size, buffer, (size_t)posix_spill(ring));
+        memcpy(buffer + walk.size, buffer, (size_t)posix_slack_bytes(ring));
     if (!boundary)
         from = walk.log ? search(&walk, from) : walk_back(&walk);
     return note_all(&walk, from) &&

@@ -129,8 +129,8 @@ bool rkh_read_counters(const struct extract_ring *ring, const uint8_t *header,
         (struct extract_ring_counters){.tail = live.head - (live.dump ? live.valid : live.size),
                                        .head = live.head,
                                        .generation = live.generation,
-                                       .uncounted = true,
-                                       .ragged = true,
+                                       .has_no_counts = true,
+                                       .tail_may_be_inside_entry = true,
                                        .full = !live.stream && live.pending == live.size};
     return true;
 }

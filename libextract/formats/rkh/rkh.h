@@ -259,7 +259,7 @@ bool rkh_items(const struct extract_event *event, extract_item_taker *take, void
                uint32_t *number);
 // An event as what templates see (struct extract_format, entry).
 bool rkh_entry(const struct extract_ring *ring, const struct extract_event *event,
-               struct extract_entry *entry, uint8_t *room);
+               struct extract_entry *entry, uint8_t *buffer);
 
 // Where the writer's pointer stands; the sequence number of a frame between flags, -1: none.
 uint64_t rkh_pointer(const struct extract_ring *ring, unsigned *bytes);

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT
-// formats/threadx: where the ring lies. In: memory and the firmware's symbols. Out: a ring.
+// formats/threadx: finds the ring through the firmware's symbols, or reads it at a given address.
+//
+// The kernel has a pointer to the header. In firmware without that symbol, the header is searched
+// before the entries, whose start another global contains.
 //
 // Source: docs/formats/threadx.md, "Finding the buffer": the globals of tx_trace_initialize.o.
 #include "formats/threadx/threadx.h"
 #include <stdio.h>
 
 enum {
-    SCAN_BACK_BYTES = 1024 * 1024, // how far a header may lie before its entries
+    SCAN_BACK_BYTES = 1024 * 1024, // maximum distance of a header from its entries
     SCAN_BACK_CHUNK = 4096,
     SCAN_BACK_STEP = 4, // alignment of a header
-    CORES_MAX = 256     // that the top byte of an event id tells apart
+    MAX_CORES = 256     // the top byte of an event id distinguishes this many
 };
 
 static const char hint_enable[] =
-    "build the firmware with TX_ENABLE_EVENT_TRACE, or give the header's address "
+    "build the firmware with TX_ENABLE_EVENT_TRACE, or pass the header's address "
     "(--ring, in GDB: ringside set ring)";
 
-// The word size by DWARF, where the header's type tells it, else by a global that is one ULONG. 0
-// when neither does.
-static unsigned word_by_symbols(struct extract_symbols *symbols)
+// Returns the word size from the header's type in DWARF, or from a global that is one ULONG.
+// Returns 0 if neither is there.
+static unsigned find_word_bytes(struct extract_symbols *symbols)
 {
     struct extract_symbol filter;
     uint64_t size;
@@ -31,25 +34,25 @@ static unsigned word_by_symbols(struct extract_symbols *symbols)
     return filter.size == 4 || filter.size == 8 ? (unsigned)filter.size : 0;
 }
 
-// How many bytes of header to ask for, before its word size has been seen. Its bytes decide: the
-// symbols may be another firmware's.
-static size_t header_guess(struct extract_symbols *symbols)
+// Returns how many bytes of header to read before its word size is known. The header's own bytes
+// then decide, because the symbols may be another firmware's.
+static size_t guess_header_bytes(struct extract_symbols *symbols)
 {
-    unsigned word = word_by_symbols(symbols);
+    unsigned word = find_word_bytes(symbols);
     if (word)
         return threadx_header_bytes(word);
     return symbols && extract_symbols_pointer_bytes(symbols) == 8 ? threadx_header_bytes(8)
                                                                   : threadx_header_bytes(4);
 }
 
-// Reads the header's bytes: what was guessed, and the rest when the id says that there is more.
-static enum extract_code header_fetch(struct extract_ring *ring, struct extract_memory *memory,
+// Reads the header's bytes: the guessed number, and the rest if the id shows that there is more.
+static enum extract_code fetch_header(struct extract_ring *ring, struct extract_memory *memory,
                                       uint64_t address, struct extract_symbols *symbols,
                                       struct extract_error *error)
 {
     enum extract_byte_order order;
     unsigned word;
-    size_t got = 0, more = 0, guess = header_guess(symbols);
+    size_t got = 0, more = 0, guess = guess_header_bytes(symbols);
     enum extract_code code = extract_memory_read(memory, address, ring->header, guess, &got, error);
     if (code && got < threadx_header_bytes(4))
         return code;
@@ -57,8 +60,8 @@ static enum extract_code header_fetch(struct extract_ring *ring, struct extract_
         char what[64];
         snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
         return extract_error_set(error, EXTRACT_BAD, what,
-                                 "is this the firmware that runs, and has it started?",
-                                 "no ThreadX trace header stands there (id 0x54585442)");
+                                 "check that this firmware runs and has started",
+                                 "no ThreadX trace header there (id 0x54585442)");
     }
     ring->byte_order = order;
     ring->word_bytes = (uint8_t)word;
@@ -68,12 +71,12 @@ static enum extract_code header_fetch(struct extract_ring *ring, struct extract_
     return extract_memory_read(memory, address + got, ring->header + got, need - got, &more, error);
 }
 
-static enum extract_code ring_at(struct extract_ring *ring, struct extract_memory *memory,
-                                 struct extract_symbols *symbols, uint64_t address,
-                                 struct extract_error *error)
+static enum extract_code read_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                   struct extract_symbols *symbols, uint64_t address,
+                                   struct extract_error *error)
 {
     struct threadx_header header;
-    enum extract_code code = header_fetch(ring, memory, address, symbols, error);
+    enum extract_code code = fetch_header(ring, memory, address, symbols, error);
     if (code)
         return code;
     threadx_header_read(&header, ring->header, sizeof ring->header, ring->byte_order,
@@ -82,7 +85,7 @@ static enum extract_code ring_at(struct extract_ring *ring, struct extract_memor
 }
 
 // Reads a pointer-sized global. Errors: NOTFOUND (no such symbol), UNREADABLE.
-static enum extract_code global_read(struct extract_memory *memory,
+static enum extract_code read_global(struct extract_memory *memory,
                                      const struct extract_symbols *symbols, const char *name,
                                      uint64_t *value, struct extract_error *error)
 {
@@ -102,14 +105,15 @@ static enum extract_code global_read(struct extract_memory *memory,
     return EXTRACT_OK;
 }
 
-// Whether the header in `ring` says that its entries start at `entries`.
-static bool header_owns(struct extract_ring *ring, const uint8_t *bytes, size_t length,
-                        uint64_t address, uint64_t entries)
+// Returns whether `bytes` are a valid header whose entries start at `entries`, and fills in *ring.
+static bool is_header_of(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                         uint64_t address, uint64_t entries)
 {
-    return threadx_is(ring, bytes, length, address) && ring->entries.start == entries;
+    return threadx_is_header(ring, bytes, length, address) && ring->entries.start == entries;
 }
 
-// Without the header's own symbol: it lies before the entries, behind a registry of unknown length.
+// Finds the header without its symbol: it is before the entries, and before a registry of unknown
+// length.
 static enum extract_code find_before(struct extract_ring *ring, struct extract_memory *memory,
                                      uint64_t entries, struct extract_error *error)
 {
@@ -119,15 +123,15 @@ static enum extract_code find_before(struct extract_ring *ring, struct extract_m
     for (uint64_t end = entries; end > limit && chunk;) {
         size_t length = end - limit < chunk ? (size_t)(end - limit) : chunk;
         if (extract_memory_read(memory, end - length, bytes, length, &got, NULL)) {
-            chunk = length / 2 / SCAN_BACK_STEP * SCAN_BACK_STEP; // the memory may begin inside
+            chunk = length / 2 / SCAN_BACK_STEP * SCAN_BACK_STEP; // the memory may start inside
             continue;
         }
         end -= length;
         memcpy(bytes + length, behind, sizeof behind);
         for (size_t at = length; at >= SCAN_BACK_STEP; at -= SCAN_BACK_STEP)
-            if (header_owns(ring, bytes + at - SCAN_BACK_STEP,
-                            length + sizeof behind - (at - SCAN_BACK_STEP),
-                            end + at - SCAN_BACK_STEP, entries))
+            if (is_header_of(ring, bytes + at - SCAN_BACK_STEP,
+                             length + sizeof behind - (at - SCAN_BACK_STEP),
+                             end + at - SCAN_BACK_STEP, entries))
                 return EXTRACT_OK;
         memcpy(behind, bytes, sizeof behind);
     }
@@ -140,23 +144,23 @@ static enum extract_code locate(struct extract_ring *ring, struct extract_memory
                                 struct extract_symbols *symbols, struct extract_error *error)
 {
     uint64_t address;
-    enum extract_code code = global_read(memory, symbols, "_tx_trace_header_ptr", &address, error);
+    enum extract_code code = read_global(memory, symbols, "_tx_trace_header_ptr", &address, error);
     bool by_header = code != EXTRACT_NOTFOUND;
     if (!by_header &&
-        global_read(memory, symbols, "_tx_trace_buffer_start_ptr", &address, NULL) == EXTRACT_OK)
+        read_global(memory, symbols, "_tx_trace_buffer_start_ptr", &address, NULL) == EXTRACT_OK)
         code = EXTRACT_OK;
     if (code)
         return code;
     if (!address)
         return extract_error_set(error, EXTRACT_ABSENT, "ThreadX event trace",
-                                 "call tx_trace_enable in the firmware, or look later",
+                                 "call tx_trace_enable in the firmware, or try again later",
                                  "tracing was never enabled (%s is 0)",
                                  by_header ? "_tx_trace_header_ptr" : "_tx_trace_buffer_start_ptr");
-    return by_header ? ring_at(ring, memory, symbols, address, error)
+    return by_header ? read_ring(ring, memory, symbols, address, error)
                      : find_before(ring, memory, address, error);
 }
 
-// The globals that tell the writer's place and the filter while the target runs.
+// Stores the addresses of the globals that contain the write position and the filter.
 static void note_globals(struct extract_ring *ring, const struct extract_symbols *symbols)
 {
     struct extract_symbol symbol;
@@ -176,22 +180,22 @@ enum extract_code threadx_ring_find(struct extract_ring *ring, struct extract_me
     return code;
 }
 
-enum extract_code threadx_ring_at(struct extract_ring *ring, struct extract_memory *memory,
-                                  struct extract_symbols *symbols, uint64_t address,
-                                  struct extract_error *error)
+enum extract_code threadx_read_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                    struct extract_symbols *symbols, uint64_t address,
+                                    struct extract_error *error)
 {
     uint64_t known;
-    enum extract_code code = ring_at(ring, memory, symbols, address, error);
-    // The globals speak of this ring only when they lead to it.
+    enum extract_code code = read_ring(ring, memory, symbols, address, error);
+    // These globals belong to this ring only if they lead to it.
     if (!code && symbols &&
-        global_read(memory, symbols, "_tx_trace_header_ptr", &known, NULL) == EXTRACT_OK &&
+        read_global(memory, symbols, "_tx_trace_header_ptr", &known, NULL) == EXTRACT_OK &&
         known == address)
         note_globals(ring, symbols);
     return code;
 }
 
-// Whether the members of the kernel's types, where DWARF describes them, lie as they do in the
-// ring: the header's pointer tells the width of a ULONG, the registry's name how long names are.
+// Returns whether the kernel's types in DWARF match the ring: the header's pointer has the width of
+// a ULONG, and the name in a registry slot has the length of names. Types that are missing match.
 static bool members_fit(const struct extract_ring *ring, struct extract_symbols *symbols)
 {
     uint64_t offset, size;
@@ -204,23 +208,23 @@ static bool members_fit(const struct extract_ring *ring, struct extract_symbols 
            size == 0 || size == ring->name_bytes;
 }
 
-// An SMP kernel has the running thread of each core in an array, which is as long as the kernel was
-// built for; one for a single core has one pointer.
+// Determines the number of cores. An SMP kernel has an array with the running thread of each core;
+// a kernel for a single core has one pointer.
 static void note_cores(struct extract_ring *ring, const struct extract_symbols *symbols)
 {
     struct extract_symbol running;
     unsigned pointer = extract_symbols_pointer_bytes(symbols);
     if (!extract_symbols_by_name(symbols, "_tx_thread_current_ptr", &running) || !running.size ||
-        running.size % pointer || running.size / pointer > CORES_MAX)
+        running.size % pointer || running.size / pointer > MAX_CORES)
         return;
     ring->cores = (uint16_t)(running.size / pointer);
     ring->cores_from = EXTRACT_CORES_KERNEL;
 }
 
-void threadx_join(struct extract_ring *ring, struct extract_symbols *symbols)
+void threadx_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols)
 {
     struct extract_symbol symbol;
-    unsigned word = word_by_symbols(symbols);
+    unsigned word = find_word_bytes(symbols);
     ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
     ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols) ||
                       (word && word != ring->word_bytes) || !members_fit(ring, symbols);
@@ -228,7 +232,7 @@ void threadx_join(struct extract_ring *ring, struct extract_symbols *symbols)
         note_cores(ring, symbols);
     if (ring->word_bytes != 4 || ring->pointer_bytes != 8)
         return;
-    // A dump does not tell the upper half; then the globals' is the likeliest.
+    // A dump does not contain the upper half of addresses. That of the globals is the most likely.
     ring->near = ring->address;
     if (ring->near <= UINT32_MAX)
         ring->near =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// formats/threadx: what following a live ring must know. In: words and entries. Out: the writer's
-// place, and facts of single entries.
+// formats/threadx: what following a live ring needs: the write position, and properties of single
+// entries.
 //
 // Source: docs/formats/threadx.md, "The circle" and "Torn and patched entries".
 #include "formats/threadx/threadx.h"
@@ -19,7 +19,7 @@ static uint64_t word_of(const struct extract_ring *ring, const uint8_t *entry, u
 
 static uint32_t id_of(const struct extract_ring *ring, const uint8_t *entry)
 {
-    return (uint32_t)word_of(ring, entry, WORD_ID) & 0xFFFF; // the core stands above
+    return (uint32_t)word_of(ring, entry, WORD_ID) & 0xFFFF; // without the core above
 }
 
 static bool has_global(const struct extract_ring *ring)
@@ -34,8 +34,8 @@ static uint64_t head_address(const struct extract_ring *ring, bool live, unsigne
     return global ? ring->current_symbol : ring->address + ring->current_offset;
 }
 
-// The header's pointer may hold the lower half of an address, of where the ring once lay: what
-// counts is its distance from the first slot, modulo the word.
+// The header's pointer may be the lower half of an address, and of a former location of the ring.
+// Therefore only its distance from the first slot is used, modulo the word.
 static enum extract_head head(const struct extract_ring *ring, bool live, uint64_t raw,
                               uint64_t *place)
 {
@@ -50,7 +50,7 @@ static enum extract_head head(const struct extract_ring *ring, bool live, uint64
     return slot ? EXTRACT_HEAD_AT : EXTRACT_HEAD_WILD;
 }
 
-static bool written(const struct extract_ring *ring, const uint8_t *entry)
+static bool is_written(const struct extract_ring *ring, const uint8_t *entry)
 {
     return word_of(ring, entry, 0) != 0;
 }
@@ -60,8 +60,8 @@ static uint64_t stamp(const struct extract_ring *ring, const uint8_t *entry)
     return word_of(ring, entry, WORD_STAMP);
 }
 
-// Suspend and resume: the next thread; block and byte allocate: the address; FileX, NetX and USBX:
-// any result.
+// Suspend and resume fill in the next thread; block and byte allocate, the address; FileX, NetX and
+// USBX, any result.
 uint32_t threadx_late_words(uint32_t id)
 {
     if (id == 1 || id == 2)
@@ -71,12 +71,13 @@ uint32_t threadx_late_words(uint32_t id)
     return id >= 200 && id < 4096 ? 0xFu << WORD_INFO : 0;
 }
 
-static uint32_t late(const struct extract_ring *ring, const uint8_t *entry)
+static uint32_t late_words(const struct extract_ring *ring, const uint8_t *entry)
 {
     return threadx_late_words(id_of(ring, entry));
 }
 
-static size_t names(const struct extract_ring *ring, const uint8_t *entry, uint64_t *addresses)
+static size_t collect_objects(const struct extract_ring *ring, const uint8_t *entry,
+                              uint64_t *addresses)
 {
     const struct extract_event_type *type = threadx_type(id_of(ring, entry));
     uint64_t thread = word_of(ring, entry, 0);
@@ -91,7 +92,7 @@ static size_t names(const struct extract_ring *ring, const uint8_t *entry, uint6
     return count;
 }
 
-static bool creates(const struct extract_ring *ring, const uint8_t *entry)
+static bool creates_object(const struct extract_ring *ring, const uint8_t *entry)
 {
     static const char suffix[] = "_CREATE";
     const char *symbol = threadx_type(id_of(ring, entry))->symbol;
@@ -101,14 +102,14 @@ static bool creates(const struct extract_ring *ring, const uint8_t *entry)
 
 const struct extract_slot_ring threadx_slots = {
     .validate = threadx_validate,
-    .validate_recorded = threadx_validate_kept,
-    .is_same = threadx_same,
+    .validate_recorded = threadx_validate_recorded,
+    .is_same = threadx_is_same,
     .anchor_words = 4,
     .head_address = head_address,
     .head = head,
-    .is_written = written,
+    .is_written = is_written,
     .stamp = stamp,
-    .late_words = late,
-    .objects = names,
-    .creates_object = creates,
+    .late_words = late_words,
+    .objects = collect_objects,
+    .creates_object = creates_object,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// formats/threadx: the control header. In: bytes from memory. Out: a checked ring.
+// formats/threadx: decodes the control header, and checks it before it is trusted.
 //
-// Source: TraceX user guide, chapter 11, "Trace control header"; words are ULONGs of the port.
+// Source: TraceX user guide, chapter 11, "Trace control header". Words are ULONGs of the port.
 #include "formats/threadx/threadx.h"
 
 bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, size_t length,
@@ -14,7 +14,7 @@ bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, si
     header->registry_start = extract_cursor_word(&c, word);
     header->reserved1 = extract_cursor_u16(&c);
     header->name_bytes = extract_cursor_u16(&c);
-    extract_cursor_span(&c, word - 4); // the hole in front of an 8-byte pointer
+    extract_cursor_span(&c, word - 4); // padding before an 8-byte pointer
     header->registry_end = extract_cursor_word(&c, word);
     header->entries_start = extract_cursor_word(&c, word);
     header->entries_end = extract_cursor_word(&c, word);
@@ -25,7 +25,7 @@ bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, si
     return !c.failed;
 }
 
-bool threadx_looks(const uint8_t *bytes, size_t length)
+bool threadx_may_be_header(const uint8_t *bytes, size_t length)
 {
     return extract_magic_order(bytes, length, THREADX_ID) != EXTRACT_ORDER_UNKNOWN;
 }
@@ -37,8 +37,9 @@ bool threadx_header_sniff(const uint8_t *bytes, size_t length, enum extract_byte
     return *word != 0;
 }
 
-// The header's pointers as distances from its base, which hold wherever the ring was copied to.
-// They are taken modulo the word: a target of 64 bits may store the low halves only.
+// The header's pointers as distances from its base address, which are valid wherever the ring was
+// copied to. They are computed modulo the word, because a 64-bit target may store lower halves
+// only.
 struct layout {
     uint64_t registry_start, registry_end, entries_start, entries_end, current;
 };
@@ -52,20 +53,20 @@ static struct layout layout_of(const struct threadx_header *h, unsigned word)
     return layout;
 }
 
-static enum extract_code check_strict(const struct threadx_header *h, const struct layout *o,
-                                      uint64_t address, unsigned word, struct extract_error *error)
+static enum extract_code check_scanned(const struct threadx_header *h, const struct layout *o,
+                                       uint64_t address, unsigned word, struct extract_error *error)
 {
     bool whole = (o->entries_end - o->entries_start) % threadx_entry_bytes(word) == 0;
-    bool low = word == 4 && h->base == (uint32_t)address; // 64-bit targets hold the low half
+    bool low = word == 4 && h->base == (uint32_t)address; // 64-bit targets store the lower half
     struct extract_check checks[] = {
-        {h->base == address || low, "trace_base_address", h->base, "it is not where it lies"},
+        {h->base == address || low, "trace_base_address", h->base, "not the header's own address"},
         {h->reserved1 == 0, "reserved1", h->reserved1, "it must be 0"},
         {h->reserved2 == 0xAAAAAAAA, "reserved2", h->reserved2, "it must be 0xaaaaaaaa"},
         {h->reserved3 == 0xBBBBBBBB, "reserved3", h->reserved3, "it must be 0xbbbbbbbb"},
         {h->reserved4 == 0xCCCCCCCC, "reserved4", h->reserved4, "it must be 0xcccccccc"},
         {o->registry_end == o->entries_start, "buffer_start_pointer", h->entries_start,
          "the entries do not follow the registry"},
-        {whole, "buffer_end_pointer", h->entries_end, "the buffer holds no whole entries"},
+        {whole, "buffer_end_pointer", h->entries_end, "not a whole number of entries"},
     };
     return extract_checks_run(checks, sizeof checks / sizeof *checks, "trace header", address,
                               error);
@@ -76,7 +77,7 @@ static enum extract_code check_layout(const struct threadx_header *h, const stru
 {
     uint32_t entry = threadx_entry_bytes(word);
     uint32_t object = threadx_object_bytes(word, h->name_bytes);
-    uint64_t used = (o->entries_end - o->entries_start) / entry * entry; // a rest is not used
+    uint64_t used = (o->entries_end - o->entries_start) / entry * entry; // without the remainder
     struct extract_check checks[] = {
         {h->id == THREADX_ID, "id", h->id, "it must be 0x54585442"},
         {h->name_bytes >= 1 && h->name_bytes <= THREADX_NAME_MAX, "object_name_size", h->name_bytes,
@@ -84,25 +85,25 @@ static enum extract_code check_layout(const struct threadx_header *h, const stru
         {o->registry_start == threadx_header_bytes(word), "registry_start_pointer",
          h->registry_start, "the registry must follow the header"},
         {o->registry_end >= o->registry_start, "registry_end_pointer", h->registry_end,
-         "it lies before registry_start_pointer"},
+         "before registry_start_pointer"},
         {(o->registry_end - o->registry_start) % object == 0, "registry_end_pointer",
-         h->registry_end, "the registry holds no whole slots of that name size"},
+         h->registry_end, "not a whole number of slots with names of that size"},
         {o->entries_start >= o->registry_end, "buffer_start_pointer", h->entries_start,
-         "it lies inside the registry"},
+         "inside the registry"},
         {o->entries_end >= o->entries_start && o->entries_end - o->entries_start >= entry,
-         "buffer_end_pointer", h->entries_end, "there is no room for an entry"},
+         "buffer_end_pointer", h->entries_end, "no space for an entry"},
         {o->entries_end <= EXTRACT_RING_LIMIT && address + o->entries_end >= address,
          "buffer_end_pointer", h->entries_end, "the ring would be larger than 256 MiB"},
         {o->current >= o->entries_start && o->current - o->entries_start < used,
-         "buffer_current_pointer", h->current, "it lies outside of the buffer"},
+         "buffer_current_pointer", h->current, "outside of the buffer"},
         {(o->current - o->entries_start) % entry == 0, "buffer_current_pointer", h->current,
-         "it points into the middle of an entry"},
+         "points into the middle of an entry"},
     };
     return extract_checks_run(checks, sizeof checks / sizeof *checks, "trace header", address,
                               error);
 }
 
-// Slots of the span, whose end is that of the last whole one.
+// Returns the complete slots of a span; `end` becomes the end of the last one.
 static struct extract_slots slots_make(uint64_t start, uint64_t end, uint32_t bytes)
 {
     uint32_t count = (uint32_t)((end - start) / bytes);
@@ -117,7 +118,7 @@ enum extract_code threadx_ring_fill(struct extract_ring *ring, const struct thre
     struct layout o = layout_of(h, word);
     enum extract_code code = check_layout(h, &o, address, word, error);
     if (!code && strict)
-        code = check_strict(h, &o, address, word, error);
+        code = check_scanned(h, &o, address, word, error);
     if (code)
         return code;
     ring->format = &extract_format_threadx;
@@ -136,7 +137,8 @@ enum extract_code threadx_ring_fill(struct extract_ring *ring, const struct thre
     return EXTRACT_OK;
 }
 
-bool threadx_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address)
+bool threadx_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                       uint64_t address)
 {
     struct threadx_header header;
     enum extract_byte_order order;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// formats/threadx: registry and entries to objects and events.
+// formats/threadx: decodes the registry to objects and the entries to events, and defines the
+// format.
 //
-// Source: TraceX user guide, chapter 11, "Object registry" and "Trace entries"; the catalogues
+// Source: TraceX user guide, chapter 11, "Object registry" and "Trace entries". The event tables
 // threadx-events.tsv and threadx-objects.tsv (ThreadX 6.4, FileX, NetX Duo, USBX).
 #include "formats/threadx/threadx.h"
 
@@ -33,7 +34,7 @@ static const struct extract_event_type unknown = {0, "UNKNOWN", "event",   EXTRA
 static const struct object_type unknown_object = {
     0, "unknown", {{"param1", EXTRACT_KIND_HEX}, {"param2", EXTRACT_KIND_HEX}}};
 
-// Row + 1 of an id, 0 for none. The catalogue's last row stands for all user events.
+// Index of an id's row + 1, 0 for none. The last row stands for all user events.
 static const uint16_t row_of[] = {
 #define EXTRACT_CATALOGUE_INDEX
 #include "threadx_events.inc"
@@ -111,7 +112,8 @@ static bool threadx_object(const struct extract_snapshot *snapshot, uint32_t slo
     return true;
 }
 
-// A thread's priority word: bit 31 set, threshold and priority; old kernels: the priority alone.
+// Decodes a thread's priority word: if bit 31 is set, threshold and priority; in old kernels, only
+// the priority.
 static inline void decode_priority(struct extract_event *event, uint64_t word)
 {
     event->priority = (uint16_t)(word & 0x3FF);
@@ -136,7 +138,8 @@ static inline void decode_context(struct extract_event *event, uint64_t thread, 
     }
 }
 
-// One loop for each word size and byte order, so that nothing is asked an entry.
+// Decodes slots. Each combination of word size and byte order gets its own copy of this loop, so
+// that the loop has no branches for them.
 static inline __attribute__((always_inline)) void decode_slots(const uint8_t *bytes, unsigned word,
                                                                bool swap, size_t count,
                                                                struct extract_event *events)
@@ -192,10 +195,10 @@ const struct extract_format extract_format_threadx = {
     .suffix = "trx",
     .find = threadx_ring_find,
     .is_meant = extract_format_is_never_meant,
-    .read_header = threadx_ring_at,
-    .apply_symbols = threadx_join,
-    .may_be_header = threadx_looks,
-    .is_valid_header = threadx_is,
+    .read_header = threadx_read_ring,
+    .apply_symbols = threadx_apply_symbols,
+    .may_be_header = threadx_may_be_header,
+    .is_valid_header = threadx_is_header,
     .complete = extract_format_is_complete,
     .type = threadx_type,
     .decode = threadx_decode,

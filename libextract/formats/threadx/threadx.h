@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// formats/threadx: the layout of a ThreadX event trace in memory.
+// formats/threadx: the layout of a ThreadX event trace in memory, and what the files of this
+// directory share. find.c finds the ring, header.c checks it, validate.c assigns verdicts, follow.c
+// serves recording, and threadx.c decodes.
 //
-// Source: TraceX user guide (Eclipse ThreadX), chapter 11 "Trace buffer format", and
-// docs/formats/threadx.md for what running systems do beyond it.
+// Sources: TraceX user guide (Eclipse ThreadX), chapter 11 "Trace buffer format";
+// docs/formats/threadx.md for the behavior of running systems beyond it.
 #ifndef EXTRACT_FORMATS_THREADX_H
 #define EXTRACT_FORMATS_THREADX_H
 
@@ -15,10 +17,11 @@ enum { THREADX_NAME_MAX = 1024, THREADX_TYPE_THREAD = 1 };
 #define THREADX_ID        EXTRACT_TRX_ID
 #define THREADX_IN_ISR    0xFFFFFFFFu
 #define THREADX_IN_INIT   0xF0F0F0F0u
-#define THREADX_NO_EVENT  0xFFFFFFFFu // id of an entry that is none (TX_TRACE_INVALID_EVENT)
+#define THREADX_NO_EVENT  0xFFFFFFFFu // id of a slot that holds no event (TX_TRACE_INVALID_EVENT)
 #define THREADX_THREAD_ID 0x54485244u
 
-// The control header, decoded. Pointers are as stored.
+// The control header, decoded. Pointers are as the target stored them. All functions take the size
+// of a ULONG (`word`, 4 or 8 bytes).
 struct threadx_header {
     uint64_t id, mask, base;
     uint64_t registry_start, registry_end;
@@ -32,7 +35,7 @@ static inline uint32_t threadx_header_bytes(unsigned word)
     return 12 * word;
 }
 
-// Size of a registry slot: the C compiler pads it to whole words.
+// Returns the size of a registry slot, which the C compiler pads to whole words.
 static inline uint32_t threadx_object_bytes(unsigned word, uint32_t name_bytes)
 {
     return (4 * word + name_bytes + word - 1) / word * word;
@@ -43,37 +46,42 @@ static inline uint32_t threadx_entry_bytes(unsigned word)
     return 8 * word;
 }
 
-// Byte offset of buffer_current_pointer in the header.
+// Returns the byte offset of buffer_current_pointer in the header.
 static inline uint32_t threadx_current_offset(unsigned word)
 {
     return 8 * word;
 }
 
-// Decodes a header; false when `length` is too short.
+// Decodes a header. Returns false if `length` is too short.
 bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, size_t length,
                          enum extract_byte_order order, unsigned word);
 
-// Finds order and word size by the id's bytes; false when no id stands there.
+// Determines byte order and word size from the bytes of the id. Returns false if the id is not
+// there.
 bool threadx_header_sniff(const uint8_t *bytes, size_t length, enum extract_byte_order *order,
                           unsigned *word);
 
-// Fills the ring from a header that lies at `address`, checking that it does not contradict
-// itself. `strict` adds the checks of a scan: base is the address, the reserved words match.
+// Fills in the ring from a header that is stored at `address`. Errors: BAD (the header contradicts
+// itself). `strict` adds checks for headers that a scan found: the header contains its own address,
+// and the reserved words have their documented values.
 enum extract_code threadx_ring_fill(struct extract_ring *ring, const struct threadx_header *header,
                                     uint64_t address, bool strict, struct extract_error *error);
 
-enum extract_code threadx_ring_at(struct extract_ring *ring, struct extract_memory *memory,
-                                  struct extract_symbols *symbols, uint64_t address,
-                                  struct extract_error *error);
+// The members of extract_format.
+enum extract_code threadx_read_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                    struct extract_symbols *symbols, uint64_t address,
+                                    struct extract_error *error);
 enum extract_code threadx_ring_find(struct extract_ring *ring, struct extract_memory *memory,
                                     struct extract_symbols *symbols, struct extract_error *error);
-void threadx_join(struct extract_ring *ring, struct extract_symbols *symbols);
-bool threadx_looks(const uint8_t *bytes, size_t length);
-bool threadx_is(struct extract_ring *ring, const uint8_t *bytes, size_t length, uint64_t address);
+void threadx_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols);
+bool threadx_may_be_header(const uint8_t *bytes, size_t length);
+bool threadx_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                       uint64_t address);
 
+// The members of extract_slot_ring (validate.c).
 void threadx_validate(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped);
-void threadx_validate_kept(struct extract_snapshot *snapshot);
-bool threadx_same(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after);
+void threadx_validate_recorded(struct extract_snapshot *snapshot);
+bool threadx_is_same(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after);
 
 const struct extract_event_type *threadx_type(uint32_t id);
 uint64_t threadx_stamp(const struct extract_snapshot *snapshot, uint32_t slot);
@@ -81,10 +89,10 @@ bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory
                           struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 
 extern const struct extract_slot_ring threadx_slots; // follow.c
-// Words of an event that its service fills in after it was made: bit i for the i-th word.
+// Returns which words of an event its service fills in later: bit i stands for the i-th word.
 uint32_t threadx_late_words(uint32_t id);
 
-// A cursor over one slot of the entries.
+// Returns a cursor over one slot of the entries.
 static inline struct extract_cursor threadx_entry(const struct extract_snapshot *snapshot,
                                                   uint32_t slot)
 {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// formats/threadx: a verdict for every entry of a copied ring.
+// formats/threadx: assigns a verdict to every entry of a copied ring.
 //
-// Source: docs/formats/threadx.md, "Torn and patched entries". An entry's words are written one by
-// one before the pointer moves, and kernel services patch their own entry afterwards; nothing in
-// the entry says so. Only the bytes of the ring are asked, so that a saved dump gets the verdicts
-// of the live look. What cannot be proven whole is provisional, what is proven mixed is torn.
+// The target writes an entry's words one by one before it moves the write position, and kernel
+// services patch their own entries afterwards. Nothing in an entry shows that it is complete. What
+// cannot be proven complete is provisional; what is proven to be a mix of two entries is torn. Only
+// the bytes of the ring are used, so that a saved dump gets the same verdicts as the live ring.
+//
+// Source: docs/formats/threadx.md, "Torn and patched entries".
 #include "base/stamps.h"
 #include "formats/threadx/threadx.h"
 
@@ -16,7 +18,7 @@ static uint64_t thread_of(const struct extract_snapshot *snapshot, uint32_t slot
     return extract_cursor_word(&c, snapshot->ring.word_bytes);
 }
 
-// With the core in the top byte.
+// Returns the event id, with the core in the top byte.
 static uint32_t id_of(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     unsigned word = snapshot->ring.word_bytes;
@@ -38,20 +40,22 @@ static bool is_readable(const struct extract_snapshot *snapshot, uint32_t slot)
     return snapshot->verdict[slot] != EXTRACT_UNREADABLE_ENTRY;
 }
 
-// Whether an entry can be asked about its neighbours' time.
+// Returns whether an entry's timestamp can be compared with its neighbors'.
 static bool is_shown(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     return snapshot->verdict[slot] == EXTRACT_GOOD ||
            snapshot->verdict[slot] == EXTRACT_PROVISIONAL;
 }
 
-// The i-th slot behind the one at the pointer: the second oldest comes first, the newest last.
+// Returns the i-th slot after the one at the write position. The second oldest entry is the first,
+// the newest is the last.
 static uint32_t slot_behind(const struct extract_snapshot *snapshot, uint32_t i)
 {
     return (uint32_t)(((uint64_t)snapshot->current + 1 + i) % snapshot->ring.entries.count);
 }
 
-// The clock of all entries, with the one at the pointer as the oldest of them or without it.
+// Derives the clock from all entries. The one at the write position is left out, or taken as the
+// oldest.
 static struct extract_clock clock_of(const struct extract_snapshot *snapshot, bool with_current)
 {
     const struct extract_ring *ring = &snapshot->ring;
@@ -74,7 +78,8 @@ static uint64_t step_between(const struct extract_snapshot *snapshot,
                               threadx_stamp(snapshot, to) & clock->mask);
 }
 
-// The longest step between neighbours that are shown behind the pointer.
+// Returns the longest step between neighboring printable entries, without the one at the write
+// position.
 static uint64_t longest_step(const struct extract_snapshot *snapshot,
                              const struct extract_clock *clock)
 {
@@ -89,8 +94,9 @@ static uint64_t longest_step(const struct extract_snapshot *snapshot,
     return longest;
 }
 
-// A modulus of no power of two shows in a wrap only. When the one wrap of the ring lies between
-// the entry at the pointer and the second oldest, it must make that step an ordinary one.
+// A clock period that is not a power of two shows only where the clock wraps. If the only wrap of
+// the ring is between the entry at the write position and the second oldest, it must make that step
+// an ordinary one. Returns whether it does.
 static bool wraps_behind(const struct extract_snapshot *snapshot, const struct extract_clock *clock,
                          uint32_t second, uint64_t longest)
 {
@@ -99,8 +105,8 @@ static bool wraps_behind(const struct extract_snapshot *snapshot, const struct e
            step_between(snapshot, &whole, snapshot->current, second) <= longest;
 }
 
-// Whether the stamp of the entry at the pointer continues the newest entry instead of preceding
-// the second oldest: then it is being written.
+// Returns whether the entry at the write position is being written: its timestamp continues the
+// newest entry, instead of preceding the second oldest.
 static bool continues_newest(const struct extract_snapshot *snapshot)
 {
     uint32_t newest = slot_behind(snapshot, snapshot->ring.entries.count - 2);
@@ -125,8 +131,9 @@ static void set(struct extract_snapshot *snapshot, uint32_t slot, enum extract_v
         snapshot->verdict[slot] = (uint8_t)verdict;
 }
 
-// Most of what lies behind the pointer was written before: the ring has wrapped. Where nothing
-// of it can be read, the entry at the pointer tells, and failing that it may have.
+// Returns whether the ring has wrapped: most slots after the write position have been written. If
+// none of them can be read, the slot at the write position decides; if that cannot be read either,
+// the ring may have wrapped.
 static bool seems_wrapped(const struct extract_snapshot *snapshot)
 {
     uint32_t count = snapshot->ring.entries.count, written = 0, readable = 0;
@@ -152,7 +159,8 @@ static void validate_written(struct extract_snapshot *snapshot)
     }
 }
 
-// The slot at the pointer: the oldest entry, or one that is being written for the first time.
+// Validates the slot at the write position: the oldest entry, or one that is being written for the
+// first time.
 static void validate_current(struct extract_snapshot *snapshot)
 {
     uint32_t count = snapshot->ring.entries.count, slot = snapshot->current;
@@ -175,9 +183,9 @@ static void validate_newest(struct extract_snapshot *snapshot)
     }
 }
 
-// While the target ran, the writer went over these; some of their words may be older or newer
-// than the others. The entry before them shows that the writer is not a lap ahead (threadx_same);
-// when it has come just there, that entry's own last words are not proven.
+// Marks the slots that the writer passed while the target ran: some of their words may be older or
+// newer than others. The entry before them shows that the writer is not a lap ahead
+// (threadx_is_same). If the writer has just completed that entry, its last words are not proven.
 static void validate_moved(struct extract_snapshot *snapshot, uint32_t from)
 {
     uint32_t count = snapshot->ring.entries.count, newest = (from + count - 1) % count;
@@ -189,8 +197,8 @@ static void validate_moved(struct extract_snapshot *snapshot, uint32_t from)
         set(snapshot, (from + i) % count, EXTRACT_OVERWRITTEN);
 }
 
-// Services change nothing but the four information words, which come last.
-bool threadx_same(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after)
+// Services change nothing but the four information words, which are the last.
+bool threadx_is_same(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after)
 {
     return !memcmp(before, after, ring->entries.slot_bytes / 2);
 }
@@ -211,7 +219,8 @@ void threadx_validate(struct extract_snapshot *snapshot, uint64_t pointer, bool 
     validate_newest(snapshot);
 }
 
-// One loop for each word size: a log may be long.
+// Validates recorded entries. Each word size has its own copy of the loop, because a log may be
+// long.
 static inline __attribute__((always_inline)) void
 validate_words(struct extract_snapshot *snapshot, struct extract_cursor c, unsigned word)
 {
@@ -225,7 +234,7 @@ validate_words(struct extract_snapshot *snapshot, struct extract_cursor c, unsig
     }
 }
 
-void threadx_validate_kept(struct extract_snapshot *snapshot)
+void threadx_validate_recorded(struct extract_snapshot *snapshot)
 {
     const struct extract_ring *ring = &snapshot->ring;
     struct extract_cursor c =

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Recording: a live ring is followed without a halt, and only what is new travels.
+// Recording: following a live ring without halting its target.
 //
-// One poll reads the writer's pointer, the entries that are new since the last poll together with
-// the newest ones of that poll (services patch their entries: an entry is final when it was read
-// again unchanged or later), and the pointer and the first entry's stamp again. What the writer may
-// have touched meanwhile is never taken for good: it is read again, or reported lost.
+// A recorder polls the ring. A poll reads the write position and only the entries that are new,
+// verifies that the writer did not overwrite them in the meantime, and sends them on as blocks of a
+// trace log (log.h), to a log, a sink, or both. Entries that the writer overwrote before they could
+// be read are reported as losses. An entry is never emitted twice, and never if it may be torn.
+//
+//     extract_recorder_open(&recorder, memory, symbols, &options, &error);
+//     while (...) {
+//         wait for extract_recorder_due(recorder) nanoseconds
+//         extract_recorder_poll(recorder, &error);
+//     }
+//     extract_recorder_close(recorder, &error);
 #ifndef EXTRACT_RECORD_H
 #define EXTRACT_RECORD_H
 
@@ -19,132 +26,141 @@ extern "C" {
 
 struct extract_recorder;
 
-// What one poll brought, in the order of time: a log's block and its payload, which is needed
-// during the call only. ENTRIES hold final entries only, but for those that are marked provisional:
-// at the end of a recording, and in front of a loss or a reset. An entry is final when three newer
-// ones were there (fewer in a ring of less than 7), or when a later poll found it as it was; what a
-// service fills in after that is not seen. RING has the struct extract_ring itself as its payload;
-// OBJECTS the registry's bytes alone, and their target address in `value`. Of a ring of bytes
-// (RKH), BYTES hold what is new as it lies there, entries cut anywhere; `fill`, `slots` and the
-// like count bytes then.
+// Takes the blocks of a poll, one per call, in the order of time. The payload is valid only during
+// the call:
+//
+//   ENTRIES  Entries of a slot ring. They are final, except for those at the end of a recording,
+//            and before a loss or a reset, which are marked provisional. An entry is final if three
+//            newer ones exist (fewer in a ring of less than 7), or if a later poll found it
+//            unchanged. What a service fills in after that is not recorded.
+//   BYTES    Bytes of a byte ring as they are stored, which may begin and end inside of an entry.
+//   RING     A struct extract_ring.
+//   OBJECTS  The bytes of the registry; `value` is their target address.
+//
+// An error ends the poll, which returns it.
 typedef enum extract_code extract_record_sink(void *context, const struct extract_log_block *block,
                                               const void *payload, struct extract_error *error);
 
-// Zero-initialize, then set what is wanted.
+// Initialize with zeros, then set what is needed. Everything that it points to is borrowed and must
+// outlive the recorder.
 struct extract_record_options {
     size_t size;        // sizeof the struct
-    const char *format; // NULL: found out
-    bool ring_known;    // the control header lies at `ring`
+    const char *format; // name of the trace format; NULL: detected. Copied
+    bool ring_known;    // the control header is at `ring`
     uint64_t ring;
-    const struct extract_rkh *rkh;  // what is known of an RKH stream; may be NULL
-    uint32_t stream;                // of a header that leads to several: 1 + its number; 0: any
-    struct extract_log_writer *log; // takes everything; may be NULL
-    extract_record_sink *sink;      // takes it too, after the log; may be NULL
-    void *context;                  // of the sink
-    uint64_t period;                // nanoseconds between polls; 0: chosen and adapted
-    uint64_t (*now)(void *clock);   // nanoseconds that only rise; NULL: CLOCK_MONOTONIC
-    void *clock;                    // its argument
-    // The target stands whenever it is polled, and how long it ran in between nobody knows: it is
-    // held by a debugger. What the host's clock says is not used to estimate losses then.
-    bool held;
+    const struct extract_rkh *rkh;  // known settings of an RKH stream; may be NULL
+    uint32_t stream;                // 1 + the number of a stream, if there are several; 0: any
+    struct extract_log_writer *log; // receives each block; may be NULL
+    extract_record_sink *sink;      // receives each block after the log; may be NULL
+    void *context;                  // first argument of the sink
+    uint64_t period;                // ns between polls; 0: adapts to the load
+    uint64_t (*now)(void *clock);   // ns that never decrease; NULL: CLOCK_MONOTONIC
+    void *clock;                    // argument of `now`
+    // A debugger halts the target whenever it is polled, so host time says nothing about how long
+    // the target ran. Losses are then not estimated by the host's clock.
+    bool ignore_host_clock;
 };
 
-// What the link can do, as measured, and what follows from it for this ring.
+// What the debug link can do, as measured, and what follows from that for this ring.
 struct extract_record_advice {
-    uint64_t latency; // ns that a read costs whatever its length
+    uint64_t latency; // ns that every read costs in addition to its bytes
     uint64_t rate;    // bytes/s of long reads
-    uint64_t period;  // ns between polls: the one in use
-    uint64_t events;  // events/s that can be recorded without a loss; 0: not known, no entry of a
-                      // byte ring has been seen
-    bool in_bytes;    // it is a byte ring: the two numbers below are bytes, otherwise entries
-    uint32_t slots;   // of the ring
-    // A ring that would do for the fastest load that was seen lately; 0: this one does; UINT32_MAX:
-    // none would, that load is faster than the link.
+    uint64_t period;  // ns between polls that is in use
+    uint64_t events; // events/s that can be recorded without a loss; 0: not known, because no entry
+                     // of a byte ring has been read
+    bool in_bytes;   // the two sizes below are bytes, otherwise entries
+    uint32_t slots;  // size of the ring
+    // Size of a ring that would be enough for the highest load that was seen lately; 0: this ring
+    // is enough; UINT32_MAX: no ring is, because the load exceeds the link.
     uint32_t slots_wanted;
-    bool link_is_too_slow; // the load of the last second or so is faster than the link
+    bool link_is_too_slow; // the load of the last second or so exceeds the link
 };
 
 struct extract_record_status {
-    uint64_t entries; // recorded (those still held back are not counted)
-    // Gaps, each with a LOSS in the log; of how many nobody knows the exact size; and the entries
-    // that are certainly lost in all of them together.
-    uint64_t gaps, gaps_not_exact, lost;
-    bool lost_is_exact; // the target's counts show that no more than `lost` are missing
-    uint64_t laps;      // times that the writer was seen to have lapped the recorder
-    uint64_t resets;    // times that the ring was found empty or elsewhere
+    uint64_t entries;        // emitted so far, without the pending ones
+    uint64_t gaps;           // each has a LOSS in the log
+    uint64_t gaps_not_exact; // of them, those whose exact size is unknown
+    uint64_t lost;           // entries that are certainly lost in all gaps together
+    bool lost_is_exact;      // the target's counts show that no more than these are lost
+    uint64_t laps;           // times that the writer was seen to have lapped the recorder
+    uint64_t resets;         // times that the ring was found empty or elsewhere
     uint64_t polls;
-    uint64_t failed;                 // polls that found no target
-    uint32_t pending;                // read, but held back: not final yet
-    uint32_t fill;                   // entries that were new at the last poll
-    uint32_t fill_most;              // the most so far
-    uint64_t events_per_second;      // that the target made over the last second or so
-    bool rate_is_estimate;           // of them: what was not read is by the rate between reads
-    uint64_t halted;                 // ns that the target stood, where the source halts it
-    bool gone;                       // the target does not answer now
-    bool enabled;                    // its trace is on
-    bool has_all;                    // nothing of the ring was overwritten before it was first read
-    struct extract_memory_cost cost; // of reading
+    uint64_t failed;            // polls without a response of the target
+    uint32_t pending;           // entries that were read but are provisional
+    uint32_t fill;              // entries (bytes in a byte ring) that were new at the last poll
+    uint32_t fill_most;         // maximum of `fill`
+    uint64_t events_per_second; // that the target wrote over the last second or so
+    bool rate_is_estimate;      // unread events are included by the rate between two reads
+    uint64_t halted;            // ns that the target was halted for reads
+    bool gone;                  // the target does not respond
+    bool enabled;               // the trace is enabled
+    bool has_all;               // nothing had been overwritten when the ring was first read
+    struct extract_memory_cost cost; // of all reads
     struct extract_record_advice advice;
 };
 
-// The ring that a recorder with these options finds. Errors: those of extract_ring_find; ABSENT
-// also where it is a stream of a process that nobody has created.
+// Finds the ring that a recorder with these options would follow. Errors: those of
+// extract_ring_find; also ABSENT for a POSIX trace stream that has not been created.
 enum extract_code extract_record_find(struct extract_ring *ring, struct extract_memory *memory,
                                       struct extract_symbols *symbols,
                                       const struct extract_record_options *options,
                                       struct extract_error *error);
 
-// Finds the ring, measures the link, says what is recorded (RING, OBJECTS, MARK START) and takes
-// the ring's whole content as the first entries. `memory` and `symbols` (may be NULL) must outlive
-// the recorder. A trace that is not enabled yet is waited for. Errors: those of extract_ring_find
-// but ABSENT; NOMEM; those of the log and the sink.
+// Opens a recorder: finds the ring, measures the link, emits RING, OBJECTS and MARK START, and
+// records the ring's content as the first entries. If the trace is not enabled yet, later polls
+// look for it. `memory` and `symbols` (may be NULL) must outlive the recorder, which the caller
+// ends with one of the functions below. Errors: those of extract_ring_find except ABSENT; NOMEM;
+// those of the log and the sink.
 enum extract_code extract_recorder_open(struct extract_recorder **recorder,
                                         struct extract_memory *memory,
                                         struct extract_symbols *symbols,
                                         const struct extract_record_options *options,
                                         struct extract_error *error);
 
-// One poll. Target trouble (no answer, a reset, the trace switched off) is no error: it is marked
-// in the log and the status says so. Errors: those of the log and the sink, NOMEM.
+// Polls once. A target that does not respond, was reset, or has disabled its trace is not an error:
+// a marker in the log and the status report it. Errors: those of the log and the sink; NOMEM.
 enum extract_code extract_recorder_poll(struct extract_recorder *recorder,
                                         struct extract_error *error);
 
-// Nanoseconds (CLOCK_MONOTONIC) until the next poll is due, 0 when it is.
+// Returns the nanoseconds until the next poll is due; 0: now.
 uint64_t extract_recorder_due(const struct extract_recorder *recorder);
 
+// Returns the status as of the last poll. It is valid until the recorder is closed.
 const struct extract_record_status *
 extract_recorder_status(const struct extract_recorder *recorder);
 const struct extract_ring *extract_recorder_ring(const struct extract_recorder *recorder);
 
-// A last poll, then the entries that were held back, as provisional, what is missing by then as a
-// LOSS, and MARK STOP. The recorder is
-// freed in any case; the log stays open. NULL is allowed.
+// Polls a last time, emits the provisional entries, reports what was not read as a LOSS, and emits
+// MARK STOP. Frees the recorder in any case; the log stays open. NULL is allowed. Errors: those of
+// extract_recorder_poll.
 enum extract_code extract_recorder_close(struct extract_recorder *recorder,
                                          struct extract_error *error);
 
-// The same, and says in *status (may be NULL) what the recording came to.
+// Does the same, and stores the final status in *status (may be NULL).
 enum extract_code extract_recorder_finish(struct extract_recorder *recorder,
                                           struct extract_record_status *status,
                                           struct extract_error *error);
 
-// Ends it where the last poll came to, for a target that cannot be asked any more: what was held
-// back goes out as provisional, then MARK STOP. The recorder is freed in any case.
+// Closes a recorder without reading the target, which has gone: emits the provisional entries and
+// MARK STOP. Frees the recorder in any case. NULL is allowed. Errors: those of the log and the
+// sink.
 enum extract_code extract_recorder_close_offline(struct extract_recorder *recorder,
                                                  struct extract_error *error);
 
-// One pass, as posix_trace_flush makes of a stream with a log: what the ring holds and the log at
-// `path` does not is added to it. The log is made where there is none; one that is there must have
-// the policy APPEND. Nothing is written when nothing is new. Where the log's newest entries are not
-// in the ring any more, a LOSS tells it, or MARK RESET where the ring says that it began again. Of
-// the options, `log` and the sink have no meaning. *status says what was added. Errors: those of
+// Adds to the log at `path` what the ring holds and the log does not, in one pass, as
+// posix_trace_flush does for a stream with a log. Creates the log if there is none; an existing one
+// must have the policy APPEND. Writes nothing if nothing is new. If the log's newest entries are no
+// longer in the ring, a LOSS reports what is missing, or MARK RESET if the ring restarted. The log
+// and the sink of the options are ignored. *status reports what was added. Errors: those of
 // extract_recorder_open, extract_log_open and extract_log_create; ABSENT (the trace is not
-// enabled); USAGE (the log is of another kind of trace).
+// enabled); USAGE (the log is one of another ring or format).
 enum extract_code extract_record_flush(const char *path, struct extract_memory *memory,
                                        struct extract_symbols *symbols,
                                        const struct extract_record_options *options,
                                        struct extract_record_status *status,
                                        struct extract_error *error);
-// Says in one line what it came to.
+
+// Appends the result of a flush to `text`, as one line or one JSON object.
 void extract_record_flushed(const struct extract_record_status *status, bool json,
                             struct extract_text *text);
 

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A ring's bytes, copied out consistently, with a verdict for every entry.
+// A snapshot: a consistent copy of a ring's bytes, with one verdict per entry.
+//
+// The target may write to the ring while it is copied, and entries in memory may be half-written.
+// The verdict of an entry says how much of it can be relied on; only GOOD and PROVISIONAL ones are
+// printed. Verdicts depend only on the copied bytes, so a saved dump gives the same report as the
+// live target.
+//
+// Ownership: extract_snapshot_take allocates `bytes`, `verdict` and `index`. The caller owns them
+// and frees all three with extract_snapshot_free. A failed extract_snapshot_take has freed them
+// already. struct extract_snapshot itself is the caller's. Do not copy it by assignment: both
+// copies would own the same arrays. It keeps no pointer to the memory or ring that it was taken
+// from.
 #ifndef EXTRACT_SNAPSHOT_H
 #define EXTRACT_SNAPSHOT_H
 
@@ -11,69 +22,73 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum extract_verdict {
-    EXTRACT_GOOD = 0,
-    EXTRACT_PROVISIONAL, // not proven whole and final: the newest may be patched by their service,
-                         // the oldest may be just being overwritten (see docs/formats)
-    EXTRACT_TORN,        // being written when it was read: its words are a mix
-    EXTRACT_UNUSED,      // never written
-    EXTRACT_OVERWRITTEN, // the writer passed it while it was read
-    EXTRACT_UNREADABLE_ENTRY,
-    EXTRACT_INVALID, // it was written, but cannot be an entry of this format
-    // The same, where more is known of what is wrong:
-    EXTRACT_BAD_CHECKSUM,
-    EXTRACT_BAD_LENGTH, // not that of its event
-    EXTRACT_UNKNOWN_ID, // of no event
-    EXTRACT_VERDICTS    // how many there are
+    EXTRACT_GOOD = 0,         // complete and final
+    EXTRACT_PROVISIONAL,      // not proven complete and final: a service may still patch the newest
+                              // entries, and the oldest may be in the process of being overwritten
+    EXTRACT_TORN,             // read while the target was writing it: a mix of two entries
+    EXTRACT_UNUSED,           // never written
+    EXTRACT_OVERWRITTEN,      // the writer passed it during the copy
+    EXTRACT_UNREADABLE_ENTRY, // memory could not be read there
+    EXTRACT_INVALID,          // written, but not an entry of this format
+    EXTRACT_BAD_CHECKSUM,     // invalid because of its checksum
+    EXTRACT_BAD_LENGTH,       // invalid because its length does not fit its event
+    EXTRACT_UNKNOWN_ID,       // invalid because it has the id of no event
+    EXTRACT_VERDICTS          // number of verdicts
 };
 
+// Returns the name of a verdict as JSON has it: "good"; never NULL.
 const char *extract_verdict_name(enum extract_verdict verdict);
 
-// An entry in a ring whose entries differ in length.
+// An entry of a ring whose entries differ in length.
 struct extract_extent {
     uint32_t at;            // where it begins: bytes from the buffer's start
-    uint32_t length;        // of it there; it may pass the buffer's end
-    uint32_t offset;        // where all of it lies in one piece, in `bytes`
-    uint16_t whole;         // bytes there, where they are others than `length`
-    uint8_t lost;           // entries that are missing in front of it, modulo 256
-    unsigned layout : 7;    // of the format's own
-    unsigned restarted : 1; // its stamp has nothing to do with those in front of it
-    uint64_t stamp;         // an entry without one has that of its neighbour
+    uint32_t length;        // bytes that it takes there; it may pass the buffer's end
+    uint32_t offset;        // where it is contiguous: bytes from the start of snapshot->bytes
+    uint16_t whole;         // its bytes at `offset`, if they are not `length`
+    uint8_t lost;           // number of entries missing before it, modulo 256
+    unsigned layout : 7;    // private to the format
+    unsigned restarted : 1; // its timestamp is unrelated to those before it
+    uint64_t stamp;         // raw timestamp; entries without one have that of a neighbor
 };
 
+// See above for who owns the pointers.
 struct extract_snapshot {
-    struct extract_ring ring;
-    uint8_t *bytes;   // ring.length bytes from ring.address, and what `index` asks for; owned
-    uint8_t *verdict; // one enum extract_verdict a slot, ring.entries.count of them; owned
-    uint32_t counts[EXTRACT_VERDICTS];
-    uint32_t current;       // slot that is written next (the oldest entry once wrapped)
-    bool wrapped;           // every slot has been written at least once
-    bool moved;             // the writer moved while the copy was made
-    uint32_t moved_entries; // by how many slots; all when by a whole turn, or unknown
-    // Of entries that differ in length: ring.entries.count is how many there are, from the oldest.
-    struct extract_extent *index; // as many; owned; NULL: slots of one length
-    uint32_t index_room;
-    bool lost_known;    // `lost` is exact; of entries with numbers of 8 bits, modulo 256
-    uint64_t lost;      // events that are not there: overwritten, or not written at all
-    uint64_t unwritten; // those of them that the ring itself never had, as far as that is known
-    bool full, overrun;
+    struct extract_ring ring; // as it was found, with what the copy showed
+    uint8_t *bytes;           // ring.length bytes from ring.address; may be followed by joined
+                              // entries that `index` refers to
+    uint8_t *verdict;         // one enum extract_verdict per entry: ring.entries.count of them
+    uint32_t counts[EXTRACT_VERDICTS]; // entries by verdict
+    uint32_t current;                  // slot that is written next; the oldest entry if `wrapped`
+    bool wrapped;                      // every slot was written at least once
+    bool moved;                        // the write position changed during the copy
+    uint32_t moved_entries; // by this many slots; all of them after a full lap or if not known
+    // For entries that differ in length: ring.entries.count extents, oldest first. NULL for slots.
+    struct extract_extent *index;
+    uint32_t index_capacity; // allocated elements of `index`
+    bool lost_known;         // `lost` is exact; modulo 256 if entries have only 8-bit numbers
+    uint64_t lost;           // events that are missing: overwritten, or never written
+    uint64_t unwritten;      // those of them that the ring never contained, as far as that is known
+    bool full, overrun;      // status of the stream, as posix_trace_get_status defines them
     uint64_t registry_missing;       // bytes of the registry that could not be read
-    struct extract_memory_cost cost; // of finding and copying
+    struct extract_memory_cost cost; // of the memory since it was opened: finding and copying
 };
 
-// Copies the ring: its registry and entries in one read (they lie next to each other), then the
-// pointer again, and judges every entry. Of a target that runs, the newest entry is read before and
-// after as well: when it changed, the writer has lapped the reader and nothing is known to be
-// whole. Errors: UNREADABLE (nothing of the entries could be read), NOMEM. Holes inside are marked,
-// not errors.
+// Copies the ring: registry and entries in one read, because they are contiguous, and then the
+// write position again. Then gives every entry a verdict. If the target runs, the newest entry is
+// read before and after the copy: if it has changed, the writer has lapped the reader, and nothing
+// is known to be complete. Unreadable parts of the ring are marked in the verdicts; they are not an
+// error. Errors: UNREADABLE (no entry could be read), NOMEM, BAD (no layout fits the entries).
 enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
                                         struct extract_memory *memory,
                                         const struct extract_ring *ring,
                                         struct extract_error *error);
 
+// Frees what the snapshot owns and sets it to zero. A zero snapshot may be freed.
 void extract_snapshot_free(struct extract_snapshot *snapshot);
 
-// Entries that can be shown (good or provisional), and those that were written but cannot be.
+// Returns the number of entries that can be printed: the good and provisional ones.
 uint32_t extract_snapshot_valid(const struct extract_snapshot *snapshot);
+// Returns the number of entries that were written but cannot be printed.
 uint32_t extract_snapshot_damaged(const struct extract_snapshot *snapshot);
 
 #pragma GCC visibility pop

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A snapshot or a log with meaning: objects and names, the clock, and the events in order of time.
+// A trace: a snapshot or a log with its meaning, which is objects and their names, the clock, and
+// the events in order of time.
+//
+// Open a trace with extract_trace_open or extract_trace_open_log. Read its events with a reader
+// (extract_reader_next), or those that a filter lets through with a view (extract/filter.h).
+// Strings and arrays that a trace returns belong to it and live as long as it does.
 #ifndef EXTRACT_TRACE_H
 #define EXTRACT_TRACE_H
 
@@ -15,13 +20,14 @@ extern "C" {
 
 struct extract_trace;
 
+// The direction in which a clock counts. NONE: every timestamp is the same.
 enum extract_direction { EXTRACT_CLOCK_NONE = 0, EXTRACT_CLOCK_UP, EXTRACT_CLOCK_DOWN };
 
 // User-defined event types, read from TraceX custom event files (.trxc).
 struct extract_user_types;
 
-// Reads the file `path` (TraceX user guide, "Trace buffer format / user-defined events": lines
-// between "Start" and "End" of 13 comma-separated items). Errors: IO, NOMEM, BAD with the line.
+// Reads the file `path` (TraceX user guide, "Trace buffer format / user-defined events": lines of
+// 13 comma-separated items between "Start" and "End"). Errors: IO, NOMEM, BAD with the line.
 enum extract_code extract_user_types_open(struct extract_user_types **types, const char *path,
                                           struct extract_error *error);
 void extract_user_types_close(struct extract_user_types *types);
@@ -31,57 +37,57 @@ struct extract_trace_options {
     struct extract_symbols *symbols;             // may be NULL; must outlive the trace
     struct extract_memory *memory;               // for names that the registry lacks; may be NULL
     const struct extract_user_types *user_types; // may be NULL; must outlive the trace
-    uint64_t modulus;                            // of the clock in ticks; 0: found out
-    enum extract_direction direction;            // NONE: found out
-    uint64_t hz;                   // ticks a second, of use across the gaps of a log; 0: found out
-    const struct extract_rkh *rkh; // what a user says of the RKH stream in a log; may be NULL
-    unsigned cores_seen;           // by earlier events of the same target; 0: none
+    uint64_t modulus;                            // clock period in ticks; 0: detected
+    enum extract_direction direction;            // NONE: detected
+    uint64_t hz;                   // ticks per second, used across the gaps of a log; 0: detected
+    const struct extract_rkh *rkh; // the user's settings for an RKH stream in a log; may be NULL
+    unsigned cores_seen;           // cores in earlier events of the same target; 0 if none
 };
 
-// The clock that was found in the stamps.
+// The clock that was detected from the timestamps.
 struct extract_clock {
-    uint64_t mask;                    // bits of a stamp that count
-    uint64_t modulus;                 // ticks until it wraps; 0 means 2^64
-    enum extract_direction direction; // NONE: every stamp is the same
-    bool counts_events;               // steps by one an event: an order, not a time
+    uint64_t mask;    // bits of a timestamp that count
+    uint64_t modulus; // ticks until it wraps; 0 means 2^64
+    enum extract_direction direction;
+    bool counts_events; // one step per event: the clock gives an order, not a time
 };
 
-// Entries that a log names lost for one reason.
+// The entries that a log reports as lost for one reason.
 struct extract_loss_info {
-    uint64_t gaps;      // where some are missing
-    uint64_t not_exact; // gaps of which only the least number is known
-    uint64_t at_least;  // entries, in all gaps together
-    bool is_exact;      // which is the number
+    uint64_t gaps;      // number of gaps
+    uint64_t not_exact; // gaps of which only a minimum is known
+    uint64_t at_least;  // minimum of entries in all gaps together
+    bool is_exact;      // at_least is the exact number
 };
 
 enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_RESET + 1 };
 
-// What is known of a log beside its entries.
+// What is known of a log besides its entries.
 struct extract_log_info {
     struct extract_log_status status;
     struct extract_loss_info losses[EXTRACT_LOSS_REASONS]; // by enum extract_log_loss; 0: others
-    uint64_t unreadable; // blocks that were found to be damaged when they were read
-    uint64_t missing;    // entries that damaged or missing blocks held, as far as that is known
-    uint64_t recordings; // marks START
-    uint64_t resets;     // marks RESET
-    bool ended;          // it says how its stream ended
+    uint64_t unreadable; // blocks that were damaged when they were read
+    uint64_t missing;    // entries of damaged or missing blocks, as far as their number is known
+    uint64_t recordings; // number of START markers
+    uint64_t resets;     // number of RESET markers
+    bool ended;          // `ending` is valid: the log states how its stream ended
     struct extract_log_ending ending;
 };
 
-// How it is known which enumeration of the firmware's ELF names the signals of an RKH trace.
+// How the enumeration in the firmware's ELF that names the signals of an RKH trace was found.
 enum extract_signals_from {
-    EXTRACT_SIGNALS_UNNAMED = 0, // it is not known: signals without a record have no name
-    EXTRACT_SIGNALS_BY_USER,
-    EXTRACT_SIGNALS_BY_RECORDS, // it agrees with the records of names
-    EXTRACT_SIGNALS_BY_TYPE,    // it is called so, and has all signals of the trace
-    EXTRACT_SIGNALS_BY_TEXTS    // no other one has, and the ELF holds its names as texts
+    EXTRACT_SIGNALS_UNNAMED = 0, // not found: only signals with a name entry have a name
+    EXTRACT_SIGNALS_BY_USER,     // the user named it
+    EXTRACT_SIGNALS_BY_RECORDS,  // it agrees with the name entries
+    EXTRACT_SIGNALS_BY_TYPE,     // it has the usual name and contains all signals of the trace
+    EXTRACT_SIGNALS_BY_TEXTS     // only this one contains them, and the ELF has its names as texts
 };
 
 struct extract_signals {
     enum extract_signals_from from;
-    size_t count;          // enumerations that fit
-    const char *name;      // of the first of them; "": it has none
-    const char *name_of_1; // of its first enumerator
+    size_t count;          // number of enumerations that fit
+    const char *name;      // name of the first of them; "" if it has none
+    const char *name_of_1; // name of its first enumerator
 };
 
 struct extract_info {
@@ -89,95 +95,97 @@ struct extract_info {
     enum extract_byte_order byte_order;
     unsigned word_bytes;
     struct extract_clock clock;
-    unsigned cores;                     // 0: unknown
+    unsigned cores;                     // 0 if unknown
     enum extract_cores_from cores_from; // SEEN: there may be more
-    uint64_t entries_total;             // what the ring can hold; of a log: that were recorded
-    uint64_t entries_valid;             // events shown
+    uint64_t entries_total;             // capacity of the ring; for a log, entries recorded
+    uint64_t entries_valid;             // events that are reported
     uint64_t entries_damaged;           // torn, overwritten, unreadable or invalid
     uint64_t entries_unused;            // total = valid + damaged + unused
-    // What is missing. Exact only where `lost_known`; otherwise the ring has wrapped and keeps no
-    // count, or a gap is not exact. At most: if the target was never faster than it was seen to be;
-    // UINT64_MAX: not known.
+    // Lost events. The number is exact only if lost_known is set. Otherwise the ring has wrapped
+    // and keeps no count, or a gap is not exact. lost_at_most holds if the target was never faster
+    // than the trace shows; UINT64_MAX if unknown.
     bool lost_known;
     uint64_t events_lost;
     uint64_t lost_at_least, lost_at_most;
-    uint64_t gaps, gaps_not_exact; // between entries that are there
+    uint64_t gaps, gaps_not_exact; // gaps between entries
     bool wrapped;
-    uint64_t objects; // registry slots that hold or held an object
+    uint64_t objects; // registry slots that contain or contained an object
     uint64_t span_ticks;
     bool running, running_known;        // posix_stream_status
     bool full;                          // posix_stream_full_status
     bool overrun;                       // posix_stream_overrun_status
-    const struct extract_log_info *log; // NULL: a ring
-    // Of RKH with an ELF, where signals may have names by it; else NULL. Owned by the trace.
+    const struct extract_log_info *log; // NULL for a ring
+    // For RKH with an ELF that may name signals; otherwise NULL.
     const struct extract_signals *signals;
 };
 
-// A kernel object of the registry, or a thread that the registry does not know.
+// A kernel object of the registry, or a thread that only events name.
 struct extract_object {
     uint64_t address;
-    uint32_t type;          // of the format
+    uint32_t type;          // number of the type, defined by the format
     const char *type_name;  // "thread"
-    const char *name;       // raw bytes from the target, NUL-ended; "" when there is none
+    const char *name;       // raw bytes from the target, ended by a zero; "" if there is none
     const char *shown;      // what reports print: the escaped name, a symbol, or the address
-    uint32_t shown_columns; // of `shown` in a terminal
-    uint32_t shown_bytes;   // of `shown`
+    uint32_t shown_columns; // width of `shown` in a terminal
+    uint32_t shown_bytes;   // length of `shown`
     uint64_t param1, param2;
-    const struct extract_field_type *param_types; // two of them
-    bool in_use;                                  // false: deleted, the slot may be taken again
-    bool registered;                              // false: seen in events only
-    bool shadowed;                 // another one is always taken for what lies at its address
-    bool from_memory;              // its name was read from the target outside of the ring
-    bool thread;                   // events are of it
-    enum extract_kind number_kind; // what its address is a number of (SIGNAL …); NONE: it is one
-    uint16_t priority;             // as registered; EXTRACT_NO_PRIORITY when unknown
-    uint32_t slot;                 // of the registry
+    const struct extract_field_type *param_types; // types of param1 and param2
+    bool in_use;                                  // false: deleted; the slot may be used again
+    bool registered;                              // false: known from events only
+    bool shadowed;                                // its address always stands for another object
+    bool from_memory;              // the name was read from target memory outside of the ring
+    bool thread;                   // events can belong to it
+    enum extract_kind number_kind; // kind of the number in `address` (SIGNAL …); NONE: an address
+    uint16_t priority;             // as registered; EXTRACT_NO_PRIORITY if unknown
+    uint32_t slot;                 // slot of the registry; UINT32_MAX if it is not in one
 };
 
-// Gives the snapshot its meaning. The snapshot must outlive the trace. Errors: NOMEM, BAD.
+// Opens a snapshot as a trace. The snapshot must outlive the trace. Errors: NOMEM, BAD, USAGE.
 enum extract_code extract_trace_open(struct extract_trace **trace,
                                      const struct extract_snapshot *snapshot,
                                      const struct extract_trace_options *options,
                                      struct extract_error *error);
-// The same of a log, which must outlive the trace too. Its blocks are read as they are needed, now
-// and by each reader, one in memory at a time: readers of one trace take turns, from one thread.
-// Damage is no error. Errors: NOMEM, IO, ABSENT (nothing was recorded), BAD.
+// Opens a log as a trace. The log must outlive the trace. Blocks are read as they are needed, now
+// and by each reader, one in memory at a time. So readers of one trace may be used in turns, but
+// only from one thread. Damage is not an error. Errors: NOMEM, IO, ABSENT (nothing was recorded),
+// BAD, USAGE.
 enum extract_code extract_trace_open_log(struct extract_trace **trace, struct extract_log *log,
                                          const struct extract_trace_options *options,
                                          struct extract_error *error);
 void extract_trace_close(struct extract_trace *trace);
 
 const struct extract_info *extract_trace_info(const struct extract_trace *trace);
-// Of a log: the facts of its newest ring and the cost of reading so far; it has no bytes.
+// Returns the snapshot. For a log, it has the properties of the newest ring and the cost of reading
+// so far, but no bytes.
 const struct extract_snapshot *extract_trace_snapshot(const struct extract_trace *trace);
 struct extract_symbols *extract_trace_symbols(const struct extract_trace *trace);
 
-// The objects, registered ones first in order of their slots. Owned by the trace.
+// Returns the number of objects; registered ones come first, in the order of their slots.
 size_t extract_trace_objects(const struct extract_trace *trace,
                              const struct extract_object **objects);
-// The object at an address (one in use wins over a deleted one), or NULL; of a log, the newest.
+// Returns the object at an address, or NULL: one in use before a deleted one; in a log, the newest.
 const struct extract_object *extract_trace_object(const struct extract_trace *trace,
                                                   uint64_t address);
-// The thread at an address, likewise.
+// Returns the thread at an address, or NULL, by the same rule.
 const struct extract_object *extract_trace_thread(const struct extract_trace *trace,
                                                   uint64_t address);
-// The object, and the thread, that lay at an address when the event with that `seq` happened: in a
-// log, objects take each other's place, as the firmware does in a log that is continued. NULL: it
-// is not known.
+// Return the object, or the thread, that was at an address when the event number `seq` happened;
+// NULL if unknown. In a log, one object may take the place of another, as after a new firmware.
 const struct extract_object *extract_trace_object_at(const struct extract_trace *trace,
                                                      uint64_t address, uint64_t seq);
 const struct extract_object *extract_trace_thread_at(const struct extract_trace *trace,
                                                      uint64_t address, uint64_t seq);
 
-// Whether an object is a thread that events can be of.
+// Returns whether an object is a thread that events can belong to.
 bool extract_object_is_thread(const struct extract_object *object);
-// A number for the registry that held at an event: with the same number, addresses mean the same.
+// Returns a number for the registry that was valid at an event. At two events with the same number,
+// addresses have the same meaning.
 uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq);
 
-// The type of an event id: a user-defined one, else the catalogue's. Never NULL.
+// Returns the type of an event id: a user-defined one, or that of the event table. Never NULL.
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id);
 
-// A run of the target in an RKH stream, with what is known of its losses as in struct extract_info.
+// A run of the target in an RKH stream, with its losses as in struct extract_info.
 struct extract_run {
     uint64_t first; // seq of its first event
     uint64_t entries_valid, entries_damaged;
@@ -185,52 +193,55 @@ struct extract_run {
     uint64_t events_lost;
     uint64_t lost_at_least, lost_at_most;
     uint64_t gaps, gaps_not_exact;
-    uint64_t span_ticks; // of its own clock; 0 where its frames have no stamps
-    uint64_t further;    // runs behind it that are counted with it, since there are too many
-    // How its frames are laid out, the bytes of a stamp and its rate included. Owned by the
-    // snapshot. NULL: it has no valid frame.
+    uint64_t span_ticks; // duration by its own clock; 0 if its frames have no timestamps
+    uint64_t further;    // later runs that are counted with this one, since there are too many
+    // Layout of its frames, with the size and the rate of timestamps. Owned by the snapshot. NULL
+    // if the run has no valid frame.
     const struct extract_rkh_layout *layout;
 };
 
-// The runs in order, owned by the trace. 0: the trace is not one of RKH, or is empty.
+// Returns the number of runs, in order; 0 if the trace is not of RKH, or empty.
 size_t extract_trace_runs(const struct extract_trace *trace, const struct extract_run **runs);
 
-// Appends the text of that number (a value of EXTRACT_KIND_TEXT) as it was stored. False: none.
+// Appends a text as it was stored. `number` is the value of a field of EXTRACT_KIND_TEXT. Returns
+// false if there is no such text.
 bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
                         struct extract_text *text);
 
-// The ring that a log leads to: its newest entries, as many as the recorded ring holds, with the
-// newest registry, as a snapshot of a target that stands. What lies before the last reset or the
-// last change of the ring does not belong to it. Errors: NOMEM, UNSUPPORTED (no log).
+// Makes the ring that a log ends with: its newest entries, as many as the recorded ring holds, with
+// the newest registry, as a snapshot of a halted target. It begins after the last reset or the last
+// change of the ring. Errors: NOMEM, UNSUPPORTED (the trace is not of a log).
 enum extract_code extract_trace_image(const struct extract_trace *trace,
                                       struct extract_snapshot *image, struct extract_error *error);
 
-// Walks the events from the oldest to the newest. A plain value: copy it to remember a place.
+// A position in the events, which are read from the oldest to the newest. It is a plain value: copy
+// it to remember a position. Callers use none of its fields.
 struct extract_reader {
     const struct extract_trace *trace;
     uint64_t seq;
     uint64_t ticks;
     uint64_t last_stamp;
-    uint32_t done; // slots passed, from the oldest
-    uint32_t told; // `done` + 1 when what is missing in front of the next slot was told
-    bool started;
-    bool gap;
-    bool untimed; // the last entry is of a run without stamps (EXTRACT_FLAG_UNTIMED)
-    // Of a log only:
-    bool restarted;    // stamps have begun again since the last entry
-    bool numbered;     // `expected` is known
-    bool broken;       // a block in front could not be read
-    bool dropped;      // or is not there any more, since the writer dropped it
-    uint64_t piece;    // the block that is read
-    uint64_t epoch;    // the block from which on the clock of the last entry holds
-    uint64_t expected; // number of the next entry
-    uint64_t unread;   // entries of the blocks that could not be read, by their heads
-    uint64_t skipped;  // entries that were passed and are not shown
-    uint64_t wall;     // when the last entry was read from the target
+    uint32_t done;     // slots that were passed, from the oldest
+    uint32_t reported; // `done` + 1 if the loss before the next slot was reported
+    bool started;      // last_stamp is valid
+    bool gap;          // entries are missing before the next one
+    bool untimed;      // the last entry is of a run without timestamps (EXTRACT_FLAG_UNTIMED)
+    // For a log only:
+    bool restarted;          // timestamps started again after the last entry
+    bool has_expected;       // `expected` is valid
+    bool block_unreadable;   // a block before the next entry could not be read
+    bool block_dropped;      // a block before the next entry was dropped by the loop policy
+    uint64_t block;          // index of the block that is read
+    uint64_t epoch;          // block at which the clock epoch of the last entry starts
+    uint64_t expected;       // number of the next entry
+    uint64_t unread_entries; // entries of blocks that could not be read, by their headers
+    uint64_t skipped;        // entries that were skipped and are not reported
+    uint64_t wall_ns;        // time at which the last entry was read from the target
 };
 
+// Starts at the oldest event.
 void extract_reader_init(struct extract_reader *reader, const struct extract_trace *trace);
-// Decodes up to `count` events to `events`; returns how many, 0 at the end. Never fails.
+// Decodes up to `count` events to `events`. Returns their number, 0 at the end. Never fails.
 size_t extract_reader_next(struct extract_reader *reader, struct extract_event *events,
                            size_t count);
 

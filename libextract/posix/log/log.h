@@ -1,9 +1,30 @@
 // SPDX-License-Identifier: MIT
-// posix/log: the log of a stream, and streams that are logs.
+// posix/log: the log of a stream (posix_trace_create_withlog), and logs as pre-recorded streams
+// (posix_trace_open).
 //
-// In: records of a ring as they lie there; the blocks of a log. Out: the other. The log is
-// libextract's own (docs/formats/log.md): RING is the stream block, BYTES are records, ATTRIBUTES
-// and NAMES are what the standard asks of a log beyond those.
+// A flush moves records from the stream's ring to the log, unchanged. The log is an ordinary trace
+// log (docs/formats/log.md), so ringside reads it, and posix_trace_open reads logs of `ringside
+// record`. RING holds the stream block, BYTES hold records, NAMES the user event types. ATTRIBUTES
+// hold what the standard wants to know of a log besides: the attributes and the final status.
+//
+//   ring:        read_pos        log->at         log->end             head
+//       ────────────┴───────────────┴────────────────┴──────────────────┴───
+//        free for   │ in the log,   │ in log->block, │ not read yet     │
+//        the writer │ to be freed   │ not written    │                  │
+//
+//   record ─► posix_log_add_record ─► log->block ─► posix_log_put_block ─► file ─►
+//   posix_log_release
+//
+// The order is the guarantee: the room of a record is given back to the writer only after the block
+// that holds the record is in the file. If a write fails, the reader returns to `at` and the next
+// flush tries again.
+//
+//   flush.c     one flush, and the thread that flushes by itself (policy FLUSH)
+//   count.c     how many records the writer overwrote before they were in the log
+//   writer.c    blocks of the log
+//   meta.c      the payload of ATTRIBUTES
+//   logged.c    the functions of <trace.h> for streams with a log
+//   recorded.c  the functions of <trace.h> for a log that is read back
 //
 // Source: IEEE Std 1003.1-2008, 2.11, posix_trace_create_withlog, posix_trace_flush,
 // posix_trace_open.
@@ -14,131 +35,163 @@
 #include <extract/log.h>
 
 enum {
-    LOG_BLOCK_BYTES = 8192, // of records at most, or one record that is longer
-    LOG_BLOCK_LEAST = 256,
-    LOG_BLOCK_ROOM = POSIX_MAX_RECORD > LOG_BLOCK_BYTES ? POSIX_MAX_RECORD : LOG_BLOCK_BYTES,
+    LOG_BLOCK_BYTES = 8192, // maximum of records in a block, unless one record is longer
+    LOG_MIN_BLOCK = 256,    // bytes
+    LOG_BLOCK_CAPACITY = POSIX_MAX_RECORD > LOG_BLOCK_BYTES ? POSIX_MAX_RECORD : LOG_BLOCK_BYTES,
     LOG_MAX_PAYLOAD = 64 * 1024 * 1024,
-    LOG_ATTRIBUTES = 136, // bytes of that payload
+    LOG_ATTRIBUTES = 136, // bytes of the payload of ATTRIBUTES
     LOG_NAME_BYTES = POSIX_NAME_BYTES,
     LOG_MAX_NAMES = (POSIX_SET_IDS - POSIX_USER) * LOG_NAME_BYTES
 };
 
-// What tells a ring from that before it: a target that was reset counts from the start again.
+// The generation of a ring: that of its process, which changes when a target is reset, and that of
+// the stream block, which changes when the stream is bound or cleared.
 struct posix_generation {
-    uint32_t process, stream; // generations of the blocks
+    uint32_t process, stream;
 };
 
-// The log of an active stream. All of it is under the target's lock, but for the last three.
+// The log of an active stream. The target's lock guards all fields, except those of the thread.
 struct posix_log {
-    int fd;                              // of its file
-    struct extract_log_writer *writer;   // NULL: it could not be begun
-    unsigned begun;                      // times that it was
-    uint64_t section_most, section_used; // LOOP: bytes of records in a section
-    uint64_t room, budget; // UNTIL_FULL: bytes of records, and of blocks, that it still takes
-    bool full;
-    bool finished; // nothing follows
-    bool flushing;
-    uint32_t flush_end;                 // place in the ring up to which that takes records
-    int flush_error;                    // the first since it was asked for
-    bool overrun;                       // events of the log were lost since that was asked for
-    uint64_t overwritten;               // sections, by then
-    uint64_t number;                    // of the next record
-    struct posix_generation told;       // of the ring, when the log was told of it
-    int trouble;                        // of the first flush that failed, to be told; 0: none
-    uint64_t trouble_stamp;             // when that was
-    bool trouble_taken;                 // its event is in hand
-    bool followed;                      // the three below hold
-    struct posix_generation generation; // of the ring
-    uint32_t told_refused;              // by it
-    uint32_t base, had, taken;          // count.c: its count of what was overwritten when all
-                                        // of that was had or told of; records had since then,
-                                        // and those in the block on its way
-    bool based, sure;                   // there is one; it is exact
-    bool gap_told;                      // the loss of the reader's gap is in the log
-    uint32_t at;                        // place in the ring up to which everything is in the log
-    uint32_t end;                       // likewise, or in the block on its way there
-    bool named;                         // the two below hold
-    uint32_t names_used, names_claimed; // when the names were written last
-    bool placed;                        // `entry` is where the program was loaded
-    uint64_t entry;
-    uint64_t stamp, put_stamp;     // of the last record, and of the last that was written
-    trace_event_id_t last;         // its type
-    uint32_t used, count;          // of the block: bytes, and records
-    uint8_t block[LOG_BLOCK_ROOM]; // on its way to the log
+    // The file.
+    int fd;
+    struct extract_log_writer *writer; // NULL if the log could not be started
+    unsigned start_count;              // how often the log was started
+    uint64_t section_max_bytes;        // LOOP: maximum of bytes of records in a section
+    uint64_t section_bytes;            // LOOP: bytes of records in the current section
+    uint64_t record_bytes_left;        // UNTIL_FULL: bytes of records that the log still accepts
+    uint64_t block_bytes_left;         // UNTIL_FULL: bytes of blocks that the log still accepts
+    bool is_full;
+    bool is_finished;          // the stream is shut down, and nothing follows
+    bool is_overrun;           // events of the log were lost since the status was read last
+    uint64_t sections_dropped; // number of sections that were overwritten
+    uint64_t next_number;      // number of the next record
+
+    // The flush in progress.
+    bool is_flushing;
+    uint32_t flush_end;       // position in the ring at which the flush ends
+    int flush_error;          // first error since the status was read last
+    int failed_flush;         // error of the first flush that failed and is not logged; 0 if none
+    uint64_t failed_flush_ns; // time of that flush
+    bool failure_in_block;    // the event for it is in `block`
+
+    // The ring that is followed.
+    struct posix_generation logged_ring; // generation of the newest RING block in the log
+    bool is_following;                   // `generation` and `reported_refused` are valid
+    struct posix_generation generation;  // generation of the ring
+    uint32_t reported_refused;           // refused events of that ring that the log reports
+    uint32_t at;                         // position up to which every record is in the log
+    uint32_t end;                        // position up to which every record is there or in `block`
+
+    // What was overwritten (count.c).
+    uint32_t base;           // the ring's count when everything counted was logged or reported
+    uint32_t logged_records; // records of the ring that were logged since then
+    uint32_t ring_records;   // records of the ring that are in `block`
+    bool has_base, base_is_exact;
+    bool gap_is_logged; // the loss in the reader's gap is in the log
+
+    // Names, and the address at which the program was loaded.
+    bool has_names;                     // the log has names; the two counts below are valid
+    uint32_t names_used, names_claimed; // counts when the names were written last
+    bool has_entry;
+    uint64_t entry; // entry point of the program
+
+    // The block that is being filled.
+    uint64_t block_stamp;     // timestamp of the last record
+    uint64_t written_stamp;   // timestamp of the last record that is in the file
+    trace_event_id_t last_id; // event type of the last record
+    uint32_t block_bytes;     // bytes in `block`
+    uint32_t block_records;   // records in `block`, including those that are made here
+    uint8_t block[LOG_BLOCK_CAPACITY];
     uint8_t names[8 + LOG_MAX_NAMES];
-    pthread_t thread; // that flushes, where `threaded`; it knows the trace by its id
-    bool threaded;
+
+    // The thread that flushes. It knows the trace by its id, since the trace may end.
+    pthread_t thread;
+    bool has_thread;
     trace_id_t id;
-    int waker;
+    int waker_fd;
 };
 
-// What ATTRIBUTES tell.
+// The contents of ATTRIBUTES.
 struct posix_log_settings {
     struct posix_attr attr;
     struct posix_trace_status_info status;
-    bool final;   // the status is that of the end
-    bool foreign; // another kind of machine wrote it
+    bool is_final;   // the status is that of the end of the stream
+    bool is_foreign; // the log was written on another kind of machine
 };
 
-// meta.c: payloads of ATTRIBUTES. False: it is none.
-void posix_log_facts_encode(uint8_t payload[LOG_ATTRIBUTES],
-                            const struct posix_log_settings *facts);
-bool posix_log_facts_decode(struct posix_log_settings *facts, const uint8_t *payload,
-                            size_t length);
-// The number of the error that a function of the log has returned; errno as it was left.
+// ---- meta.c: the payload of ATTRIBUTES ----
+
+void posix_log_settings_encode(uint8_t payload[LOG_ATTRIBUTES],
+                               const struct posix_log_settings *settings);
+// Returns false if the payload is too short or has another version.
+bool posix_log_settings_decode(struct posix_log_settings *settings, const uint8_t *payload,
+                               size_t length);
+// Converts the result of a function of the log to a number of <errno.h>. Must be called at once: it
+// uses errno as that function left it.
 int posix_log_errno(enum extract_code code);
 
-// writer.c: what goes to the log. Begins it again, with the trace's attributes and names.
-int posix_log_begin(struct posix_trace *trace);
-// Says of the ring that is followed from here on.
+// ---- writer.c: blocks of the log ----
+
+// Starts the log, or starts it again from its beginning, with the trace's attributes and names.
+int posix_log_start(struct posix_trace *trace);
+// Writes a RING block for the ring that is followed from here on.
 int posix_log_put_ring(struct posix_trace *trace);
-// Says where the traced program was loaded, if that can be seen.
+// Writes where the traced program was loaded, if that is known.
 int posix_log_put_program(struct posix_trace *trace);
-// Writes names that are new.
+// Writes the names if there are new ones.
 int posix_log_put_names(struct posix_trace *trace);
-// Takes a record; the block in hand is written first when it is full. *put: it was.
-int posix_log_take(struct posix_trace *trace, const struct posix_record *record,
-                   const uint8_t *bytes, bool *put);
-// Makes a record of a system event that the host has to tell of; its data are a number, or none.
-int posix_log_make(struct posix_trace *trace, trace_event_id_t id, uint64_t stamp,
-                   const uint32_t *number);
-// Writes the block in hand. What is in front of the reader's place is in the log then, and free.
-int posix_log_put(struct posix_trace *trace);
-// States that `lost` records are missing: all, or at least so many.
+// Appends a record to the block and advances the reader. A block that is full is written first, and
+// *put is set.
+int posix_log_add_record(struct posix_trace *trace, const struct posix_record *record,
+                         const uint8_t *bytes, bool *put);
+// Appends a system event that the host makes. Its data is a number, or nothing for NULL.
+int posix_log_add_event(struct posix_trace *trace, trace_event_id_t id, uint64_t stamp,
+                        const uint32_t *number);
+// Writes the block. Everything before the reading position is in the log then, and is given back to
+// the writer.
+int posix_log_put_block(struct posix_trace *trace);
+// Writes that records are lost: exactly `lost`, or at least that many.
 int posix_log_put_loss(struct posix_trace *trace, enum extract_log_loss kind, uint32_t lost,
                        bool is_exact);
-// A mark, in front of which everything in hand is written.
+// Writes a marker, after the block.
 int posix_log_put_mark(struct posix_trace *trace, enum extract_log_mark kind);
 // Writes the attributes and a status.
-int posix_log_put_facts(struct posix_trace *trace, const struct posix_trace_status_info *status,
-                        bool final);
-// Whether the log has come to its limit, as posix_log_full_status says.
+int posix_log_put_settings(struct posix_trace *trace, const struct posix_trace_status_info *status,
+                           bool is_final);
+// Returns whether the log has reached its limit (posix_log_full_status).
 bool posix_log_is_full(const struct posix_trace *trace);
 
-// count.c: records that were overwritten before they were read.
+// ---- count.c: records that were overwritten before they were read ----
+
 struct posix_lost {
-    uint32_t least;
-    bool exact;  // no more than that
-    bool passed; // by the writer: nobody knows
-    bool based;  // `base` is one for what follows
+    uint32_t least;  // minimum of records that are lost
+    bool is_exact;   // exactly `least` records are lost
+    bool is_unknown; // the writer passed everything that was copied, so nothing is known
+    bool has_base;   // `base` is the base for the next count
     uint32_t base;
 };
 
-// The ring is followed from its start on.
+// Starts counting at the beginning of a ring.
 void posix_log_count_start(struct posix_trace *trace);
-// Those in front of the reader's place, which have not been told of.
+// Counts the lost records before the reading position that the log does not report yet.
 struct posix_lost posix_log_count_lost(const struct posix_trace *trace);
-void posix_log_count_told(struct posix_trace *trace, const struct posix_lost *lost);
-// What lies in front of the reader's place is in the log, and free.
+// Notes that the log reports this loss.
+void posix_log_note_reported(struct posix_trace *trace, const struct posix_lost *lost);
+// Gives everything before the reading position, which is in the log, back to the writer.
 void posix_log_release(struct posix_trace *trace);
 
-// logged.c: the stream was cleared.
+// ---- logged.c ----
+
+// Clears the log after its stream was cleared: starts it again, or appends a marker (APPEND).
 int posix_log_clear(struct posix_trace *trace);
 
-// flush.c. Copies what is in the stream by now to the log. Where `use` is given, the lock is given
-// back between blocks. `always`: even if nothing is there, it is told of.
+// ---- flush.c ----
+
+// Copies what is in the stream now to the log. With `use`, unlocks the target between two blocks.
+// With `always`, the flush is logged even if there is nothing to copy.
 int posix_log_flush(struct posix_trace *trace, struct posix_use *use, bool always);
-// The thread that does so by itself, of streams with that policy. ENOMEM, EAGAIN.
+// Start and end the thread that flushes a stream with the policy FLUSH. Starting returns ENOMEM or
+// EAGAIN if there is no thread.
 int posix_log_start_thread(struct posix_trace *trace);
 void posix_log_end_thread(struct posix_log *log);
 

@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: MIT
 // posix/log: streams with a log, from posix_trace_create_withlog to posix_trace_shutdown.
-// In: a descriptor, attributes. Out: an active stream that is flushed to the file.
+//
+// Such a stream is an active stream whose events are read from its log, not from the stream. It is
+// created as any other, then gets its log, then operations of its own (logged_ops).
+//
+//               posix_trace_create_withlog          posix_trace_shutdown, exit
+//   (no trace) ────────────────────────────► LOGGED ──────────────────────────► finish_logged
+//                                            │    ▲                              1 stop the stream
+//                        posix_trace_flush,  │    │                              2 flush what is
+//                        left the flushing thread └────┘                              3 final
+//                        status
+//                                                                                4 release the
+//                                                                                stream
+//
+// The last flush waits for a record that is still being written, and for the event of the stop, but
+// not forever: firmware stops at its next trace point, which may never come.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_create_withlog, posix_trace_flush, posix_trace_clear,
 // posix_trace_get_status.
@@ -12,125 +26,118 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LAST_WAITS = 500, STOP_WAITS = 100, LAST_WAIT = 1000000 }; // times, nanoseconds
+enum {
+    MAX_RECORD_WAITS = 500, // polls that wait for a record that is being written
+    MAX_STOP_WAITS = 100,   // polls that wait for the stop
+    WAIT_NS = 1000000
+};
 
-// Events of such a stream are in the log.
-static int next(struct posix_trace *trace, struct posix_event *event)
+// Events of such a stream are read from its log.
+static int refuse_next(struct posix_trace *trace, struct posix_event *event)
 {
     (void)trace;
     (void)event;
     return EINVAL;
 }
 
-static void add_log(const struct posix_trace *trace, struct posix_trace_status_info *status)
-{
-    const struct posix_log *log = trace->log;
-    status->posix_stream_flush_status =
-        log->flushing ? POSIX_TRACE_FLUSHING : POSIX_TRACE_NOT_FLUSHING;
-    status->posix_stream_flush_error = log->flush_error;
-    status->posix_log_overrun_status = log->overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
-    status->posix_log_full_status =
-        posix_log_is_full(trace) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
-}
-
-static int status(struct posix_trace *trace, struct posix_trace_status_info *status)
+static int logged_status(struct posix_trace *trace, struct posix_trace_status_info *status)
 {
     int error = posix_ring_status(trace, status);
     if (error)
         return error;
-    add_log(trace, status);
-    trace->log->overrun = false;
-    trace->log->flush_error = 0;
+    struct posix_log *log = trace->log;
+    status->posix_stream_flush_status =
+        log->is_flushing ? POSIX_TRACE_FLUSHING : POSIX_TRACE_NOT_FLUSHING;
+    status->posix_stream_flush_error = log->flush_error;
+    status->posix_log_overrun_status =
+        log->is_overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+    status->posix_log_full_status =
+        posix_log_is_full(trace) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
+    log->is_overrun = false;
+    log->flush_error = 0;
     return 0;
 }
 
-// The final status, and the end of the log.
+// Writes the final status and closes the log.
 static int close_log(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
     struct posix_trace_status_info last = {0};
     if (!log->writer)
         return 0;
-    int error = status(trace, &last);
-    last.posix_stream_status = POSIX_TRACE_SUSPENDED; // also where it would go on, were it not over
+    int error = logged_status(trace, &last);
+    last.posix_stream_status = POSIX_TRACE_SUSPENDED; // even if the next event would start it again
     if (!error)
-        error = posix_log_put_facts(trace, &last, true);
-    if (!error && !log->full)
+        error = posix_log_put_settings(trace, &last, true);
+    if (!error && !log->is_full)
         error = posix_log_put_mark(trace, EXTRACT_MARK_STOP);
     int closed = posix_log_errno(extract_log_close(log->writer, NULL));
     log->writer = NULL;
     return error ? error : closed;
 }
 
-// A record that is being written is waited for, and the event of the stop, but not forever:
-// firmware stops at its next trace point.
-static bool is_due(const struct posix_reader *r, unsigned waits)
-{
-    return waits < (r->at != r->block.head ? LAST_WAITS : STOP_WAITS) &&
-           (r->at != r->block.head || !posix_asked_done(&r->block));
-}
-
-// Flushes all that is there.
+// Flushes everything that is in the stream.
 static int flush_all(struct posix_trace *trace)
 {
-    const struct timespec pause = {0, LAST_WAIT};
+    const struct timespec pause = {0, WAIT_NS};
     const struct posix_reader *r = &trace->reader;
     bool moves = extract_memory_is_running(trace->target->memory);
     int error = posix_log_flush(trace, NULL, false);
-    for (unsigned i = 0; moves && !error && is_due(r, i); i++) {
-        posix_target_nap(trace->target, &pause);
+    for (unsigned i = 0; moves && !error; i++) {
+        bool has_more = r->at != r->block.head;
+        bool must_wait = has_more || !posix_request_is_done(&r->block);
+        if (!must_wait || i >= (has_more ? MAX_RECORD_WAITS : MAX_STOP_WAITS))
+            break;
+        posix_target_sleep(trace->target, &pause);
         if (trace->target->object)
             ringside_trace_object_attend(trace->target->object);
         error = posix_log_flush(trace, NULL, false);
     }
     if (error || r->at == r->block.head)
         return error;
-    trace->kind = POSIX_RECORDED; // what is open is passed over
+    trace->kind = POSIX_RECORDED; // skips records that were left open
     return posix_log_flush(trace, NULL, false);
 }
 
-// Nothing that is lost here keeps the stream from being freed.
-static int finish(struct posix_trace *trace)
+// Ends the stream. The stream is released even if its last events cannot be written.
+static int finish_logged(struct posix_trace *trace)
 {
-    trace->log->finished = true;
-    posix_learn(trace);
-    trace->wants.running = false;
-    posix_ask(trace, true);
-    trace->log->flushing = false;
+    trace->log->is_finished = true;
+    posix_read_wants(trace);
+    trace->wants.is_running = false;
+    posix_send_request(trace, true);
+    trace->log->is_flushing = false;
     int error = flush_all(trace);
     int closed = close_log(trace);
     posix_unbind(trace);
     return error ? error : closed;
 }
 
-static void free_log(struct posix_log *log)
-{
-    if (log->fd >= 0)
-        close(log->fd);
-    free(log);
-}
-
-// In a child of the process, which is not asked to finish it first, the log is the parent's.
+// Frees a trace and its log. In a child of the process, the trace is freed but not finished: the
+// log and its thread are the parent's.
 static void free_logged(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
-    if (log->finished)
+    if (log->is_finished)
         posix_log_end_thread(log);
     extract_log_detach(log->writer);
-    free_log(log);
+    if (log->fd >= 0)
+        close(log->fd);
+    free(log);
     posix_free(trace);
 }
 
-static const struct posix_ops logged_ops = {.next = next,
-                                            .status = status,
+static const struct posix_ops logged_ops = {.next = refuse_next,
+                                            .status = logged_status,
                                             .attr = posix_ring_attr,
                                             .name = posix_ring_name,
-                                            .named = posix_ring_named,
-                                            .finish = finish,
+                                            .next_named = posix_ring_next_named,
+                                            .finish = finish_logged,
                                             .free = free_logged};
 
 // ---- creating ----
 
+// Returns EBADF for a descriptor that cannot be written, EINVAL for one that is not a regular file.
 static int check_descriptor(int fd)
 {
     struct stat st;
@@ -141,15 +148,15 @@ static int check_descriptor(int fd)
 }
 
 // Gives a trace its log.
-static int add(struct posix_trace *trace, int fd)
+static int add_log(struct posix_trace *trace, int fd)
 {
     struct posix_log *log = calloc(1, sizeof *log);
     if (!log)
         return ENOMEM;
     log->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     trace->log = log;
-    trace->reader.batch = POSIX_WINDOW;
-    int error = log->fd < 0 ? errno : posix_log_begin(trace);
+    trace->reader.batch_words = POSIX_WINDOW;
+    int error = log->fd < 0 ? errno : posix_log_start(trace);
     if (!error && trace->attr.stream_policy == POSIX_TRACE_FLUSH)
         error = posix_log_start_thread(trace);
     if (!error) {
@@ -158,7 +165,9 @@ static int add(struct posix_trace *trace, int fd)
     }
     trace->log = NULL;
     extract_log_close(log->writer, NULL);
-    free_log(log);
+    if (log->fd >= 0)
+        close(log->fd);
+    free(log);
     return error;
 }
 
@@ -173,7 +182,7 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
         error = posix_enter(&use, *trid, POSIX_LOGGED);
     if (error)
         return error;
-    error = add(use.trace, file_desc);
+    error = add_log(use.trace, file_desc);
     if (error)
         posix_end(&use);
     else
@@ -181,7 +190,7 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
     return error;
 }
 
-// ---- the rest ----
+// ---- flush and clear ----
 
 int posix_trace_flush(trace_id_t trid)
 {
@@ -194,12 +203,14 @@ int posix_trace_flush(trace_id_t trid)
     return error;
 }
 
+// A flush in progress notices the new start_count and ends. A log with the policy APPEND keeps what
+// it has; in other logs, the cleared events must not remain.
 int posix_log_clear(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
-    log->followed = log->flushing = log->overrun = false;
-    log->begun++;
+    log->is_following = log->is_flushing = log->is_overrun = false;
+    log->start_count++;
     return trace->attr.log_policy == POSIX_TRACE_APPEND
                ? posix_log_put_mark(trace, EXTRACT_MARK_START)
-               : posix_log_begin(trace);
+               : posix_log_start(trace);
 }

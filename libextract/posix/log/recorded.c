@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: MIT
-// posix/log: a log as a stream that is over. In: a descriptor of a log, which may be damaged or
-// hostile. Out: its events from the oldest on, as often as its reader goes back; names, attributes
-// and the last status.
+// posix/log: a log as a pre-recorded stream (posix_trace_open). The log may be damaged or hostile.
+//
+// Opening walks over all blocks once and keeps what holds for the whole log: the newest names, the
+// attributes, the final status. A log without these, such as one of `ringside record`, gets the
+// attributes that its ring and its blocks imply.
+//
+// Reading walks over the blocks again, one at a time. Records of consecutive blocks are joined,
+// since a record may begin in one block and end in the next:
+//
+//   RING     sets the layout of the records that follow
+//   BYTES    appended to `bytes`, if its records continue those before
+//   LOSS     a gap
+//   MARK     START, RESET: a new ring; FULL: the log reached its limit
+//
+//   bytes:   0        at             used
+//            ├─ read ──┼── not read ──┤◄── next BYTES block
+//
+// A gap that the log holds no events for is reported with OVERFLOW and RESUME, which are made here
+// before the next record. A log that reached its limit ends with STOP, which is made here if the
+// writer was killed before it could write it.
 //
 // Source: IEEE Std 1003.1-2008, posix_trace_open, posix_trace_getnext_event.
 #include "base/now.h"
@@ -13,50 +30,52 @@
 
 struct posix_recorded {
     struct extract_log *log;
-    struct posix_log_settings facts;
-    uint8_t *names; // slots
+    struct posix_log_settings settings;
+    uint8_t *names; // name_count slots of name_bytes
     uint32_t name_bytes, name_count;
-    uint8_t *payload; // of a block that is no stretch of records
-    size_t payload_room;
-    bool starved; // memory was short
+    uint8_t *payload; // payload of the last block that is not BYTES
+    size_t payload_capacity;
+    bool is_out_of_memory;
 
-    // Where it is read.
-    size_t block;      // the next one
-    uint16_t ring_key; // of the newest ring that could be read; 0: not given
-    bool numbered;     // a number is expected:
-    uint64_t expected; // that of the next record
-    uint8_t *bytes;    // of records that follow each other
-    size_t at, used, room;
-    uint64_t wall;         // when these were read from the target
-    bool gap;              // something is missing in front of the next record
-    trace_event_id_t last; // type of the last event
-    bool stopped;          // the log came to its limit, and that is to be told
+    // The reading position.
+    size_t block;              // number of the next block
+    uint16_t ring_key;         // key of the newest RING that was readable; 0 if it has none
+    bool has_expected;         // `expected` is valid
+    uint64_t expected;         // number of the next record
+    uint8_t *bytes;            // joined records
+    size_t at, used, capacity; // bytes: next record, end of the records, allocated
+    uint64_t wall;             // time at which the newest of these were read from the target
+    bool has_gap;              // events are missing before the next record
+    trace_event_id_t last;     // type of the last event
+    bool must_make_stop;       // the log reached its limit, and STOP is not returned yet
 };
 
 // ---- blocks ----
 
-static bool grow(struct posix_recorded *r, uint8_t **bytes, size_t *room, size_t want)
+// Grows a buffer to `want` bytes. Returns false, and notes that memory ran out, if there is none.
+static bool grow(struct posix_recorded *r, uint8_t **bytes, size_t *capacity, size_t want)
 {
-    if (want <= *room)
+    if (want <= *capacity)
         return true;
     uint8_t *more = realloc(*bytes, want);
-    r->starved |= !more;
+    r->is_out_of_memory |= !more;
     if (!more)
         return false;
     *bytes = more;
-    *room = want;
+    *capacity = want;
     return true;
 }
 
-// Reads a block that is no stretch of records. False: it is damaged.
+// Reads a block that is not BYTES into `payload`. Returns false if it is damaged.
 static bool load(struct posix_recorded *r, const struct extract_log_block *block)
 {
     return block->length <= LOG_MAX_PAYLOAD &&
-           grow(r, &r->payload, &r->payload_room, (size_t)block->length + 1) &&
+           grow(r, &r->payload, &r->payload_capacity, (size_t)block->length + 1) &&
            !extract_log_read(r->log, block, r->payload, NULL);
 }
 
-static bool take_ring(struct posix_trace *trace, const struct extract_log_block *block)
+// Applies a RING block. Returns false if it is damaged or not of a POSIX stream.
+static bool apply_ring(struct posix_trace *trace, const struct extract_log_block *block)
 {
     struct posix_recorded *r = trace->recorded;
     struct extract_ring ring;
@@ -64,7 +83,7 @@ static bool take_ring(struct posix_trace *trace, const struct extract_log_block 
     enum extract_code code = EXTRACT_BAD;
     if (load(r, block))
         code = extract_log_ring(&ring, r->payload, block->length, NULL);
-    r->starved |= code == EXTRACT_NOMEM;
+    r->is_out_of_memory |= code == EXTRACT_NOMEM;
     if (code || ring.format != &extract_format_posix)
         return false;
     r->ring_key = block->kind;
@@ -75,59 +94,40 @@ static bool take_ring(struct posix_trace *trace, const struct extract_log_block 
     return true;
 }
 
-// What stood in front does not go on behind.
-static void break_off(struct posix_recorded *r, bool gap)
+// Discards records that do not continue in the next block.
+static void discard_records(struct posix_recorded *r, bool has_gap)
 {
     r->at = r->used = 0;
-    r->gap |= gap;
+    r->has_gap |= has_gap;
 }
 
-static void take_records(struct posix_recorded *r, const struct extract_log_block *block)
+// Appends the records of a BYTES block.
+static void append_records(struct posix_recorded *r, const struct extract_log_block *block)
 {
-    if (r->numbered && block->first != r->expected)
-        break_off(r, true);
+    if (r->has_expected && block->first != r->expected)
+        discard_records(r, true);
     size_t left = r->used - r->at;
-    r->numbered = true; // what a log that wraps held before is no gap of the stream
+    // What a LOOP log dropped before its first block is not a gap of the stream.
+    r->has_expected = true;
     r->expected = block->first + block->count;
     if (left)
         memmove(r->bytes, r->bytes + r->at, left);
     r->at = 0;
     r->used = left;
     bool fits = block->length <= LOG_MAX_PAYLOAD && left <= LOG_MAX_PAYLOAD &&
-                grow(r, &r->bytes, &r->room, left + block->length + 1);
-    // The layout of records is not known where damage hides their ring.
+                grow(r, &r->bytes, &r->capacity, left + block->length + 1);
+    // If damage hides the ring of the records, their layout is not known.
     bool is_known = !block->kind || block->kind == r->ring_key;
     if (!fits || !is_known || extract_log_read(r->log, block, r->bytes + left, NULL)) {
-        break_off(r, true);
+        discard_records(r, true);
         return;
     }
     r->used += block->length;
     r->wall = block->wall;
 }
 
-static void take_loss(struct posix_recorded *r, const struct extract_log_block *block)
-{
-    if (block->kind != EXTRACT_LOSS_EARLIER)
-        break_off(r, block->kind != EXTRACT_LOSS_REFUSED);
-    r->expected = block->first;
-    r->numbered = true;
-}
-
-static void take_mark(struct posix_trace *trace, const struct extract_log_block *block)
-{
-    struct posix_recorded *r = trace->recorded;
-    if (block->kind == EXTRACT_MARK_START || block->kind == EXTRACT_MARK_RESET) {
-        break_off(r, false);
-        r->expected = block->first;
-        r->numbered = true;
-    }
-    if (block->kind == EXTRACT_MARK_RESET)
-        trace->reader.clocked = false;
-    r->stopped |= block->kind == EXTRACT_MARK_FULL && r->last != POSIX_ID_STOP;
-}
-
-// Takes the next block in hand. False: there is none.
-static bool next_block(struct posix_trace *trace)
+// Applies the next block. Returns false if there is none.
+static bool apply_next_block(struct posix_trace *trace)
 {
     struct posix_recorded *r = trace->recorded;
     struct extract_log_block block;
@@ -136,16 +136,26 @@ static bool next_block(struct posix_trace *trace)
     r->block++;
     switch (block.type) {
     case EXTRACT_LOG_RING:
-        take_ring(trace, &block);
+        apply_ring(trace, &block);
         break;
     case EXTRACT_LOG_BYTES:
-        take_records(r, &block);
+        append_records(r, &block);
         break;
     case EXTRACT_LOG_LOSS:
-        take_loss(r, &block);
+        if (block.kind != EXTRACT_LOSS_EARLIER)
+            discard_records(r, block.kind != EXTRACT_LOSS_REFUSED);
+        r->expected = block.first;
+        r->has_expected = true;
         break;
     case EXTRACT_LOG_MARK:
-        take_mark(trace, &block);
+        if (block.kind == EXTRACT_MARK_START || block.kind == EXTRACT_MARK_RESET) {
+            discard_records(r, false);
+            r->expected = block.first;
+            r->has_expected = true;
+        }
+        if (block.kind == EXTRACT_MARK_RESET)
+            trace->reader.clock_is_set = false;
+        r->must_make_stop |= block.kind == EXTRACT_MARK_FULL && r->last != POSIX_ID_STOP;
         break;
     default:
         break;
@@ -155,7 +165,8 @@ static bool next_block(struct posix_trace *trace)
 
 // ---- events ----
 
-// The record in hand, by what it says of its own place.
+// Finds the next record in `bytes`. Each record states the lower half of its own position, so only
+// its length, tags and end are checked. Skips what is not a record.
 static bool find_record(struct posix_trace *trace, struct posix_record *record)
 {
     struct posix_recorded *r = trace->recorded;
@@ -165,111 +176,117 @@ static bool find_record(struct posix_trace *trace, struct posix_record *record)
         size_t left = r->used - r->at;
         struct extract_cursor c = extract_cursor_make(bytes, left, layout->order);
         uint32_t position = extract_cursor_u32(&c) & 0xFFFF;
-        bool whole = posix_record_read(record, bytes, (uint32_t)left, layout, position);
-        if (whole && record->done)
+        bool is_record = posix_record_read(record, bytes, (uint32_t)left, layout, position);
+        if (is_record && record->done)
             return true;
-        if (!whole && (size_t)record->words * 4 > left)
+        if (!is_record && (size_t)record->words * 4 > left)
             return false;
-        r->gap |= !whole;
-        r->at += whole ? (size_t)record->words * 4 : 4;
+        r->has_gap |= !is_record;
+        r->at += is_record ? (size_t)record->words * 4 : 4;
     }
     return false;
 }
 
-// A clock that does not tell the time of day gets it when the first records were read.
+// Relates a clock that is not CLOCK_REALTIME to the time of day: the first record has the time at
+// which its block was read from the target.
 static void set_clock(struct posix_trace *trace, uint64_t stamp)
 {
     struct posix_reader *reader = &trace->reader;
     uint64_t wall = trace->recorded->wall;
-    if (reader->clocked)
+    if (reader->clock_is_set)
         return;
-    reader->clocked = true;
-    reader->stamp = reader->anchor = stamp;
-    reader->anchor_time =
+    reader->clock_is_set = true;
+    reader->last_stamp = reader->origin_stamp = stamp;
+    reader->origin_time =
         (struct timespec){(time_t)(wall / EXTRACT_SECOND), (long)(wall % EXTRACT_SECOND)};
 }
 
-// Events that are in no record of such a log: they are of the time of the last one, or the next.
+// Makes an event that is in no record of the log. It has the timestamp of a record next to it.
 static void make_event(struct posix_trace *trace, trace_event_id_t id, uint64_t stamp,
                        struct posix_event *event)
 {
     static const int by_itself = 1;
     *event = (struct posix_event){.id = id,
                                   .pid = (pid_t)trace->target->block.pid,
-                                  .time = posix_time_take(trace, stamp),
+                                  .time = posix_time_of_event(trace, stamp),
                                   .data = trace->reader.data,
                                   .data_bytes = id == POSIX_ID_STOP ? sizeof by_itself : 0};
     memcpy(trace->reader.data, &by_itself, sizeof by_itself);
     trace->recorded->last = id;
 }
 
-// What is told in front of a record, where the log does not hold it: that events are missing.
-static bool tell_gap(struct posix_trace *trace, const struct posix_record *record,
-                     struct posix_event *event)
+// Makes the next event that reports a gap before a record, unless the log holds that event.
+static bool make_gap_event(struct posix_trace *trace, const struct posix_record *record,
+                           struct posix_event *event)
 {
     struct posix_recorded *r = trace->recorded;
-    bool told = record->id == POSIX_ID_OVERFLOW || !r->gap;
-    bool resumes = r->last == POSIX_ID_OVERFLOW && r->gap;
-    if (told) {
-        r->gap = false;
+    bool is_reported = record->id == POSIX_ID_OVERFLOW || !r->has_gap;
+    bool resumes = r->last == POSIX_ID_OVERFLOW && r->has_gap;
+    if (is_reported) {
+        r->has_gap = false;
         return false;
     }
     if (resumes)
-        r->gap = false;
+        r->has_gap = false;
     make_event(trace, resumes ? POSIX_ID_RESUME : POSIX_ID_OVERFLOW, record->stamp, event);
     return true;
 }
 
-static int next(struct posix_trace *trace, struct posix_event *event)
+// Returns the next event. Blocks are applied until one of them completes a record. EAGAIN means
+// that the log has no more events; it may have more after it was rewound.
+static int next_recorded(struct posix_trace *trace, struct posix_event *event)
 {
     struct posix_recorded *r = trace->recorded;
     struct posix_record record;
     bool found = find_record(trace, &record);
-    while (!found && !r->stopped && next_block(trace))
+    while (!found && !r->must_make_stop && apply_next_block(trace))
         found = find_record(trace, &record);
-    if (!found && r->stopped) {
-        r->stopped = false;
-        make_event(trace, POSIX_ID_STOP, trace->reader.stamp, event);
+    if (!found && r->must_make_stop) {
+        r->must_make_stop = false;
+        make_event(trace, POSIX_ID_STOP, trace->reader.last_stamp, event);
         return 0;
     }
-    if (r->starved)
+    if (r->is_out_of_memory)
         return ENOMEM;
     if (!found)
         return EAGAIN;
     set_clock(trace, record.stamp);
-    if (tell_gap(trace, &record, event))
+    if (make_gap_event(trace, &record, event))
         return 0;
-    posix_event_take(trace, &record, r->bytes + r->at, event);
+    posix_event_decode(trace, &record, r->bytes + r->at, event);
     r->at += (size_t)record.words * 4;
     r->last = record.id;
     return 0;
 }
 
+// Returns to the first block. Names, attributes and the status stay, since they are valid for the
+// whole log. The clock starts again, so the events get the same times as before.
 static int rewind_log(struct posix_trace *trace)
 {
     struct posix_recorded *r = trace->recorded;
     r->block = r->at = r->used = 0;
-    r->gap = r->stopped = r->numbered = r->starved = false;
+    r->has_gap = r->must_make_stop = r->has_expected = r->is_out_of_memory = false;
     r->last = 0;
-    trace->reader.clocked = false;
-    trace->reader.stamp = 0;
+    trace->reader.clock_is_set = false;
+    trace->reader.last_stamp = 0;
     return 0;
 }
 
-// ---- what is known of the whole ----
+// ---- names, attributes, status ----
 
-static int status(struct posix_trace *trace, struct posix_trace_status_info *status)
+static int recorded_status(struct posix_trace *trace, struct posix_trace_status_info *status)
 {
-    *status = trace->recorded->facts.status;
+    *status = trace->recorded->settings.status;
     return 0;
 }
 
-static int attr(struct posix_trace *trace, struct posix_attr *attr)
+static int recorded_attr(struct posix_trace *trace, struct posix_attr *attr)
 {
-    *attr = trace->recorded->facts.attr;
+    *attr = trace->recorded->settings.attr;
     return 0;
 }
 
+// Returns the name of a user event type; NULL if it has none. It ends with a zero or the slot.
 static const uint8_t *slot_of(const struct posix_recorded *r, trace_event_id_t id)
 {
     uint32_t slot = id - POSIX_USER;
@@ -277,20 +294,20 @@ static const uint8_t *slot_of(const struct posix_recorded *r, trace_event_id_t i
     return bytes && *bytes ? bytes : NULL;
 }
 
-static int name(struct posix_trace *trace, trace_event_id_t id, char *name)
+static int recorded_name(struct posix_trace *trace, trace_event_id_t id, char *name)
 {
     const struct posix_recorded *r = trace->recorded;
     const uint8_t *slot = id >= POSIX_USER ? slot_of(r, id) : NULL;
     if (!slot)
         return EINVAL;
-    uint32_t most = r->name_bytes < TRACE_EVENT_NAME_MAX ? r->name_bytes : TRACE_EVENT_NAME_MAX;
-    size_t length = strnlen((const char *)slot, most);
+    uint32_t max = r->name_bytes < TRACE_EVENT_NAME_MAX ? r->name_bytes : TRACE_EVENT_NAME_MAX;
+    size_t length = strnlen((const char *)slot, max);
     memcpy(name, slot, length);
     name[length] = '\0';
     return 0;
 }
 
-static trace_event_id_t named(struct posix_trace *trace, trace_event_id_t id)
+static trace_event_id_t recorded_next_named(struct posix_trace *trace, trace_event_id_t id)
 {
     const struct posix_recorded *r = trace->recorded;
     while (id - POSIX_USER < r->name_count && !slot_of(r, id))
@@ -298,15 +315,16 @@ static trace_event_id_t named(struct posix_trace *trace, trace_event_id_t id)
     return id - POSIX_USER < r->name_count ? id : 0;
 }
 
-// The newest names hold for all: a name never goes to another type.
-static void take_names(struct posix_recorded *r, const struct extract_log_block *block)
+// Reads a NAMES block. The newest names are valid for the whole log: a name is never given to
+// another event type.
+static void read_names(struct posix_recorded *r, const struct extract_log_block *block)
 {
     struct extract_log_names names;
     if (!load(r, block) || extract_log_names(&names, r->payload, block->length, NULL) ||
         names.first != POSIX_USER)
         return;
     uint8_t *copy = malloc((size_t)names.count * names.slot_bytes + 1);
-    r->starved |= !copy;
+    r->is_out_of_memory |= !copy;
     if (!copy)
         return;
     memcpy(copy, names.bytes, (size_t)names.count * names.slot_bytes);
@@ -316,8 +334,8 @@ static void take_names(struct posix_recorded *r, const struct extract_log_block 
     r->name_count = names.count;
 }
 
-// Whether the last record is the STOP that a writer puts behind a log that has no room for more: it
-// may have been killed before it wrote the mark behind that.
+// Returns whether the last record is the STOP that a writer appends to a log that is full. The
+// writer may have been killed before it wrote the FULL marker.
 static bool ends_with_stop(struct posix_trace *trace, const struct extract_log_block *block)
 {
     const struct posix_layout *layout = &trace->reader.block.layout;
@@ -330,32 +348,31 @@ static bool ends_with_stop(struct posix_trace *trace, const struct extract_log_b
            !record.address && !record.thread && !record.pid;
 }
 
-// What blocks tell of losses. *last: the block of records that nothing but losses follow.
-static void take_losses(struct posix_trace_status_info *status, struct extract_log *log,
+// Collects what the blocks tell about losses. *last is the last block of records or markers.
+static void read_losses(struct posix_trace_status_info *status, struct extract_log *log,
                         struct extract_log_block *last)
 {
     struct extract_log_block block;
     for (size_t i = 0; extract_log_block_at(log, i, &block); i++) {
-        bool loss = block.type == EXTRACT_LOG_LOSS, full = block.kind == EXTRACT_LOSS_LOG_FULL;
-        if (loss && full)
+        if (block.type == EXTRACT_LOG_LOSS && block.kind == EXTRACT_LOSS_LOG_FULL)
             status->posix_log_overrun_status = POSIX_TRACE_OVERRUN;
-        if (loss && !full)
+        else if (block.type == EXTRACT_LOG_LOSS)
             status->posix_stream_overrun_status = POSIX_TRACE_OVERRUN;
         if (block.type == EXTRACT_LOG_BYTES || block.type == EXTRACT_LOG_MARK)
             *last = block;
     }
 }
 
-// A log that was not closed by the API says no more than this. It is full when there is something
-// that it has no room for.
+// Derives the status of a log that was not closed by posix_trace_shutdown. The log counts as full
+// if it dropped blocks, states that it is full, or ends with STOP.
 static void guess_status(struct posix_trace *trace)
 {
     struct posix_recorded *r = trace->recorded;
     const struct extract_log_status *s = extract_log_status(r->log);
-    struct posix_trace_status_info *status = &r->facts.status;
+    struct posix_trace_status_info *status = &r->settings.status;
     struct extract_log_block last = {0};
     *status = (struct posix_trace_status_info){0};
-    take_losses(status, r->log, &last);
+    read_losses(status, r->log, &last);
     bool ended = s->policy == EXTRACT_LOG_UNTIL_FULL && ends_with_stop(trace, &last);
     if (s->dropped || s->full || ended)
         status->posix_log_full_status = POSIX_TRACE_FULL;
@@ -363,52 +380,52 @@ static void guess_status(struct posix_trace *trace)
         status->posix_log_overrun_status = POSIX_TRACE_OVERRUN;
 }
 
-// One that was made by a recorder has no attributes but the ring's.
+// Derives the attributes of a log without ATTRIBUTES from its ring and its own options.
 static void guess_attributes(struct posix_trace *trace)
 {
     struct posix_recorded *r = trace->recorded;
     const struct extract_log_status *s = extract_log_status(r->log);
-    struct posix_attr *a = &r->facts.attr;
+    struct posix_attr *a = &r->settings.attr;
     static const int policies[] = {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND};
     posix_attr_defaults(a);
-    posix_attr_of_ring(a, &trace->reader.block, POSIX_SET_IDS);
+    posix_attr_from_ring(a, &trace->reader.block, POSIX_SET_IDS);
     a->log_policy = policies[s->policy];
     a->log_size = s->limit;
     a->created = (struct timespec){(time_t)(s->created / EXTRACT_SECOND),
                                    (long)(s->created % EXTRACT_SECOND)};
 }
 
-// Reads what the log says beside its events. EINVAL: it is none of a POSIX stream, or of another
-// kind of machine.
-static int survey(struct posix_trace *trace)
+// Reads everything but events. Returns EINVAL if the log is not of a POSIX stream, or was written
+// on another kind of machine.
+static int read_all_settings(struct posix_trace *trace)
 {
     struct posix_recorded *r = trace->recorded;
     struct extract_log_block block;
-    bool ring = false, told = false, foreign = false;
+    bool has_ring = false, has_settings = false, is_foreign = false;
     for (size_t i = 0; extract_log_block_at(r->log, i, &block); i++) {
         if (block.type == EXTRACT_LOG_RING)
-            ring |= take_ring(trace, &block);
+            has_ring |= apply_ring(trace, &block);
         if (block.type == EXTRACT_LOG_NAMES)
-            take_names(r, &block);
+            read_names(r, &block);
         if (block.type == EXTRACT_LOG_ATTRIBUTES && load(r, &block)) {
-            struct posix_log_settings facts;
-            bool good = posix_log_facts_decode(&facts, r->payload, block.length);
-            foreign |= good && facts.foreign;
-            told |= good;
-            if (good)
-                r->facts = facts;
+            struct posix_log_settings settings;
+            bool is_valid = posix_log_settings_decode(&settings, r->payload, block.length);
+            is_foreign |= is_valid && settings.is_foreign;
+            has_settings |= is_valid;
+            if (is_valid)
+                r->settings = settings;
         }
     }
-    if (ring && !told)
+    if (has_ring && !has_settings)
         guess_attributes(trace);
-    if (!r->facts.final)
+    if (!r->settings.is_final)
         guess_status(trace);
-    return r->starved ? ENOMEM : ring && !foreign ? 0 : EINVAL;
+    return r->is_out_of_memory ? ENOMEM : has_ring && !is_foreign ? 0 : EINVAL;
 }
 
 // ---- opening and closing ----
 
-static int finish(struct posix_trace *trace)
+static int finish_recorded(struct posix_trace *trace)
 {
     (void)trace;
     return 0;
@@ -427,15 +444,16 @@ static void free_recorded(struct posix_trace *trace)
     posix_free(trace);
 }
 
-static const struct posix_ops recorded_ops = {.next = next,
-                                              .status = status,
-                                              .attr = attr,
-                                              .name = name,
-                                              .named = named,
+static const struct posix_ops recorded_ops = {.next = next_recorded,
+                                              .status = recorded_status,
+                                              .attr = recorded_attr,
+                                              .name = recorded_name,
+                                              .next_named = recorded_next_named,
                                               .rewind = rewind_log,
-                                              .finish = finish,
+                                              .finish = finish_recorded,
                                               .free = free_recorded};
 
+// Opens the log. The trace has a target of its own, without memory: only its layout is used.
 static int open_log(struct posix_trace *trace, int fd)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -449,7 +467,7 @@ static int open_log(struct posix_trace *trace, int fd)
     enum extract_code code = extract_log_open_fd(&trace->recorded->log, fd, NULL);
     if (code)
         return code == EXTRACT_NOMEM ? ENOMEM : EINVAL;
-    int error = survey(trace);
+    int error = read_all_settings(trace);
     return error ? error : rewind_log(trace);
 }
 

@@ -458,7 +458,7 @@ enum extract_code entry_builder_open(struct entry_builder **opened,
     value_names_init(&builder->names, trace);
     extract_text_init(&builder->scratch, NULL, NULL);
     extract_text_init(&builder->text, NULL, NULL);
-    if (builder->format->entries && !(builder->own_bytes = malloc(EXTRACT_ENTRY_ROOM))) {
+    if (builder->format->entries && !(builder->own_bytes = malloc(EXTRACT_ENTRY_CAPACITY))) {
         entry_builder_close(builder);
         return extract_error_set(error, EXTRACT_NOMEM, "templates", NULL, "out of memory");
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// target: Cortex-M, from M0 on. Critical section: PRIMASK, or BASEPRI where the firmware sets
-// RINGSIDE_TRACE_BASEPRI (interrupts above that priority must then pass no trace point). Clock: the
-// DWT's cycle counter, which the firmware switches on; an M0 has none and sets
-// RINGSIDE_TRACE_CLOCK.
+// target: port to Cortex-M, from M0 on. The critical section sets PRIMASK, or BASEPRI if the
+// firmware defines RINGSIDE_TRACE_BASEPRI; interrupts above that priority must then pass no trace
+// point. The clock is the DWT's cycle counter, which the firmware must enable. An M0 has none:
+// there, the firmware defines RINGSIDE_TRACE_CLOCK.
 //
 // Source: ARM DDI 0403 (ARMv7-M), B1.4.2 IPSR, B1.4.3 PRIMASK and BASEPRI, C1.8.8 DWT_CYCCNT.
 #ifndef RINGSIDE_PORT_CORTEX_M_H
@@ -26,7 +26,8 @@ static inline uint32_t ringside_port_ipsr(void)
 
 #include "firmware.h"
 
-// An address inside of the call: 2 bytes before its return address, whose bit 0 is set (Thumb).
+// Returns an address inside of the call: 2 bytes before its return address, whose bit 0 is set
+// (Thumb).
 #define RINGSIDE_PORT_CALLER(address) ((uintptr_t)(address)-3)
 
 typedef uint32_t ringside_port_state;
@@ -61,7 +62,7 @@ static inline void ringside_port_fence(void)
     __asm__ volatile("dmb" : : : "memory");
 }
 
-// An M0 or M3 keeps the order of its stores; later cores have write buffers that need not.
+// An M0 or M3 keeps the order of its stores. Later cores have write buffers that may reorder them.
 static inline void ringside_port_barrier(void)
 {
 #if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_7M__)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// target: 68000 family and ColdFire in supervisor mode. Critical section: the interrupt level in
-// SR. The firmware provides the clock; what it sets as RINGSIDE_TRACE_INTERRUPT tells the exception
-// that is served, since the level alone may be a thread's own critical section.
+// target: port to the 68000 family and ColdFire in supervisor mode. The critical section raises the
+// interrupt level in SR. The firmware provides the clock, and defines RINGSIDE_TRACE_INTERRUPT: the
+// level alone does not show an active exception, since a thread may have raised it.
 //
 // Source: M68000 Family Programmer's Reference Manual (1992), 1.3.2 SR, MOVE from and to SR.
 #ifndef RINGSIDE_PORT_M68K_H
@@ -16,12 +16,12 @@ uint32_t ringside_trace_clock(void);
 
 #include "firmware.h"
 
-// An address inside of the call: 2 bytes before its return address.
+// Returns an address inside of the call: 2 bytes before its return address.
 #define RINGSIDE_PORT_CALLER(address) ((uintptr_t)(address)-2)
 
 typedef uint32_t ringside_port_state;
 
-// ColdFire has no OR to SR; these moves are on all of them.
+// ColdFire cannot OR to SR; all cores have these moves.
 static inline ringside_port_state ringside_port_enter(struct ringside_memory *m)
 {
     uint32_t state = 0, masked;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// target: RISC-V in machine mode, 32 and 64 bits. Critical section: mstatus.MIE. Clock: mcycle,
-// unless the firmware sets RINGSIDE_TRACE_CLOCK (mtime, say). Nothing in the core tells whether a
-// trap is served: a firmware that knows sets RINGSIDE_TRACE_INTERRUPT.
+// target: port to RISC-V in machine mode, 32 and 64 bits. The critical section clears mstatus.MIE.
+// The clock is mcycle, unless the firmware defines RINGSIDE_TRACE_CLOCK (for example as mtime).
+// Nothing in the core shows whether a trap is being served; firmware that knows defines
+// RINGSIDE_TRACE_INTERRUPT.
 //
 // Source: The RISC-V Instruction Set Manual, volume II (20211203), 3.1.6 mstatus, 3.1.10 mcycle.
 #ifndef RINGSIDE_PORT_RISCV_H

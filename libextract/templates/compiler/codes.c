@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// templates: codes. In: a word. Out: whether it is a code, and the operation that it stands for.
+// templates: codes such as X4 or B0.1: tells whether a word is a code, and which operation it
+// stands for.
 #include "templates/compiler/compile.h"
 #include <string.h>
 
 enum { MAX_BYTES = 65535, MAX_PLACE = INT32_MAX };
 
-// A code's number and what stands behind its point; `word`: it is written with a W instead.
+// The numbers of a code: before and after its point. `word`: it has a W instead.
 struct numbers {
     uint64_t whole, part;
-    bool pointed, word;
+    bool has_point, word;
 };
 
 static bool read_digits(const char **at, const char *end, uint64_t *number)
@@ -33,7 +34,7 @@ static bool read_numbers(const char *word, size_t length, struct numbers *n)
     if (!read_digits(&at, end, &n->whole))
         return false;
     if (at < end && *at == '.' && strchr("ABGO", word[0])) {
-        n->pointed = true;
+        n->has_point = true;
         at++;
         if (!read_digits(&at, end, &n->part))
             return false;
@@ -53,11 +54,11 @@ static bool is_pointer(char letter, const struct numbers *n, struct template_op 
 
 static bool is_ascii(const struct numbers *n, struct template_op *op)
 {
-    op->flags = n->pointed || n->whole == 0 ? OP_OPEN : 0;
+    op->flags = n->has_point || n->whole == 0 ? OP_OPEN : 0;
     op->kind = KIND_ASCII;
     op->width = n->whole ? (uint32_t)n->whole : 1;
     op->value = n->part;
-    if (n->pointed && n->whole == 0) {
+    if (n->has_point && n->whole == 0) {
         op->code = OP_BLANKS;
         op->width = 0;
     }
@@ -72,7 +73,7 @@ static bool is_counted(const struct numbers *n, struct template_op *op)
     return n->whole <= 3;
 }
 
-// A code whose width must be one of those in `widths`, bits 1 << width.
+// Parses a code whose width must be one of `widths`, as bits 1 << width.
 static bool is_sized(const struct numbers *n, enum template_kind kind, unsigned widths,
                      struct template_op *op)
 {
@@ -155,33 +156,33 @@ const char *code_hint(char letter)
 {
     switch (letter) {
     case 'A':
-        return "A goes to A65535.65535; quote it when it is meant as text";
+        return "use at most A65535.65535, or quote the text";
     case 'S':
-        return "there are S0 to S3 and SW; quote it when it is meant as text";
+        return "use S0 to S3 or SW, or quote the text";
     case 'B':
-        return "B1 is for 8 bits, B0.1 for one; quote it when it is meant as text";
+        return "use B1 for 8 bits, B0.1 for one, or quote the text";
     case 'X':
-        return "there are X0 to X16 and XW; quote it when it is meant as text";
+        return "use X0 to X16 or XW, or quote the text";
     case 'D':
     case 'U':
     case 'o':
-        return "there are 1 to 8 bytes and W; quote it when it is meant as text";
+        return "use 1 to 8 bytes or W, or quote the text";
     case 'F':
-        return "there are F4 and F8; quote it when it is meant as text";
+        return "use F4 or F8, or quote the text";
     case 'E':
-        return "there are 1, 2, 4, 8 bytes and W; quote it when it is meant as text";
+        return "use 1, 2, 4 or 8 bytes or W, or quote the text";
     case 'T':
     case 'P':
-        return "there are 4 and 8 bytes and W; quote it when it is meant as text";
+        return "use 4 or 8 bytes or W, or quote the text";
     default:
-        return "bits go from 0 to 7; quote it when it is meant as text";
+        return "use bits 0 to 7, or quote the text";
     }
 }
 
 bool code_fault(struct compiler *c, size_t at, size_t length)
 {
-    return compile_fault(c, at, "E-CODE-RANGE", code_hint(c->bytes[at]),
-                         "the code %s is out of range", lexer_show(c, at, length));
+    return compile_fault(c, at, "E-CODE-RANGE", code_hint(c->bytes[at]), "code %s is out of range",
+                         lexer_show(c, at, length));
 }
 
 unsigned code_base(const struct template_op *op)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// templates: one text. In: its lines. Out: its templates among the others, and its faults. A
-// template with a fault leaves nothing behind.
+// templates: compiles one text, a template per logical line. A template with an error leaves
+// nothing behind: its operations and strings are removed again.
 #include "templates/compiler/compile.h"
 #include <stdlib.h>
 #include <string.h>
 
-// Bytes up to the next blank.
+// Returns the number of bytes up to the next blank.
 static size_t chunk(struct compiler *c)
 {
     lexer_skip(c);
@@ -17,14 +17,14 @@ static bool header_id(struct compiler *c, struct extract_template *t)
     uint64_t id;
     size_t at = c->at, length = chunk(c);
     if (c->bytes[at] == '+' || c->bytes[at] == '-')
-        return compile_fault(c, at, "E-HOOKID", "+ and - belong into files of updates",
-                             "\"%s\" is no hook id", lexer_show(c, at, length));
+        return compile_fault(c, at, "E-HOOKID", "remove the sign: + and - are for update files",
+                             "\"%s\" is not a hook id", lexer_show(c, at, length));
     if (length < 3 || length > 4 || !lexer_number(c->bytes + at, length, 16, &id))
-        return compile_fault(c, at, "E-HOOKID", "write three or four hexadecimal digits",
-                             "\"%s\" is no hook id", lexer_show(c, at, length));
+        return compile_fault(c, at, "E-HOOKID", "use three or four hexadecimal digits",
+                             "\"%s\" is not a hook id", lexer_show(c, at, length));
     if (length == 4 && id < 0x1000 && id % 16 != 0)
-        return compile_fault(c, at, "E-HOOKID", "four digits below 1000 end in 0",
-                             "\"%s\" is no hook id", lexer_show(c, at, length));
+        return compile_fault(c, at, "E-HOOKID", "use three digits below 1000, or end it in 0",
+                             "\"%s\" is not a hook id", lexer_show(c, at, length));
     t->hook = (uint16_t)(length == 3 ? id << 4 : id);
     for (size_t i = 0; i < length; i++) {
         char digit = c->bytes[at + i];
@@ -33,8 +33,8 @@ static bool header_id(struct compiler *c, struct extract_template *t)
     c->at += length;
     if (lexer_peek(c))
         return true;
-    return compile_fault(c, c->at, "E-HEADER", "write ID VERSION.RELEASE L=LEVEL \"LABEL\"",
-                         "nothing but an id");
+    return compile_fault(c, c->at, "E-HEADER", "use ID VERSION.RELEASE L=LEVEL \"LABEL\"",
+                         "header has only an id");
 }
 
 static bool header_version(struct compiler *c, struct extract_template *t)
@@ -44,8 +44,8 @@ static bool header_version(struct compiler *c, struct extract_template *t)
     if (point >= length || !lexer_number(c->bytes + at, point, 10, &version) ||
         !lexer_number(c->bytes + at + point + 1, length - point - 1, 10, &release) ||
         version > UINT32_MAX || release > UINT32_MAX)
-        return compile_fault(c, at, "E-VERSION", "write VERSION.RELEASE, as in 1.0",
-                             "\"%s\" is no version", lexer_show(c, at, length));
+        return compile_fault(c, at, "E-VERSION", "use VERSION.RELEASE, as in 1.0",
+                             "\"%s\" is not a version", lexer_show(c, at, length));
     t->version = (unsigned)version;
     t->release = (unsigned)release;
     c->at += length;
@@ -64,8 +64,8 @@ static bool header_level(struct compiler *c, struct extract_template *t)
            !lexer_is(c, at + 2, length - 2, extract_class_name((enum extract_class)level)))
         level++;
     if (level == EXTRACT_CLASSES)
-        return compile_fault(c, at, "E-LEVEL", "the levels are APPL, SVC, KERN and INT",
-                             "\"%s\" is no level", lexer_show(c, at, length));
+        return compile_fault(c, at, "E-LEVEL", "use APPL, SVC, KERN or INT", "unknown level \"%s\"",
+                             lexer_show(c, at, length));
     t->level = (enum extract_class)level;
     c->at += length;
     return true;
@@ -77,8 +77,8 @@ static bool header_label(struct compiler *c, struct extract_template *t)
     char first = lexer_peek(c);
     size_t at = c->at;
     if (first != '"' && !lexer_word(c))
-        return compile_fault(c, at, "E-LABEL", "write a string or a word; \"\" for none",
-                             "the label is missing");
+        return compile_fault(c, at, "E-LABEL", "use a string or a word; \"\" for none",
+                             "label is missing");
     if (item_is_level(c) && !item_warn_level(c, at))
         return false;
     if (!item_text(c, &op))
@@ -98,7 +98,7 @@ static bool header(struct compiler *c, struct extract_template *t)
     return header_id(c, t) && header_version(c, t) && header_level(c, t) && header_label(c, t);
 }
 
-// Where the index + 1 of a template is kept by the digits of its id.
+// Returns where the index + 1 of a template is stored by the digits of its id.
 static uint32_t *by_digits(const struct extract_templates *all, const struct extract_template *t)
 {
     return t->id[3] && t->hook >= 0x1000 ? &all->by_digits[1][t->hook]
@@ -113,7 +113,7 @@ bool template_is_muted(const struct extract_templates *all, const struct extract
 static bool append(struct compiler *c, const struct extract_template *t)
 {
     struct extract_templates *all = c->templates;
-    if (!template_grow((void **)&all->list, &all->room, all->count, sizeof *all->list)) {
+    if (!template_grow((void **)&all->list, &all->capacity, all->count, sizeof *all->list)) {
         c->failed = EXTRACT_NOMEM;
         return false;
     }
@@ -126,19 +126,20 @@ static bool is_older(const struct extract_template *t, const struct extract_temp
     return t->version != than->version ? t->version < than->version : t->release < than->release;
 }
 
-// Of two templates of one file the newer version counts, of equal ones the later.
-static bool loses(struct compiler *c, const struct extract_template *t,
-                  const struct extract_template *other)
+// Warns of two templates with the same id in one file. The newer version is used, of equal ones the
+// later. Returns whether `t` is the older one.
+static bool is_superseded(struct compiler *c, const struct extract_template *t,
+                          const struct extract_template *other)
 {
     bool older = is_older(t, other);
-    compile_warn(c, 0, "W-DUP", "take one of them away", "%s %s the template of line %u%s", t->id,
-                 older ? "gives way to" : "takes the place of", other->line,
+    compile_warn(c, 0, "W-DUP", "remove one of them", "%s %s the template of line %u%s", t->id,
+                 older ? "is replaced by" : "replaces", other->line,
                  older ? ", whose version is newer" : "");
     return older;
 }
 
-// Whether another spelling of the id, or a file in front, holds its hook id against a template.
-static bool is_held(const struct compiler *c, const struct extract_template *t)
+// Returns whether another spelling of the id, or a file that was added earlier, keeps its hook id.
+static bool is_hook_taken(const struct compiler *c, const struct extract_template *t)
 {
     const struct extract_templates *all = c->templates;
     uint32_t place = all->by_hook[t->hook];
@@ -146,7 +147,7 @@ static bool is_held(const struct compiler *c, const struct extract_template *t)
     return other && (other->file == c->file ? is_older(t, other) : c->beneath);
 }
 
-// Puts a template into force. False: it is not wanted, or there is no memory.
+// Puts a template into force. Returns false if it is not wanted, or if memory ran out.
 static bool enter(struct compiler *c, const struct extract_template *t)
 {
     struct extract_templates *all = c->templates;
@@ -154,19 +155,20 @@ static bool enter(struct compiler *c, const struct extract_template *t)
     const struct extract_template *other = *place ? &all->list[*place - 1] : NULL;
     if (other && c->beneath)
         return false;
-    bool lost = other && other->file == c->file && loses(c, t, other);
+    bool lost = other && other->file == c->file && is_superseded(c, t, other);
     if (!append(c, t))
         return false;
     if (!lost)
         *place = all->count;
-    if (!lost && !is_held(c, t))
+    if (!lost && !is_hook_taken(c, t))
         all->by_hook[t->hook] = all->count;
     struct extract_template called = *t;
     called.program++;
     return !template_is_muted(all, t) || append(c, &called);
 }
 
-// Whoever calls the template sets the macros that it declares. Reading them is never warned of.
+// Removes the columns of reads of declared macros, so that they are not warned of: a caller sets
+// the macros that a template declares.
 static void exempt_declared(struct compiler *c, uint32_t program)
 {
     struct extract_templates *all = c->templates;

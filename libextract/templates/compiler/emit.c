@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// templates: writing operations. In: operations of a template, its literal text. Out: the ends of
-// the templates' `ops` and `strings`.
+// templates: appends operations and literal text to the set, and sets the targets of jumps.
 #include "templates/compiler/compile.h"
 
 enum { MAX_OPS = 1 << 26, MAX_STRINGS = 1 << 30 };
@@ -12,7 +11,7 @@ bool emit(struct compiler *c, struct template_op op, size_t at)
         c->failed = EXTRACT_LIMIT;
         return false;
     }
-    if (!template_grow((void **)&t->ops, &t->op_room, t->op_count, sizeof *t->ops)) {
+    if (!template_grow((void **)&t->ops, &t->op_capacity, t->op_count, sizeof *t->ops)) {
         c->failed = EXTRACT_NOMEM;
         return false;
     }
@@ -46,7 +45,7 @@ bool emit_byte(struct compiler *c, char byte)
         c->failed = EXTRACT_LIMIT;
         return false;
     }
-    if (!template_grow((void **)&t->strings, &t->string_room, t->string_bytes, 1)) {
+    if (!template_grow((void **)&t->strings, &t->string_capacity, t->string_bytes, 1)) {
         c->failed = EXTRACT_NOMEM;
         return false;
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// templates: {{ $macro = expression }}. In: the text between the braces. Out: operations that work
-// it out on the stack and store it.
+// templates: compiles {{ $macro = expression }} to operations that compute the value on the stack
+// and store it. A recursive descent parser: sum, product, factor.
 #include "templates/compiler/compile.h"
 #include <ctype.h>
 #include <string.h>
 
 static bool sum(struct compiler *c, unsigned depth);
 
-// A value more on the stack.
+// Counts one more value on the stack.
 static bool count_value(struct compiler *c, size_t at)
 {
     if (++c->stack <= TEMPLATE_STACK)
         return true;
     return compile_fault(c, at, "E-EXPR", "use another macro for a part of it",
-                         "the expression is too deep");
+                         "expression is too deep");
 }
 
 static bool integer(struct compiler *c)
@@ -23,8 +23,8 @@ static bool integer(struct compiler *c)
         length++;
     struct template_op op = {.code = OP_CONST};
     if (!lexer_constant(c->bytes + at, length, 10, &op.value))
-        return compile_fault(c, at, "E-EXPR", "write a decimal number of 64 bits, or 0x",
-                             "\"%s\" is no number", lexer_show(c, at, length));
+        return compile_fault(c, at, "E-EXPR", "use a decimal or 0x-prefixed number of 64 bits",
+                             "\"%s\" is not a number", lexer_show(c, at, length));
     c->at += length;
     return count_value(c, at) && emit(c, op, at);
 }
@@ -41,8 +41,8 @@ static bool code(struct compiler *c)
     bool number = sort == CODE_GOOD && op.code == OP_PUT && strchr("XDUoBH", c->bytes[at]);
     if (!number || !code_fits(&op))
         return compile_fault(c, at, "E-EXPR",
-                             "write a number, a $macro, or a code X D U o B of at most 8 bytes",
-                             "\"%s\" is no value", lexer_show(c, at, length));
+                             "use a number, a $macro, or a code X D U o B of at most 8 bytes",
+                             "\"%s\" is not a value", lexer_show(c, at, length));
     c->at += length;
     op.code = OP_READ;
     op.flags = 0;
@@ -60,7 +60,7 @@ static bool deeper(struct compiler *c, unsigned depth)
     if (depth < TEMPLATE_NESTING)
         return true;
     return compile_fault(c, c->at, "E-EXPR", "use another macro for a part of it",
-                         "the expression is nested too deeply");
+                         "expression is nested too deeply");
 }
 
 static bool parenthesis(struct compiler *c, unsigned depth)
@@ -69,7 +69,7 @@ static bool parenthesis(struct compiler *c, unsigned depth)
     if (!sum(c, depth + 1))
         return false;
     if (!lexer_take(c, ')'))
-        return compile_fault(c, open, "E-EXPR", "add a \")\"", "the parenthesis is not closed");
+        return compile_fault(c, open, "E-EXPR", "add a \")\"", "parenthesis is not closed");
     return true;
 }
 
@@ -91,11 +91,11 @@ static bool factor(struct compiler *c, unsigned depth)
         return integer(c);
     if (isalpha((unsigned char)first))
         return code(c);
-    return compile_fault(c, at, "E-EXPR", "write a number, a $macro, or a code X D U o B",
-                         "a value is missing");
+    return compile_fault(c, at, "E-EXPR", "use a number, a $macro, or a code X D U o B",
+                         "value is missing");
 }
 
-// Left to right over operators of one rank, each of them in `operators`.
+// Compiles operands of one rank from left to right; `operators` has the two operators of the rank.
 static bool chain(struct compiler *c, unsigned depth, const char *operators,
                   bool (*part)(struct compiler *, unsigned), const uint8_t codes[2])
 {
@@ -134,10 +134,10 @@ static bool may_assign(struct compiler *c, const struct macro *target, size_t en
         return true;
     if (target->sort == MACRO_CALL)
         return compile_fault(c, target->at, "E-RESERVED",
-                             "choose a name that is not three or four hex digits",
-                             "%s is a call of a template", name);
-    return compile_fault(c, target->at, "E-RESERVED", "choose another name",
-                         "%s cannot be assigned", name);
+                             "use a name that is not three or four hexadecimal digits",
+                             "%s calls a template", name);
+    return compile_fault(c, target->at, "E-RESERVED", "use another name", "%s cannot be assigned",
+                         name);
 }
 
 static bool end_block(struct compiler *c, size_t open)
@@ -148,9 +148,9 @@ static bool end_block(struct compiler *c, size_t open)
         return true;
     }
     if (!next || next == '}')
-        return compile_fault(c, open, "E-BRACE", "add \"}}\"", "the {{ is not closed");
-    return compile_fault(c, c->at, "E-EXPR", "write + - * / between values, and one assignment",
-                         "\"%s\" stands behind the expression",
+        return compile_fault(c, open, "E-BRACE", "add \"}}\"", "{{ is not closed");
+    return compile_fault(c, c->at, "E-EXPR", "use + - * / between values, and one assignment",
+                         "\"%s\" follows the expression",
                          lexer_show(c, c->at, strlen(c->bytes + c->at)));
 }
 
@@ -171,19 +171,19 @@ bool compile_expression(struct compiler *c)
     c->at += 2;
     char next = lexer_peek(c);
     if (!strncmp(c->bytes + c->at, "function", strlen("function")))
-        return compile_fault(c, c->at, "E-EXPR", "no public document says what they are",
+        return compile_fault(c, c->at, "E-EXPR", "remove it: no public document defines it",
                              "not implemented: {{ function ... }}");
     if (!next)
         return end_block(c, open);
     if (next != '$')
-        return compile_fault(c, c->at, "E-ASSIGN", "write {{ $name = value }}",
-                             "a $macro to be assigned is missing");
+        return compile_fault(c, c->at, "E-ASSIGN", "use {{ $name = value }}",
+                             "$macro to be assigned is missing");
     if (!macro_read(c, &target) || !may_assign(c, &target, c->at))
         return false;
     next = lexer_peek(c);
     if (target.formatted || (next && next != '=' && next != '}'))
         return compile_fault(c, target.formatted ? target.at : c->at, "E-ASSIGN",
-                             "write {{ $name = value }}", "an \"=\" is missing behind the macro");
+                             "use {{ $name = value }}", "\"=\" is missing after the macro");
     if (next == '=') {
         c->at++;
         if (!assign(c, &target))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// templates: items. In: the items of a logical line, or of braces within it. Out: operations that
-// print them.
+// templates: compiles items: the elements of a logical line, or of braces in it, each of which
+// prints something.
 #include "templates/compiler/compile.h"
 #include <ctype.h>
 #include <string.h>
@@ -19,10 +19,10 @@ bool item_is_switch(const struct compiler *c)
 static bool warn_text(struct compiler *c, size_t at, size_t length)
 {
     return compile_warn(c, at, "W-TEXTCODE", "put blanks around a code, or quote what is text",
-                        "\"%s\" is text, no code is read", lexer_show(c, at, length));
+                        "\"%s\" is text, not a code", lexer_show(c, at, length));
 }
 
-// Whether a word that is text ends in what looks like a code: "pid=D4".
+// Returns whether a word that is text ends in what looks like a code, as in "pid=D4".
 static bool ends_in_code(const struct compiler *c, size_t at, size_t length)
 {
     struct template_op op;
@@ -47,9 +47,8 @@ static bool string_bytes(struct compiler *c)
     size_t open = c->at++;
     for (char byte; (byte = c->bytes[c->at]) != '"'; c->at++) {
         if (!byte)
-            return compile_fault(c, open, "E-STRING",
-                                 "add a quote, or write \\\" within the string",
-                                 "the string is not closed");
+            return compile_fault(c, open, "E-STRING", "add a quote, or use \\\" within the string",
+                                 "string is not closed");
         if (byte == '\\' && c->bytes[c->at + 1] == '"')
             byte = c->bytes[++c->at];
         if (byte != '\n' && !emit_byte(c, byte))
@@ -78,7 +77,7 @@ bool item_text(struct compiler *c, struct template_op *op)
     return true;
 }
 
-// What begins at `at` and ends here prints nothing, and what it joins stays joined.
+// Notes an item from `at` to here that prints nothing. Items on both sides of it abut.
 static void join_nothing(struct compiler *c, size_t at)
 {
     if (at == c->touch)
@@ -106,11 +105,11 @@ bool item_is_level(const struct compiler *c)
 bool item_warn_level(struct compiler *c, size_t at)
 {
     return compile_warn(c, at, "W-LEVEL", "put it after the version: 010 1.0 L=APPL \"label\"",
-                        "the level is printed as text");
+                        "level is printed as text");
 }
 
-// Whether the word at `at` begins a comment that was indented between continued lines: a line with
-// "#" and then nothing but words, none of which is a code.
+// Returns whether the word at `at` begins a comment that was indented between continued lines: a
+// line with "#" and then only words, none of which is a code.
 static bool is_stray_comment(const struct compiler *c, size_t at)
 {
     struct template_op op;
@@ -140,7 +139,7 @@ bool item_text_print(struct compiler *c)
         return false;
     if (is_stray_comment(c, at) &&
         !compile_warn(c, at, "W-COMMENT", "put the # in column 1 between continued lines",
-                      "the comment is printed as text"))
+                      "comment is printed as text"))
         return false;
     if (!item_text(c, &op))
         return false;
@@ -150,20 +149,20 @@ bool item_text_print(struct compiler *c)
     return true;
 }
 
-// The \n or \t at `at`, which ends here.
+// Appends the \n or \t that begins at `at` and ends here.
 static bool emit_escape(struct compiler *c, size_t at)
 {
     uint8_t code = c->bytes[at + 1] == 'n' ? OP_NEWLINE : OP_TAB;
     return emit_item(c, (struct template_op){.code = code, .flags = OP_OPEN}, at);
 }
 
-// ---- back-quoted text: everything within touches what stands before it ----
+// ---- back-quoted text: everything in it touches what is before it ----
 
 struct quoted {
     size_t open;
-    bool joined;    // what is printed next touches something
-    uint32_t begin; // of the literal text so far, among the strings
-    size_t at;      // and in the line
+    bool joined;    // the next thing that is printed touches something
+    uint32_t begin; // start of the literal text so far, in the strings
+    size_t at;      // start of the literal text so far, in the line
 };
 
 static void join(struct compiler *c, struct quoted *q, size_t at)
@@ -197,8 +196,7 @@ static bool quoted_escape(struct compiler *c, struct quoted *q)
     if (what == '"' || what == '`')
         return quoted_byte(c, q, at + 1);
     if (what != 'n' && what != 't')
-        return compile_fault(c, at, "E-ESCAPE", "there are \\n, \\t, \\\" and \\`",
-                             "an unknown escape");
+        return compile_fault(c, at, "E-ESCAPE", "use \\n, \\t, \\\" or \\`", "unknown escape");
     if (!quoted_flush(c, q))
         return false;
     c->at = at + 2;
@@ -250,7 +248,7 @@ static bool item_quoted(struct compiler *c)
         size_t length = lexer_word(c);
         if (!c->bytes[c->at])
             return compile_fault(c, q.open, "E-STRING", "add a back quote",
-                                 "the back-quoted string is not closed");
+                                 "back-quoted string is not closed");
         if (length)
             good = quoted_word(c, &q, length);
         else if (c->bytes[c->at] == '$')
@@ -296,14 +294,13 @@ static bool item_escape(struct compiler *c)
     size_t at = c->at;
     char what = c->bytes[at + 1];
     if (what == '*')
-        return compile_fault(c, at, "E-WILD", "quote it when it is meant as text",
-                             "the wildcard \\* stands outside of a switch");
+        return compile_fault(c, at, "E-WILD", "quote the text", "wildcard \\* outside of a switch");
     if (lexer_blank(what) || !what)
-        return compile_fault(c, at, "E-CONT", "end the line with it",
-                             "text stands behind the backslash");
+        return compile_fault(c, at, "E-CONT", "end the line with the backslash",
+                             "text after the backslash");
     if (what != 'n' && what != 't')
-        return compile_fault(c, at, "E-ESCAPE", "there are \\n and \\t; quote what is text",
-                             "an unknown escape");
+        return compile_fault(c, at, "E-ESCAPE", "use \\n or \\t, or quote the text",
+                             "unknown escape");
     c->at += 2;
     return emit_escape(c, at);
 }
@@ -335,7 +332,7 @@ static bool item_word(struct compiler *c)
     if (lexer_is(c, at, length, "BITFLAGS"))
         return statement_flags(c);
     if (lexer_is(c, at, length, "ENDTEXT"))
-        return compile_fault(c, at, "E-MACRO", "no public document says what it is",
+        return compile_fault(c, at, "E-MACRO", "remove it: no public document defines it",
                              "not implemented: ENDTEXT");
     switch (code_parse(c->bytes + at, length, &op)) {
     case CODE_GOOD:
@@ -356,8 +353,8 @@ static bool item_brace(struct compiler *c)
         join_nothing(c, at);
         return good;
     }
-    return compile_fault(c, at, "E-BRACE", "braces follow LOOP and the values of a switch",
-                         "a { that belongs to nothing");
+    return compile_fault(c, at, "E-BRACE", "use braces after LOOP or a value of a switch",
+                         "{ belongs to nothing");
 }
 
 static bool item(struct compiler *c)
@@ -374,10 +371,10 @@ static bool item(struct compiler *c)
     case '{':
         return item_brace(c);
     case '}':
-        return compile_fault(c, c->at, "E-BRACE", "take it away", "a } that closes nothing");
+        return compile_fault(c, c->at, "E-BRACE", "remove it", "} closes nothing");
     case ',':
-        return compile_fault(c, c->at, "E-COMMA", "quote it when it is meant as text",
-                             "the comma follows nothing that can be compared");
+        return compile_fault(c, c->at, "E-COMMA", "quote the text",
+                             "comma follows nothing that can be compared");
     default:
         return item_word(c);
     }
@@ -392,7 +389,7 @@ bool compile_items(struct compiler *c, size_t open)
             return true;
         }
         if (!next && open != NOWHERE)
-            return compile_fault(c, open, "E-BRACE", "add a }", "the brace is not closed");
+            return compile_fault(c, open, "E-BRACE", "add a }", "brace is not closed");
         if (!next)
             return true;
         if (!item(c))
@@ -407,7 +404,7 @@ bool compile_body(struct compiler *c, const char *name, const char *hint)
     if (first == '`')
         return item_quoted(c);
     if (first != '{')
-        return compile_fault(c, open, name, hint, "a { is missing");
+        return compile_fault(c, open, name, hint, "{ is missing");
     if (c->bytes[open + 1] == '{' && c->bytes[open + 2] != '{')
         return compile_expression(c);
     if (c->depth == TEMPLATE_NESTING)

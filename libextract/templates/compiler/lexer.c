@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// templates: logical lines and words. In: a template file's text. Out: one logical line at a time,
-// whose bytes are known to be harmless, and the place of each of them in the file.
+// templates: reads logical lines and words from the text of a template file. Every byte of a
+// logical line is known to be printable, and its place in the file is known.
 //
-// A line goes on where its last byte that is not blank is a backslash: outside of strings that is
-// a blank, within them it is nothing. A "#" or "*" in column 1 makes a comment of the physical
-// line, between continued ones too. Where no line is continued, a "#" may be indented.
+// A line is continued if its last byte that is not blank is a backslash. Outside of strings, the
+// line end counts as a blank; in strings, as nothing. A "#" or "*" in column 1 makes a physical
+// line a comment, also between continued lines. Where no line is continued, a "#" may be indented.
 #include "base/printable.h"
 #include "templates/compiler/compile.h"
 #include <stdarg.h>
@@ -49,19 +49,19 @@ size_t lexer_word(const struct compiler *c)
 
 bool lexer_is(const struct compiler *c, size_t at, size_t length, const char *word)
 {
-    return length == strlen(word) && !memcmp(c->bytes + at, word, length);
+    return length == strlen(word) && memcmp(c->bytes + at, word, length) == 0;
 }
 
 const char *lexer_show(struct compiler *c, size_t at, size_t length)
 {
-    bool cut = length > SHOWN;
-    if (cut) {
+    bool is_truncated = length > SHOWN;
+    if (is_truncated) {
         length = SHOWN;
         while (length > 0 && ((unsigned char)c->bytes[at + length] & 0xc0) == 0x80)
             length--;
     }
     memcpy(c->shown, c->bytes + at, length);
-    strcpy(c->shown + length, cut ? "..." : "");
+    strcpy(c->shown + length, is_truncated ? "..." : "");
     for (char *p = c->shown; *p; p++)
         if (lexer_blank(*p))
             *p = ' ';
@@ -103,8 +103,8 @@ struct template_place lexer_place(struct compiler *c, size_t at)
     return (struct template_place){c->file, c->parts[c->part].line, (unsigned)column};
 }
 
-static void tell(struct compiler *c, size_t at, const char *name, const char *hint,
-                 const char *what, va_list args)
+static void report(struct compiler *c, size_t at, const char *name, const char *hint,
+                   const char *what, va_list args)
 {
     char text[256];
     struct template_place place = lexer_place(c, at);
@@ -118,7 +118,7 @@ bool compile_fault(struct compiler *c, size_t at, const char *name, const char *
 {
     va_list args;
     va_start(args, what);
-    tell(c, at, name, hint, what, args);
+    report(c, at, name, hint, what, args);
     va_end(args);
     return false;
 }
@@ -128,7 +128,7 @@ bool compile_warn(struct compiler *c, size_t at, const char *name, const char *h
 {
     va_list args;
     va_start(args, what);
-    tell(c, at, name, hint, what, args);
+    report(c, at, name, hint, what, args);
     va_end(args);
     return !c->failed;
 }
@@ -141,8 +141,8 @@ static size_t line_length(const struct compiler *c)
     return end ? (size_t)(end - from) : c->length - c->next;
 }
 
-// Goes behind the line feed of a physical line.
-static void pass(struct compiler *c, size_t length)
+// Moves past a physical line and its line feed.
+static void skip_line(struct compiler *c, size_t length)
 {
     c->next += length;
     if (c->next < c->length)
@@ -150,29 +150,29 @@ static void pass(struct compiler *c, size_t length)
     c->line++;
 }
 
-static bool make_room(struct compiler *c, size_t length)
+static bool reserve(struct compiler *c, size_t length)
 {
     size_t need = c->count + length + 2;
-    if (need > c->room) {
+    if (need > c->capacity) {
         char *grown = realloc(c->bytes, need * 2);
         if (!grown) {
             c->failed = EXTRACT_NOMEM;
             return false;
         }
         c->bytes = grown;
-        c->room = need * 2;
+        c->capacity = need * 2;
     }
-    if (!template_grow((void **)&c->parts, &c->part_room, c->part_count, sizeof *c->parts)) {
+    if (!template_grow((void **)&c->parts, &c->part_capacity, c->part_count, sizeof *c->parts)) {
         c->failed = EXTRACT_NOMEM;
         return false;
     }
     return true;
 }
 
-// Appends a physical line; *more: its last byte was a backslash, which is left out.
+// Appends a physical line. Sets *more if its last byte was a backslash, which is left out.
 static bool append(struct compiler *c, size_t length, bool *more)
 {
-    if (!make_room(c, length))
+    if (!reserve(c, length))
         return false;
     c->parts[c->part_count++] = (struct line_part){c->count, c->line};
     memcpy(c->bytes + c->count, c->text + c->next, length);
@@ -197,13 +197,13 @@ static bool fault_of_byte(struct compiler *c, size_t at)
     uint32_t character;
     if (extract_utf8_decode(c->bytes + at, &character) > 1)
         return compile_fault(c, at, "E-ESCAPE", "remove it",
-                             "the character U+%04X is invisible, or changes the text's direction",
+                             "character U+%04X is invisible, or changes the text's direction",
                              character);
-    return compile_fault(c, at, "E-ESCAPE", "write the file in UTF-8",
-                         "the byte \\x%02x is no text", (unsigned char)c->bytes[at]);
+    return compile_fault(c, at, "E-ESCAPE", "save the file as UTF-8", "byte \\x%02x is not text",
+                         (unsigned char)c->bytes[at]);
 }
 
-// Whether no byte of the line is one that could control a terminal.
+// Returns whether the line has no byte that could control a terminal; reports one if it has.
 static bool is_clean(struct compiler *c)
 {
     for (size_t i = 0; i < c->count;) {
@@ -218,7 +218,8 @@ static bool is_clean(struct compiler *c)
     return true;
 }
 
-// Between continued lines an indented "#" is text, as the AIX documents have it.
+// Returns whether a physical line is a comment. Between continued lines, an indented "#" is text,
+// as in the AIX documents.
 static bool is_comment(const struct compiler *c, size_t length)
 {
     const char *line = c->text + c->next;
@@ -230,7 +231,7 @@ static bool is_comment(const struct compiler *c, size_t length)
     return c->part_count == 0 && blanks < length && line[blanks] == '#';
 }
 
-// The physical lines of a logical one; false after a fault.
+// Reads the physical lines of a logical one. Returns false after an error.
 static bool read_logical(struct compiler *c)
 {
     bool more = true;
@@ -245,13 +246,13 @@ static bool read_logical(struct compiler *c)
             more = false;
         if (!comment && !append(c, length, &more))
             return false;
-        pass(c, length);
+        skip_line(c, length);
     }
     if (c->part_count == 0)
         return true;
     if (more)
         return compile_fault(c, c->count - 1, "E-CONT", "end the last line without the backslash",
-                             "the file ends where a line is to go on");
+                             "file ends in a continued line");
     return is_clean(c);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// templates: a set of user macros, by their numbers. The compiler collects in one what a template
-// declares, and the linker what templates set.
+// templates: a set of user macros, by their numbers. The compiler uses one for the macros that a
+// template declares, the linker for those that templates set.
 #ifndef EXTRACT_TEMPLATES_COMPILER_MACRO_SET_H
 #define EXTRACT_TEMPLATES_COMPILER_MACRO_SET_H
 

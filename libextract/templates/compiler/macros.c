@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// templates: macros. In: "$" and what follows. Out: which macro it is, its format, and the
-// operations that print it or push its value.
+// templates: macros: finds the macro after a "$", reads its format, and appends the operations that
+// print it or push its value.
 #include "templates/compiler/compile.h"
 #include <ctype.h>
 #include <string.h>
 
+// A macro that the language defines.
 struct known {
     const char *name;
     enum macro_sort sort;
@@ -53,13 +54,13 @@ static const struct known known[] = {
     {"STOP", MACRO_ACTION, OP_STOP},
 };
 
-// Macros that the language has, but that no public document says the meaning of.
+// Macros of the language whose meaning no public document defines.
 static const char *const unknown[] = {"PROCNAME", "RUNQUE", "INT", "FILENAME", "MACROS", "ENDTEXT"};
 
 static bool is_called(const char *name, size_t length, struct macro *macro)
 {
     uint64_t hook;
-    if (length == 7 && !memcmp(name, "DEFAULT", 7)) {
+    if (length == 7 && memcmp(name, "DEFAULT", 7) == 0) {
         name = "008";
         length = 3;
     }
@@ -71,7 +72,7 @@ static bool is_called(const char *name, size_t length, struct macro *macro)
     return true;
 }
 
-// The number of a user macro, counted by first use.
+// Finds the number of a user macro. Numbers are given in the order of first use.
 static bool find_slot(struct compiler *c, size_t at, size_t length, uint32_t *slot)
 {
     uint32_t hash = 2166136261u;
@@ -83,8 +84,8 @@ static bool find_slot(struct compiler *c, size_t at, size_t length, uint32_t *sl
         place = place == &c->names[MACRO_HASH - 1] ? c->names : place + 1;
     if (!place->slot) {
         if (c->macros == TEMPLATE_MACROS)
-            return compile_fault(c, at - 1, "E-MACRO-LIMIT", "divide the template",
-                                 "there are more than %d macros", TEMPLATE_MACROS);
+            return compile_fault(c, at - 1, "E-MACRO-LIMIT", "split the template",
+                                 "more than %d macros", TEMPLATE_MACROS);
         c->used[c->macros] = (uint16_t)(place - c->names);
         *place = (struct macro_place){at, length, ++c->macros};
     }
@@ -104,8 +105,9 @@ static bool find_macro(struct compiler *c, struct macro *macro, size_t length)
     }
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         if (unknown[i][0] == *name && lexer_is(c, macro->at + 1, length, unknown[i]))
-            return compile_fault(c, macro->at, "E-MACRO", "no public document says what it is",
-                                 "not implemented: $%s", unknown[i]);
+            return compile_fault(c, macro->at, "E-MACRO",
+                                 "remove it: no public document defines it", "not implemented: $%s",
+                                 unknown[i]);
     if (is_called(name, length, macro))
         return true;
     macro->sort = MACRO_USER;
@@ -119,7 +121,7 @@ static size_t digits_at(const struct compiler *c, size_t at)
     return strspn(c->bytes + at, "0123456789");
 }
 
-// Bytes of the format at `at` when it is one that macros have, else 0.
+// Returns the length of a format of macros at `at`; 0 if there is none.
 static size_t format_length(const struct compiler *c, size_t at)
 {
     const char *f = c->bytes + at;
@@ -133,7 +135,7 @@ static size_t format_length(const struct compiler *c, size_t at)
     return length;
 }
 
-// Of a format that macros do not have.
+// Returns the length of a format that macros do not have.
 static size_t other_length(const struct compiler *c, size_t at)
 {
     size_t length = 0;
@@ -144,7 +146,7 @@ static size_t other_length(const struct compiler *c, size_t at)
     return length;
 }
 
-// "Wlo.hi"
+// Reads the format "Wlo.hi", which extracts bits.
 static bool extract_format(struct compiler *c, size_t length, struct macro *macro)
 {
     size_t low = digits_at(c, c->at + 1);
@@ -152,8 +154,9 @@ static bool extract_format(struct compiler *c, size_t length, struct macro *macr
     if (!lexer_number(c->bytes + c->at + 1, low, 10, &from) || length < low + 2 ||
         !lexer_number(c->bytes + c->at + low + 2, length - low - 2, 10, &to) || from > to ||
         to > 63)
-        return compile_fault(c, c->at, "E-MACRO-FMT", "write %W and two bits of 0 to 63: %W24.27",
-                             "\"%s\" extracts no bits", lexer_show(c, c->at, length));
+        return compile_fault(c, c->at, "E-MACRO-FMT",
+                             "use %W and two bits from 0 to 63, as in %W24.27",
+                             "\"%s\" does not extract bits", lexer_show(c, c->at, length));
     macro->format.kind = KIND_EXTRACT;
     macro->format.width = (uint32_t)from;
     macro->format.value = to;
@@ -164,10 +167,10 @@ static bool other_format(struct compiler *c, struct macro *macro)
 {
     size_t length = other_length(c, c->at);
     if (!length)
-        return compile_fault(c, c->at - 1, "E-MACRO-FMT", "write it as in $name%X4",
-                             "a %% without a format");
-    if (!compile_warn(c, c->at, "W-FMT-DEFAULT", "macros have X D U o B S and W",
-                      "\"%s\" is no format of macros, X2 is taken", lexer_show(c, c->at, length)))
+        return compile_fault(c, c->at - 1, "E-MACRO-FMT", "use a format, as in $name%X4",
+                             "%% without a format");
+    if (!compile_warn(c, c->at, "W-FMT-DEFAULT", "use X D U o B S or W",
+                      "\"%s\" is not a format of macros; X2 is used", lexer_show(c, c->at, length)))
         return false;
     macro->format = (struct template_op){.code = OP_SHOW, .kind = KIND_HEX, .width = 2};
     c->at += length;
@@ -186,22 +189,22 @@ static bool read_format(struct compiler *c, struct macro *macro)
     } else {
         if (code_parse(c->bytes + c->at, length, &macro->format) != CODE_GOOD)
             return compile_fault(c, c->at, "E-MACRO-FMT", code_hint(letter),
-                                 "the format %s is out of range", lexer_show(c, c->at, length));
+                                 "format %s is out of range", lexer_show(c, c->at, length));
         macro->format.code = letter == 'S' ? OP_COUNT_PUT : OP_SHOW;
     }
     c->at += length;
     return true;
 }
 
-// Whether the macro may have a format.
+// Returns whether the macro may have a format; reports an error if not.
 static bool allow_format(struct compiler *c, const struct macro *macro)
 {
     if (macro->sort == MACRO_CALL)
-        return compile_fault(c, c->at, "E-SUB-FMT", "leave the format out",
-                             "a called template has no format");
+        return compile_fault(c, c->at, "E-SUB-FMT", "remove the format",
+                             "called template cannot have a format");
     if (macro->sort == MACRO_ACTION || (macro->sort == MACRO_SYSTEM && macro->arg >= SYSTEM_SVC))
-        return compile_fault(c, c->at, "E-MACRO-FMT", "leave the format out",
-                             "the macro has no number to be formatted");
+        return compile_fault(c, c->at, "E-MACRO-FMT", "remove the format",
+                             "macro has no number to be formatted");
     return true;
 }
 
@@ -215,8 +218,7 @@ bool macro_read(struct compiler *c, struct macro *macro)
     if (!length && c->bytes[c->at] == '(')
         return compile_fault(c, macro->at, "E-MACRO", "", "not implemented: $(...)");
     if (!length)
-        return compile_fault(c, macro->at, "E-MACRO", "quote a $ that is meant as text",
-                             "a $ without a name");
+        return compile_fault(c, macro->at, "E-MACRO", "quote the $", "$ without a name");
     if (!find_macro(c, macro, length))
         return false;
     c->at += length;
@@ -233,7 +235,7 @@ bool macro_read(struct compiler *c, struct macro *macro)
     return true;
 }
 
-// ---- what they become ----
+// ---- operations ----
 
 static bool push(struct compiler *c, const struct macro *macro)
 {
@@ -271,11 +273,12 @@ bool macro_item(struct compiler *c, const struct macro *macro)
 bool macro_push(struct compiler *c, const struct macro *macro, const char *name)
 {
     if (macro->sort == MACRO_CALL)
-        return compile_fault(c, macro->at, name, "three or four hex digits name a template",
-                             "a called template has no value");
+        return compile_fault(c, macro->at, name,
+                             "use a name that is not three or four hexadecimal digits",
+                             "called template has no value");
     if (macro->sort == MACRO_ACTION || macro->format.code == OP_COUNT_PUT)
-        return compile_fault(c, macro->at, name, "write a macro that is a number",
-                             "the macro has no value");
+        return compile_fault(c, macro->at, name, "use a macro that is a number",
+                             "macro has no value");
     if (!push(c, macro))
         return false;
     if (!macro->formatted)

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: MIT
-// templates: switches, LOOP, BITFLAGS and timers. In: their text. Out: operations that compare and
-// jump.
+// templates: compiles switches, LOOP, BITFLAGS and timers to operations that compare and jump.
+//
+// A switch compares its operand, which stays on the stack, with the value of each case:
+//
+//   operand, v1 body1, v2 body2, \* rest
+//
+//       push operand
+//       UNLESS v1 ──┐  body1  JUMP ──┐
+//       ┌───────────┘                │
+//       UNLESS v2 ──┐  body2  JUMP ──┤
+//       ┌───────────┘                │
+//       DROP           rest          │
+//       ┌────────────────────────────┘
+//       next item
 #include "templates/compiler/compile.h"
 #include <ctype.h>
 #include <string.h>
@@ -17,9 +29,8 @@ bool operand_code(struct compiler *c, size_t at, const struct template_op *code,
                   (op.kind <= KIND_BITS || op.kind == KIND_LENGTH || op.kind == KIND_TYPE);
     bool text = op.code == OP_PUT && (op.kind == KIND_ASCII || op.kind == KIND_COUNTED);
     if ((!number && !text) || !code_fits(&op))
-        return compile_fault(c, at, no_operand,
-                             "operands are X D U o B of at most 8 bytes, A, S, HB, HT",
-                             "the code is no operand");
+        return compile_fault(c, at, no_operand, "use X D U o B of at most 8 bytes, A, S, HB or HT",
+                             "code cannot be an operand");
     operand->base = code_base(code);
     operand->is_fixed = op.kind == KIND_LENGTH || op.kind == KIND_TYPE;
     operand->show = *code;
@@ -35,7 +46,7 @@ bool operand_code(struct compiler *c, size_t at, const struct template_op *code,
     return emit(c, op, at);
 }
 
-// Whether a macro has one value throughout an event.
+// Returns whether a macro has one value throughout an event.
 static bool is_fixed(const struct macro *macro)
 {
     if (macro->sort != MACRO_SYSTEM)
@@ -66,7 +77,7 @@ bool operand_macro(struct compiler *c, const struct macro *macro, struct operand
     return emit(c, (struct template_op){.code = OP_SYSTEM_TEXT, .arg = macro->arg}, macro->at);
 }
 
-// The number that LOOP or BITFLAGS works on; `name` is the error when nothing is there.
+// Compiles the number that LOOP or BITFLAGS works on. `name` is the error if there is none.
 static bool operand_number(struct compiler *c, const char *name, bool *is_fixed)
 {
     struct operand operand = {0};
@@ -82,7 +93,7 @@ static bool operand_number(struct compiler *c, const char *name, bool *is_fixed)
     } else {
         enum code_word sort = code_parse(c->bytes + at, length, &op);
         if (sort == CODE_NONE)
-            return compile_fault(c, at, name, "write a code or a $macro", "an operand is missing");
+            return compile_fault(c, at, name, "use a code or a $macro", "operand is missing");
         if (sort == CODE_OUT_OF_RANGE)
             return code_fault(c, at, length);
         c->at += length;
@@ -90,23 +101,23 @@ static bool operand_number(struct compiler *c, const char *name, bool *is_fixed)
     }
     *is_fixed = operand.is_fixed;
     if (good && operand.base == 0)
-        return compile_fault(c, at, no_operand, "write a code or $macro that is a number",
-                             "the operand is a text");
+        return compile_fault(c, at, no_operand, "use a code or $macro that is a number",
+                             "operand is a text");
     return good;
 }
 
 // ---- switch ----
 
-// The cases of a switch, as far as they are read.
+// The cases of a switch that were read so far.
 struct cases {
     const struct operand *operand;
-    uint32_t ends;     // the jumps to the end, each with the one before it as its arg
-    bool has_wildcard; // a case \* was read, and those after it are never reached
-    bool has_warned;   // such a case was warned of
-    char value, body;  // first bytes of the last case's value and of its body
+    uint32_t ends;     // jumps to the end: a list, each with the one before it as its arg
+    bool has_wildcard; // a case \* was read; cases after it are never reached
+    bool has_warned;   // such a case was reported
+    char value, body;  // first bytes of the value and of the body of the last case
 };
 
-// Whether a word is a value as the operand's base has it.
+// Parses a word as a value of the operand's base.
 static bool parse_value(const char *word, size_t length, unsigned base, uint64_t *value)
 {
     if (base != 10 || !length || word[0] != '-')
@@ -117,27 +128,27 @@ static bool parse_value(const char *word, size_t length, unsigned base, uint64_t
     return true;
 }
 
-// A match value as the operand's base has it.
+// Reads a value of the operand's base, which the operand is compared with.
 static bool match_number(struct compiler *c, unsigned base, uint64_t *value)
 {
     static const char *const hints[] = {
-        [2] = "a value of B has digits 0 and 1",
-        [8] = "a value of o has digits 0 to 7",
-        [10] = "a value of D, U and HB is decimal, or begins with 0x",
-        [16] = "a value of X, HT and of macros without a format is hexadecimal"};
+        [2] = "use digits 0 and 1 for a value of B",
+        [8] = "use digits 0 to 7 for a value of o",
+        [10] = "use a decimal or 0x-prefixed value for D, U and HB",
+        [16] = "use a hexadecimal value for X, HT and macros without a format"};
     size_t at = c->at, length = lexer_word(c);
     const char *word = c->bytes + at;
     if (!parse_value(word, length, base, value)) {
         if (!length)
             length = strcspn(word, " \t\n{");
-        return compile_fault(c, at, "E-MATCH", hints[base], "\"%s\" is no value to be matched",
+        return compile_fault(c, at, "E-MATCH", hints[base], "\"%s\" is not a value to be matched",
                              lexer_show(c, at, length));
     }
     c->at += length;
     return true;
 }
 
-// The test of a case: jumps when the operand is something else.
+// Compiles the test of a case, which jumps if the operand has another value.
 static bool match(struct compiler *c, const struct operand *operand)
 {
     size_t at = c->at;
@@ -145,8 +156,8 @@ static bool match(struct compiler *c, const struct operand *operand)
     if (operand->base)
         return match_number(c, operand->base, &op.value) && emit(c, op, at);
     if (c->bytes[at] != '"' && !lexer_word(c))
-        return compile_fault(c, at, "E-MATCH", "write a string or a word",
-                             "a value to be matched is missing");
+        return compile_fault(c, at, "E-MATCH", "use a string or a word",
+                             "value to be matched is missing");
     if (!item_text(c, &text))
         return false;
     op.code = OP_UNLESS_TEXT;
@@ -157,16 +168,16 @@ static bool match(struct compiler *c, const struct operand *operand)
 
 static bool case_body(struct compiler *c)
 {
-    static const char hint[] = "write a string, a word, or items in braces";
+    static const char hint[] = "use a string, a word, or items in braces";
     char first = lexer_peek(c);
     if (first == '{' || first == '`')
         return compile_body(c, "E-CASE", hint);
     if (!item_is_text(c))
-        return compile_fault(c, c->at, "E-CASE", hint, "what the value stands for is missing");
+        return compile_fault(c, c->at, "E-CASE", hint, "body of the case is missing");
     return item_text_print(c);
 }
 
-// One case behind its comma.
+// Compiles one case, after its comma.
 static bool switch_case(struct compiler *c, struct cases *cases)
 {
     const struct operand *operand = cases->operand;
@@ -175,7 +186,7 @@ static bool switch_case(struct compiler *c, struct cases *cases)
     bool any = c->bytes[at] == '\\' && c->bytes[at + 1] == '*';
     if (cases->has_wildcard && !cases->has_warned) {
         cases->has_warned = true;
-        if (!compile_warn(c, at, "W-WILD", "put \\* last", "a case after \\* is never reached"))
+        if (!compile_warn(c, at, "W-WILD", "put \\* last", "case after \\* is never reached"))
             return false;
     }
     cases->value = c->bytes[at];
@@ -213,8 +224,9 @@ static bool switch_unmatched(struct compiler *c, const struct operand *operand)
     return !operand->base || emit(c, (struct template_op){.code = OP_DROP}, c->at);
 }
 
-// Whether a word after the last case looks like the value of another case. Words such as "add" are
-// hexadecimal numbers, too: letters count only after a case whose value begins with one.
+// Returns whether a word after the last case looks like the value of another case. Words such as
+// "add" are hexadecimal numbers as well, so letters count only after a case whose value begins with
+// one.
 static bool is_like_value(const struct compiler *c, const struct cases *cases, size_t length)
 {
     const char *word = c->bytes + c->at;
@@ -227,8 +239,8 @@ static bool is_like_value(const struct compiler *c, const struct cases *cases, s
            parse_value(word, length, base, &value);
 }
 
-// Whether what stands here is what the body of another case would be. A word is one, and {{ }},
-// where the last case has a body of that kind.
+// Returns whether what is here could be the body of another case. A word and {{ }} count only if
+// the last case has a body of that kind.
 static bool is_like_body(const struct compiler *c, const struct cases *cases)
 {
     char first = c->bytes[c->at];
@@ -239,7 +251,7 @@ static bool is_like_body(const struct compiler *c, const struct cases *cases)
     return item_is_text(c) && !strchr("\"`{", cases->body);
 }
 
-// Warns where a comma was forgotten after the last case: 0 "closed", 1 "open" 2 "locked".
+// Warns if a comma seems to be missing after the last case: 0 "closed", 1 "open" 2 "locked".
 static bool warn_of_comma(struct compiler *c, const struct cases *cases)
 {
     lexer_skip(c);
@@ -263,8 +275,8 @@ bool statement_switch(struct compiler *c, const struct operand *operand)
     while (lexer_take(c, ',')) {
         char next = lexer_peek(c);
         if (!next || next == '}')
-            return compile_fault(c, c->at, "E-CASE", "take the comma away, or add a case",
-                                 "a case is missing behind the comma");
+            return compile_fault(c, c->at, "E-CASE", "remove the comma, or add a case",
+                                 "case is missing after the comma");
         if (!switch_case(c, &cases))
             return false;
     }
@@ -305,7 +317,7 @@ bool statement_loop(struct compiler *c)
     if (!emit(c, (struct template_op){.code = OP_LOOP}, at))
         return false;
     c->choices += !is_fixed;
-    bool good = compile_body(c, "E-LOOP", "write LOOP COUNT { what is repeated }");
+    bool good = compile_body(c, "E-LOOP", "use LOOP COUNT { items }");
     c->choices -= !is_fixed;
     if (!good || !emit(c, (struct template_op){.code = OP_AGAIN, .arg = loop + 1}, at))
         return false;
@@ -316,7 +328,7 @@ bool statement_loop(struct compiler *c)
 
 // ---- BITFLAGS ----
 
-// A number of BITFLAGS: hexadecimal; 0x hexadecimal; o octal.
+// Reads a number of BITFLAGS: hexadecimal, also after 0x, or octal after o.
 static bool flag_number(struct compiler *c, uint64_t *value)
 {
     lexer_skip(c);
@@ -326,13 +338,13 @@ static bool flag_number(struct compiler *c, uint64_t *value)
     if (word[0] == 'o' ? !lexer_number(word + 1, length - 1, 8, value)
                        : !lexer_constant(word, length, base, value))
         return compile_fault(c, at, "E-FLAGVAL",
-                             "write a hexadecimal number, or an octal one as in o17",
-                             "\"%s\" is no value of a flag", lexer_show(c, at, length));
+                             "use a hexadecimal number, or an octal one as in o17",
+                             "\"%s\" is not the value of a flag", lexer_show(c, at, length));
     c->at += length;
     return true;
 }
 
-// Length of the & that begins a masked field, which the AIX documents write in quotes; 0: none.
+// Returns the length of the & that begins a masked field; the AIX documents quote it. 0 if none.
 static size_t mask_sign(const struct compiler *c)
 {
     static const char quoted[] = "'&'";
@@ -356,18 +368,18 @@ static bool flag_test(struct compiler *c, struct template_op *test)
     if (!flag_number(c, &test->value) || !flag_number(c, &test->other))
         return false;
     return !(test->other & ~test->value) ||
-           compile_warn(c, at, "W-NEVER", "look at the mask and the base",
-                        "the field has bits outside of its mask and never matches");
+           compile_warn(c, at, "W-NEVER", "check the mask and the base",
+                        "field has bits outside of its mask and never matches");
 }
 
-// The texts of a flag: *with, and *without where *has is true.
+// Reads the texts of a flag: *with, and, if *has is set, *without.
 static bool flag_texts(struct compiler *c, struct template_op *with, struct template_op *without,
                        bool *has)
 {
     lexer_skip(c);
     if (!item_is_text(c))
-        return compile_fault(c, c->at, "E-BITFLAGS", "write a string or a word behind the value",
-                             "the text of the flag is missing");
+        return compile_fault(c, c->at, "E-BITFLAGS", "use a string or a word after the value",
+                             "text of the flag is missing");
     if (!item_text(c, with))
         return false;
     *has = lexer_peek(c) == '"';
@@ -409,7 +421,8 @@ static bool flag(struct compiler *c)
     return true;
 }
 
-// Whether the list goes on: behind a comma it must, else where a value begins with a digit.
+// Returns whether another flag follows: always after a comma, otherwise if a value begins with a
+// digit.
 static bool flag_follows(struct compiler *c)
 {
     char next = lexer_peek(c), after = next ? c->bytes[c->at + 1] : 0;
@@ -429,13 +442,13 @@ bool statement_flags(struct compiler *c)
     if (!operand_number(c, "E-BITFLAGS", &is_fixed))
         return false;
     if (lexer_peek(c) != ',')
-        return compile_fault(c, c->at, "E-BITFLAGS", "write BITFLAGS OPERAND, VALUE \"text\"",
-                             "a comma is missing behind the operand");
+        return compile_fault(c, c->at, "E-BITFLAGS", "use BITFLAGS OPERAND, VALUE \"text\"",
+                             "comma is missing after the operand");
     while (flag_follows(c)) {
         char next = lexer_peek(c);
         if (!next || next == '}')
-            return compile_fault(c, c->at, "E-BITFLAGS", "take the comma away, or add a flag",
-                                 "a flag is missing behind the comma");
+            return compile_fault(c, c->at, "E-BITFLAGS", "remove the comma, or add a flag",
+                                 "flag is missing after the comma");
         if (!flag(c))
             return false;
     }
@@ -443,7 +456,7 @@ bool statement_flags(struct compiler *c)
     return emit(c, (struct template_op){.code = OP_DROP}, c->at);
 }
 
-// ---- timers: read, and not run, as no public document says what they print ----
+// ---- timers: read, but not executed, since no public document defines what they print ----
 
 static bool timer_argument(struct compiler *c, char end)
 {
@@ -463,6 +476,6 @@ bool statement_timer(struct compiler *c)
     c->at = at + (strchr("sS", c->bytes[at]) ? strlen("starttimer") : strlen("endtimer"));
     if (lexer_take(c, '(') && timer_argument(c, ',') && timer_argument(c, ')'))
         return true;
-    return compile_fault(c, at, "E-TIMER", "write starttimer(a, b) or endtimer(a, b)",
-                         "the timer has not two arguments");
+    return compile_fault(c, at, "E-TIMER", "use starttimer(a, b) or endtimer(a, b)",
+                         "timer does not have two arguments");
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// templates: what a set owns, and its diagnostics. In: texts, places, faults. Out: copies of them.
+// templates: the memory that a set of templates owns besides its programs, and its diagnostics.
+//
+// Strings are stored in pages, which are freed with the set and never move. Diagnostics are kept in
+// the order of files, lines and columns; at most TEMPLATE_MAX_REPORTED errors and as many warnings.
 #include "templates/compiler/store.h"
 #include "base/grow.h"
 #include <stdarg.h>
@@ -15,13 +18,14 @@ struct template_page {
     char bytes[];
 };
 
-// The rank of a text stands before its name.
+// The name of a file, with its rank in the order of adding before it.
 struct named {
     uint32_t rank;
     char name[];
 };
 
-static void *take(struct extract_templates *templates, size_t length)
+// Returns memory from a page; NULL if there is none.
+static void *allocate(struct extract_templates *templates, size_t length)
 {
     struct template_page *page = templates->pages;
     length = (length + 7) / 8 * 8;
@@ -39,7 +43,7 @@ static void *take(struct extract_templates *templates, size_t length)
 
 char *template_store_copy(struct extract_templates *templates, const char *bytes, size_t length)
 {
-    char *copy = take(templates, length + 1);
+    char *copy = allocate(templates, length + 1);
     if (!copy)
         return NULL;
     if (length)
@@ -57,7 +61,7 @@ const char *template_store_file(struct extract_templates *templates, const char 
     extract_text_escaped(&clean, name);
     extract_text_putc(&clean, 0);
     if (!clean.code)
-        named = take(templates, sizeof *named + clean.used);
+        named = allocate(templates, sizeof *named + clean.used);
     if (named) {
         named->rank = templates->files++;
         memcpy(named->name, clean.data, clean.used);
@@ -70,7 +74,7 @@ size_t template_mark_length(const char *text, size_t length)
 {
     static const char mark[] = "\xef\xbb\xbf";
     size_t bytes = sizeof mark - 1;
-    return length >= bytes && !memcmp(text, mark, bytes) ? bytes : 0;
+    return length >= bytes && memcmp(text, mark, bytes) == 0 ? bytes : 0;
 }
 
 void template_release(struct extract_templates *templates)
@@ -104,8 +108,8 @@ static uint32_t rank_of(const char *file)
     return rank;
 }
 
-// Whether a diagnostic belongs behind a place.
-static bool is_behind(const struct extract_diagnostic *d, const struct template_place *place)
+// Returns whether a diagnostic belongs after a place.
+static bool is_after(const struct extract_diagnostic *d, const struct template_place *place)
 {
     uint32_t a = rank_of(d->file), b = rank_of(place->file);
     if (a != b)
@@ -117,13 +121,13 @@ static bool insert(struct extract_templates *templates, const struct template_pl
                    const struct extract_diagnostic *diagnostic)
 {
     struct extract_diagnostic *grown =
-        extract_grow(templates->diagnostics, &templates->diagnostic_room,
+        extract_grow(templates->diagnostics, &templates->diagnostic_capacity,
                      templates->diagnostic_count, sizeof *grown);
     if (!grown)
         return false;
     templates->diagnostics = grown;
     size_t at = templates->diagnostic_count++;
-    for (; at > 0 && is_behind(&templates->diagnostics[at - 1], place); at--)
+    for (; at > 0 && is_after(&templates->diagnostics[at - 1], place); at--)
         templates->diagnostics[at] = templates->diagnostics[at - 1];
     templates->diagnostics[at] = *diagnostic;
     return true;
@@ -139,13 +143,14 @@ bool template_diagnose(struct extract_templates *templates, const struct templat
 
     if (*count < UINT32_MAX)
         ++*count;
-    if (*count > TEMPLATE_TOLD)
+    if (*count > TEMPLATE_MAX_REPORTED)
         return true;
     va_start(args, what);
     vsnprintf(text, MAX_WHAT, what, args);
     va_end(args);
-    if (*count == TEMPLATE_TOLD)
-        strcat(text, warning ? "; more warnings are not told" : "; more errors are not told");
+    if (*count == TEMPLATE_MAX_REPORTED)
+        strcat(text,
+               warning ? "; more warnings are not reported" : "; more errors are not reported");
     struct extract_diagnostic diagnostic = {place->file, place->line, place->column, warning,
                                             name,        NULL,        hint};
     diagnostic.what = template_store_copy(templates, text, strlen(text));
@@ -154,8 +159,8 @@ bool template_diagnose(struct extract_templates *templates, const struct templat
 
 static bool is_of_link(const struct extract_diagnostic *d)
 {
-    return !strcmp(d->name, TEMPLATE_NO_SUB) || !strcmp(d->name, TEMPLATE_UNSET) ||
-           !strcmp(d->name, TEMPLATE_SELF);
+    return strcmp(d->name, TEMPLATE_NO_SUB) == 0 || strcmp(d->name, TEMPLATE_UNSET) == 0 ||
+           strcmp(d->name, TEMPLATE_SELF) == 0;
 }
 
 void template_forgive_link(struct extract_templates *templates)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// templates/run: the date of code T. In: seconds since 1970. Out: ctime's text, GMT.
+// templates/run: the date of code T: seconds since 1970 as the text of ctime, in GMT.
 //
-// Proleptic Gregorian calendar, counted in eras of 400 years from March on, so that the leap day
-// is a year's last.
+// The calendar is the proleptic Gregorian one. Days are counted in eras of 400 years that begin in
+// March, so that the leap day is the last day of a year.
 #include "templates/run/run.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ enum { DAY = 86400, ERA_DAYS = 146097, FROM_MARCH_0 = 719468 }; // days from 000
 
 struct date {
     int64_t year;
-    unsigned month, day; // month from 0
+    unsigned month, day; // month, counted from 0
 };
 
 static struct date date_of(int64_t days)

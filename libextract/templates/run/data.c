@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// templates/run: what the data pointer shows. In: an entry. Out: numbers, bits and texts, or
-// E-SHORT: nothing outside of the entry is read.
+// templates/run: reads at the data pointer: numbers, bits and texts of an entry. Nothing outside of
+// the entry is read: such a read fails with E-SHORT.
 #include "templates/run/run.h"
 
 void run_move_by(struct extract_formatter *run, int64_t bits)
@@ -38,7 +38,7 @@ bool run_span(struct extract_formatter *run, const struct template_op *op, struc
     return true;
 }
 
-// $L: of a 32-bit entry two words in one.
+// Returns $L1 to $L5. In a 32-bit entry, each consists of two words.
 static uint64_t long_word(const struct extract_formatter *run, unsigned number)
 {
     if (run->word == 8)
@@ -46,7 +46,7 @@ static uint64_t long_word(const struct extract_formatter *run, unsigned number)
     return run->entry->generic ? 0 : run_fixed_number(run, number * 8 - 4, 8);
 }
 
-// hhh0 and hhh are one hook id, which is shown as 0hhh.
+// Returns the hook id as it is printed: hhh0 and hhh are one id, printed as 0hhh.
 static uint64_t trace_id(const struct extract_entry *entry)
 {
     return entry->hook & 15 ? entry->hook : entry->hook >> 4;

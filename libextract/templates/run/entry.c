@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// templates/run: entries of raw bytes. In: a hook word and what follows it. Out: an entry.
+// templates/run: makes an entry from raw bytes: a hook word and what follows it.
 //
-// Hook words of the AIX trace facility: 32 bits are hook id (12), type (4), hook data (16); 64 bits
-// are flags, size, hook id and subhook, 16 each.
+// Hook words of the AIX trace facility have 32 bits: hook id (12), type (4), hook data (16); or 64
+// bits: flags, size, hook id and subhook, 16 each.
 #include "base/cursor.h"
 #include <extract/templates.h>
 
@@ -11,12 +11,12 @@ enum {
     TYPE_EMPTY = 1,   // trchk
     TYPE_WORD = 2,    // trchl
     TYPE_WORDS = 6,   // trchkg
-    TYPE_STAMPED = 8, // + one of these
+    TYPE_STAMPED = 8, // added to one of these
     FLAG_GENERIC = 0x4000,
     MAX_WORDS = 5
 };
 
-// A type says how many words there are at most; the entry may be shorter.
+// Returns the maximum of words by the type. The entry may be shorter.
 static uint32_t data_bytes(unsigned type, size_t length)
 {
     size_t most = type == TYPE_EMPTY ? 0 : type == TYPE_WORD ? 4 : MAX_WORDS * 4;
@@ -53,8 +53,8 @@ enum extract_code extract_entry_parse(struct extract_entry *entry, const uint8_t
     *entry = (struct extract_entry){.bytes = bytes, .length = length, .generic = generic};
     struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_BIG);
     if (length < bits / 8)
-        return extract_error_set(error, EXTRACT_TRUNCATED, "entry", "give the hook word, too",
-                                 "%zu bytes are no hook word of %u", length, bits / 8);
+        return extract_error_set(error, EXTRACT_TRUNCATED, "entry", "pass the hook word as well",
+                                 "%zu bytes are not a hook word of %u", length, bits / 8);
     if (bits == 64)
         parse_wide(entry, &c);
     else

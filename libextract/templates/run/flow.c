@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// templates/run: the operations, and which operation follows. In: an operation. Out: the next one.
+// templates/run: executes operations. Each operation is a function that returns the next one, or
+// NULL at the end of the event; run_steps maps codes to functions.
 #include "templates/run/run.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -136,7 +137,7 @@ RUN_STEP(op_multiply)
     return run_next(op);
 }
 
-// Signed, toward zero. The one quotient that 64 bits do not hold wraps.
+// Divides signed numbers, toward zero. The one quotient that does not fit in 64 bits wraps.
 RUN_STEP(op_divide)
 {
     int64_t by = (int64_t)run->stack[--run->top];
@@ -278,7 +279,8 @@ RUN_STEP(op_end)
     return run->returns[run->depth];
 }
 
-// The line tells where the event lies. Without a log there is no such place.
+// Prints the ERROR line, which tells where the event is in its log. Without a log, there is no
+// place.
 RUN_STEP(op_error)
 {
     char line[96];

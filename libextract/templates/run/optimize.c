@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// templates/run: fewer, larger operations. In: linked programs. Out: the same programs, where an
-// operation may stand for itself and the `skip` ones behind it.
+// templates/run: joins operations of linked programs, so that fewer are executed. A joined
+// operation stands for itself and for the `skip` operations after it.
 //
-// Those behind it stay where they are: a jump between them finds what it did before. Joined are
-// texts, a text with the number behind it, and that with the move of the data pointer before it.
-// Without memory for it the programs stay as they are.
+// Those operations remain in the program, so a jump to one of them still works. Joined are adjacent
+// texts, texts with the number after them, and these with a move of the data pointer before the
+// number. If memory runs out, the programs remain as they are.
 #include "templates/run/run.h"
 #include <stddef.h>
 #include <stdlib.h>
@@ -13,17 +13,17 @@ enum { MAX_JOINED = 1024, MAX_SKIP = 250 };
 
 struct optimizer {
     struct extract_templates *templates;
-    uint8_t *targets; // a byte an operation: something jumps to it
+    uint8_t *targets; // one byte per operation: a jump leads to it
 };
 
-// What a run of operations is joined to.
+// A sequence of operations that is joined.
 struct joint {
     uint32_t length;
-    uint32_t texts, first; // how many, and where the first lies
-    bool open;             // the last asks for no blank behind it
-    bool abuts;            // the first touches what stands before
-    uint8_t move;          // OP_AT_WORD, OP_AT_BIT, OP_AHEAD
-    uint64_t place;        // … where to
+    uint32_t texts, first; // number of texts, and the first operation
+    bool open;             // no blank after the last text
+    bool abuts;            // the first text touches what is before it
+    uint8_t move;          // OP_AT_WORD, OP_AT_BIT or OP_AHEAD
+    uint64_t place;        // destination of the move
     char text[MAX_JOINED + 1];
 };
 
@@ -32,12 +32,12 @@ static bool make_room(struct extract_templates *t, size_t more)
     size_t needed = t->string_bytes + more + PEN_BLOCK;
     if (needed > UINT32_MAX / 2)
         return false;
-    if (needed > t->string_room || !t->strings) {
+    if (needed > t->string_capacity || !t->strings) {
         char *strings = realloc(t->strings, needed * 2);
         if (!strings)
             return false;
         t->strings = strings;
-        t->string_room = (uint32_t)(needed * 2);
+        t->string_capacity = (uint32_t)(needed * 2);
     }
     memset(t->strings + t->string_bytes, 0, more + PEN_BLOCK);
     return true;
@@ -58,7 +58,7 @@ static void mark_targets(struct optimizer *o)
 
 // ---- joining ----
 
-// Takes a text; false when it is none that can be joined.
+// Adds a text to the joint. Returns false if it cannot be joined.
 static bool take_text(const struct extract_templates *t, const struct template_op *op,
                       struct joint *joint)
 {
@@ -106,7 +106,7 @@ static bool is_number(const struct template_op *op)
     }
 }
 
-// Gives the joint's text its place among the strings.
+// Stores the text of the joint among the strings.
 static bool place_text(struct extract_templates *t, struct joint *joint, struct template_op *op)
 {
     op->value = joint->length;
@@ -124,7 +124,7 @@ static bool place_text(struct extract_templates *t, struct joint *joint, struct 
     return true;
 }
 
-// Puts an operation that stands for `count` in the place of the first of them.
+// Replaces the first of `count` operations by one that stands for all of them.
 static uint32_t put_op(struct optimizer *o, uint32_t at, uint32_t count, struct template_op op,
                        struct joint *joint)
 {
@@ -143,8 +143,8 @@ static uint32_t put_literal(struct optimizer *o, uint32_t at, uint32_t count, st
     return joint->length ? put_op(o, at, count, op, joint) : 1;
 }
 
-// `last` reads or shows the number. The blank before a number is known now; that before a name,
-// which may be empty, is not.
+// Joins the number that `last` reads or prints. The blank before a number is known now. The blank
+// before a name is not, since the name may be empty.
 static uint32_t put_field(struct optimizer *o, uint32_t at, uint32_t count, uint8_t code,
                           const struct template_op *last, struct joint *joint)
 {
@@ -166,7 +166,8 @@ static bool is_data(const struct template_op *op)
            op[1].code == OP_SHOW && (op[1].kind == KIND_PLAIN || is_number(&op[1]));
 }
 
-// Ends a joint at operation `i`, the first that is no text and no move; 0: nothing to join it to.
+// Ends a joint at operation `i`, the first that is neither a text nor a move. Returns 0 if there is
+// nothing to join it with.
 static uint32_t join_number(struct optimizer *o, uint32_t at, uint32_t i, struct joint *joint)
 {
     const struct template_op *op = &o->templates->ops[i];
@@ -182,8 +183,8 @@ static uint32_t join_number(struct optimizer *o, uint32_t at, uint32_t i, struct
     return 0;
 }
 
-// Joins what begins at operation `at` and lies before `end`. Returns how many operations are done
-// with; the first move, where a joint without a number ends, is left at *moves.
+// Joins what begins at operation `at`, before `end`. Returns the number of operations that are
+// done. If the joint ends without a number, *moves is its first move.
 static uint32_t join(struct optimizer *o, uint32_t at, uint32_t end, uint32_t *moves)
 {
     const struct extract_templates *t = o->templates;
@@ -208,7 +209,7 @@ static void join_all(struct optimizer *o)
     struct extract_templates *t = o->templates;
     for (uint32_t i = 0, done; i < t->op_count; i += done) {
         uint32_t left = t->op_count - i, moves = UINT32_MAX;
-        done = 1u + t->ops[i].skip; // from an earlier link
+        done = 1u + t->ops[i].skip; // joined by an earlier link
         if (t->ops[i].code >= OP_LITERAL)
             continue;
         done = join(o, i, i + (left < MAX_SKIP ? left : MAX_SKIP), &moves);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// templates/run: formatters. In: linked templates, a chosen one and an entry. Out: the entry's
-// text. Nothing is allocated while a formatter runs; its output is a part of it.
+// templates/run: formatters. A formatter runs a template on an entry and returns the entry's text.
+// Nothing is allocated while it runs, since its output is a part of the formatter.
 #include "templates/run/run.h"
 #include <stdlib.h>
 
-enum { HOOK_DEFAULT = 0x0080 }; // 008, by 16 bits
+enum { HOOK_DEFAULT = 0x0080 }; // hook id 008, with 16 bits
 
 enum extract_code extract_formatter_open(struct extract_formatter **formatter,
                                          const struct extract_templates *templates,
@@ -18,7 +18,7 @@ enum extract_code extract_formatter_open(struct extract_formatter **formatter,
     if (!made || !made->numbers) {
         free(made);
         return extract_error_set(error, EXTRACT_NOMEM, "formatter", "free some memory on this host",
-                                 "no memory for %zu bytes", sizeof *made);
+                                 "cannot allocate %zu bytes", sizeof *made);
     }
     made->templates = templates;
     made->host = host;
@@ -34,7 +34,7 @@ void extract_formatter_close(struct extract_formatter *formatter)
     free(formatter);
 }
 
-// The data pointer begins at the hook data, in a 32-bit generic entry behind the hook word.
+// Sets the data pointer to the hook data; in a 32-bit generic entry, to what follows the hook word.
 static int64_t first_pointer(const struct extract_formatter *run, const struct extract_entry *entry)
 {
     if (entry->bits != 64)
@@ -86,7 +86,7 @@ static bool dump_words(struct extract_formatter *run, size_t end)
     return true;
 }
 
-// What is left behind the data pointer, byte by byte without blanks.
+// Prints the bytes from the data pointer to the end, without blanks.
 static void dump_bytes(struct extract_formatter *run)
 {
     struct template_op byte = {.kind = KIND_HEX, .width = 1};

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
-// templates/run: the state of a run, and what its files offer one another.
+// templates/run: the state of a run, and the functions that its files share.
 //
-// In: a linked program (program.h) and an entry. Out: the entry's text in the formatter's buffer.
+//   run.c    ──► flow.c ──► data.c   reads the entry at the data pointer
+//   one event    steps  ──► show.c   turns values into text  ──► calendar.c, names.c
+//                       ──► text.c   lines and blanks of the output
+//
+// A linked program (program.h) and an entry become the entry's text, in the formatter's buffer.
 // An operation is a function that returns the next one, or NULL when the event ends.
 #ifndef EXTRACT_TEMPLATES_RUN_H
 #define EXTRACT_TEMPLATES_RUN_H
@@ -14,30 +18,30 @@
 enum {
     RUN_LOOPS = (TEMPLATE_NESTING + 1) * (TEMPLATE_DEPTH + 1),
     RUN_MAX_MARGIN = 256,
-    RUN_RESERVE = RUN_MAX_MARGIN + 32 // bytes of the output kept for the marker of a fault
+    RUN_RESERVE = RUN_MAX_MARGIN + 32 // bytes of the output that are kept for the marker of a fault
 };
 
-// Operations of the optimizer's, behind those of the compiler.
+// Operations of the optimizer. Their codes follow those of the compiler.
 enum {
-    OP_LITERAL = OP_STOP + 1, // OP_TEXT without tabs, line ends and what must be escaped;
-                              // PEN_BLOCK bytes can be read behind its start
-    // Such a text (it may be empty), then
+    OP_LITERAL = OP_STOP + 1, // OP_TEXT without tabs, line ends and bytes that must be escaped;
+                              // PEN_BLOCK bytes after its start are readable
+    // Such a text, which may be empty, then:
     OP_FIELD,      // a number at the data pointer, by kind and width
-    OP_FIELD_NAME, // the name of one
+    OP_FIELD_NAME, // the name of such a number
     OP_FIELD_DATA, // data word `other`, by kind and width; the data pointer stays
     OP_CODES
 };
 
-// Flags of the optimizer's. OP_FIELD and OP_FIELD_NAME: where the data pointer goes first.
+// Flags of the optimizer for OP_FIELD and OP_FIELD_NAME: where the data pointer moves first.
 enum {
     OP_AT_WORD = 4, // to word `other`
     OP_AT_BIT = 8,  // to bit `other`
     OP_AHEAD = 16,  // ahead by `other` bits
-    OP_TOUCHED = 32 // nothing stands between the text and the name (a number's blank is in the
+    OP_TOUCHED = 32 // nothing is between the text and the name (the blank of a number is in the
                     // text)
 };
 
-// What is to come before the next text of the line.
+// What comes before the next text of the line.
 enum run_gap { GAP_NONE = 0, GAP_BLANK = 1, GAP_MARGIN = 2 };
 
 struct run_span {
@@ -49,8 +53,8 @@ struct extract_formatter {
     const struct extract_templates *templates;
     const struct extract_template_host *host;
     const struct extract_entry *entry;
-    struct text_writer writer; // over `text`; text_writer_more is never called
-    char *line;                // where the line begins in `text`
+    struct text_writer writer; // writes to `text`; text_writer_more is never called
+    char *line;                // start of the current line in `text`
     enum run_gap gap;
     unsigned line_number; // $RELLINENO
     unsigned margin;
@@ -59,23 +63,23 @@ struct extract_formatter {
     uint8_t word;     // bytes of a word
     unsigned depth;
     unsigned loop_depth;
-    unsigned top;    // values on the stack
-    unsigned set;    // user macros from here on are 0
-    uint32_t buffer; // offset of the buffer of a generic entry, else its length
-    int64_t pointer; // the data pointer, bits
-    int64_t base;    // $BASEPOINTER, bytes
-    uint64_t words;  // whole ones that the entry holds, all high byte first, without a base; else 0
-    int64_t steps;   // that are left
+    unsigned top;    // number of values on the stack
+    unsigned set;    // user macros from this one on are 0
+    uint32_t buffer; // offset of the buffer in a generic entry; the entry's length in others
+    int64_t pointer; // data pointer, in bits
+    int64_t base;    // $BASEPOINTER, in bytes
+    uint64_t words;  // complete words in the entry, if big-endian and without a base; otherwise 0
+    int64_t steps;   // steps that are left
     struct extract_cursor bytes;
-    struct run_span held; // the text register
+    struct run_span held; // text register
     char held_room[4];
     enum extract_ending ending;
     const char *fault;
-    locale_t numbers; // where a point is a point
+    locale_t numbers; // locale with a decimal point
 
     uint64_t stack[TEMPLATE_STACK];
     uint64_t macros[TEMPLATE_MACROS];
-    uint32_t loops[RUN_LOOPS]; // turns that are left
+    uint32_t loops[RUN_LOOPS]; // passes that are left
     const struct template_op *returns[TEMPLATE_DEPTH];
     uint32_t entered[TEMPLATE_DEPTH]; // first operation of the called program
     char text[EXTRACT_MAX_OUTPUT + 2 * PEN_BLOCK];
@@ -104,7 +108,7 @@ static inline bool run_fail(struct extract_formatter *run, const char *fault)
     return false;
 }
 
-// Takes from the steps of an event what takes long.
+// Takes steps off the event's limit for work that takes long.
 static inline bool run_spend(struct extract_formatter *run, uint64_t steps)
 {
     if (steps > TEMPLATE_STEPS || (run->steps -= (int64_t)steps) < 0)
@@ -114,8 +118,8 @@ static inline bool run_spend(struct extract_formatter *run, uint64_t steps)
 
 // ---- text.c: the only way into the output ----
 
-// Before a text of at most `most` bytes is written to the pen: makes sure of the room and writes
-// the delimiter, or the margin of a new line.
+// Prepares for a text of at most `most` bytes: makes sure that it fits, and writes the blank, or
+// the margin of a new line.
 bool run_begin_line(struct extract_formatter *run, size_t most);
 
 static inline bool run_begin(struct extract_formatter *run, unsigned flags, size_t most)
@@ -127,30 +131,30 @@ static inline bool run_begin(struct extract_formatter *run, unsigned flags, size
     return true;
 }
 
-// After it: whether a blank is to come. Callers know when their last character can be a blank.
+// Notes whether a blank follows. Callers know if their last character may be a blank.
 static inline void run_behind(struct extract_formatter *run, unsigned flags)
 {
     run->gap = flags & OP_OPEN ? GAP_NONE : GAP_BLANK;
 }
 
-// A piece of text as it is: nothing in it is a control character.
+// Writes a text as it is. It must have no control characters.
 bool run_put(struct extract_formatter *run, unsigned flags, const char *text, size_t length);
-// Text of the entry or of a file: escaped, then blanks up to `field` columns.
+// Writes a text of the entry or of a file: escaped, then blanks up to `field` columns.
 bool run_put_escaped(struct extract_formatter *run, unsigned flags, struct run_span text,
                      uint64_t field);
 bool run_blanks(struct extract_formatter *run, unsigned flags, uint64_t count);
 bool run_newline(struct extract_formatter *run);
 bool run_tab(struct extract_formatter *run);
-// A literal of the template, which may hold tabs and line ends.
+// Writes literal text of the template, which may contain tabs and line ends.
 bool run_literal(struct extract_formatter *run, unsigned flags, struct run_span text);
-// Ends the text: strips it, writes the marker of a fault.
+// Ends the output: removes blanks at its end, writes the marker of a fault.
 void run_finish(struct extract_formatter *run);
-bool run_is_plain(const char *text, size_t length); // nothing in it must be escaped
+bool run_is_plain(const char *text, size_t length); // returns whether nothing must be escaped
 
-// ---- data.c: what the data pointer shows ----
+// ---- data.c: reading at the data pointer ----
 
-// The data pointer stays within these bits on both sides, and a base that a read can succeed with
-// within these bytes, so that sums of them do not overflow. No entry is as long.
+// The data pointer stays within this number of bits on both sides, and a base with which a read can
+// succeed within this number of bytes, so that their sums do not overflow. No entry is that long.
 #define RUN_MAX_POINTER ((int64_t)1 << 59)
 #define RUN_MAX_BASE    ((int64_t)1 << 57)
 
@@ -164,7 +168,7 @@ static inline bool run_is_near(const struct extract_formatter *run)
     return run->base <= RUN_MAX_BASE && run->base >= -RUN_MAX_BASE;
 }
 
-// The bytes at the data pointer, which moves behind them; NULL: E-SHORT.
+// Returns the bytes at the data pointer and moves it past them; NULL (E-SHORT) if there are fewer.
 static inline const uint8_t *run_take(struct extract_formatter *run, uint64_t bytes)
 {
     run_round(run);
@@ -201,7 +205,7 @@ static inline uint64_t run_load(const uint8_t *bytes, unsigned count, enum extra
     return value;
 }
 
-// A number of 1 to 8 bytes, not extended by its sign.
+// Reads a number of 1 to 8 bytes, without extending its sign.
 static inline bool run_number(struct extract_formatter *run, unsigned bytes, uint64_t *value)
 {
     const uint8_t *at = run_take(run, bytes);
@@ -212,7 +216,7 @@ static inline bool run_number(struct extract_formatter *run, unsigned bytes, uin
     return true;
 }
 
-// A number of the entry by its own order, 0 when it is not there as a whole.
+// Returns a number of the entry in the entry's own byte order; 0 if it is not complete.
 static inline uint64_t run_fixed_number(const struct extract_formatter *run, size_t offset,
                                         unsigned bytes)
 {
@@ -220,13 +224,14 @@ static inline uint64_t run_fixed_number(const struct extract_formatter *run, siz
     return extract_cursor_seek(&c, offset) ? extract_cursor_word(&c, bytes) : 0;
 }
 
-// How many words are so many bytes; shifts, for a division takes as long as a whole operation.
+// Returns how many words that many bytes are. Shifts: a division takes as long as a whole
+// operation.
 static inline uint64_t run_words_of(const struct extract_formatter *run, uint64_t bytes)
 {
     return run->word == 8 ? bytes >> 3 : bytes >> 2;
 }
 
-// A word of the first run->words, 0 the hook word.
+// Returns one of the first run->words words; number 0 is the hook word.
 static inline uint64_t run_whole_word(const struct extract_formatter *run, uint64_t number)
 {
     if (run->word == 8)
@@ -234,7 +239,7 @@ static inline uint64_t run_whole_word(const struct extract_formatter *run, uint6
     return run_load(run->bytes.bytes + number * 4, 4, EXTRACT_BIG);
 }
 
-// A generic entry has one data word; what follows is its buffer.
+// Returns a data word. A generic entry has one; its buffer follows.
 static inline uint64_t run_data_word(const struct extract_formatter *run, unsigned number)
 {
     if (number < run->words)
@@ -244,7 +249,7 @@ static inline uint64_t run_data_word(const struct extract_formatter *run, unsign
     return run_fixed_number(run, (size_t)number * run->word, run->word);
 }
 
-// To an absolute place.
+// Moves the data pointer to an absolute position.
 static inline void run_move(struct extract_formatter *run, int64_t bits)
 {
     run->pointer = bits > RUN_MAX_POINTER    ? RUN_MAX_POINTER
@@ -254,18 +259,18 @@ static inline void run_move(struct extract_formatter *run, int64_t bits)
 
 void run_move_by(struct extract_formatter *run, int64_t bits);
 bool run_bits(struct extract_formatter *run, unsigned bits, uint64_t *value); // at most 64
-// What A and S of `op` show.
+// Returns the text that A or S of `op` reads.
 bool run_span(struct extract_formatter *run, const struct template_op *op, struct run_span *span);
 uint64_t run_system(const struct extract_formatter *run, unsigned macro);
 struct run_span run_system_text(const struct extract_formatter *run, unsigned macro, char room[4]);
-// The value that a code of at most 8 bytes reads, as expressions see it.
+// Returns the value that a code of at most 8 bytes reads, as in expressions.
 bool run_value(struct extract_formatter *run, const struct template_op *op, uint64_t *value);
 
-// ---- show.c: how a value looks ----
+// ---- show.c: printing values ----
 
-// What a kind of that width keeps of a value.
+// Returns what a kind of that width keeps of a value.
 uint64_t run_cut(const struct extract_formatter *run, const struct template_op *op, uint64_t value);
-// `word`: the data word that the value stands in, 0: none.
+// Prints a value. `word` is the data word that contains it; 0 for none.
 bool run_show(struct extract_formatter *run, const struct template_op *op, uint64_t value,
               unsigned word);
 run_step run_op_put, run_op_count_put, run_op_show;
@@ -274,7 +279,7 @@ run_step run_op_literal, run_op_field, run_op_field_name, run_op_field_data;
 // ---- calendar.c ----
 
 enum { RUN_DATE = 48 };
-// ctime's text of seconds since 1970, GMT, without its line end. Returns its length.
+// Writes seconds since 1970 as ctime does, in GMT, without the line end. Returns the length.
 size_t run_date(char to[RUN_DATE], int64_t seconds);
 
 // ---- flow.c: the operations, by code ----

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// templates/run: how a value looks. In: a value and a kind with its width. Out: text.
+// templates/run: prints a value by its kind and width.
 #include "templates/run/run.h"
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ static uint64_t sign_extended(uint64_t value, unsigned bits)
     return (low_bits(value, bits) ^ sign) - sign;
 }
 
-// Bits `low` to `high`, bit 0 the lowest.
+// Returns the bits `low` to `high` of a value; bit 0 is the lowest.
 static uint64_t extracted(uint64_t value, uint32_t low, uint64_t high)
 {
     if (low > 63 || high < low)
@@ -71,14 +71,14 @@ static void put_octal(struct text_writer *writer, uint64_t value)
     writer->at += digits;
 }
 
-// A macro without a format: four digits, and more when they do not suffice.
+// Prints a macro without a format: four digits, or more if they are needed.
 static inline void put_plain(struct text_writer *writer, uint64_t value)
 {
     text_writer_upper(writer, value, value >> 32 ? 16 : value >> 16 ? 8 : 4);
 }
 
-// Writes to `at` what needs MAX_NUMBER bytes at most and no file of its own; X of at most 8 bytes.
-// Returns its end.
+// Writes a number that needs at most MAX_NUMBER bytes to `at`, for kinds that need no other state;
+// X of at most 8 bytes. Returns its end.
 static inline char *put_number(const struct extract_formatter *run, char *at,
                                const struct template_op *op, uint64_t value)
 {
@@ -106,7 +106,7 @@ static inline char *put_number(const struct extract_formatter *run, char *at,
     return writer.at;
 }
 
-// `digits` digits of which the last 64 bits are `value`: all of B, and of X beyond 8 bytes.
+// Prints `digits` digits whose last 64 bits are `value`, for all of B, and for X beyond 8 bytes.
 static bool show_digits(struct extract_formatter *run, unsigned flags, uint64_t value,
                         unsigned digits, unsigned digit_bits)
 {
@@ -203,7 +203,7 @@ bool run_show(struct extract_formatter *run, const struct template_op *op, uint6
     return true;
 }
 
-// X beyond 8 bytes: the digits are those of the entry itself.
+// Prints X beyond 8 bytes: the digits come from the entry itself.
 static bool put_long(struct extract_formatter *run, const struct template_op *op)
 {
     const uint8_t *bytes = run_take(run, op->width);
@@ -215,10 +215,10 @@ static bool put_long(struct extract_formatter *run, const struct template_op *op
     return true;
 }
 
-// B beyond 64 bits, likewise.
+// Prints B beyond 64 bits, whose digits come from the entry itself.
 static bool put_many_bits(struct extract_formatter *run, const struct template_op *op)
 {
-    // Where a macro moved the base out of reach, run_bits fails.
+    // If a macro moved the base out of range, run_bits fails.
     uint64_t first = (uint64_t)run->pointer + (uint64_t)run->base * 8, last;
     if (!run_bits(run, op->width, &last) || !run_begin(run, op->flags, op->width))
         return false;
@@ -229,7 +229,7 @@ static bool put_many_bits(struct extract_formatter *run, const struct template_o
     return true;
 }
 
-// Which data word the `bytes` bytes behind the data pointer lie in, 0: none.
+// Returns the data word that contains the `bytes` bytes before the data pointer; 0 if none does.
 static inline unsigned word_at(const struct extract_formatter *run, unsigned bytes)
 {
     uint64_t at = (uint64_t)((run->pointer + 7) >> 3) + (uint64_t)run->base;
@@ -294,7 +294,7 @@ static inline void field_seek(struct extract_formatter *run, const struct templa
         run_move_by(run, (int64_t)op->other);
 }
 
-// The text of a field, with room for the number behind it.
+// Prints the text of a field, and reserves space for the number after it.
 static inline bool field_text(struct extract_formatter *run, const struct template_op *op)
 {
     if (!run_begin(run, op->flags, op->value + MAX_NUMBER))
@@ -335,7 +335,7 @@ const struct template_op *run_op_field_data(struct extract_formatter *run,
     return run_next(op);
 }
 
-// A number that may have a name, and the data word that it stands in.
+// Prints a number that may have a name. `word` is the data word that contains it.
 static inline bool field_number(struct extract_formatter *run, const struct template_op *op,
                                 uint64_t *value, unsigned *word)
 {

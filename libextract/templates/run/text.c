@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
-// templates/run: writing to the output. In: pieces of text. Out: lines with their delimiters.
+// templates/run: writes to the output, and is the only file that does. It breaks lines and puts the
+// blanks between items.
 //
-// All delimiters come from here: an item leaves a gap behind it, which becomes a blank when more
-// text follows on its line; ringside-templates(5), "Delimiters".
+// An item leaves a gap after it. The gap becomes a blank when more text follows on the line
+// (ringside-templates(5), "Delimiters"):
+//
+//              item              item that abuts, line end
+//   GAP_NONE ────────► GAP_BLANK ─────────────────────────► no blank
+//       ▲                  │ any other item: blank, item
+//       └── item with OP_OPEN
 #include "templates/run/run.h"
 #include "base/printable.h"
 
@@ -27,7 +33,7 @@ bool run_begin_line(struct extract_formatter *run, size_t most)
     return true;
 }
 
-// The last character decides, too: behind a blank no other one is put.
+// The last character counts as well: no second blank is put after a blank.
 static void behind_text(struct extract_formatter *run, unsigned flags)
 {
     run_behind(run, run->writer.at[-1] == ' ' ? OP_OPEN : flags);
@@ -44,7 +50,8 @@ bool run_put(struct extract_formatter *run, unsigned flags, const char *text, si
     return true;
 }
 
-// Bytes of the character at `text` that may be shown as they are; 0: its first is to be escaped.
+// Returns the bytes of the character at `text` if it is printable; 0 if its first byte must be
+// escaped.
 static size_t printable(const char *text, size_t length)
 {
     char character[EXTRACT_PRINTABLE_BYTES + 1] = {0};
@@ -120,7 +127,8 @@ static void strip(struct extract_formatter *run)
         run->writer.at--;
 }
 
-// Blanks that are taken back leave room for others: without steps for them a loop has no end.
+// Blanks that are removed leave space for others, so they count as steps: a loop must come to an
+// end.
 bool run_newline(struct extract_formatter *run)
 {
     const char *end = run->writer.at;
@@ -136,7 +144,7 @@ bool run_newline(struct extract_formatter *run)
     return true;
 }
 
-// Columns of the line so far; a byte within a character is none.
+// Returns the columns of the line so far. A byte within a character is not a column.
 static uint64_t column(struct extract_formatter *run)
 {
     uint64_t columns = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// templates: an update applied. In: the target's text and templates, the changes. Out: the target's
-// new text, in which everything else is as it was byte for byte, and the text of the undo file.
+// templates/update: applies the changes of an update. The new text of the target is the old one,
+// byte for byte, except for the templates that changed. The text of the undo file is an update as
+// well, with the old templates.
 #include "templates/compiler/store.h"
 #include "templates/update/update.h"
 #include <stdio.h>
@@ -15,10 +16,10 @@ uint32_t update_id(const struct extract_template *template)
     return strlen(template->id) == 3 || hook < 0x1000 ? hook >> 4 : hook;
 }
 
-// ---- What becomes of each id ----
+// ---- what happens to each id ----
 
-// A target may hold an id twice; what counts is the one that is in force.
-static void take_old(struct update *update, const struct extract_templates *old)
+// Enters the target's templates. If the target has an id twice, the one in force is entered.
+static void enter_old(struct update *update, const struct extract_templates *old)
 {
     const struct extract_template *template;
     for (size_t i = 0; (template = extract_templates_at(old, i)); i++)
@@ -36,46 +37,47 @@ static bool is_newer(const struct update_slot *slot, unsigned version, unsigned 
     return slot->version != version ? slot->version > version : slot->release > release;
 }
 
-static enum extract_code say_kept(struct update *update, const struct update_change *change,
-                                  const struct update_slot *slot, struct extract_error *error)
+static enum extract_code report_kept(struct update *update, const struct update_change *change,
+                                     const struct update_slot *slot, struct extract_error *error)
 {
     char what[160];
     update->options->kept++;
-    snprintf(what, sizeof what, "%03X is kept as it is: its version %u.%u is newer than %u.%u",
+    snprintf(what, sizeof what, "%03X is not replaced: its version %u.%u is newer than %u.%u",
              (unsigned)change->id, slot->version, slot->release, change->version, change->release);
-    return update_say(update, change->line, change->column, "W-KEPT", "-o replaces it all the same",
-                      what, error);
+    return update_report(update, change->line, change->column, "W-KEPT",
+                         "use -o to replace it anyway", what, error);
 }
 
-// hhh and hhh0 are one hook id, but two templates (formats with wide ids have both).
-static enum extract_code say_twin(struct update *update, const struct update_change *change,
-                                  struct extract_error *error)
+// Warns if the target also has the other spelling of the id: hhh and hhh0 are one hook id, but two
+// templates, since formats with wide ids have both.
+static enum extract_code report_twin(struct update *update, const struct update_change *change,
+                                     struct extract_error *error)
 {
     uint32_t id = change->id, twin = id < 0x1000 ? id << 4 : id >> 4;
     bool has_twin = id < 0x1000 ? id >= 0x100 : id % 16 == 0;
     char what[96];
     if (!has_twin || !update->slots[twin].now)
         return EXTRACT_OK;
-    snprintf(what, sizeof what, "the target has %03X as well, which is the same hook id",
-             (unsigned)twin);
-    return update_say(update, change->line, change->column, "W-DUP",
-                      "delete the one that is not meant", what, error);
+    snprintf(what, sizeof what, "target also has %03X, which is the same hook id", (unsigned)twin);
+    return update_report(update, change->line, change->column, "W-DUP", "delete one of them", what,
+                         error);
 }
 
-static enum extract_code add(struct update *update, uint32_t index, struct extract_error *error)
+static enum extract_code add_template(struct update *update, uint32_t index,
+                                      struct extract_error *error)
 {
     const struct update_change *change = &update->changes[index];
     struct update_slot *slot = &update->slots[change->id];
     enum extract_code code = EXTRACT_OK;
     bool newer = slot->now && is_newer(slot, change->version, change->release);
     if (newer && !update->options->any_version)
-        return say_kept(update, change, slot, error);
+        return report_kept(update, change, slot, error);
     if (slot->now) {
         update->options->replaced++;
     } else {
         update->options->added++;
         slot->added_by = index;
-        code = say_twin(update, change, error);
+        code = report_twin(update, change, error);
     }
     slot->now = change->source;
     slot->now_length = change->length;
@@ -84,8 +86,8 @@ static enum extract_code add(struct update *update, uint32_t index, struct extra
     return code;
 }
 
-static enum extract_code take_away(struct update *update, uint32_t index,
-                                   struct extract_error *error)
+static enum extract_code delete_template(struct update *update, uint32_t index,
+                                         struct extract_error *error)
 {
     const struct update_change *change = &update->changes[index];
     struct update_slot *slot = &update->slots[change->id];
@@ -95,22 +97,24 @@ static enum extract_code take_away(struct update *update, uint32_t index,
         update->options->deleted++;
         return EXTRACT_OK;
     }
-    snprintf(what, sizeof what, "there is no template %03X to delete", (unsigned)change->id);
-    return update_say(update, change->line, change->column, "W-NOID",
-                      "ringside templates list lists them", what, error);
+    snprintf(what, sizeof what, "template %03X, which is to be deleted, does not exist",
+             (unsigned)change->id);
+    return update_report(update, change->line, change->column, "W-NOID",
+                         "run 'ringside templates list' for a list", what, error);
 }
 
 enum extract_code update_merge(struct update *update, const struct extract_templates *old,
                                struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    take_old(update, old);
+    enter_old(update, old);
     for (uint32_t i = 0; i < update->change_count && !code; i++)
-        code = update->changes[i].adds ? add(update, i, error) : take_away(update, i, error);
+        code = update->changes[i].adds ? add_template(update, i, error)
+                                       : delete_template(update, i, error);
     return code;
 }
 
-// ---- The texts ----
+// ---- the texts ----
 
 static bool is_changed(const struct update_slot *slot)
 {
@@ -119,7 +123,7 @@ static bool is_changed(const struct update_slot *slot)
                           memcmp(slot->now, slot->old, slot->now_length) != 0));
 }
 
-// Whole lines: one that did not end does now.
+// Appends complete lines: a last line without a line end gets one.
 static void put_lines(struct extract_text *text, const char *lines, size_t length)
 {
     extract_text_put(text, lines, length);
@@ -141,7 +145,7 @@ static bool is_added(const struct update_slot *slot)
     return slot->now && !slot->old;
 }
 
-// Where the lines `first` to `first + count - 1` of the target are; lines are asked for upwards.
+// A walk over the lines of the target, upwards.
 struct walk {
     const char *at, *end;
     unsigned line;
@@ -164,8 +168,8 @@ static bool is_sorted(const struct extract_templates *old)
     return true;
 }
 
-// The lines of one template of the target, or what stands there now. A second template of an id
-// goes where it would be in force in the place of the new one, which may be older (-o).
+// Appends the lines of a template of the target, or what replaces them. A second template of the
+// same id is dropped, unless it would take effect instead of the new one, which may be older (-o).
 static void put_template(const struct update *update, struct extract_text *text,
                          const struct extract_template *template, const char *lines, size_t length)
 {
@@ -187,8 +191,8 @@ static void put_between(const struct update *update, struct extract_text *text, 
             put_added(update, text, *next);
 }
 
-// New templates stand where their ids belong when the target is in the order of ids, else at the
-// end, in the order of the update file.
+// Appends the new text of the target. If the target is sorted by ids, new templates are inserted
+// where their ids belong; otherwise they are appended in the order of the update file.
 static void put_target(const struct update *update, const struct extract_templates *old,
                        struct extract_text *text)
 {
@@ -220,7 +224,8 @@ static void put_target(const struct update *update, const struct extract_templat
     }
 }
 
-// What was added goes first, so that an undo never holds both spellings of a hook id.
+// Deletions come first, so an undo never holds both spellings of a hook id. Returns whether
+// anything changed.
 static bool put_undo(const struct update *update, struct extract_text *undo)
 {
     bool changed = false;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// templates: the update file (IBM AIX, trcupdate). In: its text: "* /etc/trcfmt", then "+ template"
-// and "- id". Out: the changes, in their order.
+// templates/update: parses the update file (IBM AIX, trcupdate). It begins with "* /etc/trcfmt",
+// then has "+ template" and "- id" in any order.
 //
-// The compiler sees the same text with "+" made a blank and what is no template made a comment, so
-// that lines and columns of its diagnostics are right.
+// The templates in it are compiled from the same text: each "+" is replaced by a blank, and every
+// line that is not part of a template is made a comment. So the lines and columns of the compiler's
+// diagnostics are those of the update file.
 #include "base/grow.h"
 #include "templates/compiler/compile.h"
 #include "templates/update/update.h"
@@ -12,7 +13,7 @@
 
 #define HEADER "/etc/trcfmt"
 
-// The physical line at `at`; `end` is behind its line end.
+// A physical line from `start`; `end` is after its line end.
 struct line {
     char *start, *end;
     unsigned number;
@@ -57,7 +58,7 @@ static bool is_header(const struct line *line)
     if (at == end || *at != '*')
         return false;
     at = skip_blanks(at + 1, end);
-    return (size_t)(end - at) == strlen(HEADER) && !memcmp(at, HEADER, strlen(HEADER));
+    return (size_t)(end - at) == strlen(HEADER) && memcmp(at, HEADER, strlen(HEADER)) == 0;
 }
 
 static enum extract_code no_memory(const struct update *update, struct extract_error *error)
@@ -68,8 +69,8 @@ static enum extract_code no_memory(const struct update *update, struct extract_e
 static struct update_change *add_change(struct update *update, const struct line *line,
                                         const char *at)
 {
-    struct update_change *changes =
-        extract_grow(update->changes, &update->change_room, update->change_count, sizeof *changes);
+    struct update_change *changes = extract_grow(update->changes, &update->change_capacity,
+                                                 update->change_count, sizeof *changes);
     if (!changes)
         return NULL;
     update->changes = changes;
@@ -79,7 +80,7 @@ static struct update_change *add_change(struct update *update, const struct line
     return change;
 }
 
-// Three or four hexadecimal digits and nothing else; below 0x1000 the fourth is 0.
+// Parses an id: three or four hexadecimal digits, and nothing else; below 0x1000, the fourth is 0.
 static bool parse_id(const char *at, const char *end, uint32_t *id)
 {
     uint64_t number;
@@ -102,12 +103,12 @@ static enum extract_code parse_deletion(struct update *update, const struct line
         return no_memory(update, error);
     if (parse_id(at, end, &change->id))
         return EXTRACT_OK;
-    return update_say(update, line->number, change->column, "E-HOOKID",
-                      "write - and three or four hexadecimal digits",
-                      "what stands behind \"-\" is no hook id", error);
+    return update_report(update, line->number, change->column, "E-HOOKID",
+                         "use - and three or four hexadecimal digits", "no hook id after \"-\"",
+                         error);
 }
 
-// The line `line`, which begins a logical line, at its first character that is not blank.
+// Parses a line that begins a logical line; `at` is its first character that is not blank.
 static enum extract_code parse_line(struct update *update, const struct line *line, char *at,
                                     struct extract_error *error)
 {
@@ -123,19 +124,19 @@ static enum extract_code parse_line(struct update *update, const struct line *li
     if (*at == '-')
         code = parse_deletion(update, line, at, error);
     else
-        code = update_say(update, line->number, (unsigned)(at - line->start) + 1, "E-HEADER",
-                          "begin it with + and a template, or - and an id", "the line is no change",
-                          error);
+        code = update_report(update, line->number, (unsigned)(at - line->start) + 1, "E-HEADER",
+                             "use + and a template, or - and an id", "line is not a change", error);
     *line->start = '#';
     return code;
 }
 
-// Comments may stand between continued lines, too, which for templates are the compiler's.
+// Parses all lines. Comments are allowed between continued lines; in templates, the compiler skips
+// them.
 static enum extract_code parse_lines(struct update *update, struct line *line,
                                      struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    bool within = false, is_template = false; // a logical line; of a template
+    bool within = false, is_template = false; // in a logical line; in that of a template
     while (!code && next_line(line, update)) {
         char *end = trimmed_end(line), *at = skip_blanks(line->start, end);
         bool is_comment = at != end && *at == '#' && !within;
@@ -159,15 +160,15 @@ static enum extract_code parse_text(struct update *update, struct extract_error 
     if (next_line(&line, update) && is_header(&line)) {
         *line.start = '#';
     } else {
-        line = (struct line){0}; // the first line is a change, perhaps
-        code = update_say(update, 1, 1, "E-HEADER",
-                          "an update file begins with that line; a file of templates is none",
-                          "the first line is not * " HEADER, error);
+        line = (struct line){0}; // the first line may be a change
+        code = update_report(update, 1, 1, "E-HEADER",
+                             "add that line: a file of templates is not an update file",
+                             "first line is not * " HEADER, error);
     }
     return code ? code : parse_lines(update, &line, error);
 }
 
-static void take_template(struct update_change *change, const struct extract_template *template)
+static void set_template(struct update_change *change, const struct extract_template *template)
 {
     size_t blanks = 0;
     while (is_blank(template->source[blanks]))
@@ -179,10 +180,10 @@ static void take_template(struct update_change *change, const struct extract_tem
     change->release = template->release;
 }
 
-// The templates that the compiler found, which are in the order of lines as the changes are.
-static enum extract_code take_templates(struct update *update, struct extract_error *error)
+// Assigns the templates that the compiler found to the "+" changes; both are in the order of lines.
+static enum extract_code assign_templates(struct update *update, struct extract_error *error)
 {
-    const struct extract_templates *set = update->said;
+    const struct extract_templates *set = update->reports;
     enum extract_code code = EXTRACT_OK;
     uint32_t at = 0;
     for (size_t i = 0; i < update->change_count && !code; i++) {
@@ -191,11 +192,11 @@ static enum extract_code take_templates(struct update *update, struct extract_er
         if (!change->adds)
             continue;
         if (at < set->count && (last || set->list[at].line < change[1].line))
-            take_template(change, &set->list[at++]);
+            set_template(change, &set->list[at++]);
         else
-            code = update_say(update, change->line, change->column, "E-HEADER",
-                              "write + and a template, from its hook id on",
-                              "no template stands behind \"+\"", error);
+            code = update_report(update, change->line, change->column, "E-HEADER",
+                                 "use + and a template, from its hook id on",
+                                 "no template after \"+\"", error);
     }
     return code;
 }
@@ -204,9 +205,9 @@ enum extract_code update_parse(struct update *update, struct extract_error *erro
 {
     enum extract_code code = parse_text(update, error);
     if (!code)
-        code = extract_templates_add(update->said, update->name, update->edits,
+        code = extract_templates_add(update->reports, update->name, update->edits,
                                      update->edits_length, false, error);
-    if (!code && !update->said->errors)
-        code = take_templates(update, error);
+    if (!code && !update->reports->errors)
+        code = assign_templates(update, error);
     return code;
 }

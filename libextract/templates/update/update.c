@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
-// templates: a file of templates brought up to date (IBM AIX, trcupdate). In: the file, an update
-// file. Out: the file changed in one step, and before that an undo file on disk.
+// templates/update: updates a file of templates (IBM AIX, trcupdate).
 //
-// Two updates at once come one after the other: the target itself is locked (flock, Linux). Since
-// each replaces the file, the lock counts only while the path still leads to what was locked.
+// The target is replaced atomically, after the undo file is on disk. If anything fails, or the
+// program is killed, the target has either its old or its new text:
+//
+//   LOCKED ──► parse, merge, check ──► undo file written ──► target replaced (rename)
+//      │                │ error               │ killed              │ killed
+//      └────────────────┴── target unchanged ─┘                     └── target updated
+//
+// Two updates at the same time run one after the other: the target is locked (flock). Since each
+// replaces the file, a lock counts only if the path still leads to the locked file.
 #include "templates/update/update.h"
 #include "base/file.h"
 #include "templates/compiler/store.h"
@@ -19,14 +25,14 @@
 #include <unistd.h>
 
 enum { MAX_UPDATE = 16 << 20 }; // bytes of a file
-enum { LOCK_TRIES = 1000, LOCK_PAUSE_NS = 10000000 };
+enum { MAX_LOCK_TRIES = 1000, LOCK_PAUSE_NS = 10000000 };
 
 static enum extract_code no_memory(const char *name, struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
 }
 
-// ---- The target, locked ----
+// ---- locking the target ----
 
 static enum extract_code check_kind(int fd, const char *name, struct extract_error *error)
 {
@@ -34,8 +40,8 @@ static enum extract_code check_kind(int fd, const char *name, struct extract_err
     if (fstat(fd, &st) != 0)
         return extract_file_error(name, NULL, error);
     if (!S_ISREG(st.st_mode))
-        return extract_error_set(error, EXTRACT_USAGE, name, "name a file of templates",
-                                 "it is no regular file, and cannot be replaced in one step");
+        return extract_error_set(error, EXTRACT_USAGE, name, "use a file of templates",
+                                 "not a regular file, so it cannot be replaced atomically");
     return EXTRACT_OK;
 }
 
@@ -46,13 +52,14 @@ static bool is_at(int fd, const char *path)
            mine.st_ino == there.st_ino;
 }
 
-// *fd stays -1 when the lock is another's, or the file has been replaced meanwhile.
+// Tries to lock the target. *fd stays -1 if another process has the lock, or the file was replaced
+// in the meantime.
 static enum extract_code try_lock(int *fd, const char *path, const char *name,
                                   struct extract_error *error)
 {
     int found = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (found < 0)
-        return extract_file_error(name, "give a file that may be written to", error);
+        return extract_file_error(name, "use a file that is writable", error);
     enum extract_code code = check_kind(found, name, error);
     bool locked = !code && flock(found, LOCK_EX | LOCK_NB) == 0;
     if (!code && !locked && errno != EWOULDBLOCK && errno != EINTR)
@@ -64,38 +71,38 @@ static enum extract_code try_lock(int *fd, const char *path, const char *name,
     return code;
 }
 
-static enum extract_code lock(int *fd, const char *path, const char *name,
-                              struct extract_error *error)
+static enum extract_code lock_target(int *fd, const char *path, const char *name,
+                                     struct extract_error *error)
 {
     const struct timespec pause = {0, LOCK_PAUSE_NS};
     *fd = -1;
-    for (int i = 0; i < LOCK_TRIES; i++) {
+    for (int i = 0; i < MAX_LOCK_TRIES; i++) {
         enum extract_code code = try_lock(fd, path, name, error);
         if (code || *fd >= 0)
             return code;
         nanosleep(&pause, NULL);
     }
-    return extract_error_set(error, EXTRACT_LIMIT, name, "let that one end, then try again",
-                             "another update of this file is under way");
+    return extract_error_set(error, EXTRACT_LIMIT, name, "wait until that one ends, then try again",
+                             "another update of this file is in progress");
 }
 
-// ---- The undo file ----
+// ---- the undo file ----
 
 static bool ends_with(const char *string, size_t length, const char *end)
 {
-    return length > strlen(end) && !strcmp(string + length - strlen(end), end);
+    return length > strlen(end) && strcmp(string + length - strlen(end), end) == 0;
 }
 
-// To be freed; NULL with an error.
+// Returns the path of the undo file, to be freed by the caller; NULL with an error.
 static char *undo_path(const char *update, const char *chosen, struct extract_error *error)
 {
     const char *base = chosen ? chosen : update;
     size_t length = strlen(base);
     char *path = malloc(length + sizeof ".undo.trc");
-    if (!strcmp(base, "-")) {
-        extract_error_set(error, EXTRACT_USAGE, "undo file", "name one with --undo FILE",
-                          chosen ? "it cannot go to standard output"
-                                 : "an update from standard input has no name for it");
+    if (strcmp(base, "-") == 0) {
+        extract_error_set(error, EXTRACT_USAGE, "undo file", "use --undo FILE",
+                          chosen ? "cannot be standard output"
+                                 : "no name: the update is from standard input");
         free(path);
         return NULL;
     }
@@ -110,8 +117,8 @@ static char *undo_path(const char *update, const char *chosen, struct extract_er
     return path;
 }
 
-// The undo file of an earlier update is the only way back from that one: it stays, unless it says
-// the same.
+// Writes the undo file. An existing one may be the only way back from an earlier update, so it is
+// not overwritten. If it has the same contents, it is kept.
 static enum extract_code write_undo(const char *path, const struct extract_text *undo,
                                     struct extract_error *error)
 {
@@ -120,29 +127,29 @@ static enum extract_code write_undo(const char *path, const struct extract_text 
     struct stat st;
     if (lstat(path, &st) != 0)
         return extract_file_create(path, undo->data, undo->used, error);
-    bool same = S_ISREG(st.st_mode) && (uint64_t)st.st_size == undo->used;
-    if (same) {
+    bool is_same = S_ISREG(st.st_mode) && (uint64_t)st.st_size == undo->used;
+    if (is_same) {
         enum extract_code code = extract_file_read(path, undo->used, &bytes, &length, error);
         if (code)
             return code;
-        same = length == undo->used && !memcmp(bytes, undo->data, length);
+        is_same = length == undo->used && memcmp(bytes, undo->data, length) == 0;
         free(bytes);
     }
-    if (same)
+    if (is_same)
         return EXTRACT_OK;
     return extract_error_set(error, EXTRACT_USAGE, path,
-                             "move it away, or name another undo file with --undo FILE",
-                             "it is there, perhaps of an earlier update, and is not overwritten");
+                             "move it away, or use another file with --undo FILE",
+                             "file exists, perhaps from an earlier update, and is not overwritten");
 }
 
-// ---- The update ----
+// ---- the update ----
 
-enum extract_code update_say(struct update *update, unsigned line, unsigned column,
-                             const char *name, const char *hint, const char *what,
-                             struct extract_error *error)
+enum extract_code update_report(struct update *update, unsigned line, unsigned column,
+                                const char *name, const char *hint, const char *what,
+                                struct extract_error *error)
 {
     struct template_place place = {update->name, line, column};
-    if (template_diagnose(update->said, &place, name, hint, "%s", what))
+    if (template_diagnose(update->reports, &place, name, hint, "%s", what))
         return EXTRACT_OK;
     return no_memory(update->name, error);
 }
@@ -150,29 +157,30 @@ enum extract_code update_say(struct update *update, unsigned line, unsigned colu
 static enum extract_code refuse(const struct update *update, const char *file,
                                 struct extract_error *error)
 {
-    return extract_error_set(error, EXTRACT_BAD, update->target, "mend what the diagnostics name",
-                             "nothing has been changed: there are errors in %s", file);
+    return extract_error_set(error, EXTRACT_BAD, update->target,
+                             "fix the errors in the diagnostics", "not changed: errors in %s",
+                             file);
 }
 
-// What is wrong in another set of templates is said with the update's own diagnostics.
-static bool say_errors(const struct update *update, const struct extract_templates *set,
-                       const char *file)
+// Adds the errors of another set of templates to the update's diagnostics.
+static bool report_errors(const struct update *update, const struct extract_templates *set,
+                          const char *file)
 {
     const struct extract_diagnostic *list;
-    struct template_place place = {template_store_file(update->said, file), 0, 0};
+    struct template_place place = {template_store_file(update->reports, file), 0, 0};
     size_t count = extract_templates_diagnostics(set, &list);
     bool kept = place.file != NULL;
     for (size_t i = 0; i < count && kept; i++) {
         place.line = list[i].line;
         place.column = list[i].column;
         if (!list[i].warning)
-            kept = template_diagnose(update->said, &place, list[i].name, list[i].hint, "%s",
+            kept = template_diagnose(update->reports, &place, list[i].name, list[i].hint, "%s",
                                      list[i].what);
     }
     return kept;
 }
 
-// Compiles a text by itself; with `link`, the templates that it calls must be there.
+// Compiles a text on its own. With `link`, the templates that it calls must exist.
 static enum extract_code compile(struct extract_templates **set, const struct update *update,
                                  const char *file, const char *text, size_t length, bool link,
                                  struct extract_error *error)
@@ -184,12 +192,12 @@ static enum extract_code compile(struct extract_templates **set, const struct up
         code = extract_templates_link(*set, error);
     if ((code && code != EXTRACT_BAD) || !(*set)->errors)
         return code;
-    if (say_errors(update, *set, file))
+    if (report_errors(update, *set, file))
         return refuse(update, file, error);
     return no_memory(file, error);
 }
 
-// The new text must be as sound as the old one: no call may have lost its template.
+// Compiles and links the new text: no call may have lost its template.
 static enum extract_code check_result(const struct update *update, const struct extract_text *text,
                                       struct extract_error *error)
 {
@@ -235,17 +243,17 @@ static enum extract_code apply(struct update *update, const struct extract_templ
     return code;
 }
 
-// Both files are in hand, the target is locked.
+// Parses and applies an update. Both files are read, and the target is locked.
 static enum extract_code parse_and_apply(struct update *update, const char *name, const char *path,
                                          const char *undo_path, struct extract_error *error)
 {
     struct extract_templates *old = NULL;
-    update->name = template_store_file(update->said, name);
+    update->name = template_store_file(update->reports, name);
     update->slots = calloc(UPDATE_IDS, sizeof *update->slots);
     if (!update->name || !update->slots)
         return no_memory(update->target, error);
     enum extract_code code = update_parse(update, error);
-    if (!code && update->said->errors)
+    if (!code && update->reports->errors)
         code = refuse(update, update->name, error);
     if (!code)
         code = compile(&old, update, update->target, update->text, update->length, false, error);
@@ -286,11 +294,11 @@ static enum extract_code lock_and_apply(struct update *update, const char *updat
     int fd;
     if (!realpath(update->target, path) && errno == ENOENT)
         return extract_error_set(error, EXTRACT_NOTFOUND, update->target,
-                                 "give a file of templates that is there; an empty one will do",
-                                 "there is no such file");
+                                 "use an existing file of templates, which may be empty",
+                                 "no such file");
     if (!realpath(update->target, path))
         return extract_file_error(update->target, NULL, error);
-    enum extract_code code = lock(&fd, path, update->target, error);
+    enum extract_code code = lock_target(&fd, path, update->target, error);
     if (code)
         return code;
     code = read_and_apply(update, path, update_path, undo_path, error);
@@ -305,7 +313,7 @@ enum extract_code extract_templates_update(struct extract_templates *templates, 
 {
     struct extract_template_update usual = {.size = sizeof usual};
     struct extract_error unheard;
-    struct update update = {.said = templates, .target = target};
+    struct update update = {.reports = templates, .target = target};
     update.options = options = options ? options : &usual;
     error = error ? error : &unheard;
     options->added = options->replaced = options->deleted = options->kept = 0;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Cores of a process of this host: where its program was loaded, and so where its ring is and what
 # its symbols name. The truth is what GDB says of the same process.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 source=$(dirname "$0")/../../../gdb-reader/tests/native/threadx.c
 gdb=$(command -v gdb || command -v gdb-multiarch) || { echo "skip cores: there is no gdb"; exit 0; }
 
@@ -42,7 +42,7 @@ is "the core's note" "$(dd if="$core" bs=1 skip="$((at + 8))" count=1 2>/dev/nul
 printf '\007' | dd of="$core" bs=1 seek="$((at + 8))" conv=notrunc 2>/dev/null
 run info --elf "$program" "$core"
 check "no note says where it was loaded" 2 no-out . err ": position-independent, \
-and the core does not say where it was loaded (it has no note NT_AUXV); leave the ELF out"
+but the core does not record its load address (no note NT_AUXV); omit the ELF"
 run info --elf "$program" --ring "$(cat "$work/address")" "$core"
 check "nor does the ring" 2 no-out . err 'NT_AUXV'
 found_by "the ring is there all the same" scan
@@ -55,7 +55,7 @@ int main(void) { return 0; }
 C
 run info --elf "$work/other" "$core"
 check "a core of another program" 2 no-out . err \
-    ': its entry point cannot have been loaded to 0x[0-9a-f]*, where the core has that of its prog'
+    ': entry point does not fit 0x[0-9a-f]*, the entry point in the core; pass the program'
 
 take fixed -fno-pie -no-pie
 found_by "a program at fixed addresses" symbol --elf "$program"

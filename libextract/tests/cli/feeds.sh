@@ -4,8 +4,8 @@
 # Serial ports: tests/unit/feed/test_serial.c.
 # Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"; exit status 1 when any failed. Takes
 # BUILD, RINGSIDE_DATA.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 data=${RINGSIDE_DATA:-../shared/data}/rkh
 job=
 cleanup() {

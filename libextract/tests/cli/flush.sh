@@ -3,8 +3,8 @@
 # flush.sh: `ringside flush` out of images of memory, each of which stands for a later look at one
 # ring: what is new comes to the log, once, and what was overwritten meanwhile is told there.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 data=$(realpath "$(dirname "$0")/../data")
 cd "$work" || exit 1
 
@@ -91,13 +91,13 @@ prefix='flush: '
 cp a.log hook.log
 threadx 1 3 0x20000000 >a.ram
 run flush a.log a.ram@0x20000000
-check "a log of another kind of ring" 1 err 'a.log: it is of another kind of trace (hook) than'
+check "a log of another kind of ring" 1 err 'a.log: is a log of another format (hook) than'
 rm a.log
 run flush a.log a.ram@0x20000000
 threadx 1 3 0x20001000 >b.ram
 cp a.log before.log
 run flush a.log b.ram@0x20001000
-check "a log of another ring" 1 err 'ring at 0x20000000, and this one lies at 0x20001000; flush to'
+check "a log of another ring" 1 err 'ring at 0x20000000; this ring is at 0x20001000; flush to'
 cmp -s a.log before.log
 status=$?
 check "is left as it is" 0

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # hook.sh: hook words on the command line: dumps, images, raw streams, standard input; statuses and
 # messages. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 # A ring with a buffer of 128 bytes (docs/formats/hook.md): four records were written, of which the
 # oldest one is gone; one more was too long. It lay at 0x20000100.
@@ -38,7 +38,7 @@ check "an image: the same report" 0
 run report --json --ring 0x20000100 --format hook "$work/ram@0x20000000"
 check "an image: at an address" 3 out '"D1":43'
 run report --ring 0x20000000 --format hook "$work/ram@0x20000000"
-check "an address of none" 2 err 'no ring of hook words stands there'
+check "an address of none" 2 err 'no ring of hook words there'
 run report --ring 0x20000100 --format threadx "$work/ram@0x20000000"
 check "another format" 2 err 'no ThreadX trace header'
 run report --format none "$work/a.hook"

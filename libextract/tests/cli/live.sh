@@ -3,8 +3,8 @@
 # live.sh: the program `ringside` on live targets: QEMU's GDB server, gdbserver, and OpenOCD's Tcl
 # port with a probe that serves an image of memory. What GDB dumps is the truth.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 build=${BUILD:-build}
 probe=$build/ringside-probe
 [ -x "$probe" ] || probe=build/ringside-probe

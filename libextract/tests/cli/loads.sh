@@ -3,7 +3,7 @@
 # Loads: what `stats` and `top` say of traces of several cores, and under a filter; and the column
 # of the cores. The ring of two cores is put together here by docs/formats/threadx.md; the shared
 # data hold one of a real system (README there: four cores, two threads that never stop).
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 real=${RINGSIDE_DATA:-../shared/data}/threadx/a35smp_spin.trx
 data=$(dirname "$0")/../data
 

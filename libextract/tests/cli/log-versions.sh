@@ -7,8 +7,8 @@
 # data/log-version-1 holds recordings that version 0.1.0 made of boards in QEMU and of a program
 # (NAME.log.gz), and what it read in them (NAME.facts, NAME.events.gz). Both are reduced to what the
 # log itself says, so that better names and new keys in reports change nothing here.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 data=$(dirname "$0")/../data/log-version-1
 
 facts='{format, byte_order, word_bytes, timer_mask, entries_total, entries_valid, entries_damaged,

@@ -3,8 +3,8 @@
 # logs.sh: the program `ringside` over trace logs, which are made here byte by byte from
 # docs/formats/log.md. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes
 # BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 shopt -s lastpipe # a block at the end of a pipe counts on
 
 # lines NAME COUNT: of the last run's output.
@@ -140,7 +140,7 @@ check "without marks, by their ids" 0 out 'queue send' no-out 'recorder'
 run report -k F11 --no-header "$work/whole.log"
 check "marks alone, by their ids" 0 out ' F11 .*recording started' no-out 'queue send\|stopped'
 TZ=UTC run report -s 010100000126 "$work/whole.log"
-check "a time of day needs the rate" 1 err 'ticks a second are not known'
+check "a time of day needs the rate" 1 err 'rate is not known'
 run report --compat trcrpt "$work/whole.log"
 check "the heading has its date" 0 out '^Thu Jan  1 00:00:00 2026$' out '^System: threadx$'
 run info --cost "$work/whole.log"
@@ -249,7 +249,7 @@ check "a log without its layout" 2 err 'hit.log: .*write IMAGE@ADDRESS'
 hit 50 && printf '\125' | dd of="$work/hit.log" bs=1 seek=266 conv=notrunc 2>/dev/null
 run report "$work/hit.log"
 check "a log whose layout is damaged twice" 2 \
-    err 'hit.log: every block that tells the layout of the log is damaged; restore the file'
+    err 'hit.log: every block that contains the layout of the log is damaged; restore the file'
 hit 442 && printf '\125' | dd of="$work/hit.log" bs=1 seek=642 conv=notrunc 2>/dev/null
 run report "$work/hit.log"
 check "a log whose ring is damaged twice" 2 \

@@ -5,8 +5,8 @@
 # compared with what was. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed.
 # Takes BUILD, RINGSIDE_DATA.
 set -u
-# shellcheck source=libextract/tests/cli/lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 data=$(realpath -m "${RINGSIDE_DATA:-../shared/data}/threadx/bursts")
 cd "$work" || exit 1
 [ -e "$data/demolim.log" ] || { echo "skip losses: no recorded traces"; exit 0; }

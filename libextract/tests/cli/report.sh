@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # report.sh: `ringside report`: templates, columns, trcrpt's letters, files, the pager.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 ring_files
 
@@ -137,7 +137,7 @@ check "so is -O" 1 err '^ringside: -O: '
 run report "$trx" --hz 1000 -O starttime=0.01,endtime=0.05 --no-header
 check "a window in seconds" 0 out '0.010000000' out '0.050000000' no-out '0.000000000 .*send\|0.075'
 run report "$trx" -O starttime=0.01
-check "a window needs the rate" 1 err 'ticks a second are not known'
+check "a window needs the rate" 1 err 'rate is not known'
 run report "$trx" -O ids=off,exec=off,seq=off,timestamp=3 --no-header
 check "columns can be left out" 0 out '^        queue send ' out '^ \{24\}isr enter '
 run report "$trx" -O 2line,pid,tid,cpuid,prio,svc,filename

@@ -3,7 +3,7 @@
 # What is damaged or lost in a stream is an event of its own, in every report and whatever is asked
 # for: the text, JSON, Trazer's text, raw entries and what they are read back as. In: BUILD. Truth:
 # frames that are made here, by the facts of docs/formats/rkh.md.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 prefix=rkh-damage-
 stream=$work/stream
 
@@ -64,7 +64,7 @@ run report --event '!RINGSIDE_BROKEN' "$stream"
 check unwanted 3 out 'lost_at_least=2' out 'event processed' no-out 'entries damaged'
 # An active object whose priority nobody tells has none, whatever stands for that inside.
 run report --event ao=65535 "$stream"
-check "no priority" 1 err '"65535": nothing of this trace has that name'
+check "no priority" 1 err '"65535": no such name in this trace'
 run report --from 25 "$stream"
 check time 3 out 'reason=unknown id' no-out 'bad checksum'
 

@@ -4,8 +4,8 @@
 # the objects that the stream names, and the report in columns.
 # Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"; exit status 1 when any failed. Takes
 # BUILD, RINGSIDE_DATA.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 data=${RINGSIDE_DATA:-../shared/data}/rkh
 
 if [ ! -e "$data/cm3_all_on.bin" ]; then
@@ -165,10 +165,10 @@ refuses() {
     is "$1: status" $? 1
     grep -qF "$2" "$work/err" || fail "$1" "$(cat "$work/err")"
 }
-refuses "no such group" 'there are: MP, QUE, SMA, SM, TMR, FWK, USR, UT' --event group=TIMER
+refuses "no such group" 'use one of: MP, QUE, SMA, SM, TMR, FWK, USR, UT' --event group=TIMER
 refuses "no such event" 'SMA_TERM, SMA_GET, SMA_FIFO' --event SMA_POST
-refuses "no such active object" 'there are: server, cli0, cli1, cli2, cli3' --event ao=cli9
-refuses "no such priority" 'there are: server, cli0, cli1, cli2, cli3' --event ao=9
+refuses "no such active object" 'use one of: server, cli0, cli1, cli2, cli3' --event ao=cli9
+refuses "no such priority" 'use one of: server, cli0, cli1, cli2, cli3' --event ao=9
 refuses "no such signal" 'TOUT_REQ, PAUSE, TERM' --event signal=STOP
 
 # ---- the states over time ----

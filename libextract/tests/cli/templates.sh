@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # templates.sh: the verbs of `ringside templates`. Prints "ok NAME" or "not ok NAME: why"; exit
 # status 1 when any failed. Takes BUILD.
-# shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 cd "$work" || exit 1
 mkdir files
 
@@ -182,7 +182,7 @@ cat >up.trc <<'END'
 END
 run update -v up.fmt up.trc
 check "an update" 0 out '^up.fmt: 1 added, 1 replaced, 1 deleted, 1 kept$' \
-    err '^up.trc:7:2: W-KEPT: 010 .*1.0 .*0.9; -o '
+    err '^up.trc:7:2: W-KEPT: 010 .*1.0 .*0.9; use -o '
 same "changes what it says, and nothing else" up.fmt <<'END'
 # head
 
@@ -233,7 +233,7 @@ status=$?
 check "an update on standard input needs an undo file" 1 err '\-\-undo'
 cp up.fmt up.old
 run update up.fmt up.trc --undo -
-check "an undo file goes into a file" 1 err '^ringside: undo file: it cannot go to standard output;'
+check "an undo file goes into a file" 1 err '^ringside: undo file: cannot be standard output;'
 same "and nothing is changed" up.old <up.fmt
 printf '* /etc/trcfmt\n- 010\n' | timeout 20 "$ringside" templates update up.fmt - --undo up.back
 same "an update on standard input" up.back <<'END'
@@ -249,7 +249,7 @@ wrong() {
     old
     printf '%s\n' "$@" >up.trc
     run update up.fmt up.trc
-    check "refused: $name" 2 err "$pattern" err '^ringside: up.fmt: nothing has been changed'
+    check "refused: $name" 2 err "$pattern" err '^ringside: up.fmt: not changed'
     cmp -s up.fmt up.old && [ ! -e up.undo.trc ] || fail "refused: $name" "something was written"
 }
 wrong "no first line" '^up.trc:1:1: E-HEADER: ' '+ 012 1.0 "c"'
@@ -269,7 +269,7 @@ run update up.fmt up.trc
 check "a target with an error" 2 err '^up.fmt:1:9: E-STRING'
 same "stays as it was" up.fmt <up.old
 run update no.fmt up.trc
-check "a target that is not there" 2 err '^ringside: no.fmt: there is no such file; '
+check "a target that is not there" 2 err '^ringside: no.fmt: no such file; '
 run update files up.trc
 check "a target that is a folder" 2 err '^ringside: files: '
 run update up.fmt
@@ -330,7 +330,7 @@ same "which changes nothing" up.fmt <up.old
 printf '100 1.0 "a"\n010 1.0 "a"\n' >twin.fmt
 printf '* /etc/trcfmt\n+ 1000 1.0 "b"\n' >twin.trc
 run update twin.fmt twin.trc
-check "two spellings of a hook id" 0 err '^twin.trc:2:3: W-DUP: .* 100 '
+check "two spellings of a hook id" 0 err '^twin.trc:2:3: W-DUP: .* 100, '
 run update twin.fmt -x 1000
 same "are two templates" out <<'END'
 * /etc/trcfmt

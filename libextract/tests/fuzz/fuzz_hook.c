@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_entry(const struct extract_ring *ring, const struct extract_event *event)
 {
-    static uint8_t room[EXTRACT_ENTRY_ROOM];
+    static uint8_t room[EXTRACT_ENTRY_CAPACITY];
     struct extract_entry entry;
     check(ring->format->entries->make(ring, event, &entry, room));
     unsigned unit = entry.bits / 8;

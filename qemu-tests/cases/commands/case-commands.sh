@@ -4,8 +4,8 @@
 # stop, clear, filter, top; in GDB, and by the program through a GDB server and through OpenOCD.
 # What a flush brings is judged by the ring that GDB saves at the same stop; what was asked of a
 # target, by its own words in memory.
-# shellcheck source=../openocd.sh
-. "$(dirname "$0")/../openocd.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 rkh_words=version=2.4.4,chk=1,nseq=1,ts=4,ptr=4,sig=1,fun=4
 # IMAGE FORMAT: from here on it is the board.

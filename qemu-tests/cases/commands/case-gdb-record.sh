@@ -4,10 +4,8 @@
 # events apart and stops that are rings apart. The events prove themselves (images/): nothing is
 # torn or comes twice, and what was recorded and what was said to be lost are all that the firmware
 # has counted.
-# shellcheck source=../posix/posixlib.sh
-. "$(dirname "$0")/../posix/posixlib.sh"
-# shellcheck source=../rkh/rkhlib.sh
-. "$(dirname "$0")/../rkh/rkhlib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 session() { # IMAGE COMMAND...
     local image=$1

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # A ring of hook words through OpenOCD's own Tcl: snapshots while the storm goes on, which hookcheck
 # judges (it knows the layout only); start and stop; what the ring has no word for.
-# shellcheck source=../openocd.sh
-. "$(dirname "$0")/../openocd.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 word() { # OFFSET: of the control block
     echo $(($(ask peek "$(printf '0x%x' $(($(symbol ringside_hooks) + $1)))")))

@@ -4,8 +4,8 @@
 # through QEMU's GDB server, which halts it, on a big-endian board. What the log holds is read by
 # hookcheck, which knows the layout only, and weighed against what the firmware has counted. The
 # ring's own flag, which a test clears and sets, says when there is something to count.
-# shellcheck source=../openocd.sh
-. "$(dirname "$0")/../openocd.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 elf=$firmware/hookstorm-cortex-m3.elf
 device_reload=0x40001008 # clocks between two interrupts of the device

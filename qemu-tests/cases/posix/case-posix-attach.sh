@@ -5,8 +5,8 @@
 # which reads and writes while it runs. The firmware records what it is told to (images/posix,
 # posixcalls); each assertion has its letter and number. Those that a unit test has, and targets
 # have not, are in checkers/posix-assertions.tsv with the reason.
-# shellcheck source=posixlib.sh
-. "$(dirname "$0")/posixlib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 ports=${PORTS:-cortex-m3 rv64 coldfire}
 table=qemu-tests/checkers/posix-assertions.tsv
 

@@ -3,8 +3,8 @@
 # POSIX trace recorded by OpenOCD's own Tcl while the target runs: what its log holds is whole and
 # in order (the storm's events carry their numbers, images/posix/shared.h), and with what it says is
 # lost, all that the firmware counted. And a log that is flushed to through OpenOCD.
-# shellcheck source=posixlib.sh
-. "$(dirname "$0")/posixlib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 live() { "$ringside" "$1" --openocd "$tcl_port" --target chip.mem --elf "$elf" "${@:2}"; }
 peek() { echo $(($(ask peek "$(printf '0x%x' $(($1)))"))); }

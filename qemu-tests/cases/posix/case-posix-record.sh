@@ -4,8 +4,8 @@
 # and stop, by the program and by OpenOCD's own Tcl.
 # The storm's events carry their numbers (images/posix/shared.h): what was recorded is judged by
 # them, and by what the firmware itself has counted.
-# shellcheck source=posixlib.sh
-. "$(dirname "$0")/posixlib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 device_reload=0x40001008 # clocks between two interrupts of the device
 live() { "$ringside" "$1" --openocd "$tcl_port" --target chip.mem --elf "$elf" "${@:2}"; }

@@ -3,8 +3,8 @@
 # POSIX trace through a GDB server, which is asked by the program and halts the target for each
 # look: recording, flushing, periodic snapshots, top. The storm's events carry their numbers
 # (images/posix/shared.h): what comes is judged by them, and by what the firmware has counted.
-# shellcheck source=posixlib.sh
-. "$(dirname "$0")/posixlib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 elf=$firmware/posixstorm-cortex-m3.elf
 live() { "$ringside" "$1" --remote "$socket" --elf "$elf" "${@:2}"; }
@@ -42,7 +42,7 @@ slow() { begin 60 2000000 && record slow 3 && silence "$work/slow.log"; }
 slow_balances() {
     local before total
     before=$("$ringside" info --json --elf "$elf" "$work/slow.log" 2>"$work/err" | jq .overwritten)
-    total=$(($(said silent recorded) + $(said silent refused) - before))
+    total=$(($(firmware_said silent recorded) + $(firmware_said silent refused) - before))
     proven "$work/slow.log" || return 1
     cat "$work/proven"
     [ $(($(proven_count events) + $(proven_count lost))) -eq $total ] &&

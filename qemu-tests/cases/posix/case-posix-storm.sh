@@ -4,10 +4,10 @@
 # that prove themselves, in a ring that wraps all the time. The target is halted at random, and
 # stepped through events; then the sources fall silent, and everything that they produced was
 # recorded or refused, and what was recorded is there or was overwritten. At last a target that runs
-# is read, which is not halted. The copies are judged by posixcheck too (posixlib.sh).
+# is read, which is not halted. The copies are judged by posixcheck too.
 # HALTS=N: so many random halts a port.
-# shellcheck source=posixlib.sh
-. "$(dirname "$0")/posixlib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 ports=${PORTS:-cortex-m3 rv64 coldfire}
 
 counts=(recorded=ringside_posix.streams[0].recorded refused=ringside_posix.streams[0].refused
@@ -64,8 +64,8 @@ all_the_same() { # ELF KIND
 # Events that were produced, and what became of them: so many of the contexts may be on their way.
 balance() { # NAME MOST
     local off
-    off=$(($(said "$1" recorded) + $(said "$1" refused) - 1 - $(said "$1" sources) \
-        - $(said "$1" kernel)))
+    off=$(($(firmware_said "$1" recorded) + $(firmware_said "$1" refused) - 1
+        - $(firmware_said "$1" sources) - $(firmware_said "$1" kernel)))
     [ ${off#-} -le "$2" ] && return 0
     echo "$1: recorded or refused - produced: $off"
     cat "$work/$1.says"
@@ -85,7 +85,8 @@ variety() {
         grep -qv ' overwritten=0 ' "$work/step.seen" && grep -qv ' proofs=0$' "$work/random.seen"
 }
 interrupts_came() {
-    [ "$(said silent.0 device)" -gt 20 ] && [ "$(said silent.0 interrupts)" -gt 20 ]
+    [ "$(firmware_said silent.0 device)" -gt 20 ] &&
+        [ "$(firmware_said silent.0 interrupts)" -gt 20 ]
 }
 storm() { # PORT HALTS STEPS
     local title="posixstorm $1" elf=$firmware/posixstorm-$1.elf

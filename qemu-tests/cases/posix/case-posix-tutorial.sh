@@ -3,8 +3,8 @@
 # What docs/posix.md shows of a board: its session in GDB with the board that it boots, and the
 # example program that takes that board for a program. QEMU's gdbstub is at a UNIX socket instead of
 # a port; all else is as the page says.
-# shellcheck source=posixlib.sh
-. "$(dirname "$0")/posixlib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 # shellcheck source=../../../libextract/tests/cli/docs/pages.sh
 . "$PWD/libextract/tests/cli/docs/pages.sh"
 tree=$PWD

@@ -3,8 +3,8 @@
 # POSIX trace on all ports, in QEMU, under GDB: what a trace point costs; the work of a product, and
 # its stream started, filtered, stopped and cleared from outside; every state that a stream can be
 # in.
-# shellcheck source=posixlib.sh
-. "$(dirname "$0")/posixlib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 ports=${PORTS:-cortex-m3 rv64 coldfire}
 
 # ---- the cost ----
@@ -154,7 +154,7 @@ product() { # PORT
     product_session "$elf" >"$work/session.gdb"
     check "$title: GDB session" gdb_run 90 "$elf" "$work/session.gdb"
     stop_qemu
-    check "$title: has come to its end" test "$(said product done)" = 1
+    check "$title: has come to its end" test "$(firmware_said product done)" = 1
     ways "$title" product "$elf"
     check "$title: as many of each type as the firmware counted" types_agree "$elf"
     check "$title: data, contexts and places" data_agree "$elf"

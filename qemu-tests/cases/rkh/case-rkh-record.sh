@@ -3,10 +3,9 @@
 # Recording, snapshots and filters of an RKH ring in QEMU, through the stock OpenOCD: by the program
 # and by OpenOCD's own Tcl. The storm image's events carry their numbers twice (images/rkh): what a
 # log holds is judged by them.
-# shellcheck source=../openocd.sh
-. "$(dirname "$0")/../openocd.sh"
-# shellcheck source=rkhlib.sh
-. "$(dirname "$0")/rkhlib.sh"
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+elf=$firmware/rkhstorm-cortex-m3.elf
 
 live() { "$ringside" "$1" --openocd "$tcl_port" --target chip.mem "${firm[@]}" "${@:2}"; }
 symbol() { arm-none-eabi-nm "${2-$elf}" | awk -v n="$1" '$3 == n {print "0x" $1}'; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// P11: a trace point that each thread switches on for itself.
+// P11: a trace point that each thread enables for itself.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// P1: the attributes that a stream has when nothing is asked for.
+// P1: the default attributes of a stream.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 

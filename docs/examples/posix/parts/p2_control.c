@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 
     need(posix_trace_attr_init(&attr), "posix_trace_attr_init");
     need(posix_trace_create_withlog((pid_t)atol(argv[1]), &attr, log, &trid), argv[1]);
-    need(posix_trace_attr_destroy(&attr), "posix_trace_attr_destroy"); // the stream has its own
+    need(posix_trace_attr_destroy(&attr), "posix_trace_attr_destroy"); // the stream has a copy
 
     need(posix_trace_start(trid), "posix_trace_start");
     puts("tracing");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// P3: a controller that chooses. Traces process PID into the file LOG, in steps, each of which
-// lasts until Enter is pressed: my_second_event only; nothing; my_second_event again; then
-// my_first_event only.
+// P3: a controller that filters. Traces process PID into the file LOG, in four steps:
+// my_second_event only; nothing; my_second_event again; my_first_event only. Each step lasts until
+// Enter is pressed.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 #include <errno.h>
@@ -14,7 +14,7 @@ static void step(const char *what)
     wait_for_line();
 }
 
-// The type called `name` will not be recorded, all others will.
+// Sets the filter so that all types except `name` are recorded.
 static void leave_out(trace_id_t trid, const char *name)
 {
     trace_event_set_t set;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// P4: an instrumented application. For each line that it reads it passes two trace points; what
-// the line says is the data of the second one. It knows nothing of who traces it, if anybody.
+// P4: an instrumented application. For each line that it reads, it passes two trace points. The
+// line is the data of the second one. The program does not know whether it is traced, or by whom.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 

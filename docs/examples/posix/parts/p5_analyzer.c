@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// P5: an analyser. Prints the names of the events in the file LOG.
+// P5: an analyzer. Prints the names of the events in the file LOG.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 #include <errno.h>

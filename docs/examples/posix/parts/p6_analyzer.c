@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// P6: an analyser that prints all that is in the file LOG: its status, its event types, and its
-// events with their data.
+// P6: an analyzer that prints the file LOG: its status, its event types, and its events with their
+// data.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 #include <errno.h>

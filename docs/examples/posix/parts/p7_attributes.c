@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// P7: a stream with attributes of our own, and a log of at most 100,000 bytes.
+// P7: a stream with attributes other than the defaults, and a log of at most 100,000 bytes.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 #include <errno.h>

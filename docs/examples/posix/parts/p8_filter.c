@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// P8: a filter. What is in its set is not recorded.
+// P8: a filter. Event types in its set are not recorded.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 

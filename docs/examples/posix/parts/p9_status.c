@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// P9: the status of a stream. This one is too small for what is recorded; that it lost events is
-// told once.
+// P9: the status of a stream that is too small for its events. The status reports the loss once.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 

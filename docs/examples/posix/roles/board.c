@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A board in the place of a program: makes a stream of the firmware ELF behind a GDB server at
-// PLACE, which records events called TYPE only, prints four of them, and leaves them out, too.
+// A board in place of a program. Traces the firmware ELF through the GDB server SERVER: records
+// only events of TYPE, prints four of them, and then filters them out.
 #define _POSIX_C_SOURCE 200809L
 #include "target.h"
 
@@ -14,8 +14,8 @@ struct found {
     size_t bytes;
 };
 
-// A GDB server holds its target while memory is read, and what is asked of firmware is done when it
-// runs. (Of an OpenOCD this is no more than a pause.)
+// Lets the target run for a while. A GDB server halts its target while memory is read, and firmware
+// carries out requests only while it runs. (With OpenOCD, this is only a pause.)
 static void let_run(void)
 {
     const struct timespec pause = {0, 200000000};
@@ -25,7 +25,7 @@ static void let_run(void)
     must(extract_live_halt(memory, &error), &error);
 }
 
-// The firmware may have to give up a stream of its own first.
+// Creates the stream. The firmware may first have to release a stream of its own.
 static trace_id_t create(void)
 {
     trace_id_t trid;
@@ -45,7 +45,7 @@ static void print_running(trace_id_t trid)
     puts(status.posix_stream_status == POSIX_TRACE_RUNNING ? "it runs" : "it is suspended");
 }
 
-// An event of a type, which may have to come first.
+// Waits for the next event of a type, and passes over all others.
 static void find(trace_id_t trid, trace_event_id_t type, struct found *found)
 {
     int unavailable, waits = 0;
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
     struct extract_symbols *symbols;
     struct extract_error error;
     if (argc != 4) {
-        fprintf(stderr, "usage: %s ELF PLACE TYPE\n", argv[0]);
+        fprintf(stderr, "usage: %s ELF SERVER TYPE\n", argv[0]);
         return EINVAL;
     }
     must(extract_symbols_open(&symbols, argv[1], &error), &error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A board that is no more: prints the first stream in IMAGE, a copy of the memory of firmware ELF
-// that lay at ADDRESS, as a stream that is over.
+// A board that has ended: prints the first stream in IMAGE, a copy of the memory at ADDRESS of a
+// board with the firmware ELF.
 #define _POSIX_C_SOURCE 200809L
 #include "target.h"
 

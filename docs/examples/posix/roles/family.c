@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A family: a traced process forks. Whether its child is traced into the same stream is for the
-// attributes of the stream to say. What each of them passes holds its own process id.
+// A family: a traced process forks. The attributes of the stream decide whether the child is traced
+// into the same stream. Each event holds the id of its process.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 #include <errno.h>
@@ -19,7 +19,7 @@ static void wait_for(pid_t child)
     need(waitpid(child, NULL, 0) == child ? 0 : errno, "waitpid");
 }
 
-// The traced process: waits for its stream, then has a child.
+// The traced process: waits for its stream, then forks.
 static void live(int gate)
 {
     char go;

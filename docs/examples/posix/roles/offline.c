@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Analysis afterwards: a program traces itself into the file LOG, and reads it when that is over.
+// Offline analysis: a program traces itself into the file LOG, and then reads that file.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 #include <errno.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Analysis while it runs: prints the events of process PID as they come, until Enter is pressed.
+// Online analysis: prints the events of process PID as they arrive, until Enter is pressed.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 #include <errno.h>
 
 static trace_id_t trid;
 
-// Ends with the event that posix_trace_stop leaves.
+// Prints events up to the one that posix_trace_stop records.
 static void *print_events(void *unused)
 {
     struct posix_trace_event_info event;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A parent that traces a program from its first instruction: the child is held back until the
-// stream is there and runs, and only then becomes PROGRAM.
+// A parent that traces a program from its first instruction. The child waits until the stream is
+// running, and only then executes PROGRAM.
 #define _POSIX_C_SOURCE 200809L
 #include "../example.h"
 #include <errno.h>

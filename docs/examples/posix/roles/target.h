@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the examples about boards share: errors of the library's own functions.
+// Shared by the examples about boards: error handling for the library's own functions.
 #ifndef RINGSIDE_EXAMPLE_TARGET_H
 #define RINGSIDE_EXAMPLE_TARGET_H
 
@@ -9,7 +9,7 @@
 #include <extract/posix/attach.h>
 #include <extract/symbols.h>
 
-// Prints what went wrong, why, and a way out.
+// Prints what failed, why, and how to fix it.
 static inline void must(enum extract_code code, const struct extract_error *error)
 {
     char text[600];

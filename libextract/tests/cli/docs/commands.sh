@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # commands.sh: the command lines that the pages show without running them (their boards are the
 # reader's own) name commands and options that there are.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "$0")/../../lib.sh"
 tree=$(realpath "$(dirname "$0")/../../../..")
 
 # PAGE:LINE:COMMAND LINE, without what stands behind it as an explanation.

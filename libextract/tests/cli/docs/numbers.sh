@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # numbers.sh: numbers that were measured, and that several pages state, are the same in all of them.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "$0")/../../lib.sh"
 docs=$(realpath "$(dirname "$0")/../../../../docs")
 
 # How long a SCHED_FIFO thread waited at a trace point, in the worst case.

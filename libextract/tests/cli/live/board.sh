@@ -2,8 +2,8 @@
 # board.sh: what tests of recording share: a board in QEMU that traces, with its gdbstub at
 # $work/board. It ends with the script. It brings lib.sh with it.
 # shellcheck shell=bash
-# shellcheck source=../lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../lib.sh"
 elf=build/firmware/demo-cortex-m3.elf
 qemu_pid=
 limit=60

@@ -34,7 +34,7 @@ check "no server" 2 err "$work/none: "
 [ -e "$log" ] && status=9
 check "no server: no file is made" 2
 run record --remote "$work/none" --until '' -o "$log"
-check "until nothing" 1 err 'it names nothing'
+check "until nothing" 1 err 'empty name'
 
 start_board
 sleep 0.5 # the firmware starts its trace

@@ -4,8 +4,8 @@
 # program under strace passes them between two calls of getppid. Two threads that wait for each
 # other's critical section may give way and sleep meanwhile, and look whether its owner lives.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 

@@ -7,8 +7,8 @@
 # BUILD.
 # Dollars in quotes are a name's, a template's, another shell's.
 # shellcheck disable=SC2016
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 

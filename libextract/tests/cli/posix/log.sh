@@ -3,8 +3,8 @@
 # log.sh: logs that the functions of <trace.h> write are logs of Ringside's, under each policy: its
 # commands read them, with the names of events. The events number themselves.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 cd "$work" || exit 1

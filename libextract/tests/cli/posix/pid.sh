@@ -3,8 +3,8 @@
 # pid.sh: a traced program on this host as the memory: looks at it, and requests that it carries
 # out. What the program records is numbered by itself.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 

@@ -4,8 +4,8 @@
 # beside it. Both, with either library, in C and in C++: each argument is evaluated once, whether
 # somebody records or not, and the record tells where the trace point stands.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 

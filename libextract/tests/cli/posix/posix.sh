@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # posix.sh: POSIX traces on the command line: dumps, images, streams, status, filters; statuses and
 # messages. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "$0")/../../lib.sh"
 
 text() { printf '%s' "$1"; zeros $(($2 - ${#1})); }
 
@@ -84,7 +84,7 @@ run report "$work/cut.ptr"
 check "a file that is cut" 3 out 'door at=0x08000120' no-out 'trace stop'
 head -c 300 "$work/saved.ptr" >"$work/cut.ptr"
 run report "$work/cut.ptr"
-check "a file without a ring" 2 err 'it ends in front of the ring; save the ring again'
+check "a file without a ring" 2 err 'ends before the ring; save the ring again'
 
 # ---- Streams ----
 run info --stream 1 "$image"

@@ -4,8 +4,8 @@
 # them, and print what they must: streams in this process and in others, logs that another program
 # reads, the memory of a board. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any
 # failed. Takes BUILD.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 examples=$tree/docs/examples/posix

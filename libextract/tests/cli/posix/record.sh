@@ -3,8 +3,8 @@
 # record.sh: a traced program on this host, recorded while it runs: what it has produced by its own
 # count is what was recorded and what was lost. Its events number themselves.
 # Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
-# shellcheck source=../lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=../../lib.sh
+. "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 cd "$work" || exit 1

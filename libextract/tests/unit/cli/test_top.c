@@ -555,7 +555,7 @@ static void filters_do_not_change_loads(void **state)
     assert_non_null(strstr(filtered, "\"percent\":25.000"));
     view = (struct top_view){.report = {.size = sizeof view.report}, .line = "thread=nobody"};
     drawing = drawing_of(&text, &view, (struct top_size){0, 0});
-    assert_non_null(strstr(drawing, "thread: \"nobody\": nothing of this trace has that name"));
+    assert_non_null(strstr(drawing, "thread: \"nobody\": no such name in this trace"));
     extract_text_free(&text);
 }
 

@@ -226,7 +226,7 @@ static void what_is_not_known_is_said(void **state)
     extract_text_init(&text, NULL, NULL);
     const char *drawn = drawing_of(&text, &view);
     assert_non_null(strstr(drawn, "log: -, ended\n"));
-    assert_non_null(strstr(drawn, ": its header is cut; "));
+    assert_non_null(strstr(drawn, ": header is truncated; "));
     extract_text_free(&text);
 }
 

@@ -135,7 +135,7 @@ static void check_bytes(const struct row *row, const uint8_t *bytes, size_t leng
 static void check_entry(const struct row *row, const struct look *look,
                         const struct extract_event *event)
 {
-    static uint8_t room[EXTRACT_ENTRY_ROOM];
+    static uint8_t room[EXTRACT_ENTRY_CAPACITY];
     struct extract_entry entry;
     memset(room, 0xEE, sizeof room);
     assert_true(extract_format_hook.entries->make(&look->ring, event, &entry, room));
@@ -306,7 +306,7 @@ static void test_long_buffers(void **state)
     } cases[] = {{0, 65520, 65532},      {0, 65521, 65540},      {0, 65535, 65552},
                  {narrow, 65512, 65532}, {narrow, 65513, 65540}, {narrow, 65535, 65560},
                  {wide, 65496, 65532},   {wide, 65497, 65540},   {wide, 65535, 65576}};
-    static uint8_t room[EXTRACT_ENTRY_ROOM];
+    static uint8_t room[EXTRACT_ENTRY_CAPACITY];
     static char buffer[65535];
     (void)state;
     for (size_t i = 0; i < sizeof buffer; i++)

@@ -336,21 +336,22 @@ static void test_refused(void **state)
 {
     (void)state;
     expect_open(scratch_path("not there"), EXTRACT_IO, "No such file");
-    expect_open(scratch_puts("empty", ""), EXTRACT_BAD, "no block");
-    expect_open(scratch_puts("text", "RLBK, but no log"), EXTRACT_BAD, "no block");
+    expect_open(scratch_puts("empty", ""), EXTRACT_BAD, "no valid block");
+    expect_open(scratch_puts("text", "RLBK, but no log"), EXTRACT_BAD, "no valid block");
     expect_open(scratch_folder, EXTRACT_USAGE, "regular");
     expect_open("/dev/null", EXTRACT_USAGE, "regular");
     assert_true(scratch_run("mkfifo fifo"));
     expect_open(scratch_path("fifo"), EXTRACT_USAGE, "regular");
     expect_open(with_fact(8, 3), EXTRACT_UNSUPPORTED, "version 3");
-    expect_open(with_fact_of(2, SECTION_PAYLOAD_1, 44, 0), EXTRACT_BAD, "every block that tells");
-    expect_open(with_fact(8, 0), EXTRACT_BAD, "every block that tells");
-    expect_open(with_fact(12, 0), EXTRACT_BAD, "every block that tells");
-    expect_open(with_fact(12, 4097), EXTRACT_BAD, "every block that tells");
-    expect_open(with_fact(12, 128 << 20), EXTRACT_BAD, "every block that tells");
-    expect_open(with_fact(16, 3), EXTRACT_BAD, "every block that tells");
-    expect_open(with_fact(20, 3), EXTRACT_BAD, "every block that tells");
-    expect_open(with_fact(40, 0), EXTRACT_BAD, "every block that tells");
+    expect_open(with_fact_of(2, SECTION_PAYLOAD_1, 44, 0), EXTRACT_BAD,
+                "every block that contains");
+    expect_open(with_fact(8, 0), EXTRACT_BAD, "every block that contains");
+    expect_open(with_fact(12, 0), EXTRACT_BAD, "every block that contains");
+    expect_open(with_fact(12, 4097), EXTRACT_BAD, "every block that contains");
+    expect_open(with_fact(12, 128 << 20), EXTRACT_BAD, "every block that contains");
+    expect_open(with_fact(16, 3), EXTRACT_BAD, "every block that contains");
+    expect_open(with_fact(20, 3), EXTRACT_BAD, "every block that contains");
+    expect_open(with_fact(40, 0), EXTRACT_BAD, "every block that contains");
 }
 
 // The name of its maker reaches terminals.

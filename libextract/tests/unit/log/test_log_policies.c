@@ -401,7 +401,7 @@ static void test_refused(void **state)
     (void)state;
     const char *text = scratch_puts("notes", "my notes");
     for (unsigned policy = 0; policy < 3; policy++)
-        expect_refused(text, policy, EXTRACT_BAD, "there is a file");
+        expect_refused(text, policy, EXTRACT_BAD, "existing file");
     assert_true(scratch_run("test \"$(cat notes)\" = 'my notes'"));
     for (unsigned policy = 0; policy < 3; policy++) {
         const char *path = scratch_path("closed");
@@ -409,7 +409,7 @@ static void test_refused(void **state)
         assert_true(scratch_run("cp closed copy"));
         for (unsigned other = 0; other < 3; other++)
             if (policy != EXTRACT_LOG_APPEND || other != EXTRACT_LOG_APPEND)
-                expect_refused(path, other, EXTRACT_BAD, other < 2 ? "not over" : "another");
+                expect_refused(path, other, EXTRACT_BAD, other < 2 ? "never over" : "another");
         assert_true(scratch_run("cmp closed copy && rm closed"));
     }
     assert_true(scratch_run("mkfifo fifo; ln -s gone link; ln -s notes real; mkdir dir"));

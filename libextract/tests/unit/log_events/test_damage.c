@@ -242,7 +242,7 @@ static void test_damaged_ring(void **state)
     damage_number(1, 50);
     assert_int_equal(extract_log_open(&log, file.path, &error), EXTRACT_BAD);
     assert_string_equal(error.what, file.path);
-    assert_string_equal(error.why, "every block that tells the layout of the log is damaged");
+    assert_string_equal(error.why, "every block that contains the layout of the log is damaged");
 }
 
 // Where a registry and its copy are damaged, names are missing, and nothing else is.

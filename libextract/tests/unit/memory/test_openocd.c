@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests: the client of OpenOCD's Tcl port, against a server that knows its commands and every way
 // to answer them wrong. The truth is the server's own array of bytes.
-#include "tests/unit/memory/fake_server.h"
+#include "tests/unit/memory/shared_runs.h"
 #include <errno.h>
 
 // Takes a command, without its end.
@@ -326,68 +326,20 @@ static void a_write_says_how_far(void **state)
     extract_memory_close(memory);
 }
 
-static const struct {
-    const char *trick, *why;
-} tricks[] = {
-    {"close", "closed the connection"}, {"garbage", "does not answer as OpenOCD"},
-    {"endless", "does not end"},        {"number", "does not answer as OpenOCD"},
-    {"more", "not the 1024 words"},     {"fewer", "not the 1024 words"},
-    {"wide", "not the 1024 words"},     {"huge", "not the 1024 words"},
-    {"end inside", "not the 1024"},     {"empty", "does not answer as OpenOCD"},
-    {"silence", "no answer within"},    {"drip", "no answer within"},
+static const struct fake_trick tricks[] = {
+    {"close", "closed the connection", false}, {"garbage", "does not answer as OpenOCD", false},
+    {"endless", "does not end", false},        {"number", "does not answer as OpenOCD", false},
+    {"more", "not the 1024 words", false},     {"fewer", "not the 1024 words", false},
+    {"wide", "not the 1024 words", false},     {"huge", "not the 1024 words", false},
+    {"end inside", "not the 1024", false},     {"empty", "does not answer as OpenOCD", false},
+    {"silence", "no answer within", true},     {"drip", "no answer within", true},
 };
 
-static void no_wrong_answer_is_taken(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof tricks / sizeof *tricks; i++) {
-        struct fake *fake = fake_new(serve);
-        fake->trick = tricks[i].trick;
-        struct extract_memory *memory =
-            open_fake(fake, strstr(tricks[i].why, "within") ? 300 : 5000);
-        assert_fails(memory, FAKE_START, 4096, tricks[i].why);
-        assert_true(fake->connections <= 4);
-        fake_close(fake, memory);
-    }
-}
-
-static void one_wrong_answer_is_made_good(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < 10; i++) { // those that are no matter of time
-        struct fake *fake = fake_new(serve);
-        fake->trick = tricks[i].trick;
-        fake->turns = 1;
-        struct extract_memory *memory = open_fake(fake, 5000);
-        assert_fake_bytes(fake, memory, FAKE_START, 4096);
-        assert_int_equal(fake->connections, 2);
-        fake_close(fake, memory);
-    }
-}
-
-static volatile sig_atomic_t cancelled;
-
-static void cancel(int number)
-{
-    cancelled = number;
-}
-
-static void a_signal_ends_the_wait(void **state)
-{
-    struct extract_live_options options = {
-        .size = sizeof options, .timeout_ms = 600000, .cancel = &cancelled};
-    struct fake *fake = fake_new(serve);
-    struct extract_memory *memory;
-    (void)state;
-    fake->trick = "silence";
-    fake_start(fake);
-    assert_int_equal(extract_memory_open_openocd(&memory, fake_place, &options, NULL), EXTRACT_OK);
-    signal(SIGALRM, cancel);
-    alarm(1);
-    assert_fails(memory, FAKE_START, 4, "interrupted");
-    cancelled = 0;
-    fake_close(fake, memory);
-}
+static const struct fake_client client = {.serve = serve,
+                                          .open = extract_memory_open_openocd,
+                                          .tricks = tricks,
+                                          .trick_count = sizeof tricks / sizeof *tricks,
+                                          .read_bytes = 4096};
 
 static void a_connection_that_fails_says_where(void **state)
 {
@@ -410,29 +362,6 @@ static void a_connection_that_fails_says_where(void **state)
     assert_int_equal(extract_memory_open_openocd(&memory, far, NULL, &error), EXTRACT_USAGE);
 }
 
-static enum extract_code open_and_read(void)
-{
-    struct extract_memory *memory;
-    struct extract_error error = {0};
-    uint8_t bytes[16];
-    size_t got;
-    enum extract_code code = extract_memory_open_openocd(&memory, fake_place, NULL, &error);
-    assert_int_equal(code, error.code);
-    if (!code)
-        code = extract_memory_read(memory, FAKE_START, bytes, sizeof bytes, &got, NULL);
-    extract_memory_close(memory);
-    return code;
-}
-
-static void memory_may_run_out(void **state)
-{
-    struct fake *fake = fake_new(serve);
-    (void)state;
-    fake_start(fake);
-    each_allocation_fails(open_and_read);
-    fake_stop(fake);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,11 +373,8 @@ int main(void)
         cmocka_unit_test(targets_are_chosen_by_name),
         cmocka_unit_test(writes_reach_the_target),
         cmocka_unit_test(a_write_says_how_far),
-        cmocka_unit_test(no_wrong_answer_is_taken),
-        cmocka_unit_test(one_wrong_answer_is_made_good),
-        cmocka_unit_test(a_signal_ends_the_wait),
         cmocka_unit_test(a_connection_that_fails_says_where),
-        cmocka_unit_test(memory_may_run_out),
+        SHARED_RUNS(&client),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tests: the client of the GDB remote protocol, against a server that packs, escapes and shortens
 // its packets by itself, and knows every way to do it wrong. The truth is the server's array.
-#include "tests/unit/memory/fake_server.h"
+#include "tests/unit/memory/shared_runs.h"
 
 static const char gdb_map[] = "<?xml version=\"1.0\"?>\n<memory-map>\n"
                               "<memory type=\"flash\" start=\"0x8000000\" length=\"0x100000\">"
@@ -499,54 +499,29 @@ static void writes_reach_the_target(void **state)
     }
 }
 
-static const struct {
-    const char *trick, *why;
-} tricks[] = {
-    {"close", "closed the connection"},
-    {"garbage", "does not speak"},
-    {"endless", "is longer than"},
-    {"bomb", "is longer than"},
-    {"stops", "without an end"},
-    {"more", "not the 16 bytes"},
-    {"odd", "not the 16 bytes"},
-    {"no digits", "not the 16 bytes"},
-    {"other", "not the 16 bytes"},
-    {"run first", "damaged"},
-    {"checksum", "damaged"},
-    {"dollars", "no answer within"},
-    {"silence", "no answer within"},
-    {"drip", "no answer within"},
+static const struct fake_trick tricks[] = {
+    {"close", "closed the connection", false},
+    {"garbage", "does not speak", false},
+    {"endless", "is longer than", false},
+    {"bomb", "is longer than", false},
+    {"stops", "without an end", false},
+    {"more", "not the 16 bytes", false},
+    {"odd", "not the 16 bytes", false},
+    {"no digits", "not the 16 bytes", false},
+    {"other", "not the 16 bytes", false},
+    {"run first", "damaged", false},
+    {"checksum", "damaged", false},
+    {"dollars", "no answer within", true},
+    {"silence", "no answer within", true},
+    {"drip", "no answer within", true},
 };
 
-static void no_wrong_answer_is_taken(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof tricks / sizeof *tricks; i++) {
-        struct fake *fake = fake_new(serve);
-        fake->trick = tricks[i].trick;
-        fake->no_ack = true;
-        struct extract_memory *memory =
-            open_fake(fake, strstr(tricks[i].why, "within") ? 300 : 5000);
-        assert_fails(memory, FAKE_START, 16, tricks[i].why);
-        assert_true(fake->connections <= 4);
-        fake_close(fake, memory);
-    }
-}
-
-static void one_wrong_answer_is_made_good(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < 11; i++) { // those that are no matter of time
-        struct fake *fake = fake_new(serve);
-        fake->trick = tricks[i].trick;
-        fake->no_ack = true;
-        fake->turns = 1;
-        struct extract_memory *memory = open_fake(fake, 5000);
-        assert_fake_bytes(fake, memory, FAKE_START, 16);
-        assert_int_equal(fake->connections, 2);
-        fake_close(fake, memory);
-    }
-}
+static const struct fake_client client = {.serve = serve,
+                                          .open = extract_memory_open_remote,
+                                          .tricks = tricks,
+                                          .trick_count = sizeof tricks / sizeof *tricks,
+                                          .read_bytes = 16,
+                                          .map = gdb_map};
 
 static void a_damaged_packet_is_asked_for_again(void **state)
 {
@@ -561,58 +536,21 @@ static void a_damaged_packet_is_asked_for_again(void **state)
     fake_close(fake, memory);
 }
 
-static volatile sig_atomic_t cancelled;
-
-static void cancel(int number)
-{
-    cancelled = number;
-}
-
 static void an_interrupted_read_lets_the_target_run(void **state)
 {
-    struct extract_live_options options = {
-        .size = sizeof options, .timeout_ms = 600000, .cancel = &cancelled};
     struct fake *fake = fake_new(serve);
-    struct extract_memory *memory;
     (void)state;
     fake_start(fake);
-    assert_int_equal(extract_memory_open_remote(&memory, fake_place, &options, NULL), EXTRACT_OK);
+    struct extract_memory *memory = fake_open_cancellable(&client);
     fake->trick = "other"; // a reply that nobody waits for
-    signal(SIGALRM, cancel);
     cancelled = SIGALRM;
     assert_fails(memory, FAKE_START, 4, "interrupted");
     assert_int_equal(fake->detaches, 1);
     assert_true(fake->runs);
     cancelled = 0;
-    fake->trick = "silence";
-    alarm(1);
-    assert_fails(memory, FAKE_START, 4, "interrupted");
-    cancelled = 0;
+    fake->trick = ""; // the next read connects again
+    assert_fake_bytes(fake, memory, FAKE_START, 4);
     fake_close(fake, memory);
-}
-
-static enum extract_code open_and_read(void)
-{
-    struct extract_memory *memory;
-    struct extract_error error = {0};
-    uint8_t bytes[16];
-    size_t got;
-    enum extract_code code = extract_memory_open_remote(&memory, fake_place, NULL, &error);
-    assert_int_equal(code, error.code);
-    if (!code)
-        code = extract_memory_read(memory, FAKE_START, bytes, sizeof bytes, &got, NULL);
-    extract_memory_close(memory);
-    return code;
-}
-
-static void memory_may_run_out(void **state)
-{
-    struct fake *fake = fake_new(serve);
-    (void)state;
-    fake->map = gdb_map;
-    fake_start(fake);
-    each_allocation_fails(open_and_read);
-    fake_stop(fake);
 }
 
 int main(void)
@@ -630,11 +568,9 @@ int main(void)
         cmocka_unit_test(a_numbered_process_is_let_go),
         cmocka_unit_test(a_program_that_ended_is_refused),
         cmocka_unit_test(writes_reach_the_target),
-        cmocka_unit_test(no_wrong_answer_is_taken),
-        cmocka_unit_test(one_wrong_answer_is_made_good),
         cmocka_unit_test(a_damaged_packet_is_asked_for_again),
         cmocka_unit_test(an_interrupted_read_lets_the_target_run),
-        cmocka_unit_test(memory_may_run_out),
+        SHARED_RUNS(&client),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -11,17 +11,17 @@
 static struct sim_session session;
 
 // A firmware whose symbols tell where the live place stands.
-enum extract_code __real_threadx_ring_at(struct extract_ring *ring, struct extract_memory *memory,
-                                         struct extract_symbols *symbols, uint64_t address,
-                                         struct extract_error *error);
-enum extract_code __wrap_threadx_ring_at(struct extract_ring *ring, struct extract_memory *memory,
-                                         struct extract_symbols *symbols, uint64_t address,
-                                         struct extract_error *error);
-enum extract_code __wrap_threadx_ring_at(struct extract_ring *ring, struct extract_memory *memory,
-                                         struct extract_symbols *symbols, uint64_t address,
-                                         struct extract_error *error)
+enum extract_code __real_threadx_read_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                           struct extract_symbols *symbols, uint64_t address,
+                                           struct extract_error *error);
+enum extract_code __wrap_threadx_read_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                           struct extract_symbols *symbols, uint64_t address,
+                                           struct extract_error *error);
+enum extract_code __wrap_threadx_read_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                           struct extract_symbols *symbols, uint64_t address,
+                                           struct extract_error *error)
 {
-    enum extract_code code = __real_threadx_ring_at(ring, memory, symbols, address, error);
+    enum extract_code code = __real_threadx_read_ring(ring, memory, symbols, address, error);
     ring->current_symbol = SIM_LIVE;
     ring->pointer_bytes = 4;
     return code;
@@ -382,8 +382,8 @@ static bool went_back(uint32_t stamp, uint64_t ns, bool is_held)
 {
     uint32_t entry[SIM_ENTRY] = {0x20010000, 0, 1, stamp};
     const struct extract_recorder *r = session.recorder;
-    return ring_clock_went_back(&r->clock, &r->ring, (const uint8_t *)entry, r->clock.time_ns + ns,
-                                is_held);
+    return ring_clock_went_back(&r->slots.clock, &r->ring, (const uint8_t *)entry,
+                                r->slots.clock.time_ns + ns, is_held);
 }
 
 // By hand: 977,000 ticks a second. A step of more than half of the clock's period, 2,198 s, is one
@@ -395,7 +395,7 @@ static void test_went_back(void **state)
     begin(64, 11);
     session.sim.per_ns = 1e-6;
     sim_record(&session, 3 * second);
-    uint32_t stamp = (uint32_t)((struct extract_recorder *)session.recorder)->clock.stamp;
+    uint32_t stamp = (uint32_t)((struct extract_recorder *)session.recorder)->slots.clock.stamp;
     assert_false(went_back(stamp, 0, false));
     assert_false(went_back(stamp, 100 * second, false));
     assert_false(went_back(stamp + 977000, second, false));

@@ -23,7 +23,7 @@ static void begin(void)
                                                    .context = &session.judge,
                                                    .now = sim_now,
                                                    .clock = sim,
-                                                   .held = true};
+                                                   .ignore_host_clock = true};
     assert_true(sim_make(sim, SLOTS));
     sim->latency = 1000;
     sim_run(sim, SLOTS + 10);

@@ -240,9 +240,9 @@ static bool is_wanted(struct objects *objects, const struct extract_ring *ring, 
 {
     uint32_t entry[SIM_ENTRY] = {0x20010000, 0x80100010, id, 7, 0x20020000};
     struct extract_follower_span span = {.entries = (uint8_t *)entry, .count = 1};
-    objects->wanted = false;
-    objects_note(objects, ring, &span);
-    return objects->wanted;
+    objects->is_wanted = false;
+    objects_note_entries(objects, ring, &span);
+    return objects->is_wanted;
 }
 
 // The registry is read for an address that is new, and for one at which something is made again.

@@ -331,7 +331,7 @@ static void forgets_more_than_it_tells(void **state)
         assert_string_equal(list[0].name, "W-UNSET");
         assert_string_equal(list[0].what, "$unset is never set, and is always 0");
         assert_string_equal(list[999].what,
-                            "$unset is never set, and is always 0; more warnings are not told");
+                            "$unset is never set, and is always 0; more warnings are not reported");
     }
     extract_templates_close(templates);
 }
@@ -363,7 +363,7 @@ static void tells_missing_templates(void **state)
     assert_int_equal(extract_templates_link(templates, &error), EXTRACT_BAD);
     assert_string_equal(told(), "2:3 E-NOSUB, 3:11 E-NOSUB, 4:9 E-STRING");
     assert_string_equal(error.what, "a.fmt:2:3");
-    assert_string_equal(error.why, "E-NOSUB: there is no template 7FE to be called");
+    assert_string_equal(error.why, "E-NOSUB: template 7FE, which is called, does not exist");
     extract_templates_close(templates);
 
     open_templates();
@@ -427,8 +427,8 @@ static void tells_a_thousand_errors(void **state)
     open_templates();
     add(text);
     assert_int_equal(extract_templates_diagnostics(templates, &list), 1000);
-    assert_string_equal(list[998].what, "the label is missing");
-    assert_string_equal(list[999].what, "the label is missing; more errors are not told");
+    assert_string_equal(list[998].what, "label is missing");
+    assert_string_equal(list[999].what, "label is missing; more errors are not reported");
     assert_int_equal(list[999].line, 1000);
     extract_templates_close(templates);
     free(text);
@@ -444,9 +444,8 @@ static void says_what_and_which_way_out(void **state)
         EXTRACT_OK);
     assert_int_equal(extract_templates_diagnostics(templates, &list), 1);
     assert_string_equal(list[0].file, "a\\x1b[2J");
-    assert_string_equal(list[0].what, "the code X17 is out of range");
-    assert_string_equal(list[0].hint,
-                        "there are X0 to X16 and XW; quote it when it is meant as text");
+    assert_string_equal(list[0].what, "code X17 is out of range");
+    assert_string_equal(list[0].hint, "use X0 to X16 or XW, or quote the text");
     assert_false(list[0].warning);
     assert_null(extract_templates_at(templates, 0));
     extract_templates_close(templates);
@@ -812,7 +811,7 @@ static void reads_dialects(void **state)
     assert_int_equal(extract_dialect_parse(&bits, "blank-equals,show-unmatched", NULL), EXTRACT_OK);
     assert_int_equal(bits, 12);
     assert_int_equal(extract_dialect_parse(&bits, "generic", &error), EXTRACT_USAGE);
-    assert_string_equal(error.why, "\"generic\" is no word of it");
+    assert_string_equal(error.why, "unknown word \"generic\"");
     assert_int_equal(extract_dialect_parse(&bits, "generic-8,", &error), EXTRACT_USAGE);
     assert_int_equal(bits, 12);
 }

@@ -269,7 +269,7 @@ static void test_no_symbols(void **state)
     extract_symbols_close(board.symbols);
     board.symbols = NULL;
     assert_int_equal(find(), EXTRACT_NOTFOUND);
-    assert_said("nothing says where");
+    assert_said("address of the trace ring is unknown");
     board_stop();
 }
 

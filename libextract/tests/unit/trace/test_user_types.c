@@ -95,18 +95,18 @@ static const struct {
 } bad[] = {
     {"", "Start"},
     {"4096,x" TAIL ",,,\nEnd\n", "Start"},
-    {"Start\n4096,x,AA,1,2,3,4,5,6,a,b,c\n", ":2: it does not hold 13 items"},
-    {"Start\n4096,x" TAIL "a,b,c,d,e\n", ":2: it does not hold 13 items"},
-    {"Start\nnonsense\n", ":2: it does not hold 13 items"},
-    {"Start\n\n\nabc,x" TAIL ",,,\n", ":4: its number"},
-    {"Start\n,x" TAIL ",,,\n", ":2: its number"},
-    {"Start\n-1,x" TAIL ",,,\n", ":2: its number"},
-    {"Start\n65536,x" TAIL ",,,\n", ":2: its number"},
-    {"Start\n4294971392,x" TAIL ",,,\n", ":2: its number"},
-    {"Start\n99999999999999999999999,x" TAIL ",,,\n", ":2: its number"},
-    {"Start\n4096 x,x" TAIL ",,,\n", ":2: its number"},
-    {"Start\n4096," TAIL "a,b,c,\n", ":2: the event has no name"},
-    {"Start\n4096, ,AA,1,2,3,4,5,6,a,b,c,d\n", ":2: the event has no name"},
+    {"Start\n4096,x,AA,1,2,3,4,5,6,a,b,c\n", ":2: not 13 items"},
+    {"Start\n4096,x" TAIL "a,b,c,d,e\n", ":2: not 13 items"},
+    {"Start\nnonsense\n", ":2: not 13 items"},
+    {"Start\n\n\nabc,x" TAIL ",,,\n", ":4: event number"},
+    {"Start\n,x" TAIL ",,,\n", ":2: event number"},
+    {"Start\n-1,x" TAIL ",,,\n", ":2: event number"},
+    {"Start\n65536,x" TAIL ",,,\n", ":2: event number"},
+    {"Start\n4294971392,x" TAIL ",,,\n", ":2: event number"},
+    {"Start\n99999999999999999999999,x" TAIL ",,,\n", ":2: event number"},
+    {"Start\n4096 x,x" TAIL ",,,\n", ":2: event number"},
+    {"Start\n4096," TAIL "a,b,c,\n", ":2: event has no name"},
+    {"Start\n4096, ,AA,1,2,3,4,5,6,a,b,c,d\n", ":2: event has no name"},
     {"Start\n4096,x" TAIL ",,,\n4097,y" TAIL ",,,\n4096,z" TAIL ",,,\n", "4096 is defined twice"},
 };
 
@@ -129,7 +129,7 @@ static void test_no_text(void **state)
     (void)state;
     const char *path = scratch_write("zero.trxc", bytes, sizeof bytes - 1);
     assert_int_equal(extract_user_types_open(&types, path, &error), EXTRACT_BAD);
-    assert_non_null(strstr(error.why, "no text"));
+    assert_non_null(strstr(error.why, "not a text file"));
     assert_int_equal(extract_user_types_open(&types, scratch_path("none"), &error), EXTRACT_IO);
     assert_null(types);
 }

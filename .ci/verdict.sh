@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# verdict.sh: how the checks of form report. Sourced by style.sh and rooms.sh.
+# shellcheck shell=bash
+
+# Prints "ok NAME" if standard input is empty; otherwise "not ok NAME" and its first 20 lines.
+verdict() { # NAME
+    local found
+    found=$(cat)
+    if [ -z "$found" ]; then
+        echo "ok $1"
+    else
+        echo "not ok $1"
+        head -n 20 <<<"$found" | sed 's/^/# /'
+    fi
+}
