@@ -44,7 +44,7 @@ struct entry_builder {
     struct extract_text text;    // result of entry_builder_describe
     char number[PEN_NUMBER + PEN_BLOCK];
     uint8_t bytes[(1 + EXTRACT_FIELDS_MAX) * 8];
-    // Space for entries that the format itself makes (EXTRACT_ENTRY_CAPACITY bytes); NULL: it makes none.
+    // EXTRACT_ENTRY_CAPACITY bytes for entries that the format itself makes; NULL: it makes none.
     uint8_t *own_bytes;
 };
 
