@@ -6,8 +6,8 @@
 // one event behind: the last event of a batch is pending until the next batch comes.
 //
 // Events outside the view's range, and events that its filter leaves out, are followed to know
-// which thread runs, but not counted. At a gap or restart in a log, nothing that held before is
-// known to hold after it.
+// which thread runs, but not counted. What was known before a gap
+// or restart in a log is forgotten there.
 //
 // Source: TraceX user guide, chapter 4: execution profile, performance statistics, thread stack
 // usage, popular services.
@@ -113,7 +113,7 @@ static uint16_t owner_priority(struct analysis *analysis, uint64_t address)
 }
 
 // Updates the thread that recorded an event, and the inversions. On several cores, inversions
-// cannot be told: the third thread may run on another core.
+// cannot be detected: the third thread may run on another core.
 static void add_to_thread(struct analysis *analysis, const struct extract_role_fields *role,
                           const struct extract_event *event)
 {

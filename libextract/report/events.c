@@ -245,6 +245,7 @@ static bool put_label(struct text_writer *writer, const struct part *label, bool
 static void put_field(struct text_writer *writer, const struct extract_event *event, unsigned i)
 {
     bool is_pool = i < event->type->fields && event->type->field[i].kind == EXTRACT_KIND_POOL;
+
     put_optional(writer, event->field[i], !is_pool || event->field[i] != EXTRACT_NO_POOL);
 }
 

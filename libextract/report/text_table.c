@@ -99,6 +99,7 @@ void text_table_print(struct text_table *table, struct extract_text *text,
 void text_put_percent(struct extract_text *text, uint64_t part, uint64_t whole)
 {
     uint64_t thousandths = whole ? (uint64_t)((unsigned __int128)part * 100000 / whole) : 0;
+
     extract_text_printf(text, "%llu.%03u", (unsigned long long)(thousandths / 1000),
                         (unsigned)(thousandths % 1000));
 }

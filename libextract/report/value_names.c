@@ -132,6 +132,7 @@ static bool find_string(struct value_names *names, uint64_t address)
 static bool find_marker_text(struct value_names *names, uint64_t number)
 {
     bool is_found = extract_trace_text(names->trace, number, &names->found);
+
     extract_text_putc(&names->found, 0);
     return is_found;
 }

@@ -164,6 +164,7 @@ static bool add_events(void *context, const struct extract_event *events, const 
                        size_t count)
 {
     struct rkh_analysis *analysis = context;
+
     for (size_t i = 0; i < count && !analysis->failed; i++) {
         analysis->now.is_counted = standing[i] == EXTRACT_LET_THROUGH;
         analysis->now.is_in_range = standing[i] != EXTRACT_OUTSIDE;

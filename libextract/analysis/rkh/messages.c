@@ -2,8 +2,8 @@
 // analysis/rkh: messages and timers. Counts posts, gets, recalls and timeouts, and measures how
 // long events waited.
 //
-// posts.c tells which post a get belongs to; the time between the two is a latency. When a timer
-// expires, RKH posts the timer's signal right after it recorded the timeout. So a timeout is kept
+// posts.c finds the post that a get belongs to; the time between the two is a latency. When a timer
+// expires, RKH posts the timer's signal after it has recorded the timeout. So a timeout is kept
 // until the next post of its signal, and the get of that post ends the latency of the timer.
 #include "analysis/rkh/analysis.h"
 #include <stdlib.h>

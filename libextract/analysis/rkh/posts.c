@@ -10,7 +10,7 @@ enum {
     MAX_LENGTH = 1024 // events in the model of a queue; of a longer queue, the newest
 };
 
-// What a frame says about a queue.
+// What a frame reports about a queue.
 struct step {
     uint64_t object, signal;
     uint64_t length; // of the queue, after a post or a get

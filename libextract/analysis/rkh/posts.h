@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // analysis/rkh: matches each get of an active object with the post that it belongs to.
 //
-// The trace says when an event was posted to an active object and when the object took one from its
-// queue, but not which. So this module keeps a model of every queue: a post adds an event at the
-// end (FIFO) or the front (LIFO), and a get takes the first. After a loss, the model may differ
+// A trace records when an event was posted to an active object and when the object took one from
+// its queue, but not which. So this module keeps a model of every queue: a post adds an event at
+// the end (FIFO) or the front (LIFO), and a get takes the first. After a loss, the model may differ
 // from the target's queue. Frames from RKH 3.x on contain the length of the queue, so the model is
 // corrected by it; matches are uncertain until all events from before the correction are gone.
 //

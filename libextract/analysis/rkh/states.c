@@ -2,10 +2,10 @@
 // analysis/rkh: the states of active objects. Follows each state machine, adds up the time in each
 // state, and lists the changes as a timeline.
 //
-// Three events tell the state: SM_STATE (a transition has ended in it), SM_ENSTATE (it is being
+// Three events contain a state: SM_STATE (a transition has ended in it), SM_ENSTATE (it is being
 // entered) and SM_DCH (an event is dispatched in it). Some targets do not record SM_STATE, so an
-// entered state is kept until the next SM_DCH confirms it. SM_DCH also tells the state in which an
-// object is when the trace begins or continues after a break.
+// entered state is kept until the next SM_DCH confirms it or a break comes. SM_DCH also shows the
+// state in which an object is when the trace begins or continues after a break.
 //
 //                 SM_STATE, SM_DCH                         SM_STATE, or SM_DCH in
 //   ┌─────────┐ ─────────────────────► ┌───────────────┐   another state
@@ -95,7 +95,7 @@ static void enter_state(struct rkh_analysis *analysis, struct rkh_object *object
     object->has_no_state = false;
 }
 
-// Handles SM_DCH, which tells the state that an object has been in since its last change. If the
+// Handles SM_DCH, which contains the state that an object has been in since its last change. If the
 // state was unknown, it becomes known from the last break on, or from the start of the trace. If it
 // is another than the last known one, a change was not recorded.
 static void confirm_state(struct rkh_analysis *analysis, struct rkh_object *object, uint64_t state)
@@ -155,7 +155,7 @@ void rkh_states_add_break(struct rkh_analysis *analysis, bool restarted)
 }
 
 // The object's state ends at the first break that it has not seen. The time from there to the last
-// break belongs to no state; from then on, the time counts for the state that the next event tells.
+// break belongs to no state; from then on, the time counts for the state that the next event shows.
 void rkh_states_catch_up(struct rkh_analysis *analysis, struct rkh_object *object)
 {
     if (object->breaks_seen == analysis->break_count)

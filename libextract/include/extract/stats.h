@@ -4,7 +4,7 @@
 //
 // The definitions follow the performance analysis of TraceX (user guide, chapter 4). Filters of the
 // view limit what is counted. Times always cover all events between the view's FROM and TO, since
-// only all events together tell which thread ran.
+// only all events together show which thread ran.
 #ifndef EXTRACT_STATS_H
 #define EXTRACT_STATS_H
 

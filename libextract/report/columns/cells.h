@@ -15,6 +15,7 @@ static inline void cell_text(struct text_writer *writer, const char *bytes, size
                              unsigned columns, unsigned width)
 {
     size_t end = length;
+
     if (columns > width)
         for (end = 0, columns = 0; columns < width || (bytes[end] & 0xC0) == 0x80; end++)
             columns += (bytes[end] & 0xC0) != 0x80;
@@ -27,6 +28,7 @@ static inline void cell_priority(struct text_writer *writer, const struct extrac
                                  unsigned width)
 {
     char *start = writer->at;
+
     if (report_has_priority(event))
         text_writer_dec(writer, event->priority);
     else
@@ -43,6 +45,7 @@ static inline void cell_priority(struct text_writer *writer, const struct extrac
 static inline void cell_address(struct text_writer *writer, uint64_t address, unsigned width)
 {
     unsigned used = 2 + (67u - (unsigned)__builtin_clzll(address | 1)) / 4;
+
     text_writer_pad(writer, width > used ? width - used : 0);
     text_writer_hex(writer, address);
 }
@@ -65,6 +68,7 @@ static inline char *cell_decimals(char *at, bool is_negative, uint64_t whole, ui
 {
     struct text_writer writer = {NULL, at, NULL};
     unsigned digits = text_writer_digits(whole), used = digits + is_negative + decimals + 1;
+
     text_writer_pad(&writer, width > used ? width - used : 0);
     if (is_negative)
         text_writer_char(&writer, '-');
@@ -78,6 +82,7 @@ static inline char *cell_decimals(char *at, bool is_negative, uint64_t whole, ui
 static inline uint64_t cell_units(struct text_writer_seconds time, uint32_t units)
 {
     uint64_t whole;
+
     if (__builtin_mul_overflow(time.whole, units, &whole) ||
         __builtin_add_overflow(whole, time.nano / (PEN_NANO / units), &whole))
         return UINT64_MAX;

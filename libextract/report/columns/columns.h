@@ -6,7 +6,9 @@
 //   column_widths.c  reads the first events of a view: how wide must each column be?
 //   layout.c         turns the user's choice and these widths into a layout, and prints headings
 //   entry_builder.c  makes of each event the hook entry that its template expects
-//   events.c         prints each event: its columns, then the text of its template
+//   text_report.c    prints each event: its columns, then the text of its template
+//
+// raw_report.c writes the same entries as a file, without their text, and histogram.c counts them.
 #ifndef EXTRACT_REPORT_COLUMNS_COLUMNS_H
 #define EXTRACT_REPORT_COLUMNS_COLUMNS_H
 
@@ -55,7 +57,7 @@ static inline unsigned layout_text_offset(const struct layout *layout, enum extr
     return layout->text + LAYOUT_CLASS_STEP * (unsigned)class_;
 }
 
-// events.c: extract_report_events as text.
+// text_report.c: extract_report_events as text.
 enum extract_code columns_events(struct extract_text *text, const struct extract_view *view,
                                  const struct extract_trace *trace,
                                  const struct extract_report_options *options,

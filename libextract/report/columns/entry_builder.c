@@ -32,6 +32,7 @@ static inline __attribute__((always_inline)) uint8_t *put_word(uint8_t *to, unsi
 {
     uint64_t wide = EXTRACT_HOST_BIG ? value : __builtin_bswap64(value);
     uint32_t low = EXTRACT_HOST_BIG ? (uint32_t)value : __builtin_bswap32((uint32_t)value);
+
     if (word_bytes == 8)
         memcpy(to, &wide, sizeof wide);
     else
@@ -131,6 +132,7 @@ static inline struct entry_builder_text value_text(struct entry_builder *builder
 static enum extract_kind naming_kind(const struct extract_event *event, unsigned word)
 {
     enum extract_kind kind = EXTRACT_KIND_NONE;
+
     if (event && word && word <= event->type->fields)
         kind = event->type->field[word - 1].kind;
     switch (kind) {
@@ -149,6 +151,7 @@ static const char *name_for_template(void *context, const struct extract_entry *
                                      uint64_t value, unsigned word, size_t *length)
 {
     struct entry_builder_text text = value_text(context, naming_kind(entry->event, word), value);
+
     *length = text.length;
     return text.bytes;
 }
@@ -181,6 +184,7 @@ static void put_context(struct entry_builder *builder, const struct extract_even
 static inline void select_names(struct entry_builder *builder, const struct extract_event *event)
 {
     uint64_t registry = extract_trace_registry(builder->trace, event->seq);
+
     if (registry != builder->registry) {
         text_cache_clear(&builder->cache);
         text_cache_clear(&builder->context_names);
@@ -194,6 +198,7 @@ struct entry_builder_text entry_builder_context_name(struct entry_builder *build
 {
     uint64_t key = event->context <= EXTRACT_ISR ? event->thread : 0;
     uint32_t tag = TEXT_CACHE_CONTEXT + (uint32_t)event->context;
+
     select_names(builder, event);
     const struct text_cache_entry *cached = text_cache_find(&builder->context_names, key, tag);
     if (!cached) {
@@ -302,6 +307,7 @@ static const struct extract_entry *build_own(struct entry_builder *builder,
 {
     struct extract_entry *entry = &builder->own;
     const struct extract_ring *ring = builder->names.ring;
+
     *entry = (struct extract_entry){0};
     if (!builder->format->entries->make(ring, event, entry, builder->own_bytes))
         return build_words(builder, event);
@@ -317,6 +323,7 @@ const struct extract_entry *entry_builder_build(struct entry_builder *builder,
                                                 const struct extract_template **chosen)
 {
     const struct extract_entry *entry;
+
     if (extract_event_is_mark(event))
         entry = build_marker(builder, event);
     else
@@ -331,6 +338,7 @@ unsigned entry_builder_put_id(const struct entry_builder *builder,
     bool is_marker = extract_event_is_mark(event);
     uint32_t value = is_marker ? ENTRY_BUILDER_MARKERS + (event->id & 0xFF) : event->id;
     unsigned digits = 3;
+
     if (!is_marker && builder->format->hooks == EXTRACT_HOOKS_16 && value & 0xF)
         digits = 4;
     else if (!is_marker && builder->format->hooks == EXTRACT_HOOKS_16)

@@ -44,8 +44,8 @@ struct entry_builder {
     struct extract_text text;    // result of entry_builder_describe
     char number[PEN_NUMBER + PEN_BLOCK];
     uint8_t bytes[(1 + EXTRACT_FIELDS_MAX) * 8];
-    uint8_t
-        *own_bytes; // EXTRACT_ENTRY_CAPACITY bytes if the format makes its own entries, else NULL
+    // EXTRACT_ENTRY_CAPACITY bytes for entries that the format itself makes; NULL: it makes none.
+    uint8_t *own_bytes;
 };
 
 // Opens a builder; *opened is NULL on failure. `templates` must be linked; NULL: no templates.

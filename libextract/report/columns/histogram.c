@@ -21,7 +21,7 @@ static void put_row(struct text_table *table, const struct extract_service_stats
     entry_builder_put_id(builder, &event, id);
     text_table_put_string(table, id);
     extract_text_escaped(&table->cells, chosen ? chosen->label : service->type->name);
-    if (!chosen && service->type->range) // one type for many ids: the id tells them apart
+    if (!chosen && service->type->range) // the type covers many ids, so print the id, too
         extract_text_printf(&table->cells, " %u", service->id);
     text_table_end_cell(table);
 }

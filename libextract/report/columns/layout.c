@@ -2,8 +2,8 @@
 // report/columns: the layout of a report. Computes the width of every column from what the user
 // chose and what the events need, and prints the headings.
 //
-// There are two layouts. That of AIX's trcrpt has fixed widths, one blank between columns and a
-// preamble. Ringside's own has columns as wide as their values and two blanks between them.
+// There are two layouts. That of AIX's trcrpt has mostly fixed widths, one blank between columns
+// and a preamble. Ringside's own has columns as wide as their values and two blanks between them.
 #include "report/columns/columns.h"
 #include <inttypes.h>
 #include <time.h>
@@ -75,6 +75,7 @@ static void list_headings(const struct layout *layout, struct heading headings[H
         {elapsed_heading(layout), layout->elapsed, true},
         {delta_heading(layout), layout->delta, true},
     };
+
     memcpy(headings, all, sizeof all);
 }
 
@@ -90,6 +91,7 @@ static unsigned fit_heading(unsigned width, const char *heading)
 static unsigned elapsed_width(const struct layout *layout, uint64_t ticks)
 {
     uint64_t hz = layout->hz;
+
     if (!hz)
         return text_writer_digits(ticks);
     switch (layout->columns.times) {
@@ -105,6 +107,7 @@ static unsigned elapsed_width(const struct layout *layout, uint64_t ticks)
 static unsigned delta_width(const struct layout *layout, uint64_t ticks)
 {
     uint64_t hz = layout->hz;
+
     if (!hz)
         return text_writer_digits(ticks);
     return layout->columns.times == EXTRACT_TIMES_FULL
@@ -116,6 +119,7 @@ static void set_time_widths(struct layout *layout, const struct layout_needs *ne
 {
     enum extract_times times = layout->columns.times;
     bool compat = layout->columns.compat;
+
     if (times != EXTRACT_TIMES_NONE)
         layout->elapsed =
             compat ? TIME_COMPAT

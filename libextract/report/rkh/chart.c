@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report/rkh: collects the message sequence chart of an RKH trace.
 //
-// All events are followed, since only together they tell which post a get belongs to, which state
+// All events are followed, since only all together show which post a get belongs to, which state
 // an object is in, and which object runs. Those that the view lets through become rows. Rows are
 // kept in a ring, so that a long trace leaves the newest. Columns are the objects in these rows.
 #include "report/rkh/chart.h"
@@ -16,7 +16,7 @@ struct collector {
     size_t state_count, state_capacity;
     uint64_t running; // active object that processes an event; 0: unknown
     size_t next_row;  // where the next row goes in the ring of rows
-    // What lies between the last row and the next:
+    // What happened between the last row and the next:
     bool has_gap, has_restart;
     uint64_t lost;  // frames
     bool is_modulo; // `lost` is known modulo 256
@@ -56,7 +56,7 @@ static struct chart_row make_row(const struct collector *c, const struct extract
                               .waited = -1};
 }
 
-// Adds rows for what lies between the last row and the next: a loss, a restart of the target.
+// Adds rows for what happened since the last row: a loss, or a restart of the target.
 static void add_gap(struct collector *c, const struct extract_event *event)
 {
     struct chart_row row = make_row(c, event, CHART_LOSS, CHART_ENVIRONMENT);
@@ -73,7 +73,7 @@ static void add_gap(struct collector *c, const struct extract_event *event)
     c->lost = 0;
 }
 
-// Adds the row of an event, after what lies before it.
+// Adds the row of an event, after rows for losses and restarts before it.
 static void add_event_row(struct collector *c, const struct extract_event *event,
                           const struct chart_row *row)
 {
@@ -176,8 +176,8 @@ static void add_processed(struct collector *c, const struct extract_event *event
         add_event_row(c, event, &row);
 }
 
-// Adds a synchronous call. Older frameworks do not record the receiver: then it is the active
-// object that runs.
+// Adds a synchronous call. If the target does not record senders and receivers, the receiver is the
+// active object that runs.
 static void add_synchronous(struct collector *c, const struct extract_event *event)
 {
     uint64_t receiver = c->running;

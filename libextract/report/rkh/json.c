@@ -315,6 +315,7 @@ void rkh_put_json(struct rkh_report *report)
 {
     const struct rkh_analysis *analysis = report->analysis;
     struct kv_writer kv;
+
     kv_open(&kv, report->text, true);
     kv_put_number(&kv, "events", analysis->events);
     kv_put_number(&kv, "span ticks", analysis->now.span);

@@ -4,8 +4,8 @@
 //   client, e1 [label="timer \#2"];
 //   client->server: REQ; # 0.001234
 //
-// An entity is named like its column if the language allows the name and no other column has it.
-// Otherwise it is "e" and the number of its column, and its label is the name.
+// An entity is named like its column if the language allows the name and no earlier column has
+// it. Otherwise it is "e" and the number of its column, and its label is the name.
 //
 // Source: the language reference of msc-generator: entities and their attributes, arrows, labels.
 #include "report/rkh/chart.h"
@@ -24,6 +24,7 @@ static bool is_keyword(const char *word, size_t length)
         "rectangle", "replay",   "right",      "set",      "shape",     "show",    "start",
         "subtitle",  "symbol",   "text",       "then",     "title",     "use",     "usedesign",
         "vertical",  "via",      "vspace"};
+
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0)
             return true;

@@ -7,6 +7,7 @@ void rkh_put_mean(struct extract_text *text, const struct rkh_spread *spread)
 {
     uint64_t thousandths =
         spread->count ? (uint64_t)((unsigned __int128)spread->sum * 1000 / spread->count) : 0;
+
     extract_text_printf(text, "%llu.%03u", (unsigned long long)(thousandths / 1000),
                         (unsigned)(thousandths % 1000));
 }

@@ -12,6 +12,7 @@
 // All labels are measured first, since they decide on the width of the columns. Then each row gets
 // its place, and the elements are written from the back to the front.
 //
+// Standards: SVG 1.1 (W3C, 2011); XML 1.0, section 2.2 (characters).
 #include "base/printable.h"
 #include "report/rkh/chart.h"
 #include <inttypes.h>
@@ -176,6 +177,7 @@ static const char *sentence(const struct picture *p, size_t i)
     static const char *const legend[] = {"Dot: an event is taken, and how long it waited.",
                                          "Bar: it is processed.", "Loop: the next state.",
                                          "Dashed: a timeout."};
+
     if (i)
         return legend[i - 1];
     return !p->chart->is_timed ? "No stamp gives a time."
@@ -202,6 +204,7 @@ static bool has_remark(const struct chart *chart)
 static long caption_lines(const struct picture *p)
 {
     long lines = has_remark(p->chart);
+
     for (size_t i = 0; i < SENTENCES; i = line_end(p, i))
         lines++;
     return lines;
@@ -212,6 +215,7 @@ static bool choose_widths(struct picture *p)
 {
     const struct chart *chart = p->chart;
     size_t longest = 0;
+
     for (size_t i = 0; i < chart->column_count; i++) {
         size_t columns = extract_text_columns(chart_column_name(chart, i));
         longest = columns > longest ? columns : longest;
@@ -240,6 +244,7 @@ static bool place_rows(struct picture *p)
 {
     const struct chart *chart = p->chart;
     long y = p->top + HEAD_HEIGHT, head = p->top;
+
     p->y = malloc((chart->count + 1) * sizeof *p->y);
     p->heads = malloc((chart->count + 1) * sizeof *p->heads);
     p->bar_start = calloc(chart->column_count + 1, sizeof *p->bar_start);
@@ -264,6 +269,7 @@ static bool place_rows(struct picture *p)
 static void put_heads(struct picture *p, long y)
 {
     const struct chart *chart = p->chart;
+
     for (size_t i = 0; i < chart->column_count && !p->text->code; i++) {
         bool is_object = chart->columns[i].role == CHART_IS_OBJECT;
         extract_text_printf(p->text,
@@ -303,6 +309,7 @@ static void put_bar(struct picture *p, size_t column, long to)
 static void put_bars(struct picture *p)
 {
     const struct chart *chart = p->chart;
+
     for (size_t i = 0; i < chart->count && !p->text->code; i++) {
         const struct chart_row *row = &chart->rows[i];
         if (row->kind == CHART_GET)
@@ -320,6 +327,7 @@ static void put_bars(struct picture *p)
 static void put_arrow(struct picture *p, const struct chart_row *row, const char *class, long y)
 {
     long from = x_of(p, row->from), to = x_of(p, row->to);
+
     if (from == to) {
         extract_text_printf(p->text,
                             "<path class=\"%s\" d=\"M%ld %ldh22v10h-18\" "
@@ -337,6 +345,7 @@ static void put_arrow(struct picture *p, const struct chart_row *row, const char
 static void put_get(struct picture *p, const struct chart_row *row, long y)
 {
     long x = x_of(p, row->to);
+
     extract_text_printf(p->text, "<circle class=\"dot\" cx=\"%ld\" cy=\"%ld\" r=\"3\"/>", x, y - 4);
     open_text(p, "w g", NULL, x + 9, y);
     put_text(p->text, p->label.data, LABEL_LETTERS);
@@ -354,6 +363,7 @@ static void put_note(struct picture *p, const struct chart_row *row, long y)
     long x = x_of(p, row->to);
     size_t columns = extract_text_columns(p->label.data);
     long width = (long)(columns > LABEL_LETTERS ? LABEL_LETTERS + 1 : columns) * LETTER + 12;
+
     extract_text_printf(p->text,
                         "<rect class=\"n\" x=\"%ld\" y=\"%ld\" width=\"%ld\" height=\"18\" "
                         "rx=\"4\"/>",
@@ -364,6 +374,7 @@ static void put_note(struct picture *p, const struct chart_row *row, long y)
 static void put_band(struct picture *p, const struct chart_row *row, long y)
 {
     bool is_assertion = row->kind == CHART_ASSERTION;
+
     extract_text_printf(p->text,
                         "<rect class=\"%s\" x=\"%d\" y=\"%ld\" width=\"%ld\" height=\"20\"/>",
                         is_assertion ? "a" : "l", LEFT, y - 18, p->width - LEFT - 20);
@@ -396,6 +407,7 @@ static void put_row(struct picture *p, const struct chart_row *row, long y)
                                           [CHART_TIMEOUT] = "o",
                                           [CHART_SYNCHRONOUS] = "y",
                                           [CHART_STATE] = "s"};
+
     make_label(p, row);
     if (p->text->code)
         return;
@@ -423,6 +435,7 @@ static void put_times(struct picture *p)
 {
     const struct chart *chart = p->chart;
     uint64_t last = UINT64_MAX;
+
     for (size_t i = 0; i < chart->count && !p->text->code; i++) {
         const struct chart_row *row = &chart->rows[i];
         if (!row_height(row) || !row->is_timed || row->ticks == last)
@@ -438,6 +451,7 @@ static void put_caption(struct picture *p)
 {
     const struct chart *chart = p->chart;
     long y = 0;
+
     for (size_t i = 0, end; i < SENTENCES; i = end) {
         end = line_end(p, i);
         open_text(p, "g", NULL, MARGIN, y += LINE);
@@ -483,6 +497,7 @@ static void draw_chart(struct picture *p)
 void chart_put_svg(struct chart *chart, struct extract_text *text)
 {
     struct picture p = {.chart = chart, .text = text};
+
     extract_text_init(&p.label, NULL, NULL);
     if (choose_widths(&p)) {
         if (place_rows(&p))

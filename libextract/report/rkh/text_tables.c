@@ -58,6 +58,7 @@ static void put_latency(struct text_table *table, const struct rkh_spread *sprea
 static bool put_object(struct rkh_report *report, struct text_table *table, size_t i)
 {
     const struct rkh_object *object = rkh_table_row(&report->analysis->objects, i);
+
     report->names.seq = object->seq;
     put_object_name(report, table, object->address);
     text_table_put_optional(table, object->queue_size != 0, object->queue_size);
@@ -70,6 +71,7 @@ static bool put_object(struct rkh_report *report, struct text_table *table, size
 static bool put_machine(struct rkh_report *report, struct text_table *table, size_t i)
 {
     const struct rkh_object *object = rkh_table_row(&report->analysis->objects, i);
+
     report->names.seq = object->seq;
     put_object_name(report, table, object->address);
     NUMBERS(table, object->processed, object->state_changes, object->not_found,
@@ -80,6 +82,7 @@ static bool put_machine(struct rkh_report *report, struct text_table *table, siz
 static bool put_signal(struct rkh_report *report, struct text_table *table, size_t i)
 {
     const struct rkh_signal *signal = rkh_table_row(&report->analysis->signals, i);
+
     report->names.seq = signal->seq;
     if (!signal->posts && !signal->gets)
         return false;
@@ -96,6 +99,7 @@ static bool put_state(struct rkh_report *report, struct text_table *table, size_
     const struct rkh_object *object =
         rkh_table_row(&report->analysis->objects, state->object_index);
     bool is_timed = rkh_object_is_timed(report->analysis, object);
+
     report->names.seq = state->seq;
     put_object_name(report, table, state->object);
     put_object_name(report, table, state->state);
@@ -112,6 +116,7 @@ static bool put_state(struct rkh_report *report, struct text_table *table, size_
 static bool put_queue(struct rkh_report *report, struct text_table *table, size_t i)
 {
     const struct rkh_queue *queue = rkh_table_row(&report->analysis->queues, i);
+
     report->names.seq = queue->seq;
     put_object_name(report, table, queue->address);
     put_object_name(report, table, queue->object);
@@ -126,6 +131,7 @@ static bool put_queue(struct rkh_report *report, struct text_table *table, size_
 static bool put_pool(struct rkh_report *report, struct text_table *table, size_t i)
 {
     const struct rkh_pool *pool = rkh_table_row(&report->analysis->pools, i);
+
     report->names.seq = pool->seq;
     put_object_name(report, table, pool->address);
     text_table_put_optional(table, pool->blocks != 0, pool->blocks);
@@ -139,6 +145,7 @@ static bool put_pool(struct rkh_report *report, struct text_table *table, size_t
 static bool put_event_pool(struct rkh_report *report, struct text_table *table, size_t i)
 {
     const struct rkh_event_pool *pool = rkh_table_row(&report->analysis->event_pools, i);
+
     report->names.seq = pool->seq;
     put_name(report, table, EXTRACT_KIND_POOL, pool->index);
     text_table_put_optional(table, pool->blocks != 0, pool->blocks);
@@ -152,6 +159,7 @@ static bool put_event_pool(struct rkh_report *report, struct text_table *table, 
 static bool put_timer(struct rkh_report *report, struct text_table *table, size_t i)
 {
     const struct rkh_timer *timer = rkh_table_row(&report->analysis->timers, i);
+
     report->names.seq = timer->seq;
     put_object_name(report, table, timer->address);
     put_object_name(report, table, timer->object);
@@ -167,6 +175,7 @@ static bool put_timer(struct rkh_report *report, struct text_table *table, size_
 static bool put_assertion(struct rkh_report *report, struct text_table *table, size_t i)
 {
     const struct rkh_assertion *assertion = &report->analysis->assertions[i];
+
     text_table_put_string(table, rkh_module(report->analysis, i));
     NUMBERS(table, assertion->line, assertion->seq, assertion->ticks);
     return true;
@@ -230,6 +239,7 @@ void rkh_put_text_tables(struct rkh_report *report)
         TABLE(timers, 7u, analysis->timers.count, put_timer),
         TABLE(assertions, 1u, analysis->assertion_count, put_assertion),
     };
+
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         put_table(report, &tables[i]);
 }

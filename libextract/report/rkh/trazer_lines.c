@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // report/rkh: the line of an event, as Trazer prints it:
 //
-//     1234| [ 17] | SMA | FIFO       : ao=server, sig=REQ, pid=static, rc=0, nelem=1, nmin=3,
-//     nseq=4
-//   time   number   group name         arguments
+//     1234| [ 17] | SMA | FIFO       : ao=server, sig=REQ, nelem=1, nmin=3, nseq=4
+//     time  number  group name         arguments
 //
 // The table `lines` names the group, the event and the arguments of every id.
 #include "base/text_writer.h"
@@ -15,9 +14,9 @@ enum { SM_TRN = 98, SM_EXE_ACT = 112, SMA_GET = 66, SMA_LIFO = 68 };
 
 enum { MAX_KEYS = 8, NAME_COLUMNS = 10, USER_NAME_BYTES = 16 };
 
-// How to print an event. A key may start with a character that says how to print its value, if the
-// type of the argument does not: '@' a plain address, '%' a pool counted from 1, '#' a pool counted
-// from 0, '~' the id of an event.
+// How to print an event. A key may start with a character that selects how its value is printed, if
+// the type of the argument does not: '@' a plain address, '%' a pool counted from 1, '#' a pool
+// counted from 0, '~' the id of an event.
 static const struct line {
     const char *group, *name;
     const char *keys[MAX_KEYS];
@@ -99,6 +98,7 @@ static const struct line {
 int trazer_sequence_number(const struct extract_event *event)
 {
     struct rkh_wire wire;
+
     rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
     if (extract_event_is_mark(event) || !wire.nseq || event->id == RKH_FWK_TCFG)
         return -1;
@@ -108,6 +108,7 @@ int trazer_sequence_number(const struct extract_event *event)
 static void put_right(struct extract_text *text, uint64_t value, unsigned columns)
 {
     unsigned digits = text_writer_digits(value);
+
     extract_text_pad(text, ' ', digits < columns ? columns - digits : 0);
     extract_text_dec(text, value);
 }
@@ -115,6 +116,7 @@ static void put_right(struct extract_text *text, uint64_t value, unsigned column
 static void put_left(struct extract_text *text, const char *string, size_t columns)
 {
     size_t length = strlen(string);
+
     extract_text_put(text, string, length);
     extract_text_pad(text, ' ', length < columns ? columns - length : 0);
 }
@@ -126,6 +128,7 @@ static void put_head(struct trazer *trazer, const struct extract_event *event,
     static const uint8_t digits[] = {0, 3, 5, 10, 10};
     struct extract_text *text = trazer->text;
     int number = trazer_sequence_number(event);
+
     extract_text_putc(text, ' ');
     if (wire->ts) {
         put_right(text, event->id == RKH_FWK_TCFG ? 0 : event->raw_stamp, digits[wire->ts]);
@@ -156,6 +159,7 @@ static const char *user_name(const struct trazer *trazer, unsigned id, char buff
 {
     uint64_t key = extract_number_key(EXTRACT_KIND_USER_EVENT, id - RKH_USER);
     const char *name = trazer_names_find(&trazer->names, key);
+
     snprintf(buffer, USER_NAME_BYTES, "USR#%u", id - RKH_USER);
     return name ? name : buffer;
 }
@@ -165,6 +169,7 @@ static void put_event_name(struct trazer *trazer, enum rkh_family family, uint64
 {
     char buffer[USER_NAME_BYTES];
     int id = number < RKH_IDS ? rkh_id(family, (unsigned)number) : -1;
+
     if (id >= RKH_USER && id < RKH_USER_END)
         extract_text_puts(trazer->text, user_name(trazer, (unsigned)id, buffer));
     else if (id >= 0 && lines[id].name)
@@ -207,6 +212,7 @@ static void put_action(struct trazer *trazer, uint64_t number)
 {
     static const char *const actions[] = {"Effect", "Entry",        "Exit",
                                           "Init",   "Preprocessor", "Guard"};
+
     if (number < sizeof actions / sizeof *actions)
         extract_text_puts(trazer->text, actions[number]);
     else
@@ -258,6 +264,7 @@ static void put_expected(struct trazer *trazer, const struct extract_event *even
     struct extract_event inner;
     struct rkh_args args;
     struct rkh_item item;
+
     if (!extract_trace_inner(trazer->trace, event, &inner) || !rkh_args_of(&args, &inner))
         return;
     put_arguments(trazer, &lines[inner.id], inner.id, &args, false);
@@ -303,6 +310,7 @@ static void put_assertion(struct trazer *trazer, const struct extract_event *eve
                           struct rkh_args *args)
 {
     struct rkh_item module, line;
+
     put_head(trazer, event, &args->wire, "FWK", "ASSERT");
     if (rkh_args_next(args, &module) && rkh_args_next(args, &line)) {
         extract_text_printf(trazer->text, "(%" PRIu64 "), ", line.value);
@@ -315,6 +323,7 @@ static void put_user(struct trazer *trazer, const struct extract_event *event,
                      struct rkh_args *args)
 {
     char buffer[USER_NAME_BYTES];
+
     put_head(trazer, event, &args->wire, "USR", user_name(trazer, event->id, buffer));
     extract_text_puts(trazer->text, "User trace information\n");
     trazer_put_items(trazer, args);
@@ -324,6 +333,7 @@ void trazer_put_event(struct trazer *trazer, const struct extract_event *event,
                       const struct rkh_post_match *match)
 {
     struct rkh_args args;
+
     if (event->id >= RKH_IDS || !rkh_args_of(&args, event))
         return;
     if (event->id >= RKH_USER && event->id < RKH_USER_END)

@@ -41,6 +41,7 @@ static void put_gap(struct trazer *trazer, const struct extract_event *event, bo
     int number = trazer_sequence_number(event);
     bool is_gap = number >= 0 && numbers->is_known && number != numbers->expected &&
                   !(numbers->is_after_restart && !number);
+
     if (is_gap && !numbers->has_loss_line && (is_printed || numbers->has_damage))
         extract_text_puts(trazer->text, loss_line);
     bool is_record = event->id == RKH_FWK_TCFG;
@@ -166,7 +167,7 @@ enum extract_code trazer_report(struct extract_text *text, const struct extract_
         trazer_put_banner(trazer, options->columns->source);
     extract_view_run(view, &sink);
 
-    // The next part needs what the rest of this one tells.
+    // The next part needs the names and queues from the rest of this one.
     bool must_continue = !text->code && (!options->go_on || options->go_on(options->context));
     while (must_continue && (event = next_event(trazer)) && add_event(trazer, event, false))
         ;

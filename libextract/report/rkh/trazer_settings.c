@@ -54,8 +54,8 @@ static const struct setting {
 
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-// Returns the value of a setting before the stream: the one that the user passed or the ELF file
-// tells, or Trazer's default.
+// Returns the value of a setting before the stream: the one from the user or the ELF
+// file, or Trazer's default.
 static uint32_t initial_value(const struct extract_rkh *rkh, const struct setting *setting)
 {
     if (setting->key == NO_KEY || rkh->from[setting->key] == EXTRACT_RKH_TCFG ||
@@ -67,6 +67,7 @@ static uint32_t initial_value(const struct extract_rkh *rkh, const struct settin
 void trazer_put_banner(struct trazer *trazer, const char *source)
 {
     struct extract_text *text = trazer->text;
+
     extract_text_puts(text, "\n--- TRAZER V3.2 RC --- RKH trace event interpreter ---\n\n"
                             "          tested with:\tRKH V3.0.00\n\n"
                             "Using local RKH configuration\n\n");
@@ -91,6 +92,7 @@ void trazer_put_settings(struct trazer *trazer, const struct extract_event *even
 {
     struct extract_text *text = trazer->text;
     const uint64_t *field = event->field;
+
     extract_text_puts(text, "Update RKH Configuration from client\n");
     if (event->data_bytes == RECORD_BYTES && event->fields == FIELDS) {
         put_name(trazer, "", "RKH_VERSION");

@@ -78,6 +78,7 @@ void trazer_put_bytes(struct trazer *trazer, const uint8_t *bytes, uint32_t leng
 void trazer_put_name(struct trazer *trazer, const struct rkh_item *item)
 {
     bool has_ampersand = item->length && item->bytes[0] == '&';
+
     trazer_put_bytes(trazer, item->bytes + has_ampersand, item->length - has_ampersand);
 }
 
@@ -85,6 +86,7 @@ void trazer_put_name(struct trazer *trazer, const struct rkh_item *item)
 static bool put_known_name(struct trazer *trazer, uint64_t key)
 {
     const char *name = trazer_names_find(&trazer->names, key);
+
     if (name)
         extract_text_puts(trazer->text, name);
     return name != NULL;
@@ -106,6 +108,7 @@ static bool put_symbol(struct trazer *trazer, uint64_t address)
 void trazer_put_hex(struct trazer *trazer, const char *prefix, uint64_t value, unsigned digits)
 {
     unsigned needed = (67u - (unsigned)__builtin_clzll(value | 1)) / 4;
+
     extract_text_puts(trazer->text, prefix);
     extract_text_pad(trazer->text, '0', needed < digits ? digits - needed : 0);
     for (unsigned i = needed; i-- > 0;)
@@ -159,6 +162,7 @@ static void put_memory(struct trazer *trazer, const struct rkh_item *item)
 void trazer_put_item(struct trazer *trazer, const struct rkh_item *item)
 {
     struct extract_text *text = trazer->text;
+
     switch (item->kind) {
     case RKH_ITEM_NUMBER:
         extract_text_printf(text, "%0*" PRIu64, item->width, item->value);
@@ -193,6 +197,7 @@ void trazer_put_item(struct trazer *trazer, const struct rkh_item *item)
 void trazer_put_items(struct trazer *trazer, struct rkh_args *args)
 {
     struct rkh_item item;
+
     while (rkh_args_next(args, &item)) {
         put_margin(trazer);
         trazer_put_item(trazer, &item);

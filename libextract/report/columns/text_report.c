@@ -118,6 +118,7 @@ static bool put_rare_columns(struct text_report *report, struct text_writer *wri
                              const struct extract_event *event)
 {
     const struct layout *layout = &report->layout;
+
     if (layout->filename) {
         if (!put_string(report, writer, report->file, layout->filename))
             return false;
@@ -155,6 +156,7 @@ static inline void put_id(const struct text_report *report, struct text_writer *
                           const struct extract_event *event)
 {
     unsigned used = entry_builder_put_id(report->builder, event, writer->at);
+
     writer->at += used;
     text_writer_pad(writer, used < report->layout.id ? report->layout.id - used : 0);
 }
@@ -164,6 +166,7 @@ static inline bool put_prefix(struct text_report *report, struct text_writer *wr
                               const struct extract_event *event)
 {
     const struct layout *layout = &report->layout;
+
     if (layout->seq) {
         text_writer_dec_right(writer, event->seq, layout->seq);
         cell_gap(layout, writer);

@@ -42,6 +42,7 @@ static void put_number(struct raw_report *report, struct extract_text *out, uint
                        unsigned bytes)
 {
     char stored[8];
+
     for (unsigned i = 0; i < bytes; i++)
         stored[i] = (char)(value >> 8 * (report->is_little_endian ? i : bytes - 1 - i));
     extract_text_put(out, stored, bytes);
@@ -63,6 +64,7 @@ static void put_words(struct raw_report *report, const uint8_t *words, size_t le
 static uint32_t frame_flags(const struct extract_event *event, const struct extract_entry *entry)
 {
     uint32_t frame = FRAME_THREAD | FRAME_STAMP | FRAME_WIDE_STAMP;
+
     frame |= entry->bits == 64 ? FRAME_WIDE : 0;
     frame |= entry->tid > UINT32_MAX ? FRAME_WIDE_THREAD : 0;
     frame |= event->context == EXTRACT_ISR ? FRAME_INTERRUPT : 0;
@@ -104,6 +106,7 @@ static bool put_record(struct raw_report *report, const struct extract_event *ev
 static bool put_records(void *context, const struct extract_event *events, size_t count)
 {
     struct raw_report *report = context;
+
     for (size_t i = 0; i < count; i++) {
         const struct extract_event *event = &events[i];
         if (extract_event_is_mark(event) && !extract_id_is_loss(event->id))
@@ -135,6 +138,7 @@ static void put_control(struct raw_report *report, struct extract_text *text, ui
         word_bytes,
         report->cpus,
     };
+
     for (unsigned i = 0; i < CONTROL_WORDS; i++)
         put_number(report, text, words[i], 4);
 }
