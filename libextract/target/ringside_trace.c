@@ -1,11 +1,51 @@
 // SPDX-License-Identifier: MIT
-// target: the recorder, the same for all ports.
-// In: trace points, a controller's requests. Out: records in the rings
-// (docs/formats/posix-ring.md).
+// target: the recorder of the POSIX trace rings, the same for all ports.
 //
-// A record is begun in a critical section, its data are copied outside of it, and one store makes
-// it done; so an interrupt waits for a short time that does not depend on the data. Words that
-// others read go through RINGSIDE_LOAD and RINGSIDE_STORE.
+// A program calls a trace point (posix_trace_event), and the recorder writes a record to the ring
+// of every stream that runs. A controller (the firmware, a debugger, another process) writes
+// requests to the same memory, and the next trace point carries them out. Nobody else takes part:
+// a reader on the debugger's side only reads, and must be able to tell what is complete.
+// docs/formats/posix-ring.md specifies every word.
+//
+// The main idea is a record that is written in three steps. The recorder opens it in a critical
+// section, copies its data outside of that section, and completes it with one store. So interrupts
+// are locked out for a short time that does not depend on the length of the data. An interrupt may
+// therefore record events of its own between an open record and its completion.
+//
+//   a record      none ── begin(), in the critical section ──► OPEN ── finish() ──► DONE
+//                   ▲                                            │                    │
+//                   │                              never while OPEN          pass_oldest(),
+//                   │                                                          overwrite()
+//                   └───────────── tail moves past the record ◄───────────────────────┘
+//
+// The order of the stores, which is what a reader relies on. "──" is ringside_port_barrier(): no
+// store above it becomes visible after a store below it.
+//
+//   writer                                          what a reader concludes
+//   1. tail, past the records to be overwritten     If `tail` is unchanged after the copy, no word
+//   ── barrier in make_room() and overwrite()       from `tail` on was overwritten during it.
+//   2. first word (OPEN), all but the data, trailer If `head` is past a record, its first and last
+//   ── barrier in begin()                           words are those of this record, not older ones.
+//   3. head, past the record
+//   4. the data, after the critical section
+//   ── barrier in finish() or last_word()           If the first word says DONE, the data that are
+//   5. first word (DONE)                            read after it are complete.
+//
+// A reader that finds a record OPEN leaves it for later, or reports it as being written.
+//
+// The states of a stream are the bits of its word `state`:
+//
+//             bind               start              no room, and not a loop
+//   UNBOUND ────────► SUSPENDED ───────► RUNNING ────────────────────────────► FULL
+//      ▲                │  ▲ ◄───────────── │ ▲                                │ │ │
+//      │                │  │      stop      │ └── all is read, run is wanted ──┘ │ │
+//      │                │  └────────────────┼──── all is read, or clear ─────────┘ │
+//      └────────────────┴──── release ──────┴──────────────────────────────────────┘
+//
+//   UNBOUND 0    SUSPENDED BOUND    RUNNING BOUND | RUNNING    FULL BOUND | FULL
+//
+// Several fields are read and written by both sides at once, or by an interrupt. All accesses to
+// them go through RINGSIDE_LOAD and RINGSIDE_STORE, which the compiler can neither split nor omit.
 #ifndef RINGSIDE_TRACE_PORT
 #define RINGSIDE_TRACE_PORT "ports/linux.h"
 #endif
@@ -17,26 +57,28 @@
 #define RINGSIDE_STORE(word, value) (*(volatile uint32_t *)&(word) = (value))
 #endif
 #ifndef RINGSIDE_CORE
-#define RINGSIDE_CORE static // what a port's own sources call is not
+#define RINGSIDE_CORE static // a port whose own sources call the core defines it as empty
 #endif
 
 #define SLOW   __attribute__((noinline, cold))
 #define INLINE static inline __attribute__((always_inline))
-// Of what is computed so far, the compiler knows the value only: it keeps no parts in registers.
+// Hides from the compiler how a value was computed. It then keeps the value alone in a register,
+// instead of its parts, which would cost registers and spills on the fast path.
 #define HIDE(value)      __asm__("" : "+r"(value))
 #define ADD(word, value) RINGSIDE_STORE(word, RINGSIDE_LOAD(word) + (value))
 
 enum {
     ADDRESS_WORDS = sizeof(uintptr_t) / 4,
     STAMP_WORDS = RINGSIDE_PORT_STAMP_BITS > 32 ? 2 : 1,
-    OVERHEAD = 3 + 2 * ADDRESS_WORDS + RINGSIDE_PORT_PROCESS + STAMP_WORDS, // words beside the data
+    OVERHEAD = 3 + 2 * ADDRESS_WORDS + RINGSIDE_PORT_PROCESS + STAMP_WORDS, // words without data
     FILTER_WORDS = RINGSIDE_IDS / 32,
     STOP_WORDS = OVERHEAD + 1,
     START_WORDS = OVERHEAD + FILTER_WORDS,
-    LONGEST = 0xFFF, // words of a record
-    ALL = -1         // of active: a controller wants something
+    LONGEST = 0xFFF, // maximum words of a record: its length field has 12 bits
+    ALL = -1         // value of `active` while a request of a controller is pending
 };
 
+// The bits of a record's first word and of its trailer (docs/formats/posix-ring.md, "A record").
 #define OPEN      (UINT32_C(1) << 30)
 #define DONE      (UINT32_C(2) << 30)
 #define CUT       (UINT32_C(1) << 28)
@@ -49,7 +91,12 @@ struct ringside_memory ringside_posix __attribute__((aligned(8)));
 #endif
 
 // ---- rings ----
+//
+// `head` and `tail` count words since the start, modulo 2^32. They never wrap at the end of the
+// ring, so head - tail is always the number of words in use, and a record's place in the ring is
+// its position modulo the words of the ring.
 
+// Returns the words of a stream's ring, a power of two. Firmware knows it when it is compiled.
 INLINE uint32_t ring_words(const struct ringside_stream *s)
 {
 #ifdef RINGSIDE_PORT_RING_WORDS
@@ -60,25 +107,29 @@ INLINE uint32_t ring_words(const struct ringside_stream *s)
 #endif
 }
 
+// Returns the word at a position of ring `i`.
 INLINE uint32_t word_of(struct ringside_memory *m, unsigned i, uint32_t position)
 {
     return RINGSIDE_LOAD(m->rings[i][position & (ring_words(&m->streams[i]) - 1)]);
 }
 
-// Whether the record that begins with `first` at `tail` can lie in the `used` words there: memory
-// may be damaged.
+// Returns whether a record that begins with the word `first` can lie in the `used` words from
+// `tail` on. Memory may be damaged, and a wrong length would make the tail run away: the length
+// must fit, the tag must be the position's own, and the state must be OPEN or DONE.
 INLINE bool sound(uint32_t first, uint32_t tail, uint32_t used)
 {
     return LENGTH(first) >= OVERHEAD && LENGTH(first) <= used && (first ^ tail) << 16 == 0 &&
            STATE(first);
 }
 
-// Whether nobody read since the episode of losses began that is told.
+// Returns whether losses belong to the episode that is already counted. An episode is a series of
+// losses during which nobody read, so it ends when `read_pos` changes. `read` is `read_pos`.
 INLINE bool same_episode(const struct ringside_stream *s, uint32_t read)
 {
     return RINGSIDE_LOAD(s->episode_read) == read && RINGSIDE_LOAD(s->episodes);
 }
 
+// Begins an episode of losses and notes the timestamp of its first lost event.
 static SLOW void begin_episode(struct ringside_stream *s, const uint32_t *stamp)
 {
     for (unsigned k = 0; k < STAMP_WORDS; k++)
@@ -87,7 +138,7 @@ static SLOW void begin_episode(struct ringside_stream *s, const uint32_t *stamp)
     ADD(s->episodes, 1);
 }
 
-// `count` events, the first at `stamp`.
+// Counts `count` events that were not recorded, the first of which happened at `stamp`.
 static SLOW void refuse_many(struct ringside_stream *s, uint32_t count, const uint32_t *stamp)
 {
     ADD(s->refused, count);
@@ -95,7 +146,7 @@ static SLOW void refuse_many(struct ringside_stream *s, uint32_t count, const ui
         begin_episode(s, stamp);
 }
 
-// An event, or one of the system's.
+// Counts one event that happens now and is not recorded: a user event or one of the system's.
 static SLOW void refuse(struct ringside_memory *m, unsigned i)
 {
     uint32_t stamp[STAMP_WORDS];
@@ -104,14 +155,16 @@ static SLOW void refuse(struct ringside_memory *m, unsigned i)
     ringside_port_stuck(m, i);
 }
 
-// The event that the call is of.
+// Counts the event of the present call as not recorded. The note tells a port whose calls can be
+// abandoned (Linux) what to complete if this one is.
 static void refuse_event(struct ringside_memory *m, unsigned i)
 {
     ringside_port_note(&m->streams[i], i, RINGSIDE_REFUSES);
     refuse(m, i);
 }
 
-// Of the oldest record, which is overwritten next.
+// Begins an episode with the timestamp of the oldest record, which is overwritten next. Its words
+// are still there: the tail has moved past them, but nothing was stored over them yet.
 static SLOW void begin_episode_at(struct ringside_memory *m, unsigned i, uint32_t tail)
 {
     uint32_t stamp[STAMP_WORDS];
@@ -120,12 +173,16 @@ static SLOW void begin_episode_at(struct ringside_memory *m, unsigned i, uint32_
     begin_episode(&m->streams[i], stamp);
 }
 
-// Moves the tail over the oldest record, unless that is still open, or unread and has to stay.
+// Moves the tail past the oldest record. Returns false if that record must stay: it is open, so its
+// writer still stores into it, or it is unread and the policy is not to overwrite.
+//
+// A damaged record has no end that can be trusted, so the tail moves to the head: the ring is then
+// empty.
 static bool pass_oldest(struct ringside_memory *m, unsigned i, uint32_t tail, uint32_t used)
 {
     struct ringside_stream *s = &m->streams[i];
     uint32_t first = word_of(m, i, tail), read = RINGSIDE_LOAD(s->read_pos);
-    bool unread = read - tail - 1 >= used;
+    bool unread = read - tail - 1 >= used; // `read` is not in (tail, head], also after a wrap
     if (!sound(first, tail, used)) {
         RINGSIDE_STORE(s->tail, tail + used);
         return used;
@@ -144,6 +201,8 @@ static bool pass_oldest(struct ringside_memory *m, unsigned i, uint32_t tail, ui
     return true;
 }
 
+// Moves the tail until `words` more words leave at most `limit` in use. Returns false if a record
+// that must stay is in the way. After the barrier the words before the tail may be overwritten.
 static SLOW bool make_room(struct ringside_memory *m, unsigned i, uint32_t words, uint32_t limit)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -155,8 +214,10 @@ static SLOW bool make_room(struct ringside_memory *m, unsigned i, uint32_t words
     return true;
 }
 
-// The same, fast, where overwriting goes on: a loop that nobody reads. Moves the tail until `room`
-// words are in use at most; returns false where that ends otherwise.
+// Does what make_room() does for the usual case of a full ring: a loop that was overwritten before
+// and that nobody has read since. No episode begins then, so the counts are two stores. Moves the
+// tail until at most `room` words are in use. Returns false, with whatever was moved, if the case
+// is another one; the caller then takes the slow path.
 INLINE bool overwrite(struct ringside_memory *m, unsigned i, uint32_t tail, uint32_t head,
                       uint32_t room)
 {
@@ -178,7 +239,7 @@ INLINE bool overwrite(struct ringside_memory *m, unsigned i, uint32_t tail, uint
 
 // ---- records ----
 
-// Of an address or a stamp: one word, or two, the low one first.
+// Stores an address: one word, or two with the low one first. Returns the index after it.
 INLINE uint32_t put_address(uint32_t *ring, uint32_t mask, uint32_t at, uintptr_t address)
 {
     RINGSIDE_STORE(ring[at++ & mask], (uint32_t)address);
@@ -188,8 +249,15 @@ INLINE uint32_t put_address(uint32_t *ring, uint32_t mask, uint32_t at, uintptr_
     return at;
 }
 
-// Opens a record at `head`, which is at ring[at]: all but its data, then the head. `mask` has all
-// bits where the record does not run over the ring's end. Returns its first word.
+// Opens a record at position `head`, whose first word is ring[at]: stores all of it but the data,
+// then moves the head past it. The caller is in the critical section and has made room.
+//
+// The barrier before the head makes the opened record visible first: a reader that sees the new
+// head never takes words of an older lap for this record. The trailer carries the same tag as the
+// first word, so that a reader can find the boundaries of records from `head` backward.
+//
+// `mask` is the words of the ring - 1, or all ones if the record does not cross the ring's end;
+// the compiler then drops the masking. Returns the first word, for finish().
 INLINE uint32_t begin(struct ringside_stream *s, uint32_t head, uint32_t *ring, uint32_t mask,
                       uint32_t at, uint32_t words, uint32_t second, uintptr_t caller,
                       uint32_t flags)
@@ -214,11 +282,13 @@ INLINE uint32_t begin(struct ringside_stream *s, uint32_t head, uint32_t *ring, 
     return first;
 }
 
+// A word of the caller's data, which need not be aligned and may be of any type.
 struct unaligned {
     uint32_t word;
 } __attribute__((packed, may_alias));
 
-// The last data, fewer than 4 bytes, as they lie in memory; then the record is done.
+// Stores the last 1 to 3 bytes of data in the order of memory, padded with zeros, and completes the
+// record. Not inlined: it is needed by some events only and would cost the others registers.
 static __attribute__((noinline)) void last_word(uint32_t *word, uint32_t *first,
                                                 const uint8_t *data, uint32_t bytes)
 {
@@ -233,7 +303,10 @@ static __attribute__((noinline)) void last_word(uint32_t *word, uint32_t *first,
     ADD(*first, DONE - OPEN);
 }
 
-// The data, then the store that makes the record done.
+// Copies the data, outside of the critical section, and completes the record with one store. The
+// barrier before that store is what a reader relies on that reads the first word, sees DONE, and
+// then reads the data. Interrupts may record events of their own in the meantime: their records
+// come after this one in the ring, and this one keeps the tail from passing it while it is open.
 INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, const uint8_t *data,
                    uint32_t bytes)
 {
@@ -242,7 +315,7 @@ INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, c
         RINGSIDE_STORE(ring[to++ & mask], ((const struct unaligned *)data)->word);
         HIDE(words);
     }
-    if (bytes % 4) { // not by the length in `first`: of a damaged block it may be another one
+    if (bytes % 4) { // the length in `first` is not used: a damaged block may have changed it
         HIDE(bytes);
         last_word(&ring[(at + OVERHEAD - 1 + bytes / 4) & mask], &ring[at & mask], data, bytes % 4);
         return;
@@ -251,12 +324,14 @@ INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, c
     RINGSIDE_STORE(ring[at & mask], first + (DONE - OPEN));
 }
 
-// Of an event type of the system's.
+// Returns whether the filter lets an event type of the system's through; its id is below 32.
 INLINE bool is_wanted(const struct ringside_stream *s, uint32_t id)
 {
     return !(RINGSIDE_LOAD(s->filter[0]) >> id & 1);
 }
 
+// Sets the state. `data_end` changes with it: it is 0 while the stream does not run, so that one
+// comparison of record() covers both "does not run" and "the data are too long".
 static SLOW void set_state(struct ringside_stream *s, uint32_t state)
 {
     bool runs = state & RINGSIDE_RUNNING;
@@ -264,8 +339,8 @@ static SLOW void set_state(struct ringside_stream *s, uint32_t state)
     RINGSIDE_STORE(s->data_end, runs ? RINGSIDE_LOAD(s->max_data) + 1 : 0);
 }
 
-// An event of the system's, as a whole, and the state that it tells of, in the caller's critical
-// section; there is room. No call of the program made it.
+// Records a complete event of the system's and sets the state that it reports. The caller is in the
+// critical section and has made room. The address of the call is 0, since the program made none.
 static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
                             const uint32_t *data, uint32_t words, uint32_t state)
 {
@@ -281,7 +356,8 @@ static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
     ringside_port_turn(s, 0);
 }
 
-// The stream is full: it stops by itself, and says so.
+// Stops a stream that is full and records a STOP with 1, "by itself". Room for that record is kept:
+// `limit` leaves STOP_WORDS free in every stream that is not a loop.
 static SLOW void stop_full(struct ringside_memory *m, unsigned i)
 {
     static const uint32_t by_itself = 1;
@@ -293,7 +369,8 @@ static SLOW void stop_full(struct ringside_memory *m, unsigned i)
         set_state(s, RINGSIDE_BOUND | RINGSIDE_FULL);
 }
 
-// Room for an event of `words` words; without, a stream that is no loop stops.
+// Makes room for an event of `words` words. If that fails, a stream that is not a loop stops. (A
+// loop fails while its oldest record is open; it continues with the next event.)
 static SLOW bool have_room(struct ringside_memory *m, unsigned i, uint32_t words)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -304,6 +381,8 @@ static SLOW bool have_room(struct ringside_memory *m, unsigned i, uint32_t words
     return false;
 }
 
+// Starts a stream with a START event whose data are the filter in force. If the event has no room,
+// it is counted as refused, and only a loop starts all the same.
 static SLOW void start(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -319,6 +398,8 @@ static SLOW void start(struct ringside_memory *m, unsigned i)
         set_state(s, runs);
 }
 
+// Stops a stream by request, with a STOP event that holds 0. A stream stops even if the event has
+// no room; it is then counted as refused.
 static SLOW void stop(struct ringside_memory *m, unsigned i)
 {
     static const uint32_t by_request = 0;
@@ -333,13 +414,14 @@ static SLOW void stop(struct ringside_memory *m, unsigned i)
     set_state(s, RINGSIDE_BOUND);
 }
 
+// Returns whether a reader has read everything.
 INLINE bool is_read(const struct ringside_stream *s)
 {
     return RINGSIDE_LOAD(s->read_pos) == RINGSIDE_LOAD(s->head);
 }
 
-// Starts or stops. A stream that is full and unread does neither; one that was read is only
-// stopped.
+// Starts or stops a stream. A full stream keeps its state until everything was read. If it is then
+// to be stopped, it leaves FULL without a STOP event: it has stopped already.
 static SLOW void set_running(struct ringside_memory *m, unsigned i, bool wanted)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -354,8 +436,8 @@ static SLOW void set_running(struct ringside_memory *m, unsigned i, bool wanted)
         set_state(s, RINGSIDE_BOUND);
 }
 
-// Whether the stream runs. One that is full starts again when all of it was read, unless it is to
-// be stopped by now; as long as it is full, the event is lost.
+// Returns whether the stream runs. A full stream starts again with the first event after everything
+// was read, unless a controller wants it stopped. While it is full, the event is lost and counted.
 static SLOW bool is_running(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -366,20 +448,21 @@ static SLOW bool is_running(struct ringside_memory *m, unsigned i)
     return RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING;
 }
 
-// Of a user event.
+// Returns whether the filter holds a user event back. User events have ids from 32 on.
 INLINE bool filtered(const struct ringside_stream *s, uint32_t id)
 {
     uint32_t user = id - POSIX_TRACE_UNNAMED_USEREVENT;
     return RINGSIDE_LOAD(s->filter[1 + user / 32]) >> (user % 32) & 1;
 }
 
-// A user event that is not recorded is lost.
+// Returns whether a user event counts as lost if it is not recorded.
 INLINE bool loses(const struct ringside_stream *s, uint32_t id)
 {
     return RINGSIDE_LOAD(s->state) & (RINGSIDE_RUNNING | RINGSIDE_FULL) && !filtered(s, id);
 }
 
-// The lock was kept from an event.
+// Counts an event that could not enter the critical section (Linux only: the lock was not free).
+// The count is kept outside of the blocks; the next call that enters moves it to `refused`.
 static SLOW void miss(struct ringside_memory *m, unsigned i, uint32_t id)
 {
     ringside_port_note(&m->streams[i], i, RINGSIDE_REFUSES);
@@ -387,7 +470,9 @@ static SLOW void miss(struct ringside_memory *m, unsigned i, uint32_t id)
         ringside_port_miss(m, i);
 }
 
-// A record in the stream's critical section, after whatever has to be done before.
+// Records a user event in stream `i`, whatever must be done first: restart a stream that was full,
+// make room, truncate the data, cross the end of the ring. This is the slow and complete form of
+// record().
 static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, const uint8_t *data,
                             size_t length, uintptr_t caller)
 {
@@ -405,7 +490,7 @@ static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, 
         refuse_event(m, i);
     uint32_t head = RINGSIDE_LOAD(s->head), flags = length > max ? OPEN | CUT : OPEN;
     if (has_room && (head ^ (head + words)) & ~mask)
-        ringside_port_lap(m, i); // may release the stream
+        ringside_port_lap(m, i); // Linux: releases the stream if its controller is gone
     if (!has_room || !(RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING)) {
         ringside_port_leave(m, inside);
         return;
@@ -417,8 +502,9 @@ static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, 
     finish(m->rings[i], mask, head, first, data, bytes);
 }
 
-// A record that is not cut, does not reach the ring's end, and needs nothing done before: with no
-// call.
+// Records a user event in stream `i` on the fast path, without a call: the stream runs, the data
+// are not truncated, the record does not reach the ring's end, and room is free or is had by
+// overwriting a loop that nobody reads. Everything else goes to record_any().
 INLINE void record(struct ringside_memory *m, unsigned i, uint32_t id, const uint8_t *data,
                    size_t length, uintptr_t caller)
 {
@@ -453,7 +539,25 @@ INLINE void record(struct ringside_memory *m, unsigned i, uint32_t id, const uin
 }
 
 // ---- requests ----
+//
+// A controller and the recorder exchange requests without a lock that both can take: the controller
+// may be a debug probe. The order of their stores is what keeps a request from being missed.
+//
+//   controller                              recorder, at the next trace point or poll
+//   wanted, wanted_policy, wanted_filter …  sees that `active` is ALL
+//   request + 1                             reads `request`, then the wanted words, and obeys
+//   active = ALL                            ── barrier ──  stores `request_done` = request
+//                                           stores `active`, the streams that run
+//                                           ── fence: the store comes before the loads below ──
+//                                           reads `request` again; if it differs, active = ALL
+//
+// A request that arrives while another is carried out is seen in one of two ways. Either its
+// `request` was stored before the last read, which then finds it. Or it was stored later, and then
+// the controller's own store of `active` comes after the recorder's and remains.
+// A controller that sees its number in `request_done` sees everything that the request has changed.
 
+// Returns whether a record of the stream is open. In a damaged ring none is: what follows the
+// damage cannot be found.
 static bool any_open(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -469,7 +573,9 @@ static bool any_open(struct ringside_memory *m, unsigned i)
     return false;
 }
 
-// Empties the stream: positions go on, counts begin again.
+// Empties the stream. Positions continue, counts begin again, and `generation` changes first, so
+// that a reader that sees the moved tail also sees that what it read before is gone. Both notes of
+// `read_pos` get a value that it does not have: no episode and no fast overwriting continue.
 static void empty(struct ringside_stream *s)
 {
     ADD(s->generation, 1);
@@ -479,7 +585,7 @@ static void empty(struct ringside_stream *s)
     RINGSIDE_STORE(s->overwritten, 0);
     RINGSIDE_STORE(s->refused, 0);
     RINGSIDE_STORE(s->episodes, 0);
-    RINGSIDE_STORE(s->episode_read, ~RINGSIDE_LOAD(s->read_pos)); // no episode goes on
+    RINGSIDE_STORE(s->episode_read, ~RINGSIDE_LOAD(s->read_pos));
     RINGSIDE_STORE(s->loop_read, ~RINGSIDE_LOAD(s->read_pos));
     RINGSIDE_STORE(s->clears_done, RINGSIDE_LOAD(s->wanted_clears));
 }
@@ -489,7 +595,9 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-// START, one event with all its data and STOP fit into the ring together.
+// Binds a stream to the policy, the filter and the size of data that are wanted. `max_data` is
+// limited so that START, one event with all its data and STOP fit into the ring together, and so
+// that the words of a record fit into its length field.
 static void bind(struct ringside_stream *s)
 {
     uint32_t policy = RINGSIDE_LOAD(s->wanted_policy), words = ring_words(s);
@@ -504,6 +612,8 @@ static void bind(struct ringside_stream *s)
     set_state(s, RINGSIDE_BOUND);
 }
 
+// Sets the filter that is wanted. While the stream runs, records a FILTER event first, with the old
+// filter and the new one; the old one decides whether that event is recorded.
 static void set_filter(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -525,7 +635,9 @@ static void set_filter(struct ringside_memory *m, unsigned i)
         RINGSIDE_STORE(s->filter[k], both[FILTER_WORDS + k]);
 }
 
-// Binding and clearing wait while a record is open: its writer still stores into the ring.
+// Carries out the request of a stream: bind or clear, filter, run, release, in this order. Binding
+// and clearing wait while a record is open, since its writer still stores into the ring: the
+// request then stays pending, and the next trace point tries again.
 static void attend_stream(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -556,7 +668,7 @@ static void attend_stream(struct ringside_memory *m, unsigned i)
     RINGSIDE_STORE(s->request_done, request);
 }
 
-// Events that the lock was kept from are refused ones.
+// Moves the events that could not enter the critical section (miss()) to `refused`.
 static void count_missed(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -567,7 +679,8 @@ static void count_missed(struct ringside_memory *m, unsigned i)
         ringside_port_counted_missed(m, i);
 }
 
-// In the critical section. A request that came meanwhile, or that has to wait, leaves all bits set.
+// Carries out the requests of all streams and computes `active`, in the critical section. If a
+// request arrived in the meantime, or has to wait, `active` keeps all bits: see above.
 RINGSIDE_CORE void ringside_core_attend(struct ringside_memory *m)
 {
     uint32_t active = 0;
@@ -585,6 +698,7 @@ RINGSIDE_CORE void ringside_core_attend(struct ringside_memory *m)
             RINGSIDE_STORE(m->process.active, (uint32_t)ALL);
 }
 
+// Enters the critical section to carry out requests. Returns `active`.
 static SLOW uint32_t attend_all(struct ringside_memory *m)
 {
     ringside_port_state inside = ringside_port_enter(m);
@@ -597,8 +711,13 @@ static SLOW uint32_t attend_all(struct ringside_memory *m)
 }
 
 // ---- names ----
+//
+// Names are only ever added: slot n holds the name of event 32 + n from the moment that
+// `names_used` exceeds n. The slot is written first, then a barrier, then `names_used`, so that a
+// reader never sees half a name. The recorder takes slots from the start; a controller that does
+// not share the memory claims slots from the end (`names_claimed`).
 
-// Returns the id of the standard's event type of that name; 0: the standard has none.
+// Returns the id of the standard's event type with that name, or 0 if the standard has none.
 static trace_event_id_t find_predefined(const char *name)
 {
     static const char prefix[] = "posix_trace_";
@@ -618,6 +737,7 @@ static trace_event_id_t find_predefined(const char *name)
     return 0;
 }
 
+// Returns whether a slot holds exactly this name, ended by a zero within the slot.
 static bool same_name(const char *slot, const char *name)
 {
     unsigned k = 0;
@@ -626,7 +746,7 @@ static bool same_name(const char *slot, const char *name)
     return k < RINGSIDE_TRACE_NAME_BYTES && slot[k] == name[k];
 }
 
-// The slot of `name` among [from, to), or `to`.
+// Returns the slot of `name` among [from, to), or `to` if none of them holds it.
 static uint32_t find_name(struct ringside_memory *m, const char *name, uint32_t from, uint32_t to)
 {
     while (from < to && !same_name(m->names[from], name))
@@ -634,7 +754,9 @@ static uint32_t find_name(struct ringside_memory *m, const char *name, uint32_t 
     return from;
 }
 
-// In the critical section: `name` is not among the first `seen`.
+// Adds a name and returns its slot, in the critical section. The caller has looked through the
+// first `seen` slots outside of it; the name may have come after them in the meantime, or be one
+// that a controller has claimed. Returns 0, the unnamed event's slot, if the table is full.
 static uint32_t add_name(struct ringside_memory *m, const char *name, uint32_t seen)
 {
     uint32_t used = least(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS);
@@ -656,6 +778,7 @@ static uint32_t add_name(struct ringside_memory *m, const char *name, uint32_t s
     return used;
 }
 
+// Returns whether a name does not fit into a slot with its zero.
 static bool is_too_long(const char *name)
 {
     uint32_t length = 0;
@@ -664,6 +787,8 @@ static bool is_too_long(const char *name)
     return length == RINGSIDE_TRACE_NAME_BYTES;
 }
 
+// Finds or registers an event type by its name. Returns 0 or ENAMETOOLONG. Known names, the usual
+// case, are found without the critical section.
 RINGSIDE_CORE int ringside_core_name(struct ringside_memory *m, const char *name,
                                      trace_event_id_t *event)
 {
@@ -689,11 +814,14 @@ RINGSIDE_CORE int ringside_core_name(struct ringside_memory *m, const char *name
 
 // ---- the blocks ----
 
+// Returns where a part of the object begins, in bytes from the object's start.
 static uint32_t offset_in(const struct ringside_memory *m, const void *part)
 {
     return (uint32_t)((const char *)part - (const char *)m);
 }
 
+// Makes stream block `i`, unbound. A request that was pending when memory survived a reset is
+// dropped: `request_done` becomes `request`.
 static void make_stream(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -710,7 +838,9 @@ static void make_stream(struct ringside_memory *m, unsigned i)
     empty(s);
 }
 
-// `m` is zero, or was made before.
+// Makes the process block, the names and the stream blocks. The memory is all zeros, or holds a
+// block that was made before a reset. `magic` is 0 from the first store to the last: a reader takes
+// the block for valid only when all of it is, and tells two makings apart by `generation`.
 RINGSIDE_CORE void ringside_core_make(struct ringside_memory *m, uint32_t pid)
 {
     static const char unnamed[] = "posix_trace_unnamed_userevent";
@@ -743,7 +873,7 @@ RINGSIDE_CORE void ringside_core_make(struct ringside_memory *m, uint32_t pid)
 
 // ---- what a program calls ----
 
-// When a controller wants something.
+// Carries out pending requests, and then records the event in every stream that is active.
 static SLOW void event_any(struct ringside_memory *m, uint32_t id, const void *data, size_t bytes,
                            uintptr_t caller)
 {
@@ -756,6 +886,9 @@ static SLOW void event_any(struct ringside_memory *m, uint32_t id, const void *d
             record_any(m, i, id, data, bytes, caller);
 }
 
+// Records a user event in every active stream. `active` is the word that the trace point has
+// tested; ids outside of the user's range are ignored. With one stream the loop and the test of
+// its bit vanish: `active` is 1 then, or a request is pending.
 RINGSIDE_CORE void ringside_core_event(struct ringside_memory *m, uint32_t active, uint32_t id,
                                        const void *data, size_t bytes, uintptr_t caller)
 {
@@ -772,7 +905,7 @@ RINGSIDE_CORE void ringside_core_event(struct ringside_memory *m, uint32_t activ
 }
 
 #ifdef RINGSIDE_PORT_OBJECT
-// Not inlined: its return address tells the call.
+// Not inlined: its return address is the address of the call, which every record holds.
 __attribute__((noinline)) void(posix_trace_event)(trace_event_id_t event, const void *data,
                                                   size_t bytes)
 {
@@ -790,7 +923,7 @@ void ringside_trace_init(void)
     ringside_core_make(&ringside_posix, RINGSIDE_TRACE_CORE + 1);
 }
 
-// As a controller asks.
+// Makes a request as a controller does, and carries it out at once.
 static void ask(uint32_t wanted)
 {
     struct ringside_stream *s = &ringside_posix.streams[0];
