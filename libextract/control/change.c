@@ -100,9 +100,9 @@ static void change_all(struct extract_control *control, bool on)
 static enum extract_code refuse(const char *word, struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_USAGE, word,
-                             "write on or off, then group=, event=, ao= or signal= with a name, "
+                             "use on or off, then group=, event=, ao= or signal= with a name, "
                              "or all",
-                             "it is no change of the filters");
+                             "not a change of the filters");
 }
 
 static enum extract_code change(struct extract_control *control, const char *word, bool on,

@@ -101,7 +101,7 @@ static enum extract_code explain_missing(const struct extract_symbols *symbols,
                              is_stripped
                                  ? "use the ELF file from before 'strip': the filters of RKH "
                                    "are found by their symbols"
-                                 : "build it with RKH_CFG_TRC_RTFIL_EN, and name its ELF, not "
+                                 : "build it with RKH_CFG_TRC_RTFIL_EN, and pass its ELF, not "
                                    "stripped",
                              is_stripped ? "the ELF file is stripped: it has no symbols"
                                          : "the firmware has no trcgfilter and trceftbl");

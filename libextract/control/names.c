@@ -117,15 +117,14 @@ enum extract_code control_refuse_name(const struct extract_control *control,
     struct extract_listing listing = {.used = 0};
     char hint[sizeof listing.text + 32];
     if (!control->table[kind].bytes)
-        return extract_error_set(
-            error, EXTRACT_NOTFOUND, word,
-            "it is built without it; filter by group= or event=", "the firmware has no %s",
-            kind == EXTRACT_TARGET_OBJECT ? "trcsmaftbl" : "trcsigftbl");
+        return extract_error_set(error, EXTRACT_NOTFOUND, word,
+                                 "use group= or event=", "the firmware has no %s",
+                                 kind == EXTRACT_TARGET_OBJECT ? "trcsmaftbl" : "trcsigftbl");
     if (kind == EXTRACT_TARGET_GROUP || kind == EXTRACT_TARGET_EVENT)
         rkh_target_filter.list(kind, name, &listing);
     else
         list_known(control, kind, &listing);
-    snprintf(hint, sizeof hint, "there are: %s", listing.text);
+    snprintf(hint, sizeof hint, "use one of: %s", listing.text);
     return extract_error_set(error, EXTRACT_NOTFOUND, word, hint,
-                             "the target's filters know nothing of that name");
+                             "the target's filters know no such name");
 }

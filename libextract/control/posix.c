@@ -64,7 +64,7 @@ static enum extract_code mark(const struct extract_request *request, const char 
         found |= bits[i] != 0;
     return found ? EXTRACT_OK
                  : extract_error_set(error, EXTRACT_NOTFOUND, word,
-                                     "ringside objects lists the names; ids, all, system, user "
+                                     "run ringside objects for the names; ids, all, system, user "
                                      "and none work as well",
                                      "no event type has that name");
 }
@@ -245,7 +245,7 @@ enum extract_code request_posix(struct extract_request *request, struct extract_
     request->show = show;
     if (!ring->posix.process_known)
         return refuse(EXTRACT_UNSUPPORTED, "POSIX trace", "its process block is not in this memory",
-                      "give the whole memory", error);
+                      "pass the whole memory", error);
     uint8_t *block = malloc(length);
     if (!block)
         return refuse(EXTRACT_NOMEM, "POSIX trace", "out of memory", NULL, error);

@@ -48,7 +48,7 @@ static enum extract_code ask_hook(struct extract_request *request, struct extrac
     if (request->verb > REQUEST_STOP)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "hook ring",
                                  "start and stop work; what is recorded is the firmware's matter",
-                                 "its recorder has no word for that");
+                                 "the recorder has no word for that");
     enum extract_code code = request_read(request, memory, header, sizeof header, error);
     if (code)
         return code;
@@ -86,7 +86,7 @@ static enum extract_code ask(struct extract_request *request, struct extract_mem
                                                   "%s", formats[i].why);
     }
     return extract_error_set(error, EXTRACT_UNSUPPORTED, name, NULL,
-                             "nothing is known that its recorder can be asked for");
+                             "requests to its recorder are not supported");
 }
 
 enum extract_code request_is_change(const char *const *words, size_t count, const char *what,
@@ -100,8 +100,8 @@ enum extract_code request_is_change(const char *const *words, size_t count, cons
     if (*shows || found)
         return EXTRACT_OK;
     char hint[128];
-    snprintf(hint, sizeof hint, "write show, or set, add or sub and %s", what);
-    return extract_error_set(error, EXTRACT_USAGE, words[0], hint, "it is no change of the filter");
+    snprintf(hint, sizeof hint, "use show, or set, add or sub and %s", what);
+    return extract_error_set(error, EXTRACT_USAGE, words[0], hint, "not a change of the filter");
 }
 
 void extract_request_show(const struct extract_request *request, bool changed,
@@ -121,9 +121,9 @@ static enum extract_code find_verb(struct extract_request *request, const char *
         i++;
     if (i > REQUEST_FILTER)
         return extract_error_set(error, EXTRACT_USAGE, verb, "use start, stop, clear or filter",
-                                 "there is no such request");
+                                 "unknown request");
     if (i != REQUEST_FILTER && count)
-        return extract_error_set(error, EXTRACT_USAGE, verb, "leave them out", "it takes no words");
+        return extract_error_set(error, EXTRACT_USAGE, verb, "omit them", "takes no arguments");
     request->verb = (enum request_verb)i;
     return EXTRACT_OK;
 }

@@ -112,9 +112,10 @@ static enum extract_code read_word(struct extract_request *request, struct extra
     uint8_t bytes[BYTES];
     size_t got;
     if (!ring->filter_symbol)
-        return extract_error_set(error, EXTRACT_UNSUPPORTED, "ThreadX trace",
-                                 "give the firmware with --elf: _tx_trace_event_enable_bits is it",
-                                 "it is not known where its filter word lies");
+        return extract_error_set(
+            error, EXTRACT_UNSUPPORTED, "ThreadX trace",
+            "pass the firmware with --elf: the word is _tx_trace_event_enable_bits",
+            "the address of its filter word is not known");
     enum extract_code code =
         extract_memory_read(memory, word_at(ring), bytes, sizeof bytes, &got, error);
     struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, ring->byte_order);

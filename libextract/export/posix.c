@@ -67,8 +67,8 @@ enum extract_code export_posix(struct extract_text *text, const struct extract_t
         return export_posix_recording(text, snapshot, error);
     if (!process || !posix_block_read(&block, process, POSIX_HEADER))
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "POSIX trace",
-                                 "keep the dump of the memory instead",
-                                 "its process block is in no memory here");
+                                 "use the dump of the memory instead",
+                                 "its process block is not in this memory");
     struct image image = {malloc((size_t)snapshot->ring.length), 0};
     if (!image.bytes)
         return extract_error_set(error, EXTRACT_NOMEM, "POSIX trace", NULL, "out of memory");

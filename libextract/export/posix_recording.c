@@ -62,7 +62,7 @@ static enum extract_code plan(struct recording *r, struct extract_error *error)
     r->ring_words = count_words(r->snapshot);
     if (!r->ring_words)
         return extract_error_set(error, EXTRACT_LIMIT, "POSIX trace",
-                                 "keep the log, which all commands read",
+                                 "use the log, which all commands read",
                                  "a file of a stream has room for 64 MiB of events");
     plan_names(r);
     r->address = r->ring->entries.start - r->stream.ring_at;
@@ -71,7 +71,7 @@ static enum extract_code plan(struct recording *r, struct extract_error *error)
     uint64_t ring_at = names_at + (uint64_t)r->names_room * r->name_bytes;
     uint64_t total = ring_at + (uint64_t)r->ring_words * 4;
     if (total > UINT32_MAX || r->address + total < r->address)
-        return extract_error_set(error, EXTRACT_BAD, "POSIX trace", "keep the log instead",
+        return extract_error_set(error, EXTRACT_BAD, "POSIX trace", "use the log instead",
                                  "its stream block lies too far from its process block");
     r->names_at = (uint32_t)names_at;
     r->ring_at = (uint32_t)ring_at;

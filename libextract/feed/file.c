@@ -40,7 +40,7 @@ static enum feed_news look_again(struct feed *feed, unsigned wait_ms)
         if (lseek(feed->fd, 0, SEEK_SET))
             return FEED_QUIET;
         feed->offset = 0;
-        return feed_say(feed, FEED_CAME, "it was cut, and is read from its start");
+        return feed_say(feed, FEED_CAME, "truncated, and read again from its start");
     }
     if (stat(feed->path, &there) == 0 &&
         (there.st_dev != feed->device || there.st_ino != feed->inode) && reopen(feed))

@@ -116,9 +116,9 @@ static enum extract_code listen_on(struct feed *feed, const struct addrinfo *at,
             close(fd);
         return extract_error_set(error, EXTRACT_IO, feed->name,
                                  fault == EADDRINUSE ? "another program listens there: end it, or "
-                                                       "take another port"
-                                 : fault == EACCES   ? "take a port above 1023"
-                                                     : "write [ADDRESS:]PORT of this computer",
+                                                       "use another port"
+                                 : fault == EACCES   ? "use a port above 1023"
+                                                     : "use [ADDRESS:]PORT of this computer",
                                  "%s", strerror(fault));
     }
     feed->listener = fd;
@@ -136,11 +136,11 @@ enum extract_code feed_open_listener(struct feed *feed, const char *place,
     *feed = (struct feed){.next = next_of_clients, .path = place, .fd = -1, .listener = -1};
     snprintf(feed->name, sizeof feed->name, "%s", place);
     if (!split(place, host, port))
-        return extract_error_set(error, EXTRACT_USAGE, place, "write [ADDRESS:]PORT",
-                                 "nobody can listen there");
+        return extract_error_set(error, EXTRACT_USAGE, place, "use [ADDRESS:]PORT",
+                                 "not an address to listen on");
     int code = getaddrinfo(host, port, &wanted, &list);
     if (code)
-        return extract_error_set(error, EXTRACT_IO, place, "write [ADDRESS:]PORT of this computer",
+        return extract_error_set(error, EXTRACT_IO, place, "use [ADDRESS:]PORT of this computer",
                                  "%s", gai_strerror(code));
     enum extract_code result = listen_on(feed, list, error);
     freeaddrinfo(list);

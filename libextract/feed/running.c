@@ -88,7 +88,8 @@ enum extract_code extract_running_open(struct extract_running **running, const c
     extract_text_init(&r->rates, NULL, NULL);
     r->told = is_told(options->rkh);
     r->status.whole = true;
-    extract_error_set(&r->doubt, EXTRACT_BAD, name, "is it an RKH stream, at this speed?",
+    extract_error_set(&r->doubt, EXTRACT_BAD, name,
+                      "check that it is an RKH stream and that the speed is right",
                       "no frame came");
     return EXTRACT_OK;
 }

@@ -32,10 +32,10 @@ static enum extract_code refuse(const char *path, const char *hint, const char *
 static enum extract_code refuse_open(const char *path, struct extract_error *error)
 {
     static const char busy[] = "end the program that uses it";
-    const char *hint = errno == EACCES ? "you may need to be in the group of the device (dialout)"
+    const char *hint = errno == EACCES ? "check that you are in the group of the device (dialout)"
                        : errno == EBUSY || errno == EWOULDBLOCK ? busy
-                       : errno == ENOENT                        ? "is the adapter plugged in?"
-                                                                : NULL;
+                       : errno == ENOENT ? "check that the adapter is plugged in"
+                                         : NULL;
     bool locked = errno == EWOULDBLOCK;
     return locked ? refuse(path, hint, "another program uses it", error)
                   : extract_file_error(path, hint, error);
@@ -58,19 +58,18 @@ static enum extract_code set_up(struct feed *feed, struct termios2 *before,
 {
     struct termios2 now;
     if (ioctl(feed->fd, TCGETS2, before))
-        return refuse(feed->path, "name a serial port, as /dev/ttyUSB0", "it is no terminal",
-                      error);
+        return refuse(feed->path, "use a serial port, as /dev/ttyUSB0", "not a terminal", error);
     now = *before;
     make_raw(&now, feed->baud);
     if (ioctl(feed->fd, TCSETS2, &now) || ioctl(feed->fd, TCGETS2, &now))
-        return extract_file_error(feed->path, "give another speed (--baud)", error);
+        return extract_file_error(feed->path, "use another speed (--baud)", error);
     uint32_t off =
         now.c_ispeed > feed->baud ? now.c_ispeed - feed->baud : feed->baud - now.c_ispeed;
     if (off <= feed->baud / NEAR)
         return EXTRACT_OK;
     ioctl(feed->fd, TCSETS2, before);
-    return extract_error_set(error, EXTRACT_IO, feed->path, "give another speed (--baud)",
-                             "it cannot do %u baud, only %u", feed->baud, now.c_ispeed);
+    return extract_error_set(error, EXTRACT_IO, feed->path, "use another speed (--baud)",
+                             "cannot do %u baud, only %u", feed->baud, now.c_ispeed);
 }
 
 static enum extract_code open_port(struct feed *feed, struct termios2 *before,
@@ -98,7 +97,7 @@ static enum feed_news try_again(struct feed *feed, unsigned wait_ms)
     if (open_port(feed, &before, NULL))
         return FEED_QUIET;
     feed->heard = extract_now();
-    return feed_say(feed, FEED_CAME, "it is back");
+    return feed_say(feed, FEED_CAME, "reconnected");
 }
 
 static enum feed_news next_of_port(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
@@ -108,7 +107,7 @@ static enum feed_news next_of_port(struct feed *feed, uint8_t *bytes, size_t siz
         return try_again(feed, wait_ms);
     if (!feed_await(feed->fd, -1, wait_ms, NULL))
         return FEED_QUIET;
-    return feed_take(feed, bytes, size, got, "it has gone; waiting for it to come back");
+    return feed_take(feed, bytes, size, got, "disconnected; waiting for it to return");
 }
 
 static void close_port(struct feed *feed)

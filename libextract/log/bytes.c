@@ -2,27 +2,13 @@
 // log: reading the file, in which nothing is trusted and which may change meanwhile. In: offsets.
 // Out: bytes, heads that can be heads, and whether a block is whole.
 #include "base/cursor.h"
+#include "base/file.h"
 #include "log/internal.h"
 #include <errno.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 enum { WINDOW_FAR = 4096, TRIES = 4 };
-
-// Reads up to `length` bytes; fewer at the end of the file, or where it cannot be read.
-static size_t read_at(int fd, void *buffer, size_t length, uint64_t offset)
-{
-    size_t got = 0;
-    while (got < length) {
-        ssize_t n = pread(fd, (uint8_t *)buffer + got, length - got, (off_t)(offset + got));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        got += (size_t)n;
-    }
-    return got;
-}
 
 bool extract_log_fetch(int fd, const struct iovec *spans, int count, uint64_t offset)
 {
@@ -33,7 +19,8 @@ bool extract_log_fetch(int fd, const struct iovec *spans, int count, uint64_t of
         return true;
     errno = 0;
     for (int i = 0; i < count; i++) {
-        if (read_at(fd, spans[i].iov_base, spans[i].iov_len, offset) != spans[i].iov_len)
+        if (extract_file_read_at(fd, spans[i].iov_base, spans[i].iov_len, offset) !=
+            spans[i].iov_len)
             return false;
         offset += spans[i].iov_len;
     }
@@ -48,7 +35,7 @@ static void window_move(struct extract_log *log, uint64_t offset, size_t length)
     bool near = offset >= w->at && offset - w->at <= w->length;
     size_t want = near || length > WINDOW_FAR ? LOG_WINDOW : WINDOW_FAR;
     w->at = offset;
-    w->length = read_at(log->fd, w->bytes, want, offset);
+    w->length = extract_file_read_at(log->fd, w->bytes, want, offset);
 }
 
 const uint8_t *extract_log_peek(struct extract_log *log, uint64_t offset, size_t length)

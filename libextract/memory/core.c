@@ -122,7 +122,7 @@ static struct program read_program(const struct programs *programs, size_t i)
 static enum extract_code bad_core(const char *name, const char *why, struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_BAD, name,
-                             "give a core, as gdb's generate-core-file writes it", "%s", why);
+                             "use a core as gdb's generate-core-file writes it", "%s", why);
 }
 
 static enum extract_code find_programs(struct programs *programs, struct extract_error *error)
@@ -132,7 +132,7 @@ static enum extract_code find_programs(struct programs *programs, struct extract
     size_t least = elf->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
     programs->announced = program_count(input, elf);
     if (programs->announced && elf->phentsize < least)
-        return bad_core(input->name, "its program headers are too small for their class", error);
+        return bad_core(input->name, "the program headers are too small for their class", error);
     if (elf->phoff < input->length) {
         uint64_t left = input->length - elf->phoff;
         // The last header may be shorter than the distance between two.
@@ -141,8 +141,7 @@ static enum extract_code find_programs(struct programs *programs, struct extract
     }
     if (programs->count > SEGMENT_LIMIT)
         return extract_error_set(error, EXTRACT_LIMIT, input->name, "dump the RAM of the target",
-                                 "it has %zu segments, more than %d", programs->count,
-                                 SEGMENT_LIMIT);
+                                 "has %zu segments, more than %d", programs->count, SEGMENT_LIMIT);
     return EXTRACT_OK;
 }
 
@@ -175,10 +174,10 @@ static enum extract_code no_loads(const struct programs *programs, struct extrac
 {
     if (programs->missing || programs->count < programs->announced || programs->elf.cut)
         return extract_error_set(error, EXTRACT_TRUNCATED, programs->input->name,
-                                 "write the core again, with room for all of it",
-                                 "it ends after %zu bytes, before the first byte of memory",
+                                 "write the core again, with space for all of it",
+                                 "ends after %zu bytes, before the first byte of memory",
                                  programs->input->length);
-    return bad_core(programs->input->name, "it holds no memory", error);
+    return bad_core(programs->input->name, "holds no memory", error);
 }
 
 static enum extract_code add_segments(struct extract_images *images, struct extract_input *input,
@@ -228,11 +227,11 @@ enum extract_code extract_core_load(struct extract_images *images, struct extrac
 {
     struct programs programs = {.input = input};
     if (!extract_elf_identify(input->bytes, input->length, &programs.elf))
-        return bad_core(input->name, "it is no ELF file", error);
+        return bad_core(input->name, "not an ELF file", error);
     if (programs.elf.cut)
         return no_loads(&programs, error);
     if (programs.elf.type != ET_CORE)
-        return bad_core(input->name, "it is an ELF file and no core", error);
+        return bad_core(input->name, "an ELF file, but not a core", error);
     enum extract_code code = find_programs(&programs, error);
     if (code)
         return code;

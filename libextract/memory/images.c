@@ -46,21 +46,6 @@ size_t extract_images_extent(const struct extract_images *images, uint64_t addre
     return rest < length ? (size_t)rest : length;
 }
 
-// Reads up to the end of the file, which may have become shorter. Returns how many bytes came.
-static size_t read_file(int file, uint64_t offset, void *buffer, size_t length)
-{
-    size_t got = 0;
-    while (got < length) {
-        ssize_t n = pread(file, (uint8_t *)buffer + got, length - got, (off_t)(offset + got));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        got += (size_t)n;
-    }
-    return got;
-}
-
 size_t extract_images_read(void *images, uint64_t address, void *buffer, size_t length)
 {
     const struct extract_image *image = image_at(images, address);
@@ -70,7 +55,7 @@ size_t extract_images_read(void *images, uint64_t address, void *buffer, size_t 
     if (length > image->length - offset)
         length = (size_t)(image->length - offset);
     if (!image->bytes)
-        return read_file(image->blob->file, offset, buffer, length);
+        return extract_file_read_at(image->blob->file, buffer, length, offset);
     memcpy(buffer, image->bytes + offset, length);
     return length;
 }
@@ -117,10 +102,10 @@ static enum extract_code check_span(const struct extract_images *images, const c
                                     const struct extract_image *span, struct extract_error *error)
 {
     if (!span->length)
-        return extract_error_set(error, EXTRACT_BAD, name, "name a file that holds memory",
-                                 "it is empty");
+        return extract_error_set(error, EXTRACT_BAD, name, "use a file that holds memory",
+                                 "the file is empty");
     if (last_of(span) < span->address)
-        return extract_error_set(error, EXTRACT_BAD, name, "give a lower address",
+        return extract_error_set(error, EXTRACT_BAD, name, "use a lower address",
                                  "%" PRIu64 " bytes at 0x%" PRIx64
                                  " run past the end of the address space",
                                  span->length, span->address);
@@ -129,8 +114,8 @@ static enum extract_code check_span(const struct extract_images *images, const c
         return EXTRACT_OK;
     const struct extract_image *other = &images->list[i];
     return extract_error_set(
-        error, EXTRACT_BAD, name, "give each file an address of its own",
-        "0x%" PRIx64 "-0x%" PRIx64 " lies over 0x%" PRIx64 "-0x%" PRIx64 " of %s", span->address,
+        error, EXTRACT_BAD, name, "use an address of its own for each file",
+        "0x%" PRIx64 "-0x%" PRIx64 " overlaps 0x%" PRIx64 "-0x%" PRIx64 " of %s", span->address,
         last_of(span), other->address, last_of(other), other->blob->name);
 }
 
@@ -151,7 +136,7 @@ static void merge(struct extract_image *to, const struct extract_images *images,
 
 static enum extract_code no_memory(const char *name, struct extract_error *error)
 {
-    return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "no memory to keep it");
+    return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
 }
 
 // Adds spans whose bytes are `bytes`, or lie in `file`; these are the table's when that succeeds.
@@ -225,7 +210,7 @@ static enum extract_code find_images(const struct extract_memory *memory, const 
     if (*images)
         return EXTRACT_OK;
     return extract_error_set(error, EXTRACT_USAGE, name, "open it as a memory of its own",
-                             "%s is not made of images, so none can be added",
+                             "%s does not consist of images, so none can be added",
                              extract_memory_name(memory));
 }
 

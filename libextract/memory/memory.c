@@ -23,7 +23,7 @@ enum extract_code extract_memory_new(struct extract_memory **memory,
     struct extract_memory *m = calloc(1, sizeof *m + size);
     *memory = m;
     if (!m)
-        return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "no memory to open it");
+        return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
     memcpy(m->name, name, size);
     m->source = *source;
     m->source.name = m->name;
@@ -58,7 +58,7 @@ static enum extract_code unreadable(const struct extract_memory *memory, uint64_
                                     uint64_t at, struct extract_error *error)
 {
     const char *hint = extract_images_of(memory)
-                           ? "add the image that holds it"
+                           ? "pass the image that holds this address, too"
                            : "check the address, and that the target is connected and stopped";
     const struct extract_memory_source *source = &memory->source;
     if (!error) // reads that fail are the rule while memory is searched: cost nothing there

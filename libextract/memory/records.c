@@ -51,11 +51,11 @@ static const char *decode(struct extract_records *records, struct extract_cursor
         int high = digit(extract_cursor_u8(line));
         int low = digit(extract_cursor_u8(line));
         if (line->failed)
-            return "its last digit has no partner";
+            return "the number of digits is odd";
         if (high < 0 || low < 0)
-            return "a character is no hexadecimal digit";
+            return "a character is not a hexadecimal digit";
         if (records->length == RECORD_BYTES)
-            return "it is longer than any record";
+            return "longer than any record";
         records->record[records->length++] = (uint8_t)(high << 4 | low);
     }
     return NULL;
@@ -67,7 +67,7 @@ static const char *decode_line(struct extract_records *records,
 {
     const uint8_t *mark = extract_cursor_span(line, format->mark_length);
     if (!mark || mark[0] != (uint8_t)format->mark)
-        return "it does not begin like a record";
+        return "does not begin like a record";
     memcpy(records->mark, mark, format->mark_length);
     const char *why = decode(records, line);
     if (why)
@@ -92,7 +92,7 @@ static enum extract_code take_line(struct extract_records *records,
     if (!extract_cursor_left(line))
         return EXTRACT_OK;
     if (records->ended)
-        return extract_records_bad(records, "there is more behind the end record", error);
+        return extract_records_bad(records, "text after the end record", error);
     const char *why = decode_line(records, format, line);
     if (!why && !sum_is_good(records, format->sum))
         why = "its checksum is wrong";
@@ -128,7 +128,7 @@ static enum extract_code read_lines(struct extract_records *records,
     }
     if (!records->ended)
         return extract_error_set(error, EXTRACT_TRUNCATED, input->name, format->end,
-                                 "it ends after line %zu without an end record", records->line);
+                                 "ends after line %zu without an end record", records->line);
     return EXTRACT_OK;
 }
 
@@ -211,7 +211,7 @@ static enum extract_code add_runs(struct extract_records *records, struct extrac
                                   struct extract_input *input, struct extract_error *error)
 {
     if (!records->run_count)
-        return extract_error_set(error, EXTRACT_BAD, input->name, "name a file that holds memory",
+        return extract_error_set(error, EXTRACT_BAD, input->name, "use a file that holds memory",
                                  "its records hold no data");
     struct extract_image *spans = calloc(records->run_count, sizeof *spans);
     uint8_t *bytes = malloc(records->data_length);

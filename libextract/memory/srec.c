@@ -16,8 +16,7 @@ static enum extract_code take_count(struct extract_records *records, uint64_t co
 {
     uint64_t mask = (UINT64_C(1) << (8 * bytes)) - 1;
     if (count != (state->data_records & mask))
-        return extract_records_bad(records, "it counts other records than there are before it",
-                                   error);
+        return extract_records_bad(records, "counts other records than there are before it", error);
     return EXTRACT_OK;
 }
 
@@ -29,13 +28,13 @@ static enum extract_code take_record(struct extract_records *records, void *cont
     unsigned type = (unsigned)records->mark[1] - '0';
     unsigned bytes = type < sizeof address_bytes ? address_bytes[type] : 0;
     if (!bytes)
-        return extract_records_bad(records, "its type is none of S0 to S3 and S5 to S9", error);
+        return extract_records_bad(records, "its type is not one of S0 to S3 and S5 to S9", error);
     size_t length = extract_cursor_u8(&c);
     uint64_t address = 0;
     for (unsigned i = 0; i < bytes; i++)
         address = address << 8 | extract_cursor_u8(&c);
     if (length < bytes + 1 || c.failed)
-        return extract_records_bad(records, "it is too short for its address", error);
+        return extract_records_bad(records, "too short for its address", error);
     length -= bytes + 1; // what is left are data, then the checksum
     if (type == 0)
         return EXTRACT_OK; // a title

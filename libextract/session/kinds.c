@@ -51,9 +51,9 @@ enum extract_code extract_memory_detect(const char *path, const char **kind,
     uint8_t bytes[LOOK_BYTES];
     size_t length = 0;
     if (strcmp(path, "-") == 0)
-        return extract_error_set(error, EXTRACT_USAGE, extract_file_name(path),
-                                 "say what kind of input it is",
-                                 "what is read from it to look at is gone for the reader");
+        return extract_error_set(
+            error, EXTRACT_USAGE, extract_file_name(path), "pass the kind of input",
+            "the kind of a stream cannot be detected without consuming its bytes");
     enum extract_code code = extract_file_peek(path, bytes, sizeof bytes, &length, error);
     if (code)
         return code;

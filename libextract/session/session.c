@@ -65,8 +65,8 @@ static enum extract_code add_hooks(struct extract_session *session, const char *
         size_t digits = strspn(list, "0123456789abcdefABCDEF");
         if (digits < 3 || digits > (wide ? 8 : 4) || (list[digits] && list[digits] != ','))
             return extract_error_set(error, EXTRACT_USAGE, "hook id",
-                                     "write ids as the report shows them, with commas between",
-                                     "\"%.*s\" is none", (int)strcspn(list, ","), list);
+                                     "use ids as the report prints them, separated by commas",
+                                     "\"%.*s\" is not a hook id", (int)strcspn(list, ","), list);
         snprintf(value, sizeof value, "%s0x%.*s%s", drop ? "!" : "", (int)digits, list,
                  digits == 3 && !wide ? "0" : "");
         code = extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
@@ -153,12 +153,12 @@ static enum extract_code read_log(struct extract_session *session, struct extrac
     const struct extract_ring *ring = &extract_trace_snapshot(session->trace)->ring;
     if (options->format && strcmp(options->format, extract_ring_format(ring)))
         return extract_error_set(error, EXTRACT_USAGE, options->format,
-                                 "leave the format out: the log says it",
-                                 "the log is one of format %s", extract_ring_format(ring));
+                                 "omit the format: the log states it", "the log is of format %s",
+                                 extract_ring_format(ring));
     if (options->ring_known && options->ring != ring->address)
         return extract_error_set(
-            error, EXTRACT_USAGE, "ring", "leave its address out: the log says it",
-            "the log is one of the ring at 0x%llx", (unsigned long long)ring->address);
+            error, EXTRACT_USAGE, "ring", "omit its address: the log states it",
+            "the log is of the ring at 0x%llx", (unsigned long long)ring->address);
     return EXTRACT_OK;
 }
 
@@ -325,8 +325,8 @@ static enum extract_code check_trazer(const struct extract_session *session,
     const char *format = extract_trace_info(session->trace)->format;
     if (!session->columns.trazer || !strcmp(format, "rkh"))
         return EXTRACT_OK;
-    return extract_error_set(error, EXTRACT_USAGE, "layout of Trazer", "leave it out",
-                             "it is for RKH, the trace is one of format %s", format);
+    return extract_error_set(error, EXTRACT_USAGE, "layout of Trazer", "omit it",
+                             "only for RKH, the trace is one of format %s", format);
 }
 
 // JSON says everything without templates.
@@ -438,8 +438,7 @@ static enum extract_code run_signalling(struct extract_session *session, struct 
 static enum extract_code text_fault(const struct extract_text *text, struct extract_error *error)
 {
     return extract_error_set(error, text->code, "output", NULL, "%s",
-                             text->code == EXTRACT_NOMEM ? "out of memory"
-                                                         : "it could not be written");
+                             text->code == EXTRACT_NOMEM ? "out of memory" : "cannot be written");
 }
 
 enum extract_code extract_session_run(struct extract_session *session, const char *verb,
@@ -460,11 +459,10 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
         enum extract_code code = verbs[i].run(session, text, error);
         return text->code ? text_fault(text, error) : code;
     }
-    return extract_error_set(
-        error, EXTRACT_USAGE, verb,
-        "the verbs are info, objects, report, stats, damage, cost, raw, chart, "
-        "signalling, status",
-        "there is no such verb");
+    return extract_error_set(error, EXTRACT_USAGE, verb,
+                             "use info, objects, report, stats, damage, cost, raw, chart, "
+                             "signalling or status",
+                             "unknown command");
 }
 
 static bool log_is_whole(const struct extract_log_info *log)

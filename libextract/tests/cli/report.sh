@@ -259,7 +259,7 @@ for name in nobody-templates nobody-types silent-templates silent-types nobody-u
     cp "$work/$name.out" "$work/out" && cp "$work/$name.err" "$work/err"
     status=$(cat "$work/$name.status")
     check "a FIFO is not waited for: $name" 2 no-out . \
-        err "^ringside: $fifo: nothing came for 10 seconds; write to it first, or give a regular"
+        err "^ringside: $fifo: nothing came for 10 seconds; write to it first, or use a regular"
 done
 cp "$work/late.out" "$work/out" && cp "$work/late.err" "$work/err"
 status=$(cat "$work/late.status")
