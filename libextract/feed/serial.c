@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// feed: a serial port. In: its path and speed. Out: its bytes, raw. Source: termios(3), and
-// ioctl_tty(2) for speeds that are no multiples (termios2, Linux).
+// feed: a serial port, whose bytes are read raw at a given speed.
 //
-// An adapter may be pulled out and plugged in again: the path is opened again until it is there.
+// An adapter may be unplugged and plugged in again, so that the path is tried until it can be
+// opened. termios2 (Linux) allows any speed, not only the constants of termios.
+// Source: termios(3), ioctl_tty(2).
 #include "base/file.h"
 #include "base/now.h"
 #include "feed/feed.h"
@@ -17,7 +18,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { RETRY_MS = 200, NEAR = 32 }; // a speed may be off by its 32nd part
+enum { RETRY_MS = 200, NEAR = 32 }; // a speed may differ by 1/32 from the one that is wanted
 
 struct feed_serial {
     struct termios2 before;
@@ -92,7 +93,7 @@ static enum extract_code open_port(struct feed *feed, struct termios2 *before,
 
 static enum feed_news try_again(struct feed *feed, unsigned wait_ms)
 {
-    struct termios2 before; // of a port that is new: what it had at first holds
+    struct termios2 before; // ignored: closing restores the settings of the first time
     poll(NULL, 0, (int)(wait_ms < RETRY_MS ? wait_ms : RETRY_MS));
     if (open_port(feed, &before, NULL))
         return FEED_QUIET;

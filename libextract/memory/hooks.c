@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// memory: dumps of rings of hook words. In: a file. Out: one region at the address where the ring
-// lay on the target. Source: docs/formats/hook.md, "The file".
+// memory: loads dumps of hook-word rings. The file holds control block and buffer, and becomes one
+// image at the address that the ring had on the target. Source: docs/formats/hook.md, "The file".
 #include "memory/hooks.h"
 #include "base/cursor.h"
 #include "memory/images.h"

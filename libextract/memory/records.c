@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// memory: files of hexadecimal records. In: text. Out: sorted, disjoint spans of data. What a
-// record means is said by its format (hex.c, srec.c).
+// memory: reads files of hexadecimal records. The lines are decoded and their checksums verified
+// here; hex.c and srec.c give the records their meaning. The data are collected as runs in the
+// order of the file, and then sorted and joined into disjoint spans.
 #include "memory/records.h"
 #include "base/grow.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ADDRESSES (UINT64_C(1) << 32) // of both formats
+#define ADDRESSES (UINT64_C(1) << 32) // end of the address space of both formats
 
 enum { END_OF_TEXT = 0x1a }; // CP/M's end of file, still written by some tools
 
@@ -26,7 +27,8 @@ static int digit(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// The next line, without what ends it and without blanks at its end; false at the end of the text.
+// Takes the next line, without its end and the blanks before it. Returns false at the end of the
+// text.
 static bool next_line(struct extract_cursor *text, struct extract_cursor *line)
 {
     size_t left = extract_cursor_left(text);
@@ -43,7 +45,8 @@ static bool next_line(struct extract_cursor *text, struct extract_cursor *line)
     return true;
 }
 
-// Pairs of digits up to the end of the line into records->record; else why not.
+// Decodes pairs of digits up to the end of the line into records->record. Returns NULL, or why that
+// fails.
 static const char *decode(struct extract_records *records, struct extract_cursor *line)
 {
     records->length = 0;
@@ -142,7 +145,7 @@ static enum extract_code no_memory(const struct extract_records *records,
 static bool reserve_run(struct extract_records *records)
 {
     struct extract_run *runs =
-        extract_grow(records->runs, &records->run_size, records->run_count, sizeof *runs);
+        extract_grow(records->runs, &records->run_capacity, records->run_count, sizeof *runs);
     if (runs)
         records->runs = runs;
     return runs;
@@ -169,7 +172,7 @@ enum extract_code extract_records_put(struct extract_records *records, uint64_t 
     return EXTRACT_OK;
 }
 
-// In order of addresses; of runs at one address, the earlier line first.
+// Orders runs by address, and runs at one address by line.
 static int compare_runs(const void *a, const void *b)
 {
     const struct extract_run *x = a, *y = b;
@@ -178,8 +181,8 @@ static int compare_runs(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-// Puts the sorted runs behind each other into `bytes` and makes one span of each group that
-// touches or overlaps; what two runs both give must be the same.
+// Copies the sorted runs one after another into `bytes`, and makes one span of each group that
+// touches or overlaps. Two runs may give the same address only if they give it the same byte.
 static enum extract_code join_runs(const struct extract_records *records, uint8_t *bytes,
                                    struct extract_image *spans, size_t *count,
                                    struct extract_error *error)

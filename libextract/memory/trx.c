@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// memory: ThreadX trace dumps (.trx). In: a file. Out: one region at the address where the buffer
-// lay on the target. Standard: ThreadX 6.4.2, common/inc/tx_trace.h, TX_TRACE_HEADER_STRUCT; only
-// its first words are read here, the rest is the trace format's.
+// memory: loads ThreadX trace dumps (.trx). The file is a copy of the trace buffer, and becomes one
+// image at the address that the buffer had on the target. Only the first words are read here; the
+// rest belongs to formats/threadx. Standard: ThreadX 6.4.2, common/inc/tx_trace.h,
+// TX_TRACE_HEADER_STRUCT.
 #include "base/cursor.h"
 #include "base/trx.h"
 #include "memory/images.h"
