@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// control: what a user asks of a target that records. In: a ring, the words of a user. Out: words
-// to be written; whether the target has carried out what they ask for; or why it cannot.
+// control: requests to a target that records: start, stop, clear and filter. Each format turns the
+// user's words into words to write to the target. A target carries some of them out later, so that
+// the caller asks extract_request_is_done until it has.
 #include "control/request.h"
 #include "base/cursor.h"
 #include "base/grow.h"
@@ -14,7 +15,7 @@ enum { HOOK_RUNS = 1 };
 bool request_put(struct extract_request *request, uint64_t address, uint32_t value)
 {
     struct extract_word *words =
-        extract_grow(request->words, &request->room, request->count, sizeof *words);
+        extract_grow(request->words, &request->capacity, request->count, sizeof *words);
     if (!words)
         return false;
     request->words = words;
@@ -36,7 +37,7 @@ static enum extract_code out_of_memory(struct extract_error *error)
 
 // ---- formats ----
 
-// The recorder of hook words looks at one bit of its flags.
+// Fills in a request to the recorder of hook words, which obeys one bit of its flags.
 static enum extract_code ask_hook(struct extract_request *request, struct extract_memory *memory,
                                   const char *const *words, size_t count,
                                   struct extract_error *error)
@@ -60,12 +61,12 @@ static enum extract_code ask_hook(struct extract_request *request, struct extrac
     return request_put(request, at, flags) ? EXTRACT_OK : out_of_memory(error);
 }
 
-// What each format can be asked for.
+// The formats, and either their function or why they take no requests.
 static const struct {
     const char *format;
     enum extract_code (*ask)(struct extract_request *, struct extract_memory *, const char *const *,
                              size_t, struct extract_error *);
-    const char *why, *hint; // where it cannot
+    const char *why, *hint; // error if `ask` is NULL
 } formats[] = {
     {"posix", request_posix, NULL, NULL},
     {"hook", ask_hook, NULL, NULL},
@@ -94,9 +95,9 @@ enum extract_code request_is_change(const char *const *words, size_t count, cons
 {
     static const char *const changes[] = {"set", "add", "sub"};
     bool found = false;
-    *shows = !count || (count == 1 && !strcmp(words[0], "show"));
+    *shows = !count || (count == 1 && strcmp(words[0], "show") == 0);
     for (size_t i = 0; count > 1 && i < sizeof changes / sizeof *changes; i++)
-        found |= !strcmp(words[0], changes[i]);
+        found |= strcmp(words[0], changes[i]) == 0;
     if (*shows || found)
         return EXTRACT_OK;
     char hint[128];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// control: the filter word of ThreadX's event trace. In: classes by their names. Out: the word, in
-// which a bit of 1 records its class.
+// control: the filter word of ThreadX's event trace: prints it and changes it by names of classes.
+// A bit of 1 lets its class be recorded.
 //
 // Source: docs/formats/threadx.md, "The filter word".
 #include "base/cursor.h"
@@ -10,7 +10,7 @@
 
 enum { BITS = 32, BYTES = 4 };
 
-// By bit.
+// The classes, by the number of their bit.
 static const char *const classes[BITS] = {
     "internal",
     "block",
@@ -98,7 +98,8 @@ static void show(const struct extract_request *request, bool changed, struct ext
     extract_text_puts(text, ")\n");
 }
 
-// The word holds 32 bits, whatever the width of a ULONG.
+// Returns the address of the 32 bits that count. A big-endian ULONG of 8 bytes has them in its
+// second half.
 static uint64_t word_at(const struct extract_ring *ring)
 {
     bool high = ring->byte_order == EXTRACT_BIG && ring->word_bytes == 8;

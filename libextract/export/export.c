@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// export: the table of dump files. In: a trace. Out: its ring as a dump of the ring's own format.
+// export: the table of writers, one per format. A trace of a ring is written as it is; the newest
+// entries of a log are first made into a ring.
 #include "export/export.h"
 #include <extract/report.h>
 

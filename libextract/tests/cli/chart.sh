@@ -22,7 +22,7 @@ same() {
 "$ringside" chart libextract/tests/data/demo.trx -o - >"$work/out" 2>"$work/err" </dev/null
 is "a trace of another format: status" $? 1
 is "and nothing is printed" "$(cat "$work/out")" ""
-is "and it says why" "$(grep -c 'only for RKH' "$work/err")" 1
+is "and it says why" "$(grep -c 'it is for RKH' "$work/err")" 1
 "$ringside" chart libextract/tests/data/demo.trx >"$work/out" 2>"$work/err" </dev/null
 is "no output: status" $? 1
 
