@@ -160,7 +160,8 @@ is "an empty pipe: status" "$?" 2
 head -c 100000 /dev/zero | tr '\0' 'U' |
     "$ringside" report --format rkh - >"$work/out" 2>"$work/err"
 is "no stream: status" "$?" 2
-says "no stream: message" 'no frame came; check that it is an RKH stream and that the speed is right'
+says "no stream: message" \
+    'no frame came; check that it is an RKH stream and that the speed is right'
 frames 0 | "$ringside" report --format rkh --last 1 --no-header - >"$work/out" 2>"$work/err"
 is "what needs the whole waits for it" "$? $(wc -l <"$work/out")" "0 1"
 
