@@ -94,9 +94,9 @@ test_words() {
     on_board 'ringside filter set nothing_of_that_name'
     has 'no event type has that name'
     on_board 'ringside filter set'
-    has 'it is no change of the filter'
+    has 'not a change of the filter'
     on_board 'ringside start now'
-    has 'it takes no words'
+    has 'takes no arguments'
 }
 
 test_stream() {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// base: a host file that is written piece by piece and takes its name when it is complete. In:
-// bytes. Out: the old file or the new one, never a half. Standard: IEEE Std 1003.1-2017 (open,
-// fsync, link, rename).
+// base: a host file that is written part by part and takes its name when it is complete.
+//
+// The bytes go to a temporary file in the same directory. When all are written and flushed to disk,
+// the file is renamed. So nobody ever sees a part of it: not another program, and not the user
+// after a crash. Standard: IEEE Std 1003.1-2017 (open, fsync, link, rename).
 #include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +17,10 @@
 
 enum { TEMPORARY_TRIES = 100, TEMPORARY_TAIL = 32 }; // 16 digits, ".", ".tmp"
 
-static const char way_out[] = "give a path in a folder that can be written to";
+static const char way_out[] = "use a path in a directory that can be written to";
 
-// A new file beside `path`, its name in `name`, which nobody can foresee; -1 with errno.
+// Creates a file in the directory of `path` and stores its unpredictable name in `name`. Returns
+// -1, with errno, if that fails.
 static int create_beside(const char *path, char *name, size_t size)
 {
     for (int i = 0; i < TEMPORARY_TRIES; i++) {
@@ -32,7 +35,7 @@ static int create_beside(const char *path, char *name, size_t size)
     return -1;
 }
 
-// The old file's mode, and its owner where the system allows it.
+// Gives the file the old one's mode, and its owner if the system allows it.
 static bool keep_rights(int fd, const struct stat *old)
 {
     if (fchown(fd, old->st_uid, old->st_gid) != 0)
@@ -40,15 +43,16 @@ static bool keep_rights(int fd, const struct stat *old)
     return fchmod(fd, old->st_mode & 0777) == 0;
 }
 
-// Writes a new name in a folder to disk. Folders that may not be read, and file systems that cannot
-// do it (EINVAL), are passed over.
-static bool sync_folder(const char *path, char *room)
+// Flushes the directory of `path` to disk, so that the new name survives a crash. Directories that
+// may not be read, and file systems that cannot do it (EINVAL), are skipped. `directory` is a
+// buffer of strlen(path) + 1 bytes.
+static bool sync_directory(const char *path, char *directory)
 {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) + 1 : 1;
-    memcpy(room, slash ? path : ".", length);
-    room[length] = 0;
-    int fd = open(room, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    memcpy(directory, slash ? path : ".", length);
+    directory[length] = 0;
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return true;
     bool good = fsync(fd) == 0 || errno == EINVAL;
@@ -58,7 +62,7 @@ static bool sync_folder(const char *path, char *room)
     return good;
 }
 
-// Keeps the path, with room behind it for the name of the new file.
+// Stores the path, with space after it for the name of the temporary file.
 static enum extract_code keep_path(struct extract_atomic_file *draft, const char *path,
                                    struct extract_error *error)
 {
@@ -85,7 +89,7 @@ static enum extract_code open_beside(struct extract_atomic_file *draft, const ch
     return extract_file_error(path, way_out, error);
 }
 
-// A pipe, a terminal or a device: there is nothing to replace.
+// Opens a pipe, a terminal or a device, which is written to directly.
 static enum extract_code open_through(struct extract_atomic_file *draft, const char *path,
                                       struct extract_error *error)
 {
@@ -104,7 +108,7 @@ static enum extract_code open_any(struct extract_atomic_file *draft, const char 
     if (draft->exclusive || stat(path, &st) != 0)
         return open_beside(draft, path, NULL, error);
     if (S_ISDIR(st.st_mode))
-        return extract_error_set(error, EXTRACT_IO, path, "name a file in it", "it is a directory");
+        return extract_error_set(error, EXTRACT_IO, path, "use a file in it", "is a directory");
     if (!S_ISREG(st.st_mode))
         return open_through(draft, path, error);
     if (!realpath(path, real)) // rename would replace a link, not what it points to
@@ -157,7 +161,7 @@ void extract_atomic_file_drop(struct extract_atomic_file *draft)
     errno = reason;
 }
 
-// The new file goes to disk and gets its name.
+// Flushes the file to disk and gives it its name.
 static bool give_name(struct extract_atomic_file *draft)
 {
     if (fsync(draft->fd) != 0)
@@ -183,7 +187,7 @@ enum extract_code extract_atomic_file_keep(struct extract_atomic_file *draft,
         code = closed ? extract_file_error(draft->path, NULL, error) : EXTRACT_OK;
     } else if (!give_name(draft)) {
         code = extract_file_error(draft->path, way_out, error);
-    } else if (!sync_folder(draft->path, draft->name)) {
+    } else if (!sync_directory(draft->path, draft->name)) {
         code = extract_file_error(draft->path, NULL, error);
     }
     extract_atomic_file_drop(draft);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// base: the checked cursor, the only code that touches untrusted bytes.
+// base: the checked cursor, the only code that touches the bytes of a trace.
 //
-// In: bytes in hand, their byte order and word size. Out: integers and spans, or a sticky failure.
-// A read past the end returns 0 and sets `failed`; it never touches a byte outside of the span, so
-// callers may read a whole record and test once.
+// A cursor reads integers and spans from bytes in memory, in their byte order. A read past the end
+// returns 0 and sets `failed`, which stays set; no byte outside of the given ones is ever touched.
+// So a caller reads a complete structure and tests `failed` once.
 #ifndef EXTRACT_BASE_CURSOR_H
 #define EXTRACT_BASE_CURSOR_H
 
@@ -16,7 +16,7 @@ struct extract_cursor {
     const uint8_t *bytes;
     size_t length;
     size_t at;
-    bool swap; // the bytes' order is not the host's
+    bool swap; // the byte order is not the host's
     bool failed;
 };
 
@@ -33,7 +33,7 @@ static inline size_t extract_cursor_left(const struct extract_cursor *c)
     return c->length - c->at;
 }
 
-// Moves to an absolute offset; past the end is a failure (the end itself is allowed).
+// Moves to an absolute offset. Past the end is a failure; the end itself is allowed.
 static inline bool extract_cursor_seek(struct extract_cursor *c, uint64_t offset)
 {
     if (offset > c->length) {
@@ -44,7 +44,7 @@ static inline bool extract_cursor_seek(struct extract_cursor *c, uint64_t offset
     return true;
 }
 
-// A span of `length` bytes at the cursor, which moves behind it; NULL past the end.
+// Returns the `length` bytes at the cursor and moves past them. Returns NULL past the end.
 static inline const uint8_t *extract_cursor_span(struct extract_cursor *c, uint64_t length)
 {
     if (length > extract_cursor_left(c)) {
@@ -92,13 +92,13 @@ static inline uint64_t extract_cursor_u64(struct extract_cursor *c)
     return c->swap ? __builtin_bswap64(v) : v;
 }
 
-// A target word of 4 or 8 bytes.
+// Reads a target word of 4 or 8 bytes.
 static inline uint64_t extract_cursor_word(struct extract_cursor *c, unsigned word_bytes)
 {
     return word_bytes == 8 ? extract_cursor_u64(c) : extract_cursor_u32(c);
 }
 
-// The byte order in which `bytes` begin with a magic; UNKNOWN: they do not.
+// Returns the byte order in which the bytes begin with a magic number, UNKNOWN if they do not.
 static inline enum extract_byte_order extract_magic_order(const void *bytes, size_t length,
                                                           uint32_t magic)
 {
@@ -111,7 +111,7 @@ static inline enum extract_byte_order extract_magic_order(const void *bytes, siz
     return first == __builtin_bswap32(magic) ? EXTRACT_BIG : EXTRACT_ORDER_UNKNOWN;
 }
 
-// The other way: stores the low `bytes` bytes of a value. Returns the place behind them.
+// Stores the low `bytes` bytes of a value in a byte order. Returns the place after them.
 static inline uint8_t *extract_store(uint8_t *to, uint64_t value, unsigned bytes,
                                      enum extract_byte_order order)
 {

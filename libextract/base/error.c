@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: MIT
-// base: filling and printing of error values.
+// base: error values, which every fallible function of the library fills instead of printing.
+//
+// Names from the target and from files become part of messages, so that everything is escaped here,
+// once: no message can control a terminal.
 #include "base/printable.h"
 #include <extract/error.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-// Copies `from`, escaping what may not reach a terminal as \xNN, cut between characters.
-static void put_clean(char *to, size_t size, const char *from)
+// Copies `from` and escapes what may not reach a terminal as \xNN. A text that is too long is
+// truncated between two characters.
+static void copy_escaped(char *to, size_t size, const char *from)
 {
     size_t used = 0;
     while (*from) {
         char escape[sizeof "\\xNN"];
         size_t n = extract_printable(from), length = n;
-        const char *piece = from;
+        const char *bytes = from;
         if (!n) {
             length = (size_t)snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)*from);
-            piece = escape;
+            bytes = escape;
         }
         if (used + length >= size)
             break;
-        memcpy(to + used, piece, length);
+        memcpy(to + used, bytes, length);
         used += length;
         from += n ? n : 1;
     }
@@ -40,9 +44,9 @@ enum extract_code extract_error_set(struct extract_error *error, enum extract_co
     va_end(args);
     error->code = code;
     error->where = 0;
-    put_clean(error->what, sizeof error->what, what ? what : "");
-    put_clean(error->why, sizeof error->why, text);
-    put_clean(error->hint, sizeof error->hint, hint ? hint : "");
+    copy_escaped(error->what, sizeof error->what, what ? what : "");
+    copy_escaped(error->why, sizeof error->why, text);
+    copy_escaped(error->hint, sizeof error->hint, hint ? hint : "");
     return code;
 }
 

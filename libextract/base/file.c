@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// base: whole host files. In: a path. Out: its bytes, read once and bounded; or a file replaced in
-// one step. Standard: IEEE Std 1003.1-2017 (open, fstat, read, write, fsync, rename).
+// base: reading host files completely, with limits on their size and, for pipes, on the time.
+// Standard: IEEE Std 1003.1-2017 (open, fstat, read, pread, poll).
 #include "base/file.h"
 #include "base/now.h"
 #include <errno.h>
@@ -17,15 +17,15 @@
 
 enum { FIRST_CHUNK = 64 * 1024 };
 
-// Bytes that have been read, in a buffer that grows up to limit + 1: the one byte more tells a
-// file that ends at the limit from one that does not.
+// A file while it is read. The buffer grows up to limit + 1 bytes: the extra byte distinguishes a
+// file that ends at the limit from a longer one.
 struct intake {
     const char *name;
     uint8_t *bytes;
     size_t length;
     size_t size;
     size_t limit;
-    uint64_t end; // by extract_now: when everything must have come; 0: at any time
+    uint64_t end; // extract_now() at which everything must have come; 0 for no time limit
 };
 
 const char *extract_file_name(const char *path)
@@ -39,12 +39,12 @@ enum extract_code extract_file_error(const char *name, const char *hint,
     int reason = errno;
     char buffer[128];
     if (!*name)
-        return extract_error_set(error, EXTRACT_IO, "\"\"", "give the name of a file",
-                                 "it names no file");
+        return extract_error_set(error, EXTRACT_IO, "\"\"", "pass the name of a file",
+                                 "the file name is empty");
     if (strerror_r(reason, buffer, sizeof buffer))
         snprintf(buffer, sizeof buffer, "system error %d", reason);
     if (reason == ENOSPC || reason == EDQUOT)
-        hint = "make room, or name a file on another disk";
+        hint = "free some space, or use a file on another disk";
     if (reason == EFBIG && !hint)
         hint = "raise the limit of file sizes (ulimit -f)";
     return extract_error_set(error, EXTRACT_IO, name, hint, "%s", buffer);
@@ -63,7 +63,7 @@ static enum extract_code no_memory(const char *name, size_t size, struct extract
                              "no memory for %zu bytes", size);
 }
 
-// read(2) that a signal does not end.
+// Calls read(2), and again if a signal interrupts it.
 static ssize_t read_some(int fd, void *buffer, size_t length)
 {
     ssize_t n;
@@ -71,6 +71,20 @@ static ssize_t read_some(int fd, void *buffer, size_t length)
         n = read(fd, buffer, length < SSIZE_MAX ? length : SSIZE_MAX);
     while (n < 0 && errno == EINTR);
     return n;
+}
+
+size_t extract_file_read_at(int fd, void *buffer, size_t length, uint64_t offset)
+{
+    size_t got = 0;
+    while (got < length) {
+        ssize_t n = pread(fd, (uint8_t *)buffer + got, length - got, (off_t)(offset + got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        got += (size_t)n;
+    }
+    return got;
 }
 
 static bool intake_grow(struct intake *in, size_t size)
@@ -83,11 +97,11 @@ static bool intake_grow(struct intake *in, size_t size)
     return true;
 }
 
-// Waits for bytes, or for the end. A FIFO without a writer is silent; it is not at its end before
-// one came and went.
+// Waits for bytes or the end. A FIFO is silent until a first writer opens it, and reaches its end
+// when the last one has closed it.
 static enum extract_code await_bytes(int fd, const struct intake *in, struct extract_error *error)
 {
-    static const char hint[] = "write to it first, or give a regular file";
+    static const char hint[] = "write to it first, or use a regular file";
     uint64_t silence = extract_now() + EXTRACT_SILENCE_SECONDS * EXTRACT_SECOND;
     uint64_t due = silence < in->end ? silence : in->end, now;
     struct pollfd one = {.fd = fd, .events = POLLIN};
@@ -95,8 +109,8 @@ static enum extract_code await_bytes(int fd, const struct intake *in, struct ext
         if (poll(&one, 1, (int)((due - now) / (EXTRACT_SECOND / 1000)) + 1) > 0)
             return EXTRACT_OK;
     if (due == in->end)
-        return extract_error_set(error, EXTRACT_IO, in->name, hint,
-                                 "it did not end within %d seconds", EXTRACT_PATIENCE_SECONDS);
+        return extract_error_set(error, EXTRACT_IO, in->name, hint, "did not end within %d seconds",
+                                 EXTRACT_PATIENCE_SECONDS);
     return extract_error_set(error, EXTRACT_IO, in->name, hint, "nothing came for %d seconds",
                              EXTRACT_SILENCE_SECONDS);
 }
@@ -109,8 +123,8 @@ static enum extract_code read_to_end(int fd, struct intake *in, struct extract_e
             return code;
         if (in->length > in->limit)
             return extract_error_set(error, EXTRACT_LIMIT, in->name,
-                                     "cut out the part that matters",
-                                     "it holds more than %zu bytes", in->limit);
+                                     "use only the part of the file that matters",
+                                     "holds more than %zu bytes", in->limit);
         if (in->length == in->size) {
             size_t size = in->size < in->limit / 2 ? in->size * 2 : in->limit + 1;
             if (!intake_grow(in, size))
@@ -127,7 +141,7 @@ static enum extract_code read_to_end(int fd, struct intake *in, struct extract_e
     }
 }
 
-// What the file's kind says about its size: the bound, and the first buffer.
+// Derives the limit and the first buffer from the kind and the size of the file.
 static enum extract_code intake_start(int fd, struct intake *in, uint64_t limit,
                                       struct extract_error *error)
 {
@@ -136,17 +150,17 @@ static enum extract_code intake_start(int fd, struct intake *in, uint64_t limit,
     if (fstat(fd, &st) != 0)
         return extract_file_error(in->name, NULL, error);
     if (S_ISDIR(st.st_mode))
-        return extract_error_set(error, EXTRACT_IO, in->name, "name a file in it",
-                                 "it is a directory");
+        return extract_error_set(error, EXTRACT_IO, in->name, "use a file in it", "is a directory");
     if (!S_ISREG(st.st_mode) && limit > EXTRACT_STREAM_LIMIT)
         limit = EXTRACT_STREAM_LIMIT;
     in->limit = limit < SIZE_MAX / 2 ? (size_t)limit : SIZE_MAX / 2;
-    // A file of /proc says 0 and holds more; a file that grows may hold more than it says.
+    // A file of /proc has the size 0 and yet holds bytes. A file that grows may hold more bytes
+    // than its size.
     if (S_ISREG(st.st_mode) && st.st_size > 0) {
         if ((uint64_t)st.st_size > in->limit)
             return extract_error_set(
-                error, EXTRACT_LIMIT, in->name, "cut out the part that matters",
-                "it holds %lld bytes, more than %zu", (long long)st.st_size, in->limit);
+                error, EXTRACT_LIMIT, in->name, "use only the part of the file that matters",
+                "holds %lld bytes, more than %zu", (long long)st.st_size, in->limit);
         size = (size_t)st.st_size + 1;
     }
     if (size > in->limit)
@@ -177,7 +191,7 @@ static enum extract_code read_whole(const char *path, uint64_t limit, uint64_t e
         free(in.bytes);
         return code;
     }
-    // The buffer is kept for long; when it cannot be made smaller, it stays as it is.
+    // The caller keeps the buffer for long, so that unused space is returned, if possible.
     if (in.size > in.length)
         intake_grow(&in, in.length ? in.length : 1);
     *bytes = in.bytes;
@@ -201,8 +215,8 @@ enum extract_code extract_file_read_in_time(const char *path, uint64_t limit, ui
 
 static enum extract_code refuse_to_peek(const char *path, struct extract_error *error)
 {
-    return extract_error_set(error, EXTRACT_USAGE, path, "say what kind of input it is",
-                             "what is read from it to look at is gone for the reader");
+    return extract_error_set(error, EXTRACT_USAGE, path, "pass the kind of input",
+                             "the kind of a stream cannot be detected without consuming its bytes");
 }
 
 static enum extract_code peek_fd(int fd, const char *path, void *buffer, size_t size, size_t *got,
@@ -212,7 +226,7 @@ static enum extract_code peek_fd(int fd, const char *path, void *buffer, size_t 
     if (fstat(fd, &st) != 0)
         return extract_file_error(path, NULL, error);
     if (S_ISDIR(st.st_mode))
-        return extract_error_set(error, EXTRACT_IO, path, "name a file in it", "it is a directory");
+        return extract_error_set(error, EXTRACT_IO, path, "use a file in it", "is a directory");
     if (!S_ISREG(st.st_mode))
         return refuse_to_peek(path, error);
     *got = 0;
@@ -231,7 +245,7 @@ enum extract_code extract_file_peek(const char *path, void *buffer, size_t size,
                                     struct extract_error *error)
 {
     struct stat st;
-    // A FIFO is not opened: its writer would take that for its reader, and lose what it writes.
+    // A FIFO is not opened: its writer would take this for its reader, and its bytes would be lost.
     if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
         return refuse_to_peek(path, error);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

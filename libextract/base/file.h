@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// base: whole host files. In: a path. Out: its bytes, read once and bounded; or a file replaced in
-// one step. Standard: IEEE Std 1003.1-2017 (open, fstat, read, write, fsync, rename).
+// base: host files: reading one completely, and replacing one in a single step.
+// Standard: IEEE Std 1003.1-2017 (open, fstat, read, pread, write, fsync, rename).
 //
 // Files are read, never mapped: a file that shrinks under a mapping raises SIGBUS, which would
 // kill the debugger that the library lives in.
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXTRACT_FILE_LIMIT   (UINT64_C(4) << 30) // bytes of one file
-#define EXTRACT_STREAM_LIMIT (UINT64_C(1) << 30) // bytes of what tells no size: pipes, devices
+#define EXTRACT_FILE_LIMIT   (UINT64_C(4) << 30) // maximum bytes of one file
+#define EXTRACT_STREAM_LIMIT (UINT64_C(1) << 30) // maximum bytes of a pipe or device
 
 // Reads all of the file `path` ("-" reads standard input to its end) into *bytes, which the caller
 // frees with free(); *bytes is not NULL even when *length is 0. `limit` bounds regular files;
@@ -22,57 +22,65 @@
 enum extract_code extract_file_read(const char *path, uint64_t limit, uint8_t **bytes,
                                     size_t *length, struct extract_error *error);
 
-// Does the same for a file that goes with a trace and should be there: from a FIFO or device,
-// something must come every EXTRACT_SILENCE_SECONDS, and the end within EXTRACT_PATIENCE_SECONDS.
-// Nobody writes to a FIFO that was forgotten, and a command that waits for it shows nothing. "-" is
-// read without a limit. Errors also: IO (nothing came in time).
+// Does the same for a file that accompanies a trace, with a time limit. A FIFO or device must
+// deliver something every EXTRACT_SILENCE_SECONDS, and its end within EXTRACT_PATIENCE_SECONDS.
+// Otherwise a command would wait silently for a FIFO that nobody writes to. "-" is read without a
+// time limit. Errors: also IO (nothing came in time).
 enum { EXTRACT_SILENCE_SECONDS = 10, EXTRACT_PATIENCE_SECONDS = 60 };
 enum extract_code extract_file_read_in_time(const char *path, uint64_t limit, uint8_t **bytes,
                                             size_t *length, struct extract_error *error);
 
-// Reads up to `size` bytes from the start of the regular file `path`; *got says how many.
-// Errors: IO, USAGE (not a regular file: what is read from a pipe is gone for the next reader).
+// Reads up to `size` bytes from the start of the regular file `path`, and sets *got to their
+// number. Errors: IO, USAGE (not a regular file: bytes that are read from a pipe are lost to the
+// next reader).
 enum extract_code extract_file_peek(const char *path, void *buffer, size_t size, size_t *got,
                                     struct extract_error *error);
 
-// Makes `path` hold exactly these bytes: they are written to a new file beside it, which is then
-// renamed, so that a reader or a crash sees the old file or the new one and never a half. A
-// symbolic link is followed, the permissions of an old file are kept. What is no regular file (a
-// pipe, a terminal) is written to as it is. When this returns, a crash of the host takes nothing
-// back. Errors: IO (the old file is unchanged, but where the folder alone could not be written to
-// disk), NOMEM.
+// Reads `length` bytes at `offset` of an open file into a buffer, without moving its position.
+// Returns how many were read: fewer at the end of the file, or if it cannot be read there.
+size_t extract_file_read_at(int fd, void *buffer, size_t length, uint64_t offset);
+
+// Makes `path` hold exactly these bytes. They are written to a new file in the same directory,
+// which is then renamed: a reader, or a crash, sees the old file or the new one, never a part. A
+// symbolic link is followed, and the permissions of an old file are kept. A pipe, a terminal or a
+// device is written to directly. After success, a crash of the host does not undo it. Errors: IO
+// (the old file is unchanged, unless only the directory could not be flushed to disk), NOMEM.
 enum extract_code extract_file_replace(const char *path, const void *bytes, size_t length,
                                        struct extract_error *error);
-// The same for a file that is not there; one that is there, even a link, is an error IO.
+// Does the same for a file that must not exist yet; an existing one, even a link, is an error IO.
 enum extract_code extract_file_create(const char *path, const void *bytes, size_t length,
                                       struct extract_error *error);
 
-// draft.c: the same piece by piece. With `exclusive`, the file must not be there. A draft that was
-// opened is ended by one of the last two. Errors: IO, NOMEM.
+// A file that is written part by part and takes its name when it is complete (atomic_file.c). With
+// `exclusive`, the path must not exist. A file that was opened is ended by _keep or _drop, which
+// also free it. Errors: IO, NOMEM.
 struct extract_atomic_file {
     int fd;
-    char *path;     // owned; of the file that it will be
-    char *name;     // behind it: of the file that it is; NULL: `path` is no regular file
-    uint64_t bytes; // written so far
-    bool exclusive; // the path must be free
+    char *path; // owned: the name that the file will have
+    char *name; // in the same allocation: its temporary name; NULL if `path` is a pipe or device
+    uint64_t bytes; // bytes written so far
+    bool exclusive; // the path must not exist
 };
 enum extract_code extract_atomic_file_open(struct extract_atomic_file *draft, const char *path,
                                            bool exclusive, struct extract_error *error);
-// False, with errno: it could not be written. At the limit of file sizes that is EFBIG; the limit
-// is looked at before it is met, since the system's signal would end the process (SIGXFSZ).
+// Appends bytes. Returns false, with errno, if they could not be written. At the limit of file
+// sizes errno is EFBIG; the limit is checked beforehand, since the system's SIGXFSZ would end the
+// process.
 bool extract_atomic_file_write(struct extract_atomic_file *draft, const void *bytes, size_t length);
+// Flushes the file to disk and gives it its name.
 enum extract_code extract_atomic_file_keep(struct extract_atomic_file *draft,
                                            struct extract_error *error);
+// Removes the file. Keeps errno.
 void extract_atomic_file_drop(struct extract_atomic_file *draft);
 
-// Returns how many bytes the system lets a file of this process have now (RLIMIT_FSIZE).
+// Returns the maximum size in bytes of a file that this process may write now (RLIMIT_FSIZE).
 uint64_t extract_file_most(void);
 
-// What errno says, as an error IO about the file `name`. `hint` may be NULL.
+// Fills *error with the text of errno, as an error IO about the file `name`. `hint` may be NULL.
 enum extract_code extract_file_error(const char *name, const char *hint,
                                      struct extract_error *error);
 
-// How messages call `path`: itself, or "standard input" for "-".
+// Returns the name of `path` in messages: itself, or "standard input" for "-".
 const char *extract_file_name(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// base: arrays that grow. In: an array, its room and how many items are in it. Out: room for one
-// more.
+// base: arrays that grow by doubling. The caller owns an array from malloc(), its capacity and its
+// count, and asks for a place for one more item before it stores that item.
 #ifndef EXTRACT_BASE_GROW_H
 #define EXTRACT_BASE_GROW_H
 
@@ -8,21 +8,21 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// Where the array lies now, with room for one more than `count` items. NULL when memory is short;
-// the array and its room are as before then.
-static inline void *extract_grow(void *items, size_t *room, size_t count, size_t item_bytes)
+// Returns the array with a capacity for more than `count` items. Returns NULL if memory is short;
+// the array and its capacity are then unchanged.
+static inline void *extract_grow(void *items, size_t *capacity, size_t count, size_t item_bytes)
 {
-    if (count < *room)
+    if (count < *capacity)
         return items;
-    size_t wanted = *room ? *room * 2 : 16;
+    size_t wanted = *capacity ? *capacity * 2 : 16;
     void *grown = wanted > SIZE_MAX / item_bytes ? NULL : realloc(items, wanted * item_bytes);
     if (grown)
-        *room = wanted;
+        *capacity = wanted;
     return grown;
 }
 
-// A block that will be used from end to end, just allocated: a large one comes in large pages,
-// where the system has them, for else half of the time of a copy goes into getting small ones.
+// Advises the system to use large pages for a block that was just allocated and will be used from
+// end to end. Without them, getting small pages takes half of the time of a copy.
 void extract_block_advise(void *block, size_t bytes);
 
 #endif

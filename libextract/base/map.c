@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// base: a hash map. In: keys. Out: the indices that the caller stored for them.
+// base: the hash map from keys to indices: making it, adding keys, growing. map.h has the lookup.
 #include "base/map.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
-// The random bytes that the kernel gave the process; constants where it gave none.
+// Takes the seed from the random bytes that the kernel gave the process (AT_RANDOM), or constants
+// if it gave none.
 static void take_seed(uint64_t seed[2])
 {
     const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
@@ -44,7 +45,8 @@ void extract_map_free(struct extract_map *map)
     map->values = NULL;
 }
 
-static uint32_t place_of(const struct extract_map *map, uint64_t key)
+// Returns the bucket of a key, or the free one in which it would be stored.
+static uint32_t bucket_of(const struct extract_map *map, uint64_t key)
 {
     uint32_t at = extract_map_home(map, key);
     while (map->values[at] && map->keys[at] != key)
@@ -61,7 +63,7 @@ static bool grow(struct extract_map *map)
     for (uint32_t i = 0; i <= map->mask; i++) {
         if (!map->values[i])
             continue;
-        uint32_t at = place_of(&larger, map->keys[i]);
+        uint32_t at = bucket_of(&larger, map->keys[i]);
         larger.keys[at] = map->keys[i];
         larger.values[at] = map->values[i];
     }
@@ -72,15 +74,15 @@ static bool grow(struct extract_map *map)
 
 uint32_t *extract_map_at(struct extract_map *map, uint64_t key)
 {
-    uint32_t at = place_of(map, key);
+    uint32_t at = bucket_of(map, key);
     if (map->values[at])
         return &map->values[at];
     if (map->used > map->mask / 2) {
         if (!grow(map))
             return NULL;
-        at = place_of(map, key);
+        at = bucket_of(map, key);
     }
-    map->used++; // the caller stores a value there
+    map->used++;
     map->keys[at] = key;
     return &map->values[at];
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// base: the clocks. Out: nanoseconds; of spans of time, and of the calendar.
+// base: the host's two clocks, in nanoseconds: one to measure time with, one for dates.
 #ifndef EXTRACT_BASE_NOW_H
 #define EXTRACT_BASE_NOW_H
 
 #include <stdint.h>
 #include <time.h>
 
-#define EXTRACT_SECOND UINT64_C(1000000000) // ns
+#define EXTRACT_SECOND UINT64_C(1000000000) // nanoseconds
 
 static inline uint64_t extract_clock(clockid_t clock)
 {
@@ -15,13 +15,14 @@ static inline uint64_t extract_clock(clockid_t clock)
     return (uint64_t)t.tv_sec * EXTRACT_SECOND + (uint64_t)t.tv_nsec;
 }
 
-// Spans are measured with it.
+// Returns the time since some fixed moment. It never steps, so that all durations are measured
+// with it.
 static inline uint64_t extract_now(void)
 {
     return extract_clock(CLOCK_MONOTONIC);
 }
 
-// Since 1970 (UTC).
+// Returns the time since 1970 (UTC), which steps when the host's date is set.
 static inline uint64_t extract_wall(void)
 {
     return extract_clock(CLOCK_REALTIME);

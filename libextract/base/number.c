@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// base: numbers as users write them. In: text. Out: integers.
+// base: numbers as users write them, decimal or hexadecimal with 0x, up to 64 bits. A sign, a
+// blank or anything else after the digits makes the text invalid.
 #include <extract/filter.h>
 
+// Returns the value of a hexadecimal digit, or 16 for any other character.
 static unsigned digit_value(char c)
 {
     if (c >= '0' && c <= '9')

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// base: which characters of a foreign text may reach a terminal, a report or a picture as they are.
+// base: which characters of untrusted text may reach a terminal, a report or a picture unescaped.
 // Standards: UTF-8 (RFC 3629, section 4); control characters of ECMA-48 (C0, DEL, C1); the
 // properties Bidi_Control and Default_Ignorable_Code_Point of Unicode 14.0 (UAX #44, files
 // PropList.txt and DerivedCoreProperties.txt).
 //
-// A name must not look like another one, or change the order of what stands around it. So whatever
-// prints nothing is escaped. Letters of all scripts, combining marks and emoji are shown.
+// A name must not look like another one, and must not reorder the text around it. So every
+// character that prints nothing is escaped. Letters of all scripts, combining marks and emoji are
+// printed.
 //
 // Variation selectors print nothing by themselves, but choose the look of the character before
-// them: the color of an emoji, the form of an ideograph. They stay there, and are escaped
-// elsewhere.
+// them: the color of an emoji, the form of an ideograph. They are kept there and escaped elsewhere.
 #include "base/printable.h"
 #include <stdbool.h>
 
@@ -21,7 +21,7 @@ struct range {
     uint32_t first, last;
 };
 
-// In ascending order.
+// The characters that are escaped, in ascending order.
 static const struct range hidden[] = {
     {0x0000, 0x001f},   // C0
     {0x007f, 0x009f},   // DEL and C1
@@ -44,7 +44,7 @@ static const struct range hidden[] = {
     {0xe0000, 0xe0fff}, // tags, variation selectors, reserved
 };
 
-// Length by the first byte; 0 for one that starts no character.
+// Returns a character's length by its first byte, or 0 if that byte starts no character.
 static size_t length_of(unsigned char first)
 {
     if (first < 0x80)
@@ -69,7 +69,7 @@ static bool is_variation_selector(uint32_t c)
     return (c >= 0xfe00 && c <= 0xfe0f) || (c >= 0xe0100 && c <= 0xe01ef);
 }
 
-// Whether a character of that length could not have been written shorter, and is one.
+// Returns whether a value is a character and has the shortest encoding.
 static bool is_canonical(uint32_t c, size_t length)
 {
     if (length == 3)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// base: what a series of time stamps says of the clock that made them.
+// base: derives a clock from a series of timestamps. The caller adds them oldest first, and the
+// counts of steps up and down then decide direction and period.
 #include "base/stamps.h"
 #include <string.h>
 
@@ -26,7 +27,7 @@ void extract_tally_add(struct extract_tally *tally, uint64_t raw_stamp)
     tally->last = to;
 }
 
-// The smallest 2^n above every bit of the mask; 0 for 2^64.
+// Returns the smallest 2^n above every bit of the mask, or 0 for 2^64.
 static uint64_t modulus_of(uint64_t mask)
 {
     return mask >> 63 ? 0 : UINT64_C(1) << (64 - __builtin_clzll(mask));
@@ -46,10 +47,10 @@ void extract_tally_clock(const struct extract_tally *tally, struct extract_clock
         clock->direction = clock->direction ? tally->direction : EXTRACT_CLOCK_NONE;
         return;
     }
-    // The Linux port stamps with the nanoseconds of a second, whatever the mask says. A pause in a
-    // debugger may end at any place in a second, so that a fall may be a small one. A clock of 32
-    // bits that falls without ever reaching 10^9 would have been silent for three quarters of its
-    // turn.
+    // The Linux port's timestamps are the nanoseconds of a second, whatever the mask says. A pause
+    // in a debugger may end anywhere in a second, so that a fall may be a small one. A 32-bit clock
+    // that falls without ever reaching 10^9 would have been silent for three quarters of its
+    // period.
     if (clock->direction == EXTRACT_CLOCK_UP && tally->mask == UINT32_MAX &&
         tally->largest < NANOSECONDS && tally->has_fallen)
         clock->modulus = NANOSECONDS;

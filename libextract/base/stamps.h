@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: MIT
-// base: arithmetic of time stamps: direction, wrap and steps of a counter that is only known by
-// its values.
+// base: arithmetic of timestamps. A trace does not describe the counter that made its timestamps,
+// so that direction, wrapping and period are found from the values themselves.
 #ifndef EXTRACT_BASE_STAMPS_H
 #define EXTRACT_BASE_STAMPS_H
 
 #include <extract/trace.h>
 
-// Cores that share a ring may store out of order. A step of a whole turn, less this part of it or
-// less, is a step back.
+// Cores that share a ring may store out of order. A step forward of nearly a full clock period is
+// then a step backward: one that falls short of the period by at most this fraction of it.
 enum { EXTRACT_BACKWARDS_SHARE = 1024 };
 
-// A running tally over a series of stamps, oldest first.
+// Counts over a series of timestamps, oldest first.
 struct extract_tally {
-    uint64_t mask; // bits that count
+    uint64_t mask; // the bits of a timestamp that count
     uint64_t last, largest;
     uint64_t count, up, down, by_one_up, by_one_down;
-    bool has_fallen;                  // by more than a clock of 32 bits ever steps back
-    enum extract_direction direction; // that is known beforehand; else NONE
+    bool has_fallen;                  // a step down was larger than out-of-order stores explain
+    enum extract_direction direction; // known beforehand by the format; NONE if it is not
 };
 
-// `mask` 0 is taken for all bits of a word of `word_bytes`.
+// Starts a tally. A `mask` of 0 means all bits of a word of `word_bytes`.
 void extract_tally_begin(struct extract_tally *tally, uint64_t mask, unsigned word_bytes);
 void extract_tally_add(struct extract_tally *tally, uint64_t raw_stamp);
 
-// What the series says of the clock that made it.
+// Derives mask, period, direction and kind of the clock that made the series.
 void extract_tally_clock(const struct extract_tally *tally, struct extract_clock *clock);
 
-// Steps from one masked stamp to the next in the clock's direction, modulo its modulus.
+// Returns the ticks from one masked timestamp to the next in the clock's direction, modulo its
+// period.
 static inline uint64_t extract_clock_step(const struct extract_clock *clock, uint64_t from,
                                           uint64_t to)
 {

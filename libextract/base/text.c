@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// base: growable output. In: pieces of text. Out: one buffer, or calls of a flush function.
+// base: growable output. Every report is written to an extract_text, which either grows or hands
+// full buffers to a flush function. A failure is remembered in the text, so that the code that
+// writes a report need not check every call.
 #include "base/printable.h"
 #include <extract/text.h>
 #include <stdarg.h>
@@ -153,7 +155,8 @@ size_t extract_text_columns(const char *string)
     return columns;
 }
 
-// Escapes the character at `string`, or a byte that begins none. Returns how many bytes are done.
+// Writes the JSON escape of the character at `string`, or of a byte that starts no character.
+// Returns how many bytes of `string` it stands for.
 static size_t put_json_escape(struct extract_text *text, const char *string)
 {
     uint32_t c;

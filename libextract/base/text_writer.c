@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// base: the slow side of the pen: its tables, and what happens when the buffer is full.
+// base: the parts of the text writer that are not inlined: its tables, and what happens when the
+// buffer is full. text_writer.h explains how it is used.
 #include "base/text_writer.h"
 
 const uint64_t text_writer_powers[20] = {1,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// base: the fast way into an extract_text. In: numbers and pieces. Out: bytes in its buffer.
+// base: the fast way to append to an extract_text, for reports with millions of lines.
 //
-// A pen holds the free part of the buffer in two pointers: one comparison (text_writer_need) a few
-// items, then plain stores. Numbers are written eight digits at a time.
+// A writer holds the free part of the text's buffer in two pointers. The caller makes one check of
+// the space (text_writer_need) for several items, and then appends them with plain stores. Strings
+// are copied in blocks of fixed size, and numbers are converted eight digits at a time, both
+// without a loop or a branch per character.
 #ifndef EXTRACT_BASE_PEN_H
 #define EXTRACT_BASE_PEN_H
 
@@ -10,9 +12,8 @@
 #include <string.h>
 
 enum {
-    PEN_BLOCK =
-        32, // bytes that text_writer_piece copies at least: sources and room are padded so far
-    PEN_NUMBER = 48,       // room that any number of this file needs, with its padding block
+    PEN_BLOCK = 32,        // bytes of a block; text_writer_piece copies at least one
+    PEN_NUMBER = 48,       // bytes that any number of this file needs, with its padding block
     PEN_EIGHT = 100000000, // 10^8
     PEN_NANO = 1000000000
 };
@@ -25,9 +26,9 @@ struct text_writer {
 extern const char text_writer_blank[PEN_BLOCK];
 
 void text_writer_open(struct text_writer *writer, struct extract_text *text);
-// Gives what was written to the text. The pen must not be used until it is opened again.
+// Hands what was written to the text. The writer must not be used until it is opened again.
 void text_writer_close(struct text_writer *writer);
-// Makes room for `length` bytes; false when the text has failed.
+// Makes space for `length` bytes. Returns false if the text has failed.
 bool text_writer_more(struct text_writer *writer, size_t length);
 
 static inline bool text_writer_need(struct text_writer *writer, size_t length)
@@ -35,7 +36,7 @@ static inline bool text_writer_need(struct text_writer *writer, size_t length)
     return (size_t)(writer->end - writer->at) >= length || text_writer_more(writer, length);
 }
 
-// What follows writes without a look at the room: text_writer_need comes first.
+// The functions below do not check the space: the caller calls text_writer_need first.
 
 static inline void text_writer_char(struct text_writer *writer, char c)
 {
@@ -50,7 +51,7 @@ static inline void text_writer_copy(struct text_writer *writer, const void *byte
 
 #define PEN_LITERAL(writer, literal) text_writer_copy(writer, literal, sizeof(literal) - 1)
 
-// A piece whose bytes are padded to PEN_BLOCK behind their end; needs length + PEN_BLOCK.
+// Appends a string. At least PEN_BLOCK bytes must be readable at `bytes`. Needs length + PEN_BLOCK.
 static inline void text_writer_piece(struct text_writer *writer, const char *bytes, size_t length)
 {
     memcpy(writer->at, bytes, PEN_BLOCK);
@@ -59,7 +60,7 @@ static inline void text_writer_piece(struct text_writer *writer, const char *byt
     writer->at += length;
 }
 
-// Needs count + PEN_BLOCK.
+// Appends `count` spaces. Needs count + PEN_BLOCK.
 static inline void text_writer_pad(struct text_writer *writer, size_t count)
 {
     memcpy(writer->at, text_writer_blank, PEN_BLOCK);
@@ -70,7 +71,8 @@ static inline void text_writer_pad(struct text_writer *writer, size_t count)
 
 extern const uint64_t text_writer_powers[20]; // 10^0 to 10^19
 
-// log10 is close to log2 * 1233 / 4096; the table settles the rest without a branch.
+// Returns the number of decimal digits of a value. log10 is close to log2 * 1233 / 4096; the table
+// corrects the guess without a branch.
 static inline unsigned text_writer_digits(uint64_t value)
 {
     uint64_t one = value | 1; // 0 has a digit too; no power of ten is reached by this
@@ -78,7 +80,7 @@ static inline unsigned text_writer_digits(uint64_t value)
     return guess + (one >= text_writer_powers[guess]);
 }
 
-// Stores eight characters of which the first `count` count; 1 to 8.
+// Stores eight characters and advances by the first `count` of them, 1 to 8.
 static inline void text_writer_eight(struct text_writer *writer, uint64_t characters,
                                      unsigned count)
 {
@@ -88,8 +90,8 @@ static inline void text_writer_eight(struct text_writer *writer, uint64_t charac
     writer->at += count;
 }
 
-// The eight decimal digits of a value below 10^8, the first in the lowest byte: two numbers of four
-// digits, then four of two, then eight of one, side by side.
+// Returns the eight decimal digits of a value below 10^8, the first in the lowest byte. Splits the
+// value side by side: into two numbers of four digits, four of two, and eight of one.
 static inline uint64_t text_writer_dec_eight(uint32_t value)
 {
     uint64_t x = value / 10000 | (uint64_t)(value % 10000) << 32;
@@ -100,7 +102,7 @@ static inline uint64_t text_writer_dec_eight(uint32_t value)
     return x | UINT64_C(0x3030303030303030);
 }
 
-// Exactly `digits` digits (1 to 20), the value's lowest.
+// Appends exactly `digits` digits (1 to 20), the value's lowest.
 static inline void text_writer_fixed(struct text_writer *writer, uint64_t value, unsigned digits)
 {
     unsigned low = digits < 8 ? digits : 8, more = digits - low;
@@ -120,7 +122,7 @@ static inline void text_writer_dec(struct text_writer *writer, uint64_t value)
         text_writer_fixed(writer, value, text_writer_digits(value));
 }
 
-// Right-aligned in `width` columns; needs PEN_NUMBER + width.
+// Appends a value right-aligned in `width` columns. Needs PEN_NUMBER + width.
 static inline void text_writer_dec_right(struct text_writer *writer, uint64_t value, unsigned width)
 {
     unsigned digits = text_writer_digits(value);
@@ -138,8 +140,8 @@ static inline void text_writer_hex(struct text_writer *writer, uint64_t value)
     writer->at += nibbles;
 }
 
-// Eight upper-case hexadecimal digits of a 32-bit value, the first in the lowest byte: a nibble a
-// byte, then all bytes to ASCII.
+// Returns the eight upper-case hexadecimal digits of a 32-bit value, the first in the lowest byte.
+// Spreads the nibbles to one per byte, and then turns all bytes into ASCII at once.
 static inline uint64_t text_writer_upper_eight(uint32_t value)
 {
     uint64_t x = value;
@@ -150,7 +152,7 @@ static inline uint64_t text_writer_upper_eight(uint32_t value)
     return __builtin_bswap64(x + UINT64_C(0x3030303030303030) + letters * 7);
 }
 
-// Exactly `digits` (1 to 16) upper-case hexadecimal digits, the value's lowest.
+// Appends exactly `digits` (1 to 16) upper-case hexadecimal digits, the value's lowest.
 static inline void text_writer_upper(struct text_writer *writer, uint64_t value, unsigned digits)
 {
     unsigned low = digits < 8 ? digits : 8;
@@ -161,7 +163,8 @@ static inline void text_writer_upper(struct text_writer *writer, uint64_t value,
     text_writer_eight(writer, text_writer_upper_eight((uint32_t)value) >> (8 - low) * 8, low);
 }
 
-// Ticks as seconds and billionths, cut (not rounded): times then never show a later order.
+// Ticks as seconds and billionths, truncated, not rounded: two times never print in the wrong
+// order.
 struct text_writer_seconds {
     uint64_t whole;
     uint32_t nano;

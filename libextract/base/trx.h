@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// base: how a ThreadX trace starts, which both its file (memory/trx.c) and its header
-// (formats/threadx/header.c) must know. Source: TraceX user guide, chapter 11, "Trace control
-// header".
+// base: recognizes the start of a ThreadX trace and its word size. Both the dump file
+// (memory/trx.c) and the ring's header (formats/threadx/header.c) need it. Source: TraceX user
+// guide, chapter 11, "Trace control header".
 #ifndef EXTRACT_BASE_TRX_H
 #define EXTRACT_BASE_TRX_H
 
@@ -9,11 +9,12 @@
 
 #define EXTRACT_TRX_ID 0x54585442u
 
-enum { EXTRACT_TRX_NARROW_HEADER = 48 }; // bytes of a header with words of 4
+enum { EXTRACT_TRX_NARROW_HEADER = 48 }; // bytes of a header whose words have 4 bytes
 
-// In little-endian order both widths start alike. The second word of 4 bytes is the mask, which is
-// hardly ever 0, while a ULONG of 8 bytes has 0 there; a mask of 0 is told by the distance of the
-// registry, the fourth word, from the base, the third.
+// Returns the word size of a little-endian header, in which both sizes start alike. The second word
+// of 4 bytes is the mask, which is hardly ever 0; in a header of 8-byte words it is the upper half
+// of the id, 0. A narrow header with a mask of 0 is recognized by its third and fourth words: base
+// and registry are one header apart.
 static inline unsigned extract_trx_little_word(struct extract_cursor c)
 {
     uint32_t second = extract_cursor_u32(&c);
@@ -21,8 +22,8 @@ static inline unsigned extract_trx_little_word(struct extract_cursor c)
     return second || (!c.failed && registry - base == EXTRACT_TRX_NARROW_HEADER) ? 4 : 8;
 }
 
-// Bytes of a ULONG of the target, 4 or 8, and its byte order, by the first bytes of a control
-// header; 0 when they are none.
+// Returns the bytes of the target's ULONG, 4 or 8, and its byte order, by the first bytes of a
+// control header. Returns 0 if the bytes are not such a header.
 static inline unsigned extract_trx_word_bytes(const uint8_t *bytes, size_t length,
                                               enum extract_byte_order *order)
 {

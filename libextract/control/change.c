@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// control: changes of a target's filters. In: words of a user. Out: bits of the tables in hand.
+// control: changes RKH's filters. A user's words ("on", "group=SMA", "event=SMA_GET") set and clear
+// bits in the copies of the target's tables; extract_control_edit then lists the bytes that differ.
 //
 // Source: docs/formats/rkh.md, "Filters". A bit of 1 emits. An event goes out when the bits of its
 // group and of itself are set, and, where it has them, those of its active object and its signal.
@@ -14,13 +15,14 @@ static void put_bit(struct control_table *table, uint32_t bit, bool on)
             (uint8_t)(on ? table->after[bit / 8] | mask : table->after[bit / 8] & ~mask);
 }
 
-// Names that are patterns by accident ("cli[1]") match themselves.
+// Returns whether a name matches a pattern. A name that is a pattern by accident ("cli[1]") matches
+// itself.
 static bool fits(const char *pattern, const char *name)
 {
-    return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
+    return strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0;
 }
 
-// Whether the trace names a user event so.
+// Returns whether the trace names a user event so that it matches.
 static bool is_told(const struct extract_control *control, unsigned id, const char *pattern)
 {
     const char *name;
@@ -79,8 +81,8 @@ static bool change_numbers(struct extract_control *control, enum extract_target_
             put_bit(&control->table[kind], (uint32_t)number, on);
             found = true;
         }
-    // What nobody calls a signal may be an enumerator all the same: it has one number in the
-    // source.
+    // A name that neither trace nor signals have may still be an enumerator of the source, which
+    // has one number.
     if (!found && kind == EXTRACT_TARGET_SIGNAL &&
         rkh_signal_number(control->symbols, pattern, &number) &&
         number < control_bits(control, kind)) {
@@ -100,9 +102,9 @@ static void change_all(struct extract_control *control, bool on)
 static enum extract_code refuse(const char *word, struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_USAGE, word,
-                             "write on or off, then group=, event=, ao= or signal= with a name, "
+                             "use on or off, then group=, event=, ao= or signal= with a name, "
                              "or all",
-                             "it is no change of the filters");
+                             "not a change of the filters");
 }
 
 static enum extract_code change(struct extract_control *control, const char *word, bool on,
@@ -110,7 +112,7 @@ static enum extract_code change(struct extract_control *control, const char *wor
 {
     enum extract_target_kind kind;
     const char *name;
-    if (!strcmp(word, rkh_target_filter.all)) {
+    if (strcmp(word, rkh_target_filter.all) == 0) {
         change_all(control, on);
         return EXTRACT_OK;
     }
@@ -131,10 +133,10 @@ enum extract_code extract_control_change(struct extract_control *control, const 
                                          size_t count, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
-    bool on = count && !strcmp(words[0], "on");
+    bool on = count && strcmp(words[0], "on") == 0;
     if (!count)
         return EXTRACT_OK;
-    if (count < 2 || (!on && strcmp(words[0], "off")))
+    if (count < 2 || (!on && strcmp(words[0], "off") != 0))
         return refuse(words[0], error);
     for (size_t i = 1; i < count && !code; i++)
         code = change(control, words[i], on, error);

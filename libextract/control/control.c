@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// control: the run-time filters of RKH. In: the target's tables, by the symbols of its ELF. Out:
-// what is emitted, and the bytes to write.
+// control: RKH's run-time filters: reads the target's tables, which the symbols of its ELF locate,
+// prints what is emitted, and lists the bytes to write after a change.
 #include "control/control.h"
 #include "base/grow.h"
 #include <stdlib.h>
@@ -31,8 +31,8 @@ static enum extract_code read_table(struct control_table *table, const char *nam
     return EXTRACT_OK;
 }
 
-// The target's own map of its table: constants, from the ELF or else from memory. Returns its
-// length.
+// Reads the target's map of its event table: constants, from the ELF or else from memory. Returns
+// its length in bytes.
 static size_t read_map(uint8_t map[static MAP_ROOM], struct extract_memory *memory,
                        struct extract_symbols *symbols)
 {
@@ -47,7 +47,7 @@ static size_t read_map(uint8_t map[static MAP_ROOM], struct extract_memory *memo
     return 0;
 }
 
-// 0: nothing tells it.
+// Returns RKH's version, or 0 if it is not known for certain.
 static uint32_t version_of(const struct extract_control *control, struct extract_symbols *symbols,
                            const struct extract_rkh *told)
 {
@@ -67,7 +67,7 @@ static enum extract_code read_actors(struct extract_control *control, struct ext
     struct rkh_actors walk = {.symbols = symbols, .memory = memory};
     struct rkh_actor actor;
     while (control->actor_count < MAX_ACTORS && rkh_actors_next(&walk, &actor)) {
-        struct rkh_actor *actors = extract_grow(control->actors, &control->actor_room,
+        struct rkh_actor *actors = extract_grow(control->actors, &control->actor_capacity,
                                                 control->actor_count, sizeof *actors);
         if (!actors)
             return extract_error_set(error, EXTRACT_NOMEM, "filters", NULL, "out of memory");
@@ -77,7 +77,7 @@ static enum extract_code read_actors(struct extract_control *control, struct ext
     return EXTRACT_OK;
 }
 
-// A trace has them among its objects.
+// Finds the signals that the ELF names. A trace already has them among its objects.
 static enum extract_code name_signals(struct extract_control *control,
                                       struct extract_symbols *symbols,
                                       const struct extract_rkh *told, struct extract_error *error)
@@ -101,7 +101,7 @@ static enum extract_code explain_missing(const struct extract_symbols *symbols,
                              is_stripped
                                  ? "use the ELF file from before 'strip': the filters of RKH "
                                    "are found by their symbols"
-                                 : "build it with RKH_CFG_TRC_RTFIL_EN, and name its ELF, not "
+                                 : "build it with RKH_CFG_TRC_RTFIL_EN, and pass its ELF, not "
                                    "stripped",
                              is_stripped ? "the ELF file is stripped: it has no symbols"
                                          : "the firmware has no trcgfilter and trceftbl");
@@ -138,7 +138,7 @@ enum extract_code extract_control_read(struct extract_control **control,
     *control = calloc(1, sizeof **control);
     if (!*control)
         return extract_error_set(error, EXTRACT_NOMEM, "filters", NULL, "out of memory");
-    // A firmware may have a ring of another kernel, too.
+    // The trace may be of another kernel's ring in the same firmware.
     if (trace && extract_trace_snapshot(trace)->ring.format == &extract_format_rkh)
         (*control)->trace = trace;
     enum extract_code code = read_all(*control, memory, symbols, rkh, error);
@@ -160,10 +160,10 @@ void extract_control_free(struct extract_control *control)
 
 // ---- what is emitted ----
 
-// A bit of a kind: its name, and whether it is set. False: it is no bit of anything.
-static bool look_at(const struct extract_control *control, enum extract_target_kind kind,
-                    const uint8_t *bytes, uint32_t i, char room[static RKH_NAME_ROOM],
-                    const char **name, bool *set)
+// Reads bit `i` of a kind: its name, and whether it is set. Returns false if it stands for nothing.
+static bool read_bit(const struct extract_control *control, enum extract_target_kind kind,
+                     const uint8_t *bytes, uint32_t i, char room[static RKH_NAME_ROOM],
+                     const char **name, bool *set)
 {
     uint32_t bit = i;
     *name = control_bit_name(control, kind, i, room);
@@ -173,7 +173,8 @@ static bool look_at(const struct extract_control *control, enum extract_target_k
     return true;
 }
 
-// "events: all but SMA_GET SMA_FIFO", or what is on, where that is less.
+// Writes the bits of a kind, as "all but SMA_GET SMA_FIFO" or, if fewer are set, as "only
+// SMA_TERM".
 static void show_bits(const struct extract_control *control, enum extract_target_kind kind,
                       const uint8_t *bytes, struct extract_text *text)
 {
@@ -184,7 +185,7 @@ static void show_bits(const struct extract_control *control, enum extract_target
     if (kind == EXTRACT_TARGET_EVENT)
         count = RKH_GROUPS * RKH_GROUP_EVENTS;
     for (uint32_t i = 0; i < count; i++)
-        if (look_at(control, kind, bytes, i, room, &name, &set)) {
+        if (read_bit(control, kind, bytes, i, room, &name, &set)) {
             on += set;
             all++;
         }
@@ -192,10 +193,10 @@ static void show_bits(const struct extract_control *control, enum extract_target
         extract_text_puts(text, on ? "all" : "none");
         return;
     }
-    bool shows = on * 2 <= all; // of what is on
+    bool shows = on * 2 <= all; // names the bits that are set
     extract_text_puts(text, shows ? "only" : "all but");
     for (uint32_t i = 0; i < count; i++)
-        if (look_at(control, kind, bytes, i, room, &name, &set) && set == shows) {
+        if (read_bit(control, kind, bytes, i, room, &name, &set) && set == shows) {
             extract_text_putc(text, ' ');
             extract_text_escaped(text, name);
         }

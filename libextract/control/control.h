@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT
-// control: what its files share: the tables of a target's filters, and names for their bits.
+// control: declarations that its files share: the tables of an RKH target's filters, and names for
+// their bits.
 #ifndef EXTRACT_CONTROL_CONTROL_H
 #define EXTRACT_CONTROL_CONTROL_H
 
 #include "formats/rkh/target/target.h"
 #include <extract/filter.h>
 
-// A table of bits, one after the other.
+// A table of bits in the target, lowest bit first.
 struct control_table {
-    uint64_t address;
-    uint32_t bytes; // 0: the firmware has none
-    uint8_t *before, *after;
+    uint64_t address;        // target address
+    uint32_t bytes;          // 0 if the firmware has no such table
+    uint8_t *before, *after; // owned, in one allocation: as read, and as it is to be
 };
 
 struct extract_control {
-    const struct extract_trace *trace; // of RKH; or NULL
+    const struct extract_trace *trace; // an RKH trace, or NULL
     struct control_table table[EXTRACT_TARGET_KINDS];
     struct rkh_places places;
-    struct extract_error unplaced; // why the bits of events are not known; code 0: they are
+    struct extract_error unplaced; // why the bits of events are not known; code 0 if they are
     struct extract_symbols *symbols;
-    struct rkh_signals signals; // that the ELF names, where there is no trace
-    struct rkh_actor *actors;   // that the ELF knows; owned
-    size_t actor_count, actor_room;
+    struct rkh_signals signals; // signals that the ELF names, if there is no trace
+    struct rkh_actor *actors;   // active objects that the ELF names; owned
+    size_t actor_count, actor_capacity;
 };
 
 static inline uint32_t control_bits(const struct extract_control *control,
@@ -30,15 +31,15 @@ static inline uint32_t control_bits(const struct extract_control *control,
     return kind == EXTRACT_TARGET_GROUP ? RKH_GROUPS : 8 * control->table[kind].bytes;
 }
 
-// names.c. The n-th name of an active object, a signal or a user event that trace or ELF know, and
-// its number: priority, signal, id. *n moves on.
+// Returns the *n-th name of an active object, a signal or a user event that the trace or the ELF
+// knows, with its number: priority, signal, id. Advances *n. Returns false after the last.
 bool control_known(const struct extract_control *control, enum extract_target_kind kind, size_t *n,
                    const char **name, uint64_t *number);
-// The name of a bit, its number where none is known, into `name` at the latest. Bits of events are
-// counted as rkh_places_event does. NULL: it is no bit of anything.
+// Returns the name of a bit, or its number if no name is known; `name` is a buffer for either. Bits
+// of events are counted as in rkh_places_event. Returns NULL if the bit stands for nothing.
 const char *control_bit_name(const struct extract_control *control, enum extract_target_kind kind,
                              uint32_t bit, char name[static RKH_NAME_ROOM]);
-// What there is, where nothing has the name in `word`. Returns NOTFOUND.
+// Fills *error with the names that exist, since nothing has the name in `word`. Returns NOTFOUND.
 enum extract_code control_refuse_name(const struct extract_control *control,
                                       enum extract_target_kind kind, const char *word,
                                       const char *name, struct extract_error *error);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// control: names of the bits in a target's filters. In: the trace's objects, the ELF's active
-// objects. Out: names and numbers, and what to say of a name that nothing has.
+// control: names of the bits in RKH's filters. They come from the objects of the trace, and from
+// the signals and active objects of the ELF. A name that nothing has is refused with a list of
+// those that exist.
 #include "control/control.h"
 #include <stdio.h>
 
-// The number that an object of the trace has in a table. False: it is in none of that kind.
+// Finds the bit number that an object of the trace has in a table. Returns false if it has none.
 static bool number_of(const struct extract_object *object, enum extract_target_kind kind,
                       uint64_t *number)
 {
@@ -32,11 +33,11 @@ bool control_known(const struct extract_control *control, enum extract_target_ki
         const struct extract_object *object = &objects[*n];
         if (!number_of(object, kind, number))
             continue;
-        *name = *object->name ? object->name : object->shown;
+        *name = *object->name ? object->name : object->shown; // the printed name
         ++*n;
         return true;
     }
-    // Signals that only the ELF names.
+    // Without a trace, signals have their names from the ELF.
     for (; !control->trace && kind == EXTRACT_TARGET_SIGNAL; ++*n) {
         if (!rkh_signals_at(&control->signals, *n, number, name))
             return false;
@@ -45,7 +46,7 @@ bool control_known(const struct extract_control *control, enum extract_target_ki
             return true;
         }
     }
-    // Each by its own name and by that of its variable.
+    // An active object is listed twice: by its own name and by that of its variable.
     size_t actor = (*n - count) / 2;
     if (kind != EXTRACT_TARGET_OBJECT || actor >= control->actor_count)
         return false;
@@ -81,7 +82,8 @@ const char *control_bit_name(const struct extract_control *control, enum extract
     return name;
 }
 
-// Whether a name in front of the n-th is the same: trace and ELF know the same objects.
+// Returns whether an earlier name than the n-th is the same, since trace and ELF name the same
+// objects.
 static bool is_listed(const struct extract_control *control, enum extract_target_kind kind,
                       size_t n, const char *name)
 {
@@ -89,7 +91,7 @@ static bool is_listed(const struct extract_control *control, enum extract_target
     uint64_t number;
     size_t i = 0;
     while (control_known(control, kind, &i, &other, &number) && i <= n)
-        if (!strcmp(name, other))
+        if (strcmp(name, other) == 0)
             return true;
     return false;
 }
@@ -117,15 +119,14 @@ enum extract_code control_refuse_name(const struct extract_control *control,
     struct extract_listing listing = {.used = 0};
     char hint[sizeof listing.text + 32];
     if (!control->table[kind].bytes)
-        return extract_error_set(
-            error, EXTRACT_NOTFOUND, word,
-            "it is built without it; filter by group= or event=", "the firmware has no %s",
-            kind == EXTRACT_TARGET_OBJECT ? "trcsmaftbl" : "trcsigftbl");
+        return extract_error_set(error, EXTRACT_NOTFOUND, word,
+                                 "use group= or event=", "the firmware has no %s",
+                                 kind == EXTRACT_TARGET_OBJECT ? "trcsmaftbl" : "trcsigftbl");
     if (kind == EXTRACT_TARGET_GROUP || kind == EXTRACT_TARGET_EVENT)
         rkh_target_filter.list(kind, name, &listing);
     else
         list_known(control, kind, &listing);
-    snprintf(hint, sizeof hint, "there are: %s", listing.text);
+    snprintf(hint, sizeof hint, "use one of: %s", listing.text);
     return extract_error_set(error, EXTRACT_NOTFOUND, word, hint,
-                             "the target's filters know nothing of that name");
+                             "the target's filters know no such name");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// control: requests to the recorder of a POSIX trace. In: a stream block, the words of a user. Out:
-// the words of that block that ask for it.
+// control: requests to the recorder of a POSIX trace. Reads the stream block, applies what the user
+// asks for to the wanted words in it, and lists the words to write. A request that the target has
+// not carried out yet is extended, not replaced.
 //
 // Source: docs/formats/posix-ring.md, "Requests"; IEEE Std 1003.1-2008, posix_trace_set_filter.
 #define _GNU_SOURCE // FNM_CASEFOLD
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DATA = 64 }; // of a stream that nobody has bound before
+enum { MAX_DATA = 64 }; // bytes of data per record, for a stream that was never bound
 
 static enum extract_code refuse(enum extract_code code, const char *what, const char *why,
                                 const char *hint, struct extract_error *error)
@@ -31,7 +32,7 @@ static void put_bit(uint8_t *bits, uint32_t id, bool on)
     bits[id / 8] = (uint8_t)(on ? bits[id / 8] | mask : bits[id / 8] & ~mask);
 }
 
-// The name of an event type as it is escaped for a terminal, or as it is; NULL: it has none.
+// Returns the name of an event type, escaped for printing if `shown`, or NULL if it has none.
 static const char *name_of(const struct extract_request *request, uint32_t id, bool shown)
 {
     const struct extract_object *object;
@@ -45,9 +46,9 @@ static const char *name_of(const struct extract_request *request, uint32_t id, b
     return shown ? object->shown : object->name;
 }
 
-// Marks the event types that a word names.
-static enum extract_code mark(const struct extract_request *request, const char *word,
-                              uint8_t *bits, struct extract_error *error)
+// Sets the bits of the event types that a word names.
+static enum extract_code set_named_bits(const struct extract_request *request, const char *word,
+                                        uint8_t *bits, struct extract_error *error)
 {
     uint32_t ids = 8 * request->filter_bytes;
     uint64_t number = UINT64_MAX;
@@ -64,7 +65,7 @@ static enum extract_code mark(const struct extract_request *request, const char 
         found |= bits[i] != 0;
     return found ? EXTRACT_OK
                  : extract_error_set(error, EXTRACT_NOTFOUND, word,
-                                     "ringside objects lists the names; ids, all, system, user "
+                                     "run ringside objects for the names; ids, all, system, user "
                                      "and none work as well",
                                      "no event type has that name");
 }
@@ -94,14 +95,14 @@ static enum extract_code change(struct extract_request *request, const char *con
         memset(request->after, 0, request->filter_bytes);
     for (size_t i = 1; i < count && !code; i++) {
         memset(bits, 0, request->filter_bytes);
-        code = mark(request, words[i], bits, error);
+        code = set_named_bits(request, words[i], bits, error);
         apply(request, set ? "add" : how, bits);
     }
     free(bits);
     return code;
 }
 
-// The words of a filter as bits: those of the block have the target's order.
+// Copies the words of a filter as bytes in little-endian order; the block has the target's order.
 static void load_filter(uint8_t *bits, const uint8_t *block, uint32_t at, uint32_t bytes,
                         enum extract_byte_order order)
 {
@@ -165,7 +166,7 @@ static void show(const struct extract_request *request, bool changed, struct ext
 
 // ---- requests ----
 
-// What is wanted now: by a request that was not carried out, else as it is.
+// Returns what is wanted now: by a request that is pending, or else the present state.
 static struct posix_stream wanted_now(const struct posix_stream *stream)
 {
     struct posix_stream now = *stream;
@@ -222,7 +223,7 @@ static bool put_wanted(struct extract_request *request, const struct posix_strea
            request_put(request, ring->posix.process + POSIX_BLOCK_AT_ACTIVE, UINT32_MAX);
 }
 
-// What the filter becomes; *shows: it is only asked for.
+// Reads the filter and changes it as the words say; sets *shows if they only ask for it.
 static enum extract_code ask_filter(struct extract_request *request, const uint8_t *block,
                                     const struct posix_stream *stream, const char *const *words,
                                     size_t count, bool *shows, struct extract_error *error)
@@ -245,7 +246,7 @@ enum extract_code request_posix(struct extract_request *request, struct extract_
     request->show = show;
     if (!ring->posix.process_known)
         return refuse(EXTRACT_UNSUPPORTED, "POSIX trace", "its process block is not in this memory",
-                      "give the whole memory", error);
+                      "pass the whole memory", error);
     uint8_t *block = malloc(length);
     if (!block)
         return refuse(EXTRACT_NOMEM, "POSIX trace", "out of memory", NULL, error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// control: what a user asks of a target that records. In: a ring, the words of a user. Out: words
-// to be written; whether the target has carried out what they ask for; or why it cannot.
+// control: requests to a target that records: start, stop, clear and filter. Each format turns the
+// user's words into words to write to the target. A target carries some of them out later, so that
+// the caller asks extract_request_is_done until it has.
 #include "control/request.h"
 #include "base/cursor.h"
 #include "base/grow.h"
@@ -14,7 +15,7 @@ enum { HOOK_RUNS = 1 };
 bool request_put(struct extract_request *request, uint64_t address, uint32_t value)
 {
     struct extract_word *words =
-        extract_grow(request->words, &request->room, request->count, sizeof *words);
+        extract_grow(request->words, &request->capacity, request->count, sizeof *words);
     if (!words)
         return false;
     request->words = words;
@@ -36,7 +37,7 @@ static enum extract_code out_of_memory(struct extract_error *error)
 
 // ---- formats ----
 
-// The recorder of hook words looks at one bit of its flags.
+// Fills in a request to the recorder of hook words, which obeys one bit of its flags.
 static enum extract_code ask_hook(struct extract_request *request, struct extract_memory *memory,
                                   const char *const *words, size_t count,
                                   struct extract_error *error)
@@ -48,7 +49,7 @@ static enum extract_code ask_hook(struct extract_request *request, struct extrac
     if (request->verb > REQUEST_STOP)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "hook ring",
                                  "start and stop work; what is recorded is the firmware's matter",
-                                 "its recorder has no word for that");
+                                 "the recorder has no word for that");
     enum extract_code code = request_read(request, memory, header, sizeof header, error);
     if (code)
         return code;
@@ -60,12 +61,12 @@ static enum extract_code ask_hook(struct extract_request *request, struct extrac
     return request_put(request, at, flags) ? EXTRACT_OK : out_of_memory(error);
 }
 
-// What each format can be asked for.
+// The formats, and either their function or why they take no requests.
 static const struct {
     const char *format;
     enum extract_code (*ask)(struct extract_request *, struct extract_memory *, const char *const *,
                              size_t, struct extract_error *);
-    const char *why, *hint; // where it cannot
+    const char *why, *hint; // error if `ask` is NULL
 } formats[] = {
     {"posix", request_posix, NULL, NULL},
     {"hook", ask_hook, NULL, NULL},
@@ -86,7 +87,7 @@ static enum extract_code ask(struct extract_request *request, struct extract_mem
                                                   "%s", formats[i].why);
     }
     return extract_error_set(error, EXTRACT_UNSUPPORTED, name, NULL,
-                             "nothing is known that its recorder can be asked for");
+                             "requests to its recorder are not supported");
 }
 
 enum extract_code request_is_change(const char *const *words, size_t count, const char *what,
@@ -94,14 +95,14 @@ enum extract_code request_is_change(const char *const *words, size_t count, cons
 {
     static const char *const changes[] = {"set", "add", "sub"};
     bool found = false;
-    *shows = !count || (count == 1 && !strcmp(words[0], "show"));
+    *shows = !count || (count == 1 && strcmp(words[0], "show") == 0);
     for (size_t i = 0; count > 1 && i < sizeof changes / sizeof *changes; i++)
-        found |= !strcmp(words[0], changes[i]);
+        found |= strcmp(words[0], changes[i]) == 0;
     if (*shows || found)
         return EXTRACT_OK;
     char hint[128];
-    snprintf(hint, sizeof hint, "write show, or set, add or sub and %s", what);
-    return extract_error_set(error, EXTRACT_USAGE, words[0], hint, "it is no change of the filter");
+    snprintf(hint, sizeof hint, "use show, or set, add or sub and %s", what);
+    return extract_error_set(error, EXTRACT_USAGE, words[0], hint, "not a change of the filter");
 }
 
 void extract_request_show(const struct extract_request *request, bool changed,
@@ -121,9 +122,9 @@ static enum extract_code find_verb(struct extract_request *request, const char *
         i++;
     if (i > REQUEST_FILTER)
         return extract_error_set(error, EXTRACT_USAGE, verb, "use start, stop, clear or filter",
-                                 "there is no such request");
+                                 "unknown request");
     if (i != REQUEST_FILTER && count)
-        return extract_error_set(error, EXTRACT_USAGE, verb, "leave them out", "it takes no words");
+        return extract_error_set(error, EXTRACT_USAGE, verb, "omit them", "takes no arguments");
     request->verb = (enum request_verb)i;
     return EXTRACT_OK;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// control: the filter word of ThreadX's event trace. In: classes by their names. Out: the word, in
-// which a bit of 1 records its class.
+// control: the filter word of ThreadX's event trace: prints it and changes it by names of classes.
+// A bit of 1 lets its class be recorded.
 //
 // Source: docs/formats/threadx.md, "The filter word".
 #include "base/cursor.h"
@@ -10,7 +10,7 @@
 
 enum { BITS = 32, BYTES = 4 };
 
-// By bit.
+// The classes, by the number of their bit.
 static const char *const classes[BITS] = {
     "internal",
     "block",
@@ -98,7 +98,8 @@ static void show(const struct extract_request *request, bool changed, struct ext
     extract_text_puts(text, ")\n");
 }
 
-// The word holds 32 bits, whatever the width of a ULONG.
+// Returns the address of the 32 bits that count. A big-endian ULONG of 8 bytes has them in its
+// second half.
 static uint64_t word_at(const struct extract_ring *ring)
 {
     bool high = ring->byte_order == EXTRACT_BIG && ring->word_bytes == 8;
@@ -112,9 +113,10 @@ static enum extract_code read_word(struct extract_request *request, struct extra
     uint8_t bytes[BYTES];
     size_t got;
     if (!ring->filter_symbol)
-        return extract_error_set(error, EXTRACT_UNSUPPORTED, "ThreadX trace",
-                                 "give the firmware with --elf: _tx_trace_event_enable_bits is it",
-                                 "it is not known where its filter word lies");
+        return extract_error_set(
+            error, EXTRACT_UNSUPPORTED, "ThreadX trace",
+            "pass the firmware with --elf: the word is _tx_trace_event_enable_bits",
+            "the address of its filter word is not known");
     enum extract_code code =
         extract_memory_read(memory, word_at(ring), bytes, sizeof bytes, &got, error);
     struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, ring->byte_order);

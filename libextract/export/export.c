@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// export: the table of dump files. In: a trace. Out: its ring as a dump of the ring's own format.
+// export: the table of writers, one per format. A trace of a ring is written as it is; the newest
+// entries of a log are first made into a ring.
 #include "export/export.h"
 #include <extract/report.h>
 
@@ -22,7 +23,7 @@ static enum extract_code write_ring(struct extract_text *text, const struct extr
         if (writers[i].format == ring->format)
             return writers[i].write(text, trace, error);
     return extract_error_set(error, EXTRACT_UNSUPPORTED, ring->format->title, NULL,
-                             "there is no dump file of this format");
+                             "this format has no dump file");
 }
 
 // The newest entries of a log become a ring first.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// export: a ring as a dump file of its format. In: a trace. Out: the bytes of the file.
+// export: writes a ring as a dump file of its format, for `ringside save`. Reading the file again
+// gives the same report as the trace.
 #ifndef EXTRACT_EXPORT_EXPORT_H
 #define EXTRACT_EXPORT_EXPORT_H
 
 #include "events/internal.h"
 #include "formats/format.h"
 
-// One writer for each format appends the file to `text`. Errors: NOMEM.
+// Each writer appends the file of a trace of its format to `text`. Errors: NOMEM and, of
+// export_posix, UNSUPPORTED, LIMIT and BAD.
 enum extract_code export_threadx(struct extract_text *text, const struct extract_trace *trace,
                                  struct extract_error *error);
 enum extract_code export_hook(struct extract_text *text, const struct extract_trace *trace,
@@ -16,7 +18,7 @@ enum extract_code export_rkh(struct extract_text *text, const struct extract_tra
 enum extract_code export_posix(struct extract_text *text, const struct extract_trace *trace,
                                struct extract_error *error);
 
-// A snapshot that holds nothing but the entries of a log and the names of their types.
+// Writes a snapshot that holds only the entries of a log and the names of their types.
 enum extract_code export_posix_recording(struct extract_text *text,
                                          const struct extract_snapshot *snapshot,
                                          struct extract_error *error);

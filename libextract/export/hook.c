@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// export: a ring as a file. In: a trace. Out: control block and buffer as they lay in memory.
+// export: writes a hook-word ring as a file: control block and buffer as they were in memory. The
+// entries of a log become a ring that is large enough for them.
 //
 // Source: docs/formats/hook.md, "The file".
 #include "export/export.h"
@@ -8,7 +9,7 @@
 
 struct image {
     uint8_t *bytes;
-    uint32_t size; // of the buffer
+    uint32_t size; // bytes of the buffer
     enum extract_byte_order order;
 };
 
@@ -17,8 +18,8 @@ static void put_word(struct image *image, enum extract_hooks_word at, uint64_t v
     extract_store(image->bytes + at, (uint32_t)value, 4, image->order);
 }
 
-// The clock that the events have: a target may change its own while it is read, and what is blanked
-// may be all that had narrow stamps.
+// Writes the clock that the events have. The control block may differ: a target may change its
+// clock while it is read, and all entries with narrow timestamps may have been blanked.
 static void put_clock(struct image *image, const struct extract_ring *ring)
 {
     uint32_t bits = 0;
@@ -28,8 +29,8 @@ static void put_clock(struct image *image, const struct extract_ring *ring)
     put_word(image, EXTRACT_HOOKS_AT_CLOCK_BITS, bits);
 }
 
-// An entry that is not shown is blanked: another look must not find more in it. Such a stretch may
-// be longer than a frame can say.
+// Blanks bytes that hold no valid entry, so that reading the file gives the same events. They may
+// be more than the length of one entry can express.
 static void blank(struct image *image, uint32_t at, uint32_t length)
 {
     while (length) {
@@ -41,7 +42,8 @@ static void blank(struct image *image, uint32_t at, uint32_t length)
     }
 }
 
-// The places of a target that could not be copied may be none.
+// Writes head and tail by the entries of the copy, which may not hold all that the target's words
+// claim, and blanks the entries that are not valid.
 static void put_entries(struct image *image, const struct extract_snapshot *snapshot)
 {
     struct extract_ring_counters counters;
@@ -58,7 +60,7 @@ static void put_entries(struct image *image, const struct extract_snapshot *snap
     put_word(image, EXTRACT_HOOKS_AT_TAIL, head - length);
 }
 
-// The whole ring, as it was copied.
+// Makes the file of a ring, as it was copied.
 static bool put_ring(struct image *image, const struct extract_snapshot *snapshot)
 {
     const struct extract_ring *ring = &snapshot->ring;
@@ -71,7 +73,7 @@ static bool put_ring(struct image *image, const struct extract_snapshot *snapsho
     return true;
 }
 
-// The entries of a recording, as a ring that has room for them.
+// Makes the file of a log's entries, as a ring that is large enough for them.
 static bool put_recording(struct image *image, const struct extract_snapshot *snapshot)
 {
     uint32_t at = 0, count = snapshot->ring.entries.count;

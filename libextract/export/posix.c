@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// export: a stream as a file. In: a trace. Out: process block, names, stream block, ring,
-// one behind the other.
+// export: writes a POSIX trace stream as a file: process block, names, stream block and ring, one
+// after another.
 //
 // Source: docs/formats/posix-ring.md, "The file".
 #include "export/export.h"
@@ -20,8 +20,8 @@ static uint8_t *put(struct image *image, const uint8_t *bytes, size_t length)
     return to;
 }
 
-// What is not shown is no record for another look either, but for open ones, which say it
-// themselves. The copy may have begun behind the tail.
+// Writes the ring. Records that are not valid become zeros, except open ones, whose first word says
+// so. The tail is stored again, since the copy may have begun after the target's.
 static void put_ring(struct image *image, const struct extract_snapshot *snapshot, uint8_t *header)
 {
     const struct extract_ring *ring = &snapshot->ring;
@@ -67,8 +67,8 @@ enum extract_code export_posix(struct extract_text *text, const struct extract_t
         return export_posix_recording(text, snapshot, error);
     if (!process || !posix_block_read(&block, process, POSIX_HEADER))
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "POSIX trace",
-                                 "keep the dump of the memory instead",
-                                 "its process block is in no memory here");
+                                 "use the dump of the memory instead",
+                                 "its process block is not in this memory");
     struct image image = {malloc((size_t)snapshot->ring.length), 0};
     if (!image.bytes)
         return extract_error_set(error, EXTRACT_NOMEM, "POSIX trace", NULL, "out of memory");

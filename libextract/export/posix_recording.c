@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// export: a recording as a file. In: the records of a log, and its names. Out: a stream that
-// has room for all of them, in a process block of its own.
+// export: writes the POSIX trace records of a log as a file: a process block, and a stream whose
+// ring is large enough for all of them.
 //
-// A record says where it lies in its ring, so each gets a new place. The stream block stays as far
-// from the start of its object as it was; names and ring follow it.
+// A record holds its own position in the ring, so that each gets a new one. The stream block keeps
+// its offset in the object; names and ring follow it.
 //
 // Source: docs/formats/posix-ring.md, "The file".
 #include "export/export.h"
@@ -34,7 +34,7 @@ static uint32_t pad(uint32_t bytes)
 
 // ---- what there is to be ----
 
-// The words of a ring that all records fit into; 0: there is no such ring.
+// Returns the words of the smallest ring that all records fit into, 0 if none is large enough.
 static uint32_t count_words(const struct extract_snapshot *snapshot)
 {
     uint64_t bytes = 0;
@@ -46,7 +46,7 @@ static uint32_t count_words(const struct extract_snapshot *snapshot)
     return (uint64_t)words * 4 < bytes ? 0 : words;
 }
 
-// Names longer than a slot may be are none.
+// Chooses the table of names. Names that are longer than a slot may be are omitted.
 static void plan_names(struct recording *r)
 {
     const struct extract_slots *slots = &r->ring->registry;
@@ -62,7 +62,7 @@ static enum extract_code plan(struct recording *r, struct extract_error *error)
     r->ring_words = count_words(r->snapshot);
     if (!r->ring_words)
         return extract_error_set(error, EXTRACT_LIMIT, "POSIX trace",
-                                 "keep the log, which all commands read",
+                                 "use the log, which all commands read",
                                  "a file of a stream has room for 64 MiB of events");
     plan_names(r);
     r->address = r->ring->entries.start - r->stream.ring_at;
@@ -71,7 +71,7 @@ static enum extract_code plan(struct recording *r, struct extract_error *error)
     uint64_t ring_at = names_at + (uint64_t)r->names_room * r->name_bytes;
     uint64_t total = ring_at + (uint64_t)r->ring_words * 4;
     if (total > UINT32_MAX || r->address + total < r->address)
-        return extract_error_set(error, EXTRACT_BAD, "POSIX trace", "keep the log instead",
+        return extract_error_set(error, EXTRACT_BAD, "POSIX trace", "use the log instead",
                                  "its stream block lies too far from its process block");
     r->names_at = (uint32_t)names_at;
     r->ring_at = (uint32_t)ring_at;
@@ -141,14 +141,15 @@ static uint8_t *put_stream(const struct recording *r, uint8_t *to, uint32_t used
     return to + r->stream_bytes;
 }
 
-// Gives the word of a record that tells its place another one.
+// Replaces the position in the first or last word of a record.
 static void put_place(const struct recording *r, uint8_t *word, uint32_t place)
 {
     struct extract_cursor c = extract_cursor_make(word, 4, r->order);
     put_word(r, word, (extract_cursor_u32(&c) & ~(uint32_t)PLACE_MASK) | (place & PLACE_MASK));
 }
 
-// What is no record is zeros. Returns the bytes; *count: of how many records.
+// Copies the records and leaves zeros between them. Returns the bytes used and sets *count to the
+// number of records.
 static uint32_t put_records(const struct recording *r, uint8_t *to, uint32_t *count)
 {
     const struct extract_snapshot *snapshot = r->snapshot;

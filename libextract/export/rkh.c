@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// export: a ring or a stream as a stream. In: a trace. Out: its frames between flags, stuffed
-// as they were; a RAM ring as dump.c writes it.
+// export: writes an RKH trace. A stream and a log become a stream: frames between flags, with
+// escapes. A ring in RAM becomes the dump that formats/rkh writes (rkh_dump).
 #include "export/export.h"
 #include "formats/rkh/rkh.h"
 
@@ -17,7 +17,7 @@ static void put_stuffed(struct extract_text *text, uint8_t byte)
     put(text, escape ? byte ^ RKH_XOR : byte);
 }
 
-// A frame that could not be understood goes out as it came in.
+// Writes a frame between flags. A frame that could not be decoded is written as it was read.
 static void put_frame(struct extract_text *text, const struct extract_snapshot *snapshot,
                       const struct extract_extent *place)
 {

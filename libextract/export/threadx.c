@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// export: a snapshot as a trace dump file (.trx). In: a trace. Out: header, registry and
-// entries as they lie in memory.
+// export: writes a ThreadX trace as a dump file (.trx): header, registry and entries as they are in
+// memory. Two things are added for later readers. Threads that the registry had no slot for get
+// one, and entries that were lost become blank entries.
 //
 // Source: TraceX user guide, chapter 11: a dump is the trace buffer's memory, byte by byte.
 #include "export/export.h"
@@ -11,7 +12,7 @@ struct image {
     const struct extract_ring *ring;
     uint8_t *bytes;
     uint64_t length;
-    uint64_t added; // bytes of new registry slots, in front of the old ones
+    uint64_t added; // bytes of new registry slots, before the old ones
 };
 
 static void put_pointer(struct image *image, uint32_t words, uint64_t value)
@@ -27,7 +28,7 @@ static void put_name(struct image *image, uint8_t *slot, const char *name)
     memcpy(to, name, strnlen(name, image->ring->name_bytes - 1));
 }
 
-// A thread that the registry had no room for.
+// Writes a registry slot for a thread that the registry had no slot for.
 static void put_thread(struct image *image, uint8_t *slot, const struct extract_object *object)
 {
     unsigned word = image->ring->word_bytes;
@@ -68,7 +69,8 @@ static void put_names(struct image *image, const struct extract_trace *trace)
     }
 }
 
-// The header moves down by what was added, so that registry and entries keep their addresses.
+// Moves the header down by the bytes that were added, so that registry and entries keep their
+// addresses.
 static void put_header(struct image *image, const struct extract_snapshot *snapshot)
 {
     const struct extract_ring *ring = image->ring;
@@ -80,8 +82,8 @@ static void put_header(struct image *image, const struct extract_snapshot *snaps
     put_pointer(image, 8, current);
 }
 
-// Entries of which nothing is known. One that was written gets a thread and the id of no event, one
-// that was never written no thread: the ring's state around them stays what it was.
+// Blanks entries of which nothing is known. One that was written gets a thread and the id of no
+// event, and one that was never written gets no thread: whether the ring has wrapped stays visible.
 static void blank_lost(struct image *image, const struct extract_snapshot *snapshot)
 {
     const struct extract_ring *ring = image->ring;

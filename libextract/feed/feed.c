@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// feed: what all sources share, and pipes. In: file descriptors. Out: bytes, or that there are
-// none. Standard: IEEE Std 1003.1-2017 (poll, read).
+// feed: functions that all sources share, and pipes, the simplest source: they have an end.
+// Standard: IEEE Std 1003.1-2017 (poll, read).
 #include "feed/feed.h"
 #include "base/file.h"
 #include "base/now.h"

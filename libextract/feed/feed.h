@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: MIT
-// feed: bytes as they come, from sources that may go and come back.
+// feed: bytes of a stream as they arrive, from a pipe, a serial port, the clients of a TCP port or
+// a file that grows.
 //
-// In: a pipe, a serial port, the clients of a TCP port, a file that grows. Out: bytes, or news of
-// the source. No wait is longer than the caller allows, and a signal ends each.
+// A source may disappear and return: an adapter is unplugged, a client disconnects, a file is
+// replaced. feed_next() returns either bytes or news of the source. No wait is longer than the
+// caller allows, and a signal ends every wait.
+//
+//               bytes: FEED_BYTES; none: FEED_QUIET
+//                   ┌────┐
+//                   ▼    │     lost: FEED_WENT
+//   open ────────► CONNECTED ──────────────────► WAITING     serial port, TCP port
+//                   ▲  │ │                          │
+//                   │  │ └─ replaced: FEED_CAME     │        file, TCP port
+//                   └──┼──── returned: FEED_CAME ───┘
+//                      ├──── end: FEED_END                   pipe
+//                      └──── read error: FEED_FAULT          pipe, file
 #ifndef EXTRACT_FEED_FEED_H
 #define EXTRACT_FEED_FEED_H
 
@@ -13,52 +25,54 @@
 
 enum feed_news {
     FEED_BYTES,
-    FEED_QUIET, // nothing came meanwhile
-    FEED_CAME,  // the source is there (again), or is another one; `said` says it
-    FEED_WENT,  // the source has gone and is waited for
-    FEED_END,   // nothing will come any more
-    FEED_FAULT  // `error` says why nothing will
+    FEED_QUIET, // no bytes came within the time
+    FEED_CAME,  // the source connected, reconnected or was replaced; `said` is the message
+    FEED_WENT,  // the source is lost and its return is awaited; `said` is the message
+    FEED_END,   // no more bytes will come
+    FEED_FAULT  // no more bytes will come; `error` is the reason
 };
 
 enum { FEED_TEXT = 128, FEED_PORT = 6602 };
 
-struct feed_serial; // what is known of a port
+struct feed_serial; // settings of a serial port
 
 struct feed {
     enum feed_news (*next)(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
                            unsigned wait_ms);
     void (*close)(struct feed *feed);
-    const char *path;           // where there is one
-    char name[FEED_TEXT];       // what messages call it
-    char said[2 * FEED_TEXT];   // of the last news
-    struct extract_error error; // of FEED_FAULT
-    int fd;                     // where bytes come from; -1: from nowhere now
-    int listener;               // -1: none
-    uint64_t heard;             // when the last readable frame came, or the source
-    bool has_rest;              // bytes came after that, and no frame of them could be read
-    uint64_t offset;            // of a file: bytes that were read
-    uint64_t device, inode;     // of a file
+    const char *path;           // path or address that the user gave
+    char name[FEED_TEXT];       // name in messages
+    char said[2 * FEED_TEXT];   // message of the last news
+    struct extract_error error; // reason of FEED_FAULT
+    int fd;                     // descriptor that is read; -1 if no source is connected
+    int listener;               // listening socket; -1 if there is none
+    uint64_t heard;             // extract_now() of the last readable frame or connection
+    bool has_rest;              // bytes came after `heard`, but no readable frame
+    uint64_t offset;            // bytes of a file that were read
+    uint64_t device, inode;     // identity of a file
     uint32_t baud;
     struct feed_serial *serial;
 };
 
-// Each opens a source. Paths and places must outlive it. Errors: IO (hint says what to do), NOMEM.
+// The functions feed_open_… open a source. Paths and addresses must outlive it. Errors: IO, NOMEM.
 //
-// A pipe, FIFO, socket or whatever ends; "-" is standard input.
+// Opens a pipe, a FIFO, a socket or anything else that has an end; "-" is standard input.
 enum extract_code feed_open_pipe(struct feed *feed, const char *path, struct extract_error *error);
-// A file, from its start; what is added to it is waited for. One that is cut or replaced is read
-// again.
+// Opens a file, which is read from its start; bytes that are appended later follow. A file that is
+// truncated or replaced is read from its start again.
 enum extract_code feed_open_file(struct feed *feed, const char *path, struct extract_error *error);
-// A serial port: 8 bits, no parity, 1 stop bit, no flow control. Its settings are those of before
-// when it is closed. One that vanishes is waited for.
+// Opens a serial port: 8 bits, no parity, 1 stop bit, no flow control, `baud` bits per second.
+// Closing it restores its settings. If it disappears, its return is awaited.
 enum extract_code feed_open_serial(struct feed *feed, const char *path, uint32_t baud,
                                    struct extract_error *error);
-// The clients of a TCP port, one after the other: others wait. A client that has sent no
-// readable frame for three seconds (feed_note_frame) gives way to one that waits. `place` is
-// "[ADDRESS:]PORT" or "ADDRESS"; without an address it is 127.0.0.1. Errors: USAGE (no such place).
+// Listens on a TCP port and reads one client after another, while others wait. A client that has
+// sent no readable frame for three seconds (feed_note_frame) is replaced by one that waits. `place`
+// is "[ADDRESS:]PORT" or "ADDRESS"; the default address is 127.0.0.1. Errors: also USAGE (not an
+// address).
 enum extract_code feed_open_listener(struct feed *feed, const char *place,
                                      struct extract_error *error);
 
+// Waits for bytes or news of the source, for at most `wait_ms`. FEED_BYTES: *got bytes were stored.
 static inline enum feed_news feed_next(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
                                        unsigned wait_ms)
 {
@@ -71,14 +85,20 @@ void feed_note_frame(struct feed *feed);
 
 void feed_close(struct feed *feed);
 
-// feed.c, for the sources. Waits for bytes on `fd`, and on `other` (-1: none). False: none came.
+// The functions below are for the sources (feed.c).
+//
+// Waits for input on `fd`, and on `other` unless that is -1. Returns whether `fd` has input, and
+// sets *from_other to whether `other` has.
 bool feed_await(int fd, int other, unsigned wait_ms, bool *from_other);
+// Formats the message of news, and returns the news.
 enum feed_news feed_say(struct feed *feed, enum feed_news news, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// Reads what is there from one that may come back; when it has gone, that is said with `gone`.
+// Reads available bytes from a source that may return. If it is lost, closes it and returns
+// FEED_WENT with the message `gone`.
 enum feed_news feed_take(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
                          const char *gone);
-// Reads what is there. Returns the count, 0 at the end, -1 for nothing now, -2 for a fault (errno).
+// Reads available bytes. Returns their number, 0 at the end, -1 if there are none now, or -2 after
+// an error (errno).
 int feed_read(struct feed *feed, uint8_t *bytes, size_t size);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// feed: a file that grows. In: its path. Out: its bytes, and then those that are added. Standard:
-// IEEE Std 1003.1-2017 (fstat, read). Files cannot be polled: they are asked again and again.
+// feed: a file that grows, such as the capture of a terminal program. Its bytes are read from the
+// start, and then those that are appended. poll() does not report appended bytes of a file, so that
+// the file is read again every ASK_MS. Standard: IEEE Std 1003.1-2017 (fstat, read).
 #include "base/file.h"
 #include "feed/feed.h"
 #include <errno.h>
@@ -12,6 +13,7 @@
 
 enum { ASK_MS = 100 };
 
+// Opens the file at the path, if it is a regular one, in place of the present one.
 static bool reopen(struct feed *feed)
 {
     struct stat now;
@@ -32,15 +34,16 @@ static bool reopen(struct feed *feed)
     return true;
 }
 
-// At the end of the file: whether it is still the one that its path leads to, and as long.
-static enum feed_news look_again(struct feed *feed, unsigned wait_ms)
+// Checks, at the end of the file, whether it was truncated or whether its path leads to another
+// file now. Otherwise waits.
+static enum feed_news check_replaced(struct feed *feed, unsigned wait_ms)
 {
     struct stat there, open_one;
     if (fstat(feed->fd, &open_one) == 0 && (uint64_t)open_one.st_size < feed->offset) {
         if (lseek(feed->fd, 0, SEEK_SET))
             return FEED_QUIET;
         feed->offset = 0;
-        return feed_say(feed, FEED_CAME, "it was cut, and is read from its start");
+        return feed_say(feed, FEED_CAME, "truncated, and read again from its start");
     }
     if (stat(feed->path, &there) == 0 &&
         (there.st_dev != feed->device || there.st_ino != feed->inode) && reopen(feed))
@@ -58,7 +61,7 @@ static enum feed_news next_of_file(struct feed *feed, uint8_t *bytes, size_t siz
         return FEED_FAULT;
     }
     if (count <= 0)
-        return look_again(feed, wait_ms);
+        return check_replaced(feed, wait_ms);
     *got = (size_t)count;
     feed->offset += *got;
     return FEED_BYTES;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// feed: clients of a TCP port, as a target or its gateway is one. In: an address and a port. Out:
-// the bytes that one client after the other sends. Standard: IEEE Std 1003.1-2017 (listen, accept).
+// feed: the clients of a TCP port, such as a target or its gateway. One client is read at a time.
 //
-// A target that lost its power does not close its connection. So a connection that is silent is
-// asked for a sign of life, and gives way to another client. Nor may one stay that drips bytes
-// without a frame that can be read.
+// A target that loses power does not close its connection. So TCP keep-alive probes a silent
+// connection, and a silent client is replaced by one that waits. A client that sends bytes without
+// any readable frame is replaced, too. Standard: IEEE Std 1003.1-2017 (listen, accept).
 #include "base/now.h"
 #include "feed/feed.h"
 #include "memory/live/connection.h"
@@ -30,7 +29,7 @@ static void name_address(const struct sockaddr *address, socklen_t length, char 
         snprintf(name, size, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-static void ask_for_life(int fd)
+static void enable_keepalive(int fd)
 {
     int on = 1, idle = IDLE_SECONDS, probes = PROBES;
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -45,14 +44,14 @@ static enum feed_news take_client(struct feed *feed)
     socklen_t length = sizeof from;
     char name[FEED_TEXT];
     int fd = accept(feed->listener, (struct sockaddr *)&from, &length);
-    if (fd < 0) { // the client has gone already, or there are too many files
+    if (fd < 0) { // the client has disconnected already, or too many files are open
         poll(NULL, 0, RETRY_MS);
         return FEED_QUIET;
     }
     bool other = feed->fd >= 0;
     if (other)
         close(feed->fd);
-    ask_for_life(fd);
+    enable_keepalive(fd);
     name_address((struct sockaddr *)&from, length, name, sizeof name);
     const char *what = !other ? "%s is connected"
                        : feed->has_rest
@@ -69,7 +68,7 @@ static enum feed_news next_of_clients(struct feed *feed, uint8_t *bytes, size_t 
     bool other, silent = extract_now() - feed->heard > SILENT_SECONDS * EXTRACT_SECOND;
     bool there =
         feed_await(feed->fd, feed->fd < 0 || silent ? feed->listener : -1, wait_ms, &other);
-    // What comes after a silence may be a frame: it is read before the client has to go.
+    // Bytes after a silence may be a frame: they are read before the client is replaced.
     if (other && (!there || feed->has_rest))
         return take_client(feed);
     if (!there)
@@ -90,7 +89,7 @@ static void close_listener(struct feed *feed)
 static bool split(const char *place, char host[static PEER_HOST], char port[static PEER_PORT])
 {
     if (connection_split(place, true, host, port)) {
-        if (!strcmp(host, "localhost"))
+        if (strcmp(host, "localhost") == 0)
             strcpy(host, "127.0.0.1");
         return true;
     }
@@ -116,9 +115,9 @@ static enum extract_code listen_on(struct feed *feed, const struct addrinfo *at,
             close(fd);
         return extract_error_set(error, EXTRACT_IO, feed->name,
                                  fault == EADDRINUSE ? "another program listens there: end it, or "
-                                                       "take another port"
-                                 : fault == EACCES   ? "take a port above 1023"
-                                                     : "write [ADDRESS:]PORT of this computer",
+                                                       "use another port"
+                                 : fault == EACCES   ? "use a port above 1023"
+                                                     : "use [ADDRESS:]PORT of this computer",
                                  "%s", strerror(fault));
     }
     feed->listener = fd;
@@ -136,11 +135,11 @@ enum extract_code feed_open_listener(struct feed *feed, const char *place,
     *feed = (struct feed){.next = next_of_clients, .path = place, .fd = -1, .listener = -1};
     snprintf(feed->name, sizeof feed->name, "%s", place);
     if (!split(place, host, port))
-        return extract_error_set(error, EXTRACT_USAGE, place, "write [ADDRESS:]PORT",
-                                 "nobody can listen there");
+        return extract_error_set(error, EXTRACT_USAGE, place, "use [ADDRESS:]PORT",
+                                 "not an address to listen on");
     int code = getaddrinfo(host, port, &wanted, &list);
     if (code)
-        return extract_error_set(error, EXTRACT_IO, place, "write [ADDRESS:]PORT of this computer",
+        return extract_error_set(error, EXTRACT_IO, place, "use [ADDRESS:]PORT of this computer",
                                  "%s", gai_strerror(code));
     enum extract_code result = listen_on(feed, list, error);
     freeaddrinfo(list);

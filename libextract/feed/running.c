@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: MIT
-// feed: a report of an RKH stream that goes on. In: bytes. Out: text.
+// feed: reports an RKH stream while it arrives: bytes come in, the text of complete frames goes
+// out.
 //
-// The buffer holds a flag, frames that were not read yet, and the frame under way. A TCFG record
-// begins a stretch: it may tell another layout, and names that were told in front of it are gone.
+// The buffer holds a flag, complete frames that were not decoded yet, and the frame that is
+// arriving. All complete frames form a chunk, which is decoded in one step as if it were a file.
+// The session keeps layout, numbers, times and names from one chunk to the next. A TCFG record
+// starts a new chunk: it may announce another layout, and it invalidates all names before it.
+//
+//              layout known from the user, a TCFG record, or inferred from frames
+//   COLLECTING ───────────────────────────────────────────────────────────────────► DECODING
+//    │      ▲   r->session == NULL: resolve() tries with growing chunks       r->session != NULL
+//    └──────┘
+//    the buffer is full: half of it is discarded and counted as passed
 #include "report/internal.h"
 #include "base/now.h"
 #include "formats/rkh/rkh.h"
@@ -10,30 +19,30 @@
 #include <stdlib.h>
 
 enum {
-    ROOM = 256 * 1024,       // more than a frame can have
-    MAX_STRETCH = 64 * 1024, // bytes that are read in one step
-    MAX_TCFG = 32,
-    SECONDS_FIRST = 2, // to wait for frames before their layout is inferred
-    GROWTH = 8         // a part of them that must come before it is tried again
+    CAPACITY = 256 * 1024, // bytes of the buffer, more than a frame can have
+    MAX_CHUNK = 64 * 1024, // maximum bytes that are taken in one step
+    MAX_TCFG = 32,         // maximum bytes of a TCFG record
+    SECONDS_FIRST = 2,     // time to wait for frames before their layout is inferred
+    GROWTH = 8             // try again when 1/GROWTH more bytes have come
 };
 
 struct extract_running {
     struct extract_session_options options;
     struct extract_symbols *symbols;
     struct extract_memory *memory;
-    struct extract_session *session; // NULL: nothing is resolved yet
+    struct extract_session *session; // NULL until the layout is resolved
     struct extract_running_status status;
-    size_t used;                // bytes of the buffer
-    size_t frame;               // where the frame under way begins
-    struct extract_text rates;  // what is to be said of the rates of stamps, NUL-ended
-    bool has_no_numbers;        // of some frames
-    bool told;                  // a TCFG record lies in the buffer, or the user says what it would
-    bool skipping;              // a frame is too long, its rest is passed
-    uint64_t due;               // when the layout is inferred from what there is; 0: at no time
-    uint64_t period;            // until it is tried again
-    size_t tried;               // bytes with which it was tried last
-    struct extract_error doubt; // why nothing is resolved
-    uint8_t bytes[RKH_STREAM_HEADER + ROOM];
+    size_t used;                // bytes in the buffer
+    size_t frame;               // offset of the frame that is arriving
+    struct extract_text rates;  // sentences on the rates of timestamps, NUL-ended
+    bool has_no_numbers;        // some frames have no sequence numbers
+    bool layout_is_given;       // by a TCFG record in the buffer, or by the user
+    bool skipping;              // the rest of a frame that is too long is being discarded
+    uint64_t due;               // extract_now() at which the layout is inferred; 0 if not set
+    uint64_t period;            // nanoseconds until the next attempt
+    size_t tried;               // bytes of the last attempt
+    struct extract_error doubt; // why the layout is not resolved
+    uint8_t bytes[RKH_STREAM_HEADER + CAPACITY];
 };
 
 // ---- the buffer as a memory ----
@@ -54,8 +63,8 @@ static uint8_t *stream_of(struct extract_running *r)
     return r->bytes + RKH_STREAM_HEADER;
 }
 
-// Whether the user has said what a TCFG record would say of all frames.
-static bool is_told(const struct extract_rkh *rkh)
+// Returns whether the user's settings say all that a TCFG record would say.
+static bool user_gives_layout(const struct extract_rkh *rkh)
 {
     static const enum extract_rkh_key keys[] = {EXTRACT_RKH_CHK, EXTRACT_RKH_NSEQ, EXTRACT_RKH_TS,
                                                 EXTRACT_RKH_PTR, EXTRACT_RKH_SIG};
@@ -86,9 +95,10 @@ enum extract_code extract_running_open(struct extract_running **running, const c
     r->options.ring = 0;
     r->symbols = symbols;
     extract_text_init(&r->rates, NULL, NULL);
-    r->told = is_told(options->rkh);
+    r->layout_is_given = user_gives_layout(options->rkh);
     r->status.whole = true;
-    extract_error_set(&r->doubt, EXTRACT_BAD, name, "is it an RKH stream, at this speed?",
+    extract_error_set(&r->doubt, EXTRACT_BAD, name,
+                      "check that it is an RKH stream and that the speed is right",
                       "no frame came");
     return EXTRACT_OK;
 }
@@ -118,9 +128,10 @@ const struct extract_templates *extract_running_templates(const struct extract_r
     return running->session ? extract_session_templates(running->session) : NULL;
 }
 
-// ---- a stretch ----
+// ---- a chunk ----
 
-static void count(struct extract_running *r)
+// Adds the frames of the chunk to the status.
+static void count_frames(struct extract_running *r)
 {
     const struct extract_snapshot *snapshot =
         extract_trace_snapshot(extract_session_trace(r->session));
@@ -140,7 +151,7 @@ static void count(struct extract_running *r)
         extract_text_putc(&r->rates, 0);
 }
 
-// The last flag stays: it says that a frame begins behind it.
+// Removes the buffer's bytes before `end`, except the last flag: a frame begins after it.
 static void drop(struct extract_running *r, size_t end)
 {
     uint8_t *stream = stream_of(r);
@@ -149,7 +160,8 @@ static void drop(struct extract_running *r, size_t end)
     r->frame = 1;
 }
 
-// Whether a frame of the buffer is a record that begins a run of the target.
+// Returns whether a frame of the buffer is a TCFG record, which a target sends when it starts. With
+// `any`, its id is not checked, since the family of ids is not known yet.
 static bool is_tcfg(struct extract_running *r, size_t at, size_t end, bool any)
 {
     uint8_t whole[MAX_TCFG];
@@ -191,28 +203,28 @@ static enum extract_code go_on(struct extract_running *r, size_t end, struct ext
     return extract_session_go_on(r->session, r->memory, &ring, restarted, error);
 }
 
-// Reads the buffer up to a flag and prints what it holds.
-static enum extract_code take_stretch(struct extract_running *r, size_t end,
+// Decodes the buffer up to a flag and prints its events.
+static enum extract_code report_chunk(struct extract_running *r, size_t end,
                                       struct extract_text *text, struct extract_error *error)
 {
     enum extract_code code = r->session ? go_on(r, end, error) : open_session(r, end, error);
     if (code)
         return code;
-    count(r);
+    count_frames(r);
     drop(r, end);
     code = extract_session_run(r->session, "report", text, error);
     r->status.whole &= extract_session_is_whole(r->session);
     return code == EXTRACT_NOTFOUND ? EXTRACT_OK : code;
 }
 
-// ---- what is not settled yet ----
+// ---- before the layout is resolved ----
 
-// Half of a full buffer is passed.
+// Discards half of a full buffer and counts its frames as passed.
 static void make_room(struct extract_running *r)
 {
     const uint8_t *stream = stream_of(r);
     size_t end = 0;
-    for (size_t at = 0; at < r->frame && end < ROOM / 2; at = end) {
+    for (size_t at = 0; at < r->frame && end < CAPACITY / 2; at = end) {
         const uint8_t *flag = memchr(stream + at, RKH_FLAG, r->frame - at);
         end = flag ? (size_t)(flag - stream) + 1 : r->frame;
         r->status.passed += end - at > 1;
@@ -223,25 +235,26 @@ static void make_room(struct extract_running *r)
     r->status.whole = false;
 }
 
-// Tries with the frames that are there. That they do not tell is no error: more will come.
-static enum extract_code try_to_settle(struct extract_running *r, struct extract_text *text,
-                                       struct extract_error *error)
+// Tries to resolve the layout with the frames of the buffer. A failure is not an error: more frames
+// will come.
+static enum extract_code try_to_resolve(struct extract_running *r, struct extract_text *text,
+                                        struct extract_error *error)
 {
-    enum extract_code code = take_stretch(r, r->frame, text, error);
+    enum extract_code code = report_chunk(r, r->frame, text, error);
     if (code != EXTRACT_BAD || r->session)
         return code;
     r->doubt = *error;
-    r->told = is_told(r->options.rkh);
+    r->layout_is_given = user_gives_layout(r->options.rkh);
     r->period *= 2;
     r->due = extract_now() + r->period;
-    if (r->frame > ROOM / 2)
+    if (r->frame > CAPACITY / 2)
         make_room(r);
     r->tried = r->frame;
     return EXTRACT_OK;
 }
 
-// Whether so much has come since the last try that trying takes no more than so many times as long
-// as reading, in pieces however small.
+// Returns whether the buffer has grown by a fixed share since the last attempt. So all attempts
+// together cost no more than a fixed multiple of reading, however few bytes arrive at a time.
 static bool has_grown(const struct extract_running *r)
 {
     return r->frame > r->tried + r->tried / GROWTH;
@@ -256,13 +269,15 @@ static enum extract_code resolve(struct extract_running *r, struct extract_text 
         r->period = SECONDS_FIRST * EXTRACT_SECOND;
         r->due = extract_now() + r->period;
     }
-    bool now = (r->told && has_grown(r)) || r->frame > ROOM / 2 || extract_now() >= r->due;
-    return now ? try_to_settle(r, text, error) : EXTRACT_OK;
+    bool now =
+        (r->layout_is_given && has_grown(r)) || r->frame > CAPACITY / 2 || extract_now() >= r->due;
+    return now ? try_to_resolve(r, text, error) : EXTRACT_OK;
 }
 
 // ---- frames ----
 
-// A flag at `at` of the buffer ends a frame.
+// Ends the frame that is arriving, by the flag at `at`. A TCFG record first completes the chunk
+// before it, which the old layout applies to.
 static enum extract_code end_frame(struct extract_running *r, size_t at, struct extract_text *text,
                                    struct extract_error *error)
 {
@@ -270,17 +285,17 @@ static enum extract_code end_frame(struct extract_running *r, size_t at, struct 
     size_t frame = r->frame;
     r->skipping = false;
     if (at > frame && !r->session)
-        r->told |= is_tcfg(r, frame, at, true);
+        r->layout_is_given |= is_tcfg(r, frame, at, true);
     if (at > frame && r->session && frame > 1 && is_tcfg(r, frame, at, false)) {
         size_t length = r->used - frame;
-        code = take_stretch(r, frame, text, error);
+        code = report_chunk(r, frame, text, error);
         at = r->used - length + (at - frame);
     }
     r->frame = at + 1;
     return code;
 }
 
-// Frames up to a place of the buffer are ended, those that can be are read.
+// Ends the frames whose flags are at `from` or later, and decodes what is complete.
 static enum extract_code find_frames(struct extract_running *r, size_t from,
                                      struct extract_text *text, struct extract_error *error)
 {
@@ -294,14 +309,13 @@ static enum extract_code find_frames(struct extract_running *r, size_t from,
         return code;
     if (!r->session)
         return resolve(r, text, error);
-    return r->frame > 1 ? take_stretch(r, r->frame, text, error) : EXTRACT_OK;
+    return r->frame > 1 ? report_chunk(r, r->frame, text, error) : EXTRACT_OK;
 }
 
-// Of a frame that is too long, what comes behind its first part is passed. Returns how many bytes
-// are.
-static size_t skip(struct extract_running *r, const uint8_t *bytes, size_t length)
+// Discards the rest of a frame that is too long. Returns how many of the bytes belong to it.
+static size_t skip_long_frame(struct extract_running *r, const uint8_t *bytes, size_t length)
 {
-    r->skipping |= r->used == ROOM - 1;
+    r->skipping |= r->used == CAPACITY - 1;
     if (!r->skipping)
         return 0;
     const uint8_t *flag = memchr(bytes, RKH_FLAG, length);
@@ -318,12 +332,12 @@ enum extract_code extract_running_take(struct extract_running *running, const ui
     if (!length && !r->session)
         return resolve(r, text, error);
     while (length && !code) {
-        size_t from = r->used, passed = skip(r, bytes, length);
+        size_t from = r->used, passed = skip_long_frame(r, bytes, length);
         bytes += passed;
         length -= passed;
-        size_t room = (size_t)ROOM - !r->skipping - r->used;
-        size_t take = r->skipping ? length > 0 : length < MAX_STRETCH ? length : MAX_STRETCH;
-        take = take < room ? take : room;
+        size_t space = (size_t)CAPACITY - !r->skipping - r->used;
+        size_t take = r->skipping ? length > 0 : length < MAX_CHUNK ? length : MAX_CHUNK;
+        take = take < space ? take : space;
         memcpy(stream_of(r) + r->used, bytes, take);
         r->used += take;
         bytes += take;
@@ -333,7 +347,7 @@ enum extract_code extract_running_take(struct extract_running *running, const ui
     return code;
 }
 
-// The frame under way ends with an escape of nothing.
+// Ends the frame that is arriving with an incomplete escape, which makes it torn.
 enum extract_code extract_running_break(struct extract_running *running, struct extract_text *text,
                                         struct extract_error *error)
 {
@@ -356,7 +370,7 @@ enum extract_code extract_running_end(struct extract_running *running, struct ex
     struct extract_running *r = running;
     enum extract_code code = EXTRACT_OK;
     if (!r->session && r->frame > 1)
-        code = try_to_settle(r, text, error);
+        code = try_to_resolve(r, text, error);
     if (code || r->session)
         return code;
     *error = r->doubt;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// feed: a serial port. In: its path and speed. Out: its bytes, raw. Source: termios(3), and
-// ioctl_tty(2) for speeds that are no multiples (termios2, Linux).
+// feed: a serial port, whose bytes are read raw at a given speed.
 //
-// An adapter may be pulled out and plugged in again: the path is opened again until it is there.
+// An adapter may be unplugged and plugged in again, so that the path is tried until it can be
+// opened. termios2 (Linux) allows any speed, not only the constants of termios.
+// Source: termios(3), ioctl_tty(2).
 #include "base/file.h"
 #include "base/now.h"
 #include "feed/feed.h"
@@ -17,7 +18,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { RETRY_MS = 200, NEAR = 32 }; // a speed may be off by its 32nd part
+enum { RETRY_MS = 200, NEAR = 32 }; // a speed may differ by 1/32 from the one that is wanted
 
 struct feed_serial {
     struct termios2 before;
@@ -32,10 +33,10 @@ static enum extract_code refuse(const char *path, const char *hint, const char *
 static enum extract_code refuse_open(const char *path, struct extract_error *error)
 {
     static const char busy[] = "end the program that uses it";
-    const char *hint = errno == EACCES ? "you may need to be in the group of the device (dialout)"
+    const char *hint = errno == EACCES ? "check that you are in the group of the device (dialout)"
                        : errno == EBUSY || errno == EWOULDBLOCK ? busy
-                       : errno == ENOENT                        ? "is the adapter plugged in?"
-                                                                : NULL;
+                       : errno == ENOENT ? "check that the adapter is plugged in"
+                                         : NULL;
     bool locked = errno == EWOULDBLOCK;
     return locked ? refuse(path, hint, "another program uses it", error)
                   : extract_file_error(path, hint, error);
@@ -58,19 +59,18 @@ static enum extract_code set_up(struct feed *feed, struct termios2 *before,
 {
     struct termios2 now;
     if (ioctl(feed->fd, TCGETS2, before))
-        return refuse(feed->path, "name a serial port, as /dev/ttyUSB0", "it is no terminal",
-                      error);
+        return refuse(feed->path, "use a serial port, as /dev/ttyUSB0", "not a terminal", error);
     now = *before;
     make_raw(&now, feed->baud);
     if (ioctl(feed->fd, TCSETS2, &now) || ioctl(feed->fd, TCGETS2, &now))
-        return extract_file_error(feed->path, "give another speed (--baud)", error);
+        return extract_file_error(feed->path, "use another speed (--baud)", error);
     uint32_t off =
         now.c_ispeed > feed->baud ? now.c_ispeed - feed->baud : feed->baud - now.c_ispeed;
     if (off <= feed->baud / NEAR)
         return EXTRACT_OK;
     ioctl(feed->fd, TCSETS2, before);
-    return extract_error_set(error, EXTRACT_IO, feed->path, "give another speed (--baud)",
-                             "it cannot do %u baud, only %u", feed->baud, now.c_ispeed);
+    return extract_error_set(error, EXTRACT_IO, feed->path, "use another speed (--baud)",
+                             "cannot do %u baud, only %u", feed->baud, now.c_ispeed);
 }
 
 static enum extract_code open_port(struct feed *feed, struct termios2 *before,
@@ -93,12 +93,12 @@ static enum extract_code open_port(struct feed *feed, struct termios2 *before,
 
 static enum feed_news try_again(struct feed *feed, unsigned wait_ms)
 {
-    struct termios2 before; // of a port that is new: what it had at first holds
+    struct termios2 before; // ignored: closing restores the settings of the first time
     poll(NULL, 0, (int)(wait_ms < RETRY_MS ? wait_ms : RETRY_MS));
     if (open_port(feed, &before, NULL))
         return FEED_QUIET;
     feed->heard = extract_now();
-    return feed_say(feed, FEED_CAME, "it is back");
+    return feed_say(feed, FEED_CAME, "reconnected");
 }
 
 static enum feed_news next_of_port(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
@@ -108,7 +108,7 @@ static enum feed_news next_of_port(struct feed *feed, uint8_t *bytes, size_t siz
         return try_again(feed, wait_ms);
     if (!feed_await(feed->fd, -1, wait_ms, NULL))
         return FEED_QUIET;
-    return feed_take(feed, bytes, size, got, "it has gone; waiting for it to come back");
+    return feed_take(feed, bytes, size, got, "disconnected; waiting for it to return");
 }
 
 static void close_port(struct feed *feed)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// memory: the auxiliary vector of a process: what Linux tells a program at its start, as
-// /proc/PID/auxv and cores hold it.
+// memory: the auxiliary vector, which Linux passes to a program at its start. /proc/PID/auxv and
+// cores hold a copy of it.
 #ifndef EXTRACT_MEMORY_AUXV_H
 #define EXTRACT_MEMORY_AUXV_H
 
 #include "base/cursor.h"
 
-// Finds where the program's entry point was loaded, in pairs of words of `word_bytes` (4 or 8).
-// False: the vector does not say.
+// Finds the address at which the program's entry point was loaded. The vector's words have
+// `word_bytes` (4 or 8). Returns false if the vector does not hold it.
 bool extract_auxv_entry(const uint8_t *bytes, size_t length, enum extract_byte_order order,
                         unsigned word_bytes, uint64_t *entry);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// memory: ELF cores, as debuggers (generate-core-file, gcore) and kernels write them. In: a file.
-// Out: the bytes of its PT_LOAD segments, and where its notes are. Standard: System V ABI (gABI)
-// 4.1, chapter 4 "ELF Header" and chapter 5 "Program Header" with e_phnum = PN_XNUM, "Note
-// Section"; Linux's NT_AUXV in core(5) and elf(5).
+// memory: loads ELF cores, as debuggers (generate-core-file, gcore) and kernels write them.
 //
-// A core is often cut off (a full disk, ulimit -c): what is there is read, what is missing is a
-// hole and counted.
+// The PT_LOAD segments become memory, and the places of the notes are kept. The file is read in two
+// passes over its program headers: one counts, one fills tables of the right size. A core is often
+// truncated (a full disk, ulimit -c). The part that exists is read; the missing bytes are holes in
+// memory, and counted.
+//
+// Standard: System V ABI (gABI) 4.1, chapter 4 "ELF Header" and chapter 5 "Program Header" with
+// e_phnum = PN_XNUM, "Note Section"; Linux's NT_AUXV in core(5) and elf(5).
 #include "memory/core.h"
 #include "base/cursor.h"
 #include "memory/auxv.h"
@@ -13,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Segments of notes may lie over each other, so that they hold more notes than the file has bytes.
+// A hostile core may have more notes than bytes, since segments of notes may overlap.
 enum { SEGMENT_LIMIT = 1 << 24, NOTES_MAX = 1 << 20 };
 
-// A program header, and what of its segment the file holds.
+// A program header, and the part of its segment that the file holds.
 struct program {
     uint32_t type;
     uint64_t offset; // in the file
@@ -24,18 +26,18 @@ struct program {
     uint64_t file_bytes;
     uint64_t memory_bytes;
     const uint8_t *bytes;
-    uint64_t held; // of file_bytes
+    uint64_t held; // bytes at `bytes`, at most file_bytes
 };
 
-// The program headers, being read.
+// The program headers while they are read.
 struct programs {
     const struct extract_input *input;
     struct extract_elf elf;
-    uint64_t announced;
-    size_t count; // of which the file holds the header
-    size_t loads;
-    size_t notes;
-    uint64_t missing;
+    uint64_t announced; // number of program headers by the ELF header
+    size_t count;       // number of program headers that the file holds
+    size_t loads;       // number of segments of memory with bytes in the file
+    size_t notes;       // number of segments of notes
+    uint64_t missing;   // bytes of memory that the file should hold and does not
 };
 
 static uint64_t elf_word(struct extract_cursor *c, const struct extract_elf *elf)
@@ -75,9 +77,9 @@ bool extract_elf_identify(const uint8_t *bytes, size_t length, struct extract_el
     return true;
 }
 
-// The number of program headers. A core with 65535 or more of them says it in section header 0,
-// which Linux writes at the end of the file: where the core was cut off, as many are taken as fit
-// in e_phnum.
+// Returns the number of program headers. A core with 65535 or more of them stores it in section
+// header 0, which Linux writes at the end of the file. If that was truncated, returns PN_XNUM, the
+// largest number that is certain.
 static uint64_t program_count(const struct extract_input *input, const struct extract_elf *elf)
 {
     if (elf->phnum != PN_XNUM)
@@ -107,7 +109,7 @@ static struct program read_program(const struct programs *programs, size_t i)
     p.memory_bytes = elf_word(&c, elf);
     if (p.type == PT_LOAD && p.file_bytes > p.memory_bytes)
         p.file_bytes = p.memory_bytes;
-    // Addresses do not go round: what runs past the end of the address space is not there.
+    // Addresses do not wrap: bytes past the end of the address space are ignored.
     uint64_t last = elf->wide ? UINT64_MAX : UINT32_MAX;
     if (p.type == PT_LOAD && p.file_bytes && p.file_bytes - 1 > last - p.address)
         p.file_bytes = last - p.address + 1;
@@ -122,7 +124,7 @@ static struct program read_program(const struct programs *programs, size_t i)
 static enum extract_code bad_core(const char *name, const char *why, struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_BAD, name,
-                             "give a core, as gdb's generate-core-file writes it", "%s", why);
+                             "use a core as gdb's generate-core-file writes it", "%s", why);
 }
 
 static enum extract_code find_programs(struct programs *programs, struct extract_error *error)
@@ -132,7 +134,7 @@ static enum extract_code find_programs(struct programs *programs, struct extract
     size_t least = elf->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
     programs->announced = program_count(input, elf);
     if (programs->announced && elf->phentsize < least)
-        return bad_core(input->name, "its program headers are too small for their class", error);
+        return bad_core(input->name, "the program headers are too small for their class", error);
     if (elf->phoff < input->length) {
         uint64_t left = input->length - elf->phoff;
         // The last header may be shorter than the distance between two.
@@ -141,12 +143,12 @@ static enum extract_code find_programs(struct programs *programs, struct extract
     }
     if (programs->count > SEGMENT_LIMIT)
         return extract_error_set(error, EXTRACT_LIMIT, input->name, "dump the RAM of the target",
-                                 "it has %zu segments, more than %d", programs->count,
-                                 SEGMENT_LIMIT);
+                                 "has %zu segments, more than %d", programs->count, SEGMENT_LIMIT);
     return EXTRACT_OK;
 }
 
-static void survey(struct programs *programs)
+// Counts the segments of each kind, for the tables that collect() fills.
+static void count_segments(struct programs *programs)
 {
     for (size_t i = 0; i < programs->count; i++) {
         struct program p = read_program(programs, i);
@@ -158,7 +160,7 @@ static void survey(struct programs *programs)
     }
 }
 
-// Fills both tables, which have room for what survey counted.
+// Fills both tables, which have the capacity that count_segments() found.
 static void collect(const struct programs *programs, struct extract_core *core,
                     struct extract_segment *segments)
 {
@@ -175,10 +177,10 @@ static enum extract_code no_loads(const struct programs *programs, struct extrac
 {
     if (programs->missing || programs->count < programs->announced || programs->elf.cut)
         return extract_error_set(error, EXTRACT_TRUNCATED, programs->input->name,
-                                 "write the core again, with room for all of it",
-                                 "it ends after %zu bytes, before the first byte of memory",
+                                 "write the core again, with space for all of it",
+                                 "ends after %zu bytes, before the first byte of memory",
                                  programs->input->length);
-    return bad_core(programs->input->name, "it holds no memory", error);
+    return bad_core(programs->input->name, "holds no memory", error);
 }
 
 static enum extract_code add_segments(struct extract_images *images, struct extract_input *input,
@@ -228,15 +230,15 @@ enum extract_code extract_core_load(struct extract_images *images, struct extrac
 {
     struct programs programs = {.input = input};
     if (!extract_elf_identify(input->bytes, input->length, &programs.elf))
-        return bad_core(input->name, "it is no ELF file", error);
+        return bad_core(input->name, "not an ELF file", error);
     if (programs.elf.cut)
         return no_loads(&programs, error);
     if (programs.elf.type != ET_CORE)
-        return bad_core(input->name, "it is an ELF file and no core", error);
+        return bad_core(input->name, "an ELF file, but not a core", error);
     enum extract_code code = find_programs(&programs, error);
     if (code)
         return code;
-    survey(&programs);
+    count_segments(&programs);
     if (!programs.loads)
         return no_loads(&programs, error);
     return load_programs(&programs, images, input, error);
@@ -248,8 +250,8 @@ const struct extract_core *extract_core_of(const struct extract_memory *memory)
     return images ? images->core : NULL;
 }
 
-// Reads the note at the cursor: its type and, of those that Linux writes, its bytes. False: the
-// notes end here.
+// Reads the note at the cursor: its bytes, and its type if Linux wrote it, else 0. Returns false at
+// the end of the notes.
 static bool read_note(struct extract_cursor *c, uint32_t *type, const uint8_t **bytes,
                       uint32_t *length)
 {

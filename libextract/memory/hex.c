@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// memory: Intel HEX images. In: a file. Out: spans of its data. Standard: Intel Hexadecimal Object
-// File Format Specification, revision A, January 6, 1988.
+// memory: loads Intel HEX images. records.c reads the lines; this file knows the types of records.
+// Standard: Intel Hexadecimal Object File Format Specification, revision A, January 6, 1988.
 #include "memory/images.h"
 #include "memory/records.h"
 
@@ -8,18 +8,19 @@ enum record_type { DATA, END, SEGMENT_BASE, SEGMENT_START, LINEAR_BASE, LINEAR_S
 
 enum { SEGMENT_BYTES = 0x10000 };
 
-// What the last record of type 02 or 04 says.
+// The base address of the last record of type 02 or 04.
 struct hex_state {
     uint64_t base;
-    bool segmented;
+    bool is_segmented; // type 02: 64 KiB segments
 };
 
 static enum extract_code take_data(struct extract_records *records, const struct hex_state *state,
                                    uint64_t offset, const uint8_t *data, size_t length,
                                    struct extract_error *error)
 {
-    // Section 2 lets such data go round in their segment, most tools let them run on: no guessing.
-    if (state->segmented && offset + length > SEGMENT_BYTES)
+    // In section 2 such data wrap within their segment, but most tools let them run on. Guessing
+    // would put bytes at wrong addresses.
+    if (state->is_segmented && offset + length > SEGMENT_BYTES)
         return extract_records_bad(records, "its data cross the end of their 64 KiB segment",
                                    error);
     return extract_records_put(records, state->base + offset, data, length, error);
@@ -33,7 +34,7 @@ static enum extract_code set_base(struct extract_records *records, struct hex_st
     if (records->record[0] != 2)
         return extract_records_bad(records, "an extended address has 2 bytes", error);
     state->base = base << (segmented ? 4 : 16);
-    state->segmented = segmented;
+    state->is_segmented = segmented;
     return EXTRACT_OK;
 }
 
@@ -55,7 +56,7 @@ static enum extract_code take_record(struct extract_records *records, void *cont
     case LINEAR_BASE:
         return set_base(records, state, &c, type == SEGMENT_BASE, error);
     case SEGMENT_START:
-    case LINEAR_START: // where a processor would begin: not memory
+    case LINEAR_START: // a start address for the processor, not memory
         return EXTRACT_OK;
     }
     return extract_records_bad(records, "its type is not one of 00 to 05", error);

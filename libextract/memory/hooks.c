@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// memory: dumps of rings of hook words. In: a file. Out: one region at the address where the ring
-// lay on the target. Source: docs/formats/hook.md, "The file".
+// memory: loads dumps of hook-word rings. The file holds control block and buffer, and becomes one
+// image at the address that the ring had on the target. Source: docs/formats/hook.md, "The file".
 #include "memory/hooks.h"
 #include "base/cursor.h"
 #include "memory/images.h"
@@ -30,9 +30,9 @@ enum extract_code extract_hooks_load(struct extract_images *images, struct extra
 {
     if (!extract_hooks_is(input->bytes, input->length))
         return extract_error_set(error, EXTRACT_BAD, input->name,
-                                 "give the address of a raw image as FILE@ADDRESS, or say with "
+                                 "pass the address of a raw image as FILE@ADDRESS, or say with "
                                  "--hook how a raw stream is laid out",
-                                 "it is no dump of a ring of hook words");
+                                 "not a dump of a hook-word ring");
     enum extract_byte_order order = extract_hooks_order(input->bytes, input->length);
     struct extract_cursor c = extract_cursor_make(input->bytes, input->length, order);
     extract_cursor_seek(&c, EXTRACT_HOOKS_AT_ADDRESS);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// memory: how a ring of hook words starts, which both its file and its control block (formats/hook)
-// must know. Source: docs/formats/hook.md, "The control block".
+// memory: recognizes the control block of a hook-word ring. Both the dump file (hooks.c) and the
+// format (formats/hook) need it. Source: docs/formats/hook.md, "The control block".
 #ifndef EXTRACT_MEMORY_HOOKS_H
 #define EXTRACT_MEMORY_HOOKS_H
 
 #include <extract/memory.h>
 
 #define EXTRACT_HOOKS_MAGIC  0x4B4F4F48u
-#define EXTRACT_HOOKS_STREAM 0xEFDF1114u // what a raw stream of 64 bits starts with
+#define EXTRACT_HOOKS_STREAM 0xEFDF1114u // the first word of a raw stream of 64-bit hook words
 
 enum { EXTRACT_HOOKS_HEADER = 64, EXTRACT_HOOKS_VERSION = 1 };
 
-// Offsets of the control block's words.
+// Offsets in bytes of the control block's words.
 enum extract_hooks_word {
     EXTRACT_HOOKS_AT_MAGIC = 0,
     EXTRACT_HOOKS_AT_VERSION = 4,
@@ -31,11 +31,12 @@ enum extract_hooks_word {
     EXTRACT_HOOKS_AT_END = 64
 };
 
-// The byte order that the magic tells; UNKNOWN when it is not there.
+// Returns the byte order of the magic number, UNKNOWN if the bytes do not begin with it.
 enum extract_byte_order extract_hooks_order(const uint8_t *bytes, size_t length);
-// Whether bytes begin like a control block: magic, version and header_bytes.
+// Returns whether bytes begin like a control block: with magic, version and header_bytes.
 bool extract_hooks_is(const uint8_t *bytes, size_t length);
-// The byte order of a raw stream of 64-bit hook words by what it begins with; UNKNOWN: it is none.
+// Returns the byte order of a raw stream of 64-bit hook words by its first word, UNKNOWN if the
+// bytes are not such a stream.
 enum extract_byte_order extract_hooks_stream_order(const uint8_t *bytes, size_t length);
 
 #endif

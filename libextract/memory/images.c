@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// memory: several images in one address space. In: spans and their bytes, from raw files or from a
-// loader. Out: one sorted, disjoint table that is read by binary search.
+// memory: the table of images, and raw images, which have no format.
 //
-// Of a raw image in a regular file only what is asked for is read, when it is asked for: such files
-// may be larger than the host's memory, and sparse.
+// The bytes of formatted files are kept in memory, since their loader has read them all. A raw
+// image in a regular file stays in that file and is read when an address in it is read: such files
+// may be sparse, and larger than the host's memory.
 // Standard: IEEE Std 1003.1-2024 (open, fstat, pread; lseek with SEEK_DATA).
 #define _GNU_SOURCE // SEEK_DATA
 #include "memory/images.h"
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Where the image that holds `address`, or else the next one above it, stands in the table.
+// Returns the index of the image that holds `address`, or else of the next one above it.
 static size_t find(const struct extract_images *images, uint64_t address)
 {
     size_t low = 0, high = images->count;
@@ -35,8 +35,8 @@ static size_t find(const struct extract_images *images, uint64_t address)
 static const struct extract_image *image_at(const struct extract_images *images, uint64_t address)
 {
     size_t i = find(images, address);
-    bool held = i < images->count && images->list[i].address <= address;
-    return held ? &images->list[i] : NULL;
+    bool is_inside = i < images->count && images->list[i].address <= address;
+    return is_inside ? &images->list[i] : NULL;
 }
 
 size_t extract_images_extent(const struct extract_images *images, uint64_t address, size_t length)
@@ -44,21 +44,6 @@ size_t extract_images_extent(const struct extract_images *images, uint64_t addre
     const struct extract_image *image = image_at(images, address);
     uint64_t rest = image ? image->length - (address - image->address) : length;
     return rest < length ? (size_t)rest : length;
-}
-
-// Reads up to the end of the file, which may have become shorter. Returns how many bytes came.
-static size_t read_file(int file, uint64_t offset, void *buffer, size_t length)
-{
-    size_t got = 0;
-    while (got < length) {
-        ssize_t n = pread(file, (uint8_t *)buffer + got, length - got, (off_t)(offset + got));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        got += (size_t)n;
-    }
-    return got;
 }
 
 size_t extract_images_read(void *images, uint64_t address, void *buffer, size_t length)
@@ -70,7 +55,7 @@ size_t extract_images_read(void *images, uint64_t address, void *buffer, size_t 
     if (length > image->length - offset)
         length = (size_t)(image->length - offset);
     if (!image->bytes)
-        return read_file(image->blob->file, offset, buffer, length);
+        return extract_file_read_at(image->blob->file, buffer, length, offset);
     memcpy(buffer, image->bytes + offset, length);
     return length;
 }
@@ -84,7 +69,7 @@ uint64_t extract_memory_skip_holes(const struct extract_memory *memory, uint64_t
         return address;
     uint64_t offset = address - image->address;
     off_t data = lseek(image->blob->file, (off_t)offset, SEEK_DATA);
-    if (data < 0 && errno != ENXIO) // the file system does not tell
+    if (data < 0 && errno != ENXIO) // the file system does not report holes
         return address;
     uint64_t past = data < 0 ? image->length : (uint64_t)data;
     past = past < image->length ? past : image->length;
@@ -112,15 +97,15 @@ static uint64_t last_of(const struct extract_image *image)
     return image->address + (image->length - 1);
 }
 
-// Whether a span can be in the table at all, and lies over none that is there.
+// Checks that a span is valid and overlaps none of the table.
 static enum extract_code check_span(const struct extract_images *images, const char *name,
                                     const struct extract_image *span, struct extract_error *error)
 {
     if (!span->length)
-        return extract_error_set(error, EXTRACT_BAD, name, "name a file that holds memory",
-                                 "it is empty");
+        return extract_error_set(error, EXTRACT_BAD, name, "use a file that holds memory",
+                                 "the file is empty");
     if (last_of(span) < span->address)
-        return extract_error_set(error, EXTRACT_BAD, name, "give a lower address",
+        return extract_error_set(error, EXTRACT_BAD, name, "use a lower address",
                                  "%" PRIu64 " bytes at 0x%" PRIx64
                                  " run past the end of the address space",
                                  span->length, span->address);
@@ -129,12 +114,13 @@ static enum extract_code check_span(const struct extract_images *images, const c
         return EXTRACT_OK;
     const struct extract_image *other = &images->list[i];
     return extract_error_set(
-        error, EXTRACT_BAD, name, "give each file an address of its own",
-        "0x%" PRIx64 "-0x%" PRIx64 " lies over 0x%" PRIx64 "-0x%" PRIx64 " of %s", span->address,
+        error, EXTRACT_BAD, name, "use an address of its own for each file",
+        "0x%" PRIx64 "-0x%" PRIx64 " overlaps 0x%" PRIx64 "-0x%" PRIx64 " of %s", span->address,
         last_of(span), other->address, last_of(other), other->blob->name);
 }
 
-// One table out of two sorted, disjoint ones; the new spans get their blob.
+// Merges the table and new spans, both sorted and disjoint, into a new table. Sets the blob of the
+// new spans.
 static void merge(struct extract_image *to, const struct extract_images *images,
                   const struct extract_image *spans, size_t count, const struct extract_blob *blob)
 {
@@ -151,10 +137,10 @@ static void merge(struct extract_image *to, const struct extract_images *images,
 
 static enum extract_code no_memory(const char *name, struct extract_error *error)
 {
-    return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "no memory to keep it");
+    return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
 }
 
-// Adds spans whose bytes are `bytes`, or lie in `file`; these are the table's when that succeeds.
+// Adds spans whose bytes are `bytes` or are stored in `file`. The table owns these after success.
 static enum extract_code add_spans(struct extract_images *images, const char *name, uint8_t *bytes,
                                    int file, const struct extract_image *spans, size_t count,
                                    struct extract_error *error)
@@ -225,7 +211,7 @@ static enum extract_code find_images(const struct extract_memory *memory, const 
     if (*images)
         return EXTRACT_OK;
     return extract_error_set(error, EXTRACT_USAGE, name, "open it as a memory of its own",
-                             "%s is not made of images, so none can be added",
+                             "%s does not consist of images, so none can be added",
                              extract_memory_name(memory));
 }
 
@@ -257,12 +243,12 @@ enum extract_code extract_images_open(struct extract_memory **memory, const char
     return code;
 }
 
-// Opens a regular file that says its length. -1: it is none, or cannot be opened. Files of /proc
-// say 0 and hold more.
+// Opens a regular file and sets its length. Returns -1 if it is not regular, cannot be opened, or
+// has the length 0: files of /proc do, and hold bytes all the same.
 static int open_regular(const char *path, uint64_t *length)
 {
     struct stat status;
-    if (!strcmp(path, "-") || stat(path, &status) || !S_ISREG(status.st_mode))
+    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return -1;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (file >= 0 && !fstat(file, &status) && S_ISREG(status.st_mode) && status.st_size > 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// memory: the one interface over all sources. In: addresses and lengths. Out: bytes, how far they
-// could be read, and what that has cost.
+// memory: the one interface to target memory, whatever it comes from: images of files, a live
+// target, or a callback of the program that uses the library. Every read is counted and timed, so
+// that a report can state what it has cost.
 #include "base/now.h"
 #include "memory/images.h"
 #include "memory/live/live.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 struct extract_memory {
-    struct extract_memory_source source; // its `name` points to the member below
+    struct extract_memory_source source; // `source.name` points to the member `name` below
     struct extract_memory_cost cost;
     char name[];
 };
@@ -23,7 +24,7 @@ enum extract_code extract_memory_new(struct extract_memory **memory,
     struct extract_memory *m = calloc(1, sizeof *m + size);
     *memory = m;
     if (!m)
-        return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "no memory to open it");
+        return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
     memcpy(m->name, name, size);
     m->source = *source;
     m->source.name = m->name;
@@ -40,14 +41,15 @@ struct live *live_of(const struct extract_memory *memory)
     return memory->source.read == live_read ? memory->source.context : NULL;
 }
 
-// One call of the source, counted.
-static size_t ask(struct extract_memory *memory, uint64_t address, void *buffer, size_t length)
+// Calls the source once and counts the call.
+static size_t read_source(struct extract_memory *memory, uint64_t address, void *buffer,
+                          size_t length)
 {
     uint64_t start = extract_now();
     size_t n = memory->source.read(memory->source.context, address, buffer, length);
     memory->cost.nanoseconds += extract_now() - start;
     if (n > length)
-        n = length; // a source that counts wrong must not make its caller read past the buffer
+        n = length; // a source with a bug must not make the caller read past the buffer
     memory->cost.reads++;
     memory->cost.bytes += n;
     memory->cost.failed += n < length;
@@ -58,10 +60,10 @@ static enum extract_code unreadable(const struct extract_memory *memory, uint64_
                                     uint64_t at, struct extract_error *error)
 {
     const char *hint = extract_images_of(memory)
-                           ? "add the image that holds it"
+                           ? "pass the image that holds this address, too"
                            : "check the address, and that the target is connected and stopped";
     const struct extract_memory_source *source = &memory->source;
-    if (!error) // reads that fail are the rule while memory is searched: cost nothing there
+    if (!error) // while memory is searched, most reads fail and nobody wants the text
         return EXTRACT_UNREADABLE;
     if (at >= address && source->explain && source->explain(source->context, at, error))
         error->code = EXTRACT_UNREADABLE;
@@ -80,7 +82,7 @@ enum extract_code extract_memory_read(struct extract_memory *memory, uint64_t ad
                                       size_t length, size_t *got, struct extract_error *error)
 {
     const struct extract_images *images = extract_images_of(memory);
-    uint64_t space = address ? 0 - address : UINT64_MAX; // bytes up to the end of the addresses
+    uint64_t space = address ? 0 - address : UINT64_MAX; // bytes up to the end of the address space
     size_t end = length < space ? length : (size_t)space;
     *got = 0;
     while (*got < end) {
@@ -88,7 +90,7 @@ enum extract_code extract_memory_read(struct extract_memory *memory, uint64_t ad
         size_t part = end - *got;
         if (images)
             part = extract_images_extent(images, at, part);
-        size_t n = ask(memory, at, (uint8_t *)buffer + *got, part);
+        size_t n = read_source(memory, at, (uint8_t *)buffer + *got, part);
         *got += n;
         if (n < part)
             break;

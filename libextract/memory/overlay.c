@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: MIT
-// memory: segments that overlap. In: segments in order of precedence. Out: sorted, disjoint spans.
+// memory: makes sorted, disjoint spans out of segments that overlap. If two segments hold the same
+// address, the earlier one wins.
 //
 // The ends of all segments cut the address space into cells. Each segment, in order, takes the
-// cells that it covers and nobody has; `next` leads over runs of taken cells (a disjoint set with
-// path halving), so hostile overlaps cost no more than sorting does.
+// cells that it covers and that are still free. `next` skips runs of taken cells (a disjoint set
+// with path halving), so that hostile overlaps cost no more than sorting does.
+//
+//   segment 1        ├──────────┤
+//   segment 2   ├─────────┤
+//   segment 3                ├───────┤
+//   cells       │  2 │ 1  │1 │1 │ 3  │      number: the segment that owns the cell
 #include "memory/core.h"
 #include <stdlib.h>
 
 struct cells {
     uint64_t *starts; // sorted; cell i is [starts[i], starts[i + 1])
     size_t count;
-    uint32_t *next;  // the first free cell from here on is found by following it
-    uint32_t *owner; // index of a segment + 1; 0 for nobody
+    uint32_t *next;  // following it from a cell leads to the first free one from there on
+    uint32_t *owner; // index of the owning segment + 1; 0 if the cell is free
 };
 
 static int compare_addresses(const void *a, const void *b)
@@ -20,8 +26,8 @@ static int compare_addresses(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// The first address behind a segment; 0 for the end of the address space.
-static uint64_t behind(const struct extract_segment *s)
+// Returns the first address after a segment, 0 at the end of the address space.
+static uint64_t end_of(const struct extract_segment *s)
 {
     return s->address + s->length;
 }
@@ -31,8 +37,8 @@ static void find_cells(struct cells *cells, const struct extract_segment *segmen
     size_t n = 0, unique = 0;
     for (size_t i = 0; i < count; i++) {
         cells->starts[n++] = segments[i].address;
-        if (behind(&segments[i]))
-            cells->starts[n++] = behind(&segments[i]);
+        if (end_of(&segments[i]))
+            cells->starts[n++] = end_of(&segments[i]);
     }
     qsort(cells->starts, n, sizeof *cells->starts, compare_addresses);
     for (size_t i = 0; i < n; i++)
@@ -43,7 +49,7 @@ static void find_cells(struct cells *cells, const struct extract_segment *segmen
         cells->next[i] = (uint32_t)i;
 }
 
-// The cell that begins at `address`, which is in the table, or 0 for the end of all.
+// Returns the index of the cell that begins at `address`, which must be in the table.
 static size_t cell_of(const struct cells *cells, uint64_t address)
 {
     size_t low = 0, high = cells->count;
@@ -66,9 +72,9 @@ static size_t first_free(struct cells *cells, size_t i)
     return i;
 }
 
-static void take(struct cells *cells, const struct extract_segment *s, size_t index)
+static void take_cells(struct cells *cells, const struct extract_segment *s, size_t index)
 {
-    size_t end = behind(s) ? cell_of(cells, behind(s)) : cells->count;
+    size_t end = end_of(s) ? cell_of(cells, end_of(s)) : cells->count;
     size_t i = first_free(cells, cell_of(cells, s->address));
     while (i < end) {
         cells->owner[i] = (uint32_t)index + 1;
@@ -77,7 +83,8 @@ static void take(struct cells *cells, const struct extract_segment *s, size_t in
     }
 }
 
-// Neighbouring cells of one owner make a span; returns how many. With spans NULL only counts.
+// Joins neighboring cells of one owner to spans and returns how many there are. If `spans` is NULL,
+// only counts them.
 static size_t put_spans(const struct cells *cells, const struct extract_segment *segments,
                         struct extract_image *spans)
 {
@@ -107,7 +114,7 @@ static bool overlay(struct cells *cells, const struct extract_segment *segments,
         return false;
     find_cells(cells, segments, count);
     for (size_t i = 0; i < count; i++)
-        take(cells, &segments[i], i);
+        take_cells(cells, &segments[i], i);
     *span_count = put_spans(cells, segments, NULL);
     *spans = calloc(*span_count ? *span_count : 1, sizeof **spans);
     if (*spans)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// memory: files of hexadecimal records. In: text. Out: sorted, disjoint spans of data. What a
-// record means is said by its format (hex.c, srec.c).
+// memory: reads files of hexadecimal records. The lines are decoded and their checksums verified
+// here; hex.c and srec.c give the records their meaning. The data are collected as runs in the
+// order of the file, and then sorted and joined into disjoint spans.
 #include "memory/records.h"
 #include "base/grow.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ADDRESSES (UINT64_C(1) << 32) // of both formats
+#define ADDRESSES (UINT64_C(1) << 32) // end of the address space of both formats
 
 enum { END_OF_TEXT = 0x1a }; // CP/M's end of file, still written by some tools
 
@@ -26,7 +27,8 @@ static int digit(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// The next line, without what ends it and without blanks at its end; false at the end of the text.
+// Takes the next line, without its end and the blanks before it. Returns false at the end of the
+// text.
 static bool next_line(struct extract_cursor *text, struct extract_cursor *line)
 {
     size_t left = extract_cursor_left(text);
@@ -43,7 +45,8 @@ static bool next_line(struct extract_cursor *text, struct extract_cursor *line)
     return true;
 }
 
-// Pairs of digits up to the end of the line into records->record; else why not.
+// Decodes pairs of digits up to the end of the line into records->record. Returns NULL, or why that
+// fails.
 static const char *decode(struct extract_records *records, struct extract_cursor *line)
 {
     records->length = 0;
@@ -51,11 +54,11 @@ static const char *decode(struct extract_records *records, struct extract_cursor
         int high = digit(extract_cursor_u8(line));
         int low = digit(extract_cursor_u8(line));
         if (line->failed)
-            return "its last digit has no partner";
+            return "the number of digits is odd";
         if (high < 0 || low < 0)
-            return "a character is no hexadecimal digit";
+            return "a character is not a hexadecimal digit";
         if (records->length == RECORD_BYTES)
-            return "it is longer than any record";
+            return "longer than any record";
         records->record[records->length++] = (uint8_t)(high << 4 | low);
     }
     return NULL;
@@ -67,7 +70,7 @@ static const char *decode_line(struct extract_records *records,
 {
     const uint8_t *mark = extract_cursor_span(line, format->mark_length);
     if (!mark || mark[0] != (uint8_t)format->mark)
-        return "it does not begin like a record";
+        return "does not begin like a record";
     memcpy(records->mark, mark, format->mark_length);
     const char *why = decode(records, line);
     if (why)
@@ -92,7 +95,7 @@ static enum extract_code take_line(struct extract_records *records,
     if (!extract_cursor_left(line))
         return EXTRACT_OK;
     if (records->ended)
-        return extract_records_bad(records, "there is more behind the end record", error);
+        return extract_records_bad(records, "text after the end record", error);
     const char *why = decode_line(records, format, line);
     if (!why && !sum_is_good(records, format->sum))
         why = "its checksum is wrong";
@@ -128,7 +131,7 @@ static enum extract_code read_lines(struct extract_records *records,
     }
     if (!records->ended)
         return extract_error_set(error, EXTRACT_TRUNCATED, input->name, format->end,
-                                 "it ends after line %zu without an end record", records->line);
+                                 "ends after line %zu without an end record", records->line);
     return EXTRACT_OK;
 }
 
@@ -142,7 +145,7 @@ static enum extract_code no_memory(const struct extract_records *records,
 static bool reserve_run(struct extract_records *records)
 {
     struct extract_run *runs =
-        extract_grow(records->runs, &records->run_size, records->run_count, sizeof *runs);
+        extract_grow(records->runs, &records->run_capacity, records->run_count, sizeof *runs);
     if (runs)
         records->runs = runs;
     return runs;
@@ -169,7 +172,7 @@ enum extract_code extract_records_put(struct extract_records *records, uint64_t 
     return EXTRACT_OK;
 }
 
-// In order of addresses; of runs at one address, the earlier line first.
+// Orders runs by address, and runs at one address by line.
 static int compare_runs(const void *a, const void *b)
 {
     const struct extract_run *x = a, *y = b;
@@ -178,8 +181,8 @@ static int compare_runs(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-// Puts the sorted runs behind each other into `bytes` and makes one span of each group that
-// touches or overlaps; what two runs both give must be the same.
+// Copies the sorted runs one after another into `bytes`, and makes one span of each group that
+// touches or overlaps. Two runs may give the same address only if they give it the same byte.
 static enum extract_code join_runs(const struct extract_records *records, uint8_t *bytes,
                                    struct extract_image *spans, size_t *count,
                                    struct extract_error *error)
@@ -211,7 +214,7 @@ static enum extract_code add_runs(struct extract_records *records, struct extrac
                                   struct extract_input *input, struct extract_error *error)
 {
     if (!records->run_count)
-        return extract_error_set(error, EXTRACT_BAD, input->name, "name a file that holds memory",
+        return extract_error_set(error, EXTRACT_BAD, input->name, "use a file that holds memory",
                                  "its records hold no data");
     struct extract_image *spans = calloc(records->run_count, sizeof *spans);
     uint8_t *bytes = malloc(records->data_length);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// memory: what Intel HEX and S-records have in common: lines of hexadecimal digits, each a record
-// that puts bytes at an address, in any order.
+// memory: the common part of Intel HEX and S-records. Both are lines of hexadecimal digits; each
+// line is a record that stores bytes at an address, in any order of addresses.
 #ifndef EXTRACT_MEMORY_RECORDS_H
 #define EXTRACT_MEMORY_RECORDS_H
 
@@ -9,59 +9,59 @@
 
 enum { RECORD_BYTES = 260 }; // Intel HEX: length, 2 of address, type, 255 of data, checksum
 
-// Data that a run of records put at adjacent addresses.
+// The data of successive records at adjacent addresses.
 struct extract_run {
     uint64_t address;
     uint64_t length;
     size_t offset; // in `data`
-    size_t line;   // of its first record
+    size_t line;   // line number of its first record
 };
 
-// A file of records, being read.
+// A file of records while it is read.
 struct extract_records {
-    const char *name; // of the file
+    const char *name; // name of the file
     size_t line;      // number of the current line, from 1
-    char mark[3];     // the characters of the line that are no pairs of digits: ":" or "S1"
+    char mark[3];     // the characters before the pairs of digits: ":" or "S1"
     uint8_t record[RECORD_BYTES];
     size_t length; // bytes in `record`
     bool ended;    // the end record was read
 
-    uint8_t *data; // of all records; never longer than half the file
+    uint8_t *data; // the data of all records; never longer than half the file
     size_t data_length;
     struct extract_run *runs;
     size_t run_count;
-    size_t run_size;
+    size_t run_capacity;
 };
 
-// A text format of records. A record begins with the number of bytes that follow behind the first
-// `overhead` ones. `take` gets a whole line with a good checksum in records->record and calls
-// extract_records_put for its data; `state` is the format's own.
+// A text format of records. A record begins with the number of bytes that follow the first
+// `overhead` ones. `take` gets a complete line with a valid checksum in records->record and calls
+// extract_records_put for its data. `state` belongs to the format.
 struct extract_record_format {
     char mark;          // the first character of a line
     size_t mark_length; // characters before the digits
     size_t overhead;
-    uint8_t sum;     // of all bytes of a good record, modulo 256
+    uint8_t sum;     // sum of all bytes of a valid record, modulo 256
     const char *end; // hint for a file without an end record
     enum extract_code (*take)(struct extract_records *records, void *state,
                               struct extract_error *error);
 };
 
-// Adds a file's data to the table. input->bytes becomes the data.
+// Adds a file's data to the table, and replaces input->bytes by the data.
 enum extract_code extract_records_load(struct extract_images *images, struct extract_input *input,
                                        const struct extract_record_format *format, void *state,
                                        struct extract_error *error);
 
-// Whether the first line of the text has the form of a record.
+// Returns whether the first line of the text has the form of a record.
 bool extract_records_are(const struct extract_record_format *format, const uint8_t *bytes,
                          size_t length);
 
-// Adds data of the current line at a target address, once a line. Errors: NOMEM, BAD (past
-// the end of 32-bit addresses).
+// Adds the data of the current line at a target address; at most once per line. Errors: NOMEM, BAD
+// (past the end of 32-bit addresses).
 enum extract_code extract_records_put(struct extract_records *records, uint64_t address,
                                       const uint8_t *bytes, size_t length,
                                       struct extract_error *error);
 
-// "line N: why" as an error of the file.
+// Fills *error with "line N: why", as an error of the file, and returns BAD.
 enum extract_code extract_records_bad(const struct extract_records *records, const char *why,
                                       struct extract_error *error);
 

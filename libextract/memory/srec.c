@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
-// memory: Motorola S-record images. In: a file. Out: spans of its data. Standard: Motorola M68000
-// Family Programmer's Reference Manual (M68000PM/AD, REV. 1), appendix C "S-Record Output Format".
+// memory: loads Motorola S-record images. records.c reads the lines; this file knows the types of
+// records. Standard: Motorola M68000 Family Programmer's Reference Manual (M68000PM/AD, REV. 1),
+// appendix C "S-Record Output Format".
 #include "memory/images.h"
 #include "memory/records.h"
 
-// Bytes of address by record type, '0' to '9'; 0 for the type that is not defined.
+// Bytes of the address by record type, '0' to '9'; 0 for the type that is not defined.
 static const uint8_t address_bytes[] = {2, 2, 3, 4, 0, 2, 3, 4, 3, 2};
 
 struct srec_state {
     uint64_t data_records;
 };
 
-static enum extract_code take_count(struct extract_records *records, uint64_t count, unsigned bytes,
-                                    const struct srec_state *state, struct extract_error *error)
+static enum extract_code check_count(struct extract_records *records, uint64_t count,
+                                     unsigned bytes, const struct srec_state *state,
+                                     struct extract_error *error)
 {
     uint64_t mask = (UINT64_C(1) << (8 * bytes)) - 1;
     if (count != (state->data_records & mask))
-        return extract_records_bad(records, "it counts other records than there are before it",
-                                   error);
+        return extract_records_bad(records, "counts other records than there are before it", error);
     return EXTRACT_OK;
 }
 
@@ -29,18 +30,18 @@ static enum extract_code take_record(struct extract_records *records, void *cont
     unsigned type = (unsigned)records->mark[1] - '0';
     unsigned bytes = type < sizeof address_bytes ? address_bytes[type] : 0;
     if (!bytes)
-        return extract_records_bad(records, "its type is none of S0 to S3 and S5 to S9", error);
+        return extract_records_bad(records, "its type is not one of S0 to S3 and S5 to S9", error);
     size_t length = extract_cursor_u8(&c);
     uint64_t address = 0;
     for (unsigned i = 0; i < bytes; i++)
         address = address << 8 | extract_cursor_u8(&c);
     if (length < bytes + 1 || c.failed)
-        return extract_records_bad(records, "it is too short for its address", error);
-    length -= bytes + 1; // what is left are data, then the checksum
+        return extract_records_bad(records, "too short for its address", error);
+    length -= bytes + 1; // bytes of data; the checksum follows them
     if (type == 0)
         return EXTRACT_OK; // a title
     if (type == 5 || type == 6)
-        return take_count(records, address, bytes, state, error);
+        return check_count(records, address, bytes, state, error);
     if (type >= 7) {
         records->ended = true;
         return EXTRACT_OK;

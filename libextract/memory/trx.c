@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// memory: ThreadX trace dumps (.trx). In: a file. Out: one region at the address where the buffer
-// lay on the target. Standard: ThreadX 6.4.2, common/inc/tx_trace.h, TX_TRACE_HEADER_STRUCT; only
-// its first words are read here, the rest is the trace format's.
+// memory: loads ThreadX trace dumps (.trx). The file is a copy of the trace buffer, and becomes one
+// image at the address that the buffer had on the target. Only the first words are read here; the
+// rest belongs to formats/threadx. Standard: ThreadX 6.4.2, common/inc/tx_trace.h,
+// TX_TRACE_HEADER_STRUCT.
 #include "base/cursor.h"
 #include "base/trx.h"
 #include "memory/images.h"
@@ -21,14 +22,14 @@ enum extract_code extract_trx_load(struct extract_images *images, struct extract
     unsigned word = extract_trx_word_bytes(input->bytes, input->length, &order);
     if (!word)
         return extract_error_set(error, EXTRACT_BAD, input->name,
-                                 "give the address of a raw image as FILE@ADDRESS",
-                                 "it is no ThreadX trace: the id 0x54585442 is not at its start");
+                                 "pass the address of a raw image as FILE@ADDRESS",
+                                 "not a ThreadX trace: it does not start with the id 0x54585442");
     struct extract_cursor c = extract_cursor_make(input->bytes, input->length, order);
     extract_cursor_seek(&c, (uint64_t)BASE_ADDRESS_WORD * word);
     uint64_t base = extract_cursor_word(&c, word);
     if (c.failed)
         return extract_error_set(error, EXTRACT_TRUNCATED, input->name, "save the trace again",
-                                 "its header ends after %zu bytes, before the base address",
+                                 "the header ends after %zu bytes, before the base address",
                                  input->length);
     images->byte_order = order;
     images->starts = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// session: what a file is. In: its first bytes. Out: the word by which users name the kind.
+// session: detects the kind of a file. Every binary format has a magic number at its start; text
+// formats are recognized by their first line.
 #include "session/kinds.h"
 #include "base/file.h"
 #include "memory/hooks.h"
@@ -9,7 +10,7 @@
 #include <extract/log.h>
 #include <string.h>
 
-enum { LOOK_BYTES = 1024 }; // the longest record of a text format, and then some
+enum { PEEK_BYTES = 1024 }; // more than the longest record of a text format
 
 const char *extract_kind_of(const uint8_t *bytes, size_t length)
 {
@@ -35,7 +36,7 @@ const char *extract_kind_of(const uint8_t *bytes, size_t length)
     return "raw";
 }
 
-// Whether a file that nothing marks at its beginning is a log: a page of it may be gone.
+// Returns whether a file without a magic number at its start is a log whose first page is damaged.
 static bool is_damaged_log(const char *path)
 {
     struct extract_log *log;
@@ -48,12 +49,12 @@ static bool is_damaged_log(const char *path)
 enum extract_code extract_memory_detect(const char *path, const char **kind,
                                         struct extract_error *error)
 {
-    uint8_t bytes[LOOK_BYTES];
+    uint8_t bytes[PEEK_BYTES];
     size_t length = 0;
     if (strcmp(path, "-") == 0)
-        return extract_error_set(error, EXTRACT_USAGE, extract_file_name(path),
-                                 "say what kind of input it is",
-                                 "what is read from it to look at is gone for the reader");
+        return extract_error_set(
+            error, EXTRACT_USAGE, extract_file_name(path), "pass the kind of input",
+            "the kind of a stream cannot be detected without consuming its bytes");
     enum extract_code code = extract_file_peek(path, bytes, sizeof bytes, &length, error);
     if (code)
         return code;

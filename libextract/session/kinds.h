@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// session: what a file is, by its first bytes.
+// session: detects the kind of a file by its first bytes.
 #ifndef EXTRACT_SESSION_KINDS_H
 #define EXTRACT_SESSION_KINDS_H
 
@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// "trx", "hook", "hookstream", "core", "elf", "log", "ihex", "srec" or "raw".
+// Returns the kind by which users name it: "trx", "hook", "hookstream", "rkhring", "ptr", "core",
+// "elf", "log", "ihex", "srec", or "raw" for anything else.
 const char *extract_kind_of(const uint8_t *bytes, size_t length);
 
 #endif

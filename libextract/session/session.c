@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// session: one look at a trace. In: a memory, symbols and a user's options. Out: the text of verbs.
+// session: one snapshot of a trace and the texts that users ask for. Opening a session does all
+// steps from the target's memory, or from a log, to a trace with names and a filter. Each command
+// then writes one report. The command line, GDB and the unit tests all use it, so that a command
+// prints the same bytes everywhere.
 #include "events/internal.h"
 #include "report/internal.h"
 #include "report/rkh/rkh_report.h"
@@ -14,13 +17,13 @@ struct extract_session {
     struct extract_trace *trace;
     struct extract_filter *filter;
     struct extract_report_options report;
-    struct extract_report_part part; // of a stream that goes on
-    uint64_t hz;                     // that the user says
-    bool has_stamps;                 // some that were read, of an RKH stream
+    struct extract_report_part part; // state of a report that is written in parts
+    uint64_t hz;                     // ticks per second that the user gives; 0: none
+    bool has_stamps;                 // timestamps of an RKH stream were read
     struct extract_columns columns;
-    struct extract_report_outcome outcome; // of the last report
-    struct extract_templates *templates;   // NULL: not asked for yet
-    enum extract_code templates_code;      // what reading them said
+    struct extract_report_outcome outcome; // counts of the last report
+    struct extract_templates *templates;   // NULL until a report needs them
+    enum extract_code templates_code;      // result of reading them
     struct extract_error templates_error;
     const char *const *template_files;
     size_t template_count;
@@ -39,7 +42,7 @@ static enum extract_code make_filter(struct extract_session *session,
     return code;
 }
 
-// Marks have ids of their own, which reports show as F00 to FFF.
+// Adds a marker to the filter. Markers have ids of their own, which reports print as F00 to FFF.
 static enum extract_code add_mark(struct extract_session *session, const char *digits, bool drop,
                                   struct extract_error *error)
 {
@@ -51,7 +54,7 @@ static enum extract_code add_mark(struct extract_session *session, const char *d
     return extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
 }
 
-// A list of hook ids, as reports show them, to the event ids of the trace's format.
+// Adds a list of hook ids, as reports print them, to the filter as event ids of the trace's format.
 static enum extract_code add_hooks(struct extract_session *session, const char *list, bool drop,
                                    struct extract_error *error)
 {
@@ -65,8 +68,8 @@ static enum extract_code add_hooks(struct extract_session *session, const char *
         size_t digits = strspn(list, "0123456789abcdefABCDEF");
         if (digits < 3 || digits > (wide ? 8 : 4) || (list[digits] && list[digits] != ','))
             return extract_error_set(error, EXTRACT_USAGE, "hook id",
-                                     "write ids as the report shows them, with commas between",
-                                     "\"%.*s\" is none", (int)strcspn(list, ","), list);
+                                     "use ids as the report prints them, separated by commas",
+                                     "\"%.*s\" is not a hook id", (int)strcspn(list, ","), list);
         snprintf(value, sizeof value, "%s0x%.*s%s", drop ? "!" : "", (int)digits, list,
                  digits == 3 && !wide ? "0" : "");
         code = extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
@@ -104,14 +107,14 @@ static enum extract_code read_trace(struct extract_session *session, struct extr
     if (!code)
         code = extract_snapshot_take(&session->snapshot, memory, &ring, error);
     if (options->goes_on)
-        meaning.direction = ring.format->direction; // few stamps do not tell
+        meaning.direction = ring.format->direction; // few timestamps do not show it
     if (!code)
         code = extract_trace_open(&session->trace, &session->snapshot, &meaning, error);
     return code;
 }
 
-// The rate that the stream tells, until one of its clocks has another one: ticks of both add up to
-// no number of seconds.
+// Uses the rate that the stream announces, until a clock of the stream has another rate. From then
+// on there is none: ticks of two rates do not add up to seconds.
 static void take_rate(struct extract_session *session, const struct extract_ring *ring)
 {
     if (session->hz || (session->has_stamps && !ring->rkh.value[EXTRACT_RKH_TS]))
@@ -137,7 +140,8 @@ enum extract_code extract_session_go_on(struct extract_session *session,
     return code;
 }
 
-// A log says itself what was recorded and where that lay.
+// Opens the trace of a log. A log states its format and the ring's address itself; options that
+// contradict it are refused.
 static enum extract_code read_log(struct extract_session *session, struct extract_log *log,
                                   struct extract_symbols *symbols,
                                   const struct extract_session_options *options,
@@ -151,14 +155,14 @@ static enum extract_code read_log(struct extract_session *session, struct extrac
     if (code)
         return code;
     const struct extract_ring *ring = &extract_trace_snapshot(session->trace)->ring;
-    if (options->format && strcmp(options->format, extract_ring_format(ring)))
+    if (options->format && strcmp(options->format, extract_ring_format(ring)) != 0)
         return extract_error_set(error, EXTRACT_USAGE, options->format,
-                                 "leave the format out: the log says it",
-                                 "the log is one of format %s", extract_ring_format(ring));
+                                 "omit the format: the log states it", "the log is of format %s",
+                                 extract_ring_format(ring));
     if (options->ring_known && options->ring != ring->address)
         return extract_error_set(
-            error, EXTRACT_USAGE, "ring", "leave its address out: the log says it",
-            "the log is one of the ring at 0x%llx", (unsigned long long)ring->address);
+            error, EXTRACT_USAGE, "ring", "omit its address: the log states it",
+            "the log is of the ring at 0x%llx", (unsigned long long)ring->address);
     return EXTRACT_OK;
 }
 
@@ -185,7 +189,7 @@ static void take_options(struct extract_session *session,
     session->dialect = options->dialect;
 }
 
-// A session over a memory or, when there is none, over a log.
+// Opens a session over a memory or, if that is NULL, over a log.
 static enum extract_code open_session(struct extract_session **session,
                                       struct extract_memory *memory, struct extract_log *log,
                                       struct extract_symbols *symbols,
@@ -265,7 +269,7 @@ static enum extract_code run_objects(struct extract_session *session, struct ext
     return extract_report_objects(text, session->trace, &session->report);
 }
 
-// What the last report could not say, or left out.
+// Writes what the last report could not format, and what it omitted.
 static void put_outcome(const struct extract_report_outcome *outcome, struct extract_text *text)
 {
     if (outcome->faults)
@@ -323,13 +327,13 @@ static enum extract_code check_trazer(const struct extract_session *session,
                                       struct extract_error *error)
 {
     const char *format = extract_trace_info(session->trace)->format;
-    if (!session->columns.trazer || !strcmp(format, "rkh"))
+    if (!session->columns.trazer || strcmp(format, "rkh") == 0)
         return EXTRACT_OK;
-    return extract_error_set(error, EXTRACT_USAGE, "layout of Trazer", "leave it out",
-                             "it is for RKH, the trace is one of format %s", format);
+    return extract_error_set(error, EXTRACT_USAGE, "layout of Trazer", "omit it",
+                             "only for RKH, the trace is one of format %s", format);
 }
 
-// JSON says everything without templates.
+// Reads the templates, once, if the report uses any. JSON holds everything without templates.
 static enum extract_code need_templates(struct extract_session *session,
                                         struct extract_error *error)
 {
@@ -340,7 +344,7 @@ static enum extract_code need_templates(struct extract_session *session,
     enum extract_code code = session->templates_code;
     if (code && error)
         *error = session->templates_error;
-    if (code && code != EXTRACT_BAD) { // there is nothing to be said of them: the next may try
+    if (code && code != EXTRACT_BAD) { // no diagnostics to keep: the next report tries again
         extract_templates_close(session->templates);
         session->templates = NULL;
     }
@@ -394,7 +398,7 @@ static enum extract_code run_stats(struct extract_session *session, struct extra
     struct extract_view *view;
     enum extract_code found =
         extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
-    bool rkh = !strcmp(extract_trace_info(session->trace)->format, "rkh");
+    bool rkh = strcmp(extract_trace_info(session->trace)->format, "rkh") == 0;
     enum extract_code code = found;
     if (view && rkh)
         code = rkh_report_stats(text, view, session->trace, &session->report, error);
@@ -438,8 +442,7 @@ static enum extract_code run_signalling(struct extract_session *session, struct 
 static enum extract_code text_fault(const struct extract_text *text, struct extract_error *error)
 {
     return extract_error_set(error, text->code, "output", NULL, "%s",
-                             text->code == EXTRACT_NOMEM ? "out of memory"
-                                                         : "it could not be written");
+                             text->code == EXTRACT_NOMEM ? "out of memory" : "cannot be written");
 }
 
 enum extract_code extract_session_run(struct extract_session *session, const char *verb,
@@ -455,16 +458,15 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
                  {"status", run_status}};
 
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(verb, verbs[i].name))
+        if (strcmp(verb, verbs[i].name) != 0)
             continue;
         enum extract_code code = verbs[i].run(session, text, error);
         return text->code ? text_fault(text, error) : code;
     }
-    return extract_error_set(
-        error, EXTRACT_USAGE, verb,
-        "the verbs are info, objects, report, stats, damage, cost, raw, chart, "
-        "signalling, status",
-        "there is no such verb");
+    return extract_error_set(error, EXTRACT_USAGE, verb,
+                             "use info, objects, report, stats, damage, cost, raw, chart, "
+                             "signalling or status",
+                             "unknown command");
 }
 
 static bool log_is_whole(const struct extract_log_info *log)

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// target: the recorder's memory, word by word. The recorder and its tests use these structs;
-// readers on the debugger's side use the offsets of docs/formats/posix-ring.md, which says what the
-// words mean and who writes them. There is one process block, a table of names, and for each stream
-// a block and a ring:
+// target: the recorder's memory, word by word, as C structs.
 //
-//     struct ringside_memory
-//     +---------+-------+----------+-----+----------+----------------+--------+-----+
-//     | process | names | stream 0 | ... | stream n | port's own     | ring 0 | ... |
-//     +---------+-------+----------+-----+----------+----------------+--------+-----+
+// docs/formats/posix-ring.md specifies what every word means and which side writes it. The members
+// have the names and the order of its tables. Readers use the offsets in the blocks, not these
+// structs, so a firmware may be compiled with other sizes than the reader.
 //
-// All words are of 32 bits in the target's byte order. Blocks begin at multiples of 8 bytes.
+//   struct ringside_memory, the object ringside_posix
+//   ┌───────────────┬──────────┬────────────────┬─────────┬──────────────┬─────────┐
+//   │ process       │ names    │ streams[]      │ port's  │ rings[0]     │ rings[] │
+//   │ 128 bytes     │          │ one block each │ own     │ power of two │         │
+//   └───────────────┴──────────┴────────────────┴─────────┴──────────────┴─────────┘
+//   offsets told in   names_at   streams_at, back           ring_at of its stream block
+//   the blocks
 #ifndef RINGSIDE_TRACE_LAYOUT_H
 #define RINGSIDE_TRACE_LAYOUT_H
 
@@ -22,12 +24,16 @@ enum {
     RINGSIDE_STREAM_MAGIC = 0x53525450,
     RINGSIDE_VERSION = 1,
     RINGSIDE_HEADER_BYTES = 128,
-    RINGSIDE_BOUND = 1, // bits of state and wanted
-    RINGSIDE_RUNNING = 2,
-    RINGSIDE_FULL = 4,
-    RINGSIDE_INHERIT = 1 // a bit of flags
+    // Bits of `state`; `wanted` has the first two.
+    RINGSIDE_BOUND = 1,   // the stream is in use
+    RINGSIDE_RUNNING = 2, // it records events
+    RINGSIDE_FULL = 4,    // it has stopped by itself
+    // The bit of `flags`.
+    RINGSIDE_INHERIT = 1 // children of the process inherit the stream
 };
 
+// The process block. It is constant once `magic` is stored, except `active`, `names_used`,
+// `names_claimed` and `lock`.
 struct ringside_process {
     uint32_t magic, version, header_bytes, total_bytes, generation, active;
     uint32_t streams, stream_bytes, streams_at;
@@ -35,7 +41,8 @@ struct ringside_process {
     uint32_t layout, clock_hz, ids, pid, birth[2], lock, unused[11];
 };
 
-// What a port adds to the memory, and to each stream's block.
+// Members that a port adds to the memory and to each stream's block, and the alignment of rings in
+// bytes. Readers do not know of them.
 #ifndef RINGSIDE_PORT_MEMORY
 #define RINGSIDE_PORT_MEMORY
 #endif
@@ -46,6 +53,8 @@ struct ringside_process {
 #define RINGSIDE_PORT_RING_ALIGN 8
 #endif
 
+// A stream's block. Words from `generation` to `request_done` and `filter` are written by the
+// recorder; from `read_pos` to `wanted_clears` and from `pid` to `wanted_filter` by the controller.
 struct ringside_stream {
     _Alignas(8) uint32_t magic;
     uint32_t version, header_bytes, back, ring_at, ring_words, layout, clock_hz;
@@ -55,13 +64,14 @@ struct ringside_stream {
     uint32_t wanted_clears, clears_done, pid, controller, flags;
     char name[16];
     uint32_t filter[RINGSIDE_IDS / 32], wanted_filter[RINGSIDE_IDS / 32];
-    // Words that the format does not specify: the recorder's own.
-    uint32_t limit;     // words that may be in use after an event was recorded
-    uint32_t data_end;  // max_data + 1 while the stream runs, otherwise 0
-    uint32_t loop_read; // read_pos when a loop overwrote an unread record, otherwise another value
+    // The recorder's own words, after those that the format defines.
+    uint32_t limit;     // maximum words in use after an event was recorded
+    uint32_t data_end;  // max_data + 1 in bytes while the stream runs, else 0
+    uint32_t loop_read; // read_pos when a loop last overwrote an unread record, or another value
     RINGSIDE_PORT_STREAM
 };
 
+// The whole object. All offsets in the blocks count from its first byte.
 struct ringside_memory {
     struct ringside_process process;
     char names[RINGSIDE_TRACE_USER_EVENTS][RINGSIDE_TRACE_NAME_BYTES];

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
-// target: trace hooks for any kernel, as macros that record what it does as user events. Their
-// names begin with rtos_, and their data are words.
+// target: trace hooks for a kernel, as macros over the recorder.
 //
-// To instrument a kernel, define one `struct ringside_rtos_events ringside_rtos_events`, call
-// ringside_rtos_hooks_open() after ringside_trace_init(), and call the macros where the kernel
-// switches threads, serves interrupts and changes its objects. Threads and objects are identified
-// by the addresses of their control blocks, of which only the lower 32 bits are recorded.
+// A kernel without a trace of its own calls these macros where it switches threads, serves
+// interrupts and changes its objects. Each records a POSIX trace event whose name begins with rtos_
+// and whose data are one or two 32-bit words.
+//
+// To instrument a kernel:
+//   1. Define one `struct ringside_rtos_events ringside_rtos_events` in one source file.
+//   2. Call ringside_rtos_hooks_open() after ringside_trace_init(). Until then, the events have the
+//      id 0 and are not recorded.
+//   3. Put the macros RINGSIDE_RTOS_… at the places that their names say.
+//
+// Threads and objects are identified by the addresses of their control blocks, 64-bit addresses by
+// their lower halves.
 #ifndef RINGSIDE_RTOS_HOOKS_H
 #define RINGSIDE_RTOS_HOOKS_H
 
 #include "ringside_trace.h"
 
-// KEY, name: data
+// The events: member of the struct, name in the trace, words of data.
 #define RINGSIDE_RTOS_EVENTS(EVENT)                                                                \
     EVENT(thread_create, "rtos_thread_create")     /* thread, priority */                          \
     EVENT(thread_delete, "rtos_thread_delete")     /* thread */                                    \
@@ -26,6 +33,7 @@
     EVENT(semaphore_block, "rtos_semaphore_block") /* semaphore, thread that waits */
 
 #define RINGSIDE_RTOS_MEMBER(key, name) trace_event_id_t key;
+// The ids of the events, as posix_trace_eventid_open gave them.
 struct ringside_rtos_events {
     RINGSIDE_RTOS_EVENTS(RINGSIDE_RTOS_MEMBER)
 };
@@ -33,7 +41,7 @@ struct ringside_rtos_events {
 
 extern struct ringside_rtos_events ringside_rtos_events;
 
-// Registers the names. If the table is full, an event type is recorded as unnamed.
+// Registers the names. If the table of names is full, an event is recorded as the unnamed event.
 static inline void ringside_rtos_hooks_open(void)
 {
 #define RINGSIDE_RTOS_OPEN(key, name)                                                              \
@@ -42,6 +50,7 @@ static inline void ringside_rtos_hooks_open(void)
 #undef RINGSIDE_RTOS_OPEN
 }
 
+// Records one event with the given words. An object's address or a small number becomes a word.
 #define RINGSIDE_RTOS_TRACE(key, ...)                                                              \
     do {                                                                                           \
         const uint32_t ringside_words[] = {__VA_ARGS__};                                           \

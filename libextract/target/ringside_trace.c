@@ -1,50 +1,51 @@
 // SPDX-License-Identifier: MIT
-// target: the POSIX trace recorder, which is the same for all ports. It is compiled into firmware,
-// and, with a port of its own, into programs on Linux. Trace points call it to store records, and a
-// controller outside of the target (a debugger, or another process) reads them and changes the
-// stream's state, only by reading and writing memory. The words and who writes them are specified
-// in docs/formats/posix-ring.md.
+// target: the recorder of the POSIX trace rings, the same for all ports.
 //
-// A record is begun in a critical section, its data are copied outside of it, and one store makes
-// it done. So an interrupt is delayed by a short time that does not depend on the data, and a trace
-// point that interrupts another one stores its own record after the one that is open:
+// A program calls a trace point (posix_trace_event), and the recorder writes a record to the ring
+// of every stream that runs. A controller (the firmware, a debugger, another process) writes
+// requests to the same memory, and the next trace point carries them out. Nobody else takes part:
+// a reader on the debugger's side only reads, and must be able to tell what is complete.
+// docs/formats/posix-ring.md specifies every word.
 //
-//                    head moves            last store
-//     (nothing) ------------------> OPEN ----------------> DONE
-//                 critical section         data copied,
-//                                          interruptible
+// The main idea is a record that is written in three steps. The recorder opens it in a critical
+// section, copies its data outside of that section, and completes it with one store. So interrupts
+// are locked out for a short time that does not depend on the length of the data. An interrupt may
+// therefore record events of its own between an open record and its completion.
 //
-// The order of stores is what a reader relies on. `|` is a barrier: all stores before it are
-// visible before those after it.
+//   a record      none ── begin(), in the critical section ──► OPEN ── finish() ──► DONE
+//                   ▲                                            │                    │
+//                   │                              never while OPEN          pass_oldest(),
+//                   │                                                          overwrite()
+//                   └───────────── tail moves past the record ◄───────────────────────┘
 //
-//     make_room:  tail moves | the record's words may be overwritten
-//     begin:      first word (OPEN), addresses, time, trailer, recorded + 1 | head moves
-//     finish:     data | first word becomes DONE
-//     a reader:   reads head, records, then tail: records that begin at or after that tail are
-//                 intact, and those that are DONE are complete
-//     empty:      generation + 1 | tail = head, counts = 0
+// The order of the stores, which is what a reader relies on. "──" is ringside_port_barrier(): no
+// store above it becomes visible after a store below it.
 //
-// So a reader never takes an overwritten word for a record, and a target that was halted, or died,
-// between any two stores leaves a ring that can be read: at most the records that were OPEN have no
-// data. No reader ever waits for the writer, nor the writer for a reader.
+//   writer                                          what a reader concludes
+//   1. tail, past the records to be overwritten     If `tail` is unchanged after the copy, no word
+//   ── barrier in make_room() and overwrite()       from `tail` on was overwritten during it.
+//   2. first word (OPEN), all but the data, trailer If `head` is past a record, its first and last
+//   ── barrier in begin()                           words are those of this record, not older ones.
+//   3. head, past the record
+//   4. the data, after the critical section
+//   ── barrier in finish() or last_word()           If the first word says DONE, the data that are
+//   5. first word (DONE)                            read after it are complete.
 //
-// A stream has these states, in the bits BOUND, RUNNING and FULL of `state`:
+// A reader that finds a record OPEN leaves it for later, or reports it as being written.
 //
-//               bind               start                 no space, not a loop
-//     (0) ----------------> BOUND --------> BOUND+RUNNING --------------------> BOUND+FULL
-//      ^                    |   ^             |   ^                              |     |
-//      +--------------------+   +-------------+   +------------------------------+     |
-//              unbind           ^    stop              all was read: start             |
-//                               +------------------------------------------------------+
-//                                            cleared, or read and not to run
+// The states of a stream are the bits of its word `state`:
 //
-// A controller never writes `state`. It writes the state that it wants, and then adds 1 to
-// `request`; the target carries that out at its next trace point (ringside_core_attend), and sets
-// request_done. A trace point needs to test only one word for all of this: `active`, which has a
-// bit for each stream that runs, or all bits if there may be a request.
+//             bind               start              no room, and not a loop
+//   UNBOUND ────────► SUSPENDED ───────► RUNNING ────────────────────────────► FULL
+//      ▲                │  ▲ ◄───────────── │ ▲                                │ │ │
+//      │                │  │      stop      │ └── all is read, run is wanted ──┘ │ │
+//      │                │  └────────────────┼──── all is read, or clear ─────────┘ │
+//      └────────────────┴──── release ──────┴──────────────────────────────────────┘
 //
-// All words that others read or write go through RINGSIDE_LOAD and RINGSIDE_STORE, so that the
-// compiler neither splits nor repeats nor reorders these accesses among themselves.
+//   UNBOUND 0    SUSPENDED BOUND    RUNNING BOUND | RUNNING    FULL BOUND | FULL
+//
+// Several fields are read and written by both sides at once, or by an interrupt. All accesses to
+// them go through RINGSIDE_LOAD and RINGSIDE_STORE, which the compiler can neither split nor omit.
 #ifndef RINGSIDE_TRACE_PORT
 #define RINGSIDE_TRACE_PORT "ports/linux.h"
 #endif
@@ -56,31 +57,28 @@
 #define RINGSIDE_STORE(word, value) (*(volatile uint32_t *)&(word) = (value))
 #endif
 #ifndef RINGSIDE_CORE
-#define RINGSIDE_CORE static // empty in a port whose own sources call these functions
+#define RINGSIDE_CORE static // a port whose own sources call the core defines it as empty
 #endif
 
 #define SLOW   __attribute__((noinline, cold))
 #define INLINE static inline __attribute__((always_inline))
-// Hides from the compiler how a value was computed, so that it keeps the value in one register and
-// does not compute parts of it again.
+// Hides from the compiler how a value was computed. It then keeps the value alone in a register,
+// instead of its parts, which would cost registers and spills on the fast path.
 #define HIDE(value)      __asm__("" : "+r"(value))
 #define ADD(word, value) RINGSIDE_STORE(word, RINGSIDE_LOAD(word) + (value))
 
 enum {
     ADDRESS_WORDS = sizeof(uintptr_t) / 4,
     STAMP_WORDS = RINGSIDE_PORT_STAMP_BITS > 32 ? 2 : 1,
-    OVERHEAD = 3 + 2 * ADDRESS_WORDS + RINGSIDE_PORT_PROCESS +
-               STAMP_WORDS, // words of a record without data
+    OVERHEAD = 3 + 2 * ADDRESS_WORDS + RINGSIDE_PORT_PROCESS + STAMP_WORDS, // words without data
     FILTER_WORDS = RINGSIDE_IDS / 32,
     STOP_WORDS = OVERHEAD + 1,
     START_WORDS = OVERHEAD + FILTER_WORDS,
-    LONGEST = 0xFFF, // words of a record at most: its length has 12 bits
-    ALL = -1         // value of `active` if a controller may have a request
+    LONGEST = 0xFFF, // maximum words of a record: its length field has 12 bits
+    ALL = -1         // value of `active` while a request of a controller is pending
 };
 
-// The first word of a record: state in bits 31 and 30, CUT if its data were truncated, its length
-// in words from bit 16 on, and the lower half of its position, by which a record can be told from
-// leftovers of the lap before. The trailer repeats length and position, for readers from the end.
+// The bits of a record's first word and of its trailer (docs/formats/posix-ring.md, "A record").
 #define OPEN      (UINT32_C(1) << 30)
 #define DONE      (UINT32_C(2) << 30)
 #define CUT       (UINT32_C(1) << 28)
@@ -93,8 +91,12 @@ struct ringside_memory ringside_posix __attribute__((aligned(8)));
 #endif
 
 // ---- rings ----
+//
+// `head` and `tail` count words since the start, modulo 2^32. They never wrap at the end of the
+// ring, so head - tail is always the number of words in use, and a record's place in the ring is
+// its position modulo the words of the ring.
 
-// Returns the ring's size in words, a power of two.
+// Returns the words of a stream's ring, a power of two. Firmware knows it when it is compiled.
 INLINE uint32_t ring_words(const struct ringside_stream *s)
 {
 #ifdef RINGSIDE_PORT_RING_WORDS
@@ -105,28 +107,29 @@ INLINE uint32_t ring_words(const struct ringside_stream *s)
 #endif
 }
 
-// Returns the word at a position. Positions count words, modulo 2^32; the ring's size divides that.
+// Returns the word at a position of ring `i`.
 INLINE uint32_t word_of(struct ringside_memory *m, unsigned i, uint32_t position)
 {
     return RINGSIDE_LOAD(m->rings[i][position & (ring_words(&m->streams[i]) - 1)]);
 }
 
-// Returns whether `first` can begin a record at `tail`, of which `used` words are in use there.
-// Target memory may be damaged, and a length of zero would never end.
+// Returns whether a record that begins with the word `first` can lie in the `used` words from
+// `tail` on. Memory may be damaged, and a wrong length would make the tail run away: the length
+// must fit, the tag must be the position's own, and the state must be OPEN or DONE.
 INLINE bool sound(uint32_t first, uint32_t tail, uint32_t used)
 {
     return LENGTH(first) >= OVERHEAD && LENGTH(first) <= used && (first ^ tail) << 16 == 0 &&
            STATE(first);
 }
 
-// Returns whether no record has been read since the current episode of losses began. An episode is
-// one row of losses: the stream reports the time of its first loss.
+// Returns whether losses belong to the episode that is already counted. An episode is a series of
+// losses during which nobody read, so it ends when `read_pos` changes. `read` is `read_pos`.
 INLINE bool same_episode(const struct ringside_stream *s, uint32_t read)
 {
     return RINGSIDE_LOAD(s->episode_read) == read && RINGSIDE_LOAD(s->episodes);
 }
 
-// Begins an episode of losses at a time.
+// Begins an episode of losses and notes the timestamp of its first lost event.
 static SLOW void begin_episode(struct ringside_stream *s, const uint32_t *stamp)
 {
     for (unsigned k = 0; k < STAMP_WORDS; k++)
@@ -135,7 +138,7 @@ static SLOW void begin_episode(struct ringside_stream *s, const uint32_t *stamp)
     ADD(s->episodes, 1);
 }
 
-// Counts `count` events that were not recorded, the first of them at time `stamp`.
+// Counts `count` events that were not recorded, the first of which happened at `stamp`.
 static SLOW void refuse_many(struct ringside_stream *s, uint32_t count, const uint32_t *stamp)
 {
     ADD(s->refused, count);
@@ -143,7 +146,7 @@ static SLOW void refuse_many(struct ringside_stream *s, uint32_t count, const ui
         begin_episode(s, stamp);
 }
 
-// Counts an event that was not recorded, now.
+// Counts one event that happens now and is not recorded: a user event or one of the system's.
 static SLOW void refuse(struct ringside_memory *m, unsigned i)
 {
     uint32_t stamp[STAMP_WORDS];
@@ -152,15 +155,16 @@ static SLOW void refuse(struct ringside_memory *m, unsigned i)
     ringside_port_stuck(m, i);
 }
 
-// Does the same for the event of the current call, which the port is told about first: a process
-// that dies inside of the call must not leave the event uncounted, or counted twice.
+// Counts the event of the present call as not recorded. The note tells a port whose calls can be
+// abandoned (Linux) what to complete if this one is.
 static void refuse_event(struct ringside_memory *m, unsigned i)
 {
     ringside_port_note(&m->streams[i], i, RINGSIDE_REFUSES);
     refuse(m, i);
 }
 
-// Begins an episode of losses at the time of the oldest record, which is overwritten next.
+// Begins an episode with the timestamp of the oldest record, which is overwritten next. Its words
+// are still there: the tail has moved past them, but nothing was stored over them yet.
 static SLOW void begin_episode_at(struct ringside_memory *m, unsigned i, uint32_t tail)
 {
     uint32_t stamp[STAMP_WORDS];
@@ -169,14 +173,16 @@ static SLOW void begin_episode_at(struct ringside_memory *m, unsigned i, uint32_
     begin_episode(&m->streams[i], stamp);
 }
 
-// Moves the tail over the oldest record, and counts it if it was unread. Returns false if the
-// record must stay: it is still open, or it is unread and the stream is not a loop. A damaged
-// record ends what can be walked, so the tail moves to the head.
+// Moves the tail past the oldest record. Returns false if that record must stay: it is open, so its
+// writer still stores into it, or it is unread and the policy is not to overwrite.
+//
+// A damaged record has no end that can be trusted, so the tail moves to the head: the ring is then
+// empty.
 static bool pass_oldest(struct ringside_memory *m, unsigned i, uint32_t tail, uint32_t used)
 {
     struct ringside_stream *s = &m->streams[i];
     uint32_t first = word_of(m, i, tail), read = RINGSIDE_LOAD(s->read_pos);
-    bool unread = read - tail - 1 >= used;
+    bool unread = read - tail - 1 >= used; // `read` is not in (tail, head], also after a wrap
     if (!sound(first, tail, used)) {
         RINGSIDE_STORE(s->tail, tail + used);
         return used;
@@ -195,8 +201,8 @@ static bool pass_oldest(struct ringside_memory *m, unsigned i, uint32_t tail, ui
     return true;
 }
 
-// Frees space until `words` more can be used within `limit` words. Returns false if that is not
-// possible. The barrier makes the tail visible before the words that it passed are overwritten.
+// Moves the tail until `words` more words leave at most `limit` in use. Returns false if a record
+// that must stay is in the way. After the barrier the words before the tail may be overwritten.
 static SLOW bool make_room(struct ringside_memory *m, unsigned i, uint32_t words, uint32_t limit)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -208,8 +214,10 @@ static SLOW bool make_room(struct ringside_memory *m, unsigned i, uint32_t words
     return true;
 }
 
-// Does the same for the most frequent case, a loop that is full and not being read. Moves the tail
-// until at most `room` words are in use. Returns false if a record needs more care than that.
+// Does what make_room() does for the usual case of a full ring: a loop that was overwritten before
+// and that nobody has read since. No episode begins then, so the counts are two stores. Moves the
+// tail until at most `room` words are in use. Returns false, with whatever was moved, if the case
+// is another one; the caller then takes the slow path.
 INLINE bool overwrite(struct ringside_memory *m, unsigned i, uint32_t tail, uint32_t head,
                       uint32_t room)
 {
@@ -231,7 +239,7 @@ INLINE bool overwrite(struct ringside_memory *m, unsigned i, uint32_t tail, uint
 
 // ---- records ----
 
-// Stores an address, as one word or as two, the low one first. Returns the index after it.
+// Stores an address: one word, or two with the low one first. Returns the index after it.
 INLINE uint32_t put_address(uint32_t *ring, uint32_t mask, uint32_t at, uintptr_t address)
 {
     RINGSIDE_STORE(ring[at++ & mask], (uint32_t)address);
@@ -241,10 +249,15 @@ INLINE uint32_t put_address(uint32_t *ring, uint32_t mask, uint32_t at, uintptr_
     return at;
 }
 
-// Opens a record at position `head`, which is stored from ring[at] on: stores all words except its
-// data, and then moves the head over it. The barrier before that is what makes the record appear
-// with all of these words, or not at all. `mask` has all bits set if the record does not pass the
-// ring's end. Runs in the critical section. Returns the record's first word.
+// Opens a record at position `head`, whose first word is ring[at]: stores all of it but the data,
+// then moves the head past it. The caller is in the critical section and has made room.
+//
+// The barrier before the head makes the opened record visible first: a reader that sees the new
+// head never takes words of an older lap for this record. The trailer carries the same tag as the
+// first word, so that a reader can find the boundaries of records from `head` backward.
+//
+// `mask` is the words of the ring - 1, or all ones if the record does not cross the ring's end;
+// the compiler then drops the masking. Returns the first word, for finish().
 INLINE uint32_t begin(struct ringside_stream *s, uint32_t head, uint32_t *ring, uint32_t mask,
                       uint32_t at, uint32_t words, uint32_t second, uintptr_t caller,
                       uint32_t flags)
@@ -269,12 +282,13 @@ INLINE uint32_t begin(struct ringside_stream *s, uint32_t head, uint32_t *ring, 
     return first;
 }
 
-// A word of data at any address.
+// A word of the caller's data, which need not be aligned and may be of any type.
 struct unaligned {
     uint32_t word;
 } __attribute__((packed, may_alias));
 
-// Copies the last 1 to 3 bytes of data, in the order of memory, and marks the record as done.
+// Stores the last 1 to 3 bytes of data in the order of memory, padded with zeros, and completes the
+// record. Not inlined: it is needed by some events only and would cost the others registers.
 static __attribute__((noinline)) void last_word(uint32_t *word, uint32_t *first,
                                                 const uint8_t *data, uint32_t bytes)
 {
@@ -289,8 +303,10 @@ static __attribute__((noinline)) void last_word(uint32_t *word, uint32_t *first,
     ADD(*first, DONE - OPEN);
 }
 
-// Copies the data, and marks the record as done by one store. Runs outside of the critical section:
-// an interrupt may store other records in the meantime, which come after this one.
+// Copies the data, outside of the critical section, and completes the record with one store. The
+// barrier before that store is what a reader relies on that reads the first word, sees DONE, and
+// then reads the data. Interrupts may record events of their own in the meantime: their records
+// come after this one in the ring, and this one keeps the tail from passing it while it is open.
 INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, const uint8_t *data,
                    uint32_t bytes)
 {
@@ -299,7 +315,7 @@ INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, c
         RINGSIDE_STORE(ring[to++ & mask], ((const struct unaligned *)data)->word);
         HIDE(words);
     }
-    if (bytes % 4) { // not the length in `first`, which damage may have changed
+    if (bytes % 4) { // the length in `first` is not used: a damaged block may have changed it
         HIDE(bytes);
         last_word(&ring[(at + OVERHEAD - 1 + bytes / 4) & mask], &ring[at & mask], data, bytes % 4);
         return;
@@ -308,14 +324,14 @@ INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, c
     RINGSIDE_STORE(ring[at & mask], first + (DONE - OPEN));
 }
 
-// Returns whether a system event type passes the filter.
+// Returns whether the filter lets an event type of the system's through; its id is below 32.
 INLINE bool is_wanted(const struct ringside_stream *s, uint32_t id)
 {
     return !(RINGSIDE_LOAD(s->filter[0]) >> id & 1);
 }
 
-// Sets the state. data_end is 0 unless the stream runs, so that one comparison of the fast path
-// tells an event that is too long, and a stream that does not run.
+// Sets the state. `data_end` changes with it: it is 0 while the stream does not run, so that one
+// comparison of record() covers both "does not run" and "the data are too long".
 static SLOW void set_state(struct ringside_stream *s, uint32_t state)
 {
     bool runs = state & RINGSIDE_RUNNING;
@@ -323,9 +339,8 @@ static SLOW void set_state(struct ringside_stream *s, uint32_t state)
     RINGSIDE_STORE(s->data_end, runs ? RINGSIDE_LOAD(s->max_data) + 1 : 0);
 }
 
-// Stores a complete system event and then the state that it announces. The caller is in the
-// critical section and has made room. The caller address is 0, since no trace point of the program
-// made it.
+// Records a complete event of the system's and sets the state that it reports. The caller is in the
+// critical section and has made room. The address of the call is 0, since the program made none.
 static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
                             const uint32_t *data, uint32_t words, uint32_t state)
 {
@@ -341,8 +356,8 @@ static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
     ringside_port_turn(s, 0);
 }
 
-// Stops a stream that is full. Its last record is the system event STOP: `limit` keeps space for
-// it.
+// Stops a stream that is full and records a STOP with 1, "by itself". Room for that record is kept:
+// `limit` leaves STOP_WORDS free in every stream that is not a loop.
 static SLOW void stop_full(struct ringside_memory *m, unsigned i)
 {
     static const uint32_t by_itself = 1;
@@ -354,8 +369,8 @@ static SLOW void stop_full(struct ringside_memory *m, unsigned i)
         set_state(s, RINGSIDE_BOUND | RINGSIDE_FULL);
 }
 
-// Makes room for an event of `words` words. Returns false if there is none; then a stream that is
-// not a loop stops.
+// Makes room for an event of `words` words. If that fails, a stream that is not a loop stops. (A
+// loop fails while its oldest record is open; it continues with the next event.)
 static SLOW bool have_room(struct ringside_memory *m, unsigned i, uint32_t words)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -366,8 +381,8 @@ static SLOW bool have_room(struct ringside_memory *m, unsigned i, uint32_t words
     return false;
 }
 
-// Starts the stream, with the event START unless it is filtered. A loop starts even if there is no
-// space for that event, which is then lost.
+// Starts a stream with a START event whose data are the filter in force. If the event has no room,
+// it is counted as refused, and only a loop starts all the same.
 static SLOW void start(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -383,7 +398,8 @@ static SLOW void start(struct ringside_memory *m, unsigned i)
         set_state(s, runs);
 }
 
-// Stops the stream, with the event STOP unless it is filtered or there is no space for it.
+// Stops a stream by request, with a STOP event that holds 0. A stream stops even if the event has
+// no room; it is then counted as refused.
 static SLOW void stop(struct ringside_memory *m, unsigned i)
 {
     static const uint32_t by_request = 0;
@@ -404,8 +420,8 @@ INLINE bool is_read(const struct ringside_stream *s)
     return RINGSIDE_LOAD(s->read_pos) == RINGSIDE_LOAD(s->head);
 }
 
-// Starts or stops the stream as wanted. A full stream that is unread remains as it is. A full
-// stream that was read counts as stopped.
+// Starts or stops a stream. A full stream keeps its state until everything was read. If it is then
+// to be stopped, it leaves FULL without a STOP event: it has stopped already.
 static SLOW void set_running(struct ringside_memory *m, unsigned i, bool wanted)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -420,8 +436,8 @@ static SLOW void set_running(struct ringside_memory *m, unsigned i, bool wanted)
         set_state(s, RINGSIDE_BOUND);
 }
 
-// Returns whether the stream runs. A full stream starts again once all of it was read, if it is
-// still wanted to run. As long as it is full, the current event is lost.
+// Returns whether the stream runs. A full stream starts again with the first event after everything
+// was read, unless a controller wants it stopped. While it is full, the event is lost and counted.
 static SLOW bool is_running(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -432,7 +448,7 @@ static SLOW bool is_running(struct ringside_memory *m, unsigned i)
     return RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING;
 }
 
-// Returns whether the filter leaves out a user event type.
+// Returns whether the filter holds a user event back. User events have ids from 32 on.
 INLINE bool filtered(const struct ringside_stream *s, uint32_t id)
 {
     uint32_t user = id - POSIX_TRACE_UNNAMED_USEREVENT;
@@ -445,7 +461,8 @@ INLINE bool loses(const struct ringside_stream *s, uint32_t id)
     return RINGSIDE_LOAD(s->state) & (RINGSIDE_RUNNING | RINGSIDE_FULL) && !filtered(s, id);
 }
 
-// Notes a loss if the critical section could not be entered.
+// Counts an event that could not enter the critical section (Linux only: the lock was not free).
+// The count is kept outside of the blocks; the next call that enters moves it to `refused`.
 static SLOW void miss(struct ringside_memory *m, unsigned i, uint32_t id)
 {
     ringside_port_note(&m->streams[i], i, RINGSIDE_REFUSES);
@@ -453,8 +470,9 @@ static SLOW void miss(struct ringside_memory *m, unsigned i, uint32_t id)
         ringside_port_miss(m, i);
 }
 
-// Records an event in the general case: data are truncated if they are too long, the record may
-// pass the ring's end, and the stream may have to be stopped or started before.
+// Records a user event in stream `i`, whatever must be done first: restart a stream that was full,
+// make room, truncate the data, cross the end of the ring. This is the slow and complete form of
+// record().
 static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, const uint8_t *data,
                             size_t length, uintptr_t caller)
 {
@@ -472,7 +490,7 @@ static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, 
         refuse_event(m, i);
     uint32_t head = RINGSIDE_LOAD(s->head), flags = length > max ? OPEN | CUT : OPEN;
     if (has_room && (head ^ (head + words)) & ~mask)
-        ringside_port_lap(m, i); // may release the stream
+        ringside_port_lap(m, i); // Linux: releases the stream if its controller is gone
     if (!has_room || !(RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING)) {
         ringside_port_leave(m, inside);
         return;
@@ -484,8 +502,9 @@ static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, 
     finish(m->rings[i], mask, head, first, data, bytes);
 }
 
-// Records an event in the most frequent case, without a function call: nothing is truncated, the
-// record does not reach the ring's end, and the stream runs. Everything else goes to record_any.
+// Records a user event in stream `i` on the fast path, without a call: the stream runs, the data
+// are not truncated, the record does not reach the ring's end, and room is free or is had by
+// overwriting a loop that nobody reads. Everything else goes to record_any().
 INLINE void record(struct ringside_memory *m, unsigned i, uint32_t id, const uint8_t *data,
                    size_t length, uintptr_t caller)
 {
@@ -520,8 +539,25 @@ INLINE void record(struct ringside_memory *m, unsigned i, uint32_t id, const uin
 }
 
 // ---- requests ----
+//
+// A controller and the recorder exchange requests without a lock that both can take: the controller
+// may be a debug probe. The order of their stores is what keeps a request from being missed.
+//
+//   controller                              recorder, at the next trace point or poll
+//   wanted, wanted_policy, wanted_filter …  sees that `active` is ALL
+//   request + 1                             reads `request`, then the wanted words, and obeys
+//   active = ALL                            ── barrier ──  stores `request_done` = request
+//                                           stores `active`, the streams that run
+//                                           ── fence: the store comes before the loads below ──
+//                                           reads `request` again; if it differs, active = ALL
+//
+// A request that arrives while another is carried out is seen in one of two ways. Either its
+// `request` was stored before the last read, which then finds it. Or it was stored later, and then
+// the controller's own store of `active` comes after the recorder's and remains.
+// A controller that sees its number in `request_done` sees everything that the request has changed.
 
-// Returns whether a record is still open: its writer was interrupted, and will store into the ring.
+// Returns whether a record of the stream is open. In a damaged ring none is: what follows the
+// damage cannot be found.
 static bool any_open(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -537,9 +573,9 @@ static bool any_open(struct ringside_memory *m, unsigned i)
     return false;
 }
 
-// Empties the stream. Positions continue, so that a reader can never take a new record for an old
-// one; counts begin at 0. The generation changes first: a reader that finds the same generation
-// before and after its reads has read one set of counts.
+// Empties the stream. Positions continue, counts begin again, and `generation` changes first, so
+// that a reader that sees the moved tail also sees that what it read before is gone. Both notes of
+// `read_pos` get a value that it does not have: no episode and no fast overwriting continue.
 static void empty(struct ringside_stream *s)
 {
     ADD(s->generation, 1);
@@ -549,7 +585,7 @@ static void empty(struct ringside_stream *s)
     RINGSIDE_STORE(s->overwritten, 0);
     RINGSIDE_STORE(s->refused, 0);
     RINGSIDE_STORE(s->episodes, 0);
-    RINGSIDE_STORE(s->episode_read, ~RINGSIDE_LOAD(s->read_pos)); // ends the episode
+    RINGSIDE_STORE(s->episode_read, ~RINGSIDE_LOAD(s->read_pos));
     RINGSIDE_STORE(s->loop_read, ~RINGSIDE_LOAD(s->read_pos));
     RINGSIDE_STORE(s->clears_done, RINGSIDE_LOAD(s->wanted_clears));
 }
@@ -559,8 +595,9 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-// Binds a stream to a controller's settings. An event's data are limited so that START, one event
-// and STOP fit into the ring together.
+// Binds a stream to the policy, the filter and the size of data that are wanted. `max_data` is
+// limited so that START, one event with all its data and STOP fit into the ring together, and so
+// that the words of a record fit into its length field.
 static void bind(struct ringside_stream *s)
 {
     uint32_t policy = RINGSIDE_LOAD(s->wanted_policy), words = ring_words(s);
@@ -575,7 +612,8 @@ static void bind(struct ringside_stream *s)
     set_state(s, RINGSIDE_BOUND);
 }
 
-// Takes over the wanted filter, and records the event FILTER with the old and the new one.
+// Sets the filter that is wanted. While the stream runs, records a FILTER event first, with the old
+// filter and the new one; the old one decides whether that event is recorded.
 static void set_filter(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -597,9 +635,9 @@ static void set_filter(struct ringside_memory *m, unsigned i)
         RINGSIDE_STORE(s->filter[k], both[FILTER_WORDS + k]);
 }
 
-// Carries out the request for one stream. The barrier after `request` makes the wanted words those
-// that the controller wrote before it. Binding and clearing wait while a record is open: its writer
-// still stores into the ring.
+// Carries out the request of a stream: bind or clear, filter, run, release, in this order. Binding
+// and clearing wait while a record is open, since its writer still stores into the ring: the
+// request then stays pending, and the next trace point tries again.
 static void attend_stream(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -630,7 +668,7 @@ static void attend_stream(struct ringside_memory *m, unsigned i)
     RINGSIDE_STORE(s->request_done, request);
 }
 
-// Counts the events as lost that could not enter the critical section.
+// Moves the events that could not enter the critical section (miss()) to `refused`.
 static void count_missed(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -641,10 +679,8 @@ static void count_missed(struct ringside_memory *m, unsigned i)
         ringside_port_counted_missed(m, i);
 }
 
-// Carries out all requests, in the critical section, and computes `active`. The requests are read
-// once more after `active` was stored, with a fence between: a controller stores its request before
-// it sets all bits of `active`, so either this sees the request, or `active` keeps the controller's
-// bits. A request that has to wait leaves all bits set, too.
+// Carries out the requests of all streams and computes `active`, in the critical section. If a
+// request arrived in the meantime, or has to wait, `active` keeps all bits: see above.
 RINGSIDE_CORE void ringside_core_attend(struct ringside_memory *m)
 {
     uint32_t active = 0;
@@ -662,7 +698,7 @@ RINGSIDE_CORE void ringside_core_attend(struct ringside_memory *m)
             RINGSIDE_STORE(m->process.active, (uint32_t)ALL);
 }
 
-// Enters the critical section and carries out all requests. Returns `active`.
+// Enters the critical section to carry out requests. Returns `active`.
 static SLOW uint32_t attend_all(struct ringside_memory *m)
 {
     ringside_port_state inside = ringside_port_enter(m);
@@ -675,8 +711,13 @@ static SLOW uint32_t attend_all(struct ringside_memory *m)
 }
 
 // ---- names ----
+//
+// Names are only ever added: slot n holds the name of event 32 + n from the moment that
+// `names_used` exceeds n. The slot is written first, then a barrier, then `names_used`, so that a
+// reader never sees half a name. The recorder takes slots from the start; a controller that does
+// not share the memory claims slots from the end (`names_claimed`).
 
-// Returns the id of the event type of the standard with this name; 0: none.
+// Returns the id of the standard's event type with that name, or 0 if the standard has none.
 static trace_event_id_t find_predefined(const char *name)
 {
     static const char prefix[] = "posix_trace_";
@@ -696,7 +737,7 @@ static trace_event_id_t find_predefined(const char *name)
     return 0;
 }
 
-// Compares a name with that of a slot, whose bytes a controller may be changing.
+// Returns whether a slot holds exactly this name, ended by a zero within the slot.
 static bool same_name(const char *slot, const char *name)
 {
     unsigned k = 0;
@@ -705,7 +746,7 @@ static bool same_name(const char *slot, const char *name)
     return k < RINGSIDE_TRACE_NAME_BYTES && slot[k] == name[k];
 }
 
-// Returns the slot among [from, to) that holds a name, or `to`.
+// Returns the slot of `name` among [from, to), or `to` if none of them holds it.
 static uint32_t find_name(struct ringside_memory *m, const char *name, uint32_t from, uint32_t to)
 {
     while (from < to && !same_name(m->names[from], name))
@@ -713,10 +754,9 @@ static uint32_t find_name(struct ringside_memory *m, const char *name, uint32_t 
     return from;
 }
 
-// Adds a name that is not among the first `seen`, in the critical section, unless it was added in
-// the meantime. Names of the target grow from slot 0 up, names that a controller claims grow from
-// the last slot down. Returns the slot; 0, that of unnamed events, if the table is full. The
-// barrier makes the name visible before it counts.
+// Adds a name and returns its slot, in the critical section. The caller has looked through the
+// first `seen` slots outside of it; the name may have come after them in the meantime, or be one
+// that a controller has claimed. Returns 0, the unnamed event's slot, if the table is full.
 static uint32_t add_name(struct ringside_memory *m, const char *name, uint32_t seen)
 {
     uint32_t used = least(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS);
@@ -738,6 +778,7 @@ static uint32_t add_name(struct ringside_memory *m, const char *name, uint32_t s
     return used;
 }
 
+// Returns whether a name does not fit into a slot with its zero.
 static bool is_too_long(const char *name)
 {
     uint32_t length = 0;
@@ -746,6 +787,8 @@ static bool is_too_long(const char *name)
     return length == RINGSIDE_TRACE_NAME_BYTES;
 }
 
+// Finds or registers an event type by its name. Returns 0 or ENAMETOOLONG. Known names, the usual
+// case, are found without the critical section.
 RINGSIDE_CORE int ringside_core_name(struct ringside_memory *m, const char *name,
                                      trace_event_id_t *event)
 {
@@ -771,14 +814,14 @@ RINGSIDE_CORE int ringside_core_name(struct ringside_memory *m, const char *name
 
 // ---- the blocks ----
 
-// Returns an offset in the recorder's memory: blocks refer to each other by these, so that a copy
-// of the memory at any address can be read.
+// Returns where a part of the object begins, in bytes from the object's start.
 static uint32_t offset_in(const struct ringside_memory *m, const void *part)
 {
     return (uint32_t)((const char *)part - (const char *)m);
 }
 
-// Initializes a stream's block as unbound.
+// Makes stream block `i`, unbound. A request that was pending when memory survived a reset is
+// dropped: `request_done` becomes `request`.
 static void make_stream(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
@@ -795,8 +838,9 @@ static void make_stream(struct ringside_memory *m, unsigned i)
     empty(s);
 }
 
-// Initializes the memory, which is zero or was initialized before. The magic word is removed first
-// and stored last, so that a reader never finds a block that is half initialized.
+// Makes the process block, the names and the stream blocks. The memory is all zeros, or holds a
+// block that was made before a reset. `magic` is 0 from the first store to the last: a reader takes
+// the block for valid only when all of it is, and tells two makings apart by `generation`.
 RINGSIDE_CORE void ringside_core_make(struct ringside_memory *m, uint32_t pid)
 {
     static const char unnamed[] = "posix_trace_unnamed_userevent";
@@ -829,7 +873,7 @@ RINGSIDE_CORE void ringside_core_make(struct ringside_memory *m, uint32_t pid)
 
 // ---- what a program calls ----
 
-// Records an event after a controller's requests were carried out.
+// Carries out pending requests, and then records the event in every stream that is active.
 static SLOW void event_any(struct ringside_memory *m, uint32_t id, const void *data, size_t bytes,
                            uintptr_t caller)
 {
@@ -842,6 +886,9 @@ static SLOW void event_any(struct ringside_memory *m, uint32_t id, const void *d
             record_any(m, i, id, data, bytes, caller);
 }
 
+// Records a user event in every active stream. `active` is the word that the trace point has
+// tested; ids outside of the user's range are ignored. With one stream the loop and the test of
+// its bit vanish: `active` is 1 then, or a request is pending.
 RINGSIDE_CORE void ringside_core_event(struct ringside_memory *m, uint32_t active, uint32_t id,
                                        const void *data, size_t bytes, uintptr_t caller)
 {
@@ -858,7 +905,7 @@ RINGSIDE_CORE void ringside_core_event(struct ringside_memory *m, uint32_t activ
 }
 
 #ifdef RINGSIDE_PORT_OBJECT
-// Not inlined: the return address identifies the call.
+// Not inlined: its return address is the address of the call, which every record holds.
 __attribute__((noinline)) void(posix_trace_event)(trace_event_id_t event, const void *data,
                                                   size_t bytes)
 {
@@ -876,8 +923,8 @@ void ringside_trace_init(void)
     ringside_core_make(&ringside_posix, RINGSIDE_TRACE_CORE + 1);
 }
 
-// Makes a request as a controller does, and carries it out.
-static void request_state(uint32_t wanted)
+// Makes a request as a controller does, and carries it out at once.
+static void ask(uint32_t wanted)
 {
     struct ringside_stream *s = &ringside_posix.streams[0];
     RINGSIDE_STORE(s->wanted, wanted);
@@ -891,12 +938,12 @@ void ringside_trace_start(int policy)
     struct ringside_stream *s = &ringside_posix.streams[0];
     RINGSIDE_STORE(s->wanted_policy, (uint32_t)policy);
     RINGSIDE_STORE(s->wanted_max_data, RINGSIDE_TRACE_MAX_DATA);
-    request_state(RINGSIDE_BOUND | RINGSIDE_RUNNING);
+    ask(RINGSIDE_BOUND | RINGSIDE_RUNNING);
 }
 
 void ringside_trace_stop(void)
 {
-    request_state(RINGSIDE_BOUND);
+    ask(RINGSIDE_BOUND);
 }
 
 void ringside_trace_poll(void)

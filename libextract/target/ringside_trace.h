@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: MIT
-// target: the POSIX trace recorder for firmware. Trace points record events into streams in memory
-// (docs/formats/posix-ring.md), which a debugger finds by the symbol ringside_posix. Programs on
-// Linux use the same interface, and link with libextract.
+// target: the POSIX trace recorder that is compiled into firmware, or into a program on Linux.
 //
-// The recorder is freestanding C11: it needs no C library and allocates nothing. Add
-// ringside_trace.c to the firmware, and name the port, which provides critical section, clock and
-// thread, with -DRINGSIDE_TRACE_PORT='"ports/cortex_m.h"'.
+// Trace points in the program call posix_trace_event, which writes records to streams: rings in RAM
+// that docs/formats/posix-ring.md specifies. In firmware, a debugger finds them by the symbol
+// ringside_posix, and reads them while the target runs, is halted or has crashed.
+//
+// To use it in firmware:
+//   1. Compile ringside_trace.c with the rest. It is freestanding C11: it needs no libc and
+//      allocates nothing.
+//   2. Name the port of the core with -DRINGSIDE_TRACE_PORT='"ports/cortex_m.h"'. A port says how
+//      the critical section, the clock and the running thread are had. ports/firmware.h lists what
+//      firmware can add.
+//   3. Call ringside_trace_init() once, before the first trace point that is to count.
+//   4. Call ringside_trace_start(), or let `ringside start` do it from the debugger's side.
+//
+// A trace point costs one load and a branch while no stream records. While one does, interrupts are
+// locked out for a time that does not depend on the data. An event that has no room is never
+// waited for: it is counted as refused.
 //
 // Source: IEEE Std 1003.1-2008, 2.11 and posix_trace_event, posix_trace_eventid_open.
 #ifndef RINGSIDE_TRACE_H
@@ -19,25 +30,28 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-// ---- settings of the firmware ----
+// ---- sizes that firmware may set ----
+// All of ringside_trace.c's users must agree on them: set them on the compiler's command line.
 #ifndef RINGSIDE_TRACE_STREAMS
-#define RINGSIDE_TRACE_STREAMS 1 // number of streams, 1 to 32
+#define RINGSIDE_TRACE_STREAMS 1 // streams that can record at the same time: 1 to 32
 #endif
 #ifndef RINGSIDE_TRACE_WORDS
-#define RINGSIDE_TRACE_WORDS 1024 // words of each stream's ring, a power of two from 64 to 2^24
+#define RINGSIDE_TRACE_WORDS 1024 // words of each stream's ring: a power of two, 64 to 2^24
 #endif
 #ifndef RINGSIDE_TRACE_MAX_DATA
-#define RINGSIDE_TRACE_MAX_DATA 64 // bytes of data in a record at most; a controller may set less
+#define RINGSIDE_TRACE_MAX_DATA                                                                    \
+    64 // maximum bytes of data in a record, unless a controller asks for less
 #endif
 #ifndef RINGSIDE_TRACE_USER_EVENTS
-#define RINGSIDE_TRACE_USER_EVENTS 32 // user event types, the unnamed one included: 1 to 256
+#define RINGSIDE_TRACE_USER_EVENTS 32 // user event types, with the unnamed one: 1 to 256
 #endif
 #ifndef RINGSIDE_TRACE_NAME_BYTES
-#define RINGSIDE_TRACE_NAME_BYTES 32 // bytes of a name with its zero, a multiple of 4, at least 32
+#define RINGSIDE_TRACE_NAME_BYTES 32 // bytes of a name with its zero: a multiple of 4, from 32
 #endif
 
 typedef uint32_t trace_event_id_t;
 
+// Event types of the system. Types 4, 5, 7 and 8 are never in a ring; readers make them.
 #define POSIX_TRACE_ERROR              ((trace_event_id_t)1)
 #define POSIX_TRACE_START              ((trace_event_id_t)2)
 #define POSIX_TRACE_STOP               ((trace_event_id_t)3)
@@ -49,39 +63,46 @@ typedef uint32_t trace_event_id_t;
 #define POSIX_TRACE_UNNAMED_USEREVENT  ((trace_event_id_t)32)
 #define POSIX_TRACE_UNNAMED_USER_EVENT POSIX_TRACE_UNNAMED_USEREVENT
 
+// What happens to an event that has no room. LOOP overwrites the oldest record. UNTIL_FULL stops
+// the stream until everything was read. FLUSH stops it likewise; a controller on Linux writes it to
+// a log.
 #define POSIX_TRACE_LOOP       1
 #define POSIX_TRACE_UNTIL_FULL 2
 #define POSIX_TRACE_FLUSH      3
 
 struct ringside_memory;
 
-// Registers an event type by its name, which is copied, and stores its id in *event. The same name
-// always has the same id. If the table is full, the id is POSIX_TRACE_UNNAMED_USEREVENT. Returns 0,
-// or ENAMETOOLONG. Not for interrupt handlers.
+// Registers an event type by its name and stores its id in *event. The same name always gives the
+// same id, and a name of the standard's ("posix_trace_start" …) gives the standard's. If the table
+// is full, the id is POSIX_TRACE_UNNAMED_USEREVENT. Returns 0, or ENAMETOOLONG for a name of
+// RINGSIDE_TRACE_NAME_BYTES bytes or more. Must not be called from interrupt handlers.
 int posix_trace_eventid_open(const char *name, trace_event_id_t *event);
 
-// Records an event with `bytes` bytes of data in every running stream that does not filter it. May
-// be called by threads, interrupt handlers (nested ones, too) and signal handlers.
+// Records an event with `bytes` bytes of data in every running stream whose filter lets it through.
+// Data beyond the stream's maximum are truncated, and the record says so. The data are copied
+// before it returns. May be called from threads, interrupt handlers (also nested ones) and signal
+// handlers.
 void(posix_trace_event)(trace_event_id_t event, const void *data, size_t bytes);
 
-// ---- extensions of the standard ----
+// ---- beyond the standard ----
 
-// Initializes the recorder, with all streams unbound. Call it once, before any other function.
-// Trace points do nothing before that.
+// Makes the blocks, with all streams unbound. Call it once, before the other functions; until then,
+// trace points do nothing.
 void ringside_trace_init(void);
 
-// Binds stream 0 with `policy` (POSIX_TRACE_LOOP or POSIX_TRACE_UNTIL_FULL) and starts it, without
-// a controller; and stops it.
+// Binds stream 0 to a policy (POSIX_TRACE_LOOP …) and starts it, without a controller.
 void ringside_trace_start(int policy);
+// Stops stream 0, which keeps its records.
 void ringside_trace_stop(void);
 
-// Carries out a controller's requests. Trace points do that too; a system that passes none for a
-// long time should call this in its idle loop.
+// Carries out the requests of a controller. Every trace point does so, too. A system that may pass
+// no trace point for a long time calls this function where it idles.
 void ringside_trace_poll(void);
 
-// In firmware, a trace point tests one word inline: without a running stream, it costs no call.
+// In firmware, a trace point tests one word before it calls anything: `active`, at offset 20 of the
+// process block (docs/formats/posix-ring.md). The arguments are evaluated once in either case.
 #if !defined(__linux__) || !__STDC_HOSTED__
-#define _POSIX_TRACE_INHERIT (-1) // there is no fork
+#define _POSIX_TRACE_INHERIT (-1) // firmware has no fork()
 extern struct ringside_memory ringside_posix;
 #define ringside_trace_active() (*(const volatile uint32_t *)((const char *)&ringside_posix + 20))
 static inline void ringside_trace_no_event(trace_event_id_t event, const void *data, size_t bytes)

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
-// target: port to Cortex-M, from M0 on. The critical section sets PRIMASK, or BASEPRI if the
-// firmware defines RINGSIDE_TRACE_BASEPRI; interrupts above that priority must then pass no trace
-// point. The clock is the DWT's cycle counter, which the firmware must enable. An M0 has none:
-// there, the firmware defines RINGSIDE_TRACE_CLOCK.
+// target: the recorder's port to Cortex-M, from M0 on.
+//
+// Critical section: PRIMASK. If the firmware defines RINGSIDE_TRACE_BASEPRI, the section raises
+// BASEPRI to that value instead, and interrupts of a higher priority must not call a trace point.
+// Both nest: leaving restores what entering has found.
+// Clock: the DWT's cycle counter, which the firmware must switch on. A core without one, as the M0,
+// must define RINGSIDE_TRACE_CLOCK.
+// Interrupts: IPSR holds the number of the exception that is served, 0 in threads.
+// Order of stores: M0 and M3 keep it, so that a barrier need only hold the compiler back. Later
+// cores have write buffers that may reorder, so that a barrier is a DMB.
 //
 // Source: ARM DDI 0403 (ARMv7-M), B1.4.2 IPSR, B1.4.3 PRIMASK and BASEPRI, C1.8.8 DWT_CYCCNT.
 #ifndef RINGSIDE_PORT_CORTEX_M_H
@@ -26,10 +32,11 @@ static inline uint32_t ringside_port_ipsr(void)
 
 #include "firmware.h"
 
-// Returns an address inside of the call: 2 bytes before its return address, whose bit 0 is set
-// (Thumb).
+// An address inside the calling instruction: 2 bytes before the return address, whose bit 0 is set
+// (Thumb). A return address alone may belong to the next line, or to the next function.
 #define RINGSIDE_PORT_CALLER(address) ((uintptr_t)(address)-3)
 
+// What ringside_port_leave() restores: PRIMASK or BASEPRI.
 typedef uint32_t ringside_port_state;
 
 static inline ringside_port_state ringside_port_enter(struct ringside_memory *m)
@@ -57,12 +64,13 @@ static inline void ringside_port_leave(struct ringside_memory *m, ringside_port_
 #endif
 }
 
+// Orders stores before it with loads after it. Needed where requests are read again.
 static inline void ringside_port_fence(void)
 {
     __asm__ volatile("dmb" : : : "memory");
 }
 
-// An M0 or M3 keeps the order of its stores. Later cores have write buffers that may reorder them.
+// Orders the stores before it with the stores after it.
 static inline void ringside_port_barrier(void)
 {
 #if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_7M__)

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-// target: port to RISC-V in machine mode, 32 and 64 bits. The critical section clears mstatus.MIE.
-// The clock is mcycle, unless the firmware defines RINGSIDE_TRACE_CLOCK (for example as mtime).
-// Nothing in the core shows whether a trap is being served; firmware that knows defines
+// target: the recorder's port to RISC-V in machine mode, 32 and 64 bits.
+//
+// Critical section: mstatus.MIE. Leaving sets it again only if it was set before, so that sections
+// nest.
+// Clock: mcycle, or what the firmware defines as RINGSIDE_TRACE_CLOCK (mtime, for example).
+// Interrupts: no register tells whether a trap is being served. A firmware that knows defines
 // RINGSIDE_TRACE_INTERRUPT.
+// Order of stores: the memory model is weak, so that both barriers are FENCE instructions.
 //
 // Source: The RISC-V Instruction Set Manual, volume II (20211203), 3.1.6 mstatus, 3.1.10 mcycle.
 #ifndef RINGSIDE_PORT_RISCV_H
@@ -23,9 +27,11 @@ static inline uint32_t ringside_port_mcycle(void)
 
 #include "firmware.h"
 
-// An address inside of the call: 2 bytes before its return address.
+// An address inside the calling instruction: 2 bytes before the return address, since a compressed
+// call has 2 bytes.
 #define RINGSIDE_PORT_CALLER(address) ((uintptr_t)(address)-2)
 
+// What ringside_port_leave() restores: mstatus; only its bit MIE is used.
 typedef uintptr_t ringside_port_state;
 
 static inline ringside_port_state ringside_port_enter(struct ringside_memory *m)
@@ -42,11 +48,13 @@ static inline void ringside_port_leave(struct ringside_memory *m, ringside_port_
     __asm__ volatile("csrs mstatus, %0" : : "r"(state & 8) : "memory");
 }
 
+// Orders the stores before it with the stores after it.
 static inline void ringside_port_barrier(void)
 {
     __asm__ volatile("fence w, w" : : : "memory");
 }
 
+// Orders all accesses before it with all accesses after it. Needed where requests are read again.
 static inline void ringside_port_fence(void)
 {
     __asm__ volatile("fence rw, rw" : : : "memory");

@@ -160,7 +160,8 @@ is "an empty pipe: status" "$?" 2
 head -c 100000 /dev/zero | tr '\0' 'U' |
     "$ringside" report --format rkh - >"$work/out" 2>"$work/err"
 is "no stream: status" "$?" 2
-says "no stream: message" 'no frame came; is it an RKH stream, at this speed?'
+says "no stream: message" \
+    'no frame came; check that it is an RKH stream and that the speed is right'
 frames 0 | "$ringside" report --format rkh --last 1 --no-header - >"$work/out" 2>"$work/err"
 is "what needs the whole waits for it" "$? $(wc -l <"$work/out")" "0 1"
 
@@ -178,7 +179,7 @@ mv "$work/other" "$work/growing"
 came 35 "a file that is replaced"
 end HUP
 is "a file that grows: status" "$status" 0
-says "a file that is cut: message" 'it was cut, and is read from its start'
+says "a file that is cut: message" 'truncated, and read again from its start'
 says "a file that is replaced: message" 'another file has its name now'
 
 "$ringside" report --follow "$work/nowhere" >"$work/out" 2>"$work/err"

@@ -59,9 +59,11 @@ check "no input" 1 err 'no input is given'
 run info --thread main "$trx"
 check "a filter where none is taken" 1 err 'it takes no filter'
 run info ''
-check "a file without a name" 2 err '^ringside: "": it names no file; give the name of a file$'
+check "a file without a name" 2 \
+    err '^ringside: "": the file name is empty; pass the name of a file$'
 run info "$trx" --elf ''
-check "an ELF file without a name" 2 err '^ringside: "": it names no file; give the name of a file$'
+check "an ELF file without a name" 2 \
+    err '^ringside: "": the file name is empty; pass the name of a file$'
 run save "$trx"
 check "save without a file" 1 err '; write -o FILE'
 

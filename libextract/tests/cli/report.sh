@@ -162,7 +162,7 @@ check "no heads on any page" 0 no-out '^SEQ\|^$' out 'queue receive'
 run report "$trx" -O 2line,ids=off,exec=off,seq=off,timestamp=3
 check "two lines, of which one would be empty" 0 no-out '^$' out '^APPL ' out '^        queue send '
 run report "$trx" -k 045,dance,044
-check "names the id that is none" 1 err '"dance" is none'
+check "names the id that is none" 1 err '"dance" is not a hook id'
 for pair in '-c -j' '-r --json' '-r -O hist' '--json -O hist'; do
     # shellcheck disable=SC2086
     run report "$trx" $pair -t "$own"
@@ -259,7 +259,7 @@ for name in nobody-templates nobody-types silent-templates silent-types nobody-u
     cp "$work/$name.out" "$work/out" && cp "$work/$name.err" "$work/err"
     status=$(cat "$work/$name.status")
     check "a FIFO is not waited for: $name" 2 no-out . \
-        err "^ringside: $fifo: nothing came for 10 seconds; write to it first, or give a regular"
+        err "^ringside: $fifo: nothing came for 10 seconds; write to it first, or use a regular"
 done
 cp "$work/late.out" "$work/out" && cp "$work/late.err" "$work/err"
 status=$(cat "$work/late.status")

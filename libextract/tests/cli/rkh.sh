@@ -84,7 +84,7 @@ is "the name of the file with its directory" "$(grep 'Parsing' "$work/lossy")" \
 
 "$ringside" report --compat trazer libextract/tests/data/demo.trx >"$work/out" 2>"$work/err"
 is "of another format: status" $? 1
-grep -q 'it is for RKH' "$work/err" || fail "of another format" "$(cat "$work/err")"
+grep -q 'only for RKH' "$work/err" || fail "of another format" "$(cat "$work/err")"
 
 # ---- names ----
 

@@ -150,7 +150,7 @@ all_formats() { # STATUS
     check "$title: top: of its log" follows_a_log
 }
 
-no_change='on: it is no change of the filter; write show'
+no_change='on: not a change of the filter; use show'
 
 use demo threadx
 all_formats running

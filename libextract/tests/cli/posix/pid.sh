@@ -76,9 +76,9 @@ check "the file" 0 out ' tick at=.* data=06$' out 'trace filter at=.* old_new='
 run filter --pid "$pid"
 check "a filter without a word is shown" 0 out '^not recorded: nothing$'
 run filter on all --pid "$pid"
-check "a word of RKH" 1 err 'on: it is no change of the filter; write show, or set, add or sub'
+check "a word of RKH" 1 err 'on: not a change of the filter; use show, or set, add or sub'
 run filter add --pid "$pid"
-check "a change without names" 1 err 'add: it is no change of the filter'
+check "a change without names" 1 err 'add: not a change of the filter'
 run filter add $'no\033[31m' --pid "$pid"
 check "no such name, which is escaped" 1 err 'no.x1b.31m: no event type has that name'
 run top --json --count 1 --delay 0.2 --pid "$pid"

@@ -303,7 +303,7 @@ static void every_truncation_is_honest(void **state)
     for (b.length = 0; b.length <= whole; b.length++) {
         size_t bytes[2] = {held(b.length, first, 13), held(b.length, second, 6)};
         if (b.length < 6) {
-            assert_fails(&b, EXTRACT_BAD, "no ELF");
+            assert_fails(&b, EXTRACT_BAD, "not an ELF");
             continue;
         }
         if (!bytes[0]) {
@@ -328,7 +328,7 @@ static void what_is_no_core_is_refused(void **state)
     begin(&b, false, false, 1);
     segment(&b, PT_LOAD, 0x1000, "x", 1, 1);
     put_at(&b, 16, 2, 2);
-    assert_fails(&b, EXTRACT_BAD, "no core");
+    assert_fails(&b, EXTRACT_BAD, "not a core");
     put_at(&b, 16, 4, 2);
     put_at(&b, 42, 31, 2); // e_phentsize
     assert_fails(&b, EXTRACT_BAD, "too small");
@@ -338,10 +338,10 @@ static void what_is_no_core_is_refused(void **state)
     put_at(&b, 28, 0xffffffff, 4); // e_phoff
     assert_fails(&b, EXTRACT_TRUNCATED, "before the first byte of memory");
     b.bytes[4] = 3;
-    assert_fails(&b, EXTRACT_BAD, "no ELF");
+    assert_fails(&b, EXTRACT_BAD, "not an ELF");
     b.bytes[4] = 1;
     b.bytes[5] = 0;
-    assert_fails(&b, EXTRACT_BAD, "no ELF");
+    assert_fails(&b, EXTRACT_BAD, "not an ELF");
     begin(&b, false, false, 0);
     assert_fails(&b, EXTRACT_BAD, "holds no memory");
     begin(&b, true, false, 1);

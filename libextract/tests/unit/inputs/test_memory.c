@@ -233,7 +233,7 @@ static void overlaps_are_refused_and_named(void **state)
         EXTRACT_OK);
     assert_refused(memory, 0x1000, 16, "old.bin");
     assert_refused(memory, 0xfff, 2, "0x1000-0x100f of old.bin");
-    assert_refused(memory, 0x100f, 1, "0x100f-0x100f lies over");
+    assert_refused(memory, 0x100f, 1, "0x100f-0x100f overlaps");
     assert_refused(memory, 0x1004, 2, "old.bin");
     assert_refused(memory, 0xff0, 64, "old.bin");
     assert_regions(memory, 1);
@@ -255,7 +255,7 @@ static void images_end_where_addresses_end(void **state)
         EXTRACT_OK);
     assert_region(memory, 0, UINT64_MAX - 15, 16);
     assert_bytes(memory, UINT64_MAX, "f", 1);
-    assert_refused(memory, UINT64_MAX, 1, "lies over");
+    assert_refused(memory, UINT64_MAX, 1, "overlaps");
     extract_memory_close(memory);
 }
 

@@ -113,15 +113,15 @@ static void hex_damage_is_named_by_line(void **state)
         {":0300300002337A\n" HEX_END, "line 1: its length does not fit"},
         {":0400300002337A1D\n" HEX_END, "line 1: its length does not fit"},
         {":\n" HEX_END, "line 1: its length does not fit"},
-        {":0300300002337A1\n" HEX_END, "line 1: its last digit has no partner"},
-        {":03003000G2337A1E\n" HEX_END, "line 1: a character is no hexadecimal digit"},
-        {":03003000 02337A1E\n" HEX_END, "line 1: a character is no hexadecimal digit"},
-        {"0300300002337A1E\n" HEX_END, "line 1: it does not begin like a record"},
-        {" :0300300002337A1E\n" HEX_END, "line 1: it does not begin like a record"},
+        {":0300300002337A1\n" HEX_END, "line 1: the number of digits is odd"},
+        {":03003000G2337A1E\n" HEX_END, "line 1: a character is not a hexadecimal digit"},
+        {":03003000 02337A1E\n" HEX_END, "line 1: a character is not a hexadecimal digit"},
+        {"0300300002337A1E\n" HEX_END, "line 1: does not begin like a record"},
+        {" :0300300002337A1E\n" HEX_END, "line 1: does not begin like a record"},
         {":00000006FA\n" HEX_END, "line 1: its type"},
         {":0100000400FB\n" HEX_END, "line 1: an extended address has 2 bytes"},
         {":03000002000000FB\n" HEX_END, "line 1: an extended address has 2 bytes"},
-        {HEX_END ":0300300002337A1E\n", "line 2: there is more behind the end record"},
+        {HEX_END ":0300300002337A1E\n", "line 2: text after the end record"},
         {HEX_END, "its records hold no data"},
     };
     char line[1200] = ":";
@@ -164,16 +164,16 @@ static void s_record_damage_is_named_by_line(void **state)
     } cases[] = {
         {"S106003002337A1B\n" S_END, "line 1: its checksum is wrong"},
         {"S107003002337A19\n" S_END, "line 1: its length does not fit"},
-        {"S10210ED\n" S_END, "line 1: it is too short for its address"},
-        {"S101FE\n" S_END, "line 1: it is too short for its address"},
-        {"S\n" S_END, "line 1: it does not begin like a record"},
+        {"S10210ED\n" S_END, "line 1: too short for its address"},
+        {"S101FE\n" S_END, "line 1: too short for its address"},
+        {"S\n" S_END, "line 1: does not begin like a record"},
         {"S4030000FC\n" S_END, "line 1: its type"},
         {"SA030000FC\n" S_END, "line 1: its type"},
         {"S/030000FC\n" S_END, "line 1: its type"},
-        {"S106003002337A1A\nS5030000FC\n" S_END, "line 2: it counts other records"},
-        {"S106003002337A1A\nS604000003F8\n" S_END, "line 2: it counts other records"},
+        {"S106003002337A1A\nS5030000FC\n" S_END, "line 2: counts other records"},
+        {"S106003002337A1A\nS604000003F8\n" S_END, "line 2: counts other records"},
         {"S308FFFFFFFE616263D6\n" S_END, "line 1: its data run past"},
-        {S_END "S106003002337A1A\n", "line 2: there is more behind the end record"},
+        {S_END "S106003002337A1A\n", "line 2: text after the end record"},
         {S_END, "its records hold no data"},
     };
     (void)state;
@@ -223,7 +223,7 @@ static void overlap_with_another_file_is_refused(void **state)
     assert_int_equal(
         extract_memory_add_srec(memory, scratch_puts("other", "S106003002337A1A\n" S_END), &error),
         EXTRACT_BAD);
-    assert_non_null(strstr(error.why, "lies over 0x30-0x32 of"));
+    assert_non_null(strstr(error.why, "overlaps 0x30-0x32 of"));
     assert_regions(memory, 1);
     extract_memory_close(memory);
 }

@@ -575,7 +575,7 @@ static void test_config(void **state)
     assert_int_equal(extract_rkh_parse(&rkh, "trazer.cfg=/nonexistent", &error), EXTRACT_IO);
     assert_int_equal(extract_rkh_parse(&rkh, "trazer.cfg=", &error), EXTRACT_IO);
     assert_string_equal(error.what, "\"\"");
-    assert_string_equal(error.why, "it names no file");
+    assert_string_equal(error.why, "the file name is empty");
     assert_non_null(error.hint);
     static const char *const binary[] = {"\0", "\0TRAZER_EN_CHK=0\n", "TRAZER_EN_CHK=0\n#\0\n"};
     static const size_t sizes[] = {1, 17, 19};

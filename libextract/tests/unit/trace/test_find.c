@@ -611,7 +611,7 @@ static void test_files_are_read_where_needed(void **state)
     assert_int_equal(extract_memory_new_images(&memory, &error), EXTRACT_OK);
     assert_int_equal(extract_memory_add_image(memory, path, 0x20000100, &error), EXTRACT_OK);
     assert_int_equal(extract_memory_add_image(memory, path, 0x20000108, &error), EXTRACT_BAD);
-    assert_said("lies over 0x20000100");
+    assert_said("overlaps 0x20000100");
     assert_int_equal(extract_memory_read(memory, 0x20000100, bytes, 64, &got, &error), EXTRACT_OK);
     assert_memory_equal(bytes, ring_image.bytes, 64);
     assert_int_equal(truncate(path, 40), 0);
