@@ -264,7 +264,7 @@ test_two_copies() {
 test_failure_stops_a_script() {
     printf '%s\n' 'ringside dump --event' 'echo not here\n' >"$work/inner.gdb"
     at_checkpoint "source $work/inner.gdb" 'echo nor here\n'
-    has 'near .ringside: --event: its value is missing'
+    has 'near .ringside: --event: value missing'
     lacks 'not here|nor here'
 }
 
@@ -405,8 +405,8 @@ test_every_byte() {
     local flags=()
     ! nm "$BUILD/libextract.a" 2>/dev/null | grep __ubsan_ >"$work/symbols" ||
         flags=(-fsanitize=undefined)
-    cc "${flags[@]}" -std=gnu11 -I"$here/../link" -I"$here/../../libextract/include" \
-        "$here/every_byte.c" "$here/../link/answer.c" "$BUILD/libextract.a" -lelf -ldw \
+    cc "${flags[@]}" -std=gnu11 -I"$here/../transport" -I"$here/../../libextract/include" \
+        "$here/every_byte.c" "$here/../transport/answer.c" "$BUILD/libextract.a" -lelf -ldw \
         -o "$work/every_byte"
     "$work/every_byte" script >"$work/script.gdb"
     "$work/every_byte" text >"$work/text"
