@@ -56,7 +56,7 @@ proc _ringside_record_start {T words} {
 			"use ringside record stop first"
 	}
 	if {[_ringside_own $T] eq "hook"} {
-		_ringside_fail "ringside record" "hook words are not supported by this command" \
+		_ringside_fail "ringside record" "not supported by hook words" \
 			"use the program: ringside record --openocd"
 	}
 	set options [lassign $words path]
