@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // gdb-reader: the subcommands of `ringside` in GDB.
 //
-// In: a request. Out: its answer. What is printed comes from the library's report room, so that it
-// is the same text as the program `ringside` prints for the same ring.
+// A subcommand parses its arguments, opens a query (query.h), lets the library print into the
+// answer, and sets the numbers of the convenience variables. The library's report is the one that
+// the program `ringside` prints for the same ring. The table `commands` lists the subcommands with
+// their help. command_definitions turns it into GDB commands.
 #include "base/file.h"
 #include "commands.h"
 #include "query.h"
@@ -17,79 +19,74 @@
 static enum extract_code usage(struct call *call, const char *why)
 {
     return extract_error_set(&call->answer->error, EXTRACT_USAGE, call->request->verb,
-                             "`help ringside` lists the commands", "%s", why);
+                             "run `help ringside` for a list of commands", "%s", why);
 }
 
-// "--event" …: which word of the filter; STATE_WORDS: none.
-static size_t filter_word(const char *key)
+// Returns the index of the filter that "--event" and the like name, or STATE_FILTERS.
+static size_t find_filter(const char *key)
 {
-    size_t word = 0;
+    size_t filter = 0;
 
-    while (word < STATE_WORDS &&
-           (strncmp(key, "--", 2) != 0 || strcmp(key + 2, state_word_name(word)) != 0))
-        word++;
-    return word;
+    while (filter < STATE_FILTERS &&
+           (strncmp(key, "--", 2) != 0 || strcmp(key + 2, state_filter_name(filter)) != 0))
+        filter++;
+    return filter;
 }
 
-// The first takes the place of what is set, others widen it; of --last the newest holds.
-static const char **place_of_word(struct query_options *choice, size_t word)
+// Returns where the value of the argument `key` is stored, or NULL if there is no such argument. A
+// filter overrides that of `ringside set`. When repeated, it adds values; only of --last, the last
+// one applies.
+static const char **find_option(struct query_options *options, const char *key)
 {
-    struct extract_condition *more = &choice->more[choice->more_count];
+    const size_t filter = find_filter(key);
 
-    if (word == EXTRACT_FILTER_LAST || !choice->told[word]) {
-        choice->told[word] = true;
-        return &choice->word[word];
+    if (filter == EXTRACT_FILTER_LAST || (filter < STATE_FILTERS && !options->is_given[filter])) {
+        options->is_given[filter] = true;
+        return &options->filter[filter];
     }
-    choice->more_count++;
-    more->word = (enum extract_filter_word)word;
-    return &more->value;
-}
-
-// Where a value of an argument goes: "--event NAME" and the like, settings of RKH, words of -O on
-// top of the columns that are set. NULL: there is no such argument.
-static const char **place_of(struct query_options *choice, const char *key)
-{
-    const size_t word = filter_word(key);
-
-    if (word < STATE_WORDS)
-        return place_of_word(choice, word);
+    if (filter < STATE_FILTERS) {
+        struct extract_condition *repeated = &options->repeated[options->repeated_count++];
+        repeated->word = (enum extract_filter_word)filter;
+        return &repeated->value;
+    }
     if (strcmp(key, "-O") == 0)
-        return &choice->columns[choice->column_count++];
-    return strcmp(key, "--rkh") == 0    ? &choice->rkh
-           : strcmp(key, "--view") == 0 ? &choice->view
+        return &options->columns[options->column_count++];
+    return strcmp(key, "--rkh") == 0    ? &options->rkh
+           : strcmp(key, "--view") == 0 ? &options->view
                                         : NULL;
 }
 
-// What `ringside set` has set, and in its place what the command's arguments from `at` on say.
-static enum extract_code read_choice(struct call *call, size_t at, struct query_options *choice)
+// Parses the arguments from number `at` on. What they leave open is as `ringside set` has set it.
+static enum extract_code parse_options(struct call *call, size_t at, struct query_options *options)
 {
     const struct request *request = call->request;
 
-    *choice = choice_of(call->state);
+    *options = query_options_of(call->state);
     for (; at < request->arguments; at += 2) {
         const char *key = request->argument[at];
-        const char **place = place_of(choice, key);
-        if (!place || at + 1 == request->arguments)
+        const char **value = find_option(options, key);
+        if (!value || at + 1 == request->arguments)
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
-                                     "write --event NAME, --thread NAME, --object NAME, "
-                                     "--class NAME, --from TIME, --to TIME, --last N, --rkh WORDS, "
-                                     "--view VIEW or -O WORDS",
-                                     place ? "its value is missing" : "there is no such argument");
-        *place = request->argument[at + 1];
+                                     "use --event NAME, --thread NAME, --object NAME, "
+                                     "--class NAME, --from TIME, --to TIME, --last N, "
+                                     "--rkh SETTINGS, --view VIEW or -O SETTINGS",
+                                     value ? "value missing" : "unknown option");
+        *value = request->argument[at + 1];
     }
     return EXTRACT_OK;
 }
 
-static enum extract_code open_look(struct call *call, const struct query_options *choice,
-                                   struct query *query)
+static enum extract_code open_query(struct call *call, const struct query_options *options,
+                                    struct query *query)
 {
-    return query_open(query, call->state, call->request, choice, call->target,
+    return query_open(query, call->state, call->request, options, call->target,
                       &call->answer->error);
 }
 
-// Ends a look: its losses go to the text, its numbers to the convenience variables.
-static enum extract_code end_look(struct call *call, struct query *query, uint64_t events,
-                                  enum extract_code code)
+// Appends the losses and damage to the text, sets the numbers of the convenience variables, and
+// closes the query.
+static enum extract_code finish_query(struct call *call, struct query *query, uint64_t events,
+                                      enum extract_code code)
 {
     struct answer *answer = call->answer;
     const struct extract_info *info = extract_trace_info(extract_session_trace(query->session));
@@ -98,93 +95,95 @@ static enum extract_code end_look(struct call *call, struct query *query, uint64
         answer->status = ANSWER_LOSSES;
     if (!code)
         code = extract_session_run(query->session, "damage", &answer->text, &answer->error);
-    answer->counted = true;
+    answer->is_counted = true;
     answer->events = events;
-    answer->lost_known = info->lost_known;
+    answer->is_lost_known = info->lost_known;
     answer->lost = info->events_lost;
     query_close(query);
     return code;
 }
 
-static enum extract_code run_verb(struct call *call, const char *verb,
-                                  const struct query_options *choice)
+static enum extract_code run_library_command(struct call *call, const char *command,
+                                             const struct query_options *options)
 {
     struct answer *answer = call->answer;
     struct query query;
-    enum extract_code code = open_look(call, choice, &query);
+    enum extract_code code = open_query(call, options, &query);
 
     if (code)
         return code;
-    code = query_run(&query, verb, &answer->text, &answer->error);
+    code = query_run(&query, command, &answer->text, &answer->error);
     if (code == EXTRACT_NOTFOUND)
-        code = EXTRACT_USAGE; // a filter names nothing of this trace
-    uint64_t events = strcmp(verb, "report") == 0
+        code = EXTRACT_USAGE; // a filter matches no name in this trace
+    uint64_t events = strcmp(command, "report") == 0
                           ? extract_session_shown(query.session)
                           : extract_trace_info(extract_session_trace(query.session))->entries_valid;
-    return end_look(call, &query, events, code);
+    return finish_query(call, &query, events, code);
 }
 
-// info, objects and stats are verbs of the library, too.
-static enum extract_code run_same(struct call *call)
+// Runs info, objects or stats, which the library knows by the same names.
+static enum extract_code run_same_command(struct call *call)
 {
-    struct query_options choice;
-    enum extract_code code = read_choice(call, 0, &choice);
+    struct query_options options;
+    enum extract_code code = parse_options(call, 0, &options);
 
-    if (!code && choice.column_count > (call->state->options.columns != NULL))
-        return usage(call, "-O goes with dump, report, last and diff");
-    return code ? code : run_verb(call, call->request->verb, &choice);
+    if (!code && options.column_count > (call->state->options.columns != NULL))
+        return usage(call, "-O is only for dump, report, last and diff");
+    return code ? code : run_library_command(call, call->request->verb, &options);
 }
 
 static enum extract_code run_report(struct call *call)
 {
-    struct query_options choice;
-    enum extract_code code = read_choice(call, 0, &choice);
+    struct query_options options;
+    enum extract_code code = parse_options(call, 0, &options);
 
-    return code ? code : run_verb(call, "report", &choice);
+    return code ? code : run_library_command(call, "report", &options);
 }
 
 static enum extract_code run_last(struct call *call)
 {
-    struct query_options choice;
+    struct query_options options;
 
     if (!call->request->arguments)
-        return usage(call, "say how many events");
-    enum extract_code code = read_choice(call, 1, &choice);
-    choice.word[EXTRACT_FILTER_LAST] = call->request->argument[0];
-    return code ? code : run_verb(call, "report", &choice);
+        return usage(call, "number of events missing");
+    enum extract_code code = parse_options(call, 1, &options);
+    options.filter[EXTRACT_FILTER_LAST] = call->request->argument[0];
+    return code ? code : run_library_command(call, "report", &options);
 }
 
-static enum extract_code run_news(struct call *call, const struct query_options *choice,
-                                  uint64_t newest)
+static enum extract_code run_diff_query(struct call *call, const struct query_options *options,
+                                        uint64_t max_events)
 {
     struct answer *answer = call->answer;
     struct query query;
-    uint64_t shown = 0;
-    enum extract_code code = open_look(call, choice, &query);
+    uint64_t printed = 0;
+    enum extract_code code = open_query(call, options, &query);
 
     if (code)
         return code;
-    code = query_news(&query, choice, newest, &answer->text, &shown, &answer->error);
-    return end_look(call, &query, shown, code);
+    code = query_print_new_events(&query, options, max_events, &answer->text, &printed,
+                                  &answer->error);
+    return finish_query(call, &query, printed, code);
 }
 
 static enum extract_code run_diff(struct call *call)
 {
-    struct query_options choice;
-    enum extract_code code = read_choice(call, 0, &choice);
+    struct query_options options;
+    enum extract_code code = parse_options(call, 0, &options);
 
-    return code ? code : run_news(call, &choice, 0);
+    return code ? code : run_diff_query(call, &options, 0);
 }
 
-static enum extract_code show_news(struct call *call)
+static enum extract_code print_new_at_stop(struct call *call)
 {
-    struct query_options choice;
-    enum extract_code code = read_choice(call, 0, &choice);
+    struct query_options options;
+    enum extract_code code = parse_options(call, 0, &options);
 
-    return code ? code : run_news(call, &choice, call->state->at_stop);
+    return code ? code : run_diff_query(call, &options, call->state->max_events_at_stop);
 }
 
-// At a stop the user asked for something else: trouble is told, but stops nothing.
+// Runs a command at a stop. The user asked for something else, so that an error is printed but does
+// not end the command that stopped the target.
 static void try_at_stop(struct call *call, enum extract_code (*run)(struct call *call))
 {
     struct answer *answer = call->answer;
@@ -201,13 +200,13 @@ static void try_at_stop(struct call *call, enum extract_code (*run)(struct call 
 static enum extract_code run_stop(struct call *call)
 {
     if (call->state->recording)
-        try_at_stop(call, recording_stop);
-    if (call->state->at_stop)
-        try_at_stop(call, show_news);
+        try_at_stop(call, recording_poll);
+    if (call->state->max_events_at_stop)
+        try_at_stop(call, print_new_at_stop);
     return EXTRACT_OK;
 }
 
-static enum extract_code save(struct call *call, const struct query *query, const char *path)
+static enum extract_code save_ring(struct call *call, const struct query *query, const char *path)
 {
     struct answer *answer = call->answer;
     struct extract_text ring;
@@ -228,21 +227,21 @@ static enum extract_code save(struct call *call, const struct query *query, cons
 
 static enum extract_code run_save(struct call *call)
 {
-    const struct query_options choice = {.rkh = call->state->options.rkh,
-                                         .view = call->state->options.view};
+    const struct query_options options = {.rkh = call->state->options.rkh,
+                                          .view = call->state->options.view};
     struct query query;
 
     if (call->request->arguments != 1)
-        return usage(call, "name one file");
-    char *path = state_home_path(call->request->argument[0]);
+        return usage(call, "pass one file");
+    char *path = state_expand_home(call->request->argument[0]);
     if (!path)
         return EXTRACT_NOMEM;
-    enum extract_code code = open_look(call, &choice, &query);
+    enum extract_code code = open_query(call, &options, &query);
     if (!code) {
-        code = save(call, &query, path);
-        code =
-            end_look(call, &query,
-                     extract_trace_info(extract_session_trace(query.session))->entries_valid, code);
+        code = save_ring(call, &query, path);
+        code = finish_query(call, &query,
+                            extract_trace_info(extract_session_trace(query.session))->entries_valid,
+                            code);
     }
     free(path);
     return code;
@@ -250,22 +249,22 @@ static enum extract_code run_save(struct call *call)
 
 static enum extract_code flush_to(struct call *call, const char *path)
 {
-    const struct options *options = &call->state->options;
+    const struct options *set = &call->state->options;
     struct answer *answer = call->answer;
     struct extract_record_status status;
-    struct query_options choice = {.rkh = options->rkh, .view = options->view};
+    struct query_options options = {.rkh = set->rkh, .view = set->view};
     struct query query;
-    enum extract_code code =
-        query_begin(&query, call->state, call->request, &choice, call->target, &answer->error);
+    enum extract_code code = query_open_memory(&query, call->state, call->request, &options,
+                                               call->target, &answer->error);
 
     if (code)
         return code;
     const struct extract_record_options record = {.size = sizeof record,
-                                                  .format = options->format,
-                                                  .ring_known = options->ring_known,
-                                                  .ring = options->ring,
+                                                  .format = set->format,
+                                                  .ring_known = set->ring_known,
+                                                  .ring = set->ring,
                                                   .rkh = &query.rkh,
-                                                  .stream = state_stream(options)};
+                                                  .stream = state_stream(set)};
     code = extract_record_flush(path, query.memory, call->state->symbols, &record, &status,
                                 &answer->error);
     if (!code)
@@ -279,8 +278,8 @@ static enum extract_code flush_to(struct call *call, const char *path)
 static enum extract_code run_flush(struct call *call)
 {
     if (call->request->arguments != 1)
-        return usage(call, "name one log");
-    char *path = state_home_path(call->request->argument[0]);
+        return usage(call, "pass one log");
+    char *path = state_expand_home(call->request->argument[0]);
     if (!path)
         return EXTRACT_NOMEM;
     enum extract_code code = flush_to(call, path);
@@ -293,27 +292,28 @@ static enum extract_code run_set(struct call *call)
     const struct request *request = call->request;
 
     if (!request->arguments) {
-        state_show(call->state, &call->answer->text);
+        state_print_options(call->state, &call->answer->text);
         return EXTRACT_OK;
     }
     if (strcmp(request->argument[0], "templates") == 0)
         return templates_set_files(call);
     if (request->arguments != 2)
-        return usage(call, "write an option and its value");
+        return usage(call, "pass an option and its value");
     if (strcmp(request->argument[0], "dialect") == 0)
         return templates_set_dialect(call, request->argument[1]);
     return state_set(call->state, request->argument[0], request->argument[1], &call->answer->error);
 }
 
-// The status of the trace, where there is one to look at: this look is none that is remembered.
+// Appends the status of the trace stream. The query is discarded, so that `diff` still compares
+// with the snapshot before.
 static void put_trace_status(struct call *call)
 {
-    const struct query_options choice = {.rkh = call->state->options.rkh,
-                                         .view = call->state->options.view};
+    const struct query_options options = {.rkh = call->state->options.rkh,
+                                          .view = call->state->options.view};
     struct extract_error error;
     struct query query;
     enum extract_code code =
-        query_open(&query, call->state, call->request, &choice, call->target, &error);
+        query_open(&query, call->state, call->request, &options, call->target, &error);
 
     if (code) {
         extract_text_puts(&call->answer->text, "stream status: unknown (");
@@ -322,7 +322,7 @@ static void put_trace_status(struct call *call)
         return;
     }
     query_run(&query, "status", &call->answer->text, &error);
-    query_forget(&query);
+    query_discard(&query);
 }
 
 static enum extract_code run_status(struct call *call)
@@ -331,23 +331,23 @@ static enum extract_code run_status(struct call *call)
     struct extract_text *text = &call->answer->text;
 
     extract_text_printf(text, "reader: version %s, %s output\n", EXTRACT_VERSION,
-                        state->bulk ? "fast" : "slow");
+                        state->has_bulk ? "fast" : "slow");
     extract_text_puts(text, "symbols: ");
     extract_text_escaped(text, state->symbols ? extract_symbols_path(state->symbols) : "none read");
     extract_text_putc(text, '\n');
-    if (state->looked)
+    if (state->has_snapshot)
         extract_text_printf(text, "last look: %llu reads, %llu bytes, %.3f ms\n",
                             (unsigned long long)state->cost.reads,
                             (unsigned long long)state->cost.bytes,
                             (double)state->cost.nanoseconds / 1e6);
     else
         extract_text_puts(text, "last look: none yet\n");
-    if (state->at_stop)
-        extract_text_printf(text, "auto: on, %u events\n", state->at_stop);
+    if (state->max_events_at_stop)
+        extract_text_printf(text, "auto: on, %u events\n", state->max_events_at_stop);
     else
         extract_text_puts(text, "auto: off\n");
     recording_show(state->recording, text);
-    state_show(state, text);
+    state_print_options(state, text);
     put_trace_status(call);
     return EXTRACT_OK;
 }
@@ -360,88 +360,90 @@ static enum extract_code run_help(struct call *call)
     return EXTRACT_OK;
 }
 
-#define RKH "--rkh WORDS and --view history or pending read an RKH ring otherwise: see set.\n"
+#define RKH                                                                                        \
+    "--rkh SETTINGS and --view history|pending override the options of `ringside set` for RKH.\n"
 #define FILTERS                                                                                    \
-    "With --event NAME, --thread NAME, --object NAME, --class NAME, --from TIME, --to TIME\n"      \
-    "or --last N only the events that these let through.\n" RKH
-#define SHOWN                                                                                      \
+    "Filters: --event NAME, --thread NAME, --object NAME, --class NAME, --from TIME, --to TIME,\n" \
+    "--last N. An event must match all of them.\n" RKH
+#define COLUMNS                                                                                    \
     FILTERS                                                                                        \
-    "-O WORDS shows other columns: 2line, cpuid, exec, filename, hist, ids, pagesize=N, pid,\n"    \
-    "prio, removedups, seq, svc, tid, timestamp=0 to 3; each but the numbers =on or =off.\n"
+    "-O SETTINGS chooses columns: 2line, cpuid, exec, filename, hist, ids, pagesize=N, pid, "      \
+    "prio,\n"                                                                                      \
+    "removedups, seq, svc, tid, timestamp=0 to 3. Add =on or =off to those without a number.\n"
+
+#define WRITE_LATER                                                                                \
+    "The request is written to the ring's control block. The target's recorder acts on it when\n"  \
+    "the target runs and passes its next trace point.\n"
 
 const struct command commands[] = {
-    {"info", "[--rkh WORDS] [--view VIEW]", "Show the trace ring: layout, clock, state and losses.",
-     RKH, false, run_same},
-    {"objects", "[--rkh WORDS] [--view VIEW]", "List the kernel objects that the trace knows.", RKH,
-     false, run_same},
-    {"dump", "[FILTER...] [-O WORDS]", "Show the events of the trace.", SHOWN, false, run_report},
-    {"report", "[FILTER...] [-O WORDS]", "Show the events of the trace; the same as dump.", SHOWN,
-     false, run_report},
-    {"last", "N [FILTER...] [-O WORDS]", "Show the newest N events of the trace.", SHOWN, false,
-     run_last},
-    {"diff", "[FILTER...] [-O WORDS]", "Show the events that are new since the last snapshot.",
-     SHOWN, false, run_diff},
-    {"stats", "[FILTER...]", "Show load, switches, latencies and stack use.", FILTERS, false,
-     run_same},
-    {"save", "FILE", "Save the ring to a file of its own kind (.trx, .hook, .rkr, .ptr).", "",
-     false, run_save},
-    {"flush", "LOG", "Add to a log what is new in the ring.",
-     "The log is made where there is none, else it must have the policy append. What was\n"
-     "overwritten since it was flushed to last is told there.\n",
+    {"info", "[--rkh SETTINGS] [--view VIEW]",
+     "Show the layout, clock, state and losses of the ring.", RKH, false, run_same_command},
+    {"objects", "[--rkh SETTINGS] [--view VIEW]", "List the kernel objects in the trace.", RKH,
+     false, run_same_command},
+    {"dump", "[FILTER...] [-O SETTINGS]", "Print the events, oldest first.", COLUMNS, false,
+     run_report},
+    {"report", "[FILTER...] [-O SETTINGS]", "Print the events, as dump does.", COLUMNS, false,
+     run_report},
+    {"last", "N [FILTER...] [-O SETTINGS]", "Print the newest N events.", COLUMNS, false, run_last},
+    {"diff", "[FILTER...] [-O SETTINGS]", "Print the events since the last snapshot.", COLUMNS,
+     false, run_diff},
+    {"stats", "[FILTER...]", "Print load, switches, latencies and stack use.", FILTERS, false,
+     run_same_command},
+    {"save", "FILE", "Save the ring to a dump file.",
+     "The format is that of the ring: .trx, .hook, .rkr or .ptr.\n", false, run_save},
+    {"flush", "LOG", "Append new events to a log.",
+     "If the log does not exist, it is created. Otherwise its policy must be append. Events that\n"
+     "were overwritten since the last flush are reported as lost.\n",
      false, run_flush},
     {"record", "[LOG [--policy POLICY] [--size N] [--sync] | off]",
-     "Record into a log, at every stop of the target, what is new in the ring.",
-     "From now on, until `ringside record off` (or stop). At a stop, what was lost since the one\n"
-     "before is told, and resets of the target. Without words: how far the recording has come.\n"
-     "POLICY is loop (default: the newest within the size), until_full or append; N is bytes, or\n"
-     "has k, M or G behind it (default 64M); --sync waits for the disk. The log never replaces a\n"
-     "file. What a ring loses between two stops it loses: to record a target while it runs, use\n"
-     "the program, `ringside record --openocd PORT` or `--remote PORT`. A hook-stop of your own\n"
-     "runs first, and has its place back after off.\n",
+     "Record new events to a log at every stop.",
+     "`ringside record off` (or stop) ends the recording. Without arguments, show its progress.\n"
+     "Each stop reports events that were lost since the previous one, and resets of the target.\n"
+     "POLICY is loop (default: keep the newest events within the size), until_full or append.\n"
+     "N is bytes, or a number followed by k, M or G (default 64M). --sync waits for the disk.\n"
+     "The log never replaces a file. Events that the target overwrites between two stops are\n"
+     "lost: to record a running target, use the program, `ringside record --openocd SERVER` or\n"
+     "`ringside record --remote SERVER`. A hook-stop of your own runs first. After off, it is\n"
+     "restored.\n",
      true, command_record},
-    {"filter", "[on|off WHAT...] | show | set|add|sub NAME...",
-     "Show or change which events a target emits or records.",
-     "Of RKH: WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all.\n"
-     "Of POSIX trace: NAME is an event type's, an id, all, system, user or none; what is in the\n"
-     "filter is NOT recorded. Of ThreadX: NAME is a class, as mutex, user or all, that IS "
-     "recorded.\n"
-     "Only on, off, set, add and sub write to the target; before and "
-     "after\n"
-     "are shown.\n",
+    {"filter", "[on|off TERM...] | show | set|add|sub NAME...",
+     "Show or change which events are recorded.",
+     "RKH: TERM is group=NAME, event=NAME (on enables its group, too), ao=NAME, signal=NAME or\n"
+     "all. POSIX trace: NAME is an event type, an id, all, system, user or none; event types in\n"
+     "the filter are NOT recorded. ThreadX: NAME is a class, such as mutex, user or all, that IS\n"
+     "recorded. Only on, off, set, add and sub write to the target. They print the filter before\n"
+     "and after.\n",
      false, command_filter},
-    {"start", "", "Let the target record (POSIX trace, hook words).",
-     "It is asked for in the ring's control block, and done when the target runs and passes its\n"
-     "next trace point.\n",
-     false, command_request},
-    {"stop", "", "End what start began; the ring keeps its events.", "As with start.\n", false,
+    {"start", "", "Start recording (POSIX trace, hook words).", WRITE_LATER, false,
      command_request},
-    {"clear", "", "Empty the target's ring (POSIX trace).", "As with start.\n", false,
+    {"stop", "", "Stop recording; the ring keeps its events.", WRITE_LATER, false, command_request},
+    {"clear", "", "Discard the recorded events (POSIX trace).", WRITE_LATER, false,
      command_request},
-    {"auto", "on [N] | off", "Show the newest events at every stop.",
-     "At most N, of those that are new; 10 when N is not given. A hook-stop of your own runs "
-     "first,\n"
-     "and has its place back after off.\n",
+    {"auto", "on [N] | off", "Print new events at every stop.",
+     "Prints at most the newest N, by default 10. A hook-stop of your own runs first. After off,\n"
+     "it is restored.\n",
      true, command_auto},
-    {"set", "[OPTION [VALUE...]]", "Set how the trace is found and shown, or list what is set.",
-     "hz N: ticks of the trace clock in a second.\n"
-     "format threadx, hook, rkh or posix: how the ring is laid out, where that is not found out.\n"
-     "rkh WORDS: settings of an RKH stream, as fun=4,ts_hz=1000000 or trazer.cfg=FILE.\n"
-     "view history (all that an RKH ring holds) or pending (what was not taken out).\n"
-     "elf FILE: the firmware's symbols, in place of GDB's symbol file.\n"
-     "ring ADDRESS: where the ring's control header is.\n"
-     "stream N: which one of a POSIX trace, from 0 on.\n"
-     "event, thread, object, class, from, to, last: which events every command shows.\n"
-     "templates FILE...: templates of your own, by which events are shown, on top of those that\n"
-     "are set; without FILE, only Ringside's again. See ringside-templates(5).\n"
-     "dialect WORDS: how templates are read: generic-8, octal-flags, blank-equals,\n"
+    {"set", "[OPTION [VALUE...]]", "Set an option, or list those that are set.",
+     "hz N: clock rate of the trace in ticks per second.\n"
+     "format threadx|hook|rkh|posix: format of the ring; by default, it is detected.\n"
+     "rkh SETTINGS: settings of an RKH stream, such as fun=4,ts_hz=1000000 or trazer.cfg=FILE.\n"
+     "view history|pending: read all that an RKH ring holds, or only what was not taken out.\n"
+     "elf FILE: read symbols from FILE instead of GDB's symbol file.\n"
+     "ring ADDRESS: address of the ring's control header.\n"
+     "stream N: number of the POSIX trace stream, from 0.\n"
+     "event, thread, object, class, from, to, last: filters for every command.\n"
+     "templates FILE...: add templates of your own; without FILE, use only the built-in ones. See\n"
+     "ringside-templates(5).\n"
+     "dialect SETTINGS: how to read templates: generic-8, octal-flags, blank-equals,\n"
      "show-unmatched, mute-subroutines.\n"
-     "columns WORDS: as -O of dump.\n"
-     "The value none takes an option back.\n",
+     "columns SETTINGS: as -O of dump.\n"
+     "The value none unsets an option.\n",
      false, run_set},
-    {"status", "", "Show what the reader works with, and the status of the stream.",
-     "The latter in the words of posix_trace_get_status, for every format of trace.\n", false,
-     run_status},
-    {"help", "", "List the subcommands with their arguments.", "", false, run_help},
+    {"status", "", "Show the reader, its options and the stream.",
+     "The status of the stream is shown for every format, in the terms of\n"
+     "posix_trace_get_status.\n",
+     false, run_status},
+    {"help", "", "List the subcommands and their arguments.", "", false, run_help},
     {"at-stop", "", "", "", false, run_stop},
     {NULL, NULL, NULL, NULL, false, NULL},
 };
@@ -458,8 +460,7 @@ void command_run(struct call *call)
 
     while (command->name && strcmp(command->name, call->request->verb) != 0)
         command++;
-    enum extract_code code =
-        command->name ? command->run(call) : usage(call, "there is no such command");
+    enum extract_code code = command->name ? command->run(call) : usage(call, "unknown command");
     if (code && !answer->error.code)
         extract_error_set(&answer->error, code, call->request->verb, NULL, "%s",
                           extract_code_name(code));
@@ -467,9 +468,9 @@ void command_run(struct call *call)
         answer->status = status_of(code);
 }
 
-// The body of a subcommand. It hands its arguments over one by one: only its own body knows them.
-static void define_body(const struct command *command, const char *with,
-                        struct extract_text *script)
+// Appends the body of a subcommand, each command in it after the prefix `with`. The body must pass
+// the arguments one by one itself, because in GDB only the body of a command sees its arguments.
+static void put_body(const struct command *command, const char *with, struct extract_text *script)
 {
     extract_text_printf(
         script,
@@ -479,20 +480,21 @@ static void define_body(const struct command *command, const char *with,
         "%s_ringside-add\n"
         "end\n",
         with, command->name, with);
-    if (command->hooks)
+    if (command->needs_hooks)
         extract_text_printf(script, "%s_ringside-add-hooks\n", with);
-    extract_text_printf(script, "%s_ringside-look\n", with);
+    extract_text_printf(script, "%s_ringside-run\n", with);
 }
 
-// Where C is spoken already, GDB is not asked to change the language: it would warn of a frame in
-// another one, as in an assembly routine.
-static void define(const struct command *command, struct extract_text *script)
+// Appends the definition of a subcommand. Its body runs in C, so that expressions mean the same in
+// every language. If the current language will do, it is not changed: GDB would warn in a frame of
+// another language, such as an assembly routine.
+static void put_definition(const struct command *command, struct extract_text *script)
 {
     extract_text_printf(script, "define ringside %s\n_ringside-check\nif $_shell_exitcode\n",
                         command->name);
-    define_body(command, "with language c -- ", script);
+    put_body(command, "with language c -- ", script);
     extract_text_puts(script, "else\n");
-    define_body(command, "", script);
+    put_body(command, "", script);
     extract_text_puts(script, "end\n_ringside-raise\nend\n");
     extract_text_printf(script, "document ringside %s\n%s\nUsage: ringside %s %s\n%send\n",
                         command->name, command->summary, command->name, command->usage,
@@ -504,5 +506,5 @@ void command_definitions(const struct channel *channel, struct extract_text *scr
     extract_text_printf(script, "set $_ringside_request = 0x%x\nset $_ringside_answer = 0x%x\n",
                         channel->request, channel->answer);
     for (const struct command *c = commands; c[1].name; c++)
-        define(c, script);
+        put_definition(c, script);
 }

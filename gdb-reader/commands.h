@@ -8,7 +8,7 @@
 #include "state.h"
 #include "transport/target.h"
 
-// All that a command works with.
+// One invocation of a subcommand: what it reads, and the answer that it fills. Nothing is owned.
 struct call {
     struct state *state;
     const struct request *request;
@@ -18,27 +18,29 @@ struct call {
 
 struct command {
     const char *name;
-    const char *usage;   // the arguments
-    const char *summary; // one line, as GDB shows it in lists
+    const char *usage;   // its arguments
+    const char *summary; // one line, which GDB shows in lists
     const char *detail;  // further lines of help; may be empty
-    bool hooks;          // the request brings GDB's user-defined commands along
-    // Errors are left in answer->error, in words for the user.
+    bool needs_hooks;    // the request must hold GDB's user-defined commands
+    // Runs the subcommand. Errors are also stored in call->answer->error, with a message.
     enum extract_code (*run)(struct call *call);
 };
 
-// Ends with a NULL name. The last one is no subcommand: it runs at every stop.
+// Ends with a NULL name. The last entry before it, at-stop, is not a subcommand: it runs at stops.
 extern const struct command commands[];
 
-// Runs the request's command. What went wrong stands in answer->error.
+// Runs the command that the request names. Errors are stored in call->answer.
 void command_run(struct call *call);
 
-// Writes the GDB script that defines and documents the subcommands, and says which files the
-// channels are.
+// Appends the GDB script that defines and documents the subcommands, and tells GDB the descriptors
+// of the request and answer files.
 void command_definitions(const struct channel *channel, struct extract_text *script);
 
-// The commands of stops/ and filter.c.
+// Subcommands in stops/.
 enum extract_code command_auto(struct call *call);
 enum extract_code command_record(struct call *call);
+
+// Subcommands in filter.c: filter; and start, stop and clear.
 enum extract_code command_filter(struct call *call);
 enum extract_code command_request(struct call *call);
 

@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: `ringside filter`, `start`, `stop` and `clear`. In: a target's filters or ring,
-// words. Out: what it emits; a script by which GDB writes the bytes that change, or the words that
-// ask the target's recorder for it.
+// gdb-reader: `ringside filter`, `start`, `stop` and `clear`, the only commands that write to the
+// target.
+//
+// The library computes what must be written: bytes of the filter tables for RKH, and for the other
+// formats a filter word or words that the target's recorder acts on. The reader never writes
+// memory itself. The answer's script holds GDB `set` commands for it, so that GDB's own checks and
+// errors apply.
 #include "commands.h"
 #include "query.h"
 #include <extract/filter.h>
 #include <string.h>
 
-static void put_edits(const struct extract_control *control, struct extract_text *script)
+static size_t copy_arguments(const struct request *request, const char *words[CHANNEL_ARGUMENTS])
 {
-    struct extract_edit edit;
-    for (size_t i = 0; extract_control_edit(control, i, &edit); i++)
-        extract_text_printf(script, "set {unsigned char}0x%llx = %u\n",
-                            (unsigned long long)edit.address, edit.after);
+    for (size_t i = 0; i < request->arguments; i++)
+        words[i] = request->argument[i];
+    return request->arguments;
 }
 
-static enum extract_code work(struct call *call, const struct query *query)
+// ---- RKH: filter tables ----
+
+static enum extract_code change_tables(struct call *call, const struct query *query)
 {
     const char *words[CHANNEL_ARGUMENTS];
-    const struct request *request = call->request;
+    const size_t count = copy_arguments(call->request, words);
     struct answer *answer = call->answer;
     struct extract_control *control = NULL;
-    size_t count = request->arguments;
-    for (size_t i = 0; i < count; i++)
-        words[i] = request->argument[i];
+    struct extract_edit edit;
     enum extract_code code = extract_control_read(
         &control, query->memory, call->state->symbols,
         query->session ? extract_session_trace(query->session) : NULL, &query->rkh, &answer->error);
+
     if (!code)
         code = extract_control_change(control, words, count, &answer->error);
     if (!code) {
@@ -35,108 +39,105 @@ static enum extract_code work(struct call *call, const struct query *query)
         extract_text_puts(&answer->text, count ? "after:\n" : "");
         if (count)
             extract_control_show(control, true, &answer->text);
-        put_edits(control, &answer->script);
+        for (size_t i = 0; extract_control_edit(control, i, &edit); i++)
+            extract_text_printf(&answer->script, "set {unsigned char}0x%llx = %u\n",
+                                (unsigned long long)edit.address, edit.after);
     }
     extract_control_free(control);
     return code;
 }
 
-// ---- requests ----
+// ---- Other formats: requests to the recorder ----
 
-static bool put_words(const struct extract_request *request, struct extract_text *script)
+// Appends the GDB commands that write the request. Returns whether there is anything to write.
+static bool put_writes(const struct extract_request *request, struct extract_text *script)
 {
     struct extract_word word;
     size_t i = 0;
+
     for (; extract_request_word(request, i, &word); i++)
         extract_text_printf(script, "set {unsigned int}0x%llx = 0x%x\n",
                             (unsigned long long)word.address, (unsigned)word.value);
     return i > 0;
 }
 
-static void put_filter(const struct extract_request *request, bool changes,
+static void put_filter(const struct extract_request *request, bool has_changes,
                        struct extract_text *text)
 {
-    extract_text_puts(text, changes ? "before: " : "");
+    extract_text_puts(text, has_changes ? "before: " : "");
     extract_request_show(request, false, text);
-    extract_text_puts(text, changes ? "after: " : "");
-    if (changes)
+    extract_text_puts(text, has_changes ? "after: " : "");
+    if (has_changes)
         extract_request_show(request, true, text);
 }
 
-// Says what has come of a change. GDB gets there only if it could write every word.
-static void put_outcome(const char *verb, const struct extract_request *request,
-                        struct extract_text *script)
-{
-    extract_text_printf(script, "printf \"%s: %s\\n\"\n", verb,
-                        extract_request_takes_effect_at_once(request)
-                            ? "written"
-                            : "requested; done when the target passes its next trace point");
-}
-
-static enum extract_code work_on_request(struct call *call, const struct query *query)
+static enum extract_code make_request(struct call *call, const struct query *query)
 {
     const char *words[CHANNEL_ARGUMENTS];
-    const struct request *asked = call->request;
+    const size_t count = copy_arguments(call->request, words);
+    const char *command = call->request->verb;
     struct answer *answer = call->answer;
     struct extract_request *request = NULL;
-    for (size_t i = 0; i < asked->arguments; i++)
-        words[i] = asked->argument[i];
     enum extract_code code =
-        extract_request_new(&request, extract_session_trace(query->session), query->memory,
-                            asked->verb, words, asked->arguments, &answer->error);
-    bool changes = !code && put_words(request, &answer->script);
-    if (changes)
-        put_outcome(asked->verb, request, &answer->script);
-    if (!code && !strcmp(asked->verb, "filter"))
-        put_filter(request, changes, &answer->text);
+        extract_request_new(&request, extract_session_trace(query->session), query->memory, command,
+                            words, count, &answer->error);
+    const bool has_changes = !code && put_writes(request, &answer->script);
+
+    if (has_changes) // GDB reaches this line only if it could write every word
+        extract_text_printf(&answer->script, "printf \"%s: %s\\n\"\n", command,
+                            extract_request_takes_effect_at_once(request)
+                                ? "written"
+                                : "requested; done when the target passes its next trace point");
+    if (!code && strcmp(command, "filter") == 0)
+        put_filter(request, has_changes, &answer->text);
     extract_request_free(request);
     return code == EXTRACT_NOTFOUND ? EXTRACT_USAGE : code;
 }
 
 enum extract_code command_request(struct call *call)
 {
-    const struct query_options choice = {.rkh = call->state->options.rkh};
+    const struct query_options options = {.rkh = call->state->options.rkh};
     struct query query;
-    enum extract_code code =
-        query_open(&query, call->state, call->request, &choice, call->target, &call->answer->error);
+    enum extract_code code = query_open(&query, call->state, call->request, &options, call->target,
+                                        &call->answer->error);
+
     if (code)
         return code;
-    code = work_on_request(call, &query);
-    query_forget(&query);
+    code = make_request(call, &query);
+    query_discard(&query);
     return code;
 }
 
-// ---- filters ----
+// ---- filter ----
 
-// A change of a POSIX trace's filter, which its recorder carries out.
-static bool is_request(const char *word)
+// Returns whether the first argument is one that RKH does not have: the others are `on` and `off`.
+static bool is_for_request(const char *argument)
 {
-    return !strcmp(word, "show") || !strcmp(word, "set") || !strcmp(word, "add") ||
-           !strcmp(word, "sub");
+    return strcmp(argument, "show") == 0 || strcmp(argument, "set") == 0 ||
+           strcmp(argument, "add") == 0 || strcmp(argument, "sub") == 0;
 }
 
-// Of other recorders than RKH's: without words what is recorded is shown; on and off are no words
-// of theirs.
-static bool is_other(const struct query *query)
+// Without a trace, the format is taken for RKH: its filter tables are found by symbols, and the
+// filter may be the very reason why the ring is empty.
+static bool is_rkh(const struct query *query)
 {
-    const struct extract_trace *trace =
-        query->session ? extract_session_trace(query->session) : NULL;
-    return trace && strcmp(extract_trace_info(trace)->format, "rkh") != 0;
+    return !query->session ||
+           strcmp(extract_trace_info(extract_session_trace(query->session))->format, "rkh") == 0;
 }
 
-// A ring that cannot be read has no names, and its filters may be why.
 enum extract_code command_filter(struct call *call)
 {
-    struct query_options choice = {.rkh = call->state->options.rkh};
+    const struct query_options options = {.rkh = call->state->options.rkh};
     struct query query;
-    if (call->request->arguments && is_request(call->request->argument[0]))
+
+    if (call->request->arguments && is_for_request(call->request->argument[0]))
         return command_request(call);
-    enum extract_code code = query_begin(&query, call->state, call->request, &choice, call->target,
-                                         &call->answer->error);
+    enum extract_code code = query_open_memory(&query, call->state, call->request, &options,
+                                               call->target, &call->answer->error);
     if (code)
         return code;
-    query_trace(&query, &choice, NULL);
-    code = is_other(&query) ? work_on_request(call, &query) : work(call, &query);
+    query_open_session(&query, &options, NULL);
+    code = is_rkh(&query) ? change_tables(call, &query) : make_request(call, &query);
     query_close(&query);
     return code;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: one look at the ring: from target memory to a trace.
+// gdb-reader: one command's access to the trace ring.
 //
-// In: the target's memory, what `ringside set` has set, GDB's symbol file. Out: an open session of
-// the library, whose verbs print what the program `ringside` prints.
+// A query takes the ELF file that GDB uses, GDB's access to target memory and the options of
+// `ringside set`, and opens a session of the library on them. The session's commands print what the
+// program `ringside` prints, so that GDB and the command line show the same text.
 #include "query.h"
 #include "base/now.h"
 #include "templates.h"
@@ -10,8 +11,114 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The file in `info files`: Symbols from "PATH".
-static void symbol_file(const char *files, char *path, size_t size)
+enum { MAX_TEMPLATE_SECONDS = 10 };
+
+static const char entry_point[] = "\n\tEntry point: 0x";
+
+void query_relocate(struct extract_symbols *symbols, const struct request *request)
+{
+    const char *start = strstr(request->files, entry_point);
+    uint64_t entry = start ? strtoull(start + strlen(entry_point), NULL, 16) : 0;
+
+    if (symbols && entry)
+        extract_symbols_move(symbols, entry);
+}
+
+// Fails if the program is position-independent and GDB does not know its load address, because it
+// has not loaded the program itself. All addresses of symbols would be wrong.
+static enum extract_code check_load_address(const struct extract_symbols *symbols,
+                                            const struct request *request,
+                                            struct extract_error *error)
+{
+    uint64_t entry;
+
+    if (!symbols || strstr(request->files, entry_point) ||
+        !extract_symbols_is_position_independent(symbols) || extract_symbols_entry(symbols, &entry))
+        return EXTRACT_OK;
+    return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_symbols_path(symbols),
+                             "start GDB with the program itself: `gdb PROGRAM CORE`",
+                             "position-independent, and GDB does not know where it was loaded");
+}
+
+size_t query_conditions(const struct query_options *options,
+                        struct extract_condition conditions[QUERY_MAX_CONDITIONS])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < STATE_FILTERS; i++)
+        if (options->filter[i])
+            conditions[count++] =
+                (struct extract_condition){(enum extract_filter_word)i, options->filter[i]};
+    for (size_t i = 0; i < options->repeated_count; i++)
+        conditions[count++] = options->repeated[i];
+    return count;
+}
+
+struct query_options query_options_of(const struct state *state)
+{
+    const struct options *set = &state->options;
+    struct query_options options = {.rkh = set->rkh, .view = set->view};
+
+    for (size_t i = 0; i < STATE_FILTERS; i++)
+        options.filter[i] = set->filter[i];
+    if (set->columns)
+        options.columns[options.column_count++] = set->columns;
+    return options;
+}
+
+// Returns whether templates may continue to run. GDB sees a Ctrl-C only while it reads memory, so
+// that every quarter of a second one byte is read.
+static bool templates_may_continue(void *context)
+{
+    struct query *query = context;
+    const uint64_t now_ns = extract_now();
+
+    if (!query->format_start_ns)
+        query->format_start_ns = query->last_gdb_check_ns = now_ns;
+    query->templates_timed_out =
+        now_ns - query->format_start_ns > MAX_TEMPLATE_SECONDS * EXTRACT_SECOND;
+    if (now_ns - query->last_gdb_check_ns < EXTRACT_SECOND / 4)
+        return !query->templates_timed_out;
+    query->last_gdb_check_ns = now_ns;
+    return !query->templates_timed_out && target_goes_on(query->target);
+}
+
+enum extract_code query_open_session(struct query *query, const struct query_options *options,
+                                     struct extract_error *error)
+{
+    const struct options *set = &query->state->options;
+    struct extract_condition conditions[QUERY_MAX_CONDITIONS];
+    struct extract_session_options session = {
+        .size = sizeof session,
+        .format = set->format,
+        .ring_known = set->ring_known,
+        .ring = set->ring,
+        .stream = state_stream(set),
+        .hz = set->hz,
+        .rkh = &query->rkh,
+        .conditions = conditions,
+        .condition_count = query_conditions(options, conditions),
+        .template_files = (const char *const *)set->templates.path,
+        .template_count = set->templates.count,
+        .columns = &query->columns,
+        .go_on = templates_may_continue,
+        .context = query,
+    };
+    enum extract_code code = EXTRACT_OK;
+
+    extract_columns_init(&query->columns, false);
+    for (size_t i = 0; i < options->column_count && !code; i++)
+        code = extract_columns_set(&query->columns, options->columns[i], NULL, NULL, error);
+    if (!code && set->dialect)
+        code = extract_dialect_parse(&session.dialect, set->dialect, error);
+    return code ? code
+                : extract_session_open(&query->session, query->memory, query->state->symbols,
+                                       &session, error);
+}
+
+// Copies the path of the symbol file out of GDB's `info files`, or an empty string if there is
+// none. The line reads: Symbols from "PATH".
+static void copy_symbol_path(const char *files, char *path, size_t size)
 {
     static const char head[] = "Symbols from \"";
     const char *start = strstr(files, head);
@@ -24,125 +131,10 @@ static void symbol_file(const char *files, char *path, size_t size)
     snprintf(path, size, "%.*s", (int)(end - start), start);
 }
 
-// Where the program's entry point lies now, as `info files` tells.
-void query_move(struct extract_symbols *symbols, const struct request *request)
-{
-    static const char head[] = "\n\tEntry point: 0x";
-    const char *start = strstr(request->files, head);
-    uint64_t entry = start ? strtoull(start + sizeof head - 1, NULL, 16) : 0;
-
-    if (symbols && entry)
-        extract_symbols_move(symbols, entry);
-}
-
-// Symbols of a program that may be loaded anywhere mean nothing while GDB, which has not loaded the
-// program itself, does not know where that was.
-static enum extract_code check_place(const struct extract_symbols *symbols,
-                                     const struct request *request, struct extract_error *error)
-{
-    uint64_t entry;
-
-    if (!symbols || strstr(request->files, "\n\tEntry point: 0x") ||
-        !extract_symbols_is_position_independent(symbols) || extract_symbols_entry(symbols, &entry))
-        return EXTRACT_OK;
-    return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_symbols_path(symbols),
-                             "start GDB with the program itself: `gdb PROGRAM CORE`",
-                             "position-independent, and GDB does not know where it was loaded");
-}
-
-size_t choice_conditions(const struct query_options *choice,
-                         struct extract_condition conditions[CHOICE_CONDITIONS])
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < STATE_WORDS; i++)
-        if (choice->word[i])
-            conditions[count++] =
-                (struct extract_condition){(enum extract_filter_word)i, choice->word[i]};
-    for (size_t i = 0; i < choice->more_count; i++)
-        conditions[count++] = choice->more[i];
-    return count;
-}
-
-struct query_options choice_of(const struct state *state)
-{
-    const struct options *options = &state->options;
-    struct query_options choice = {.rkh = options->rkh, .view = options->view};
-
-    for (size_t i = 0; i < STATE_WORDS; i++)
-        choice.word[i] = options->word[i];
-    if (options->columns)
-        choice.columns[choice.column_count++] = options->columns;
-    return choice;
-}
-
-enum { SECONDS_OF_TEMPLATES = 10 };
-
-// Asked while templates run. Few run for so long that GDB has to be given the chance to see a
-// Ctrl-C, which costs a read.
-static bool go_on(void *context)
-{
-    struct query *query = context;
-    const uint64_t now = extract_now();
-
-    if (!query->started)
-        query->started = query->asked = now;
-    query->too_long = now - query->started > SECONDS_OF_TEMPLATES * EXTRACT_SECOND;
-    if (now - query->asked < EXTRACT_SECOND / 4)
-        return !query->too_long;
-    query->asked = now;
-    return !query->too_long && target_goes_on(query->target);
-}
-
-static enum extract_code set_columns(struct query *query, const struct query_options *choice,
-                                     struct extract_error *error)
-{
-    enum extract_code code = EXTRACT_OK;
-
-    extract_columns_init(&query->columns, false);
-    for (size_t i = 0; i < choice->column_count && !code; i++)
-        code = extract_columns_set(&query->columns, choice->columns[i], NULL, NULL, error);
-    return code;
-}
-
-enum extract_code query_trace(struct query *query, const struct query_options *choice,
-                              struct extract_error *error)
-{
-    const struct options *options = &query->state->options;
-    struct extract_condition conditions[CHOICE_CONDITIONS];
-    struct extract_session_options wanted = {
-        .size = sizeof wanted,
-        .format = options->format,
-        .ring_known = options->ring_known,
-        .ring = options->ring,
-        .stream = state_stream(options),
-        .hz = options->hz,
-        .rkh = &query->rkh,
-        .conditions = conditions,
-        .condition_count = choice_conditions(choice, conditions),
-        .template_files = (const char *const *)options->templates.path,
-        .template_count = options->templates.count,
-        .columns = &query->columns,
-        .go_on = go_on,
-        .context = query,
-    };
-    enum extract_code code = set_columns(query, choice, error);
-    if (!code && options->dialect)
-        code = extract_dialect_parse(&wanted.dialect, options->dialect, error);
-    if (code)
-        return code;
-    return extract_session_open(&query->session, query->memory, query->state->symbols, &wanted,
-                                error);
-}
-
-static enum extract_byte_order byte_order(const struct state *state)
-{
-    return state->symbols ? extract_symbols_byte_order(state->symbols) : EXTRACT_ORDER_UNKNOWN;
-}
-
-enum extract_code query_begin(struct query *query, struct state *state,
-                              const struct request *request, const struct query_options *choice,
-                              struct target *target, struct extract_error *error)
+enum extract_code query_open_memory(struct query *query, struct state *state,
+                                    const struct request *request,
+                                    const struct query_options *options, struct target *target,
+                                    struct extract_error *error)
 {
     char path[4096];
 
@@ -151,34 +143,37 @@ enum extract_code query_begin(struct query *query, struct state *state,
         return extract_error_set(error, EXTRACT_UNREADABLE, "no target memory",
                                  "connect with `target remote`, or load a core with `core-file`",
                                  "GDB has no board, process or core");
-    symbol_file(request->files, path, sizeof path);
-    enum extract_code code = state_rkh(&query->rkh, choice->rkh, choice->view, error);
+    copy_symbol_path(request->files, path, sizeof path);
+    enum extract_code code = state_parse_rkh(&query->rkh, options->rkh, options->view, error);
     if (!code)
-        code = state_symbols(state, state->options.elf ? state->options.elf : path, error);
+        code = state_open_symbols(state, state->options.elf ? state->options.elf : path, error);
     if (code)
         return code;
-    query_move(state->symbols, request);
-    code = check_place(state->symbols, request, error);
+    query_relocate(state->symbols, request);
+    code = check_load_address(state->symbols, request, error);
     if (code)
         return code;
-    return target_memory(target, byte_order(state), &query->memory, error);
+    const enum extract_byte_order order =
+        state->symbols ? extract_symbols_byte_order(state->symbols) : EXTRACT_ORDER_UNKNOWN;
+    return target_memory(target, order, &query->memory, error);
 }
 
 enum extract_code query_open(struct query *query, struct state *state,
-                             const struct request *request, const struct query_options *choice,
+                             const struct request *request, const struct query_options *options,
                              struct target *target, struct extract_error *error)
 {
-    enum extract_code code = query_begin(query, state, request, choice, target, error);
+    enum extract_code code = query_open_memory(query, state, request, options, target, error);
 
     if (code)
         return code;
-    code = query_trace(query, choice, error);
+    code = query_open_session(query, options, error);
     if (code)
         extract_memory_close(query->memory);
     return code;
 }
 
-static void remember_newest(const struct query *query, struct place *place)
+// Markers of the recorder are in no slot, so that the newest event that is not a marker counts.
+static void remember_newest(const struct query *query, struct last_event *last)
 {
     const struct extract_trace *trace = extract_session_trace(query->session);
     const uint64_t ring = extract_trace_snapshot(trace)->ring.address;
@@ -192,13 +187,13 @@ static void remember_newest(const struct query *query, struct place *place)
             count--;
         if (!count)
             continue;
-        const struct extract_event *last = &event[count - 1];
-        *place = (struct place){.known = true,
-                                .ring = ring,
-                                .stamp = last->raw_stamp,
-                                .thread = last->thread,
-                                .id = last->id,
-                                .slot = last->slot};
+        const struct extract_event *newest = &event[count - 1];
+        *last = (struct last_event){.is_known = true,
+                                    .ring = ring,
+                                    .stamp = newest->raw_stamp,
+                                    .thread = newest->thread,
+                                    .id = newest->id,
+                                    .slot = newest->slot};
     }
 }
 
@@ -207,42 +202,43 @@ void query_close(struct query *query)
     struct state *state = query->state;
 
     if (query->session)
-        remember_newest(query, &state->place);
-    state->looked = true;
+        remember_newest(query, &state->last_event);
+    state->has_snapshot = true;
     state->cost = extract_memory_cost(query->memory);
-    query_forget(query);
+    query_discard(query);
 }
 
-void query_forget(struct query *query)
+void query_discard(struct query *query)
 {
     extract_session_close(query->session);
     extract_memory_close(query->memory);
 }
 
-static enum extract_code end_run(struct query *query, enum extract_code code,
-                                 struct extract_text *text, struct extract_error *error)
+// Appends the errors in templates to the text. If the templates were stopped, that is the error.
+static enum extract_code report_templates(struct query *query, enum extract_code code,
+                                          struct extract_text *text, struct extract_error *error)
 {
     if (code == EXTRACT_BAD)
-        extract_templates_tell(extract_session_templates(query->session), true, TEMPLATES_TOLD,
-                               text);
-    if (query->too_long)
+        extract_templates_tell(extract_session_templates(query->session), true,
+                               TEMPLATES_MAX_MESSAGES, text);
+    if (query->templates_timed_out)
         return extract_error_set(error, EXTRACT_LIMIT, "templates",
-                                 "look for a LOOP without a sensible end in them, or show fewer "
-                                 "events: `ringside last 20`",
-                                 "they ran for %d seconds, and were stopped", SECONDS_OF_TEMPLATES);
+                                 "check them for a LOOP that hardly ends, or print fewer events: "
+                                 "`ringside last 20`",
+                                 "stopped after %d seconds", MAX_TEMPLATE_SECONDS);
     return code;
 }
 
-enum extract_code query_run(struct query *query, const char *verb, struct extract_text *text,
+enum extract_code query_run(struct query *query, const char *command, struct extract_text *text,
                             struct extract_error *error)
 {
-    enum extract_code code = EXTRACT_OK;
-
-    if (strcmp(verb, "report") == 0)
-        code = templates_are_files(&query->state->options.templates, error);
-    return code ? code
-                : end_run(query, extract_session_run(query->session, verb, text, error), text,
-                          error);
+    if (strcmp(command, "report") == 0) {
+        enum extract_code code = templates_are_files(&query->state->options.templates, error);
+        if (code)
+            return code;
+    }
+    return report_templates(query, extract_session_run(query->session, command, text, error), text,
+                            error);
 }
 
 enum extract_code query_report(struct query *query, const struct extract_view *view,
@@ -251,6 +247,6 @@ enum extract_code query_report(struct query *query, const struct extract_view *v
     enum extract_code code = templates_are_files(&query->state->options.templates, error);
 
     return code ? code
-                : end_run(query, extract_session_report(query->session, view, text, error), text,
-                          error);
+                : report_templates(query, extract_session_report(query->session, view, text, error),
+                                   text, error);
 }

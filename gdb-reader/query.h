@@ -1,84 +1,92 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: one look at the ring: from target memory to a trace.
-#ifndef RINGSIDE_LOOK_H
-#define RINGSIDE_LOOK_H
+// gdb-reader: one command's access to the trace ring.
+//
+// A query goes from the target's memory to a trace: query_open does all of it. A command that must
+// work although the ring cannot be read calls its two halves, query_open_memory and
+// query_open_session.
+#ifndef RINGSIDE_QUERY_H
+#define RINGSIDE_QUERY_H
 
 #include "transport/channel.h"
 #include "state.h"
 #include "transport/target.h"
 #include <extract/session.h>
 
-// A look takes at most so many conditions.
-enum { CHOICE_CONDITIONS = STATE_WORDS + CHANNEL_ARGUMENTS / 2 };
+enum { QUERY_MAX_CONDITIONS = STATE_FILTERS + CHANNEL_ARGUMENTS / 2 };
 
-// What the command or else `ringside set` says: the words of the filter, NULL: nothing; and words
-// of -O, one on top of the other.
+// Filters and settings of one command: those of `ringside set`, replaced by the command's own.
+// Strings belong to the state or to the request.
 struct query_options {
-    const char *rkh, *view;
-    const char *word[STATE_WORDS];
-    bool told[STATE_WORDS];                               // by the command
-    struct extract_condition more[CHANNEL_ARGUMENTS / 2]; // that it told again
-    size_t more_count;
-    const char *columns[1 + CHANNEL_ARGUMENTS / 2];
+    const char *rkh, *view;            // settings of an RKH stream, its view
+    const char *filter[STATE_FILTERS]; // by enum extract_filter_word; or NULL
+    bool is_given[STATE_FILTERS];      // the command has this filter
+    struct extract_condition repeated[CHANNEL_ARGUMENTS / 2]; // second and later values of a filter
+    size_t repeated_count;
+    const char *columns[1 + CHANNEL_ARGUMENTS / 2]; // -O; later ones override earlier ones
     size_t column_count;
 };
 
 struct query {
     struct state *state;
-    struct extract_memory *memory;
-    struct extract_session *session;
+    struct extract_memory *memory;   // owned
+    struct extract_session *session; // owned; NULL until query_open_session succeeds
     struct target *target;
     struct extract_columns columns;
     struct extract_rkh rkh;
-    uint64_t started; // formatting, in nanoseconds; 0: not yet
-    uint64_t asked;   // GDB, whether it goes on
-    bool too_long;    // templates ran until they were stopped
+    uint64_t format_start_ns;   // when formatting began; 0: not yet
+    uint64_t last_gdb_check_ns; // when GDB last had the chance to see a Ctrl-C
+    bool templates_timed_out;
 };
 
-// What `ringside set` has set, for a command without arguments of its own.
-struct query_options choice_of(const struct state *state);
+// Returns the options of a command without arguments: those of `ringside set`.
+struct query_options query_options_of(const struct state *state);
 
-// The first half of a look: the ELF's symbols, and memory. After an error there is nothing to
-// close. Errors: as state_symbols; UNREADABLE when GDB has no target.
-enum extract_code query_begin(struct query *query, struct state *state,
-                              const struct request *request, const struct query_options *choice,
-                              struct target *target, struct extract_error *error);
-// The second: the trace. After an error, memory is still there.
-enum extract_code query_trace(struct query *query, const struct query_options *choice,
-                              struct extract_error *error);
+// Writes the conditions that the options make to `conditions`. Returns their number.
+size_t query_conditions(const struct query_options *options,
+                        struct extract_condition conditions[QUERY_MAX_CONDITIONS]);
 
-// Reads the trace. After an error there is nothing to close. Errors: as extract_session_open;
-// UNREADABLE when GDB has no target.
+// Opens the ELF's symbols and the target's memory. After an error, nothing needs to be closed.
+// Errors: as state_open_symbols; UNREADABLE if GDB has no target.
+enum extract_code query_open_memory(struct query *query, struct state *state,
+                                    const struct request *request,
+                                    const struct query_options *options, struct target *target,
+                                    struct extract_error *error);
+
+// Reads the trace from the memory that is open. After an error, the memory remains open. Errors: as
+// extract_session_open.
+enum extract_code query_open_session(struct query *query, const struct query_options *options,
+                                     struct extract_error *error);
+
+// Opens symbols and memory, and reads the trace. After an error, nothing needs to be closed.
+// Errors: as query_open_memory and query_open_session.
 enum extract_code query_open(struct query *query, struct state *state,
-                             const struct request *request, const struct query_options *choice,
+                             const struct request *request, const struct query_options *options,
                              struct target *target, struct extract_error *error);
 
-// Answers a verb of the library. What is wrong with the templates, and which losses they brought,
-// is told in the text. Errors: as extract_session_run; LIMIT: the templates take too long.
-enum extract_code query_run(struct query *query, const char *verb, struct extract_text *text,
+// Appends the output of a command of the library to `text`, then the errors in templates and the
+// losses that they caused. Errors: as extract_session_run; LIMIT: the templates ran too long.
+enum extract_code query_run(struct query *query, const char *command, struct extract_text *text,
                             struct extract_error *error);
-// The same of the verb "report", for the events of another view.
+
+// Does the same as query_run with the command "report", for the events of `view`.
 enum extract_code query_report(struct query *query, const struct extract_view *view,
                                struct extract_text *text, struct extract_error *error);
 
-// Remembers what the look has cost and where its newest event was, and frees it.
+// Remembers the cost and the newest event of the snapshot, and frees the query.
 void query_close(struct query *query);
 
-// Frees it; what is remembered is of the look before.
-void query_forget(struct query *query);
+// Frees the query. The snapshot that is remembered remains the previous one.
+void query_discard(struct query *query);
 
-// Writes the events behind the newest one of the last look to `text`: at most `newest` of them
-// (0: all), and what can be said where there are none, or where some are lost. *shown: how many.
-// Errors: as extract_session_run.
-enum extract_code query_news(struct query *query, const struct query_options *choice,
-                             uint64_t newest, struct extract_text *text, uint64_t *shown,
-                             struct extract_error *error);
+// Appends the events that are newer than the last snapshot to `text`: at most `max_events` (0:
+// all). Says so if there are none, or if some were lost. *printed: their number. Errors: as
+// extract_session_run.
+enum extract_code query_print_new_events(struct query *query, const struct query_options *options,
+                                         uint64_t max_events, struct extract_text *text,
+                                         uint64_t *printed, struct extract_error *error);
 
-// Moves symbols to where GDB says that the program's entry point lies. NULL is allowed.
-void query_move(struct extract_symbols *symbols, const struct request *request);
-
-// The conditions that a choice makes. Returns how many.
-size_t choice_conditions(const struct query_options *choice,
-                         struct extract_condition conditions[CHOICE_CONDITIONS]);
+// Moves symbols to the load address that follows from the entry point in GDB's `info files`.
+// `symbols` may be NULL.
+void query_relocate(struct extract_symbols *symbols, const struct request *request);
 
 #endif

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // gdb-reader: the entry points that GDB calls.
 //
-// In: GDB's search for the unwinder of a frame, with a callback that reads target memory; a request
-// that waits in the channel. Out: "not mine", always; and the answer in the channel.
-// Debugging with GDB, "Writing JIT Debug Info Readers"; <gdb/jit-reader.h>, interface version 1.
+// GDB asks a JIT reader for the unwinder of every frame that it meets, and passes a callback that
+// reads target memory. The reader never unwinds a frame. It uses the call to answer the request
+// that waits in the request file, if there is one, and then returns "not mine". Where there is no
+// frame, GDB unloads and loads the reader, and gdb_init_reader answers the request.
+// Source: Debugging with GDB, "Writing JIT Debug Info Readers"; <gdb/jit-reader.h>, version 1.
 #include "transport/bulk.h"
 #include "commands.h"
 #include <errno.h>
@@ -14,25 +16,25 @@
 GDB_DECLARE_GPL_COMPATIBLE_READER
 #pragma GCC visibility pop
 
-// GDB loads one reader and knows it by these functions. The object stays when GDB unloads it:
-// `jit-reader-unload` and `jit-reader-load` are how a command runs where there is no frame.
+// GDB loads a single reader, and knows it by its functions. The shared object stays in memory when
+// GDB unloads the reader, so that a request survives it.
 struct reader {
     struct gdb_reader_funcs functions;
     struct channel channel;
     struct state state;
-    bool opened; // the channels
-    bool busy;   // reading target memory makes GDB unwind frames
+    bool has_channel;
+    bool is_busy; // a request is being answered: reading memory makes GDB unwind frames
 };
 
 static struct reader reader = {.channel = {-1, -1}};
 
-// One request on its way.
+// One request and its answer.
 struct transaction {
     struct request request;
     struct answer answer;
 };
 
-static void work(void *context, struct target *target)
+static void run_command(void *context, struct target *target)
 {
     struct transaction *transaction = context;
     struct call call = {&reader.state, &transaction->request, target, &transaction->answer};
@@ -43,34 +45,35 @@ static void work(void *context, struct target *target)
 static void send_answer(struct answer *answer)
 {
     struct extract_text script;
-    size_t pieces = bulk_offer(answer->text.data, answer->text.used);
+    size_t chunks = bulk_offer(answer->text.data, answer->text.used);
 
     extract_text_init(&script, NULL, NULL);
-    if (answer_script(answer, pieces, &script) == EXTRACT_OK)
+    if (answer_script(answer, chunks, &script) == EXTRACT_OK)
         channel_answer(&reader.channel, script.data, script.used, NULL);
     extract_text_free(&script);
 }
 
-// Also runs when an exception of GDB's passes: the work has ended with an error then.
+// Sends the answer. Also runs when an exception of GDB passes: the work has then ended with an
+// error.
 static void end_transaction(struct transaction *transaction)
 {
     send_answer(&transaction->answer);
     request_free(&transaction->request);
     answer_free(&transaction->answer);
-    reader.busy = false;
+    reader.is_busy = false;
 }
 
-// Answers the request that waits. `read` is NULL where there is no target.
-static void serve(gdb_target_read *read)
+// Answers the waiting request. `read` is NULL if GDB has no target.
+static void answer_request(gdb_target_read *read)
 {
     struct transaction transaction __attribute__((cleanup(end_transaction))) = {0};
     struct extract_error *error = &transaction.answer.error;
 
-    reader.busy = true;
+    reader.is_busy = true;
     answer_init(&transaction.answer);
     if (channel_take(&reader.channel, &transaction.request, error))
         transaction.answer.status = ANSWER_USAGE;
-    else if (!target_run(read, work, &transaction))
+    else if (!target_run(read, run_command, &transaction))
         extract_error_set(error, EXTRACT_NOMEM, transaction.request.verb, NULL, "out of memory");
 }
 
@@ -79,13 +82,13 @@ static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_c
     const int saved = errno;
 
     (void)self;
-    if (!reader.busy && channel_pending(&reader.channel))
-        serve(callbacks->target_read);
+    if (!reader.is_busy && channel_pending(&reader.channel))
+        answer_request(callbacks->target_read);
     errno = saved;
     return GDB_FAIL;
 }
 
-// GDB asks this only about frames that `unwind` took.
+// GDB calls this only for frames that `unwind` accepts, and so never.
 static struct gdb_frame_id frame_id(struct gdb_reader_funcs *self,
                                     struct gdb_unwind_callbacks *callbacks)
 {
@@ -109,27 +112,27 @@ static void destroy(struct gdb_reader_funcs *self)
 {
     (void)self;
     if (channel_pending(&reader.channel))
-        return; // unloaded only to be loaded again
+        return; // GDB loads the reader again at once, to answer the request
     bulk_remove();
     state_free(&reader.state);
     channel_retire(&reader.channel);
-    reader.opened = false;
+    reader.has_channel = false;
 }
 
-// GDB ends: what is recorded is whole.
-__attribute__((destructor)) static void leave(void)
+// Closes the recording when GDB ends, so that its log is complete.
+__attribute__((destructor)) static void close_recording(void)
 {
     state_free(&reader.state);
 }
 
-// The definitions of the commands are the first answer.
+// Creates the request and answer files. The first answer is the script that defines the commands.
 static void open_channel(void)
 {
     struct extract_text script;
 
     if (channel_open(&reader.channel, NULL))
-        return; // ringside.gdb finds no channel, and says so
-    reader.opened = true;
+        return; // ringside.gdb reports that there is no channel
+    reader.has_channel = true;
     extract_text_init(&script, NULL, NULL);
     command_definitions(&reader.channel, &script);
     if (!script.code)
@@ -148,11 +151,11 @@ __attribute__((visibility("default"))) struct gdb_reader_funcs *gdb_init_reader(
         .get_frame_id = frame_id,
         .destroy = destroy,
     };
-    reader.state.bulk = bulk_install();
-    if (!reader.opened)
+    reader.state.has_bulk = bulk_install();
+    if (!reader.has_channel)
         open_channel();
     else if (channel_pending(&reader.channel))
-        serve(NULL);
+        answer_request(NULL);
     errno = saved;
     return &reader.functions;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: what is remembered between two commands.
+// gdb-reader: what is kept from one command to the next.
 //
-// In: the words of `ringside set`, the path of the ELF file that GDB uses. Out: checked options,
-// and symbols that are read once as long as their file stays the same.
+// Every option of `ringside set` is checked when it is set, so that an error appears there and not
+// at the next snapshot. The symbols of the ELF file that GDB uses stay open until the file changes.
 #define _GNU_SOURCE // asprintf
 #include "state.h"
 #include "stops/record.h"
@@ -12,29 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const word_names[STATE_WORDS] = {
+static const char *const filter_names[STATE_FILTERS] = {
     [EXTRACT_FILTER_EVENT] = "event",   [EXTRACT_FILTER_THREAD] = "thread",
     [EXTRACT_FILTER_OBJECT] = "object", [EXTRACT_FILTER_CLASS] = "class",
     [EXTRACT_FILTER_FROM] = "from",     [EXTRACT_FILTER_TO] = "to",
     [EXTRACT_FILTER_LAST] = "last",
 };
 
-const char *state_word_name(size_t word)
+const char *state_filter_name(size_t filter)
 {
-    return word_names[word];
+    return filter_names[filter];
 }
 
-char *state_home_path(const char *path)
+char *state_expand_home(const char *path)
 {
     const char *home = getenv("HOME");
-    char *whole = NULL;
+    char *expanded = NULL;
 
     if (strncmp(path, "~/", 2) != 0 || !home)
         return strdup(path);
-    return asprintf(&whole, "%s%s", home, path + 1) < 0 ? NULL : whole;
+    return asprintf(&expanded, "%s%s", home, path + 1) < 0 ? NULL : expanded;
 }
 
-void state_forget_files(struct template_files *files)
+void template_files_clear(struct template_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
         free(files->path[i]);
@@ -51,23 +51,24 @@ void state_free(struct state *state)
     free(state->options.view);
     free(state->options.dialect);
     free(state->options.columns);
-    state_forget_files(&state->options.templates);
-    for (size_t i = 0; i < STATE_WORDS; i++)
-        free(state->options.word[i]);
+    template_files_clear(&state->options.templates);
+    for (size_t i = 0; i < STATE_FILTERS; i++)
+        free(state->options.filter[i]);
     memset(state, 0, sizeof *state);
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-enum extract_code state_symbols(struct state *state, const char *path, struct extract_error *error)
+enum extract_code state_open_symbols(struct state *state, const char *path,
+                                     struct extract_error *error)
 {
     struct stat now;
 
-    if (*path && state->symbols && stat(path, &now) == 0 && same_file(&now, &state->identity) &&
+    if (*path && state->symbols && stat(path, &now) == 0 && is_same_file(&now, &state->identity) &&
         strcmp(path, extract_symbols_path(state->symbols)) == 0)
         return EXTRACT_OK;
     extract_symbols_close(state->symbols);
@@ -75,8 +76,7 @@ enum extract_code state_symbols(struct state *state, const char *path, struct ex
     if (!*path)
         return EXTRACT_OK;
     if (stat(path, &state->identity))
-        return extract_error_set(error, EXTRACT_IO, path,
-                                 "name the ELF with `ringside set elf FILE`", "%s",
+        return extract_error_set(error, EXTRACT_IO, path, "use `ringside set elf FILE`", "%s",
                                  strerror(errno));
     return extract_symbols_open(&state->symbols, path, error);
 }
@@ -100,7 +100,7 @@ static enum extract_code set_number(uint64_t *option, const char *key, const cha
     errno = 0;
     unsigned long long number = value ? strtoull(value, &end, 0) : 0;
     if (value && (errno || *end || *value < '0' || *value > '9'))
-        return extract_error_set(error, EXTRACT_USAGE, value, NULL, "not a number for %s", key);
+        return extract_error_set(error, EXTRACT_USAGE, value, NULL, "not a number for '%s'", key);
     *option = number;
     return EXTRACT_OK;
 }
@@ -112,8 +112,9 @@ static enum extract_code set_stream(struct options *options, const char *value,
     enum extract_code code = set_number(&stream, "stream", value, error);
 
     if (!code && stream >= UINT32_MAX)
-        code = extract_error_set(error, EXTRACT_USAGE, value, "`ringside info` names the streams",
-                                 "no trace has so many streams");
+        code = extract_error_set(error, EXTRACT_USAGE, value,
+                                 "run `ringside info` for the number of streams",
+                                 "number of a stream too large");
     if (code)
         return code;
     options->stream_known = value != NULL;
@@ -121,9 +122,8 @@ static enum extract_code set_stream(struct options *options, const char *value,
     return EXTRACT_OK;
 }
 
-// A word of the filter is tried out, so that a mistake shows here and not at the next look.
-static enum extract_code set_word(struct options *options, size_t word, const char *value,
-                                  struct extract_error *error)
+static enum extract_code set_filter(struct options *options, size_t which, const char *value,
+                                    struct extract_error *error)
 {
     struct extract_filter *filter;
     enum extract_code code = extract_filter_new(&filter, error);
@@ -131,12 +131,11 @@ static enum extract_code set_word(struct options *options, size_t word, const ch
     if (code)
         return code;
     if (value)
-        code = extract_filter_add(filter, (enum extract_filter_word)word, value, error);
+        code = extract_filter_add(filter, (enum extract_filter_word)which, value, error);
     extract_filter_free(filter);
-    return code ? code : state_set_text(&options->word[word], value, error);
+    return code ? code : state_set_text(&options->filter[which], value, error);
 }
 
-// Words of -O are tried out, too.
 static enum extract_code set_columns(struct options *options, const char *value,
                                      struct extract_error *error)
 {
@@ -148,27 +147,27 @@ static enum extract_code set_columns(struct options *options, const char *value,
     return code ? code : state_set_text(&options->columns, value, error);
 }
 
-enum extract_code state_rkh(struct extract_rkh *rkh, const char *words, const char *view,
-                            struct extract_error *error)
+enum extract_code state_parse_rkh(struct extract_rkh *rkh, const char *settings, const char *view,
+                                  struct extract_error *error)
 {
-    char *word = NULL;
-    enum extract_code code = words ? extract_rkh_parse(rkh, words, error) : EXTRACT_OK;
+    char *setting = NULL;
+    enum extract_code code = settings ? extract_rkh_parse(rkh, settings, error) : EXTRACT_OK;
 
     if (code || !view)
         return code;
-    if (asprintf(&word, "view=%s", view) < 0)
+    if (asprintf(&setting, "view=%s", view) < 0)
         return extract_error_set(error, EXTRACT_NOMEM, view, NULL, "out of memory");
-    code = extract_rkh_parse(rkh, word, error);
-    free(word);
+    code = extract_rkh_parse(rkh, setting, error);
+    free(setting);
     return code;
 }
 
-// Settings of RKH are tried out, too.
 static enum extract_code set_rkh(char **option, bool is_view, const char *value,
                                  struct extract_error *error)
 {
     struct extract_rkh rkh = {.view = 0};
-    enum extract_code code = state_rkh(&rkh, is_view ? NULL : value, is_view ? value : NULL, error);
+    enum extract_code code =
+        state_parse_rkh(&rkh, is_view ? NULL : value, is_view ? value : NULL, error);
 
     return code ? code : state_set_text(option, value, error);
 }
@@ -198,39 +197,39 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
         return set_stream(options, value, error);
     if (strcmp(key, "columns") == 0)
         return set_columns(options, value, error);
-    for (size_t i = 0; i < STATE_WORDS; i++)
-        if (strcmp(key, word_names[i]) == 0)
-            return set_word(options, i, value, error);
-    return extract_error_set(error, EXTRACT_USAGE, key, "`help ringside set` lists them",
-                             "there is no such option");
+    for (size_t i = 0; i < STATE_FILTERS; i++)
+        if (strcmp(key, filter_names[i]) == 0)
+            return set_filter(options, i, value, error);
+    return extract_error_set(error, EXTRACT_USAGE, key, "run `help ringside set` for a list",
+                             "unknown option");
 }
 
-static void show_quoted(struct extract_text *text, const char *value)
+static void put_quoted(struct extract_text *text, const char *value)
 {
     extract_text_puts(text, " \"");
     extract_text_escaped(text, value);
     extract_text_putc(text, '"');
 }
 
-static void show_text(struct extract_text *text, const char *key, const char *value)
+static void put_option(struct extract_text *text, const char *key, const char *value)
 {
     if (value) {
         extract_text_printf(text, "set %s", key);
-        show_quoted(text, value);
+        put_quoted(text, value);
         extract_text_putc(text, '\n');
     }
 }
 
-static void show_files(struct extract_text *text, const struct template_files *files)
+static void put_template_files(struct extract_text *text, const struct template_files *files)
 {
     for (size_t i = 0; i < files->count; i++) {
         extract_text_puts(text, i ? "" : "set templates");
-        show_quoted(text, files->path[i]);
+        put_quoted(text, files->path[i]);
     }
     extract_text_puts(text, files->count ? "\n" : "");
 }
 
-void state_show(const struct state *state, struct extract_text *text)
+void state_print_options(const struct state *state, struct extract_text *text)
 {
     const struct options *options = &state->options;
 
@@ -240,13 +239,13 @@ void state_show(const struct state *state, struct extract_text *text)
         extract_text_printf(text, "set ring 0x%llx\n", (unsigned long long)options->ring);
     if (options->stream_known)
         extract_text_printf(text, "set stream %llu\n", (unsigned long long)options->stream);
-    show_text(text, "format", options->format);
-    show_text(text, "elf", options->elf);
-    show_text(text, "rkh", options->rkh);
-    show_text(text, "view", options->view);
-    for (size_t i = 0; i < STATE_WORDS; i++)
-        show_text(text, word_names[i], options->word[i]);
-    show_files(text, &options->templates);
-    show_text(text, "dialect", options->dialect);
-    show_text(text, "columns", options->columns);
+    put_option(text, "format", options->format);
+    put_option(text, "elf", options->elf);
+    put_option(text, "rkh", options->rkh);
+    put_option(text, "view", options->view);
+    for (size_t i = 0; i < STATE_FILTERS; i++)
+        put_option(text, filter_names[i], options->filter[i]);
+    put_template_files(text, &options->templates);
+    put_option(text, "dialect", options->dialect);
+    put_option(text, "columns", options->columns);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: what is remembered between two commands.
+// gdb-reader: what is kept from one command to the next.
 #ifndef RINGSIDE_STATE_H
 #define RINGSIDE_STATE_H
 
@@ -8,35 +8,35 @@
 #include <extract/text.h>
 #include <sys/stat.h>
 
-enum { STATE_WORDS = EXTRACT_FILTER_LAST + 1, STATE_FILES = 16 };
+enum { STATE_FILTERS = EXTRACT_FILTER_LAST + 1, STATE_MAX_TEMPLATE_FILES = 16 };
 
-// Files of templates, each on top of those in front of it. Paths are owned.
+// Paths of template files, owned. A later file takes precedence over an earlier one.
 struct template_files {
-    char *path[STATE_FILES];
+    char *path[STATE_MAX_TEMPLATE_FILES];
     size_t count;
 };
 
-// What `ringside set` sets. Texts are owned; NULL means not set.
+// Options of `ringside set`. Strings are owned; NULL means not set.
 struct options {
-    uint64_t hz; // ticks a second; 0 unknown
+    uint64_t hz; // ticks per second of the trace clock; 0: unknown
     bool ring_known;
     uint64_t ring; // address of the control header
     bool stream_known;
-    uint64_t stream; // of a POSIX trace, from 0 on
+    uint64_t stream; // number of a POSIX trace stream, from 0
     char *format;
     char *elf;
-    char *rkh;               // settings of an RKH stream
-    char *view;              // of its ring
-    char *word[STATE_WORDS]; // by enum extract_filter_word
+    char *rkh;                   // settings of an RKH stream
+    char *view;                  // view of an RKH ring: history or pending
+    char *filter[STATE_FILTERS]; // by enum extract_filter_word
     struct template_files templates;
-    char *dialect; // of the templates, in words
-    char *columns; // of reports, in words of -O
+    char *dialect; // settings of the template language
+    char *columns; // settings of -O
 };
 
-// The newest event of a look, by which the next one knows what is new.
-struct place {
-    bool known;
-    uint64_t ring;
+// The newest event of the last snapshot.
+struct last_event {
+    bool is_known;
+    uint64_t ring; // address of the ring
     uint64_t stamp;
     uint64_t thread;
     uint32_t id;
@@ -47,48 +47,53 @@ struct recording;
 
 struct state {
     struct options options;
-    struct extract_symbols *symbols; // of the ELF file that `identity` describes; or NULL
+    struct extract_symbols *symbols; // of the ELF file that `identity` describes; or NULL. Owned
     struct stat identity;
-    struct place place;
-    bool looked;
-    struct extract_memory_cost cost; // of the last look
-    unsigned at_stop;                // events to show at every stop; 0: auto is off
-    struct recording *recording;     // into which every stop goes; NULL: none. Owned
-    bool bulk;                       // long texts go the fast way
+    struct last_event last_event;
+    bool has_snapshot;               // `cost` is valid
+    struct extract_memory_cost cost; // of the last snapshot
+    unsigned max_events_at_stop;     // events to print at every stop; 0: `auto` is off
+    struct recording *recording;     // NULL: no recording. Owned
+    bool has_bulk;                   // long texts use the fast path of transport/bulk.h
 };
 
+// Closes the recording without reading the target, and frees everything.
 void state_free(struct state *state);
 
 // Opens the symbols of `path`, unless they are open already and the file has not changed. An empty
 // path closes them. Errors: as extract_symbols_open.
-enum extract_code state_symbols(struct state *state, const char *path, struct extract_error *error);
+enum extract_code state_open_symbols(struct state *state, const char *path,
+                                     struct extract_error *error);
 
-// Sets the option `key` from its text; "none" takes it back. Errors: USAGE, NOMEM, IO.
+// Sets the option `key` from its text. The value "none" unsets it. Errors: USAGE, NOMEM, IO.
 enum extract_code state_set(struct state *state, const char *key, const char *value,
                             struct extract_error *error);
-// The settings that words of `rkh` and a word of `view` make; NULL: nothing. Errors: USAGE, NOMEM,
-// IO.
-enum extract_code state_rkh(struct extract_rkh *rkh, const char *words, const char *view,
-                            struct extract_error *error);
-// As the library counts it: 1 + its number; 0: any.
+
+// Parses the texts of the options `rkh` and `view`, each of which may be NULL, into `rkh`. Errors:
+// USAGE, NOMEM, IO.
+enum extract_code state_parse_rkh(struct extract_rkh *rkh, const char *settings, const char *view,
+                                  struct extract_error *error);
+
+// Returns the stream as the library counts it: its number + 1, or 0 for the default.
 static inline uint32_t state_stream(const struct options *options)
 {
     return options->stream_known ? (uint32_t)options->stream + 1 : 0;
 }
 
-// Prints one line an option: "set KEY VALUE", as it can be typed.
-void state_show(const struct state *state, struct extract_text *text);
+// Appends one line per option that is set: "set KEY VALUE", as it can be typed.
+void state_print_options(const struct state *state, struct extract_text *text);
 
-// Frees the paths and forgets them.
-void state_forget_files(struct template_files *files);
+// Frees the paths, and sets the count to 0.
+void template_files_clear(struct template_files *files);
 
-// Keeps a copy of `value`, in place of the one before; NULL: nothing. Errors: NOMEM.
+// Replaces *option by a copy of `value`, or by NULL. Errors: NOMEM.
 enum extract_code state_set_text(char **option, const char *value, struct extract_error *error);
 
-// The path with a leading "~/" replaced, which no shell did; the caller frees it. NULL: no memory.
-char *state_home_path(const char *path);
+// Returns the path with a leading "~/" replaced by the home directory: GDB calls no shell that
+// would do it. The caller frees it. NULL: out of memory.
+char *state_expand_home(const char *path);
 
-// "event" …: the name of an enum extract_filter_word.
-const char *state_word_name(size_t word);
+// Returns the option name of an enum extract_filter_word: "event", "thread" and so on.
+const char *state_filter_name(size_t filter);
 
 #endif

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: the user's own templates, by which reports say what happened.
+// gdb-reader: the user's own templates, which determine the text of events.
 //
-// In: paths of template files and words of a dialect. Out: settings that compile, or every fault
-// with its place. The files are read again at each look.
+// `ringside set templates` and `set dialect` compile all templates at once, report every error with
+// its file, line and column, and keep the setting only if there is none. Only the paths are kept:
+// each snapshot reads the files again, so that an edited file takes effect without another command.
 #include "templates.h"
 #include "base/file.h"
 #include <stdlib.h>
 #include <string.h>
 
-static const char way_out[] = "`ringside set templates none` goes back to those of Ringside";
+static const char hint[] = "use `ringside set templates none` for the built-in ones";
 
-// Standard input is GDB's own, and a pipe would keep GDB waiting.
+// Standard input belongs to GDB, and an empty pipe would block GDB.
 enum extract_code templates_are_files(const struct template_files *files,
                                       struct extract_error *error)
 {
@@ -20,11 +21,11 @@ enum extract_code templates_are_files(const struct template_files *files,
 
     for (size_t i = 0; i < files->count && !code; i++)
         code = strcmp(files->path[i], "-") == 0
-                   ? extract_error_set(error, EXTRACT_USAGE, "-", "name a file",
-                                       "GDB itself reads standard input")
+                   ? extract_error_set(error, EXTRACT_USAGE, "-", "pass a file",
+                                       "standard input belongs to GDB")
                    : extract_file_peek(files->path[i], &byte, 1, &got, error);
     if (code == EXTRACT_IO)
-        strcpy(error->hint, way_out);
+        strcpy(error->hint, hint);
     return code;
 }
 
@@ -41,8 +42,8 @@ static enum extract_code compile(const struct options *options, const struct tem
     return code ? code : extract_templates_link(templates, error);
 }
 
-static enum extract_code try_out(struct call *call, const struct template_files *files,
-                                 const char *dialect)
+static enum extract_code check_templates(struct call *call, const struct template_files *files,
+                                         const char *dialect)
 {
     struct extract_error *error = &call->answer->error;
     struct extract_templates *templates;
@@ -54,38 +55,38 @@ static enum extract_code try_out(struct call *call, const struct template_files 
     if (code)
         return code;
     code = compile(&call->state->options, files, templates, error);
-    extract_templates_tell(templates, true, TEMPLATES_TOLD, &call->answer->text);
+    extract_templates_tell(templates, true, TEMPLATES_MAX_MESSAGES, &call->answer->text);
     extract_templates_close(templates);
     return code;
 }
 
-// Puts a path on top. Where it lies already, it moves there.
+// Adds a path with the highest precedence. A path that is there already moves.
 static enum extract_code add_path(struct template_files *files, const char *path,
                                   struct extract_error *error)
 {
-    char *whole = state_home_path(path);
+    char *expanded = state_expand_home(path);
     size_t kept = 0;
 
-    if (!whole)
+    if (!expanded)
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
     for (size_t i = 0; i < files->count; i++) {
-        if (strcmp(files->path[i], whole) == 0)
+        if (strcmp(files->path[i], expanded) == 0)
             free(files->path[i]);
         else
             files->path[kept++] = files->path[i];
     }
     files->count = kept;
-    if (kept == STATE_FILES) {
-        free(whole);
-        return extract_error_set(error, EXTRACT_LIMIT, path, way_out, "there are %d files already",
-                                 STATE_FILES);
+    if (kept == STATE_MAX_TEMPLATE_FILES) {
+        free(expanded);
+        return extract_error_set(error, EXTRACT_LIMIT, path, hint, "more than %d files",
+                                 STATE_MAX_TEMPLATE_FILES);
     }
-    files->path[files->count++] = whole;
+    files->path[files->count++] = expanded;
     return EXTRACT_OK;
 }
 
-// What is set already and, on top of it, what the command names.
-static enum extract_code join(struct call *call, struct template_files *files)
+// Joins the files that are set and, after them, those that the command names.
+static enum extract_code join_files(struct call *call, struct template_files *files)
 {
     const struct template_files *old = &call->state->options.templates;
     const struct request *request = call->request;
@@ -106,27 +107,27 @@ enum extract_code templates_set_files(struct call *call)
 
     if (request->arguments == 1 ||
         (request->arguments == 2 && strcmp(request->argument[1], "none") == 0)) {
-        state_forget_files(&options->templates);
+        template_files_clear(&options->templates);
         return EXTRACT_OK;
     }
-    enum extract_code code = join(call, &files);
+    enum extract_code code = join_files(call, &files);
     if (!code)
-        code = try_out(call, &files, options->dialect);
+        code = check_templates(call, &files, options->dialect);
     if (code) {
-        state_forget_files(&files);
+        template_files_clear(&files);
         return code;
     }
-    state_forget_files(&options->templates);
+    template_files_clear(&options->templates);
     options->templates = files;
     return EXTRACT_OK;
 }
 
-enum extract_code templates_set_dialect(struct call *call, const char *words)
+enum extract_code templates_set_dialect(struct call *call, const char *settings)
 {
     struct options *options = &call->state->options;
 
-    if (strcmp(words, "none") == 0)
-        words = NULL;
-    enum extract_code code = try_out(call, &options->templates, words);
-    return code ? code : state_set_text(&options->dialect, words, &call->answer->error);
+    if (strcmp(settings, "none") == 0)
+        settings = NULL;
+    enum extract_code code = check_templates(call, &options->templates, settings);
+    return code ? code : state_set_text(&options->dialect, settings, &call->answer->error);
 }

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# Ringside: what all subcommands share, for ringside.tcl.
+# Ringside: what all subcommands of ringside.tcl share.
 #
 # Description:
-#	Arguments and targets of a subcommand; reading target memory; files; work that a timer or an
-#	event of the target starts, and its errors.
+#	Parses the arguments of a subcommand and chooses its target; reads target memory; checks files;
+#	and runs work that a timer or an event of the target starts. Such work has no caller: its errors
+#	are printed once, and counted.
 
-# ---- What a subcommand is called with ----
+# ---- Arguments ----
 
-# Raises an error in the caller.
+# Raises "WHAT: WHY; HINT" in the caller.
 proc _ringside_fail {what why {hint ""}} {
 	set text "$what: $why"
 	if {$hint ne ""} {
@@ -17,30 +18,30 @@ proc _ringside_fail {what why {hint ""}} {
 	return -code error $text
 }
 
-# A number in [low, high]; decimal or 0x.
+# Returns a decimal or 0x-prefixed number in [low, high].
 proc _ringside_number {what text {low 0} {high 0x7fffffffffffffff}} {
 	if {![regexp {^(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,18})$} $text]} {
-		_ringside_fail $what "\"$text\" is no number" "write it in decimal or as 0x..."
+		_ringside_fail $what "\"$text\" is not a number" "use a decimal or 0x-prefixed number"
 	}
-	# Leading zeros are no sign of base 8 here.
+	# Leading zeros do not mean base 8 here.
 	regsub {^0+([0-9])} $text {\1} text
 	set value [expr {$text + 0}]
 	if {$value < $low || $value > $high} {
-		_ringside_fail $what "$text is not allowed" "write a number from $low to $high"
+		_ringside_fail $what "$text is not allowed" "use a number from $low to $high"
 	}
 	return $value
 }
 
-# A number of bytes: N, Nk, NM, NG.
+# Returns a number of bytes; its text is N, Nk, NM or NG.
 proc _ringside_size {what text} {
 	if {![regexp {^([0-9]{1,12})([kKmMgG]?)$} $text -> number unit]} {
-		_ringside_fail $what "\"$text\" is no size" "write bytes, or a number with k, M or G"
+		_ringside_fail $what "\"$text\" is not a size" "use bytes, or a number followed by k, M or G"
 	}
 	regsub {^0+([0-9])} $number {\1} number
 	return [expr {$number << [dict get {"" 0 k 10 m 20 g 30} [string tolower $unit]]}]
 }
 
-# The expressions of Jim Tcl have neither.
+# Expressions of Jim Tcl have neither min nor max.
 proc _ringside_min {first args} {
 	foreach value $args {
 		set first [expr {$value < $first ? $value : $first}]
@@ -55,7 +56,8 @@ proc _ringside_max {first args} {
 	return $first
 }
 
-# "-option value" pairs as a dictionary; those that may stand more than once give a list.
+# Returns "-option value" pairs as a dictionary. Options in `lists` may be repeated: their values
+# form a list.
 proc _ringside_options {sub allowed words {lists {}}} {
 	set found [dict create]
 	if {[llength $words] % 2} {
@@ -71,7 +73,7 @@ proc _ringside_options {sub allowed words {lists {}}} {
 		} elseif {$option in $allowed} {
 			dict set found $option $value
 		} else {
-			_ringside_fail "ringside $sub" "there is no option \"$option\"" "see ringside help $sub"
+			_ringside_fail "ringside $sub" "unknown option \"$option\"" "see ringside help $sub"
 		}
 	}
 	return $found
@@ -84,7 +86,7 @@ proc _ringside_option {options name default} {
 	return $default
 }
 
-# Targets that have a ring, in the order of "ringside init".
+# Returns the targets that have a ring, in the order of their "ringside init".
 proc _ringside_targets {} {
 	global _ringside_initialized
 	if {![info exists _ringside_initialized]} {
@@ -93,7 +95,8 @@ proc _ringside_targets {} {
 	return $_ringside_initialized
 }
 
-# Takes "-target T" out of the arguments; without it the only ring, or the current target's.
+# Removes "-target T" from the arguments, and returns T. Without it, returns the only target that
+# has a ring, or else the current target.
 proc _ringside_take_target {sub words_name} {
 	upvar 1 $words_name words
 	set known [_ringside_targets]
@@ -113,9 +116,9 @@ proc _ringside_take_target {sub words_name} {
 	if {$T ni $known} {
 		if {[llength $known] == 0} {
 			_ringside_fail "ringside $sub" "no ring is known" \
-				"say where it is: ringside init (as ringside openocd-config prints it)"
+				"run ringside init first (ringside openocd-config prints the line)"
 		}
-		_ringside_fail "ringside $sub" "target \"$T\" has no ring" "name one with -target: $known"
+		_ringside_fail "ringside $sub" "target \"$T\" has no ring" "use -target with one of: $known"
 	}
 	return $T
 }
@@ -126,7 +129,7 @@ proc _ringside_count {number noun} {
 
 # ---- Target memory ----
 
-# 32-bit words in the host's order, as a list. OpenOCD 0.11 has no read_memory.
+# Returns a list of 32-bit words in the host's byte order. OpenOCD 0.11 has no read_memory.
 proc _ringside_block {T address count} {
 	if {[llength [info commands "$T read_memory"]]} {
 		return [$T read_memory $address 32 $count]
@@ -149,7 +152,7 @@ proc _ringside_read {T address count} {
 			incr r(failed)
 			_ringside_fail "target $T" \
 				[format "%d bytes at 0x%x could not be read" [expr {4 * $part}] $address] \
-				"is it powered, connected and examined, and is the address right?"
+				"check that it is powered, connected and examined, and the address"
 		}
 		incr r(bytes) [expr {4 * $part}]
 		incr address [expr {4 * $part}]
@@ -162,7 +165,7 @@ proc _ringside_read {T address count} {
 	return $words
 }
 
-# Runs a script while T is the current target: some commands know no other way.
+# Runs a script while T is the current target, for commands that work on the current target only.
 proc _ringside_on {T script} {
 	set before [target current]
 	targets $T
@@ -175,11 +178,11 @@ proc _ringside_on {T script} {
 }
 
 proc _ringside_is_halted {T} {
-	# "halt" of a mem_ap says nothing about the processors behind it.
+	# The state of a mem_ap says nothing about the cores that use the memory.
 	return [expr {[$T cget -type] ne "mem_ap" && [$T curstate] eq "halted"}]
 }
 
-# The i-th target word (ULONG) of a list of 32-bit words: `ws` of them make one.
+# Returns the i-th target word (ULONG) of a list of 32-bit words, `ws` of which make one.
 proc _ringside_ulong {words i ws be} {
 	if {$ws == 1} {
 		return [expr {[lindex $words $i] + 0}]
@@ -189,7 +192,7 @@ proc _ringside_ulong {words i ws be} {
 	return [expr {$be ? $first << 32 | $second : $second << 32 | $first}]
 }
 
-# The bytes of words as they lie in target memory.
+# Returns the bytes of words in the byte order of target memory.
 proc _ringside_bytes {words be} {
 	set bytes ""
 	set at 0
@@ -203,28 +206,29 @@ proc _ringside_bytes {words be} {
 
 # ---- Files ----
 
-proc _ringside_make_folder {directory} {
+proc _ringside_make_directory {directory} {
 	if {![file isdirectory $directory] && [catch {file mkdir $directory} why]} {
-		_ringside_fail $directory "it cannot be made: $why" \
-			"name a directory that can be written to"
+		_ringside_fail $directory "cannot be created: $why" \
+			"use a writable directory"
 	}
-	_ringside_check_folder $directory
+	_ringside_check_directory $directory
 }
 
-# What cannot be made in a folder fails much later, and OpenOCD says why in its log only.
-proc _ringside_check_folder {directory} {
+# Checks the directory before the first file is created in it. That would fail much later, and
+# OpenOCD gives the reason only in its log.
+proc _ringside_check_directory {directory} {
 	if {![file exists $directory]} {
-		_ringside_fail $directory "there is no such directory" "make it, or name another"
+		_ringside_fail $directory "no such directory" "create it, or use another"
 	}
 	if {![file isdirectory $directory]} {
-		_ringside_fail $directory "it is no directory" "name another place"
+		_ringside_fail $directory "not a directory" "use another path"
 	}
 	if {![file writable $directory]} {
-		_ringside_fail $directory "it is not writable" "name another directory"
+		_ringside_fail $directory "not writable" "use another directory"
 	}
 }
 
-# The kind of what lies at a path, of a link itself; empty when nothing does.
+# Returns the file type at a path ("link" for a link), or an empty string if nothing exists.
 proc _ringside_kind {path} {
 	if {[catch {file type $path} kind]} {
 		return ""
@@ -232,15 +236,15 @@ proc _ringside_kind {path} {
 	return $kind
 }
 
-# Fails for what is there and is no regular file: it would be replaced, or written to.
+# Fails if the path exists and is not a regular file, which would be replaced or written to.
 proc _ringside_check_file {path} {
 	set kind [_ringside_kind $path]
 	if {$kind ni {"" file}} {
-		_ringside_fail $path "it is a $kind" "name a file, or one that does not exist yet"
+		_ringside_fail $path "is a $kind" "use a regular file or a new name"
 	}
 }
 
-# The file that links lead to. One that leads nowhere stands for itself.
+# Returns the file that a link points to, or a broken link itself.
 proc _ringside_follow {path} {
 	if {![file exists $path]} {
 		return $path
@@ -251,15 +255,15 @@ proc _ringside_follow {path} {
 	return $path
 }
 
-# A write behind the limit of file sizes fails, where it would end OpenOCD.
+# Makes a write beyond the file size limit fail. By default, it would end OpenOCD.
 proc _ringside_quiet_limits {} {
 	catch {signal ignore SIGXFSZ}
 }
 
-# ---- Work that is repeated ----
+# ---- Repeated work ----
 
-# A timer that does not drift: `kind` is p or rec, r(KIND,every) its period in ms. It is armed again
-# before the work, so that no error ends it.
+# Starts a timer that does not drift. `kind` is p or rec, r(KIND,every) its period in ms. The timer
+# is armed again before the work runs, so that an error does not end it.
 proc _ringside_arm {T kind work} {
 	upvar #0 _ringside_ring_$T r
 	set r($kind,due) [clock milliseconds]
@@ -272,7 +276,7 @@ proc _ringside_tick {T kind work} {
 	set now [clock milliseconds]
 	_ringside_watch_timer $T $kind [expr {$now - $r($kind,due)}]
 	incr r($kind,due) $r($kind,every)
-	# A clock that was set back must not stop the timer, nor one that jumped make it run at once.
+	# If the clock was set back, the timer must not stop; if it jumped ahead, not run in a burst.
 	if {$r($kind,due) <= $now || $r($kind,due) > $now + 2 * $r($kind,every)} {
 		set r($kind,due) [expr {$now + 1}]
 	}
@@ -280,7 +284,7 @@ proc _ringside_tick {T kind work} {
 	$work $T
 }
 
-# OpenOCD looks at timers as often as it polls targets: 100 ms if nobody said otherwise.
+# Warns once if timers are late. OpenOCD runs timers when it polls targets, by default every 100 ms.
 proc _ringside_watch_timer {T kind late} {
 	upvar #0 _ringside_ring_$T r
 	if {$late < 20 || $late < $r($kind,every) / 4} {
@@ -288,8 +292,8 @@ proc _ringside_watch_timer {T kind late} {
 	}
 	incr r($kind,late)
 	if {$r($kind,late) == 8} {
-		echo "ringside: timers come late, by $late ms now;\
-			`poll_period 10` makes OpenOCD look more often"
+		echo "ringside: timers: $late ms late; use `poll_period 10` to make OpenOCD run them\
+			more often"
 	}
 }
 
@@ -298,7 +302,7 @@ proc _ringside_disarm {T kind} {
 	catch {after cancel $r($kind,timer)}
 }
 
-# Runs a script of ours behind what others have put into an event of the target.
+# Adds a script to an event of the target, after the scripts that others have put there.
 proc _ringside_hook {T event script} {
 	set before [$T cget -event $event]
 	$T configure -event $event "$before\n$script"
@@ -306,11 +310,12 @@ proc _ringside_hook {T event script} {
 
 proc _ringside_unhook {T event script} {
 	set body [$T cget -event $event]
-	# OpenOCD takes an empty body for none.
+	# OpenOCD ignores an empty body.
 	$T configure -event $event "[string map [list "\n$script" ""] $body] "
 }
 
-# Says an error of a repeated action once, and counts it; again only after the action has succeeded.
+# Counts an error of a repeated action. Prints it once, and again only after the action succeeded or
+# with another message.
 proc _ringside_complain {T action message} {
 	upvar #0 _ringside_ring_$T r
 	set name error,$action
@@ -325,7 +330,7 @@ proc _ringside_complain {T action message} {
 proc _ringside_succeeded {T action} {
 	upvar #0 _ringside_ring_$T r
 	if {[info exists r(said,$action)]} {
-		echo "ringside $action: goes on"
+		echo "ringside $action: continues"
 		unset r(said,$action)
 	}
 }

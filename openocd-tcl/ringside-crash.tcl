@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 #
-# Ringside: what a crash leaves behind, in files, for ringside.tcl.
+# Ringside: crash dumps, for ringside.tcl.
 #
 # Description:
-#	"ringside crash DIR" writes the core's registers, the RAM ranges of ringside init and the ring.
-#	The folder is made beside (DIR.part) and renamed, so that it is whole or not there.
-#	"ringside autocrash on DIR" does so by itself when the core halts in a fault handler.
+#	"ringside crash DIR" saves the core's registers, the RAM ranges of ringside init and the ring to
+#	a new directory. It is written as DIR.part and then renamed, so that it is complete or absent.
+#	"ringside autocrash on DIR" does the same whenever the core halts in a fault handler.
 
 proc _ringside_cmd_crash {args} {
 	set T [_ringside_take_target crash args]
 	if {[llength $args] != 1} {
-		_ringside_fail "ringside crash" "one directory must be named" "see ringside help crash"
+		_ringside_fail "ringside crash" "pass one directory" "see ringside help crash"
 	}
 	return [_ringside_crash $T [lindex $args 0] "on request"]
 }
@@ -18,28 +18,28 @@ proc _ringside_cmd_crash {args} {
 proc _ringside_crash {T directory reason} {
 	regsub {([^/])/+$} $directory {\1} directory
 	if {[_ringside_kind $directory] ne ""} {
-		_ringside_fail $directory "it exists" "name a directory that does not exist yet"
+		_ringside_fail $directory "already exists" "use a new directory"
 	}
 	set part $directory.part
 	if {[_ringside_kind $part] ne ""} {
-		_ringside_fail $part "it exists: an earlier dump was cut off" "remove it first"
+		_ringside_fail $part "left over from an interrupted dump" "remove it first"
 	}
 	_ringside_quiet_limits
-	_ringside_make_folder $part
+	_ringside_make_directory $part
 	if {[catch {_ringside_crash_write $T $part $reason} text]} {
 		catch {file delete -force $part}
 		return -code error $text
 	}
-	# A crash may not come again: its dump stays where it is.
+	# The crash may not happen again: keep the dump even if it cannot be renamed.
 	if {[catch {file rename $part $directory} why]} {
-		_ringside_fail $part "the dump is whole, and could not be renamed: $why" \
-			"it stays under this name"
+		_ringside_fail $part "the dump is complete but could not be renamed: $why" \
+			"use it under this name"
 	}
 	return "$directory: $text"
 }
 
-# Writes the files. What cannot be read is named in the manifest, the rest is written; only when no
-# file can be written at all it fails.
+# Writes the files. What cannot be read is listed in the manifest, and the rest is written. Fails
+# only if a file cannot be written.
 proc _ringside_crash_write {T directory reason} {
 	upvar #0 _ringside_ring_$T r
 	set lines [list "ringside-crash 1" \
@@ -77,7 +77,7 @@ proc _ringside_crash_write {T directory reason} {
 	return $text
 }
 
-# Names and values of the registers that OpenOCD knows and can read.
+# Returns names and values of the registers that OpenOCD knows and can read.
 proc _ringside_registers {T} {
 	set found {}
 	catch {
@@ -94,7 +94,7 @@ proc _ringside_register {T name} {
 	if {[catch {lindex [$T get_reg [list $name]] 1} value]} {
 		set text [_ringside_on $T {reg $name}]
 		if {![regexp {: (0x[0-9a-fA-F]+)} $text -> value]} {
-			_ringside_fail "register $name" "it could not be read"
+			_ringside_fail "register $name" "could not be read"
 		}
 	}
 	return $value
@@ -144,11 +144,11 @@ proc _ringside_crash_ram {T directory missing_name images_name} {
 	return $lines
 }
 
-# ---- By itself ----
+# ---- Automatic dumps ----
 
 set _ringside_exceptions {3 HardFault 4 MemManage 5 BusFault 6 UsageFault 7 SecureFault}
 
-# Why a halted core is in a fault handler; empty when it is not.
+# Returns why a halted core is in a fault handler, or an empty string if it is not.
 proc _ringside_fault {T} {
 	global _ringside_exceptions
 	upvar #0 _ringside_ring_$T r
@@ -163,7 +163,7 @@ proc _ringside_fault {T} {
 	} else {
 		set pc 0
 	}
-	# Cortex-M: the exception's number stands in the lower bits of xPSR.
+	# Cortex-M: the lower bits of xPSR hold the exception number.
 	foreach name {xPSR xpsr} {
 		if {![catch {_ringside_register $T $name} value] &&
 			[dict exists $_ringside_exceptions [expr {$value & 0x1ff}]]} {
@@ -187,17 +187,17 @@ proc _ringside_cmd_autocrash {args} {
 		return $text
 	}
 	if {$verb ne "on" || [llength $rest] != 1} {
-		_ringside_fail "ringside autocrash" "\"$args\" is not expected" "write on DIR, or off"
+		_ringside_fail "ringside autocrash" "\"$args\" is not expected" "use on DIR, or off"
 	}
 	if {[$T cget -type] eq "mem_ap"} {
 		_ringside_fail "ringside autocrash" "target $T is a memory port: it never halts" \
-			"name the core's target with ringside init -target"
+			"use ringside init -target with the target of the core"
 	}
 	if {[info exists r(autocrash)]} {
-		_ringside_fail "ringside autocrash" "it is on already, to $r(autocrash)" \
-			"ringside autocrash off ends it"
+		_ringside_fail "ringside autocrash" "already on, to $r(autocrash)" \
+			"use ringside autocrash off first"
 	}
-	_ringside_make_folder [lindex $rest 0]
+	_ringside_make_directory [lindex $rest 0]
 	set r(autocrash) [lindex $rest 0]
 	set r(a,dumps) 0
 	set r(a,seen) ""
@@ -210,15 +210,15 @@ proc _ringside_cmd_autocrash {args} {
 	return $text
 }
 
-# Whether a Cortex-M halts at faults by itself: DEMCR, VC_MMERR to VC_HARDERR. Of others, and of
-# one that does not answer, it is not known.
+# Returns whether a Cortex-M halts at faults by itself: DEMCR, VC_MMERR to VC_HARDERR. For other
+# cores, or if the core does not respond, this is unknown, and returns 1.
 proc _ringside_catches {T} {
 	return [expr {[$T cget -type] ne "cortex_m" ||
 		[catch {_ringside_read $T 0xe000edfc 1} demcr] || ($demcr & 0x7f0) != 0}]
 }
 
-# The event: it must not fail, since others may follow. A crash is dumped once, however often the
-# core is halted or stepped in its handler.
+# Handles the event of a halt. It must not fail, because other handlers may follow. A crash is
+# dumped once, however often the core is halted or stepped in its handler.
 proc _ringside_halted {T} {
 	upvar #0 _ringside_ring_$T r
 	if {![info exists r(autocrash)]} {

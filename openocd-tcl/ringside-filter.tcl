@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# Ringside: what the target records, for ringside.tcl.
+# Ringside: the filter of the ThreadX event trace, for ringside.tcl.
 #
 # Description:
-#	"ringside filter" shows and sets the filter word of the ThreadX event trace. This is the only
-#	file that writes to the target.
+#	"ringside filter" shows and sets the filter word, which has one bit per class of events. For the
+#	other formats, it calls ringside-rkh.tcl or ringside-posix.tcl.
 
 set _ringside_classes {
 	internal 0x1 block 0x2 byte 0x4 flags 0x8 interrupt 0x10 mutex 0x20 queue 0x40
@@ -29,8 +29,8 @@ proc _ringside_filter_bits {words} {
 		} elseif {[regexp {^[0-9]} $word]} {
 			set bits [expr {$bits | [_ringside_number filter $word 0 0xffffffff]}]
 		} else {
-			_ringside_fail "ringside filter" "there is no class \"$word\"" \
-				"these are: [dict keys $known]"
+			_ringside_fail "ringside filter" "unknown class \"$word\"" \
+				"use one of: [dict keys $known]"
 		}
 	}
 	return $bits
@@ -53,16 +53,16 @@ proc _ringside_filter_text {bits} {
 	return "[format 0x%08x $bits] ($names)"
 }
 
-# The word holds 32 bits, whatever the width of a ULONG.
+# Returns the address of the 32 bits of the filter word, whatever the width of a ULONG.
 proc _ringside_filter_address {T} {
 	upvar #0 _ringside_ring_$T r
 	if {$r(filter) eq ""} {
-		_ringside_fail "ringside filter" "the address of the filter word is not known" \
-			"give ringside init -filter ADDRESS (_tx_trace_event_enable_bits)"
+		_ringside_fail "ringside filter" "the address of the filter word is unknown" \
+			"use ringside init -filter ADDRESS (_tx_trace_event_enable_bits)"
 	}
 	if {!$r(ready) && ![_ringside_locate $T]} {
 		_ringside_fail "ringside filter" "the trace is not enabled yet" \
-			"enabling it sets all bits; try again then"
+			"run the command again when it is; enabling sets all bits"
 	}
 	return [expr {$r(filter) + ($r(be) ? 4 * ($r(ws) - 1) : 0)}]
 }
@@ -81,16 +81,16 @@ proc _ringside_cmd_filter {args} {
 		return [_ringside_posix_cmd_filter $T $args]
 	}
 	if {[info exists r(hook)]} {
-		_ringside_fail "ringside filter" "the recorder of hook words has no word for it" \
-			"start and stop work"
+		_ringside_fail "ringside filter" "not supported by hook words" \
+			"use start and stop"
 	}
 	set words [lassign $args verb]
 	if {$verb ni {"" show set add sub}} {
-		_ringside_fail "ringside filter" "\"$verb\" is not expected" "write show, set, add or sub"
+		_ringside_fail "ringside filter" "\"$verb\" is not expected" "use show, set, add or sub"
 	}
 	if {($verb in {"" show}) != ([llength $words] == 0)} {
 		_ringside_fail "ringside filter $verb" \
-			[expr {[llength $words] ? "it takes no classes" : "no classes are named"}] \
+			[expr {[llength $words] ? "takes no classes" : "classes missing"}] \
 			"see ringside help filter"
 	}
 	set bits [_ringside_filter_bits $words]
@@ -104,7 +104,7 @@ proc _ringside_cmd_filter {args} {
 	if {[catch {$T mww [_ringside_filter_address $T] $after} why] ||
 		[_ringside_filter_read $T] != $after} {
 		_ringside_fail "ringside filter $verb" "the filter word could not be written" \
-			"is it in RAM that the debugger may write?"
+			"check that it is in RAM that the debugger may write"
 	}
 	_ringside_record_filter $T $after
 	return "before: [_ringside_filter_text $before]\nafter:  [_ringside_filter_text $after]"

@@ -3,10 +3,10 @@
 # Ringside: rings of hook words, for ringside.tcl.
 #
 # Description:
-#	A control block of sixteen words, and behind it a buffer in which the writer moves the tail
-#	before it overwrites what lies behind it. A snapshot is both, as the program "ringside" reads
-#	them from a .hook file. start and stop write the flag that the recorder looks at. A log is
-#	written by "ringside record --openocd".
+#	A ring is a control block of sixteen words, followed by a buffer. The writer moves the tail
+#	before it overwrites the oldest records. A snapshot holds both, as a .hook file. start and stop
+#	write the flag that the recorder checks. To record to a log, use the program: "ringside record
+#	--openocd".
 #
 #	Fields of the ring's array: hook (address of the control block), be.
 #
@@ -26,7 +26,7 @@ proc _ringside_hook_init {words} {
 	_ringside_install $T $new
 }
 
-# The words of the control block by their names, and all of them as `words`.
+# Returns the words of the control block by name, and all of them as `words`.
 proc _ringside_hook_block {T} {
 	global _ringside_hook_words
 	upvar #0 _ringside_ring_$T r
@@ -34,8 +34,8 @@ proc _ringside_hook_block {T} {
 	set size [lindex $words 3]
 	if {[lindex $words 0] != 0x4b4f4f48 || [lindex $words 1] != 1 || [lindex $words 2] != 64 ||
 			$size < 64 || $size > 1 << 28 || $size & ($size - 1)} {
-		_ringside_fail "target $T" [format "no ring of hook words stands at 0x%x" $r(hook)] \
-			"is this the firmware that runs, and does it record?"
+		_ringside_fail "target $T" [format "no ring of hook words at 0x%x" $r(hook)] \
+			"check that this firmware runs and records"
 	}
 	set found [dict create words $words]
 	foreach {name index} $_ringside_hook_words {
@@ -59,8 +59,8 @@ proc _ringside_hook_info {T} {
 		"lost:     $lost not written"] "\n"]
 }
 
-# Copies what is there until the tail has not passed all of it: the records from the later tail to
-# the earlier head. Returns the buffer's words, the tail, and the block's words.
+# Copies the records from the later tail to the earlier head. Tries again if the tail has passed all
+# of them. Returns the buffer's words, the tail, and the block's words.
 proc _ringside_hook_copy {T} {
 	upvar #0 _ringside_ring_$T r
 	for {set try 0} {$try < 8} {incr try} {
@@ -69,24 +69,24 @@ proc _ringside_hook_copy {T} {
 		set from [expr {[dict get $h tail] / 4}]
 		set count [expr {(([dict get $h head] - [dict get $h tail]) & 0xffffffff) / 4}]
 		if {$count > $size} {
-			continue ;# the writer went round between the two words
+			continue ;# the writer lapped the reader between the two words
 		}
 		set words [_ringside_posix_fetch $T [expr {$r(hook) + 64}] $size $from $count]
 		set after [_ringside_hook_block $T]
 		set passed [expr {(([dict get $after tail] - [dict get $h tail]) & 0xffffffff) / 4}]
 		if {[dict get $after generation] == [dict get $h generation] && $passed <= $count} {
-			set turn [expr {$size - ($from & ($size - 1))}]
+			set wrap [expr {$size - ($from & ($size - 1))}]
 			set all [concat [_ringside_posix_zeros $passed] [lrange $words $passed end] \
 				[_ringside_posix_zeros [expr {$size - $count}]]]
-			set all [concat [lrange $all $turn end] [lrange $all 0 [expr {$turn - 1}]]]
+			set all [concat [lrange $all $wrap end] [lrange $all 0 [expr {$wrap - 1}]]]
 			return [list $all [dict get $after tail] [dict get $h words]]
 		}
 	}
-	_ringside_fail "target $T" "its recorder wraps the ring faster than it is read" \
-		"stop it first: ringside stop"
+	_ringside_fail "target $T" "the recorder overwrites the ring faster than it can be read" \
+		"use ringside stop first"
 }
 
-# Writes the file. Returns 0: what was written over while it was read is left out.
+# Writes the file. Returns 0, because overwritten records are left out.
 proc _ringside_hook_take {T path} {
 	upvar #0 _ringside_ring_$T r
 	lassign [_ringside_hook_copy $T] buffer tail block
@@ -109,15 +109,15 @@ proc _ringside_hook_take {T path} {
 proc _ringside_hook_request {T verb} {
 	upvar #0 _ringside_ring_$T r
 	if {$verb eq "clear"} {
-		_ringside_fail "ringside clear" "the recorder of hook words has no word for it" \
-			"start and stop work"
+		_ringside_fail "ringside clear" "not supported by hook words" \
+			"use start and stop"
 	}
 	set flags [dict get [_ringside_hook_block $T] flags]
 	set flags [expr {$verb eq "start" ? $flags | 1 : $flags & ~1}]
 	$T mww [expr {$r(hook) + 16}] $flags
 	if {[dict get [_ringside_hook_block $T] flags] != $flags} {
 		_ringside_fail "ringside $verb" "the ring's flags could not be written" \
-			"is it in RAM that the debugger may write?"
+			"check that it is in RAM that the debugger may write"
 	}
 	return "$verb: done"
 }

@@ -3,41 +3,40 @@
 # Ringside: the writer of trace logs, for ringside.tcl.
 #
 # Description:
-#	Writes the format of docs/formats/log.md (ringside-log(5)), byte by byte the one that the
-#	program "ringside" writes and reads. The state of a log is the global array
-#	_ringside_log_TARGET; a payload is a list of 32-bit words in the order of the file
-#	(little-endian) and a length in bytes.
+#	Writes trace logs in the format of docs/formats/log.md (ringside-log(5)), as the program
+#	"ringside" does. The state of a log is the global array _ringside_log_TARGET. A payload is a
+#	list of 32-bit words in the byte order of the file (little-endian) and a length in bytes.
 #
 # Note:
-#	A block is written at once and flushed: a kill loses at most the block that is being written.
-#	A block that could not be written is as if it had not been tried.
+#	Each block is written and flushed at once, so that a kill loses at most the block that is being
+#	written. A failed write leaves the state unchanged.
 #
-#	Each section begins with the blocks that it cannot be read without, and their copies. Those that
-#	are not written yet are in the list "due" of a log's state, each as its type and whether it is the
-#	copy; they are written before whatever is put next.
+#	Each section begins with the blocks that are needed to read it, and copies of them. The list
+#	"due" holds those that are not written yet, each as its type and whether it is the copy. They
+#	are written before the next block.
 
 set _ringside_log_policies {loop 0 until_full 1 append 2}
 set _ringside_log_types {
 	section 1 ring 2 objects 3 entries 4 loss 5 mark 6 status 7 names 9 bytes 10
 }
-# Types that belong to a ring, whose key their blocks tell.
+# Types of blocks that hold the key of the ring that they belong to.
 set _ringside_log_keyed {ring objects entries names bytes}
 set _ringside_log_marks {
 	START 1 STOP 2 FULL 3 RESET 4 GONE 5 BACK 6 DISABLED 7 ENABLED 8 FILTER 9 ERROR 10 CLOCK 11
 }
 set _ringside_log_head 96
 set _ringside_log_version 2
-# Bytes of SECTION: its payload, and the whole block. Its copy comes right after it.
-set _ringside_log_facts 120
+# Bytes of SECTION: of its payload, and of the complete block. Its copy follows it.
+set _ringside_log_settings 120
 set _ringside_log_copy 216
-# Room for the last words of a log that may not grow: MARK of kind FULL and STATUS.
+# Bytes that are kept free for the end of a log that may not grow: MARK of kind FULL, and STATUS.
 set _ringside_log_reserve 512
-# Entries in one block: its checksum stays below 2^63, and a kill does not cost much.
-set _ringside_log_most 1024
+# Maximum of entries in one block: the checksum stays below 2^63, and a kill loses little.
+set _ringside_log_max_entries 1024
 
 # ---- Blocks ----
 
-# A text as words in the order of the file, its end filled with zeros.
+# Returns a text as words in the byte order of the file, padded with zeros.
 proc _ringside_log_words {text} {
 	set words {}
 	set bits [expr {8 * [string bytelength $text]}]
@@ -47,7 +46,7 @@ proc _ringside_log_words {text} {
 	return $words
 }
 
-# Words of the other byte order.
+# Returns words in the other byte order.
 proc _ringside_swap {words} {
 	set swapped {}
 	foreach w $words {
@@ -61,7 +60,7 @@ proc _ringside_wide {value} {
 	return [list [expr {$value & 0xffffffff}] [expr {($value >> 32) & 0xffffffff}]]
 }
 
-# The two sums over words, both modulo 2^64.
+# Returns the two checksums over words, both modulo 2^64.
 proc _ringside_log_sum {words} {
 	set one 0
 	set two 0
@@ -72,7 +71,7 @@ proc _ringside_log_sum {words} {
 	return [list $one $two]
 }
 
-# A block as bytes. `fields` overrides: kind flags count provisional first a b wall.
+# Returns a block as bytes. `fields` overrides: kind flags count provisional first a b wall.
 proc _ringside_log_block {number section type fields words length} {
 	global _ringside_log_types
 	set f [dict merge {kind 0 flags 0 count 0 provisional 0 first 0 a 0 b 0 wall 0} $fields]
@@ -104,8 +103,8 @@ proc _ringside_wall {} {
 
 # ---- The file ----
 
-# Writes bytes at an offset. After an error the channel may hold what was not written: it is opened
-# again at the next try.
+# Writes bytes at an offset. After an error, the channel may still hold unwritten bytes, so that the
+# next write opens the file again.
 proc _ringside_log_bytes {T offset bytes} {
 	upvar #0 _ringside_log_$T l
 	if {$l(file) eq ""} {
@@ -119,20 +118,20 @@ proc _ringside_log_bytes {T offset bytes} {
 	} why]} {
 		catch {close $l(file)}
 		set l(file) ""
-		_ringside_fail $l(path) "it could not be written: $why" \
-			"make room on the disk; what was written before is whole"
+		_ringside_fail $l(path) "could not be written: $why" \
+			"free space on the disk; earlier blocks are complete"
 	}
 }
 
-# The bytes that a block may still take in this section; fewer than none, when what is due does not
-# fit either. `reserved` counts those that are kept free.
-proc _ringside_log_room {T {reserved 0}} {
+# Returns the number of bytes left for a block in this section; negative if even the blocks that are
+# due do not fit. With `reserved`, includes the bytes that are kept free.
+proc _ringside_log_space {T {reserved 0}} {
 	upvar #0 _ringside_log_$T l
-	set room [expr {$l(section) - $l(at)}]
+	set space [expr {$l(section) - $l(at)}]
 	foreach item $l(due) {
-		set room [expr {$room - [_ringside_log_size [lindex $l([lindex $item 0]) 1]]}]
+		set space [expr {$space - [_ringside_log_size [lindex $l([lindex $item 0]) 1]]}]
 	}
-	return [expr {$reserved ? $room : $room - [_ringside_log_kept $T $l(number_of)]}]
+	return [expr {$reserved ? $space : $space - [_ringside_log_kept $T $l(number_of)]}]
 }
 
 proc _ringside_log_kept {T section} {
@@ -141,15 +140,15 @@ proc _ringside_log_kept {T section} {
 	return [expr {$l(policy) == 1 && $section + 1 == $l(sections) ? $_ringside_log_reserve : 0}]
 }
 
-# A copy is worth its room while it leaves most of a section to what is recorded.
+# Returns whether a block is small enough to be copied: at most an eighth of a section.
 proc _ringside_log_has_copy {T type} {
 	upvar #0 _ringside_log_$T l
 	return [expr {[_ringside_log_size [lindex $l($type) 1]] <= $l(section) / 8}]
 }
 
-# What SECTION says of the log, and the number of the next entry.
-proc _ringside_log_facts {T} {
-	global _ringside_version _ringside_log_version _ringside_log_facts
+# Returns the payload of SECTION.
+proc _ringside_log_settings {T} {
+	global _ringside_version _ringside_log_version _ringside_log_settings
 	upvar #0 _ringside_log_$T l
 	set creator [_ringside_log_words [string range "ringside.tcl $_ringside_version, OpenOCD" 0 62]]
 	while {[llength $creator] < 16} {
@@ -158,11 +157,11 @@ proc _ringside_log_facts {T} {
 	set words [concat [_ringside_log_words RINGSIDE] \
 		[list $_ringside_log_version $l(section) $l(policy) $l(order)] \
 		[_ringside_wide $l(limit)] [_ringside_wide $l(created)] [list $l(sections) 0] $creator {0 0}]
-	return [list $words $_ringside_log_facts]
+	return [list $words $_ringside_log_settings]
 }
 
-# Goes to the next section, whose head is due then. Returns 0 when the log is full.
-proc _ringside_log_turn {T} {
+# Starts the next section, whose first blocks are due then. Returns 0 if the log is full.
+proc _ringside_log_start_section {T} {
 	upvar #0 _ringside_log_$T l
 	set section [expr {$l(number_of) + 1}]
 	if {$l(policy) == 1 && $section >= $l(sections)} {
@@ -171,7 +170,7 @@ proc _ringside_log_turn {T} {
 	set l(place) [expr {$l(sections) ? $section % $l(sections) : $section + $l(before)}]
 	set l(number_of) $section
 	set l(at) 0
-	set l(section_facts) [_ringside_log_facts $T]
+	set l(section_settings) [_ringside_log_settings $T]
 	set l(due) {}
 	set copies {}
 	foreach type {ring objects names} {
@@ -182,18 +181,18 @@ proc _ringside_log_turn {T} {
 			}
 		}
 	}
-	set l(due) [concat {{section_facts 0} {section_facts 1}} $l(due) $copies]
+	set l(due) [concat {{section_settings 0} {section_settings 1}} $l(due) $copies]
 	return 1
 }
 
-# Writes what is due. SECTION tells in `a` where the log ended that this writer continues.
-proc _ringside_log_settle_due {T} {
+# Writes the blocks that are due. Field `a` of SECTION holds the end of the log that is continued.
+proc _ringside_log_write_due {T} {
 	upvar #0 _ringside_log_$T l
 	while {[llength $l(due)]} {
 		lassign [lindex $l(due) 0] type is_copy
 		lassign $l($type) words length
 		set fields [dict create first $l(next)]
-		if {$type eq "section_facts" && $l(ended)} {
+		if {$type eq "section_settings" && $l(ended)} {
 			dict set fields a $l(ended)
 			dict set fields flags [expr {$l(torn) ? 64 : 0}]
 		}
@@ -201,19 +200,19 @@ proc _ringside_log_settle_due {T} {
 			dict set fields b [expr {$l(number) - $l(original,$type)}]
 		}
 		set number $l(number)
-		_ringside_log_write $T [expr {$type eq "section_facts" ? "section" : $type}] $fields $words \
+		_ringside_log_write $T [expr {$type eq "section_settings" ? "section" : $type}] $fields $words \
 			$length
 		if {!$is_copy} {
 			set l(original,$type) $number
 		}
 		set l(due) [lrange $l(due) 1 end]
-		if {$type eq "section_facts" && $is_copy} {
+		if {$type eq "section_settings" && $is_copy} {
 			set l(ended) 0
 		}
 	}
 }
 
-# Writes a block at the writer's place, where there is room for it.
+# Writes a block at the current offset. The caller has checked that it fits.
 proc _ringside_log_write {T type fields words length} {
 	global _ringside_log_keyed
 	upvar #0 _ringside_log_$T l
@@ -227,28 +226,28 @@ proc _ringside_log_write {T type fields words length} {
 	incr l(at) [_ringside_log_size $length]
 }
 
-# Adds a block; `reserved` may use the room that is kept free. Returns 0 when the log is full.
+# Adds a block. With `reserved`, uses the bytes that are kept free. Returns 0 if the log is full.
 proc _ringside_log_put {T type fields words length {reserved 0}} {
 	upvar #0 _ringside_log_$T l
 	set size [_ringside_log_size $length]
 	if {$reserved && $l(at)} {
 		set l(due) {}
 	}
-	if {$size > [_ringside_log_room $T $reserved]} {
-		if {$reserved || ![_ringside_log_turn $T]} {
+	if {$size > [_ringside_log_space $T $reserved]} {
+		if {$reserved || ![_ringside_log_start_section $T]} {
 			return 0
 		}
-		if {$size > [_ringside_log_room $T]} {
-			_ringside_fail $l(path) "a section has no room for a block of $length bytes" \
-				"give ringside record a larger -size"
+		if {$size > [_ringside_log_space $T]} {
+			_ringside_fail $l(path) "a block of $length bytes does not fit in a section" \
+				"use a larger -size"
 		}
 	}
-	_ringside_log_settle_due $T
+	_ringside_log_write_due $T
 	_ringside_log_write $T $type $fields $words $length
 	return 1
 }
 
-# A mark with a text. Returns 0 when the log is full.
+# Adds a marker with a text. Returns 0 if the log is full.
 proc _ringside_log_mark {T kind text {value 0} {reserved 0}} {
 	global _ringside_log_marks
 	upvar #0 _ringside_log_$T l
@@ -257,7 +256,8 @@ proc _ringside_log_mark {T kind text {value 0} {reserved 0}} {
 		[string bytelength $text] $reserved]
 }
 
-# What is recorded, and what will stand at the head of each section from now on.
+# Sets a description, which is written now and at the start of each further section. Returns 0 if
+# the log is full.
 proc _ringside_log_describe {T type words length} {
 	upvar #0 _ringside_log_$T l
 	if {[_ringside_log_size $length] + 4096 > $l(section) / 2} {
@@ -279,42 +279,43 @@ proc _ringside_log_describe {T type words length} {
 			lappend l(due) [list $type 1]
 		}
 	}
-	return [_ringside_log_settle $T]
+	return [_ringside_log_write_descriptions $T]
 }
 
-# A number that another ring hardly has, and not 0.
+# Returns the key of a ring: not 0, and unlikely to be that of another ring.
 proc _ringside_log_key {words} {
 	set sum [lindex [_ringside_log_sum $words] 1]
 	set key [expr {($sum ^ ($sum >> 16) ^ ($sum >> 32) ^ ($sum >> 48)) & 0xffff}]
 	return [expr {$key ? $key : 1}]
 }
 
-# Writes descriptions that are not in the log yet. Returns 0 when the log is full.
-proc _ringside_log_settle {T} {
+# Writes descriptions that are not in the log yet. Returns 0 if the log is full.
+proc _ringside_log_write_descriptions {T} {
 	upvar #0 _ringside_log_$T l
-	if {[llength $l(due)] && [_ringside_log_room $T] < 0 && ![_ringside_log_turn $T]} {
+	if {[llength $l(due)] && [_ringside_log_space $T] < 0 && ![_ringside_log_start_section $T]} {
 		return 0
 	}
-	_ringside_log_settle_due $T
+	_ringside_log_write_due $T
 	return 1
 }
 
-# Entries from number `first` on, split at borders of sections. `stamps` gives the stamp of the i-th
-# entry of the words. Returns how many were written before the log was full.
+# Adds entries from number `first` on, split at section boundaries. `stamp` is a command that
+# returns the timestamp of the i-th entry. Returns the number of entries written before the log was
+# full.
 proc _ringside_log_entries {T first words ew provisional stamp} {
-	global _ringside_log_most _ringside_log_head
+	global _ringside_log_max_entries _ringside_log_head
 	upvar #0 _ringside_log_$T l
 	set count [expr {[llength $words] / $ew}]
 	set done 0
 	while {$done < $count} {
-		set part [expr {([_ringside_log_room $T] - $_ringside_log_head) / (4 * $ew)}]
+		set part [expr {([_ringside_log_space $T] - $_ringside_log_head) / (4 * $ew)}]
 		if {$part < 1} {
-			if {![_ringside_log_turn $T]} {
+			if {![_ringside_log_start_section $T]} {
 				break
 			}
 			continue
 		}
-		set part [_ringside_min $part [expr {$count - $done}] $_ringside_log_most]
+		set part [_ringside_min $part [expr {$count - $done}] $_ringside_log_max_entries]
 		set piece [lrange $words [expr {$done * $ew}] [expr {($done + $part) * $ew - 1}]]
 		set last [expr {$done + $part - 1}]
 		set patched [expr {$provisional - ($count - 1 - $last)}]
@@ -333,10 +334,10 @@ proc _ringside_log_entries {T first words ew provisional stamp} {
 
 # ---- Opening and closing ----
 
-# Takes FILE.lock. One whose process is gone is taken over.
+# Takes FILE.lock. If the process that holds it has ended, takes it over.
 proc _ringside_log_lock {path} {
 	set lock $path.lock
-	_ringside_check_folder [file dirname $path]
+	_ringside_check_directory [file dirname $path]
 	_ringside_check_file $lock
 	if {[file exists $lock]} {
 		set holder {}
@@ -347,21 +348,21 @@ proc _ringside_log_lock {path} {
 		}
 		lassign $holder pid start
 		if {![regexp {^[0-9]+ [0-9]+$} "$pid $start"]} {
-			_ringside_fail $lock "the lock is there, and does not say whose it is" \
+			_ringside_fail $lock "lock file exists but names no owner" \
 				"remove it if nothing writes that log"
 		}
 		if {[_ringside_log_started $pid] eq $start} {
-			_ringside_fail $path "it is being written by process $pid" "give another name"
+			_ringside_fail $path "being written by process $pid" "use another name"
 		}
 		file delete $lock
 	}
-	# A lock is whole from its first instant on: one that was made empty would stay when its maker is
-	# killed before it wrote.
+	# Write the lock under another name first: an empty lock would remain if OpenOCD were killed
+	# before it wrote its process id.
 	set draft $lock.[pid]
 	catch {file delete $draft}
 	if {[catch {open $draft wx} file]} {
-		_ringside_fail $lock "it cannot be made: [string map [list "$draft: " ""] $file]" \
-			"may files be made there?"
+		_ringside_fail $lock "cannot be created: [string map [list "$draft: " ""] $file]" \
+			"check that the directory is writable"
 	}
 	set failed [catch {
 		puts $file "[pid] [_ringside_log_started [pid]] openocd"
@@ -370,13 +371,13 @@ proc _ringside_log_lock {path} {
 	catch {close $file}
 	if {$failed} {
 		catch {file delete $draft}
-		_ringside_fail $lock "it could not be written: $why" "make room on the disk"
+		_ringside_fail $lock "could not be written: $why" "free space on the disk"
 	}
 	_ringside_log_name $draft $lock
 }
 
-# Gives the draft of a lock its name, which nobody else's lock may have. File systems without links
-# rename it; that refuses, too, when the name is taken.
+# Gives the draft of a lock its name, and fails if another process has taken that name. On file
+# systems without links, the draft is renamed, which fails in the same case.
 proc _ringside_log_name {draft lock} {
 	set failed [catch {file link -hard $lock $draft} why]
 	if {$failed && ![file exists $lock]} {
@@ -384,12 +385,12 @@ proc _ringside_log_name {draft lock} {
 	}
 	catch {file delete $draft}
 	if {$failed} {
-		_ringside_fail $lock "it cannot be made: $why" "does another one begin that log?"
+		_ringside_fail $lock "cannot be created: $why" "check that no other process writes this log"
 	}
 }
 
-# When a process started: field 22 of its stat; the second is a name that may hold anything. One
-# that has ended (a zombie, until its parent asks) writes no more: empty.
+# Returns when a process started: field 22 of its stat. The second field is a name that may hold
+# anything. Returns an empty string if the process has ended, even if it is still a zombie.
 proc _ringside_log_started {pid} {
 	set line ""
 	catch {
@@ -404,7 +405,8 @@ proc _ringside_log_started {pid} {
 	return [lindex $line 19]
 }
 
-# Creates the log, or continues one under the policy append. limit: bytes, 0: 64 MiB (append: none).
+# Creates the log, or continues one whose policy is append. `limit` is in bytes; 0 means 64 MiB, or
+# no limit for append.
 proc _ringside_log_open {T path policy limit order} {
 	global _ringside_log_policies
 	upvar #0 _ringside_log_$T l
@@ -413,7 +415,7 @@ proc _ringside_log_open {T path policy limit order} {
 	set l(policy) [dict get $_ringside_log_policies $policy]
 	set l(order) $order
 	set l(created) [_ringside_wall]
-	foreach field {section_facts ring objects names} {
+	foreach field {section_settings ring objects names} {
 		set l($field) {{} 0}
 	}
 	foreach {field value} {number 0 number_of -1 next 0 at 0 place 0 before 0 file "" due {} key 0
@@ -421,7 +423,7 @@ proc _ringside_log_open {T path policy limit order} {
 		set l($field) $value
 	}
 	_ringside_log_shape $T $limit
-	# The link itself counts: what it points to may be missing.
+	# Check the link itself, because its target may be missing.
 	_ringside_check_file $path
 	_ringside_log_lock $path
 	if {[catch {_ringside_log_begin $T} why]} {
@@ -432,16 +434,16 @@ proc _ringside_log_open {T path policy limit order} {
 	}
 }
 
-# Sections: up to 1 MiB each, and at least four.
+# Sets the size and number of sections: up to 1 MiB each, and at least four.
 proc _ringside_log_shape {T limit} {
 	upvar #0 _ringside_log_$T l
 	set append [expr {$l(policy) == 2}]
 	if {$append && $limit} {
-		_ringside_fail "ringside record" "a log that is appended to has no limit" "leave -size out"
+		_ringside_fail "ringside record" "-size is not for the policy append" "remove -size"
 	}
 	if {!$append && $limit && $limit < 65536} {
 		_ringside_fail "ringside record" "$limit bytes are too small for a log" \
-			"give -size 64k or more"
+			"use -size 64k or more"
 	}
 	set bytes [expr {$limit ? $limit : 64 << 20}]
 	set section [_ringside_min [expr {1 << 20}] [_ringside_max 16384 [expr {$bytes / 16}]]]
@@ -455,7 +457,7 @@ proc _ringside_log_begin {T} {
 	upvar #0 _ringside_log_$T l
 	if {[file exists $l(path)] && [file size $l(path)]} {
 		if {$l(policy) != 2} {
-			_ringside_fail $l(path) "it exists" "give another name, or remove it"
+			_ringside_fail $l(path) "already exists" "use another name, or remove it"
 		}
 		set l(file) [open $l(path) r+b]
 		fconfigure $l(file) -buffering none
@@ -464,12 +466,12 @@ proc _ringside_log_begin {T} {
 		set l(file) [open $l(path) w+b]
 		fconfigure $l(file) -buffering none
 	}
-	_ringside_log_turn $T
-	_ringside_log_settle_due $T
+	_ringside_log_start_section $T
+	_ringside_log_write_due $T
 }
 
-# One block of the file at an offset, when it is whole: its fields, else an empty dictionary.
-proc _ringside_log_look {T offset end} {
+# Returns the fields of the block at an offset, or an empty dictionary if it is not valid.
+proc _ringside_log_read_block {T offset end} {
 	upvar #0 _ringside_log_$T l
 	global _ringside_log_head
 	if {$offset + $_ringside_log_head > $end} {
@@ -500,27 +502,27 @@ proc _ringside_log_look {T offset end} {
 		number [unpack $head -intle 192 64] section [unpack $head -intle 256 64] payload $payload]
 }
 
-# The SECTION block of the section that begins at an offset, or its copy; empty if neither is whole.
+# Returns the SECTION block of the section at an offset, or its copy; empty if neither is valid.
 proc _ringside_log_section {T offset end} {
 	global _ringside_log_copy
 	foreach at [list $offset [expr {$offset + $_ringside_log_copy}]] {
-		set look [_ringside_log_look $T $at $end]
-		if {[dict exists $look type] && [dict get $look type] == 1 &&
-			[string byterange [dict get $look payload] 0 7] eq "RINGSIDE"} {
-			return $look
+		set block [_ringside_log_read_block $T $at $end]
+		if {[dict exists $block type] && [dict get $block type] == 1 &&
+			[string byterange [dict get $block payload] 0 7] eq "RINGSIDE"} {
+			return $block
 		}
 	}
 	return {}
 }
 
-# Finds the end of an appended log: the last section whose first block, or the copy of it, is whole.
-# What was being written when its writer died is after that.
+# Finds the end of a log to append to: the last section whose first block, or its copy, is valid.
+# Any block that was incomplete when its writer died comes after that.
 proc _ringside_log_continue {T} {
 	global _ringside_log_version
 	upvar #0 _ringside_log_$T l
 	set first [_ringside_log_section $T 0 [file size $l(path)]]
 	if {![dict exists $first payload]} {
-		_ringside_fail $l(path) "it exists, and is no trace log" "give another name, or remove it"
+		_ringside_fail $l(path) "not a trace log" "use another name, or remove it"
 	}
 	set payload [dict get $first payload]
 	set version [unpack $payload -uintle 64 32]
@@ -528,15 +530,15 @@ proc _ringside_log_continue {T} {
 	set policy [unpack $payload -uintle 128 32]
 	if {$version > $_ringside_log_version} {
 		_ringside_fail $l(path) "version $version of the log format is not supported" \
-			"use a later version of Ringside, or another name"
+			"use a newer version of Ringside, or another name"
 	}
 	if {$policy < 2} {
 		_ringside_fail $l(path) "its policy is [expr {$policy ? {until_full} : {loop}}], and only a\
-			log of the policy append can be continued" "give another name"
+			log of the policy append can be continued" "use another name"
 	}
 	if {$policy != 2 || $bytes < 16384 || $bytes % 4096} {
-		_ringside_fail $l(path) "it exists, and is no log that can be appended to" \
-			"give another name, or remove it"
+		_ringside_fail $l(path) "not a log that can be appended to" \
+			"use another name, or remove it"
 	}
 	set l(section) $bytes
 	set l(created) [unpack $payload -intle 256 64]
@@ -550,19 +552,19 @@ proc _ringside_log_continue {T} {
 	_ringside_log_last $T $place
 }
 
-# The next whole block of a section from an offset on, skipping what is damaged: its fields and its
-# offset. Empty if there is none.
+# Returns the fields and offset of the next valid block of a section, from an offset on. Skips
+# damaged bytes. Empty if there is none.
 proc _ringside_log_search {T at end section} {
 	upvar #0 _ringside_log_$T l
 	while {$at < $end} {
 		seek $l(file) $at
-		set piece [read $l(file) [_ringside_min 4096 [expr {$end - $at}]]]
-		set length [expr {[string bytelength $piece] / 8 * 8}]
+		set bytes [read $l(file) [_ringside_min 4096 [expr {$end - $at}]]]
+		set length [expr {[string bytelength $bytes] / 8 * 8}]
 		for {set i 0} {$i < $length} {incr i 8} {
-			if {[unpack $piece -uintle [expr {8 * $i}] 32] == 0x4b424c52} {
-				set look [_ringside_log_look $T [expr {$at + $i}] $end]
-				if {[dict exists $look section] && [dict get $look section] == $section} {
-					return [dict merge $look [dict create at [expr {$at + $i}]]]
+			if {[unpack $bytes -uintle [expr {8 * $i}] 32] == 0x4b424c52} {
+				set block [_ringside_log_read_block $T [expr {$at + $i}] $end]
+				if {[dict exists $block section] && [dict get $block section] == $section} {
+					return [dict merge $block [dict create at [expr {$at + $i}]]]
 				}
 			}
 		}
@@ -574,17 +576,17 @@ proc _ringside_log_search {T at end section} {
 	return {}
 }
 
-# Continues the numbers of blocks and sections after the last whole block of the section at `place`.
-# The next SECTION tells readers where the log ended, and whether its last block was not finished.
+# Continues the numbers of blocks and sections after the last valid block of the section at `place`.
+# The next SECTION holds where the log ended, and whether its last block was incomplete.
 proc _ringside_log_last {T place} {
 	upvar #0 _ringside_log_$T l
 	set start [expr {$place * $l(section)}]
 	set end [_ringside_min [expr {$start + $l(section)}] [file size $l(path)]]
 	set section [dict get [_ringside_log_section $T $start $end] section]
 	set at $start
-	while {[dict exists [set look [_ringside_log_search $T $at $end $section]] number]} {
-		set number [dict get $look number]
-		set at [expr {[dict get $look at] + [dict get $look size]}]
+	while {[dict exists [set block [_ringside_log_search $T $at $end $section]] number]} {
+		set number [dict get $block number]
+		set at [expr {[dict get $block at] + [dict get $block size]}]
 	}
 	set l(number) [expr {$number + 1}]
 	set l(number_of) $section
@@ -593,7 +595,8 @@ proc _ringside_log_last {T place} {
 	set l(torn) [expr {$at < $end}]
 }
 
-# Writes STATUS and closes; `numbers` are its eight. Errors are raised after the lock is gone.
+# Writes STATUS, whose eight values are `numbers`, and closes the log. Errors are raised after the
+# lock is removed.
 proc _ringside_log_close {T numbers} {
 	upvar #0 _ringside_log_$T l
 	set words {}

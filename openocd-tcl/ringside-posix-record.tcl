@@ -24,7 +24,7 @@
 #
 #	Sources: docs/formats/posix-ring.md and docs/formats/log.md of Ringside.
 
-# How far a position lies behind another; negative: in front of it.
+# Returns how far a position is after another; negative: before it.
 proc _ringside_posix_apart {place from} {
 	set apart [expr {($place - $from) & 0xffffffff}]
 	return [expr {$apart < 0x80000000 ? $apart : $apart - 0x100000000}]
@@ -47,7 +47,7 @@ proc _ringside_posix_is_begun {word head} {
 	return [expr {$word >> 30 == 1 && ($word >> 16 & 0xfff) >= 3 && !(($word ^ $head) & 0xffff)}]
 }
 
-# Damage counts as one record.
+# Returns the number of records in words. Damage counts as one.
 proc _ringside_posix_count {words} {
 	set count 0
 	for {set at 0} {$at < [llength $words]} {incr at $length} {
@@ -96,10 +96,10 @@ proc _ringside_posix_poll {T} {
 	if {$k} {
 		_ringside_posix_new $T $s 0
 	} else {
-		_ringside_posix_settle $T $s
+		_ringside_posix_settle_count $T $s
 	}
 	if {$r(rec,state) eq "on"} {
-		_ringside_posix_tend $T $s
+		_ringside_posix_poll_background $T $s
 	}
 }
 
@@ -112,7 +112,7 @@ proc _ringside_posix_state {T running} {
 }
 
 # What the stream refused, names that came later, and that it has stopped.
-proc _ringside_posix_tend {T s} {
+proc _ringside_posix_poll_background {T s} {
 	upvar #0 _ringside_ring_$T r
 	set refused [expr {([dict get $s refused] - $r(refused)) & 0xffffffff}]
 	if {$refused} {
@@ -131,7 +131,7 @@ proc _ringside_posix_tend {T s} {
 proc _ringside_posix_begin {T} {
 	upvar #0 _ringside_ring_$T r
 	if {[catch {_ringside_posix_locate $T} why]} {
-		if {![string match "*stands at*" $why]} {
+		if {![string match "*of a POSIX trace at*" $why]} {
 			error $why
 		}
 		return
@@ -221,7 +221,7 @@ proc _ringside_posix_is_same {s after} {
 
 # Takes the stream's count where nothing is new since a look, if it holds there, and tells what the
 # gaps before have left out.
-proc _ringside_posix_settle {T s} {
+proc _ringside_posix_settle_count {T s} {
 	upvar #0 _ringside_ring_$T r
 	if {$r(based) && !$r(owes)} {
 		return
@@ -249,7 +249,7 @@ proc _ringside_posix_stop {T} {
 		return
 	}
 	if {[dict get $s generation] == $r(era) && [dict get $s head] == $r(pos)} {
-		catch {_ringside_posix_settle $T $s}
+		catch {_ringside_posix_settle_count $T $s}
 	}
 }
 

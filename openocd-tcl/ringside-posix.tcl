@@ -45,12 +45,12 @@ proc _ringside_posix_init {words} {
 
 # ---- where the stream is ----
 
-# The words of a block by their names, with those that prove it.
+# Returns the words of a block by name, and fails if its first words are wrong.
 proc _ringside_posix_block {T address magic table what} {
 	set words [_ringside_read $T $address 32]
 	if {[lindex $words 0] != $magic || [lindex $words 1] != 1 || [lindex $words 2] != 128} {
-		_ringside_fail "target $T" [format "no %s of a POSIX trace stands at 0x%x" $what $address] \
-			"is this the firmware that runs, and has ringside_trace_init been called?"
+		_ringside_fail "target $T" [format "no %s of a POSIX trace at 0x%x" $what $address] \
+			"check that this firmware runs and has called ringside_trace_init"
 	}
 	set found {}
 	foreach {name index} $table {
@@ -68,7 +68,7 @@ proc _ringside_posix_process {T address} {
 			[dict get $p ids] % 32 || [dict get $p name_bytes] % 4 ||
 			[dict get $p names_at] + $names > [dict get $p total]} {
 		_ringside_fail "target $T" [format "the process block at 0x%x contradicts itself" $address] \
-			"is the address right?"
+			"check the address"
 	}
 	return $p
 }
@@ -80,7 +80,7 @@ proc _ringside_posix_stream {T address} {
 	set words [dict get $s ring_words]
 	if {$words < 64 || $words > 1 << 24 || $words & ($words - 1)} {
 		_ringside_fail "target $T" [format "the stream block at 0x%x contradicts itself" $address] \
-			"is the address right?"
+			"check the address"
 	}
 	return $s
 }
@@ -104,8 +104,8 @@ proc _ringside_posix_locate {T} {
 		set wanted [expr {($block - $first) / [dict get $p stream_bytes]}]
 	}
 	if {$wanted ne "" && $wanted >= [dict get $p streams]} {
-		_ringside_fail "target $T" "there is no stream $wanted" \
-			"there are streams 0 to [expr {[dict get $p streams] - 1}]"
+		_ringside_fail "target $T" "unknown stream $wanted" \
+			"use 0 to [expr {[dict get $p streams] - 1}]"
 	}
 	set number [expr {$wanted eq "" ? 0 : $wanted}]
 	for {set i 0} {$wanted eq "" && $i < [dict get $p streams]} {incr i} {
@@ -140,7 +140,7 @@ proc _ringside_posix_info {T} {
 
 # ---- a snapshot ----
 
-# Words of the ring from a position on; what lies behind its end is read after what lies before it.
+# Returns words of the ring from a position on, with a second read if they wrap.
 proc _ringside_posix_fetch {T ring size from count} {
 	set first [expr {$from & ($size - 1)}]
 	set here [_ringside_min $count [expr {$size - $first}]]
@@ -178,11 +178,11 @@ proc _ringside_posix_copy {T process block} {
 			return [list $all [dict get $after tail] $s]
 		}
 	}
-	_ringside_fail "target $T" "its recorder wraps the ring faster than it is read" \
-		"stop it first: ringside stop"
+	_ringside_fail "target $T" "the recorder overwrites the ring faster than it can be read" \
+		"use ringside stop first"
 }
 
-# Writes the file. Returns 0: what was written over while it was read is left out.
+# Writes the file. Returns 0, because overwritten records are left out.
 proc _ringside_posix_take {T path} {
 	upvar #0 _ringside_ring_$T r
 	_ringside_posix_locate $T
@@ -279,8 +279,8 @@ proc _ringside_posix_ids {T process p words} {
 			lappend found [_ringside_number filter $word 0 [expr {[dict get $p ids] - 1}]]
 		}
 		if {![llength $found] && $word ne "none"} {
-			_ringside_fail "ringside filter" "no event type is called \"$word\"" \
-				"write names, ids, system, user, all or none"
+			_ringside_fail "ringside filter" "unknown event type \"$word\"" \
+				"use names, ids, system, user, all or none"
 		}
 		lappend ids {*}$found
 	}
@@ -305,8 +305,8 @@ proc _ringside_posix_ask {T process block s changes filter} {
 		set $name [expr $value]
 	}
 	if {!($wanted & 1)} {
-		_ringside_fail "target $T" "nobody has bound the stream, so it records nothing" \
-			"bind it with ringside start"
+		_ringside_fail "target $T" "the stream is not bound, so it records nothing" \
+			"use ringside start to bind it"
 	}
 	if {$wanted_policy < 1 || $wanted_policy > 3} {
 		set wanted_policy 1
@@ -355,8 +355,8 @@ proc _ringside_posix_cmd_filter {T words} {
 		return [_ringside_posix_filter_text $T $process $p $before]
 	}
 	if {$how ni {set add sub} || [llength $words] < 2} {
-		_ringside_fail "ringside filter" "\"$words\" is no change of the filter" \
-			"write show, or set, add or sub and names of event types"
+		_ringside_fail "ringside filter" "\"$words\" is not a change of the filter" \
+			"use show, or set, add or sub and names of event types"
 	}
 	set after [expr {$how eq "set" ? [lrepeat [llength $before] 0] : $before}]
 	foreach id [_ringside_posix_ids $T $process $p [lrange $words 1 end]] {

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
 #
-# Ringside: recording of a ring while the target runs, for ringside.tcl.
+# Ringside: recording of a ThreadX ring while the target runs, for ringside.tcl.
 #
 # Description:
-#	One poll reads the writer's pointer, the entries that are new since the last poll together
-#	with the newest ones of that poll, and the stamp of the first of them again.
+#	A poll makes three reads: the write position, then the newest entries of the previous poll with
+#	all entries that follow them, then the timestamp of the first of these again.
 #
-#	- Kernel services patch the last words of their entry later. So the newest entries of a poll
-#	  (at most three) are held back, and are final when they were read once more.
-#	- They are the witness as well. The first half of an entry never changes: as long as the first
-#	  one that is read again is the one that was known, before and after, the writer has not come
-#	  round. It goes through the slots in order, so that nothing behind that one was written over.
-#	- When the writer has lapped the reader, the newest entries are taken, as many as can be
-#	  proven (_ringside_newest); what lies between is lost. Nothing in the ring counts laps: the
-#	  loss is at least a certain number, and the rest a multiple of the number of slots. If the
-#	  stamps count events, it is exact. Readers of the log estimate what is likely.
+#	- Kernel services patch the last words of their entry later. So at most three of the newest
+#	  entries stay provisional. They are final after the next poll has read them again.
+#	- They are the anchor, too. The first half of an entry never changes. The writer fills slots in
+#	  order, so it overwrites the anchor before any newer entry. If the anchor is unchanged before
+#	  and after the read, everything that was read is complete.
+#	- After a lap, the recording continues with the newest entries that can be verified
+#	  (_ringside_newest). The entries between are lost. The ring does not count laps: the loss is a
+#	  minimum plus a multiple of the number of slots. If timestamps count events, the loss is exact.
+#	  Readers of the log estimate the likely number.
 #
 #	Fields of the ring's array, while a log is written: recording (its path), rec,every, rec,adapt
 #	(whether the period is chosen), rec,state (waiting, on, off), pos (slot behind the newest entry
@@ -25,8 +25,8 @@
 #	milliseconds without a lap), rec,restart (OpenOCD has reset the target),
 #	unread (whether reads failed since), unsaid (marks that the log had no room for), and counters.
 
-# How many entries are held back when a poll brings k. They are read twice: where many are new there
-# are fewer, so that a poll costs at most (8k + 48) words of 32 bits on a ring with entries of 8.
+# Returns how many entries stay provisional when a poll brings k. They are read twice, so that there
+# are fewer if k is large: a poll reads at most 8k + 48 words on a ring with entries of 8 words.
 proc _ringside_record_depth {k} {
 	return [expr {$k < 144 ? 3 : $k < 400 ? 2 : 1}]
 }
@@ -45,7 +45,7 @@ proc _ringside_cmd_record {args} {
 			return [_ringside_record_stop $T]
 		}
 	}
-	_ringside_fail "ringside record" "\"$verb\" is not expected" "write start or stop"
+	_ringside_fail "ringside record" "\"$verb\" is not expected" "use start or stop"
 }
 
 proc _ringside_record_start {T words} {
@@ -53,20 +53,20 @@ proc _ringside_record_start {T words} {
 	upvar #0 _ringside_ring_$T r
 	if {[info exists r(recording)]} {
 		_ringside_fail "ringside record" "target $T is recorded already, to $r(recording)" \
-			"ringside record stop ends it"
+			"use ringside record stop first"
 	}
 	if {[_ringside_own $T] eq "hook"} {
-		_ringside_fail "ringside record" "OpenOCD does not record rings of hook words by itself" \
-			"ringside record --openocd does, through its Tcl port"
+		_ringside_fail "ringside record" "not supported by hook words" \
+			"use the program: ringside record --openocd"
 	}
 	set options [lassign $words path]
 	if {[llength $words] == 0} {
-		_ringside_fail "ringside record start" "no file is named" "see ringside help record"
+		_ringside_fail "ringside record start" "pass a file" "see ringside help record"
 	}
 	set options [_ringside_options "record start" {-every -policy -size} $options]
 	set policy [_ringside_option $options -policy loop]
 	if {![dict exists $_ringside_log_policies $policy]} {
-		_ringside_fail -policy "\"$policy\" is not allowed" "write loop, until_full or append"
+		_ringside_fail -policy "\"$policy\" is not allowed" "use loop, until_full or append"
 	}
 	set every [_ringside_option $options -every ""]
 	set r(rec,adapt) [expr {$every eq ""}]
@@ -92,16 +92,16 @@ proc _ringside_record_start {T words} {
 
 # ---- What goes into the log ----
 
-# Runs a script that writes what begins at entry `first`, and returns 1 when it is written. Errors
-# of the log (a full disk) do not end a recording: what could not be written is counted, and named
-# as lost as soon as there is room again.
+# Runs a script that writes data from entry `first` on. Returns 1 if it was written. Errors of the
+# log, such as a full disk, do not end a recording: unwritten entries are counted, and reported as
+# lost as soon as writing succeeds.
 proc _ringside_record_try {T first script} {
 	upvar #0 _ringside_ring_$T r
 	if {![info exists r(recording)]} {
 		return 0
 	}
 	if {[catch {
-		set more [_ringside_record_settle $T $first]
+		set more [_ringside_record_write_pending $T $first]
 		if {$more} {
 			set more [uplevel 1 $script]
 		}
@@ -116,8 +116,8 @@ proc _ringside_record_try {T first script} {
 	return $more
 }
 
-# Writes what earlier failures of the log left open. Returns 0 when the log is full.
-proc _ringside_record_settle {T first} {
+# Writes what could not be written earlier. Returns 0 if the log is full.
+proc _ringside_record_write_pending {T first} {
 	upvar #0 _ringside_ring_$T r
 	upvar #0 _ringside_log_$T l
 	set missing [expr {$first - $l(next)}]
@@ -135,7 +135,7 @@ proc _ringside_record_settle {T first} {
 		}
 		set r(unsaid) [lrange $r(unsaid) 1 end]
 	}
-	return [_ringside_log_settle $T]
+	return [_ringside_log_write_descriptions $T]
 }
 
 proc _ringside_record_mark {T kind text {value 0}} {
@@ -146,7 +146,7 @@ proc _ringside_record_mark {T kind text {value 0}} {
 	}
 }
 
-# The log has reached its limit.
+# Ends the recording, because the log has reached its limit.
 proc _ringside_record_full {T} {
 	upvar #0 _ringside_ring_$T r
 	set path $r(recording)
@@ -155,7 +155,7 @@ proc _ringside_record_full {T} {
 	echo "ringside record: $path: the log is full; recording has ended"
 }
 
-# Entries that are final, or as good as they will be.
+# Writes entries, the last `provisional` of which may not be final.
 proc _ringside_record_put {T words provisional} {
 	upvar #0 _ringside_ring_$T r
 	set count [expr {[llength $words] / $r(ew)}]
@@ -183,9 +183,9 @@ proc _ringside_record_write {T first words provisional stamp} {
 	return [expr {$done == [llength $words] / $r(ew)}]
 }
 
-# At least `lost` entries, and any multiple of `modulo` more; 0: exactly those. Kind 7 is no gap: so
-# many more were lost in the gaps before. `rec,exact`: 1 the losses add up to what the target has
-# counted, 0 gaps stated the least number, -1 and a restart leaves it at that.
+# Records a loss of at least `lost` entries, plus any multiple of `modulo`; 0: exactly `lost`. Kind
+# 7 is not a gap: it adds to the loss of earlier gaps. `rec,exact`: 1 the losses add up to what the
+# target has counted, 0 gaps stated the least number, -1 and a restart leaves it at that.
 proc _ringside_record_loss {T kind lost modulo} {
 	upvar #0 _ringside_ring_$T r
 	upvar #0 _ringside_log_$T l
@@ -207,7 +207,8 @@ proc _ringside_record_loss {T kind lost modulo} {
 	}
 }
 
-# The ring's facts and header. Pointers of a 64-bit target with ULONGs of 32 bits are cut.
+# Describes the ring: its settings and header. On a 64-bit target with a 32-bit ULONG, pointers are
+# truncated.
 proc _ringside_record_ring {T} {
 	upvar #0 _ringside_ring_$T r
 	set header [expr {$r(be) ? [_ringside_swap $r(header)] : $r(header)}]
@@ -220,7 +221,7 @@ proc _ringside_record_ring {T} {
 		[list _ringside_log_describe $T ring $words [expr {56 + 4 * $r(hw)}]]
 }
 
-# The registry, when it has changed. It may change while it is read: two readings must agree.
+# Describes the registry if it has changed. It may change during a read: two reads must agree.
 proc _ringside_record_objects {T} {
 	upvar #0 _ringside_ring_$T r
 	upvar #0 _ringside_log_$T l
@@ -245,8 +246,8 @@ proc _ringside_record_objects {T} {
 		[list _ringside_log_describe $T objects $words [expr {8 + 4 * $r(rw)}]]
 }
 
-# New objects come seldom: the registry is read again when nothing else is to do, and in any case
-# once a minute.
+# New objects are rare: the registry is read again when the target is idle, and at least once a
+# minute.
 proc _ringside_record_idle {T k} {
 	upvar #0 _ringside_ring_$T r
 	set age [expr {[clock milliseconds] - $r(rec,objects)}]
@@ -264,10 +265,10 @@ proc _ringside_record_filter {T word} {
 
 # ---- The poll ----
 
-# What the timer runs.
+# Runs one poll, from the timer.
 proc _ringside_record_tick {T} {
 	upvar #0 _ringside_ring_$T r
-	# A target that does not answer is asked once a second, so as not to fill OpenOCD's own log.
+	# Poll a target that does not respond once a second only, to keep OpenOCD's own log short.
 	if {$r(gone) && [clock milliseconds] < $r(rec,retry)} {
 		return
 	}
@@ -302,7 +303,7 @@ proc _ringside_record_gone {T why} {
 	}
 }
 
-# A poll that brings a quarter of the ring leaves room for bursts.
+# Chooses the poll interval. A poll that brings up to a quarter of the ring leaves space for bursts.
 proc _ringside_record_adapt {T} {
 	upvar #0 _ringside_ring_$T r
 	if {$r(rec,state) ne "on"} {
@@ -341,7 +342,7 @@ proc _ringside_record_poll {T} {
 	}
 }
 
-# Waits for a trace that is not enabled, and begins when it is.
+# Waits for the trace to be enabled, and then starts to record.
 proc _ringside_record_wait {T} {
 	upvar #0 _ringside_ring_$T r
 	set here [_ringside_locate $T]
@@ -360,7 +361,7 @@ proc _ringside_record_wait {T} {
 	}
 }
 
-# Takes the content of a ring that was not known before.
+# Records the contents of a ring that was not known before.
 proc _ringside_record_begin {T} {
 	upvar #0 _ringside_ring_$T r
 	foreach {field value} {over 0 held 0 tail {} counting 0 down 0 wall 0 ticks 0 span 0 unread 0} {
@@ -379,8 +380,8 @@ proc _ringside_record_begin {T} {
 	_ringside_record_newest $T $want
 }
 
-# The pointer is not in the ring: tracing was switched off, the target was reset, or the ring lies
-# elsewhere now.
+# Handles a pointer outside the ring: tracing was disabled, the target was reset, or the ring has
+# moved.
 proc _ringside_record_off {T slot} {
 	upvar #0 _ringside_ring_$T r
 	set here $r(base)
@@ -394,8 +395,8 @@ proc _ringside_record_off {T slot} {
 		"the target was reset: the ring is gone"}]
 }
 
-# Takes the last entries of a ring that was switched off: nobody writes to it, and its header holds
-# on to the place. Returns 0 when it is not the ring that was followed.
+# Records the last entries of a disabled ring. Its header keeps the write position. Returns 0 if it
+# is not the ring that was followed.
 proc _ringside_record_rest {T} {
 	upvar #0 _ringside_ring_$T r
 	set known [expr {[llength $r(tail)] / $r(ew)}]
@@ -438,7 +439,7 @@ proc _ringside_record_reset {T text} {
 	set r(rec,state) waiting
 }
 
-# Writes what is held back as it is known.
+# Writes the provisional entries as they were read.
 proc _ringside_record_flush {T} {
 	upvar #0 _ringside_ring_$T r
 	if {$r(held)} {
@@ -448,13 +449,13 @@ proc _ringside_record_flush {T} {
 	}
 }
 
-# Holds back the newest of what was read, and writes the rest; the first `written` entries are in
-# the log already.
+# Keeps the newest `hold` entries provisional, and writes the rest. The first `written` entries are
+# in the log already.
 proc _ringside_record_take {T words written hold} {
 	upvar #0 _ringside_ring_$T r
 	set count [expr {[llength $words] / $r(ew)}]
 	set hold [_ringside_min $hold [expr {$count - $written}]]
-	# At least one is kept, as a witness.
+	# Keep at least one, as an anchor.
 	set keep [_ringside_min $count [_ringside_max 1 $hold]]
 	set r(tail) [lrange $words end-[expr {$keep * $r(ew) - 1}] end]
 	set r(held) $hold
@@ -468,15 +469,15 @@ proc _ringside_record_take {T words written hold} {
 		[lrange $words [expr {$written * $r(ew)}] [expr {($count - $hold) * $r(ew) - 1}]] 0
 }
 
-# The i-th entry's first half.
+# Returns the first half of the i-th entry.
 proc _ringside_record_half {T words i} {
 	upvar #0 _ringside_ring_$T r
 	set at [expr {$i * $r(ew)}]
 	return [lrange $words $at [expr {$at + $r(ew) / 2 - 1}]]
 }
 
-# Whether the first entry of a span that was just read is still the one that was read. Where the
-# clock runs its stamp is enough.
+# Returns whether the first entry of a span is unchanged since it was read. If the clock runs, its
+# timestamp suffices.
 proc _ringside_record_stays {T words first} {
 	upvar #0 _ringside_ring_$T r
 	set half [_ringside_record_half $T $words 0]
@@ -488,7 +489,7 @@ proc _ringside_record_stays {T words first} {
 	return [expr {[_ringside_read $T $at $r(ws)] eq [lrange $half end-[expr {$r(ws) - 1}] end]}]
 }
 
-# k entries are new, or k + n, k + 2n ...
+# Records the new entries: k, or after laps k + n, k + 2n ...
 proc _ringside_record_new {T slot k} {
 	upvar #0 _ringside_ring_$T r
 	set known [expr {[llength $r(tail)] / $r(ew)}]
@@ -496,7 +497,7 @@ proc _ringside_record_new {T slot k} {
 			[_ringside_record_half $T $r(tail) [expr {$known - 1}]]} {
 		set r(over) 0
 	}
-	# Witnesses that the writer has reached by itself cannot be read again.
+	# Entries that the writer has reached in the first lap cannot be read again.
 	set again [_ringside_min $known [expr {$r(n) - 1 - $k}] [_ringside_record_depth $k]]
 	if {$again <= 0 || $r(over)} {
 		return [_ringside_record_lap $T]
@@ -508,13 +509,13 @@ proc _ringside_record_new {T slot k} {
 		![_ringside_record_stays $T $words $first]} {
 		return [_ringside_record_lap $T]
 	}
-	# Behind the known ones, a slot that was never written: the ring began again and looks the same.
+	# A slot after the known ones was never written: the ring was restarted.
 	if {$k && [_ringside_ulong $words [expr {8 * $again}] $r(ws) $r(be)] == 0} {
 		return [_ringside_record_reset $T "the target was reset, or its trace enabled again"]
 	}
 	_ringside_record_clock $T [lrange $words [expr {($again - 1) * $r(ew)}] end]
 	if {$again < $r(held)} {
-		# The oldest of those that are held back are not read again.
+		# The oldest provisional entries are not read again.
 		set gone [expr {$r(held) - $again}]
 		set r(held) $again
 		_ringside_record_put $T [lrange $r(tail) 0 [expr {$gone * $r(ew) - 1}]] $gone
@@ -525,7 +526,7 @@ proc _ringside_record_new {T slot k} {
 
 # ---- Laps ----
 
-# The entries that were the newest are not there any more, or are being written over.
+# Handles a lap: the newest known entries were overwritten, or are being overwritten.
 proc _ringside_record_lap {T} {
 	upvar #0 _ringside_ring_$T r
 	set slot [_ringside_pointer $T]
@@ -544,7 +545,7 @@ proc _ringside_record_lap {T} {
 	_ringside_record_newest $T $r(share)
 }
 
-# Takes the newest entries that can be proven, and accounts for what lies between.
+# Records the newest entries that can be verified, and the loss before them.
 proc _ringside_record_newest {T want} {
 	upvar #0 _ringside_ring_$T r
 	for {set try 0; set count 0} {$try < 4 && !$count && $want} {incr try} {
@@ -552,7 +553,7 @@ proc _ringside_record_newest {T want} {
 		if {$slot < 0} {
 			return [_ringside_record_off $T $slot]
 		}
-		# As much as was proven, and a little more when all was.
+		# Next time, read as many as were verified; a few more if all were.
 		set next [expr {$count == 0 ? $want / 4 : $count < $want ? $count * 7 / 8 : $want * 5 / 4}]
 		set r(share) [_ringside_max 4 [_ringside_min [expr {$r(n) - 2}] $next]]
 		set want $r(share)
@@ -583,8 +584,8 @@ proc _ringside_record_newest {T want} {
 	_ringside_record_take $T $words [expr {$count - $new}] [_ringside_record_hold $new]
 }
 
-# Says what is lost between the last known entry and the `count` entries in `words`. The writer has
-# moved by k slots, or by k and some laps of the ring.
+# Records what is lost between the last known entry and the `count` entries in `words`. The writer
+# has moved by k slots, or by k and some laps of the ring.
 proc _ringside_record_gap {T k count words} {
 	upvar #0 _ringside_ring_$T r
 	_ringside_record_flush $T
@@ -595,7 +596,7 @@ proc _ringside_record_gap {T k count words} {
 		[_ringside_stamp $T $words 0]]
 	if {[_ringside_record_went_back $T $distance]} {
 		_ringside_record_mark $T CLOCK "the clock of the target went back: reset or wrap"
-		# After a reset, the writer's place says nothing of the gap.
+		# After a reset, the write position says nothing about the gap.
 		return [_ringside_record_loss $T $kind 0 1]
 	}
 	# Without a whole lap, the writer would have reached the last of the known entries only.
@@ -645,7 +646,7 @@ proc _ringside_record_steps {T words} {
 	return [list $steps $sum $ones]
 }
 
-# The direction is that of most steps.
+# Returns whether the clock counts down: whether most steps do.
 proc _ringside_record_is_down {T words} {
 	upvar #0 _ringside_ring_$T r
 	set half [expr {($r(mask) >> 1) & 0x7fffffffffffffff}]
@@ -697,7 +698,7 @@ proc _ringside_record_stop {T} {
 	return [_ringside_record_end $T ""]
 }
 
-# A last poll, what was held back, and the end of the log.
+# Ends a recording: polls once more, writes provisional entries, and closes the log.
 proc _ringside_record_end {T text} {
 	upvar #0 _ringside_ring_$T r
 	if {![info exists r(recording)]} {

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# Ringside: the trace ring in target memory, for ringside.tcl.
+# Ringside: the ThreadX trace ring in target memory, for ringside.tcl.
 #
 # Description:
-#	Finds the ring, reads its header and the writer's pointer, and copies entries out of it.
+#	Finds the ring, reads its header and the write position, and copies entries out of it. The
+#	newest entries are verified with an anchor: an entry that is read before and after.
+#
 #	The array of a ring has the fields that ringside init sets: threadx, fixed, current, filter
 #	(addresses or empty), pw (words of a pointer), word, ram, faults; ready (the header has been
 #	read); and from then on base, be, ws (words of 32 bits in a ULONG), ew, eb (words and bytes of
@@ -16,10 +18,10 @@
 proc _ringside_bad_header {T base field value why} {
 	_ringside_fail [format "trace header at 0x%x" $base] \
 		[format "%s is 0x%x: %s" $field $value $why] \
-		"is the ELF that of the firmware on target $T?"
+		"check that the ELF is that of the firmware on target $T"
 }
 
-# The width of a ULONG in 32-bit words, from a header's first twelve.
+# Returns the width of a ULONG in 32-bit words, from the first twelve words of a header.
 proc _ringside_sniff {T base words be} {
 	upvar #0 _ringside_ring_$T r
 	lassign $words id second self registry
@@ -27,11 +29,11 @@ proc _ringside_sniff {T base words be} {
 		return 2
 	}
 	if {$id == 0x42545854} {
-		_ringside_fail [format "trace header at 0x%x" $base] "its bytes are in the other order" \
-			"set the byte order of target $T: target create ... -endian big|little"
+		_ringside_fail [format "trace header at 0x%x" $base] "wrong byte order" \
+			"use target create ... -endian big|little for target $T"
 	}
 	if {$id != 0x54585442} {
-		_ringside_bad_header $T $base id $id "it must be 0x54585442"
+		_ringside_bad_header $T $base id $id "must be 0x54585442"
 	}
 	if {$r(word) ne ""} {
 		return [expr {$r(word) / 4}]
@@ -39,7 +41,8 @@ proc _ringside_sniff {T base words be} {
 	return [expr {$second == 0 && !$be && $registry - $self != 48 ? 2 : 1}]
 }
 
-# Distances from the ring's base hold wherever pointers are cut to their lower halves.
+# Returns the distance of a pointer from the base, which holds even if pointers are truncated to 32
+# bits.
 proc _ringside_distance {pointer base ws} {
 	return [expr {$ws == 1 ? ($pointer - $base) & 0xffffffff : $pointer - $base}]
 }
@@ -48,7 +51,7 @@ proc _ringside_lay_out {T base} {
 	upvar #0 _ringside_ring_$T r
 	set be [expr {[$T cget -endian] eq "big"}]
 	if {$base & 3} {
-		_ringside_bad_header $T $base address $base "it must be a multiple of 4"
+		_ringside_bad_header $T $base address $base "must be a multiple of 4"
 	}
 	set words [_ringside_read $T $base 12]
 	set ws [_ringside_sniff $T $base $words $be]
@@ -74,12 +77,12 @@ proc _ringside_lay_out {T base} {
 		{$at(rend) >= $at(registry)} rend "the registry ends before it begins"
 		{($at(rend) - $at(registry)) % $slot == 0} rend "the registry holds no whole slots"
 		{$at(estart) >= $at(rend)} estart "the entries lie in the registry"
-		{$n >= 2} eend "there is no room for entries"
+		{$n >= 2} eend "no space for entries"
 		{$at(eend) <= 0x10000000} eend "the ring would be larger than 256 MiB"
-		{($at(estart) | $at(registry)) % 4 == 0} estart "it is not a multiple of 4"
+		{($at(estart) | $at(registry)) % 4 == 0} estart "must be a multiple of 4"
 		{$at(current) >= $at(estart) && $at(current) < $at(estart) + $n * $eb} current
-			"it lies outside of the entries"
-		{($at(current) - $at(estart)) % $eb == 0} current "it lies in the middle of an entry"
+			"outside the entries"
+		{($at(current) - $at(estart)) % $eb == 0} current "inside an entry"
 	} {
 		if {![expr $holds]} {
 			_ringside_bad_header $T $base $field $h($field) $why
@@ -103,7 +106,7 @@ proc _ringside_lay_out {T base} {
 	set r(ready) 1
 }
 
-# Reads where the ring is. 0: the trace was never enabled, or the target has not come so far.
+# Finds the ring and reads its header. Returns 0 if the trace has not been enabled yet.
 proc _ringside_locate {T} {
 	upvar #0 _ringside_ring_$T r
 	set r(ready) 0
@@ -119,7 +122,7 @@ proc _ringside_locate {T} {
 	return 1
 }
 
-# The slot that is written next; -1: tracing is off; -2: the pointer is not this ring's.
+# Returns the slot that is written next; -1: tracing is off; -2: the pointer is outside this ring.
 proc _ringside_pointer {T} {
 	upvar #0 _ringside_ring_$T r
 	if {$r(current) ne ""} {
@@ -140,7 +143,7 @@ proc _ringside_pointer {T} {
 	return [expr {$offset / $r(eb)}]
 }
 
-# `count` entries from slot `first` on, as words; two reads where the ring ends between.
+# Returns `count` entries from slot `first` on, as words. Needs two reads if they wrap.
 proc _ringside_entries {T first count} {
 	upvar #0 _ringside_ring_$T r
 	set first [expr {($first % $r(n) + $r(n)) % $r(n)}]
@@ -152,17 +155,18 @@ proc _ringside_entries {T first count} {
 	return $words
 }
 
-# The first half of an entry, which never changes once it is written: thread, priority, id, stamp.
+# Returns the first half of an entry: thread, priority, id, timestamp. It never changes once
+# written.
 proc _ringside_half {T slot} {
 	upvar #0 _ringside_ring_$T r
 	set slot [expr {($slot + $r(n)) % $r(n)}]
 	return [_ringside_read $T [expr {$r(start) + $slot * $r(eb)}] [expr {4 * $r(ws)}]]
 }
 
-# The newest entries, at most `count`, of which it is proven that none was written over while they
-# were read: {slot of the pointer, number, their words}. The entry in front of the pointer is the
-# last that the writer reaches: while that one stays, only what lies between two readings of the
-# pointer has changed. With "tracing is off" the pointer of the header stands in.
+# Returns the newest entries, at most `count`, that were verifiably not overwritten while they were
+# read: {slot of the pointer, number, words}. The anchor is the entry before the pointer, which the
+# writer reaches last. While it is unchanged, only entries between two readings of the pointer have
+# changed.
 proc _ringside_newest {T count} {
 	upvar #0 _ringside_ring_$T r
 	set from [_ringside_pointer $T]
@@ -170,11 +174,11 @@ proc _ringside_newest {T count} {
 		return [list $from 0 {}]
 	}
 	set count [expr {$count < $r(n) - 1 ? $count : $r(n) - 1}]
-	set witness [_ringside_half $T [expr {$from - 1}]]
+	set anchor [_ringside_half $T [expr {$from - 1}]]
 	set words [_ringside_entries $T [expr {$from - $count}] $count]
 	set to [_ringside_pointer $T]
 	set safe [expr {$to < 0 ? 0 : $r(n) - 1 - ($to - $from + $r(n)) % $r(n)}]
-	if {[_ringside_half $T [expr {$from - 1}]] ne $witness} {
+	if {[_ringside_half $T [expr {$from - 1}]] ne $anchor} {
 		set safe 0
 	}
 	if {$safe >= $count} {
@@ -188,8 +192,8 @@ proc _ringside_stamp {T words i} {
 	return [_ringside_ulong $words [expr {8 * $i + 3}] $r(ws) $r(be)]
 }
 
-# Whether the writer has lapped the reader: slots after its place have been written. The slot at
-# the pointer itself may be patched or half-written before.
+# Returns whether the ring has wrapped: the slot after the pointer has been written. The slot at the
+# pointer itself may be half-written in a ring that has not wrapped.
 proc _ringside_is_wrapped {T slot} {
 	upvar #0 _ringside_ring_$T r
 	if {$slot + 1 >= $r(n)} {

@@ -54,14 +54,14 @@ proc _ringside_rkh_init {words} {
 	set T [_ringside_init_target $options]
 	foreach option {-rkh -in -out -qty} {
 		if {![dict exists $options $option]} {
-			_ringside_fail "ringside init" "$option is missing" \
-				"ringside openocd-config --elf FW.elf prints the line"
+			_ringside_fail "ringside init" "$option missing" \
+				"use the line that ringside openocd-config --elf FW.elf prints"
 		}
 	}
 	lassign [_ringside_span -rkh [dict get $options -rkh]] array size
 	lassign [_ringside_span -qty [dict get $options -qty]] qty width
 	if {$size < 64 || $size > 1 << 20} {
-		_ringside_fail -rkh "an array of $size bytes cannot be" "it has from 64 bytes to 1 MiB"
+		_ringside_fail -rkh "array of $size bytes not allowed" "use 64 bytes to 1 MiB"
 	}
 	set new [dict create reads 0 bytes 0 failed 0 ready 1 rkh $array n $size rw 0 \
 		at,qty $qty width,qty $width be [expr {[$T cget -endian] eq "big"}] ws 1 \
@@ -77,7 +77,7 @@ proc _ringside_rkh_init {words} {
 	dict set new settings {}
 	foreach word [split [_ringside_option $options -settings ""] ,] {
 		if {![regexp {^([a-z_]+)=([0-9]+)$} $word -> key value]} {
-			_ringside_fail -settings "\"$word\" is none" "write KEY=NUMBER, with commas between"
+			_ringside_fail -settings "\"$word\" is not a setting" "use KEY=NUMBER, separated by commas"
 		}
 		dict set new settings $key $value
 	}
@@ -87,7 +87,7 @@ proc _ringside_rkh_init {words} {
 
 # ---- the array ----
 
-# Bytes of target memory.
+# Returns bytes of target memory.
 proc _ringside_rkh_read {T address length} {
 	upvar #0 _ringside_ring_$T r
 	set start [expr {$address & ~3}]
@@ -102,7 +102,7 @@ proc _ringside_rkh_number {T address width} {
 	return [unpack [_ringside_rkh_read $T $address $width] $kind 0 [expr {8 * $width}]]
 }
 
-# A place in the array by a pointer; -1: it was never initialised; -2: it does not point there.
+# Returns the offset of a pointer in the array; -1: not initialized yet; -2: outside the array.
 proc _ringside_rkh_place {T which} {
 	upvar #0 _ringside_ring_$T r
 	set pointer [_ringside_rkh_number $T $r(at,$which) $r(pb)]
@@ -115,7 +115,7 @@ proc _ringside_rkh_place {T which} {
 	return [expr {($pointer - $r(rkh)) % $r(n)}]
 }
 
-# `length` bytes of the array from a place on.
+# Returns `length` bytes of the array from an offset on.
 proc _ringside_rkh_fetch {T place length} {
 	upvar #0 _ringside_ring_$T r
 	set place [expr {($place % $r(n) + $r(n)) % $r(n)}]
@@ -135,7 +135,7 @@ proc _ringside_rkh_zeros {count} {
 	return $bytes
 }
 
-# The newest bytes that are proven to be whole: {place behind them, bytes}.
+# Returns the newest bytes that are verified to be complete: {offset after them, bytes}.
 proc _ringside_rkh_newest {T} {
 	global _ringside_rkh_anchor
 	upvar #0 _ringside_ring_$T r
@@ -162,7 +162,7 @@ proc _ringside_rkh_newest {T} {
 	return [list $place ""]
 }
 
-# What a dump, or a log, says of the ring: 128 bytes, as words.
+# Returns the description of the ring for a dump or a log: 128 bytes, as words.
 proc _ringside_rkh_record {T in pending valid chk settings} {
 	global _ringside_rkh_keys
 	upvar #0 _ringside_ring_$T r
@@ -182,7 +182,7 @@ proc _ringside_rkh_record {T in pending valid chk settings} {
 
 # ---- snapshots ----
 
-# Bytes that were not taken out: the writer stores first and counts later.
+# Returns the number of bytes that were not taken out. The writer stores first and counts later.
 proc _ringside_rkh_pending {T in} {
 	upvar #0 _ringside_ring_$T r
 	set out [_ringside_rkh_place $T out]
@@ -194,7 +194,7 @@ proc _ringside_rkh_pending {T in} {
 	return [expr {$count >= $r(n) || ($apart == 0 && $count > $r(n) / 2) ? $r(n) : $apart}]
 }
 
-# As _ringside_take: the number of bytes that were written over meanwhile, or -1.
+# Saves a snapshot, as _ringside_take. Returns the number of overwritten bytes, or -1.
 proc _ringside_rkh_take {T path} {
 	upvar #0 _ringside_ring_$T r
 	set part $path.part
@@ -206,8 +206,8 @@ proc _ringside_rkh_take {T path} {
 	set chk [expr {$r(at,chk) eq "" ? 0 : [_ringside_rkh_number $T $r(at,chk) 1]}]
 	lassign [_ringside_rkh_newest $T] at bytes
 	if {$at < 0 || $bytes eq ""} {
-		_ringside_fail "target $T" "the ring could not be copied as a whole" \
-			"is it the firmware that runs, and is the writer slower than the link?"
+		_ringside_fail "target $T" "the ring could not be copied completely" \
+			"check that this firmware runs, and use a faster link if it does"
 	}
 	set valid [string bytelength $bytes]
 	# A byte that may be being stored is none when the writer stood still.
@@ -216,7 +216,7 @@ proc _ringside_rkh_take {T path} {
 		set valid $r(n)
 	}
 	set array "[_ringside_rkh_zeros [expr {$r(n) - $valid}]]$bytes"
-	# The oldest byte of the copy lies at the writer's place.
+	# The oldest byte of the copy is at the write position.
 	set split [expr {$r(n) - $at}]
 	set words [_ringside_rkh_record $T $at $pending $valid $chk {}]
 	set file [open $part w]
@@ -241,7 +241,7 @@ proc _ringside_rkh_info {T} {
 	}
 	if {$place == -2} {
 		_ringside_fail "target $T" "trcin does not point into trcstm" \
-			"is it the firmware that runs?"
+			"check that this firmware runs"
 	}
 	return [join [list "target:   $T, [expr {[_ringside_is_halted $T] ? "halted" : "running"}]" \
 		[format "ring:     RKH trace at 0x%x, %d bytes, %s-endian" $r(rkh) $r(n) \
@@ -283,7 +283,7 @@ proc _ringside_rkh_poll {T} {
 	_ringside_rkh_put $T $new
 }
 
-# The newest bytes could not be had until the end: nobody knows what is missing.
+# Records an unknown loss if the newest bytes could not be read until the end.
 proc _ringside_rkh_stop {T} {
 	upvar #0 _ringside_ring_$T r
 	if {[info exists r(behind)] && $r(behind)} {
@@ -297,8 +297,8 @@ proc _ringside_rkh_end {bytes length} {
 	return [string byterange $bytes [_ringside_max 0 $from] end]
 }
 
-# The numbers of the frames that lie whole in bytes, without their escapes. Before 3.0 a record of
-# the settings (id 173 or 174) has none; of fewer than four bytes there is no frame.
+# Returns the sequence numbers of the complete frames in bytes, with escapes removed. Before 3.0, a
+# frame of settings (id 173 or 174) has none. A frame has at least four bytes.
 proc _ringside_rkh_numbers {T bytes} {
 	upvar #0 _ringside_ring_$T r
 	set version [expr {[dict exists $r(settings) version] ? [dict get $r(settings) version] : 0x3000}]
@@ -328,7 +328,7 @@ proc _ringside_rkh_numbers {T bytes} {
 	return $numbers
 }
 
-# Whether frames have numbers: as it is known, or as many of them in a row show.
+# Returns whether frames have sequence numbers: by the settings, or because many count up in a row.
 proc _ringside_rkh_is_numbered {T numbers} {
 	upvar #0 _ringside_ring_$T r
 	if {[dict exists $r(settings) nseq]} {
@@ -344,11 +344,11 @@ proc _ringside_rkh_is_numbered {T numbers} {
 	return [expr {[llength $numbers] >= 16}]
 }
 
-# Says what is missing before the newest bytes: by the numbers on both sides, modulo 256.
+# Records the loss before the newest bytes, from the sequence numbers on both sides, modulo 256.
 proc _ringside_rkh_loss {T place bytes} {
 	upvar #0 _ringside_ring_$T r
 	set before [lindex [_ringside_rkh_numbers $T $r(near)] end]
-	# A stretch without a whole frame changes nothing of what is known.
+	# Without a complete frame, the last known number remains.
 	set before [expr {$before eq "" ? $r(seq) : $before}]
 	set r(seq) $before
 	set numbers [_ringside_rkh_numbers $T [string byterange $bytes 0 4095]]
@@ -359,7 +359,7 @@ proc _ringside_rkh_loss {T place bytes} {
 	_ringside_record_loss $T 1 $missing 256
 }
 
-# The newest bytes, of a ring that was not known before or whose writer has lapped the reader.
+# Records the newest bytes of a ring that is new, or whose writer has lapped the reader.
 proc _ringside_rkh_begin {T lapped} {
 	global _ringside_rkh_anchor
 	upvar #0 _ringside_ring_$T r
@@ -406,7 +406,7 @@ proc _ringside_rkh_describe {T place} {
 	_ringside_record_try $T $r(number) [list _ringside_log_describe $T ring $words 184]
 }
 
-# How many frames end in words: the flag stands nowhere else.
+# Returns the number of frames that end in words. The flag byte occurs nowhere else.
 proc _ringside_rkh_flags {words} {
 	set count 0
 	foreach w $words {
@@ -564,7 +564,7 @@ proc _ringside_rkh_text {T tables} {
 	return [join $lines "\n"]
 }
 
-# The tables with one word's change.
+# Returns the tables with the change of one term.
 proc _ringside_rkh_change {T tables word on} {
 	global _ringside_rkh_old_groups
 	set found 0
@@ -576,8 +576,8 @@ proc _ringside_rkh_change {T tables word on} {
 	}
 	if {![regexp {^(group|event|ao|signal)=(.+)$} $word -> kind pattern] ||
 		![dict exists $tables $kind]} {
-		_ringside_fail "ringside filter" "\"$word\" is no change" \
-			"write group=, event=, ao= or signal= with a name or a number, or all"
+		_ringside_fail "ringside filter" "\"$word\" is not a term of the filter" \
+			"use group=, event=, ao= or signal= with a name or a number, or all"
 	}
 	regsub {^RKH_TE_} $pattern "" pattern
 	foreach {old new} $_ringside_rkh_old_groups {
@@ -585,8 +585,8 @@ proc _ringside_rkh_change {T tables word on} {
 	}
 	set bits [_ringside_rkh_bits $T $kind]
 	if {![llength $bits]} {
-		_ringside_fail "ringside filter" "the version of the framework is not known, which says where\
-			the bits of events lie" "give ringside init -settings version=[expr {0x2404}] (0x2404)"
+		_ringside_fail "ringside filter" "the positions of event bits depend on the version of\
+			the framework, which is unknown" "use ringside init -settings version=[expr {0x2404}] (0x2404)"
 	}
 	foreach {name bit} $bits {
 		if {![string match $pattern $name]} {
@@ -604,8 +604,8 @@ proc _ringside_rkh_change {T tables word on} {
 		}
 	}
 	if {!$found} {
-		_ringside_fail "ringside filter" "there is no $kind \"$pattern\"" \
-			"there are: [_ringside_rkh_there $pattern $bits]"
+		_ringside_fail "ringside filter" "unknown $kind \"$pattern\"" \
+			"use one of: [_ringside_rkh_there $pattern $bits]"
 	}
 	return $tables
 }
@@ -642,11 +642,11 @@ proc _ringside_rkh_filter {T words} {
 	set rest [lassign $words verb]
 	if {$verb ni {"" show on off} || ($verb in {on off}) != ([llength $rest] > 0)} {
 		_ringside_fail "ringside filter" "\"$words\" is not expected" \
-			"write show, or on or off with group=, event=, ao=, signal= or all"
+			"use show, or on or off with group=, event=, ao=, signal= or all"
 	}
 	if {$r(table,group) eq "" || $r(table,event) eq ""} {
-		_ringside_fail "ringside filter" "the addresses of the filters are not known" \
-			"the firmware needs RKH_CFG_TRC_RTFIL_EN; see ringside openocd-config"
+		_ringside_fail "ringside filter" "the addresses of the filters are unknown" \
+			"build the firmware with RKH_CFG_TRC_RTFIL_EN; see ringside openocd-config"
 	}
 	set before [_ringside_rkh_tables $T]
 	set after $before
@@ -667,7 +667,7 @@ proc _ringside_rkh_filter {T words} {
 	}
 	if {[_ringside_rkh_tables $T] ne $after} {
 		_ringside_fail "ringside filter $verb" "the filters could not be written" \
-			"are they in RAM that the debugger may write?"
+			"check that they are in RAM that the debugger may write"
 	}
 	_ringside_record_filter $T [lindex [dict get $after group] 0]
 	return "before:\n[_ringside_rkh_text $T $before]\nafter:\n[_ringside_rkh_text $T $after]"

@@ -3,18 +3,18 @@
 # Ringside: copies of a whole ring while the target runs, for ringside.tcl.
 #
 # Description:
-#	"ringside snapshot" takes one, "ringside periodic" one every so many milliseconds. The file is
-#	a trace dump (.trx), written beside (FILE.part) and renamed. Entries that the target wrote over
-#	while they were read are invalid in it.
+#	"ringside snapshot" saves one copy, "ringside periodic" one per interval. The file is a dump in
+#	the format of the ring. It is written as FILE.part and then renamed, so that it is complete or
+#	absent. Entries that the target overwrote while they were read are made invalid in it.
 
-# Writes words into the open dump, at an address of the ring.
+# Writes words into the open dump, at the offset of a ring address.
 proc _ringside_patch {T file address words} {
 	upvar #0 _ringside_ring_$T r
 	seek $file [expr {$address - $r(base)}]
 	puts -nonewline $file [_ringside_bytes $words $r(be)]
 }
 
-# A target word as 32-bit words.
+# Returns a target word (ULONG) as a list of 32-bit words.
 proc _ringside_split {T value} {
 	upvar #0 _ringside_ring_$T r
 	if {$r(ws) == 1} {
@@ -25,8 +25,8 @@ proc _ringside_split {T value} {
 	return [expr {$r(be) ? [list $high $low] : [list $low $high]}]
 }
 
-# Entries that were written over while they were read get the context of initialization and the id
-# of no event: whoever reads the dump takes them for invalid, and the ring's state stays.
+# Makes `count` entries invalid, because they were overwritten while they were read. They get the
+# context of initialization and an id that no event has, so that the ring still reads as wrapped.
 proc _ringside_blank {T file first count} {
 	upvar #0 _ringside_ring_$T r
 	set thread [_ringside_split $T 0xf0f0f0f0]
@@ -44,17 +44,18 @@ proc _ringside_dump {T path address length} {
 	if {[catch {_ringside_on $T {dump_image $path $address $length}} why]} {
 		incr r(failed)
 		set text [format "%d bytes at 0x%x could not be copied" $length $address]
-		# OpenOCD says why in its log only.
-		_ringside_fail $path $text "is the disk full, and does the target answer?"
+		# OpenOCD gives the reason only in its log.
+		_ringside_fail $path $text "check the free disk space and that the target responds"
 	}
 	if {![file exists $path] || [file size $path] != $length} {
 		incr r(failed)
-		_ringside_fail $path "it could not be written as a whole" "is the disk full?"
+		_ringside_fail $path "could not be written completely" "free space on the disk"
 	}
 	incr r(bytes) $length
 }
 
-# The header in the dump is the one that was read when the ring was found, but for its pointer.
+# Returns whether the header in the dump equals the one read when the ring was found, except for the
+# pointer.
 proc _ringside_same_header {T file} {
 	upvar #0 _ringside_ring_$T r
 	set bytes [read $file [expr {4 * $r(hw)}]]
@@ -66,8 +67,8 @@ proc _ringside_same_header {T file} {
 		[string byterange $bytes $tail end] eq [string byterange $known $tail end]}]
 }
 
-# Copies the ring to `part`. Returns {slot of the pointer, entries that were written over}, or an
-# empty list when what was read is not this ring any more.
+# Copies the ring to `part`. Returns {slot of the pointer, number of overwritten entries}, or an
+# empty list if the memory no longer holds this ring.
 proc _ringside_copy {T part} {
 	upvar #0 _ringside_ring_$T r
 	set halted [_ringside_is_halted $T]
@@ -77,7 +78,7 @@ proc _ringside_copy {T part} {
 	}
 	set off [expr {$from == -1}]
 	if {!$off && !$halted} {
-		set witness [_ringside_half $T [expr {$from - 1}]]
+		set anchor [_ringside_half $T [expr {$from - 1}]]
 	}
 	_ringside_dump $T $part $r(base) [expr {$r(end) - $r(base)}]
 	set file [open $part r+b]
@@ -94,8 +95,8 @@ proc _ringside_copy {T part} {
 				return {}
 			}
 			set lost [expr {($to - $from + $r(n)) % $r(n)}]
-			# Where hardly anything is left, the newest entries are had by reading less.
-			if {[_ringside_half $T [expr {$from - 1}]] ne $witness || $lost > $r(n) * 3 / 4} {
+			# If little is left, a shorter read brings more of the newest entries.
+			if {[_ringside_half $T [expr {$from - 1}]] ne $anchor || $lost > $r(n) * 3 / 4} {
 				lassign [_ringside_newest_part $T $file] to lost
 			} else {
 				_ringside_blank $T $file $from $lost
@@ -111,8 +112,8 @@ proc _ringside_copy {T part} {
 	return [list $to $lost]
 }
 
-# The writer lapped the reader, or nearly: the newest entries are read again, as many as can be
-# proven, and all others are blanked.
+# After a lap, or nearly one: reads the newest entries again, as many as can be verified, and makes
+# all others invalid.
 proc _ringside_newest_part {T file} {
 	upvar #0 _ringside_ring_$T r
 	set slot 0
@@ -130,14 +131,14 @@ proc _ringside_newest_part {T file} {
 	return [list $slot [expr {$r(n) - $count}]]
 }
 
-# Takes a snapshot: a whole file or none. Returns the number of entries that were written over
-# meanwhile, or -1 when the trace is not enabled.
+# Saves a snapshot. Returns the number of entries that were overwritten during the copy, or -1 if
+# the trace is not enabled. After an error, no file is left over.
 proc _ringside_take {T path} {
 	upvar #0 _ringside_ring_$T r
 	set path [_ringside_follow $path]
 	set part $path.part
-	_ringside_check_folder [file dirname $path]
-	# A link that leads nowhere is replaced.
+	_ringside_check_directory [file dirname $path]
+	# A broken link is replaced.
 	if {[_ringside_kind $path] ne "link"} {
 		_ringside_check_file $path
 	}
@@ -152,7 +153,7 @@ proc _ringside_take {T path} {
 	}
 	try {
 		for {set try 0} {$try < 3} {incr try} {
-			# A trace that was switched off may have been so by a reset: its header says.
+			# If the trace is off, the target may have been reset: read the header again.
 			if {(!$r(ready) || [_ringside_pointer $T] < 0) && ![_ringside_locate $T]} {
 				return -1
 			}
@@ -166,13 +167,14 @@ proc _ringside_take {T path} {
 	} finally {
 		catch {file delete $part}
 	}
-	_ringside_fail "target $T" "the ring moved while it was copied" "is the target being reset?"
+	_ringside_fail "target $T" "the ring moved while it was copied" \
+		"check that the target is not being reset"
 }
 
 proc _ringside_cmd_snapshot {args} {
 	set T [_ringside_take_target snapshot args]
 	if {[llength $args] != 1} {
-		_ringside_fail "ringside snapshot" "one file must be named" "see ringside help snapshot"
+		_ringside_fail "ringside snapshot" "pass one file" "see ringside help snapshot"
 	}
 	set path [lindex $args 0]
 	upvar #0 _ringside_ring_$T r
@@ -185,7 +187,7 @@ proc _ringside_cmd_snapshot {args} {
 	} [_ringside_own $T]]
 	set text "$path: $r(n) $what, [file size $path] bytes"
 	if {$lost} {
-		append text "; $lost were written over while they were read"
+		append text "; $lost were overwritten while they were read"
 	}
 	return $text
 }
@@ -202,7 +204,7 @@ proc _ringside_cmd_periodic {args} {
 			return [_ringside_periodic_stop $T]
 		}
 	}
-	_ringside_fail "ringside periodic" "\"$verb\" is not expected" "write start or stop"
+	_ringside_fail "ringside periodic" "\"$verb\" is not expected" "use start or stop"
 }
 
 proc _ringside_snapshots {directory} {
@@ -214,17 +216,17 @@ proc _ringside_periodic_start {T words} {
 	upvar #0 _ringside_ring_$T r
 	set options [lassign $words every directory]
 	if {[llength $words] < 2} {
-		_ringside_fail "ringside periodic start" "MS and DIR must be given" \
+		_ringside_fail "ringside periodic start" "pass MS and DIR" \
 			"see ringside help periodic"
 	}
 	set options [_ringside_options "periodic start" -keep $options]
 	set every [_ringside_number MS $every 1 86400000]
 	set keep [_ringside_number -keep [_ringside_option $options -keep 0] 0 999999]
 	if {[info exists r(periodic)]} {
-		_ringside_fail "ringside periodic" "it runs already, to $r(periodic)" \
-			"ringside periodic stop ends it"
+		_ringside_fail "ringside periodic" "runs already, to $r(periodic)" \
+			"use ringside periodic stop first"
 	}
-	_ringside_make_folder $directory
+	_ringside_make_directory $directory
 	set last [lindex [_ringside_snapshots $directory] end]
 	set number 0
 	regexp {snapshot-0*([0-9]+)\.[a-z]+$} $last -> number
@@ -243,7 +245,7 @@ proc _ringside_periodic_start {T words} {
 
 proc _ringside_periodic_poll {T} {
 	upvar #0 _ringside_ring_$T r
-	# Somebody else may write there, too.
+	# Other programs may write to the directory, too.
 	while {[llength [glob -nocomplain -directory $r(periodic) \
 			[format "snapshot-%06d.*" [expr {$r(p,number) + 1}]]]]} {
 		incr r(p,number)
@@ -293,7 +295,7 @@ proc _ringside_periodic_end {T} {
 proc _ringside_periodic_stop {T} {
 	upvar #0 _ringside_ring_$T r
 	if {![info exists r(periodic)]} {
-		_ringside_fail "ringside periodic stop" "it does not run"
+		_ringside_fail "ringside periodic stop" "not running"
 	}
 	set text [_ringside_periodic_text $T]
 	_ringside_periodic_end $T

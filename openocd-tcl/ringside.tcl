@@ -2,22 +2,23 @@
 #
 # Ringside: trace rings of real-time systems, read while the target runs.
 #
-# This file is the command "ringside": init, info, status, help. Beside it lie
+# This file defines the command "ringside", with init, info, status and help. The other files are
 #	ringside-base.tcl	arguments, target memory, timers, repeated errors
-#	ringside-ring.tcl	where the ring is, and what of it can be proven whole
-#	ringside-rkh.tcl	the same of RKH's trace
-#	ringside-posix.tcl	the same of POSIX trace; start, stop, clear
-#	ringside-hook.tcl	the same of hook words; start, stop
+#	ringside-ring.tcl	the ThreadX ring, and verified reads of it
+#	ringside-rkh.tcl	the RKH ring: snapshots, recording, filters
+#	ringside-posix.tcl	POSIX trace: snapshots; start, stop, clear; filter
+#	ringside-hook.tcl	hook words: snapshots; start, stop
 #	ringside-snapshot.tcl	snapshot, periodic
-#	ringside-posix-record.tcl	record of POSIX trace
-#	ringside-record.tcl	record; ringside-log.tcl writes the log
-#	ringside-filter.tcl	filter: the only one that writes to the target
+#	ringside-posix-record.tcl	recording of POSIX trace
+#	ringside-record.tcl	recording of ThreadX; ringside-log.tcl writes the log
+#	ringside-filter.tcl	filter of ThreadX
 #	ringside-crash.tcl	crash, autocrash
 #
 # Description:
-#	Adds the command to OpenOCD (0.12; 0.11 as far as it goes). It copies the trace ring of the
-#	ThreadX event trace out of target memory, once, periodically or continuously, without halting
-#	the target. What it writes, the program "ringside" reads.
+#	Adds the command to OpenOCD 0.12 and, except for what 0.11 lacks, 0.11. It copies trace rings
+#	out of target memory once, periodically or continuously, without halting the target. The program
+#	"ringside" reads the files that it writes. Only filter, start, stop and clear write to the
+#	target.
 #
 # Usage:
 #	source [find ringside.tcl]
@@ -25,18 +26,18 @@
 #	ringside help
 #
 # Returns:
-#	Each subcommand returns its text. Errors read "WHAT: WHY; a way out".
+#	Each subcommand returns its text. Errors read "WHAT: WHY; HINT".
 #
 # Note:
 #	Procs that begin with _ringside_ are internal. The state of a ring is the global array
 #	_ringside_ring_TARGET, whose fields ringside-ring.tcl lists.
 
 set _ringside_version 0.1.0
-set _ringside_folder [file dirname [info script]]
+set _ringside_directory [file dirname [info script]]
 foreach _ringside_part {
 	base ring rkh posix hook snapshot log record posix-record filter crash
 } {
-	source [file join $_ringside_folder ringside-$_ringside_part.tcl]
+	source [file join $_ringside_directory ringside-$_ringside_part.tcl]
 }
 
 # ---- init, info, status ----
@@ -51,8 +52,8 @@ proc _ringside_cmd_init {args} {
 		{-target -threadx -header -current -filter -pointer -word} $args {-ram -fault}]
 	set T [_ringside_init_target $options]
 	if {[dict exists $options -threadx] == [dict exists $options -header]} {
-		_ringside_fail "ringside init" "one of -threadx and -header must be given" \
-			"ringside openocd-config --elf FW.elf prints the line"
+		_ringside_fail "ringside init" "-threadx or -header missing" \
+			"use the line that ringside openocd-config --elf FW.elf prints"
 	}
 	set new [dict create reads 0 bytes 0 failed 0 ready 0]
 	foreach {option field} {-threadx threadx -header fixed -current current -filter filter} {
@@ -70,7 +71,7 @@ proc _ringside_cmd_init {args} {
 	_ringside_install $T $new
 }
 
-# What kind of trace a ring is of.
+# Returns the format of a ring: threadx, rkh, posix or hook.
 proc _ringside_own {T} {
 	upvar #0 _ringside_ring_$T r
 	foreach own {rkh posix hook} {
@@ -81,16 +82,16 @@ proc _ringside_own {T} {
 	return threadx
 }
 
-# The target that "ringside init" is called for.
+# Returns the target of a "ringside init".
 proc _ringside_init_target {options} {
 	if {[dict exists $options -target]} {
 		set T [dict get $options -target]
 	} elseif {[catch {target current} T] || $T eq ""} {
 		_ringside_fail "ringside init" "no target is configured yet" \
-			"put it behind the board's configuration and init"
+			"use it after the configuration of the board and init"
 	}
 	if {$T ni [target names]} {
-		_ringside_fail "ringside init" "there is no target \"$T\"" "these are: [target names]"
+		_ringside_fail "ringside init" "unknown target \"$T\"" "use one of: [target names]"
 	}
 	return $T
 }
@@ -105,14 +106,14 @@ proc _ringside_init_spans {new_name options} {
 	}
 }
 
-# A target's ring from here on: these are the fields of its array.
+# Makes `new` the state of a target's ring.
 proc _ringside_install {T new} {
 	global _ringside_initialized
 	if {$T in [_ringside_targets]} {
 		upvar #0 _ringside_ring_$T old
 		if {[info exists old(recording)] || [info exists old(periodic)]} {
 			_ringside_fail "ringside init" "target $T is being read" \
-				"end that first: ringside record stop, ringside periodic stop"
+				"run ringside record stop or ringside periodic stop first"
 		}
 		_ringside_cmd_autocrash -target $T off
 		unset old
@@ -125,15 +126,15 @@ proc _ringside_install {T new} {
 	return
 }
 
-# ADDRESS+LENGTH as {address length}.
+# Returns ADDRESS+LENGTH as {address length}.
 proc _ringside_span {what text} {
 	if {![regexp {^([^+]+)\+([^+]+)$} $text -> address length]} {
-		_ringside_fail $what "\"$text\" is no span of memory" "write ADDRESS+LENGTH"
+		_ringside_fail $what "\"$text\" is not a span of memory" "use ADDRESS+LENGTH"
 	}
 	return [list [_ringside_number $what $address] [_ringside_number $what $length 1 0x40000000]]
 }
 
-# Files are closed when OpenOCD ends: "shutdown" and SIGTERM.
+# Closes files when OpenOCD ends, by "shutdown" or SIGTERM.
 proc _ringside_hook_shutdown {} {
 	global pre_shutdown_commands
 	if {![info exists pre_shutdown_commands] || "_ringside_shutdown" ni $pre_shutdown_commands} {
@@ -183,8 +184,8 @@ proc _ringside_request {verb words} {
 	set own [_ringside_own $T]
 	if {$own ni {posix hook}} {
 		_ringside_fail "ringside $verb" \
-			"only the recorders of POSIX trace and hook words have words for it" \
-			"switch the trace in the firmware"
+			"only for POSIX trace and hook words" \
+			"use the firmware to control the trace"
 	}
 	return [_ringside_${own}_request $T $verb]
 }
@@ -232,31 +233,31 @@ proc _ringside_status {T} {
 
 set _ringside_help {
 	init {{?-target T? -threadx ADDRESS ?OPTION VALUE...?}
-		"Says where the ring is; `ringside openocd-config --elf FW.elf` prints the line.
+		"Set the address of the ring; `ringside openocd-config --elf FW.elf` prints the line.
       Options: -header, -current, -filter ADDRESS; -pointer, -word 4|8;
-      -ram, -fault ADDRESS+LENGTH. In the place of -threadx also -rkh ADDRESS+LENGTH -in, -out
-      ADDRESS, -qty ADDRESS+LENGTH; or -posix ADDRESS ?-stream N? (ringside_posix), or
+      -ram, -fault ADDRESS+LENGTH. Instead of -threadx: -rkh ADDRESS+LENGTH -in, -out
+      ADDRESS, -qty ADDRESS+LENGTH; -posix ADDRESS ?-stream N? (ringside_posix); or
       -hook ADDRESS (ringside_hooks)."}
-	info {{?-target T?} "Place, state and fill of the ring."}
+	info {{?-target T?} "Show the address, state and fill of the ring."}
 	start {{?-target T?}
-		"Lets the recorder of a POSIX trace or of hook words record (writes to the target)."}
-	stop {{?-target T?} "Ends that; the ring keeps its events."}
-	clear {{?-target T?} "Empties the ring of a POSIX trace."}
+		"Start recording (POSIX trace, hook words; writes to the target)."}
+	stop {{?-target T?} "Stop recording; the ring keeps its events."}
+	clear {{?-target T?} "Discard the recorded events (POSIX trace)."}
 	snapshot {{?-target T? FILE}
-		"Copies the ring to FILE (.trx, .rkr, .ptr, .hook) while the target runs."}
+		"Save the ring to FILE (.trx, .rkr, .ptr, .hook) while the target runs."}
 	periodic {{?-target T? start MS DIR ?-keep N? | stop}
-		"A snapshot every MS milliseconds to DIR; keeps the newest N of those that it writes."}
+		"Save a snapshot to DIR every MS milliseconds; keep the newest N of them."}
 	record {{?-target T? start FILE ?-every MS? ?-policy loop|until_full|append? ?-size N? | stop}
-		"Follows the ring into a log; only what is new is read."}
-	status {{?-target T?} "What runs, what it brought, and what failed."}
-	filter {{?-target T? ?show? | set|add|sub CLASS... | on|off WHAT...}
-		"What the target records: shows it; sets, adds, takes away classes (writes to the target).
-      Of RKH: WHAT is group=, event=, ao=, signal= with a name or number, or all.
-      Of POSIX trace: event types in the place of classes; these are not recorded."}
-	crash {{?-target T? DIR} "Registers, RAM and ring to files in the new directory DIR."}
+		"Record to a log; each poll reads only new entries."}
+	status {{?-target T?} "Show what is running, its results and its failures."}
+	filter {{?-target T? ?show? | set|add|sub CLASS... | on|off TERM...}
+		"Show the filter; set, add or remove classes that are recorded (writes to the target).
+      RKH: TERM is group=, event=, ao= or signal= with a name or number, or all.
+      POSIX trace: event types instead of classes; these are not recorded."}
+	crash {{?-target T? DIR} "Save registers, RAM and ring to a new directory DIR."}
 	autocrash {{?-target T? on DIR | off}
-		"Does that by itself when the core halts in a fault handler."}
-	help {{?SUBCOMMAND?} "This text."}
+		"Save a crash dump whenever the core halts in a fault handler."}
+	help {{?SUBCOMMAND?} "Show this text."}
 }
 
 proc _ringside_cmd_help {args} {
@@ -265,7 +266,7 @@ proc _ringside_cmd_help {args} {
 	if {[llength $args]} {
 		set chosen [lindex $args 0]
 		if {![dict exists $_ringside_help $chosen]} {
-			_ringside_fail "ringside help" "there is no subcommand \"$chosen\"" "see ringside help"
+			_ringside_fail "ringside help" "unknown subcommand \"$chosen\"" "run ringside help"
 		}
 	}
 	set lines {}
@@ -279,12 +280,12 @@ proc _ringside_cmd_help {args} {
 proc ringside {{sub help} args} {
 	global _ringside_help
 	if {![dict exists $_ringside_help $sub]} {
-		_ringside_fail "ringside $sub" "there is no such subcommand" \
-			"these are: [dict keys $_ringside_help]"
+		_ringside_fail "ringside $sub" "unknown subcommand" \
+			"use one of: [dict keys $_ringside_help]"
 	}
 	return [_ringside_cmd_$sub {*}$args]
 }
 
 add_help_text ringside \
-	"Reads the trace ring of a running target; `ringside help` lists the subcommands."
+	"Read the trace ring of a running target; `ringside help` lists the subcommands."
 add_usage_text ringside {subcommand ?argument ...?}

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: `ringside record`: a log that gets at every stop what is new in the ring.
+// gdb-reader: `ringside record`, which appends new entries to a log at every stop.
 //
-// In: a recorder of the library, which is kept from stop to stop, and polls the target that GDB
-// holds. Out: the log; in the answers, losses and what happened to the target.
+// The library's recorder is kept from stop to stop. At each stop it polls the target, which GDB has
+// halted, and writes blocks to the log. A sink sees the same blocks, and collects losses and
+// markers for the answer. The host's clock says nothing about a target that is halted between
+// polls, so that the recorder ignores it.
 #include "record.h"
 #include "../commands.h"
 #include "../query.h"
@@ -12,92 +14,92 @@
 #include <string.h>
 #include <unistd.h>
 
-// What the blocks of one stop tell.
-struct news {
-    struct extract_text *text;     // where marks are told; NULL: nowhere
-    uint64_t lost;                 // at least
-    uint64_t gaps, gaps_not_exact; // of these, `lost` is not all
+// What the blocks of one poll report.
+struct poll_report {
+    struct extract_text *text; // gets the texts of markers; or NULL
+    uint64_t lost;             // events; a minimum if gaps_not_exact is not 0
+    uint64_t gaps, gaps_not_exact;
 };
 
 struct recording {
     char *path;
-    pid_t process; // that began it
+    pid_t process; // the one that started the recording
     struct extract_rkh rkh;
-    struct extract_symbols *symbols; // its own: those of other commands may be read again
+    struct extract_symbols *symbols; // owned: other commands may replace those of the state
     struct extract_memory *memory;
-    struct target *target; // of the request that runs; NULL: none
+    struct target *target; // of the current request; NULL: target memory is not available
     struct extract_log_writer *log;
     struct extract_recorder *recorder;
-    struct news news;
-    bool full; // the log, as its policy has it
+    struct poll_report report;
+    bool log_is_full; // the policy ends the recording there
 };
 
-// ---- the recorder's ends ----
+// ---- The recorder's callbacks ----
 
-static size_t read_held(void *context, uint64_t address, void *buffer, size_t length)
+static size_t read_target(void *context, uint64_t address, void *buffer, size_t length)
 {
     struct recording *r = context;
 
     return r->target ? target_read(r->target, address, buffer, length) : 0;
 }
 
-static bool is_told(const struct extract_log_block *block)
+static bool is_reported_marker(const struct extract_log_block *block)
 {
     return block->type == EXTRACT_LOG_MARK && block->length && block->kind != EXTRACT_MARK_START;
 }
 
-static enum extract_code note(void *context, const struct extract_log_block *block,
-                              const void *payload, struct extract_error *error)
+static enum extract_code note_block(void *context, const struct extract_log_block *block,
+                                    const void *payload, struct extract_error *error)
 {
     struct recording *r = context;
-    struct news *news = &r->news;
+    struct poll_report *report = &r->report;
 
     (void)error;
     if (block->type == EXTRACT_LOG_LOSS) {
         bool is_gap = block->kind != EXTRACT_LOSS_EARLIER;
-        news->lost += block->lost;
-        news->gaps += is_gap;
-        news->gaps_not_exact += is_gap && block->modulo;
+        report->lost += block->lost;
+        report->gaps += is_gap;
+        report->gaps_not_exact += is_gap && block->modulo;
     }
-    if (is_told(block) && news->text) {
-        extract_text_puts(news->text, "record: ");
-        extract_text_put(news->text, payload, block->length);
-        extract_text_putc(news->text, '\n');
+    if (is_reported_marker(block) && report->text) {
+        extract_text_puts(report->text, "record: ");
+        extract_text_put(report->text, payload, block->length);
+        extract_text_putc(report->text, '\n');
     }
     return EXTRACT_OK;
 }
 
-// Begins to note what a look brings.
-static void hear(struct recording *r, struct call *call)
+// Gives the recorder access to the target, and starts a new report.
+static void prepare_poll(struct recording *r, struct call *call)
 {
     r->target = call->target;
-    query_move(r->symbols, call->request);
-    r->news = (struct news){.text = &call->answer->text};
+    query_relocate(r->symbols, call->request);
+    r->report = (struct poll_report){.text = &call->answer->text};
 }
 
-static void tell_losses(const struct news *news, struct answer *answer)
+static void put_losses(const struct poll_report *report, struct answer *answer)
 {
-    if (!news->gaps)
+    if (!report->gaps)
         return;
     answer->status = ANSWER_LOSSES;
-    if (news->lost)
+    if (report->lost)
         extract_text_printf(&answer->text, "record: %s%llu event%s lost\n",
-                            news->gaps_not_exact ? "at least " : "", (unsigned long long)news->lost,
-                            news->lost == 1 ? "" : "s");
+                            report->gaps_not_exact ? "at least " : "",
+                            (unsigned long long)report->lost, report->lost == 1 ? "" : "s");
     else
         extract_text_puts(&answer->text, "record: an unknown number of events was lost\n");
 }
 
-static void count(const struct extract_record_status *status, struct answer *answer)
+static void set_counts(const struct extract_record_status *status, struct answer *answer)
 {
-    answer->counted = true;
+    answer->is_counted = true;
     answer->events = status->entries;
-    answer->lost_known = status->lost_is_exact;
+    answer->is_lost_known = status->lost_is_exact;
     answer->lost = status->lost;
 }
 
-static void put_sum(const struct recording *r, const struct extract_record_status *status,
-                    struct extract_text *text)
+static void put_totals(const struct recording *r, const struct extract_record_status *status,
+                       struct extract_text *text)
 {
     extract_text_printf(text, "%llu events in ", (unsigned long long)status->entries);
     extract_text_escaped(text, r->path);
@@ -115,11 +117,11 @@ void recording_show(const struct recording *recording, struct extract_text *text
         extract_text_puts(text, "off\n");
         return;
     }
-    extract_text_puts(text, recording->full ? "the log is full; " : "");
-    put_sum(recording, extract_recorder_status(recording->recorder), text);
+    extract_text_puts(text, recording->log_is_full ? "the log is full; " : "");
+    put_totals(recording, extract_recorder_status(recording->recorder), text);
 }
 
-// ---- beginning ----
+// ---- Start ----
 
 static void recording_free(struct recording *r)
 {
@@ -132,22 +134,22 @@ static void recording_free(struct recording *r)
 
 void recording_close_offline(struct recording *recording)
 {
-    // A child of GDB's has a copy, and ends with it; the log and its locks are the parent's.
+    // A forked child of GDB has a copy of the recording: the log and its lock belong to the parent.
     if (!recording || recording->process != getpid())
         return;
     recording->target = NULL;
-    recording->news = (struct news){.text = NULL};
+    recording->report = (struct poll_report){.text = NULL};
     extract_recorder_close_offline(recording->recorder, NULL);
     recording_free(recording);
 }
 
-// As state_symbols has them; and the memory that the recorder will read.
+// Opens the symbols that other commands use a second time, and the memory for the recorder.
 static enum extract_code open_target(struct recording *r, const struct call *call,
                                      struct extract_error *error)
 {
     struct extract_symbols *symbols = call->state->symbols;
     const struct extract_memory_source source = {
-        .read = read_held,
+        .read = read_target,
         .context = r,
         .byte_order = symbols ? extract_symbols_byte_order(symbols) : EXTRACT_ORDER_UNKNOWN,
         .name = "target memory",
@@ -157,7 +159,7 @@ static enum extract_code open_target(struct recording *r, const struct call *cal
     if (symbols)
         code = extract_symbols_open(&r->symbols, extract_symbols_path(symbols), error);
     if (!code)
-        query_move(r->symbols, call->request);
+        query_relocate(r->symbols, call->request);
     return code ? code : extract_memory_new(&r->memory, &source, error);
 }
 
@@ -172,42 +174,42 @@ static enum extract_code open_recorder(struct recording *r, const struct call *c
                                             .ring = options->ring,
                                             .rkh = &r->rkh,
                                             .stream = state_stream(options),
-                                            .sink = note,
+                                            .sink = note_block,
                                             .context = r,
                                             .ignore_host_clock = true};
     struct extract_ring ring;
     enum extract_code code = open_target(r, call, error);
 
-    // Before a log is made: a wrong firmware leaves no file behind.
+    // Search for the ring before creating the log: with the wrong ELF, no file is left over.
     code = code ? code : extract_record_find(&ring, r->memory, r->symbols, &record, error);
     if (code && code != EXTRACT_ABSENT)
         return code;
-    error->code = EXTRACT_OK; // a trace that is not there yet is waited for
+    error->code = EXTRACT_OK; // the recorder waits for a trace that is not enabled yet
     code = extract_log_create(&r->log, r->path, log, error);
     record.log = r->log;
     return code ? code : extract_recorder_open(&r->recorder, r->memory, r->symbols, &record, error);
 }
 
-static enum extract_code begin(struct call *call, const char *path,
-                               const struct extract_log_options *log)
+static enum extract_code start_recording(struct call *call, const char *path,
+                                         const struct extract_log_options *log)
 {
-    const struct query_options choice = {.rkh = call->state->options.rkh,
-                                         .view = call->state->options.view};
+    const struct query_options options = {.rkh = call->state->options.rkh,
+                                          .view = call->state->options.view};
     struct extract_error *error = &call->answer->error;
     struct recording *r = calloc(1, sizeof *r);
     struct query query;
 
-    if (!r || !(r->path = state_home_path(path))) {
+    if (!r || !(r->path = state_expand_home(path))) {
         free(r);
         return extract_error_set(error, EXTRACT_NOMEM, "record", NULL, "out of memory");
     }
     enum extract_code code =
-        query_begin(&query, call->state, call->request, &choice, call->target, error);
+        query_open_memory(&query, call->state, call->request, &options, call->target, error);
     if (!code) {
         r->process = getpid();
         r->rkh = query.rkh;
-        query_forget(&query);
-        hear(r, call);
+        query_discard(&query);
+        prepare_poll(r, call);
         code = open_recorder(r, call, log, error);
         r->target = NULL;
     }
@@ -216,57 +218,57 @@ static enum extract_code begin(struct call *call, const char *path,
         return code;
     }
     call->state->recording = r;
-    tell_losses(&r->news, call->answer);
+    put_losses(&r->report, call->answer);
     recording_show(r, &call->answer->text);
-    count(extract_recorder_status(r->recorder), call->answer);
+    set_counts(extract_recorder_status(r->recorder), call->answer);
     return EXTRACT_OK;
 }
 
-// ---- going on, and the end ----
+// ---- Polls, and the end ----
 
-enum extract_code recording_stop(struct call *call)
+enum extract_code recording_poll(struct call *call)
 {
     struct recording *r = call->state->recording;
     struct extract_error *error = &call->answer->error;
 
-    if (r->full)
+    if (r->log_is_full)
         return EXTRACT_OK;
-    hear(r, call);
+    prepare_poll(r, call);
     enum extract_code code = extract_recorder_poll(r->recorder, error);
     r->target = NULL;
-    tell_losses(&r->news, call->answer);
-    count(extract_recorder_status(r->recorder), call->answer);
-    r->full = code == EXTRACT_LIMIT;
+    put_losses(&r->report, call->answer);
+    set_counts(extract_recorder_status(r->recorder), call->answer);
+    r->log_is_full = code == EXTRACT_LIMIT;
     return code;
 }
 
-static enum extract_code end(struct call *call)
+static enum extract_code end_recording(struct call *call)
 {
     struct recording *r = call->state->recording;
     struct answer *answer = call->answer;
     struct extract_record_status status = *extract_recorder_status(r->recorder);
     enum extract_code code = EXTRACT_OK;
 
-    hear(r, call);
+    prepare_poll(r, call);
     code = extract_recorder_finish(r->recorder, &status, &answer->error);
     call->state->recording = NULL;
-    if (code == EXTRACT_LIMIT) { // as its policy has it
+    if (code == EXTRACT_LIMIT) { // the log is full: its policy ends it there
         code = EXTRACT_OK;
         answer->error.code = EXTRACT_OK;
     }
     enum extract_code closed = extract_log_close(r->log, code ? NULL : &answer->error);
     r->log = NULL;
-    tell_losses(&r->news, answer);
+    put_losses(&r->report, answer);
     extract_text_puts(&answer->text, "record: ");
-    put_sum(r, &status, &answer->text);
-    count(&status, answer);
+    put_totals(r, &status, &answer->text);
+    set_counts(&status, answer);
     if (status.gaps || status.gone)
         answer->status = ANSWER_LOSSES;
     recording_free(r);
     return code ? code : closed;
 }
 
-// ---- the command ----
+// ---- The command ----
 
 static enum extract_code refuse(struct call *call, const char *what, const char *hint,
                                 const char *why)
@@ -280,15 +282,13 @@ static enum extract_code read_value(struct call *call, const char *key, const ch
     if (strcmp(key, "--policy") == 0)
         return extract_log_policy_parse(value, &log->policy)
                    ? EXTRACT_OK
-                   : refuse(call, value, "write loop, until_full or append",
-                            "there is no such policy");
+                   : refuse(call, value, "use loop, until_full or append", "unknown policy");
     if (strcmp(key, "--size") == 0)
         return extract_log_size_parse(value, &log->limit)
                    ? EXTRACT_OK
-                   : refuse(call, value, "write bytes, or a number with k, M or G behind it",
-                            "it is no size");
-    return refuse(call, key, "write --policy POLICY, --size N or --sync",
-                  "there is no such argument");
+                   : refuse(call, value, "use bytes, or a number followed by k, M or G",
+                            "not a size");
+    return refuse(call, key, "use --policy POLICY, --size N or --sync", "unknown option");
 }
 
 static enum extract_code read_options(struct call *call, struct extract_log_options *log)
@@ -302,47 +302,47 @@ static enum extract_code read_options(struct call *call, struct extract_log_opti
         if (strcmp(key, "--sync") == 0)
             log->sync = true;
         else if (at + 1 == request->arguments)
-            code = refuse(call, key, "write --policy POLICY, --size N or --sync",
-                          "its value is missing, or there is no such argument");
+            code = refuse(call, key, "use --policy POLICY, --size N or --sync",
+                          "unknown option, or value missing");
         else
             code = read_value(call, key, request->argument[++at], log);
     }
     return code;
 }
 
-static enum extract_code run(struct call *call)
+static enum extract_code run_record(struct call *call)
 {
     const struct request *request = call->request;
-    const char *word = request->arguments ? request->argument[0] : "";
+    const char *first = request->arguments ? request->argument[0] : "";
     struct recording *recording = call->state->recording;
     struct extract_log_options log;
 
     if (!request->arguments) {
         recording_show(recording, &call->answer->text);
         if (recording)
-            count(extract_recorder_status(recording->recorder), call->answer);
+            set_counts(extract_recorder_status(recording->recorder), call->answer);
         return EXTRACT_OK;
     }
-    bool off = strcmp(word, "off") == 0 || strcmp(word, "stop") == 0;
-    if (off && request->arguments > 1)
-        return refuse(call, "record off", "a log of that name is ./off", "it takes no more words");
-    if (off)
-        return recording ? end(call)
-                         : refuse(call, "record off", "`ringside record LOG` begins a recording",
-                                  "nothing is recorded");
-    if (*word == '-')
-        return refuse(call, word, "write LOG in front of the options", "no log is named");
+    const bool is_off = strcmp(first, "off") == 0 || strcmp(first, "stop") == 0;
+    if (is_off && request->arguments > 1)
+        return refuse(call, "record off", "pass ./off for a log of that name",
+                      "more arguments than expected");
+    if (is_off)
+        return recording ? end_recording(call)
+                         : refuse(call, "record off", "use `ringside record LOG` to start one",
+                                  "no recording is running");
+    if (*first == '-')
+        return refuse(call, first, "pass LOG before the options", "log missing");
     if (recording)
-        return refuse(call, "record", "end it with `ringside record off`",
-                      "a recording is under way");
+        return refuse(call, "record", "use `ringside record off` first", "a recording is running");
     enum extract_code code = read_options(call, &log);
-    return code ? code : begin(call, word, &log);
+    return code ? code : start_recording(call, first, &log);
 }
 
 enum extract_code command_record(struct call *call)
 {
-    enum extract_code code = run(call);
+    enum extract_code code = run_record(call);
 
-    stops_hook(call);
+    stops_update_hook(call);
     return code;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: `ringside record`: a log that gets at every stop what is new in the ring.
+// gdb-reader: `ringside record`, which appends new entries to a log at every stop.
 #ifndef RINGSIDE_RECORD_H
 #define RINGSIDE_RECORD_H
 
@@ -8,14 +8,13 @@
 struct recording;
 struct call;
 
-// A stop: what is new goes to the log. Says what was lost, and what happened to the target.
-enum extract_code recording_stop(struct call *call);
+// Records the entries that are new at this stop. The answer reports losses and resets.
+enum extract_code recording_poll(struct call *call);
 
-// Without a further look at the target: the log is closed where the last stop came to. NULL is
-// allowed.
+// Closes the log without reading the target, and frees the recording. NULL is allowed.
 void recording_close_offline(struct recording *recording);
 
-// "off", or how far it has come.
+// Appends one line on the progress of the recording, or "off" if it is NULL.
 void recording_show(const struct recording *recording, struct extract_text *text);
 
 #endif

@@ -5,8 +5,8 @@
 
 struct call;
 
-// Makes GDB call the reader at every stop, or not any more, as `auto` and `record` need it. The
-// request must have brought GDB's user-defined commands along.
-void stops_hook(struct call *call);
+// Makes GDB call the reader at every stop if `auto` or `record` is on, and otherwise no longer. The
+// request must hold GDB's user-defined commands (request->hooks).
+void stops_update_hook(struct call *call);
 
 #endif

@@ -143,7 +143,7 @@ test_status() {
     at_checkpoint 'ringside status' 'ringside dump' 'ringside set hz 1000' \
         'ringside set ring &ring' 'echo not here\n'
     has '^last look: none yet$'
-    has 'not a number for ring'
+    has "not a number for 'ring'"
     lacks 'not here'
     at_checkpoint 'ringside dump' 'ringside set hz 1000' 'ringside status'
     has '^last look: 4 reads, 22[89][0-9] bytes, '

@@ -117,7 +117,7 @@ test_flush() {
     has '^flush: 0 events added$'
     has '^flush: 3 events added$'
     has '^\$2 = 7$'
-    has 'flush: name one log'
+    has 'flush: pass one log'
     "$BUILD/ringside" report "$work/flushed.log" >"$out"
     has ' trace start at='
     test "$(grep -c ' door at=' "$out")" = 4

@@ -178,7 +178,7 @@ test_until_full() {
 test_usage() {
     echo mine >"$work/mine"
     record_on_board 'ringside record off' 'echo not here\n'
-    has 'record off: nothing is recorded'
+    has 'record off: no recording is running'
     lacks 'not here'
     for words in '--policy' 'x.log --policy always' 'x.log --size big' 'x.log --size' \
         'x.log --every 10' 'x.log now' 'off now' "$work/mine" "$work" ; do
@@ -188,7 +188,7 @@ test_usage() {
     done
     [ "$(cat "$work/mine")" = mine ]
     record_on_board "ringside record $log" "ringside record $log.2" 'echo not here\n'
-    has 'record: a recording is under way; end it with .ringside record off'
+    has 'record: a recording is running; use .ringside record off'
     [ ! -e "$log.2" ]
 }
 

@@ -53,7 +53,7 @@ test_running_thread() {
     printf 'int main(void) { for (;;) ; }\n' | cc -g -x c - -o "$work/loop"
     session "$work/loop" 'set debuginfod enabled off' 'set non-stop on' 'run &' 'ringside info' \
         'echo not here\n'
-    has 'near .ringside: no target memory: GDB cannot look at the selected thread; while the target'
+    has 'near .ringside: no target memory: GDB cannot read the selected thread; if the target runs'
     lacks 'not here'
 }
 
@@ -79,7 +79,7 @@ test_interpreter_mi() {
     } | bare_gdb -i=mi "$elf" >"$out" 2>&1
     has '^~".*info1=0x0*27 .*\\n"'
     has '^1\^done'
-    has '^2\^error,msg=".*ringside: save: name one file'
+    has '^2\^error,msg=".*ringside: save: pass one file'
 }
 
 # Each looks at a board of its own; neither sees the other's request or answer.
@@ -200,7 +200,7 @@ test_languages() {
         at_checkpoint "set language $language" 'ringside last 1 --thread beta' 'ringside save' \
             'echo not here\n'
         has 'info1=0x0*27 '
-        has 'near .ringside: save: name one file'
+        has 'near .ringside: save: pass one file'
         lacks 'not here'
         at_checkpoint "set language $language" 'ringside last 1' 'show language'
         grep -qF "current source language is \"$language\"" "$out"
@@ -227,7 +227,7 @@ test_no_wrong_file() {
     for number in 3 7 9 11 13 15 17; do
         at_checkpoint "set \$_ringside_request = $number + (\$_ringside_request == $number)" \
             'ringside info' 'echo not here\n'
-        has 'near .ringside: the reader is gone; read ringside.gdb again'
+        has 'near .ringside: the reader was unloaded; source ringside.gdb again'
         lacks 'not here'
     done
     at_checkpoint 'jit-reader-unload' "source $loader" 'ringside last 1 --thread beta'
@@ -264,7 +264,7 @@ test_two_copies() {
 test_failure_stops_a_script() {
     printf '%s\n' 'ringside dump --event' 'echo not here\n' >"$work/inner.gdb"
     at_checkpoint "source $work/inner.gdb" 'echo nor here\n'
-    has 'near .ringside: --event: its value is missing'
+    has 'near .ringside: --event: value missing'
     lacks 'not here|nor here'
 }
 
@@ -405,8 +405,8 @@ test_every_byte() {
     local flags=()
     ! nm "$BUILD/libextract.a" 2>/dev/null | grep __ubsan_ >"$work/symbols" ||
         flags=(-fsanitize=undefined)
-    cc "${flags[@]}" -std=gnu11 -I"$here/../link" -I"$here/../../libextract/include" \
-        "$here/every_byte.c" "$here/../link/answer.c" "$BUILD/libextract.a" -lelf -ldw \
+    cc "${flags[@]}" -std=gnu11 -I"$here/../transport" -I"$here/../../libextract/include" \
+        "$here/every_byte.c" "$here/../transport/answer.c" "$BUILD/libextract.a" -lelf -ldw \
         -o "$work/every_byte"
     "$work/every_byte" script >"$work/script.gdb"
     "$work/every_byte" text >"$work/text"

@@ -136,7 +136,7 @@ test_too_many_files() {
     session "$elf" "ringside set templates ${files[*]:0:16}" 'echo sixteen\n' \
         "ringside set templates ${files[16]}" 'echo not here\n'
     has '^sixteen$'
-    has 'near .ringside: .*there are 16 files already'
+    has 'near .ringside: .*more than 16 files'
     lacks 'not here'
 }
 
@@ -179,7 +179,7 @@ test_time_is_limited() {
     [ "$SECONDS" -lt 40 ]
     shown=$(grep -c 'endless RUNTIME:E-LOOPMAX' "$out")
     [ "$shown" -gt 10 ]
-    [ "$shown" -eq 1800 ] || has 'near .ringside: templates: they ran for 10 seconds'
+    [ "$shown" -eq 1800 ] || has 'near .ringside: templates: stopped after 10 seconds'
 }
 
 test_interrupt() {
@@ -187,7 +187,7 @@ test_interrupt() {
     large_board 'shell (sleep 0.5; kill -INT $PPID) >/dev/null 2>&1 &' 'ringside dump'
     [ "$SECONDS" -lt 10 ]
     has 'Quit'
-    lacks 'E-LOOPMAX|they ran for'
+    lacks 'E-LOOPMAX|stopped after'
 }
 
 test_runtime_faults_are_losses() {

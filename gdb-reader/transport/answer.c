@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: what a command has to say, and the GDB script that says it.
+// gdb-reader: the answer of a command, and the GDB script that delivers it.
 //
-// In: text, numbers, an error. Out: a script of GDB commands in which every byte but NUL survives
-// GDB's parsers. Debugging with GDB, sections "Commands for Controlled Output" and
-// "Convenience Variables".
+// An answer is text, numbers and possibly an error. GDB sources the script made of it. The script
+// quotes every byte, except NUL, so that it survives GDB's parsers. Source: Debugging with GDB,
+// sections "Commands for Controlled Output" and "Convenience Variables".
 #include "answer.h"
 #include <string.h>
 
@@ -20,11 +20,11 @@ void answer_free(struct answer *answer)
     extract_text_free(&answer->script);
 }
 
-// One character of a `printf` format: the escapes that GDB knows there are few, and no octal ones.
+// Appends one character of a `printf` format. GDB knows few escapes there, and no octal ones.
 static void put_format(struct extract_text *script, char c)
 {
     switch (c) {
-    case '\0': // cannot stand in a script
+    case '\0': // a script cannot hold it
         break;
     case '\n':
         extract_text_puts(script, "\\n");
@@ -42,7 +42,7 @@ static void put_format(struct extract_text *script, char c)
     }
 }
 
-// One `printf` a line of the text, so that GDB's pager and an interrupt come in between.
+// Appends one `printf` per line, so that GDB's pager and Ctrl-C work between lines.
 static void put_printf(struct extract_text *script, const char *text, size_t length)
 {
     for (size_t i = 0; i < length;) {
@@ -54,7 +54,7 @@ static void put_printf(struct extract_text *script, const char *text, size_t len
     }
 }
 
-// A C string literal for GDB's expression parser.
+// Appends a C string literal for GDB's expression parser.
 static void put_literal(struct extract_text *script, const char *string)
 {
     extract_text_putc(script, '"');
@@ -79,25 +79,25 @@ static void put_error(struct extract_text *script, const struct answer *answer)
     extract_text_printf(script, "\nset $_ringside_failed = %d\n", answer->error.code != 0);
 }
 
-static void put_count(struct extract_text *script, const char *name, bool known, uint64_t value)
+static void put_count(struct extract_text *script, const char *name, bool is_known, uint64_t value)
 {
-    if (known)
+    if (is_known)
         extract_text_printf(script, "set $ringside_%s = 0x%llx\n", name, (unsigned long long)value);
     else
         extract_text_printf(script, "set $ringside_%s = (void)0\n", name);
 }
 
-enum extract_code answer_script(const struct answer *answer, size_t pieces,
+enum extract_code answer_script(const struct answer *answer, size_t chunks,
                                 struct extract_text *script)
 {
     extract_text_printf(script, "set $_ringside_answered = 1\nset $ringside_status = %d\n",
                         answer->status);
     put_error(script, answer);
-    put_count(script, "events", answer->counted, answer->events);
-    put_count(script, "lost", answer->counted && answer->lost_known, answer->lost);
-    for (size_t i = 0; i < pieces; i++)
+    put_count(script, "events", answer->is_counted, answer->events);
+    put_count(script, "lost", answer->is_counted && answer->is_lost_known, answer->lost);
+    for (size_t i = 0; i < chunks; i++)
         extract_text_puts(script, "with max-value-size unlimited -- _ringside-print\n");
-    if (!pieces)
+    if (!chunks)
         put_printf(script, answer->text.data, answer->text.used);
     extract_text_put(script, answer->script.data, answer->script.used);
     return script->code ? script->code : answer->text.code;

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: what a command has to say, and the GDB script that says it.
+// gdb-reader: the answer of a command, and the GDB script that delivers it.
 #ifndef RINGSIDE_ANSWER_H
 #define RINGSIDE_ANSWER_H
 
 #include <extract/text.h>
 #include <stdint.h>
 
-// As the exit status of the command line.
-enum answer_status { ANSWER_WHOLE = 0, ANSWER_USAGE = 1, ANSWER_UNREADABLE = 2, ANSWER_LOSSES = 3 };
+// $ringside_status: the values of the exit status of ringside(1).
+enum answer_status {
+    ANSWER_SUCCESS = 0,
+    ANSWER_USAGE = 1,
+    ANSWER_UNREADABLE = 2,
+    ANSWER_LOSSES = 3
+};
 
 struct answer {
     struct extract_text text;   // what the command prints
-    struct extract_text script; // GDB commands to run behind it
-    struct extract_error error; // code OK: none
+    struct extract_text script; // GDB commands to run after the text is printed
+    struct extract_error error; // code OK: the command succeeded
     enum answer_status status;
-    bool counted;    // events and lost are set
-    bool lost_known; // false: the ring keeps no count
+    bool is_counted;    // `events` and `lost` are valid
+    bool is_lost_known; // false: the ring does not count lost events
     uint64_t events;
     uint64_t lost;
 };
@@ -23,10 +28,11 @@ struct answer {
 void answer_init(struct answer *answer);
 void answer_free(struct answer *answer);
 
-// Writes the GDB script that prints the text, sets $ringside_status, _events, _lost and _error,
-// and tells the calling command whether to fail. `pieces` says how often the script calls
-// _ringside-print, which prints the next piece of the text; 0 when the script itself holds it.
-enum extract_code answer_script(const struct answer *answer, size_t pieces,
+// Appends the GDB script that prints the text, sets $ringside_status, _events, _lost and _error,
+// and makes the calling command fail if there is an error. `chunks` is the number of calls to
+// _ringside-print, each of which prints the next chunk of the text; 0: the script holds the text.
+// Errors: NOMEM.
+enum extract_code answer_script(const struct answer *answer, size_t chunks,
                                 struct extract_text *script);
 
 #endif

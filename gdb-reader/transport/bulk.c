@@ -1,57 +1,56 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: the fast way for long texts into GDB.
+// gdb-reader: the fast path for long texts into GDB.
 //
-// In: a text. Out: the expansions of "~ringside-text", one piece after the other.
-//
-// GDB reads its scripts a character at a time, with a system call for each, so a report of 2,000
-// lines would take near half a second. But GDB expands a leading tilde in the value of a file-name
-// setting through the readline library, which has a hook for names that are no users (GNU Readline
-// Library, tilde.h: tilde_expansion_failure_hook). So a setting that exists for GDB's own tests,
-// `maint set test-settings filename`, carries the text over.
+// GDB reads scripts one character at a time, with a system call for each, so that a report of 2,000
+// lines takes nearly half a second. The fast path is a setting: GDB expands a leading tilde in the
+// value of a file-name setting through the readline library, which calls a hook for names that are
+// not users (GNU Readline Library, tilde.h: tilde_expansion_failure_hook). The hook expands
+// "~ringside-text" to the next chunk of the text. The setting is one that exists for GDB's own
+// tests, `maint set test-settings filename`.
 #define _GNU_SOURCE
 #include "bulk.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-// GDB's printf puts a string on its stack, so pieces stay small.
-enum { PIECE = 32 << 10 };
+// GDB's printf copies a string to its stack, so chunks must be small.
+enum { CHUNK_BYTES = 32 << 10 };
 
 typedef char *tilde_hook(char *name);
 
-// The hook is called without a context, so this is the process's one.
+// The hook has no context parameter, so that this state is global.
 static struct {
-    tilde_hook **hook; // readline's variable; NULL when not installed
-    tilde_hook *before;
+    tilde_hook **hook; // readline's variable; NULL: not installed
+    tilde_hook *previous;
     char *text; // owned
     size_t length;
-    size_t at;
+    size_t position; // of the next chunk
 } bulk;
 
-static char *next_piece(void)
+static char *take_next_chunk(void)
 {
-    size_t length = bulk.length - bulk.at;
+    size_t length = bulk.length - bulk.position;
 
-    if (length > PIECE)
-        length = PIECE;
-    char *piece = bulk.text ? malloc(length + 1) : NULL;
-    if (!piece)
+    if (length > CHUNK_BYTES)
+        length = CHUNK_BYTES;
+    char *chunk = bulk.text ? malloc(length + 1) : NULL;
+    if (!chunk)
         return NULL;
-    memcpy(piece, bulk.text + bulk.at, length);
-    piece[length] = 0;
-    bulk.at += length;
-    if (bulk.at == bulk.length) {
+    memcpy(chunk, bulk.text + bulk.position, length);
+    chunk[length] = 0;
+    bulk.position += length;
+    if (bulk.position == bulk.length) {
         free(bulk.text);
         bulk.text = NULL;
     }
-    return piece;
+    return chunk;
 }
 
 static char *expand(char *name)
 {
     if (strcmp(name, "ringside-text") == 0)
-        return next_piece();
-    return bulk.before ? bulk.before(name) : NULL;
+        return take_next_chunk();
+    return bulk.previous ? bulk.previous(name) : NULL;
 }
 
 bool bulk_install(void)
@@ -61,7 +60,7 @@ bool bulk_install(void)
     bulk.hook = (tilde_hook **)dlsym(RTLD_DEFAULT, "tilde_expansion_failure_hook");
     if (!bulk.hook)
         return false;
-    bulk.before = *bulk.hook;
+    bulk.previous = *bulk.hook;
     *bulk.hook = expand;
     return true;
 }
@@ -69,7 +68,7 @@ bool bulk_install(void)
 void bulk_remove(void)
 {
     if (bulk.hook && *bulk.hook == expand) {
-        *bulk.hook = bulk.before;
+        *bulk.hook = bulk.previous;
         bulk.hook = NULL;
     }
     free(bulk.text);
@@ -83,9 +82,9 @@ size_t bulk_offer(const char *text, size_t length)
     if (!bulk.text)
         return 0;
     bulk.length = 0;
-    bulk.at = 0;
+    bulk.position = 0;
     for (size_t i = 0; i < length; i++)
-        if (text[i]) // a NUL cannot be part of a setting
+        if (text[i]) // a setting cannot hold a NUL
             bulk.text[bulk.length++] = text[i];
-    return (bulk.length + PIECE - 1) / PIECE;
+    return (bulk.length + CHUNK_BYTES - 1) / CHUNK_BYTES;
 }

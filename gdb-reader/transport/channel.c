@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: the two channels between GDB's command line and the reader.
+// gdb-reader: the request and answer files between GDB's command line and the reader.
 //
-// In: requests, written by the commands of ringside.gdb as fields that end in NUL:
-//     verb, arguments …, ["\3", output of `show user`], "\1", output of `info files` + "\2"
-// Out: the request in pieces; and scripts for GDB to `source`.
-// Linux: memfd_create(2), proc(5) for /proc/self/fd.
+// The commands of ringside.gdb write a request as fields that end in NUL:
+//     command, arguments …, ["\3", output of `show user`], "\1", output of `info files` + "\2"
+// This file splits it into a struct request. The answer is a script that GDB sources.
+// Source: memfd_create(2); proc(5) for /proc/self/fd.
 #define _GNU_SOURCE
 #include "channel.h"
 #include <errno.h>
@@ -19,7 +19,7 @@ enum {
     MARK_FILES = 1,
     MARK_END = 2,
     MARK_HOOKS = 3,
-    REQUEST_MAX = 1 << 20 // `info files` of a large process is cut; its first line is what counts
+    REQUEST_MAX = 1 << 20 // longer output of `info files` is truncated: its first lines matter
 };
 
 static enum extract_code io_error(struct extract_error *error, const char *what)
@@ -27,29 +27,29 @@ static enum extract_code io_error(struct extract_error *error, const char *what)
     return extract_error_set(error, EXTRACT_IO, what, NULL, "%s", strerror(errno));
 }
 
-// Makes a memory file, under the number *file if that is not -1.
-// The name carries the process number, so that a GDB that was started inside of this one, and has
-// inherited the files, does not take them for its own.
-static bool open_file(int *file, const char *purpose)
+// Creates a memory file, with the descriptor *file if that is not -1. Its name contains the process
+// id, so that a GDB that was started inside this one, and inherited the files, does not take them
+// for its own.
+static bool create_file(int *file, const char *purpose)
 {
     char name[64];
 
     snprintf(name, sizeof name, "ringside-%s-%ld", purpose, (long)getpid());
-    int made = memfd_create(name, 0); // inherited: the shell behind GDB's `pipe` writes to it
-    if (made < 0)
+    int created = memfd_create(name, 0); // inherited: the shell of GDB's `pipe` writes to it
+    if (created < 0)
         return false;
     if (*file < 0) {
-        *file = made;
+        *file = created;
         return true;
     }
-    bool moved = dup2(made, *file) >= 0;
-    close(made);
-    return moved;
+    bool is_moved = dup2(created, *file) >= 0;
+    close(created);
+    return is_moved;
 }
 
 enum extract_code channel_open(struct channel *channel, struct extract_error *error)
 {
-    if (open_file(&channel->request, "request") && open_file(&channel->answer, "answer"))
+    if (create_file(&channel->request, "request") && create_file(&channel->answer, "answer"))
         return EXTRACT_OK;
     return io_error(error, "memfd_create");
 }
@@ -60,8 +60,8 @@ void channel_retire(const struct channel *channel)
 
     if (channel->request < 0 || channel->answer < 0)
         return;
-    open_file(&retired.request, "retired");
-    open_file(&retired.answer, "retired");
+    create_file(&retired.request, "retired");
+    create_file(&retired.answer, "retired");
 }
 
 bool channel_pending(const struct channel *channel)
@@ -74,7 +74,7 @@ bool channel_pending(const struct channel *channel)
            end[1] == 0;
 }
 
-// Reads the start of the file, and empties it.
+// Reads at most REQUEST_MAX bytes of the file, and empties it.
 static enum extract_code read_request(int file, char **bytes, size_t *length,
                                       struct extract_error *error)
 {
@@ -98,7 +98,7 @@ static enum extract_code read_request(int file, char **bytes, size_t *length,
     return EXTRACT_OK;
 }
 
-// Removes quotes and backslashes as a shell would, in place: GDB hands arguments over as typed.
+// Removes quotes and backslashes in place, as a shell would: GDB passes arguments as typed.
 static void unquote(char *text)
 {
     char quote = 0;
@@ -115,7 +115,7 @@ static void unquote(char *text)
     *to = 0;
 }
 
-// The field at *at, which moves behind it; NULL at the end.
+// Returns the field at *at, and moves *at to the next one; NULL at the end.
 static char *next_field(char **at, char *end)
 {
     char *field = *at;
@@ -151,7 +151,7 @@ enum extract_code channel_take(const struct channel *channel, struct request *re
         } else if (*field && request->arguments == CHANNEL_ARGUMENTS) {
             return extract_error_set(error, EXTRACT_LIMIT, request->verb, NULL,
                                      "more than %d arguments", CHANNEL_ARGUMENTS);
-        } else if (*field) { // GDB versions differ in whether a value brings its NUL along
+        } else if (*field) { // some versions of GDB write the NUL of a value, and so an empty field
             unquote(field);
             request->argument[request->arguments++] = field;
         }
@@ -159,7 +159,7 @@ enum extract_code channel_take(const struct channel *channel, struct request *re
     if (field && at < end)
         request->files = at;
     if (!request->verb)
-        return extract_error_set(error, EXTRACT_BAD, "request", NULL, "it is empty");
+        return extract_error_set(error, EXTRACT_BAD, "request", NULL, "empty");
     return EXTRACT_OK;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: the two channels between GDB's command line and the reader.
+// gdb-reader: the request and answer files between GDB's command line and the reader.
 #ifndef RINGSIDE_CHANNEL_H
 #define RINGSIDE_CHANNEL_H
 
@@ -7,43 +7,45 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CHANNEL_ARGUMENTS = 32 }; // more than any command takes
+enum { CHANNEL_ARGUMENTS = 32 }; // a request has at most this many
 
-// Two memory files, which only this process and the children that it starts can reach, under
+// File descriptors of two memory files. Only this process and its children can reach them, under
 // /proc/self/fd.
 struct channel {
     int request; // written by GDB's `dump` and `append`, and by `pipe`
     int answer;  // read by GDB's `source`
 };
 
-// One command as it was typed. All strings point into `bytes`.
+// One command as the user typed it. All strings point into `bytes`.
 struct request {
     char *bytes; // owned
     const char *verb;
     char *argument[CHANNEL_ARGUMENTS]; // quotes removed
     size_t arguments;
-    const char *files; // what GDB's `info files` printed
-    const char *hooks; // what `show user` printed; NULL unless the command sent it
+    const char *files; // output of GDB's `info files`
+    const char *hooks; // output of GDB's `show user`; NULL if the command did not send it
 };
 
-// Makes the two files, under the numbers that `channel` has, or under any where it has -1.
-// Errors: IO.
+// Creates the two files, with the descriptors in `channel`, or with any if these are -1. Errors:
+// IO.
 enum extract_code channel_open(struct channel *channel, struct extract_error *error);
 
-// Whether a whole request waits. Cheap: GDB asks once for every frame that it looks at.
+// Returns whether a complete request is waiting. Must be cheap: GDB calls the reader for every
+// frame that it unwinds.
 bool channel_pending(const struct channel *channel);
 
-// Takes the request that waits: it is gone from the file, whatever is returned.
-// Errors: IO, NOMEM, BAD, LIMIT (more arguments than any command takes).
+// Takes the waiting request out of the file, even if an error is returned. The caller frees it with
+// request_free in any case. Errors: IO, NOMEM, BAD, LIMIT (more than CHANNEL_ARGUMENTS).
 enum extract_code channel_take(const struct channel *channel, struct request *request,
                                struct extract_error *error);
+
 void request_free(struct request *request);
 
-// Puts nameless files under the two numbers: were they closed, files of GDB's own could get them,
-// which a command that is still defined would then overwrite.
+// Replaces the two files by unused ones with the same descriptors. If they were closed, GDB could
+// give these numbers to files of its own, and a command that is still defined would overwrite them.
 void channel_retire(const struct channel *channel);
 
-// Makes `script` what GDB's next `source` of the answer reads. Errors: IO.
+// Replaces the contents of the answer file, which GDB sources next, by `script`. Errors: IO.
 enum extract_code channel_answer(const struct channel *channel, const char *script, size_t length,
                                  struct extract_error *error);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: the target's memory as GDB reads it, and the work that needs it.
+// gdb-reader: access to target memory through GDB, safe against GDB's exceptions.
 //
-// In: GDB's target_read callback. Out: a struct extract_memory, for work that runs on a stack of
-// its own. Only GDB's own stack calls into GDB, so that a C++ exception out of it never unwinds a
-// frame of the library, which would lose what that frame holds.
-// Debugging with GDB, "Writing JIT Debug Info Readers"; makecontext(3).
+// GDB's target_read callback may throw a C++ exception. If it unwound a frame of the library, what
+// that frame owns would leak. So the work runs on a stack of its own. To read memory, it switches
+// to GDB's stack, where the callback is called, and back with the result. When an exception passes,
+// the work is resumed with reads that fail until it has ended.
+// Source: Debugging with GDB, "Writing JIT Debug Info Readers"; makecontext(3).
 #include "target.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,15 +22,15 @@ struct target {
     void (*work)(void *context, struct target *target);
     void *context;
     gdb_target_read *read;
-    uint64_t address; // what the worker wants
+    uint64_t address; // of the read that the worker requests
     void *buffer;
     int length;
-    bool delivered; // and whether it got it
-    bool broken;    // no reads any more
+    bool delivered; // the read succeeded
+    bool broken;    // all further reads fail
     bool done;
 };
 
-// makecontext passes only ints: the pointer comes in two.
+// makecontext passes only ints, so that the pointer arrives in two halves.
 static void start(unsigned high, unsigned low)
 {
     struct target *target = (struct target *)(((uintptr_t)high << 16 << 16) | low);
@@ -43,7 +44,7 @@ static void resume(struct target *target)
     swapcontext(&target->caller, &target->worker);
 }
 
-// Runs at the end, and when an exception passes.
+// Runs the work to its end and frees everything, also when an exception passes.
 static void finish(struct target **target)
 {
     (*target)->broken = true;
@@ -115,7 +116,7 @@ static bool read_whole(struct target *target, uint64_t address, void *buffer, si
     return target->delivered;
 }
 
-// The last place that was read can probably be read again; whether it can does not matter.
+// Any read serves the purpose, even one that fails. The last address can probably be read again.
 bool target_goes_on(struct target *target)
 {
     char byte;
@@ -124,8 +125,8 @@ bool target_goes_on(struct target *target)
     return !target->broken;
 }
 
-// GDB reads all or nothing. Where nothing came, halving finds how far the memory reaches, in as
-// many reads as the length has bits.
+// GDB reads everything or nothing. After a failure, halving the step finds the end of the readable
+// memory, in at most as many reads as the length has bits.
 size_t target_read(void *target, uint64_t address, void *buffer, size_t length)
 {
     size_t done = 0;

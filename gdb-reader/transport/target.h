@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader: the target's memory as GDB reads it, and the work that needs it.
+// gdb-reader: access to target memory through GDB, safe against GDB's exceptions.
 #ifndef RINGSIDE_TARGET_H
 #define RINGSIDE_TARGET_H
 
@@ -8,25 +8,25 @@
 
 struct target;
 
-// Runs work(context, target) with access to the target's memory through `read`; `read` may leave
-// by an exception of GDB's (the user pressed Ctrl-C, the connection broke). Then all further reads
-// fail, the work is run to its end, and the exception goes on. False: no memory for it; the work
+// Runs work(context, target), which can read the target's memory through `read`. If `read` throws
+// an exception of GDB's (the user pressed Ctrl-C, the connection broke), all further reads fail,
+// the work runs to its end, and the exception continues. Returns false if memory is short: the work
 // was not run.
 bool target_run(gdb_target_read *read, void (*work)(void *context, struct target *target),
                 void *context);
 
-// False: the work was started with no `read`, because GDB has nothing to read from.
+// Returns whether GDB has a target to read from: `read` was not NULL.
 bool target_is_there(const struct target *target);
 
-// Gives GDB a chance to end the command, as it does while it reads memory: the user may have
-// pressed Ctrl-C. False: it has, or had already.
+// Reads one byte, so that GDB can end the command if the user pressed Ctrl-C. Returns false if GDB
+// has ended it, now or before.
 bool target_goes_on(struct target *target);
 
-// How many bytes from `address` on could be read; as an extract_memory_source has it, `target` is a
-// struct target.
+// Reads up to `length` bytes from `address` on. Returns the number of bytes read. This is the read
+// callback of an extract_memory_source; `target` is a struct target.
 size_t target_read(void *target, uint64_t address, void *buffer, size_t length);
 
-// The memory of the running work's target. Errors: NOMEM.
+// Makes a memory over the target of the running work, which the caller closes. Errors: NOMEM.
 enum extract_code target_memory(struct target *target, enum extract_byte_order order,
                                 struct extract_memory **memory, struct extract_error *error);
 

@@ -268,7 +268,7 @@ two_targets() {
         says 'target:   chip.mem, running' ringside info -target chip.mem &&
         says 'target "chip.dap" has no ring; name one with -target: chip.cpu chip.mem' \
             ringside snapshot -target chip.dap "$work/no.trx" &&
-        says 'there is no target "chip.gpu"; these are: chip.mem chip.cpu' \
+        says 'unknown target "chip.gpu"; use one of: chip.mem chip.cpu' \
             ringside init -target chip.gpu -header 4 || return 1
     says '^recording target chip.mem' ringside record -target chip.mem start "$work/mem.log" \
         -every 20 &&

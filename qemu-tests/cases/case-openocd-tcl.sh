@@ -64,8 +64,8 @@ place() {
 check "info" place
 help_texts() {
     says 'ringside autocrash' ringside help && says '^ringside record' ringside help record &&
-        says 'there is no subcommand "nothing"; see' ringside help nothing &&
-        says 'ringside nothing: there is no such subcommand; these are: init' ringside nothing
+        says 'unknown subcommand "nothing"; run' ringside help nothing &&
+        says 'ringside nothing: unknown subcommand; use one of: init' ringside nothing
 }
 check "help" help_texts
 help_of_openocd() {
@@ -79,23 +79,23 @@ no_target() {
     openocd -s openocd-tcl -c 'gdb_port disabled; telnet_port disabled; tcl_port disabled' \
         -c 'source [find ringside.tcl]' -c 'ringside init -threadx 0x20000000' -c shutdown \
         >"$work/no_target" 2>&1 </dev/null
-    has "$(cat "$work/no_target")" 'no target is configured yet; put it behind .* and init'
+    has "$(cat "$work/no_target")" 'no target is configured yet; use it after .* and init'
 }
 check "init: no target is configured" no_target
 wrong_arguments() {
-    says 'one file must be named' ringside snapshot &&
-        says 'no file is named' ringside record start &&
+    says 'pass one file' ringside snapshot &&
+        says 'pass a file' ringside record start &&
         says '"sometimes" is not allowed' ringside record start "$work/x" -policy sometimes &&
-        says 'there is no option "-bogus"' ringside record start "$work/x" -bogus 1 &&
+        says 'unknown option "-bogus"' ringside record start "$work/x" -bogus 1 &&
         says 'value of -every is missing' ringside record start "$work/x" -every &&
-        says '"12x" is no number' ringside record start "$work/x" -every 12x &&
+        says '"12x" is not a number' ringside record start "$work/x" -every 12x &&
         says 'too small for a log' ringside record start "$work/x" -size 1k &&
-        says 'MS and DIR must be given' ringside periodic start &&
-        says 'write a number from 1' ringside periodic start 0 "$work" &&
+        says 'pass MS and DIR' ringside periodic start &&
+        says 'use a number from 1' ringside periodic start 0 "$work" &&
         says 'target "none" has no ring' ringside info -target none &&
-        says 'one of -threadx and -header' ringside init -current 1 &&
-        says 'no span of memory' ringside init -header 4 -ram 77 &&
-        says 'it does not run' ringside periodic stop &&
+        says '-threadx or -header missing' ringside init -current 1 &&
+        says 'not a span of memory' ringside init -header 4 -ram 77 &&
+        says 'not running' ringside periodic stop &&
         says 'is not recorded' ringside record stop &&
         says 'a memory port' ringside autocrash on "$work/crashes" && [ ! -e "$work/x" ]
 }
@@ -106,8 +106,8 @@ filters() {
         [ "$(ask peek 0x20000008)" = 0x7ffffbff ] &&
         says 'before: 0x7ffffbff' ringside filter set queue 0x1 &&
         says 'after:  0x00000141' ringside filter add thread &&
-        says 'no class "colour"; these are: internal' ringside filter add colour &&
-        says 'no classes are named' ringside filter set && [ "$(ask peek 0x20000008)" = 0x00000141 ]
+        says 'unknown class "colour"; use one of: internal' ringside filter add colour &&
+        says 'classes missing' ringside filter set && [ "$(ask peek 0x20000008)" = 0x00000141 ]
 }
 check "filter: shown, set, added to and taken from" filters
 
@@ -135,7 +135,7 @@ sed -n 1p "$work/check.out"
 # What is shown as good proves itself, while the ring moves under the copy.
 moving_snapshot() { # BEATS ENTRIES SHOWN
     moves "$1" "$2"
-    says 'were written over while they were read$' ringside snapshot "$work/moving.trx" || return 1
+    says 'were overwritten while they were read$' ringside snapshot "$work/moving.trx" || return 1
     rests
     tell "$work/told" report --json "$work/moving.trx" || return 1
     jq -r 'select(.id >= 4096) | [1, .id, .context, 0,
@@ -147,8 +147,8 @@ check "snapshot: a ring that moves slowly" moving_snapshot 40 1 150
 check "snapshot: a ring that moves as fast as it is read" moving_snapshot 9 1 20
 check "snapshot: a ring that wraps while it is read" moving_snapshot 4 1 10
 no_snapshot() {
-    says 'it is a directory' ringside snapshot "$work" &&
-        says " $work/no/such: there is no such directory; make it" \
+    says 'is a directory' ringside snapshot "$work" &&
+        says " $work/no/such: no such directory; create it" \
             ringside snapshot "$work/no/such/file.trx" || return 1
     ask fault 0x20001000 4 >/dev/null
     says 'could not be copied' ringside snapshot "$work/fault.trx"
@@ -163,14 +163,14 @@ snapshot_places() {
     mknod "$nodes/full" c 1 7 2>/dev/null && kind=full
     for kind in fifo $kind; do
         ln -s "$kind" "$nodes/to-$kind"
-        says 'it is a (fifo|characterSpecial); name a file' ringside snapshot "$nodes/$kind" &&
-            says 'it is a (fifo|characterSpecial)' ringside snapshot "$nodes/to-$kind" &&
+        says 'is a (fifo|characterSpecial); use a regular file' ringside snapshot "$nodes/$kind" &&
+            says 'is a (fifo|characterSpecial)' ringside snapshot "$nodes/to-$kind" &&
             [ -e "$nodes/$kind" ] && [ ! -f "$nodes/$kind" ] || return 1
     done
-    says 'b.trx.part: it is a fifo' ringside snapshot "$nodes/b.trx" &&
+    says 'b.trx.part: is a fifo' ringside snapshot "$nodes/b.trx" &&
         [ -p "$nodes/b.trx.part" ] || return 1
     echo old >"$nodes/old" && ln -s old "$nodes/c.trx.part" && ln -s old "$nodes/link" || return 1
-    says 'c.trx.part: it is a link' ringside snapshot "$nodes/c.trx" &&
+    says 'c.trx.part: is a link' ringside snapshot "$nodes/c.trx" &&
         [ "$(cat "$nodes/old")" = old ] || return 1
     says '256 slots' ringside snapshot "$nodes/link" && [ -L "$nodes/link" ] &&
         [ "$(stat -c %s "$nodes/old")" = $ring_bytes ]
@@ -180,7 +180,7 @@ check "snapshot: replaces files only, and what a link leads to" snapshot_places
 # ---- Periodic ----
 periodic() {
     says 'every 20 ms' ringside periodic start 20 "$work/many" -keep 3 &&
-        says 'it runs already' ringside periodic start 20 "$work/many" &&
+        says 'runs already' ringside periodic start 20 "$work/many" &&
         wait_for 10 status_says '[1-9][0-9] taken, 0 failed' &&
         says '[1-9][0-9] taken' ringside periodic stop || return 1
     [ "$(find "$work/many" -name 'snapshot-0*.trx' | wc -l)" = 3 ] || { ls "$work/many"; return 1; }
@@ -207,7 +207,7 @@ check "periodic: goes on behind a fault, which is said once" periodic_fault
 periodic_folder_gone() {
     tcl ringside periodic start 20 "$work/removed" >/dev/null
     wait_for 10 status_says '[1-9][0-9]* taken' && rm -r "$work/removed" || return 1
-    wait_for 10 status_says "$work/removed: there is no such directory" || return 1
+    wait_for 10 status_says "$work/removed: no such directory" || return 1
     tcl ringside periodic stop >/dev/null
 }
 check "periodic: a folder that was removed is named" periodic_folder_gone
@@ -374,15 +374,15 @@ check "record: loop has written over its oldest" log_is "$work/loop.log" '.wrapp
 started() { sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f20; }
 refusals() {
     cp "$work/loop.log" "$work/kept.log"
-    says 'it exists; give another name' ringside record start "$work/loop.log" || return 1
+    says 'already exists; use another name' ringside record start "$work/loop.log" || return 1
     says 'its policy is loop, and only' ringside record start "$work/loop.log" -policy append ||
         return 1
     says 'its policy is until_full' ringside record start "$work/full.log" -policy append ||
         return 1
     echo text >"$work/text.log"
-    says 'is no trace log' ringside record start "$work/text.log" -policy append || return 1
-    says 'it is a directory' ringside record start "$work" || return 1
-    says " $work/no: there is no such directory; make" ringside record start "$work/no/such.log" ||
+    says 'not a trace log' ringside record start "$work/text.log" -policy append || return 1
+    says 'is a directory' ringside record start "$work" || return 1
+    says " $work/no: no such directory; create" ringside record start "$work/no/such.log" ||
         return 1
     cmp "$work/loop.log" "$work/kept.log" && [ "$(cat "$work/text.log")" = text ] || return 1
     # Somebody else writes it: this shell.
@@ -426,10 +426,10 @@ killed_lock() {
 check "record: a lock is never empty" killed_lock
 foreign_lock() {
     echo text >"$work/odd.log.lock"
-    says 'does not say whose it is' ringside record start "$work/odd.log" &&
+    says 'lock file exists but names no owner' ringside record start "$work/odd.log" &&
         [ "$(cat "$work/odd.log.lock")" = text ] || return 1
     rm "$work/odd.log.lock" && mkfifo "$work/odd.log.lock"
-    says 'lock: it is a fifo' ringside record start "$work/odd.log" && [ -p "$work/odd.log.lock" ]
+    says 'lock: is a fifo' ringside record start "$work/odd.log" && [ -p "$work/odd.log.lock" ]
 }
 check "record: what is no lock is left alone" foreign_lock
 
@@ -494,7 +494,7 @@ full_disk() {
         wait_for 20 status_says '[1-9][0-9]* failed' || return 1
     tcl ringside periodic stop >/dev/null
     mount -o remount,size=4m "$work/disk"
-    wait_for 20 grep -q 'ringside record: goes on' "$work/openocd.log" || return 1
+    wait_for 20 grep -q 'ringside record: continues' "$work/openocd.log" || return 1
     sleep 0.5
     tcl ringside record stop >/dev/null
     rests
@@ -563,7 +563,7 @@ crash_dump() {
     advance 300
     tcl "ringside init $globals -ram 0x20000000+0x2800 -ram 0x20900000+16" >/dev/null
     says '1 image of RAM; missing: registers.*0x20900000' ringside crash "$work/crash" || return 1
-    says 'it exists; name a directory' ringside crash "$work/crash" || return 1
+    says 'already exists; use a new directory' ringside crash "$work/crash" || return 1
     grep -q '^ram: ram-0x20000000.bin 0x20000000 0x2800$' "$work/crash/manifest.txt" || return 1
     tell "$work/a" report "$work/crash/ram-0x20000000.bin@0x20000000" &&
         tell "$work/b" report "$work/crash/ring.trx" && cmp "$work/a" "$work/b"
@@ -576,7 +576,7 @@ crash_names() {
     tcl "rename _ringside_crash_write written
         proc _ringside_crash_write {args} {
             file mkdir $work/taken/x; written {*}\$args }" >/dev/null
-    says 'taken.part: the dump is whole, and could not be renamed' ringside crash "$work/taken" &&
+    says 'taken.part: the dump is complete but could not be renamed' ringside crash "$work/taken" &&
         [ -s "$work/taken.part/ring.trx" ] && [ -s "$work/taken.part/manifest.txt" ]
 }
 check "crash: a slash behind the name; a dump is not lost for its name" crash_names

@@ -55,10 +55,10 @@ periodic() {
     done
 }
 refusals() {
-    says 'has no word for it; start and stop work' ringside clear &&
-        says 'has no word for it; start and stop work' ringside filter &&
-        says 'ringside record --openocd does' ringside record start "$work/a.log" &&
-        says 'no ring of hook words stands at' "ringside init -hook 0x20003000; ringside info"
+    says 'not supported by hook words; use start and stop' ringside clear &&
+        says 'not supported by hook words; use start and stop' ringside filter &&
+        says 'use the program: ringside record --openocd' ringside record start "$work/a.log" &&
+        says 'no ring of hook words at' "ringside init -hook 0x20003000; ringside info"
 }
 check "hook tcl: starts, as openocd-config says" starts
 check "hook tcl: snapshots of a target that runs" snapshots
