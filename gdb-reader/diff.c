@@ -112,7 +112,7 @@ enum extract_code query_news(struct query *query, const struct query_options *ch
 
     tally.first = first_new(query, &gone);
     if (gone)
-        extract_text_puts(text, "The ring went round since the last look: events are lost.\n");
+        extract_text_puts(text, "Events were lost: the ring has wrapped past the last snapshot.\n");
     news.word[EXTRACT_FILTER_LAST] = NULL;
     enum extract_code code = count_news(query, &news, &tally, error);
     if (code)
@@ -122,7 +122,7 @@ enum extract_code query_news(struct query *query, const struct query_options *ch
     if (choice->word[EXTRACT_FILTER_LAST])
         tally.count = smaller(tally.count, strtoull(choice->word[EXTRACT_FILTER_LAST], NULL, 0));
     if (!tally.count) {
-        extract_text_puts(text, "Nothing new since the last query.\n");
+        extract_text_puts(text, "No new events since the last snapshot.\n");
         return EXTRACT_OK;
     }
     snprintf(number, sizeof number, "%" PRIu64, tally.count);

@@ -91,15 +91,15 @@ test_cores() {
 test_diff() {
     at_checkpoint 'ringside last 1' 'ringside diff' 'tbreak checkpoint' continue 'ringside diff' \
         'print $ringside_events' 'ringside diff' 'tbreak checkpoint' continue 'ringside diff'
-    [ "$(grep -c '^Nothing new since the last look' "$out")" -eq 2 ]
+    [ "$(grep -c '^No new events since the last snapshot' "$out")" -eq 2 ]
     [ "$(grep -c info1= "$out")" -eq $((1 + 60 + 20)) ]
     has '^\$1 = 60$'
-    lacks 'went round'
+    lacks 'wrapped past'
 }
 
 test_diff_after_a_round() {
     at_checkpoint 'ringside last 1' 'delete' 'break checkpoint if n == 120' continue 'ringside diff'
-    has 'went round'
+    has 'wrapped past'
     [ "$(grep -c info1= "$out")" -eq $((1 + 64)) ]
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli/top: a look as one JSON object a line (RFC 8259). In: a look, the filter line. Out: facts on
-// the recording, and statistics and events as `stats --json` and `report --json` print them.
+// cli/top: a look as one JSON object a line (RFC 8259). In: a snapshot, the filter line. Out: facts
+// on the recording, and statistics and events as `stats --json` and `report --json` print them.
 #include "cli/top/top.h"
 #include "report/text_table.h"
 
@@ -71,39 +71,39 @@ static void put_stats(struct facts *facts, const char *key, const struct extract
     join_lines(facts->text, start);
 }
 
-static void put_filtered(struct facts *facts, const struct top_look *look,
+static void put_filtered(struct facts *facts, const struct top_snapshot *snapshot,
                          const struct top_view *view)
 {
     struct extract_stats *stats;
     struct extract_error error;
     facts_word(facts, "filter", view->line);
-    top_look_stats(look, view->line, view->report.hz, &stats, &error);
+    top_snapshot_stats(snapshot, view->line, view->report.hz, &stats, &error);
     put_stats(facts, "filtered", stats, &view->report);
     extract_stats_free(stats);
 }
 
-static void put_newest(struct facts *facts, const struct top_look *look,
+static void put_newest(struct facts *facts, const struct top_snapshot *snapshot,
                        const struct top_view *view)
 {
     struct extract_error error;
     facts_key(facts, "newest");
     extract_text_putc(facts->text, '[');
     size_t start = facts->text->used;
-    if (look->trace)
-        top_look_events(look, view->line, NEWEST, &view->report, facts->text, &error);
+    if (snapshot->trace)
+        top_snapshot_events(snapshot, view->line, NEWEST, &view->report, facts->text, &error);
     join_lines(facts->text, start);
     extract_text_putc(facts->text, ']');
 }
 
-void top_draw_json(struct extract_text *text, const struct top_look *look,
+void top_draw_json(struct extract_text *text, const struct top_snapshot *snapshot,
                    const struct top_view *view)
 {
     struct facts facts;
     facts_open(&facts, text, true);
-    put_facts(&facts, &look->facts);
-    put_stats(&facts, "stats", look->stats, &view->report);
-    if (look->trace && view->line[0])
-        put_filtered(&facts, look, view);
-    put_newest(&facts, look, view);
+    put_facts(&facts, &snapshot->facts);
+    put_stats(&facts, "stats", snapshot->stats, &view->report);
+    if (snapshot->trace && view->line[0])
+        put_filtered(&facts, snapshot, view);
+    put_newest(&facts, snapshot, view);
     facts_close(&facts);
 }
