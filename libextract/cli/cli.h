@@ -1,53 +1,56 @@
 // SPDX-License-Identifier: MIT
 // cli: what the files of the program `ringside` share.
 //
-// In: arguments. Out: text on standard output, errors and losses on standard error, a status.
+// The program parses its arguments (options.c), finds the command that they name
+// (command_table.c) and runs it. A command opens its input (snapshot.c, input.c, live.c), prints
+// text on standard output (output.c), and names errors and losses on standard error. It returns
+// the exit status of the program.
 #ifndef RINGSIDE_CLI_H
 #define RINGSIDE_CLI_H
 
 #include "base/file.h"
+#include "cli/option_table.h"
 #include <extract/log.h>
 #include <extract/session.h>
 
 enum cli_status {
-    CLI_WHOLE = 0,      // everything was read and shown
-    CLI_USAGE = 1,      // the arguments make no sense
+    CLI_WHOLE = 0,      // everything was read and printed
+    CLI_USAGE = 1,      // the arguments contain an error
     CLI_UNREADABLE = 2, // an input or output failed
-    CLI_LOSSES = 3      // read, with losses or damage
+    CLI_LOSSES = 3      // the input was read, but events were lost or damaged
 };
 
-// What `record` and `periodic` take.
+// Options of `record` and `periodic`.
 struct cli_recording {
-    bool given; // any of those that are of record alone
-    bool timed; // --every or --for
     enum extract_log_policy policy;
-    uint64_t size;            // bytes of the log; 0: the usual
-    uint64_t every, duration; // ns; 0: chosen; without end
-    uint64_t keep;            // files of periodic; 0: all
-    const char *until;        // an event; NULL: none
+    uint64_t size_bytes;  // limit of the log; 0: the default
+    uint64_t every_ns;    // time between polls; 0: the recorder chooses
+    uint64_t duration_ns; // 0: until interrupted
+    uint64_t keep;        // files that `periodic` keeps; 0: all
+    const char *until;    // the event that ends a recording; NULL: none
     bool sync;
 };
 
-// What `report` and `last` take.
+// Options of `report` and `last`.
 struct cli_reporting {
-    const char *given; // one of the options that are theirs alone; NULL: none
     struct extract_columns columns;
     const char **templates; // owned
     size_t template_count;
-    const char **words; // of -O; owned
-    size_t word_count;
+    const char **settings; // of -O; owned
+    size_t setting_count;
     const char *start_date, *end_date; // NULL: none
     char start_time[32], end_time[32]; // seconds with their unit; "": none
-    bool calls;                        // -x
-    bool compat, trazer, check, list, raw, pager;
-    bool verbose; // say which files are opened
+    bool calls;                        // -x: columns of the thread and the system call
+    bool compat, trazer;               // layouts of --compat
+    bool check, list, raw, pager;
+    bool verbose; // names the files that are opened
 };
 
-// What `report` takes of sources that are read as they come.
+// Options of `report` for streams that are read as they arrive.
 struct cli_feeding {
-    const char *listen; // a place, "" for the usual one; NULL: none
-    const char *save;   // a file for the bytes; NULL: none
-    uint64_t baud;      // 0: the usual one
+    const char *listen; // address of a TCP port, "" for the default; NULL: none
+    const char *save;   // file for the bytes; NULL: none
+    uint64_t baud;      // bits per second; 0: the default
     bool follow;
 };
 
@@ -55,27 +58,29 @@ struct cli_options {
     struct extract_session_options session; // `conditions` is owned
     const char *elf;                        // NULL: none
     const char *user_events;                // NULL: none
-    const char *hook;                       // how a raw stream is laid out; NULL: none is one
-    struct extract_rkh rkh;                 // what --rkh and --view say
+    const char *hook;                       // layout of a raw stream; NULL: the input is not one
+    struct extract_rkh rkh;                 // settings of --rkh and --view
     const char *output;                     // NULL: none
     const char *command;                    // NULL: none
-    const char *openocd, *remote;           // the place of a live target; NULL: none
-    uint64_t pid;                           // of a traced process on this host; 0: none
-    const char *target;                     // OpenOCD's; NULL: its current one
-    unsigned timeout_ms;                    // of a live target; 0: the usual one
+    const char *openocd, *remote;           // server of a live target; NULL: none
+    uint64_t pid;                           // traced process on this host; 0: none
+    const char *target;                     // name in OpenOCD; NULL: its current target
+    unsigned timeout_ms;                    // for an answer of a live target; 0: the default
     const char **inputs;                    // owned
     int input_count;
-    unsigned delay_ms; // between refreshes of top; 0: the usual one
-    uint64_t count;    // of refreshes, or of files of periodic; 0: no limit
-    bool batch;        // top: no screen
+    unsigned delay_ms; // time between refreshes of top; 0: the default
+    uint64_t count;    // limit of refreshes, or of files of periodic; 0: none
+    bool batch;        // top prints text without a screen
     struct cli_recording recording;
     struct cli_reporting reporting;
     struct cli_feeding feeding;
-    bool color_asked; // --color=always, or never
+    bool color_asked; // --color=always or --color=never was given
     bool quiet, cost, help, version;
+    enum option_form given[OPTION_MAX]; // by rows of cli_option_table
 };
 
-// What a command takes beyond the common options.
+// Groups of options beyond the common ones, as bits of cli_command.takes; and CLI_NO_INPUT for a
+// command that may run without an input.
 enum {
     CLI_FILTERS = 1,
     CLI_OUTPUT = 2,
@@ -88,123 +93,128 @@ enum {
     CLI_COUNT = 256
 };
 
+// Headings of the overview under which commands are listed.
+enum cli_group { CLI_EXAMINE, CLI_FOLLOW, CLI_CONTROL, CLI_SETUP, CLI_GROUPS };
+
 struct cli_command {
+    enum cli_group group;
     const char *name;
     const char *alias; // NULL: none
     const char *arguments;
-    const char *summary; // one line
-    const char *help;    // lines; what the summary does not say
-    unsigned takes;
+    const char *summary; // an imperative of at most 50 characters
+    const char *help;    // further lines
+    unsigned takes;      // bits of the groups of options that it takes
     int (*run)(const struct cli_options *options);
-    // Where not NULL, all words from the name on are for it, when the name stands first.
-    int (*run_words)(int argc, char **argv);
+    // A command with subcommands gets all arguments from its name on, if its name comes first, and
+    // parses them with its own table. Both NULL: it has none.
+    int (*run_subcommand)(int argc, char **argv);
+    const struct option_table *subcommand_options;
+    const char *const *subcommands; // names; NULL after the last
 };
 
 extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats, cli_chart,
     cli_scan, cli_save, cli_periodic, cli_record, cli_flush, cli_filter, cli_status, cli_start,
     cli_stop, cli_clear, cli_top, cli_openocd_config, cli_templates, cli_help, cli_version;
 
-// commands.c: the table. NULL behind the last, and when there is none of that name.
+// command_table.c: returns the i-th command; NULL after the last.
 const struct cli_command *cli_command_at(size_t i);
+// Returns the command of a name or alias; NULL if there is none.
 const struct cli_command *cli_command_find(const char *name);
-int cli_command_refuse(const char *name); // an unknown one; returns CLI_USAGE
+// Prints that a command is unknown, and the nearest one. Returns CLI_USAGE.
+int cli_command_refuse(const char *name);
 
-// options.c: parses all arguments. False: a message has been printed.
+// options.c: the options of all commands but `templates`.
+extern const struct option_table cli_option_table;
+// Parses all arguments. Returns false after printing a message. The caller frees the options in any
+// case.
 bool cli_options_parse(struct cli_options *options, int argc, char **argv);
 void cli_options_free(struct cli_options *options);
-// option_table.c: the options that a command takes; NULL: all of them.
-void cli_options_help(struct extract_text *text, const struct cli_command *command);
-// The long names of the options that a command takes, each after a blank.
-void cli_options_names(struct extract_text *text, const struct cli_command *command);
 
-// reporting.c: options of report and last, which have these codes where they have no letter.
-enum { CLI_OPT_COMPAT = 128, CLI_OPT_DIALECT, CLI_OPT_TEMPLATES_ONLY, CLI_OPT_PAGER };
-#define CLI_REPORT_LETTERS "O:d:k:cjrs:e:t:vx"
-bool cli_reporting_has(int option);
-// False: a message has been printed.
-bool cli_reporting_set(struct cli_options *options, int option, const char *value);
-// When all have been set.
+// reporting.c: completes the options of report and last when all arguments are parsed. Returns
+// false after printing a message.
 bool cli_reporting_finish(struct cli_options *options);
-// Dates as conditions of a session over a log (NULL: a trace that tells no time of day). The
-// strings last as long as `room`. Errors: USAGE.
+// Adds the dates to the conditions of a session over a log (NULL: a trace without a time of day).
+// The conditions point into `dates`. Errors: USAGE.
 struct cli_dates {
     char from[32], to[32];
 };
 enum extract_code cli_reporting_dates(struct extract_session_options *session,
                                       const struct cli_options *options, struct extract_log *log,
-                                      struct cli_dates *room, struct extract_error *error);
+                                      struct cli_dates *dates, struct extract_error *error);
 
-// pager.c: from here on, standard output goes to the user's pager, where it is a terminal. False:
-// it does not.
+// pager.c: sends standard output to the user's pager from here on, if it is a terminal. Returns
+// false if standard output stays as it was.
 bool cli_pager_open(int *child);
-// Waits until the user has seen enough. False: the pager could not be run.
+// Waits until the pager ends. Returns false if it could not be run.
 bool cli_pager_close(int child);
 
-// input.c: opens the memory that the inputs make together.
+// input.c: opens the memory that all inputs make together, or that of a live target.
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
                                   struct extract_error *error);
 
-// process.c: the symbols of the ELF that is named, or of the process; none is no error: *symbols is
-// NULL then. Errors: those of extract_symbols_open.
+// process.c: opens the symbols of --elf, or of the process of --pid. Without either, *symbols is
+// NULL, which is not an error. Errors: as extract_symbols_open.
 enum extract_code cli_symbols_open(struct extract_symbols **symbols,
                                    const struct cli_options *options, struct extract_error *error);
 
-// live.c: targets behind --openocd and --remote, and --pid.
+// live.c: returns whether --openocd, --remote or --pid names a live target.
 bool cli_is_live(const struct cli_options *options);
-// Signals that ask the program to end go to `handler`; a second one ends it as ever.
+// Calls `handler` for a signal that asks the program to end. A second signal ends it by default.
 void cli_catch_ending(void (*handler)(int signal));
-// Waits, but not for long; a signal ends it.
+// Sleeps at most 100 ms, or until a signal.
 void cli_nap(uint64_t ns);
-// Seconds as a decimal number. False: none, or out of reason.
+// Parses decimal seconds. Returns false for anything else, and outside of 0.001 to 3600.
 bool cli_timeout_parse(const char *seconds, unsigned *ms);
-// Signals that end the program let a halted target go on first, where nobody else handles them when
-// this is called. Errors: those of extract_memory_open_openocd and _remote, and USAGE.
+// Opens the live target. Until cli_live_release, a signal that ends the program first resumes a
+// halted target, unless another handler was set before this call. Errors: as
+// extract_memory_open_openocd and _remote, and USAGE.
 enum extract_code cli_live_open(struct extract_memory **memory, const struct cli_options *options,
                                 struct extract_error *error);
-// When the last byte has been read: the target runs, and how long it stood is said, unless quiet.
-// Nothing to do for other memories, and for NULL.
+// Resumes the target after the last read and, unless quiet, prints how long it was halted. Does
+// nothing for other memories and for NULL.
 void cli_live_release(struct extract_memory *memory, const struct cli_options *options);
 
-// feed.c: an input of report that is read as it comes. CLI_USAGE after a message; *is says whether
-// it is one.
-int cli_feed_check(const struct cli_options *options, bool *is);
-// Prints its events until it ends, or a signal comes.
+// feed.c: sets *is_feed if the input of report is a stream that is read as it arrives. Returns
+// CLI_USAGE after printing a message.
+int cli_feed_check(const struct cli_options *options, bool *is_feed);
+// Prints the events of the stream until it ends or a signal arrives.
 int cli_feed_run(const struct cli_options *options);
 
-// The log that the only input is; *log is NULL when it is none.
+// Opens the only input if it is a log; otherwise *log is NULL.
 enum extract_code cli_log_open(struct extract_log **log, const struct cli_options *options,
                                struct extract_error *error);
 
-// output.c: standard output as a text, and messages. A write that fails is said once; a reader
-// that has gone (EPIPE) is not.
+// output.c: standard output as a text, and messages. A failed write is reported once. EPIPE is not
+// reported: the reader has stopped reading.
 struct cli_output {
     struct extract_text text;
-    const char *path; // of the file that is written; NULL: standard output
-    struct extract_atomic_file draft;
-    int fault; // errno of the write that failed
-    int pager; // process that reads standard output; 0: none
+    const char *path;                // file that is written; NULL: standard output
+    struct extract_atomic_file file; // behind `path`
+    int fault;                       // errno of the write that failed; 0: none
+    int pager;                       // process that reads standard output; 0: none
 };
 
 void cli_output_open(struct cli_output *output);
-// To the file of --output if there is one, or through the pager where it was asked for. CLI_WHOLE,
-// or another status after a message: then there is nothing to close.
+// Opens the file of --output, or the pager of --pager, or standard output. Returns CLI_WHOLE, or
+// another status after printing a message; then there is nothing to close.
 int cli_output_open_as(struct cli_output *output, const struct cli_options *options);
-// Flushes and frees; a file is kept when the status is CLI_WHOLE or CLI_LOSSES. Returns
-// `status`, or CLI_UNREADABLE when the output failed.
+// Flushes and frees the output. A file is kept if the status is CLI_WHOLE or CLI_LOSSES. Returns
+// `status`, or CLI_UNREADABLE if the output failed.
 int cli_output_close(struct cli_output *output, int status);
-// Prints "ringside: WHAT: WHY; hint" and returns the status that the code stands for.
+// Prints "ringside: WHAT: WHY; HINT". Returns the status for the error's code.
 int cli_complain(const struct extract_error *error);
-// As extract_error_set and cli_complain, for faults in the arguments: CLI_USAGE.
+// Prints an error in the arguments in the same form. Returns CLI_USAGE.
 int cli_refuse(const char *what, const char *hint, const char *why);
-// Returns the word that is nearest to `word` by its letters, of known(0), known(1) … up to NULL, or
-// NULL: at most two letters differ, and fewer than half of them.
-const char *cli_nearest(const char *word, const char *(*known)(size_t i));
-// Prints that a word is an unknown one of its kind ("command"), and the nearest that is known, if
-// not NULL. Returns CLI_USAGE.
-int cli_refuse_unknown(const char *word, const char *kind, const char *nearest);
+// nearest.c: returns the word that is nearest to `word` by its letters, among known(context, 0) and
+// so on up to NULL; NULL if more than two letters differ, or half of them.
+const char *cli_nearest(const char *word, const char *(*known)(const void *context, size_t i),
+                        const void *context);
+// Prints that a word is unknown as a `kind` ("command"), with the nearest known word (NULL: none)
+// and a further hint. Returns CLI_USAGE.
+int cli_refuse_unknown(const char *word, const char *kind, const char *nearest, const char *hint);
 
-// look.c: one trace, opened as the options say.
-struct cli_look {
+// snapshot.c: one trace, read once and opened with the options.
+struct cli_snapshot {
     struct extract_memory *memory; // NULL: a log
     struct extract_log *log;       // NULL: a memory
     struct extract_symbols *symbols;
@@ -213,14 +223,17 @@ struct cli_look {
     struct cli_dates dates;
 };
 
-// CLI_WHOLE, or another status after a message. Closed by cli_look_close in any case.
-int cli_look_open(struct cli_look *look, const struct cli_options *options);
-// The same, and a live target is not released.
-int cli_look_open_held(struct cli_look *look, const struct cli_options *options);
-// Names losses and cost on standard error, unless quiet; CLI_LOSSES when there are losses.
-int cli_look_close(struct cli_look *look, const struct cli_options *options, int status);
-// Opens, runs a verb of extract_session_run to standard output (or where cli_output_open_as leads),
-// closes.
-int cli_look_run(const struct cli_options *options, const char *verb);
+// Opens a trace, and releases a live target. Returns CLI_WHOLE, or another status after printing a
+// message. The caller closes the snapshot in any case.
+int cli_snapshot_open(struct cli_snapshot *snapshot, const struct cli_options *options);
+// Does the same without releasing a live target.
+int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_options *options);
+// Closes the snapshot. Prints losses on standard error unless quiet, and the cost if asked for.
+// Returns `status`, or CLI_LOSSES if it is CLI_WHOLE and there are losses.
+int cli_snapshot_close(struct cli_snapshot *snapshot, const struct cli_options *options,
+                       int status);
+// Prints what extract_session_run answers to `query` ("info", "report" ...), to the output of
+// cli_output_open_as.
+int cli_snapshot_run(const struct cli_options *options, const char *query);
 
 #endif

@@ -53,7 +53,7 @@ static bool is_port(const char *path)
     char *real = realpath(path, NULL);
     bool is = false;
     for (size_t i = 0; real && i < sizeof starts / sizeof *starts; i++)
-        is |= !strncmp(real, starts[i], strlen(starts[i]));
+        is |= strncmp(real, starts[i], strlen(starts[i])) == 0;
     free(real);
     return is;
 }
@@ -61,13 +61,13 @@ static bool is_port(const char *path)
 static enum kind kind_of(const struct cli_options *options)
 {
     const char *format = options->session.format, *path = options->inputs[0];
-    bool rkh = format && !strcmp(format, "rkh");
+    bool rkh = format && strcmp(format, "rkh") == 0;
     struct stat is;
     if (options->feeding.listen)
         return LISTENER;
     if (options->input_count != 1 || options->hook)
         return NOTHING;
-    bool standard = !strcmp(path, "-");
+    bool standard = strcmp(path, "-") == 0;
     if (standard ? fstat(STDIN_FILENO, &is) : stat(path, &is))
         return options->feeding.baud ? PORT : NOTHING; // opening it says why it is none
     if (S_ISREG(is.st_mode))
@@ -100,9 +100,12 @@ int cli_feed_check(const struct cli_options *options, bool *is)
     bool asked = feeding->listen || feeding->follow || feeding->save || feeding->baud;
     *is = false;
     if (kind == NOTHING && asked)
-        return cli_refuse(options->reporting.given,
-                          "name a serial port, a pipe, or with --follow a file",
-                          "no input is given that goes on");
+        return cli_refuse(feeding->listen   ? "--listen"
+                          : feeding->baud   ? "--baud"
+                          : feeding->follow ? "--follow"
+                                            : "--save",
+                          "use a serial port, a pipe, or with --follow a file",
+                          "the input is not a stream");
     if (kind == NOTHING || (kind == PIPE && all && !asked))
         return CLI_WHOLE;
     if (format && strcmp(format, "rkh") != 0)

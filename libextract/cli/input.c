@@ -63,7 +63,7 @@ static enum extract_code look_at_stdin(struct input *input, struct extract_error
     enum extract_code code = keep_stdin(error);
     if (!code)
         code = extract_memory_detect("/dev/stdin", &input->kind, error);
-    if (code || !strcmp(input->kind, "trx") || !strcmp(input->kind, "hook"))
+    if (code || strcmp(input->kind, "trx") == 0 || strcmp(input->kind, "hook") == 0)
         return code;
     free(input->path);
     input->path = strdup("/dev/stdin");
@@ -75,25 +75,25 @@ static enum extract_code look_at(struct input *input, const char *argument,
                                  const struct cli_options *options, struct extract_error *error)
 {
     const char *format = options->session.format;
-    bool rkh = format && !strcmp(format, "rkh");
-    bool hook = options->hook || (format && !strcmp(format, "hook"));
+    bool rkh = format && strcmp(format, "rkh") == 0;
+    bool hook = options->hook || (format && strcmp(format, "hook") == 0);
     enum extract_code code = split(input, argument, error);
     input->kind = "raw";
     if (code || input->address_known)
         return code;
     if (options->hook)
         input->kind = "hookstream";
-    else if (!strcmp(input->path, "-"))
+    else if (strcmp(input->path, "-") == 0)
         code = look_at_stdin(input, error);
     else
         code = extract_memory_detect(input->path, &input->kind, error);
     // What can be read only once cannot be looked at first; only a dump says where it lay.
     if (code == EXTRACT_USAGE)
         input->kind = rkh ? "rkh" : hook ? "hook" : "trx";
-    else if (!strcmp(input->kind, "raw") &&
+    else if (strcmp(input->kind, "raw") == 0 &&
              (rkh || (!format && extract_rkh_stream_is(input->path))))
         input->kind = "rkh";
-    else if (hook && !strcmp(input->kind, "raw"))
+    else if (hook && strcmp(input->kind, "raw") == 0)
         input->kind = "hookstream";
     return code == EXTRACT_USAGE ? EXTRACT_OK : code;
 }
@@ -103,26 +103,26 @@ static enum extract_code add_image(struct extract_memory *memory, const struct i
 {
     if (input->address_known)
         return extract_memory_add_image(memory, input->path, input->address, error);
-    if (!strcmp(input->kind, "ihex"))
+    if (strcmp(input->kind, "ihex") == 0)
         return extract_memory_add_hex(memory, input->path, error);
-    if (!strcmp(input->kind, "srec"))
+    if (strcmp(input->kind, "srec") == 0)
         return extract_memory_add_srec(memory, input->path, error);
-    if (!strcmp(input->kind, "elf"))
+    if (strcmp(input->kind, "elf") == 0)
         return extract_error_set(error, EXTRACT_BAD, input->path,
                                  "give the firmware with --elf, and a dump of its memory as input",
                                  "it is an ELF file without a memory image");
-    if (!strcmp(input->kind, "raw"))
+    if (strcmp(input->kind, "raw") == 0)
         return extract_error_set(error, EXTRACT_BAD, input->path,
                                  "write IMAGE@ADDRESS for a raw image of memory",
                                  "it is no trace dump, ELF core, Intel HEX or S-record file");
-    if (!strcmp(input->kind, "log"))
+    if (strcmp(input->kind, "log") == 0)
         return extract_error_set(error, EXTRACT_USAGE, input->path,
                                  "give it alone, to the commands that show events",
                                  "a log is no image of memory");
     return extract_error_set(error, EXTRACT_USAGE, input->path,
                              "give it alone; only images of memory go together",
                              "a %s file holds a whole trace or memory",
-                             !strcmp(input->kind, "trx") ? ".trx" : input->kind);
+                             strcmp(input->kind, "trx") == 0 ? ".trx" : input->kind);
 }
 
 static enum extract_code open_stream(struct extract_memory **memory, const struct input *input,
@@ -137,26 +137,26 @@ static enum extract_code open_stream(struct extract_memory **memory, const struc
 static enum extract_code open_alone(struct extract_memory **memory, const struct input *input,
                                     const struct cli_options *options, struct extract_error *error)
 {
-    if (!strcmp(input->kind, "trx"))
+    if (strcmp(input->kind, "trx") == 0)
         return extract_memory_open_trx(memory, input->path, error);
-    if (!strcmp(input->kind, "hook"))
+    if (strcmp(input->kind, "hook") == 0)
         return extract_memory_open_hooks(memory, input->path, error);
-    if (!strcmp(input->kind, "hookstream"))
+    if (strcmp(input->kind, "hookstream") == 0)
         return open_stream(memory, input, options, error);
-    if (!strcmp(input->kind, "rkh"))
+    if (strcmp(input->kind, "rkh") == 0)
         return extract_rkh_stream_open(memory, input->path, error);
-    if (!strcmp(input->kind, "rkhring"))
+    if (strcmp(input->kind, "rkhring") == 0)
         return extract_rkh_dump_open(memory, input->path, error);
-    if (!strcmp(input->kind, "ptr"))
+    if (strcmp(input->kind, "ptr") == 0)
         return extract_posix_open(memory, input->path, error);
     return extract_memory_open_core(memory, input->path, error);
 }
 
 static bool stands_alone(const struct input *input)
 {
-    return !strcmp(input->kind, "trx") || !strcmp(input->kind, "core") ||
-           !strcmp(input->kind, "ptr") || !strncmp(input->kind, "rkh", strlen("rkh")) ||
-           !strncmp(input->kind, "hook", strlen("hook"));
+    return strcmp(input->kind, "trx") == 0 || strcmp(input->kind, "core") == 0 ||
+           strcmp(input->kind, "ptr") == 0 || strncmp(input->kind, "rkh", strlen("rkh")) == 0 ||
+           strncmp(input->kind, "hook", strlen("hook")) == 0;
 }
 
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
@@ -192,7 +192,7 @@ enum extract_code cli_log_open(struct extract_log **log, const struct cli_option
     if (options->input_count != 1 || cli_is_live(options))
         return EXTRACT_OK;
     enum extract_code code = look_at(&input, options->inputs[0], options, error);
-    if (!code && !strcmp(input.kind, "log"))
+    if (!code && strcmp(input.kind, "log") == 0)
         code = extract_log_open(log, input.path, error);
     free(input.path);
     return code;

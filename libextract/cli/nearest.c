@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: finds what a user probably meant by a word that is not known, among the words that are.
+// cli: suggests the known word that a user probably meant by an unknown one.
 #include "cli/cli.h"
 #include <stdio.h>
 #include <string.h>
@@ -35,12 +35,13 @@ static unsigned edits_between(const char *from, const char *to)
     return last[to_length];
 }
 
-const char *cli_nearest(const char *word, const char *(*known)(size_t i))
+const char *cli_nearest(const char *word, const char *(*known)(const void *context, size_t i),
+                        const void *context)
 {
     const char *candidate, *nearest = NULL;
     size_t length = strlen(word);
     unsigned least = EDITS_MAX + 1;
-    for (size_t i = 0; length <= LETTERS_MAX && (candidate = known(i)); i++) {
+    for (size_t i = 0; length <= LETTERS_MAX && (candidate = known(context, i)); i++) {
         if (strlen(candidate) > LETTERS_MAX)
             continue;
         unsigned edits = edits_between(word, candidate);
@@ -52,11 +53,11 @@ const char *cli_nearest(const char *word, const char *(*known)(size_t i))
     return nearest;
 }
 
-int cli_refuse_unknown(const char *word, const char *kind, const char *nearest)
+int cli_refuse_unknown(const char *word, const char *kind, const char *nearest, const char *hint)
 {
-    char hint[96] = "see ringside --help", why[48];
-    if (nearest)
-        snprintf(hint, sizeof hint, "use '%s', or see ringside --help", nearest);
+    char suggestion[128], why[48];
+
+    snprintf(suggestion, sizeof suggestion, "use '%s', or %s", nearest, hint);
     snprintf(why, sizeof why, "unknown %s", kind);
-    return cli_refuse(word, hint, why);
+    return cli_refuse(word, nearest ? suggestion : hint, why);
 }

@@ -1,122 +1,195 @@
 // SPDX-License-Identifier: MIT
-// cli: options. In: arguments in any order (IEEE Std 1003.1-2017, 12.2, with long options and
-// permutation as getopt_long does them). Out: struct cli_options.
+// cli: the options of all commands but `templates`.
+//
+// Arguments come in, in any order, and struct cli_options goes out. The table below is the only
+// list of these options: to add one, add its row, and the field of struct cli_options that holds
+// its value. A value that is more than a text, a flag or a number has a setter of its own here.
 #define _GNU_SOURCE // asprintf
+#include "cli/cli.h"
 #include "cli/option_table.h"
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-// Beside those that are arguments: the N of last, times of -O, dates.
+// Conditions beside those that are arguments: the N of `last`, times of -O, dates.
 enum { MORE_CONDITIONS = 5, MAX_BAUD = 100000000 };
 
-static bool refuse_value(const char *option, const char *hint, const char *value)
+// ---- setters ----
+
+static bool set_baud(void *context, const struct option_use *use)
 {
-    struct extract_error error;
-    extract_error_set(&error, EXTRACT_USAGE, option, hint, "\"%s\" is not allowed", value);
-    cli_complain(&error);
-    return false;
+    struct cli_options *options = context;
+
+    return option_set_count(options, use) &&
+           (options->feeding.baud <= MAX_BAUD || option_refuse_value(use, "use bits per second"));
 }
 
-static bool set_number(uint64_t *number, const char *option, const char *value, bool positive)
+static bool set_pid(void *context, const struct option_use *use)
 {
-    if (extract_number_parse(value, number) && (*number || !positive))
-        return true;
-    return refuse_value(option, "write a decimal or 0x hexadecimal number", value);
+    struct cli_options *options = context;
+
+    return (extract_number_parse(use->value, &options->pid) && options->pid) ||
+           option_refuse_value(use, "use the number of a process");
 }
 
-static bool set_seconds(unsigned *ms, const char *option, const char *value)
+// Stores seconds as milliseconds.
+static bool set_seconds(void *context, const struct option_use *use)
 {
-    return cli_timeout_parse(value, ms) ||
-           refuse_value(option, "write seconds, from 0.001 to 3600", value);
+    return cli_timeout_parse(use->value, (unsigned *)((char *)context + use->row->offset)) ||
+           option_refuse_value(use, "use seconds, from 0.001 to 3600");
 }
 
-// A decimal number of units of `ns` nanoseconds.
-static bool set_duration(uint64_t *result, const char *option, const char *value, double ns)
+// Stores a decimal number of units as nanoseconds. The row's word says how many nanoseconds make a
+// unit.
+static bool set_duration(void *context, const struct option_use *use)
 {
+    double number = 0, unit = use->row->word;
     char *end = NULL;
-    double number = strspn(value, "0123456789.") == strlen(value) ? strtod(value, &end) : 0;
-    if (!end || *end || !(number * ns >= 1) || number * ns > 1e18)
-        return refuse_value(option, "write a decimal number above 0", value);
-    *result = (uint64_t)(number * ns);
+
+    if (strspn(use->value, "0123456789.") == strlen(use->value))
+        number = strtod(use->value, &end);
+    if (!end || *end || !(number * unit >= 1) || number * unit > 1e18)
+        return option_refuse_value(use, "use a decimal number above 0");
+    *(uint64_t *)((char *)context + use->row->offset) = (uint64_t)(number * unit);
     return true;
 }
 
-static bool set_size(uint64_t *size, const char *value)
+static bool set_size(void *context, const struct option_use *use)
 {
-    return extract_log_size_parse(value, size) ||
-           refuse_value("--size", "write bytes, or a number with k, M or G behind it", value);
+    struct cli_options *options = context;
+
+    return extract_log_size_parse(use->value, &options->recording.size_bytes) ||
+           option_refuse_value(use, "use bytes, or a number followed by k, M or G");
 }
 
-static bool set_policy(enum extract_log_policy *policy, const char *value)
+static bool set_policy(void *context, const struct option_use *use)
 {
-    return extract_log_policy_parse(value, policy) ||
-           refuse_value("--policy", "write loop, until_full or append", value);
+    struct cli_options *options = context;
+
+    return extract_log_policy_parse(use->value, &options->recording.policy) ||
+           option_refuse_value(use, "use loop, until_full or append");
 }
 
-static bool set_recording(struct cli_recording *recording, int option, const char *value)
+static bool set_color(void *context, const struct option_use *use)
 {
-    bool timed = option == OPT_EVERY || option == OPT_FOR;
-    recording->timed |= timed;
-    recording->given |= !timed && option != OPT_KEEP;
-    switch (option) {
-    case OPT_POLICY:
-        return set_policy(&recording->policy, value);
-    case OPT_SIZE:
-        return set_size(&recording->size, value);
-    case OPT_EVERY:
-        return set_duration(&recording->every, "--every", value, 1e6);
-    case OPT_FOR:
-        return set_duration(&recording->duration, "--for", value, 1e9);
-    case OPT_KEEP:
-        return set_number(&recording->keep, "--keep", value, true);
-    case OPT_UNTIL:
-        recording->until = value;
-        return true;
-    default:
-        return recording->sync = true;
-    }
-}
-
-static bool set_color(struct cli_options *options, const char *when)
-{
+    struct cli_options *options = context;
     const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-    bool plain = (no_color && *no_color) || !term || !strcmp(term, "dumb");
-    if (!strcmp(when, "auto"))
-        options->session.color = !plain && isatty(STDOUT_FILENO);
-    else if (!strcmp(when, "always"))
-        options->session.color = true;
-    else if (!strcmp(when, "never"))
-        options->session.color = false;
-    else
-        return refuse_value("--color", "write auto, always or never", when);
-    options->color_asked = strcmp(when, "auto") != 0;
+    const char *when = use->value ? use->value : "always";
+    bool is_plain = (no_color && *no_color) || !term || strcmp(term, "dumb") == 0;
+    bool is_auto = strcmp(when, "auto") == 0, is_always = strcmp(when, "always") == 0;
+
+    if (!is_auto && !is_always && strcmp(when, "never") != 0)
+        return option_refuse_value(use, "use auto, always or never");
+    options->session.color = is_always || (is_auto && !is_plain && isatty(STDOUT_FILENO));
+    options->color_asked = !is_auto;
     return true;
 }
 
-// `conditions` has room for one an argument, and more.
-static bool add_condition(struct cli_options *options, int word, const char *value)
+static bool set_rkh(void *context, const struct option_use *use)
 {
+    struct cli_options *options = context;
+    const char *key = use->row->word ? "view=" : "";
+    struct extract_error error;
+    char *settings;
+
+    if (asprintf(&settings, "%s%s", key, use->value) < 0)
+        return !cli_refuse(use->value, NULL, "out of memory");
+    enum extract_code code = extract_rkh_parse(&options->rkh, settings, &error);
+    free(settings);
+    options->session.rkh = &options->rkh;
+    return code ? !cli_complain(&error) : true;
+}
+
+static bool set_ring(void *context, const struct option_use *use)
+{
+    struct cli_options *options = context;
+
+    options->session.ring_known = true;
+    return option_set_number(options, use);
+}
+
+static bool set_stream(void *context, const struct option_use *use)
+{
+    struct cli_options *options = context;
+    uint64_t number;
+
+    if (!extract_number_parse(use->value, &number) || number >= UINT32_MAX)
+        return option_refuse_value(use, "use a number from 0 on");
+    options->session.stream = (uint32_t)number + 1;
+    return true;
+}
+
+static bool set_listen(void *context, const struct option_use *use)
+{
+    struct cli_options *options = context;
+
+    options->feeding.listen = use->value ? use->value : "";
+    return true;
+}
+
+static bool set_compat(void *context, const struct option_use *use)
+{
+    struct cli_reporting *reporting = &((struct cli_options *)context)->reporting;
+
+    reporting->compat = strcmp(use->value, "trcrpt") == 0;
+    reporting->trazer = strcmp(use->value, "trazer") == 0;
+    return reporting->compat || reporting->trazer ||
+           option_refuse_value(use, "use trcrpt or trazer");
+}
+
+static bool set_dialect(void *context, const struct option_use *use)
+{
+    struct cli_options *options = context;
+    struct extract_error error;
+
+    return !extract_dialect_parse(&options->session.dialect, use->value, &error) ||
+           !cli_complain(&error);
+}
+
+static bool add_template(void *context, const struct option_use *use)
+{
+    struct cli_reporting *reporting = &((struct cli_options *)context)->reporting;
+
+    reporting->templates[reporting->template_count++] = use->value;
+    return true;
+}
+
+static bool add_setting(void *context, const struct option_use *use)
+{
+    struct cli_reporting *reporting = &((struct cli_options *)context)->reporting;
+
+    reporting->settings[reporting->setting_count++] = use->value;
+    return true;
+}
+
+// `conditions` has capacity for one per argument, and MORE_CONDITIONS.
+static bool add_condition(void *context, const struct option_use *use)
+{
+    struct cli_options *options = context;
     struct extract_condition *conditions = (struct extract_condition *)options->session.conditions;
+
     conditions[options->session.condition_count++] =
-        (struct extract_condition){(enum extract_filter_word)word, value};
+        (struct extract_condition){(enum extract_filter_word)use->row->word, use->value};
     return true;
 }
 
 // "-@ADDRESS" is standard input at an address; getopt takes it for an option.
-static bool add_stream(struct cli_options *options, char *argument, const char *address)
+static bool add_standard_input(void *context, const struct option_use *use)
 {
-    if (address != argument + 2)
-        return refuse_value("-@", "write -@ADDRESS in one word", address);
-    options->inputs[options->input_count++] = argument;
+    struct cli_options *options = context;
+
+    if (use->value != use->argument + 2)
+        return option_refuse_value(use, "use -@ADDRESS without a blank");
+    options->inputs[options->input_count++] = use->argument;
     return true;
 }
 
 // The first word is the command, the others are its inputs.
-static bool add_word(struct cli_options *options, char *word)
+static bool add_word(void *context, char *word)
 {
+    struct cli_options *options = context;
+
     if (!options->command)
         options->command = word;
     else
@@ -124,191 +197,185 @@ static bool add_word(struct cli_options *options, char *word)
     return true;
 }
 
-static bool set_rkh(struct cli_options *options, const char *key, const char *value)
-{
-    struct extract_error error;
-    char *words;
-    if (asprintf(&words, "%s%s", key, value) < 0)
-        return !cli_refuse(value, NULL, "out of memory");
-    enum extract_code code = extract_rkh_parse(&options->rkh, words, &error);
-    free(words);
-    options->session.rkh = &options->rkh;
-    return code ? !cli_complain(&error) : true;
-}
+// ---- the table ----
 
-static bool set_stream(uint32_t *stream, const char *value)
-{
-    uint64_t number;
-    if (!extract_number_parse(value, &number) || number >= UINT32_MAX)
-        return refuse_value("--stream", "write a number from 0 on", value);
-    *stream = (uint32_t)number + 1;
-    return true;
-}
+enum option_group { GENERAL, RUNNING, REPORT, FILTER, GROUPS };
 
-static bool set_feeding(struct cli_options *options, int option, const char *value)
-{
-    struct cli_feeding *feeding = &options->feeding;
-    options->reporting.given = option == OPT_LISTEN   ? "--listen"
-                               : option == OPT_BAUD   ? "--baud"
-                               : option == OPT_FOLLOW ? "--follow"
-                                                      : "--save";
-    switch (option) {
-    case OPT_LISTEN:
-        feeding->listen = value ? value : "";
-        return true;
-    case OPT_BAUD:
-        return set_number(&feeding->baud, "--baud", value, true) &&
-               (feeding->baud <= MAX_BAUD || refuse_value("--baud", "write bits a second", value));
-    case OPT_FOLLOW:
-        return feeding->follow = true;
-    default:
-        feeding->save = value;
-        return true;
-    }
-}
+static const char *const headings[GROUPS] = {
+    "Options", "Options of top, record and periodic", "Options of report and last",
+    ("Filters of report, last, stats, chart and top (a comma separates several values,\n"
+     "a ! in front leaves out what matches)")};
 
-static bool set_live(struct cli_options *options, int option, const char *value)
-{
-    switch (option) {
-    case OPT_OPENOCD:
-        options->openocd = value;
-        return true;
-    case OPT_REMOTE:
-        options->remote = value;
-        return true;
-    case OPT_PID:
-        return (extract_number_parse(value, &options->pid) && options->pid) ||
-               refuse_value("--pid", "write the number of a process", value);
-    case OPT_TARGET:
-        options->target = value;
-        return true;
-    default:
-        return set_seconds(&options->timeout_ms, "--timeout", value);
-    }
-}
+#define FIELD(name)  offsetof(struct cli_options, name)
+#define TEXT(name)   .set = option_set_text, .offset = FIELD(name)
+#define ONCE(name)   .set = option_set_once, .offset = FIELD(name)
+#define FLAG(name)   .set = option_set_flag, .offset = FIELD(name)
+#define NUMBER(name) .set = option_set_number, .offset = FIELD(name)
+#define COUNT(name)  .set = option_set_count, .offset = FIELD(name)
+#define MATCH(what)  .set = add_condition, .word = EXTRACT_FILTER_##what
 
-static bool set_option(struct cli_options *options, int option, const char *value, char *argument)
-{
-    struct extract_session_options *session = &options->session;
-    if (option >= OPT_POLICY && option <= OPT_KEEP)
-        return set_recording(&options->recording, option, value);
-    if (option >= OPT_LISTEN && option <= OPT_SAVE)
-        return set_feeding(options, option, value);
-    if (option >= OPT_OPENOCD && option <= OPT_TIMEOUT)
-        return set_live(options, option, value);
-    if (cli_reporting_has(option))
-        return cli_reporting_set(options, option, value);
-    switch (option) {
-    case OPT_ELF:
-    case 'n':
-        options->elf = value;
-        return true;
-    case OPT_FORMAT:
-        session->format = value;
-        return true;
-    case OPT_HOOK:
-        options->hook = value;
-        return true;
-    case OPT_RKH:
-        return set_rkh(options, "", value);
-    case OPT_VIEW:
-        return set_rkh(options, "view=", value);
-    case OPT_HZ:
-        return set_number(&session->hz, "--hz", value, true);
-    case OPT_RING:
-        session->ring_known = true;
-        return set_number(&session->ring, "--ring", value, false);
-    case OPT_STREAM:
-        return set_stream(&session->stream, value);
-    case OPT_MODULUS:
-        return set_number(&session->modulus, "--modulus", value, true);
-    case OPT_USER_EVENTS:
-        options->user_events = value;
-        return true;
-    case OPT_JSON:
-        return session->json = true;
-    case OPT_NO_HEADER:
-        return session->no_header = true;
-    case OPT_COLOR:
-        return set_color(options, value ? value : "always");
-    case OPT_COST:
-        return options->cost = true;
-    case OPT_DELAY:
-        return set_seconds(&options->delay_ms, "--delay", value);
-    case OPT_COUNT:
-        return set_number(&options->count, "--count", value, true);
-    case OPT_BATCH:
-        return options->batch = true;
-    case 'o':
-        options->output = value;
-        return true;
-    case 'q':
-        return options->quiet = true;
-    case 'h':
-        return options->help = true;
-    case 'V':
-        return options->version = true;
-    case 'p':
-    case 'T':
-        return add_condition(options, EXTRACT_FILTER_THREAD, value);
-    case 1:
-        return add_word(options, (char *)value);
-    case '@':
-        return add_stream(options, argument, value);
-    default:
-        return add_condition(options, option - OPT_FILTER, value);
-    }
-}
+// clang-format off
+static const struct option_row rows[] = {
+    {GENERAL, 0, 'n', "elf", "FILE", "Read names and the ring's address from the firmware.",
+     TEXT(elf)},
+    {GENERAL, 0, 0, "openocd", "SERVER", "Read a live target through OpenOCD's Tcl port.",
+     TEXT(openocd)},
+    {GENERAL, 0, 0, "remote", "SERVER", "Read a live target through a GDB server.", TEXT(remote)},
+    {GENERAL, 0, 0, "pid", "PID", "Read a traced process on this host (POSIX trace).",
+     .set = set_pid},
+    {GENERAL, 0, 0, "target", "NAME", "Choose one of several targets of OpenOCD.", TEXT(target),
+     .needs_live = true},
+    {GENERAL, 0, 0, "timeout", "SECONDS", "Wait that long for an answer of a live target.",
+     .set = set_seconds, .offset = FIELD(timeout_ms), .needs_live = true},
+    {GENERAL, 0, 0, "format", "NAME", "Read this format only: threadx, hook, rkh or posix.",
+     TEXT(session.format)},
+    {GENERAL, 0, 0, "hook", "LAYOUT",
+     "Read the input as a raw stream of hook words:\n"
+     "bits=32,order=big,tid=4,stamp=4,stamps=typed,hz=N", TEXT(hook)},
+    {GENERAL, 0, 0, "rkh", "SETTINGS",
+     "Set what an RKH stream does not tell: fun=4,\nts_hz=1000000,...,trazer.cfg=FILE",
+     .set = set_rkh},
+    {GENERAL, 0, 0, "view", "VIEW",
+     "Show all that an RKH ring holds (history), or what\nwas not sent yet (pending).",
+     .set = set_rkh,
+     .word = 1},
+    {GENERAL, 0, 0, "ring", "ADDRESS", "Use the ring whose control header is there.",
+     .set = set_ring,
+     .offset = FIELD(session.ring)},
+    {GENERAL, 0, 0, "stream", "N", "Choose one of several POSIX trace streams, from 0 on.",
+     .set = set_stream},
+    {GENERAL, 0, 0, "hz", "N", "Set the ticks per second of the trace's clock.",
+     COUNT(session.hz)},
+    {GENERAL, 0, 0, "modulus", "N", "Set the number of ticks after which the clock wraps.",
+     COUNT(session.modulus)},
+    {GENERAL, 0, 0, "user-events", "FILE", "Read names of user events from FILE (.trxc).",
+     TEXT(user_events)},
+    {GENERAL, 0, 0, "json", NULL, "Print JSON instead of text.", FLAG(session.json)},
+    {GENERAL, 0, 0, "no-header", NULL, "Print text without column heads.",
+     FLAG(session.no_header)},
+    {GENERAL, 0, 0, "color", "[=WHEN]", "Color the text: auto (default), always or never.",
+     .set = set_color},
+    {GENERAL, 0, 0, "cost", NULL, "Print what reading the target has cost.", FLAG(cost)},
+    {GENERAL, CLI_OUTPUT, 'o', "output", "FILE", "Write to FILE.", TEXT(output)},
+    {GENERAL, 0, 'q', "quiet", NULL, "Do not report losses; the exit status still does.",
+     FLAG(quiet)},
+    {GENERAL, 0, 'h', "help", NULL, "Print this text.", FLAG(help)},
+    {GENERAL, 0, 'V', "version", NULL, "Print the version.", FLAG(version)},
+    {GENERAL, 0, '@', NULL, "ADDRESS", NULL, .set = add_standard_input},
 
-static bool refuse_option(int found, const char *argument)
-{
-    char name[3] = {'-', (char)optopt, 0}, nearest[40];
-    bool is_short = optopt > ' ' && optopt < 0x7f;
-    if (found == ':') {
-        cli_refuse(is_short ? name : argument, "see ringside --help", "its value is missing");
-        return false;
-    }
-    const char *known = NULL;
-    if (!is_short && strncmp(argument, "--", 2) == 0) {
-        snprintf(nearest, sizeof nearest, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
-        known = cli_nearest(nearest, option_long_name);
-    }
-    if (known)
-        snprintf(nearest, sizeof nearest, "--%s", known);
-    cli_refuse_unknown(is_short ? name : argument, "option", known ? nearest : NULL);
-    return false;
-}
+    {RUNNING, CLI_REFRESH, 0, "delay", "SECONDS", "Refresh the screen that often (1).",
+     .set = set_seconds, .offset = FIELD(delay_ms)},
+    {RUNNING, CLI_REFRESH, 0, "batch", NULL, "Print text, without a screen.", FLAG(batch)},
+    {RUNNING, CLI_COUNT, 0, "count", "N", "Stop after N refreshes or files (no limit).",
+     COUNT(count)},
+    {RUNNING, CLI_RECORD, 0, "policy", "POLICY",
+     "Choose the log's policy: loop (default), until_full\nor append.", .set = set_policy},
+    {RUNNING, CLI_RECORD, 0, "size", "N[k|M|G]", "Limit the log to N bytes (64M).",
+     .set = set_size},
+    {RUNNING, CLI_TIMED, 0, "every", "MS",
+     "Poll every MS milliseconds; by default, record adapts\nto the load.",
+     .set = set_duration, .offset = FIELD(recording.every_ns),
+     .word = 1000000},
+    {RUNNING, CLI_TIMED, 0, "for", "SECONDS", "Stop after SECONDS.",
+     .set = set_duration, .offset = FIELD(recording.duration_ns),
+     .word = 1000000000},
+    {RUNNING, CLI_RECORD, 0, "until", "EVENT", "Stop after this event.", TEXT(recording.until)},
+    {RUNNING, CLI_KEEP, 0, "keep", "N", "Keep the newest N files (all).", COUNT(recording.keep)},
+    {RUNNING, CLI_RECORD, 0, "sync", NULL, "Flush each block to disk before reading the next.",
+     FLAG(recording.sync)},
+
+    {REPORT, CLI_REPORT, 't', "templates", "FILE",
+     "Print events by these templates; may be repeated.", .set = add_template},
+    {REPORT, CLI_REPORT, 0, "templates-only", NULL, "Leave out the templates of Ringside.",
+     FLAG(session.only_templates)},
+    {REPORT, CLI_REPORT, 0, "dialect", "SETTINGS", "Choose how templates are read.",
+     .set = set_dialect},
+    {REPORT, CLI_REPORT, 'O', NULL, "KEY[=VALUE],...", "Choose columns and layout.",
+     .set = add_setting},
+    {REPORT, CLI_REPORT, 0, "compat", "LAYOUT",
+     "Print in the layout of AIX's trcrpt (trcrpt), or the\nlines of RKH's Trazer (trazer).",
+     .set = set_compat},
+    {REPORT, CLI_REPORT, 'd', NULL, "LIST", "Leave these hook ids out.",
+     ONCE(session.not_hooks)},
+    {REPORT, CLI_REPORT, 'k', NULL, "LIST", "Print these hook ids only.",
+     ONCE(session.only_hooks)},
+    {REPORT, CLI_REPORT, 's', NULL, "DATE", "Begin at mmddhhmmssyy (of a log).",
+     ONCE(reporting.start_date)},
+    {REPORT, CLI_REPORT, 'e', NULL, "DATE", "End at mmddhhmmssyy (of a log).",
+     ONCE(reporting.end_date)},
+    {REPORT, CLI_REPORT, 'x', NULL, NULL, "Print columns of the thread and the system call.",
+     FLAG(reporting.calls)},
+    {REPORT, CLI_REPORT, 'c', NULL, NULL, "Check the templates, and print no report.",
+     FLAG(reporting.check)},
+    {REPORT, CLI_REPORT, 'j', NULL, NULL, "List hook ids with their labels, and no report.",
+     FLAG(reporting.list)},
+    {REPORT, CLI_REPORT, 'r', NULL, NULL, "Write the events as raw hook entries.",
+     FLAG(reporting.raw)},
+    {REPORT, CLI_REPORT, 0, "listen", "[=SERVER]",
+     "Print what comes to a TCP port (127.0.0.1:6602).", .set = set_listen},
+    {REPORT, CLI_REPORT, 0, "baud", "N", "Set the speed of a serial port (115200).",
+     .set = set_baud,
+     .offset = FIELD(feeding.baud)},
+    {REPORT, CLI_REPORT, 0, "follow", NULL, "Print what is appended to a file.",
+     FLAG(feeding.follow)},
+    {REPORT, CLI_REPORT, 0, "save", "FILE", "Keep the bytes of such a source in FILE.",
+     TEXT(feeding.save)},
+    {REPORT, CLI_REPORT, 'v', NULL, NULL, "Print the names of the files that are opened.",
+     FLAG(reporting.verbose)},
+    {REPORT, CLI_REPORT, 0, "pager", NULL, "Print through $PAGER, or less.",
+     FLAG(reporting.pager)},
+
+    {FILTER, CLI_FILTERS, 0, "event", "E",
+     "Match an id, symbol, name or pattern; for RKH also\n"
+     "group=NAME, ao=NAME, signal=NAME, all.", MATCH(EVENT)},
+    {FILTER, CLI_FILTERS, 0, "thread", "T",
+     "Match an address, name or pattern; isr, init; for RKH\na priority.", MATCH(THREAD)},
+    {FILTER, CLI_FILTERS, 'p', NULL, "T", "Do the same as --thread.", MATCH(THREAD)},
+    {FILTER, CLI_FILTERS, 'T', NULL, "T", "Do the same as --thread.", MATCH(THREAD)},
+    {FILTER, CLI_FILTERS, 0, "object", "O",
+     "Match an address, name or pattern; for RKH a signal's\nnumber.", MATCH(OBJECT)},
+    {FILTER, CLI_FILTERS, 0, "class", "C", "Match APPL, SVC, KERN or INT.", MATCH(CLASS)},
+    {FILTER, CLI_FILTERS, 0, "from", "T",
+     "Begin at T: ticks, or a time with its unit, as 1.5s,\n20ms or 7us.", MATCH(FROM)},
+    {FILTER, CLI_FILTERS, 0, "to", "T", "End at T.", MATCH(TO)},
+    {FILTER, CLI_FILTERS, 0, "last", "N", "Take the newest N of what the other filters leave.",
+     MATCH(LAST)},
+};
+// clang-format on
+
+_Static_assert(sizeof rows / sizeof *rows <= OPTION_MAX, "the parser has capacity for each row");
+
+const struct option_table cli_option_table = {
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+    .headings = headings,
+    .group_count = GROUPS,
+    .hint = "see ringside --help",
+    .add_word = add_word,
+};
+
+// ---- parsing ----
 
 bool cli_options_parse(struct cli_options *options, int argc, char **argv)
 {
-    struct option long_options[OPTION_LONG_MAX];
-    int option;
-    option_table_list(long_options);
+    const struct option_use automatic = {.row = NULL, .value = "auto"};
+    size_t capacity = (size_t)argc + 1;
+
     memset(options, 0, sizeof *options);
     options->session.size = sizeof options->session;
-    options->inputs = calloc((size_t)argc + 1, sizeof *options->inputs);
+    options->inputs = calloc(capacity, sizeof *options->inputs);
     options->session.conditions =
-        calloc((size_t)argc + 1 + MORE_CONDITIONS, sizeof(struct extract_condition));
-    options->reporting.templates = calloc((size_t)argc + 1, sizeof(char *));
-    options->reporting.words = calloc((size_t)argc + 1, sizeof(char *));
+        calloc(capacity + MORE_CONDITIONS, sizeof(struct extract_condition));
+    options->reporting.templates = calloc(capacity, sizeof(char *));
+    options->reporting.settings = calloc(capacity, sizeof(char *));
     if (!options->inputs || !options->session.conditions || !options->reporting.templates ||
-        !options->reporting.words) {
+        !options->reporting.settings) {
         cli_refuse("arguments", NULL, "out of memory");
         return false;
     }
-    set_color(options, "auto");
-    opterr = 0;
-    // With "-" in front, what is no option comes in its place, as option 1.
-    while ((option = getopt_long(argc, argv, "-:hqo:V@:n:p:T:" CLI_REPORT_LETTERS, long_options,
-                                 NULL)) != -1) {
-        if (option == ':' || option == '?')
-            return refuse_option(option, argv[optind - 1]);
-        if (!set_option(options, option, optarg, argv[optind - 1]))
-            return false;
-    }
-    while (optind < argc)
-        add_word(options, argv[optind++]);
-    return cli_reporting_finish(options);
+    set_color(options, &automatic);
+    return option_table_parse(&cli_option_table, options, options->given, argc, argv) &&
+           cli_reporting_finish(options);
 }
 
 void cli_options_free(struct cli_options *options)
@@ -316,5 +383,5 @@ void cli_options_free(struct cli_options *options)
     free(options->inputs);
     free((struct extract_condition *)options->session.conditions);
     free(options->reporting.templates);
-    free(options->reporting.words);
+    free(options->reporting.settings);
 }

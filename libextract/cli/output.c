@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
-// cli: standard output and standard error. In: text and errors. Out: bytes, and a status.
+// cli: the output of a command, and its messages.
+//
+// A command writes its text to a struct cli_output, which leads to standard output, to the pager,
+// or to a file. A file appears under its name only when the whole text is in it. Closing the output
+// turns a failed write into the exit status.
 #include "cli/cli.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static bool write_draft(void *context, const char *data, size_t length)
+static bool write_file(void *context, const char *data, size_t length)
 {
     struct cli_output *output = context;
-    bool good = extract_atomic_file_write(&output->draft, data, length);
+    bool good = extract_atomic_file_write(&output->file, data, length);
     output->fault = good ? 0 : errno;
     return good;
 }
@@ -42,10 +46,10 @@ int cli_output_open_as(struct cli_output *output, const struct cli_options *opti
     struct extract_error error;
     cli_output_open(output);
     if (options->output) {
-        if (extract_atomic_file_open(&output->draft, options->output, false, &error))
+        if (extract_atomic_file_open(&output->file, options->output, false, &error))
             return cli_complain(&error);
         output->path = options->output;
-        output->text.flush = write_draft;
+        output->text.flush = write_file;
     } else if (options->reporting.pager && !cli_pager_open(&output->pager)) {
         output->pager = 0;
     }
@@ -60,22 +64,22 @@ static int complain_of(const char *name, int fault)
     return cli_complain(&error);
 }
 
-// The file gets its name when all of the report is in it.
+// Gives the file its name if the whole text is in it; otherwise removes it.
 static int end_file(struct cli_output *output, int status)
 {
     struct extract_error error;
     bool whole = !extract_text_flush(&output->text) && (!status || status == CLI_LOSSES);
-    if (whole && extract_atomic_file_keep(&output->draft, &error))
+    if (whole && extract_atomic_file_keep(&output->file, &error))
         return cli_complain(&error);
     if (whole)
         return status;
-    extract_atomic_file_drop(&output->draft);
+    extract_atomic_file_drop(&output->file);
     return output->fault ? complain_of(output->path, output->fault)
            : status      ? status
                          : CLI_UNREADABLE;
 }
 
-// What a reader that has gone leaves unread is no fault of the pager.
+// A pager may end before it has read everything: EPIPE is then not an error.
 static int end_stream(struct cli_output *output, int status)
 {
     if (!extract_text_flush(&output->text) || (output->pager && output->fault == EPIPE))
@@ -84,10 +88,11 @@ static int end_stream(struct cli_output *output, int status)
                                                    : CLI_UNREADABLE;
 }
 
-static int complain_of_pager(void)
+static int refuse_pager(void)
 {
     struct extract_error error;
-    extract_error_set(&error, EXTRACT_IO, "--pager", "leave it out, or set PAGER to a command",
+
+    extract_error_set(&error, EXTRACT_IO, "--pager", "set PAGER to a command that can be run",
                       "the pager could not be run");
     return cli_complain(&error);
 }
@@ -96,7 +101,7 @@ int cli_output_close(struct cli_output *output, int status)
 {
     status = output->path ? end_file(output, status) : end_stream(output, status);
     if (output->pager && !cli_pager_close(output->pager))
-        status = complain_of_pager();
+        status = refuse_pager();
     extract_text_free(&output->text);
     return status;
 }

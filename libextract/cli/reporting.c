@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// cli: the options that are those of `report` and `last` alone, most of them as AIX's trcrpt has
-// them. In: options. Out: struct cli_reporting, and what it says to a session.
+// cli: the options of `report` and `last`, most of which are those of AIX's trcrpt.
+//
+// When all arguments are parsed, this file turns the settings of -O into columns, and times and
+// dates into conditions of the session. Dates need the log, so they are added when it is open.
 #include "cli/cli.h"
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,131 +12,36 @@
 #define NANO   1000000000
 #define BEFORE "before"
 
-static const char own_letters[] = CLI_REPORT_LETTERS;
-
-bool cli_reporting_has(int option)
-{
-    return (option >= CLI_OPT_COMPAT && option <= CLI_OPT_PAGER) ||
-           (isalpha(option) && strchr(own_letters, option));
-}
-
-static const char *name_of(int option)
-{
-    static const char *const longs[] = {"--compat", "--dialect", "--templates-only", "--pager"};
-    static const char *const shorts[] = {"-O", "-d", "-k", "-c", "-j", "-r",
-                                         "-s", "-e", "-t", "-v", "-x"};
-    if (option >= CLI_OPT_COMPAT)
-        return longs[option - CLI_OPT_COMPAT];
-    for (size_t i = 0; i < sizeof shorts / sizeof *shorts; i++)
-        if (shorts[i][1] == option)
-            return shorts[i];
-    return "?";
-}
-
-static bool complain(const struct extract_error *error)
-{
-    cli_complain(error);
-    return false;
-}
-
-static bool set_compat(struct cli_reporting *reporting, const char *value)
-{
-    reporting->compat = strcmp(value, "trcrpt") == 0;
-    reporting->trazer = strcmp(value, "trazer") == 0;
-    if (!reporting->compat && !reporting->trazer)
-        cli_refuse("--compat", "write --compat trcrpt or --compat trazer",
-                   "there is no such layout");
-    return reporting->compat || reporting->trazer;
-}
-
-static bool set_dialect(struct cli_options *options, const char *value)
-{
-    struct extract_error error;
-    return !extract_dialect_parse(&options->session.dialect, value, &error) || complain(&error);
-}
-
-// A list that is given once.
-static bool set_once(const char **list, int option, const char *value)
-{
-    if (*list) {
-        cli_refuse(name_of(option), "put a comma between several", "it is given twice");
-        return false;
-    }
-    *list = value;
-    return true;
-}
-
-bool cli_reporting_set(struct cli_options *options, int option, const char *value)
-{
-    struct cli_reporting *reporting = &options->reporting;
-    reporting->given = name_of(option);
-    switch (option) {
-    case CLI_OPT_COMPAT:
-        return set_compat(reporting, value);
-    case CLI_OPT_DIALECT:
-        return set_dialect(options, value);
-    case CLI_OPT_TEMPLATES_ONLY:
-        return options->session.only_templates = true;
-    case CLI_OPT_PAGER:
-        return reporting->pager = true;
-    case 'O':
-        reporting->words[reporting->word_count++] = value;
-        return true;
-    case 'd':
-        return set_once(&options->session.not_hooks, option, value);
-    case 'k':
-        return set_once(&options->session.only_hooks, option, value);
-    case 's':
-        return set_once(&reporting->start_date, option, value);
-    case 'e':
-        return set_once(&reporting->end_date, option, value);
-    case 't':
-        reporting->templates[reporting->template_count++] = value;
-        return true;
-    case 'c':
-        return reporting->check = true;
-    case 'j':
-        return reporting->list = true;
-    case 'r':
-        return reporting->raw = true;
-    case 'v':
-        return reporting->verbose = true;
-    default:
-        return reporting->calls = true;
-    }
-}
-
-// "1.5" to "1.5s".
+// Adds the unit to a time: "1.5" becomes "1.5s".
 static enum extract_code set_time(char *time, size_t size, const char *word, const char *value,
                                   struct extract_error *error)
 {
     if (!value || !*value || strspn(value, "0123456789.") != strlen(value) ||
         strlen(value) + 2 > size)
-        return extract_error_set(error, EXTRACT_USAGE, word, "write seconds, as in 1.5",
-                                 "\"%s\" is no time", value ? value : "");
+        return extract_error_set(error, EXTRACT_USAGE, word, "use seconds, as in 1.5",
+                                 "\"%s\" is not a time", value ? value : "");
     snprintf(time, size, "%ss", value);
     return EXTRACT_OK;
 }
 
-// Words of -O that are no columns. Some have no meaning for what Ringside reads: they may be off.
+// Sets a key of -O that is not a column. Keys without a meaning for embedded traces may be off.
 static enum extract_code set_other(void *context, const char *word, const char *value,
                                    struct extract_error *error)
 {
     struct cli_reporting *reporting = context;
-    bool off = value && !strcmp(value, "off"), on = !value || !strcmp(value, "on");
-    if (!strcmp(word, "starttime"))
+    bool off = value && strcmp(value, "off") == 0, on = !value || strcmp(value, "on") == 0;
+    if (strcmp(word, "starttime") == 0)
         return set_time(reporting->start_time, sizeof reporting->start_time, word, value, error);
-    if (!strcmp(word, "endtime"))
+    if (strcmp(word, "endtime") == 0)
         return set_time(reporting->end_time, sizeof reporting->end_time, word, value, error);
-    if (!strcmp(word, "reportedcpus") && (on || off))
+    if (strcmp(word, "reportedcpus") == 0 && (on || off))
         return EXTRACT_OK;
-    if (!strcmp(word, "component") || !strcmp(word, "PURR"))
+    if (strcmp(word, "component") == 0 || strcmp(word, "PURR") == 0)
         return off ? EXTRACT_OK
-                   : extract_error_set(error, EXTRACT_USAGE, word, "leave it out",
+                   : extract_error_set(error, EXTRACT_USAGE, word, "use only =off",
                                        "traces of embedded systems have none");
-    return extract_error_set(
-        error, EXTRACT_USAGE, word, "the words are listed in ringside-report(1)",
-        value ? "-O has no such word, or not with this value" : "-O has no such word");
+    return extract_error_set(error, EXTRACT_USAGE, word, "use a key of ringside-report(1)",
+                             value ? "unknown key or value of -O" : "unknown key of -O");
 }
 
 static void add_condition(struct extract_session_options *session, enum extract_filter_word word,
@@ -156,23 +62,23 @@ bool cli_reporting_finish(struct cli_options *options)
     reporting->columns.trazer = reporting->trazer;
     reporting->columns.exec |= reporting->calls;
     reporting->columns.svc |= reporting->calls;
-    for (size_t i = 0; i < reporting->word_count; i++)
-        if (extract_columns_set(&reporting->columns, reporting->words[i], set_other, reporting,
+    for (size_t i = 0; i < reporting->setting_count; i++)
+        if (extract_columns_set(&reporting->columns, reporting->settings[i], set_other, reporting,
                                 &error))
-            return complain(&error);
+            return !cli_complain(&error);
     add_condition(session, EXTRACT_FILTER_FROM, reporting->start_time);
     add_condition(session, EXTRACT_FILTER_TO, reporting->end_time);
     session->columns = &reporting->columns;
     session->template_files = reporting->templates;
     session->template_count = reporting->template_count;
-    // The file of -t takes the place of AIX's own.
+    // With --compat, the file of -t replaces the built-in templates, as it does in trcrpt.
     session->only_templates |= reporting->compat && reporting->template_count;
     if (options->output && !options->color_asked)
         session->color = false;
     return true;
 }
 
-// Seconds since 1970 of mmddhhmmssyy, local time.
+// Parses mmddhhmmssyy in local time to seconds since 1970.
 static bool parse_date(const char *date, int64_t *seconds)
 {
     struct tm tm = {.tm_isdst = -1};
@@ -189,12 +95,12 @@ static bool parse_date(const char *date, int64_t *seconds)
     struct tm noon = {
         .tm_year = tm.tm_year, .tm_mon = tm.tm_mon, .tm_mday = tm.tm_mday, .tm_hour = 12};
     int month = tm.tm_mon;
-    timegm(&noon); // makes 3 March of 31 February
+    timegm(&noon); // turns 31 February into 3 March
     *seconds = (int64_t)mktime(&tm);
     return noon.tm_mon == month;
 }
 
-// When the oldest entries of a log were read from the target, in seconds since 1970.
+// Finds when the oldest entries of a log were read from the target, in seconds since 1970.
 static bool first_wall(struct extract_log *log, int64_t *seconds)
 {
     struct extract_log_block block;
@@ -206,19 +112,19 @@ static bool first_wall(struct extract_log *log, int64_t *seconds)
     return false;
 }
 
-// "from" or "to", by a date; BEFORE for one in front of the trace.
+// Turns a date into a time since the start of the log; BEFORE if the log starts later.
 static enum extract_code set_date(char *time, size_t size, const char *option, const char *date,
                                   struct extract_log *log, struct extract_error *error)
 {
     int64_t wanted, first;
     if (!parse_date(date, &wanted))
         return extract_error_set(error, EXTRACT_USAGE, option,
-                                 "write month, day, hour, minute, second and year: mmddhhmmssyy",
-                                 "\"%s\" is no date", date);
+                                 "use month, day, hour, minute, second and year: mmddhhmmssyy",
+                                 "\"%s\" is not a date", date);
     if (!first_wall(log, &first))
         return extract_error_set(error, EXTRACT_USAGE, option,
-                                 "give seconds from its start: -O starttime=SECONDS, endtime=",
-                                 "the trace does not say when it was recorded; logs do");
+                                 "use seconds from its start: -O starttime=SECONDS, endtime=",
+                                 "only logs contain the date of recording");
     if (wanted < first)
         snprintf(time, size, "%s", BEFORE);
     else
@@ -228,20 +134,20 @@ static enum extract_code set_date(char *time, size_t size, const char *option, c
 
 enum extract_code cli_reporting_dates(struct extract_session_options *session,
                                       const struct cli_options *options, struct extract_log *log,
-                                      struct cli_dates *room, struct extract_error *error)
+                                      struct cli_dates *dates, struct extract_error *error)
 {
     const struct cli_reporting *reporting = &options->reporting;
     enum extract_code code = EXTRACT_OK;
-    *room = (struct cli_dates){"", ""};
+    *dates = (struct cli_dates){"", ""};
     if (reporting->start_date)
-        code = set_date(room->from, sizeof room->from, "-s", reporting->start_date, log, error);
+        code = set_date(dates->from, sizeof dates->from, "-s", reporting->start_date, log, error);
     if (!code && reporting->end_date)
-        code = set_date(room->to, sizeof room->to, "-e", reporting->end_date, log, error);
-    if (strcmp(room->from, BEFORE) != 0)
-        add_condition(session, EXTRACT_FILTER_FROM, room->from);
-    if (strcmp(room->to, BEFORE) == 0)
-        add_condition(session, EXTRACT_FILTER_LAST, "0"); // nothing of the trace
+        code = set_date(dates->to, sizeof dates->to, "-e", reporting->end_date, log, error);
+    if (strcmp(dates->from, BEFORE) != 0)
+        add_condition(session, EXTRACT_FILTER_FROM, dates->from);
+    if (strcmp(dates->to, BEFORE) == 0)
+        add_condition(session, EXTRACT_FILTER_LAST, "0"); // the log starts after the end date
     else
-        add_condition(session, EXTRACT_FILTER_TO, room->to);
+        add_condition(session, EXTRACT_FILTER_TO, dates->to);
     return code;
 }

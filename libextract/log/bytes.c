@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// log: reading the file, in which nothing is trusted and which may change meanwhile. In: offsets.
-// Out: bytes, heads that can be heads, and whether a block is whole.
+// log: reading the file. It is untrusted, and may change while it is read. Headers are read through
+// a window of the file, and large payloads directly.
 #include "base/cursor.h"
 #include "base/file.h"
 #include "log/internal.h"
@@ -27,8 +27,8 @@ bool extract_log_fetch(int fd, const struct iovec *spans, int count, uint64_t of
     return true;
 }
 
-// The window goes on where it ended with a large read; elsewhere, where only a head is wanted
-// perhaps, with a small one.
+// Moves the window to an offset. Where it continues the last one, it reads much ahead; elsewhere,
+// where perhaps only one header is needed, it reads little.
 static void window_move(struct extract_log *log, uint64_t offset, size_t length)
 {
     struct log_window *w = &log->window;
@@ -50,8 +50,8 @@ const uint8_t *extract_log_peek(struct extract_log *log, uint64_t offset, size_t
 
 // ---- Blocks ----
 
-// Sums the payload from `offset` on, with the zeros behind it, and then the payload alone for
-// `print`, whose last word is made whole by those zeros, too.
+// Continues `sums` and `alone` over the payload, with the zeros that pad it to a multiple of 8
+// bytes.
 static bool sum_payload(struct extract_log *log, struct log_sums *sums, struct log_sums *alone,
                         uint64_t offset, uint64_t length)
 {
@@ -69,7 +69,7 @@ static bool sum_payload(struct extract_log *log, struct log_sums *sums, struct l
 }
 
 bool extract_log_verify(struct extract_log *log, const struct extract_log_block *block,
-                        struct log_print *print)
+                        struct log_digest *digest)
 {
     uint8_t head[LOG_HEAD];
     struct log_sums sums, alone = {0, 0};
@@ -82,13 +82,13 @@ bool extract_log_verify(struct extract_log *log, const struct extract_log_block 
                      extract_log_size(block->length) - LOG_HEAD) ||
         !extract_log_sums_are(&sums, head))
         return false;
-    if (print)
-        *print = (struct log_print){true, block->length, alone};
+    if (digest)
+        *digest = (struct log_digest){true, block->length, alone};
     return true;
 }
 
 bool extract_log_head_at(struct extract_log *log, struct extract_log_block *block, uint64_t offset,
-                         uint64_t end, uint64_t section, uint64_t number, uint64_t most)
+                         uint64_t end, uint64_t section, uint64_t number, uint64_t max_missing)
 {
     const uint8_t *head = end >= LOG_HEAD && offset <= end - LOG_HEAD
                               ? extract_log_peek(log, offset, LOG_HEAD)
@@ -97,11 +97,11 @@ bool extract_log_head_at(struct extract_log *log, struct extract_log_block *bloc
         return false;
     block->offset = offset;
     return extract_log_size(block->length) <= end - offset && block->number >= number &&
-           block->number - number <= most;
+           block->number - number <= max_missing;
 }
 
-// The next place from `offset` on where a head's magic stands, in steps of 8 bytes; `end` when
-// there is none.
+// Returns the first offset, in steps of 8 bytes, where a header's magic number is; `end` if there
+// is none.
 static uint64_t next_magic(struct extract_log *log, uint64_t offset, uint64_t end)
 {
     while (offset + LOG_HEAD <= end) {
@@ -119,16 +119,16 @@ static uint64_t next_magic(struct extract_log *log, uint64_t offset, uint64_t en
 
 bool extract_log_next_head(struct extract_log *log, struct extract_log_block *block,
                            uint64_t offset, uint64_t end, const uint64_t *section, uint64_t number,
-                           uint64_t most)
+                           uint64_t max_missing)
 {
-    unsigned tries = 0; // a hostile file could make each of them cost a section
+    unsigned tries = 0; // limits what a hostile file can cost: each try may read a section
     while (tries < TRIES && (offset = next_magic(log, offset, end)) + LOG_HEAD <= end) {
         const uint8_t *head = extract_log_peek(log, offset, LOG_HEAD);
         if (!head)
             return false;
-        if (section && extract_log_head_at(log, block, offset, end, *section, number, most))
+        if (section && extract_log_head_at(log, block, offset, end, *section, number, max_missing))
             return true;
-        // Nothing says yet which section it is: only a whole block can.
+        // Without a section to compare with, only a valid checksum identifies a block.
         if (!section && extract_log_decode(block, head)) {
             block->offset = offset;
             if (extract_log_size(block->length) <= end - offset && ++tries &&

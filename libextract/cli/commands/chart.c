@@ -6,7 +6,7 @@
 static bool ends_in(const char *name, const char *end)
 {
     size_t length = strlen(name), tail = strlen(end);
-    return length > tail && !strcmp(name + length - tail, end);
+    return length > tail && strcmp(name + length - tail, end) == 0;
 }
 
 static int run(const struct cli_options *options)
@@ -17,15 +17,16 @@ static int run(const struct cli_options *options)
         return cli_refuse("chart", "write -o FILE.svg or -o FILE.signalling, or -o - for SVG",
                           "no output file is given");
     bool signalling = ends_in(output, ".signalling") || ends_in(output, ".msc");
-    if (!strcmp(output, "-"))
+    if (strcmp(output, "-") == 0)
         rest.output = NULL;
-    return cli_look_run(&rest, signalling ? "signalling" : "chart");
+    return cli_snapshot_run(&rest, signalling ? "signalling" : "chart");
 }
 
 const struct cli_command cli_chart = {
+    .group = CLI_EXAMINE,
     .name = "chart",
     .arguments = "[FILTER...] INPUT... -o FILE",
-    .summary = "who sent what to whom: a message sequence chart (RKH)",
+    .summary = "draw a message sequence chart (RKH)",
     .help = "A file that ends in .signalling or .msc is for msc-generator, any other is SVG.\n"
             "-o - writes SVG to standard output. At most the newest 4000 lines are drawn.\n",
     .takes = CLI_FILTERS | CLI_OUTPUT,

@@ -34,7 +34,7 @@ static int show(const struct extract_control *control, bool changed)
 
 static bool is_rkh(const struct extract_session *session)
 {
-    return !strcmp(extract_trace_info(extract_session_trace(session))->format, "rkh");
+    return strcmp(extract_trace_info(extract_session_trace(session))->format, "rkh") == 0;
 }
 
 // Of other recorders than RKH's: without words what is recorded is shown; on and off are no words
@@ -116,9 +116,10 @@ static int run(const struct cli_options *options)
 }
 
 const struct cli_command cli_filter = {
+    .group = CLI_CONTROL,
     .name = "filter",
     .arguments = "--openocd PORT --elf FIRMWARE.elf [on|off WHAT...]",
-    .summary = "which events a target emits or records: shows it, or changes it",
+    .summary = "show or change which events are recorded",
     .help = "WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all;\n"
             "names may be patterns or numbers; active objects are those of the trace and of the\n"
             "ELF. --rkh version=2.4.4 says the version where nothing else does. The target is\n"

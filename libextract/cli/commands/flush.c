@@ -39,7 +39,7 @@ static int run(const struct cli_options *options)
         return cli_refuse("flush",
                           "write LOG, and --pid N, --openocd PORT, --remote PORT or IMAGE@ADDRESS",
                           options->input_count ? "no target is given" : "one log must be named");
-    if (!strcmp(options->inputs[0], "-"))
+    if (strcmp(options->inputs[0], "-") == 0)
         return cli_refuse("flush", "give the log a name", "a log cannot go to standard output");
     cli_output_open(&output);
     enum extract_code code = flush(&f, options->inputs[0], &status, &error);
@@ -54,9 +54,10 @@ static int run(const struct cli_options *options)
 }
 
 const struct cli_command cli_flush = {
+    .group = CLI_FOLLOW,
     .name = "flush",
     .arguments = "LOG --pid N | --openocd PORT | --remote PORT | IMAGE@ADDRESS...",
-    .summary = "adds to a log what is new in a ring",
+    .summary = "append new events to a log",
     .help =
         "One pass, as posix_trace_flush makes; of every trace that can be recorded. The log is\n"
         "made where there is none, else it must have the policy append. Nothing is written to\n"

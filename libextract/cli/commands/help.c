@@ -1,26 +1,38 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside help` and --help. In: a command's name or nothing. Out: how it is used.
+// cli: `ringside help` and --help: the overview, the help of one command, and the completion for
+// bash. All three are made from the tables of commands and options.
 #include "cli/cli.h"
 #include <ctype.h>
 #include <string.h>
 
+static const char *const headings[CLI_GROUPS] = {"Examine a trace", "Follow a live target",
+                                                 "Control a live target", "Files and setup"};
+
 static void put_overview(struct extract_text *text)
 {
     const struct cli_command *command;
-    extract_text_puts(text, "Usage: ringside COMMAND [OPTION...] INPUT...\n"
-                            "Reads the trace rings of real-time systems.\n\nCommands:\n");
-    for (size_t i = 0; (command = cli_command_at(i)); i++)
-        extract_text_printf(text, "  %-14s  %s\n", command->name, command->summary);
-    extract_text_puts(
-        text, "\nInputs:\n"
-              "  FILE.trx       a dump of the ring; of hook words FILE.hook, of RKH FILE.rkr\n"
-              "  FILE.log       a recording\n"
-              "  IMAGE@ADDRESS  a raw image of memory; several make one memory\n"
-              "  FILE           an ELF core, Intel HEX or S-record file\n"
-              "  -, -@ADDRESS   standard input: a .trx, or a raw image\n\n");
-    cli_options_help(text, NULL);
-    extract_text_puts(text, "\nExit status: 0 whole, 1 usage, 2 unreadable, 3 read with losses or "
-                            "damage.\nMore: man ringside\n");
+
+    extract_text_puts(text,
+                      "Usage: ringside COMMAND [OPTION]... INPUT...\n\n"
+                      "Read the trace of a real-time system from a dump, a core file or a live "
+                      "target.\n");
+    for (unsigned group = 0; group < CLI_GROUPS; group++) {
+        extract_text_printf(text, "\n%s:\n", headings[group]);
+        for (size_t i = 0; (command = cli_command_at(i)); i++)
+            if (command->group == group)
+                extract_text_printf(text, "  %-14s  %s\n", command->name, command->summary);
+    }
+    extract_text_puts(text,
+                      "\nInputs:\n"
+                      "  FILE            a dump (.trx .hook .rkr .ptr), log, ELF core, Intel HEX "
+                      "or S-record file\n"
+                      "  IMAGE@ADDRESS   a raw image of memory; several form one memory\n"
+                      "  -, -@ADDRESS    standard input: a dump, or a raw image\n\n");
+    option_table_help(&cli_option_table, text, CLI_OUTPUT);
+    extract_text_puts(text,
+                      "\nExit status: 0 success, 1 usage error, 2 read or write error, 3 losses "
+                      "or damage.\n"
+                      "See 'ringside help COMMAND' for more options, and man ringside.\n");
 }
 
 static void put_command(struct extract_text *text, const struct cli_command *command)
@@ -31,10 +43,11 @@ static void put_command(struct extract_text *text, const struct cli_command *com
         extract_text_printf(text, "       (also ringside %s)\n", command->alias);
     extract_text_printf(text, "%c%s.\n%s", toupper((unsigned char)command->summary[0]),
                         command->summary + 1, command->help);
-    if (command->run_words)
-        return;
     extract_text_putc(text, '\n');
-    cli_options_help(text, command);
+    if (command->run_subcommand)
+        option_table_help(command->subcommand_options, text, ~0u);
+    else
+        option_table_help(&cli_option_table, text, command->takes);
 }
 
 // Prints a completion for bash: commands, the options of the command, and files.
@@ -50,11 +63,14 @@ static void put_completion(struct extract_text *text)
                             "    done\n"
                             "    case $command in\n");
     for (size_t i = 0; (command = cli_command_at(i)); i++) {
-        if (command->run_words)
-            continue;
         extract_text_printf(text, "    %s%s%s) words='", command->name, command->alias ? " | " : "",
                             command->alias ? command->alias : "");
-        cli_options_names(text, command);
+        for (size_t k = 0; command->run_subcommand && command->subcommands[k]; k++)
+            extract_text_printf(text, " %s", command->subcommands[k]);
+        if (command->run_subcommand)
+            option_table_names(command->subcommand_options, text, ~0u);
+        else
+            option_table_names(&cli_option_table, text, command->takes);
         extract_text_puts(text, "' ;;\n");
     }
     extract_text_puts(text, "    '') words='--help --version");
@@ -74,7 +90,7 @@ static void put_completion(struct extract_text *text)
 
 static int run(const struct cli_options *options)
 {
-    bool is_completion = options->input_count && !strcmp(options->inputs[0], "bash-completion");
+    bool is_completion = options->input_count && strcmp(options->inputs[0], "bash-completion") == 0;
     const struct cli_command *command = NULL;
     struct cli_output output;
 
@@ -94,9 +110,10 @@ static int run(const struct cli_options *options)
 }
 
 const struct cli_command cli_help = {
+    .group = CLI_SETUP,
     .name = "help",
     .arguments = "[COMMAND | bash-completion]",
-    .summary = "show how to use ringside, or one of its commands",
+    .summary = "show help, or the help of a command",
     .help = "To complete commands, options and files in bash:\n"
             "  source <(ringside help bash-completion)\n",
     .takes = CLI_NO_INPUT | CLI_FILTERS | CLI_OUTPUT,

@@ -4,13 +4,14 @@
 
 static int run(const struct cli_options *options)
 {
-    return cli_look_run(options, "info");
+    return cli_snapshot_run(options, "info");
 }
 
 const struct cli_command cli_info = {
+    .group = CLI_EXAMINE,
     .name = "info",
     .arguments = "INPUT...",
-    .summary = "layout and state of the trace, and what was lost",
+    .summary = "show layout, state and losses",
     .help = "Prints `key: value` lines, or with --json one object.\n",
     .run = run,
 };

@@ -4,13 +4,14 @@
 
 static int run(const struct cli_options *options)
 {
-    return cli_look_run(options, "objects");
+    return cli_snapshot_run(options, "objects");
 }
 
 const struct cli_command cli_objects = {
+    .group = CLI_EXAMINE,
     .name = "objects",
     .arguments = "INPUT...",
-    .summary = "the kernel objects that the trace knows",
+    .summary = "list kernel objects",
     .help = "Names that the trace lacks are taken from --elf. With --json one object a line.\n",
     .run = run,
 };

@@ -211,9 +211,9 @@ static bool is_rkh_without_locals(const struct extract_symbols *symbols, const c
     static const char prefix[] = "rkh_trc_";
     struct extract_symbol symbol;
     for (size_t i = 0; extract_symbols_at(symbols, i, &symbol); i++)
-        if (!strncmp(symbol.name, prefix, sizeof prefix - 1))
+        if (strncmp(symbol.name, prefix, sizeof prefix - 1) == 0)
             return true;
-    return format && !strcmp(format, "rkh");
+    return format && strcmp(format, "rkh") == 0;
 }
 
 static int print_config(struct extract_symbols *symbols, const char *format)
@@ -271,9 +271,10 @@ static int run(const struct cli_options *options)
 }
 
 const struct cli_command cli_openocd_config = {
+    .group = CLI_SETUP,
     .name = "openocd-config",
     .arguments = "--elf FIRMWARE.elf",
-    .summary = "the lines that tell OpenOCD where the ring is",
+    .summary = "print OpenOCD commands for a firmware",
     .help =
         "Put them into OpenOCD's configuration; ringside-openocd(7) says what it can do then.\n",
     .takes = CLI_NO_INPUT,

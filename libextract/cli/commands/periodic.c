@@ -192,7 +192,7 @@ static enum extract_code take(struct periodic *p, struct extract_error *error)
 
 static bool is_same(const struct extract_error *a, const struct extract_error *b)
 {
-    return !strcmp(a->what, b->what) && !strcmp(a->why, b->why);
+    return strcmp(a->what, b->what) == 0 && strcmp(a->why, b->why) == 0;
 }
 
 // Trouble is said once, until it changes or is over.
@@ -214,7 +214,7 @@ static void note(struct periodic *p, enum extract_code code, const struct extrac
 
 static const char *reason_to_stop(const struct periodic *p)
 {
-    uint64_t duration = p->options->recording.duration, count = p->options->count;
+    uint64_t duration = p->options->recording.duration_ns, count = p->options->count;
     if (stopped)
         return "signal";
     if (count && p->taken >= count)
@@ -222,7 +222,8 @@ static const char *reason_to_stop(const struct periodic *p)
     return duration && extract_now() - p->progress.start >= duration ? "time" : NULL;
 }
 
-// A wrong port or firmware: at the first look, what is no file's fault is no matter of patience.
+// A wrong port or firmware: at the first snapshot, what is no file's fault is no matter of
+// patience.
 static bool is_hopeless(const struct periodic *p, enum extract_code code)
 {
     return code && code != EXTRACT_ABSENT && !p->looked && p->absent + p->failed == 1;
@@ -232,7 +233,7 @@ static bool is_hopeless(const struct periodic *p, enum extract_code code)
 static int follow(struct periodic *p)
 {
     struct extract_error error;
-    uint64_t every = p->options->recording.every, due = p->progress.start;
+    uint64_t every = p->options->recording.every_ns, due = p->progress.start;
     while (!(p->reason = reason_to_stop(p))) {
         uint64_t now = extract_now();
         if (now < due) {
@@ -297,7 +298,7 @@ static int take_all(struct periodic *p)
     char line[64];
     progress_start(&p->progress, extract_memory_name(p->memory), p->options->quiet);
     snprintf(line, sizeof line, "a snapshot every %.6g ms, from number %u on",
-             (double)p->options->recording.every / 1e6, p->number + 1);
+             (double)p->options->recording.every_ns / 1e6, p->number + 1);
     progress_say(&p->progress, line);
     int status = follow(p);
     struct extract_live_halts halts = extract_live_halts(p->memory);
@@ -332,7 +333,7 @@ static int check(const struct cli_options *options)
         return cli_refuse("periodic", hint,
                           options->input_count ? "there is more than one folder"
                                                : "no folder is given");
-    if (!options->recording.every)
+    if (!options->recording.every_ns)
         return cli_refuse("periodic", hint, "no --every is given");
     return options->recording.keep <= MAX_NUMBER
                ? CLI_WHOLE
@@ -359,9 +360,10 @@ static int run(const struct cli_options *options)
 }
 
 const struct cli_command cli_periodic = {
+    .group = CLI_FOLLOW,
     .name = "periodic",
     .arguments = "--openocd PORT --every MS DIR",
-    .summary = "a copy of a live ring every so often",
+    .summary = "save snapshots at regular intervals",
     .help =
         "Each is a file DIR/snapshot-000001.trx (of hook words .hook, of RKH .rkr) and so on,\n"
         "behind those that lie there, and whole or not there at all. The target is not halted\n"

@@ -101,7 +101,7 @@ static enum extract_code open_log(struct recording *r, struct extract_error *err
     const struct cli_recording *recording = &r->options->recording;
     struct extract_log_options log = {.size = sizeof log,
                                       .policy = recording->policy,
-                                      .limit = recording->size,
+                                      .limit = recording->size_bytes,
                                       .sync = recording->sync};
     struct extract_record_options record = {.size = sizeof record,
                                             .format = r->options->session.format,
@@ -111,7 +111,7 @@ static enum extract_code open_log(struct recording *r, struct extract_error *err
                                             .stream = r->options->session.stream,
                                             .sink = take,
                                             .context = r,
-                                            .period = recording->every};
+                                            .period = recording->every_ns};
     struct extract_ring ring;
     // Before a log is created: a wrong port or firmware leaves no file behind. A board's trace may
     // be enabled later, and is waited for; a process without a stream is a mistake.
@@ -133,7 +133,7 @@ static bool has_ended(const struct recording *r)
 
 static const char *reason_to_stop(const struct recording *r)
 {
-    uint64_t duration = r->options->recording.duration;
+    uint64_t duration = r->options->recording.duration_ns;
     if (stopped)
         return "signal";
     if (r->met)
@@ -191,7 +191,7 @@ static int validate_whole(const struct recording *r, const struct extract_record
         progress_say(&r->progress, "its trace was never enabled: the log is empty");
         return CLI_UNREADABLE;
     }
-    if (!strcmp(r->reason, "ended"))
+    if (strcmp(r->reason, "ended") == 0)
         progress_say(&r->progress, "the process has ended");
     if (r->doubtful)
         progress_say(&r->progress,
@@ -231,7 +231,7 @@ static int run(const struct cli_options *options)
         return cli_refuse("record",
                           "write --openocd PORT, --remote PORT or --pid N, and -o FILE.log",
                           options->output ? "no live target is given" : "no output file is given");
-    if (!strcmp(options->output, "-"))
+    if (strcmp(options->output, "-") == 0)
         return cli_refuse("record", "give -o the name of a file",
                           "a log cannot go to standard output");
     cli_catch_ending(stop); // a signal ends the recording in order
@@ -249,9 +249,10 @@ static int run(const struct cli_options *options)
 }
 
 const struct cli_command cli_record = {
+    .group = CLI_FOLLOW,
     .name = "record",
     .arguments = "--openocd PORT -o FILE.log",
-    .summary = "follows a live ring into a log",
+    .summary = "record to a log until interrupted",
     .help = "Only new entries are read, and the target is not halted (with --remote it is, for\n"
             "each poll, because the server cannot read memory otherwise). Interrupt it to end the\n"
             "recording. The log never replaces a file. Exit status 3: some events were lost; the\n"

@@ -37,7 +37,7 @@ static int run_events(struct cli_options *options)
         return refused ? refused : cli_feed_run(options);
     reporting->columns.source = options->input_count ? extract_file_name(options->inputs[0]) : NULL;
     options->session.columns = &reporting->columns;
-    return cli_look_run(options, reporting->raw ? "raw" : "report");
+    return cli_snapshot_run(options, reporting->raw ? "raw" : "report");
 }
 
 // What would be passed over in silence: two kinds of output at once.
@@ -84,19 +84,21 @@ static int run_last(const struct cli_options *options)
 }
 
 const struct cli_command cli_report = {
+    .group = CLI_EXAMINE,
     .name = "report",
     .alias = "dump",
     .arguments = "[FILTER...] INPUT...",
-    .summary = "the events, oldest first",
+    .summary = "show all events, oldest first",
     .help = "In columns, as templates say it: ringside-report(1); with --json one object a line.\n",
     .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT,
     .run = run_report,
 };
 
 const struct cli_command cli_last = {
+    .group = CLI_EXAMINE,
     .name = "last",
     .arguments = "N [FILTER...] INPUT...",
-    .summary = "the newest N events",
+    .summary = "show the newest N events",
     .help = "The same as report --last N.\n",
     .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT,
     .run = run_last,

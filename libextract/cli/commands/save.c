@@ -19,10 +19,10 @@ static int write_out(const struct extract_text *ring, const char *path)
 }
 
 // A ring has no room for marks. What the entries' own numbers tell (reason 0) is saved with them.
-static void tell_losses(const struct cli_look *look, const struct cli_options *options)
+static void tell_losses(const struct cli_snapshot *snapshot, const struct cli_options *options)
 {
     const struct extract_log_info *log =
-        extract_trace_info(extract_session_trace(look->session))->log;
+        extract_trace_info(extract_session_trace(snapshot->session))->log;
     struct extract_error error;
     uint64_t marks = 0;
     for (unsigned i = 1; log && i < EXTRACT_LOSS_REASONS; i++)
@@ -40,30 +40,31 @@ static int run(const struct cli_options *options)
 {
     struct extract_error error;
     struct extract_text ring;
-    struct cli_look look;
+    struct cli_snapshot snapshot;
 
     if (!options->output)
         return cli_refuse("save",
                           "write -o FILE (.trx, .hook, .rkr, .ptr), or -o - for standard output",
                           "no output file is given");
-    int status = cli_look_open(&look, options);
+    int status = cli_snapshot_open(&snapshot, options);
     extract_text_init(&ring, NULL, NULL);
     if (!status) {
-        const struct extract_trace *trace = extract_session_trace(look.session);
+        const struct extract_trace *trace = extract_session_trace(snapshot.session);
         status = extract_export_ring(&ring, trace, &error) ? cli_complain(&error)
                                                            : write_out(&ring, options->output);
     }
     if (!status)
-        tell_losses(&look, options);
+        tell_losses(&snapshot, options);
     extract_text_free(&ring);
-    return cli_look_close(&look, options, status);
+    return cli_snapshot_close(&snapshot, options, status);
 }
 
 const struct cli_command cli_save = {
+    .group = CLI_SETUP,
     .name = "save",
     .alias = "snapshot",
     .arguments = "INPUT... -o FILE",
-    .summary = "the ring as a dump file, which gives the same report",
+    .summary = "save the ring to a dump file",
     .help =
         "It is of the trace's own kind: FILE.trx of ThreadX, FILE.hook of hook words, FILE.rkr of\n"
         "an RKH ring, FILE.ptr of POSIX trace; streams of RKH frames stay such. It is replaced in\n"

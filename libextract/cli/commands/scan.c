@@ -79,16 +79,16 @@ static int search(struct extract_memory *memory, const struct cli_options *optio
 // A log says what was recorded.
 static int tell_log(const struct cli_options *options)
 {
-    struct cli_look look;
+    struct cli_snapshot snapshot;
     struct cli_output output;
-    int status = cli_look_open(&look, options);
+    int status = cli_snapshot_open(&snapshot, options);
     if (!status) {
         cli_output_open(&output);
         struct scan scan = {&output.text, options->session.json, !options->session.no_header, 0};
-        put_ring(&scan, &extract_trace_snapshot(extract_session_trace(look.session))->ring);
+        put_ring(&scan, &extract_trace_snapshot(extract_session_trace(snapshot.session))->ring);
         status = cli_output_close(&output, status);
     }
-    return cli_look_close(&look, options, status);
+    return cli_snapshot_close(&snapshot, options, status);
 }
 
 static int run(const struct cli_options *options)
@@ -112,9 +112,10 @@ static int run(const struct cli_options *options)
 }
 
 const struct cli_command cli_scan = {
+    .group = CLI_SETUP,
     .name = "scan",
     .arguments = "IMAGE@ADDRESS...",
-    .summary = "trace rings in images of memory, found without symbols",
+    .summary = "find rings in memory images, without symbols",
     .help = "Give what it finds to the other commands with --ring ADDRESS. Of a log, it is the\n"
             "ring that was recorded last.\n",
     .run = run,

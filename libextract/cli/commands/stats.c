@@ -4,13 +4,14 @@
 
 static int run(const struct cli_options *options)
 {
-    return cli_look_run(options, "stats");
+    return cli_snapshot_run(options, "stats");
 }
 
 const struct cli_command cli_stats = {
+    .group = CLI_EXAMINE,
     .name = "stats",
     .arguments = "[FILTER...] INPUT...",
-    .summary = "load, switches, interrupts, inversions, stacks, services",
+    .summary = "show CPU load, switches, interrupts and stacks",
     .help =
         "Count the events that the filters let through. Loads are those of all events, whatever\n"
         "the filters leave out; those of several cores are not computed. With --json, print one\n"

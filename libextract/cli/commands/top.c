@@ -72,7 +72,7 @@ static int watch(struct top_source *source, const struct cli_options *options,
     struct top_options top;
     struct top_view view = {0};
     set_up(&top, &view, options);
-    if (!top_words_write(view.line, &options->session))
+    if (!top_filter_line_write(view.line, &options->session))
         return cli_refuse("top", "give fewer filters", "they are too long for a filter line");
     enum extract_code code = top_signals(&top.signals, top.batch, &error);
     if (!code)
@@ -108,9 +108,10 @@ static int run(const struct cli_options *options)
 }
 
 const struct cli_command cli_top = {
+    .group = CLI_FOLLOW,
     .name = "top",
     .arguments = "[FILTER...] FILE.log | --openocd PLACE | --remote PLACE | --pid N",
-    .summary = "threads, load and newest events of a recording, live",
+    .summary = "show threads, load and new events live",
     .help =
         "Of a live target (--openocd, --remote, --pid), which it may record along (-o FILE.log),\n"
         "or of a log that is being recorded. --delay SECONDS between refreshes (1), --batch for\n"

@@ -12,9 +12,10 @@ static int run(const struct cli_options *options)
 }
 
 const struct cli_command cli_version = {
+    .group = CLI_SETUP,
     .name = "version",
     .arguments = "",
-    .summary = "the version of this program",
+    .summary = "show the version",
     .help = "",
     .takes = CLI_NO_INPUT | CLI_FILTERS | CLI_OUTPUT,
     .run = run,

@@ -103,20 +103,20 @@ void cli_request_show(const struct extract_request *request, bool json, struct e
 }
 
 static enum extract_code work(const char *verb, const char *const *words, size_t count, bool json,
-                              struct cli_look *look, struct extract_text *text,
+                              struct cli_snapshot *snapshot, struct extract_text *text,
                               struct extract_error *error)
 {
-    struct outcome o = {.verb = verb, .filter = !strcmp(verb, "filter")};
+    struct outcome o = {.verb = verb, .filter = strcmp(verb, "filter") == 0};
     struct extract_request *request = NULL;
     struct extract_word word;
-    enum extract_code code = extract_request_new(&request, extract_session_trace(look->session),
-                                                 look->memory, verb, words, count, error);
+    enum extract_code code = extract_request_new(&request, extract_session_trace(snapshot->session),
+                                                 snapshot->memory, verb, words, count, error);
     o.request = request;
     o.changes = !code && extract_request_word(request, 0, &word);
     if (!code && o.changes)
-        code = extract_request_send(request, look->memory, error);
+        code = extract_request_send(request, snapshot->memory, error);
     if (!code && o.changes)
-        code = await(request, look->memory, &o.done, error);
+        code = await(request, snapshot->memory, &o.done, error);
     if (!code)
         (json ? put_json : put_text)(&o, text);
     extract_request_free(request);
@@ -128,26 +128,26 @@ int cli_request_run(const struct cli_options *options, const char *verb, const c
 {
     struct extract_error error;
     struct cli_output output;
-    struct cli_look look;
-    bool show = !strcmp(verb, "filter") && (!count || !strcmp(words[0], "show"));
+    struct cli_snapshot snapshot;
+    bool show = strcmp(verb, "filter") == 0 && (!count || strcmp(words[0], "show") == 0);
     if (!cli_is_live(options) && !show)
         return cli_refuse(verb, "write --pid N, --openocd PORT or --remote PORT",
                           "it needs a live target");
-    int status = cli_look_open_held(&look, options);
-    if (!status && look.log)
+    int status = cli_snapshot_open_live(&snapshot, options);
+    if (!status && snapshot.log)
         status = cli_refuse(verb, "name a target or a ring", "a log has no recorder to ask");
     if (!status) {
         cli_output_open(&output);
         enum extract_code code =
-            work(verb, words, count, options->session.json, &look, &output.text, &error);
+            work(verb, words, count, options->session.json, &snapshot, &output.text, &error);
         status = code ? cli_complain(&error) : status;
         status = code == EXTRACT_NOTFOUND ? CLI_USAGE : status;
         status = cli_output_close(&output, status);
     }
-    cli_live_release(look.memory, options);
+    cli_live_release(snapshot.memory, options);
     struct cli_options quiet = *options;
     quiet.quiet = true; // losses are not what was asked for
-    int end = cli_look_close(&look, &quiet, status);
+    int end = cli_snapshot_close(&snapshot, &quiet, status);
     return end == CLI_LOSSES ? status : end;
 }
 
@@ -178,7 +178,7 @@ bool cli_filter_is_request(const struct cli_options *options)
 {
     static const char *const words[] = {"show", "set", "add", "sub"};
     for (size_t i = 0; options->input_count && i < sizeof words / sizeof *words; i++)
-        if (!strcmp(options->inputs[0], words[i]))
+        if (strcmp(options->inputs[0], words[i]) == 0)
             return true;
     return false;
 }
@@ -199,9 +199,10 @@ int cli_filter_request(const struct cli_options *options)
 }
 
 const struct cli_command cli_start = {
+    .group = CLI_CONTROL,
     .name = "start",
     .arguments = "--pid N | --openocd PORT | --remote PORT [--elf FIRMWARE.elf]",
-    .summary = "lets a target record (POSIX trace, hook words)",
+    .summary = "start recording (POSIX trace, hook words)",
     .help = "It is asked for in the ring's control block; the target's recorder does it when it\n"
             "passes its next trace point, which is waited for, 2 seconds at most.\n",
     .takes = CLI_NO_INPUT,
@@ -209,18 +210,20 @@ const struct cli_command cli_start = {
 };
 
 const struct cli_command cli_stop = {
+    .group = CLI_CONTROL,
     .name = "stop",
     .arguments = "--pid N | --openocd PORT | --remote PORT [--elf FIRMWARE.elf]",
-    .summary = "ends what start began; the ring keeps its events",
+    .summary = "stop recording; the ring keeps its events",
     .help = "As with start.\n",
     .takes = CLI_NO_INPUT,
     .run = run_stop,
 };
 
 const struct cli_command cli_clear = {
+    .group = CLI_CONTROL,
     .name = "clear",
     .arguments = "--pid N | --openocd PORT | --remote PORT [--elf FIRMWARE.elf]",
-    .summary = "empties a target's ring (POSIX trace)",
+    .summary = "discard recorded events (POSIX trace)",
     .help = "As with start. Names of event types stay, and whether it records.\n",
     .takes = CLI_NO_INPUT,
     .run = run_clear,

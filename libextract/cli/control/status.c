@@ -4,13 +4,14 @@
 
 static int run(const struct cli_options *options)
 {
-    return cli_look_run(options, "status");
+    return cli_snapshot_run(options, "status");
 }
 
 const struct cli_command cli_status = {
+    .group = CLI_FOLLOW,
     .name = "status",
     .arguments = "INPUT...",
-    .summary = "whether a stream runs, is full, has lost events; and its log",
+    .summary = "show whether a stream is running, full or overrun",
     .help = "The words are those of posix_trace_get_status, for every format of trace.\n",
     .takes = 0,
     .run = run,

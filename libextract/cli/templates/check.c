@@ -11,7 +11,7 @@ static unsigned count_of(const struct extract_templates *templates, const char *
     const struct extract_template *template;
     unsigned count = 0;
     for (size_t i = 0; (template = extract_templates_at(templates, i)); i++)
-        count += !strcmp(template->file, file);
+        count += strcmp(template->file, file) == 0;
     return count;
 }
 

@@ -1,283 +1,203 @@
 // SPDX-License-Identifier: MIT
-// cli: options of `ringside templates`. In: the arguments behind that word, in any order. Out:
-// struct templates_options.
+// cli: the options of `ringside templates`.
+//
+// The arguments after that word come in, and struct templates_options goes out. The first argument
+// is the subcommand. The table below is the only list of the options of all subcommands; a row
+// names the subcommands that take it.
+#include "cli/option_table.h"
 #include "cli/templates/commands.h"
 #include <ctype.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
+const char *const templates_subcommands[] = {"run", "check", "list", "update", NULL};
+
+// ---- setters ----
+
+static bool set_bits(void *context, const struct option_use *use)
+{
+    struct templates_options *options = context;
+    uint64_t number;
+
+    if (!extract_number_parse(use->value, &number) || (number != 32 && number != 64))
+        return option_refuse_value(use, "use 32 or 64");
+    options->bits = (unsigned)number;
+    return true;
+}
+
+// No template can print the time of an entry, so the value is only checked.
+static bool check_time(void *context, const struct option_use *use)
+{
+    char *end = NULL;
+
+    (void)context;
+    if (*use->value && strspn(use->value, "0123456789.") == strlen(use->value))
+        strtod(use->value, &end);
+    return (end && !*end) || option_refuse_value(use, "use seconds as a decimal number");
+}
+
+static bool set_cpu(void *context, const struct option_use *use)
+{
+    struct templates_options *options = context;
+    uint64_t number;
+
+    if (!extract_number_parse(use->value, &number) || number > UINT8_MAX)
+        return option_refuse_value(use, "use a decimal or 0x-prefixed number up to 255");
+    options->cpu = (uint8_t)number;
+    return true;
+}
+
+static bool add_process(void *context, const struct option_use *use)
+{
+    struct templates_options *options = context;
+    struct templates_process *process = &options->processes[options->process_count++];
+    const char *equals = strchr(use->value, '=');
+    char pid[32];
+
+    if (!equals || !equals[1] || (size_t)(equals - use->value) >= sizeof pid)
+        return option_refuse_value(use, "use PID=PATH");
+    memcpy(pid, use->value, (size_t)(equals - use->value));
+    pid[equals - use->value] = 0;
+    process->path = equals + 1;
+    return extract_number_parse(pid, &process->pid) ||
+           option_refuse_value(use, "use a decimal or 0x-prefixed number as PID");
+}
+
+static bool set_dialect(void *context, const struct option_use *use)
+{
+    struct templates_options *options = context;
+    struct extract_error error;
+
+    return !extract_dialect_parse(&options->dialect, use->value, &error) || !cli_complain(&error);
+}
+
+static bool add_file(void *context, char *word)
+{
+    struct templates_options *options = context;
+
+    options->files[options->file_count++] = word;
+    return true;
+}
+
+// ---- the table ----
+
+enum option_group { RUN, CHECK, LIST, UPDATE, SEVERAL, GROUPS };
+
+static const char *const headings[GROUPS] = {"Options of run", "Options of check",
+                                             "Options of list", "Options of update",
+                                             "Options of several subcommands"};
+
 enum {
-    OPT_ENTRY = 256,
-    OPT_BITS,
-    OPT_GENERIC,
-    OPT_TIME,
-    OPT_PID,
-    OPT_TID,
-    OPT_CPU,
-    OPT_PROCESS,
-    OPT_LITTLE,
-    OPT_EXPAND,
-    OPT_DIALECT,
-    OPT_FORMAT,
-    OPT_JSON,
-    OPT_STRICT,
-    OPT_UNDO
+    NOT_UPDATE = SUBCOMMAND_RUN | SUBCOMMAND_CHECK | SUBCOMMAND_LIST,
+    COUNTING = SUBCOMMAND_CHECK | SUBCOMMAND_UPDATE
 };
 
-static const struct option long_options[] = {{"entry", required_argument, NULL, OPT_ENTRY},
-                                             {"bits", required_argument, NULL, OPT_BITS},
-                                             {"generic", no_argument, NULL, OPT_GENERIC},
-                                             {"time", required_argument, NULL, OPT_TIME},
-                                             {"pid", required_argument, NULL, OPT_PID},
-                                             {"tid", required_argument, NULL, OPT_TID},
-                                             {"cpu", required_argument, NULL, OPT_CPU},
-                                             {"process", required_argument, NULL, OPT_PROCESS},
-                                             {"little", no_argument, NULL, OPT_LITTLE},
-                                             {"expand", no_argument, NULL, OPT_EXPAND},
-                                             {"dialect", required_argument, NULL, OPT_DIALECT},
-                                             {"format", required_argument, NULL, OPT_FORMAT},
-                                             {"json", no_argument, NULL, OPT_JSON},
-                                             {"strict", no_argument, NULL, OPT_STRICT},
-                                             {"undo", required_argument, NULL, OPT_UNDO},
-                                             {"any-version", no_argument, NULL, 'o'},
-                                             {"extract", required_argument, NULL, 'x'},
-                                             {"verbose", no_argument, NULL, 'v'},
-                                             {"quiet", no_argument, NULL, 'q'},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {NULL, 0, NULL, 0}};
+#define FIELD(name)  offsetof(struct templates_options, name)
+#define TEXT(name)   .set = option_set_text, .offset = FIELD(name)
+#define FLAG(name)   .set = option_set_flag, .offset = FIELD(name)
+#define NUMBER(name) .set = option_set_number, .offset = FIELD(name)
 
-static const struct {
-    const char *name;
-    enum templates_verb verb;
-} verbs[] = {
-    {"run", VERB_RUN}, {"check", VERB_CHECK}, {"list", VERB_LIST}, {"update", VERB_UPDATE}};
+// clang-format off
+static const struct option_row rows[] = {
+    {RUN, SUBCOMMAND_RUN, 0, "entry", "HEX", "Print this entry: hook word and data, big-endian.",
+     TEXT(entry)},
+    {RUN, SUBCOMMAND_RUN, 0, "bits", "32|64", "Set the width of its words (32).", .set = set_bits},
+    {RUN, SUBCOMMAND_RUN, 0, "generic", NULL,
+     "Read a buffer after the hook word, even if the hook\nword does not announce one.",
+     FLAG(generic)},
+    {RUN, SUBCOMMAND_RUN, 0, "little", NULL, "Read numbers in its buffer as little-endian.",
+     FLAG(little)},
+    {RUN, SUBCOMMAND_RUN, 0, "pid", "PID", "Set its process.", NUMBER(pid)},
+    {RUN, SUBCOMMAND_RUN, 0, "tid", "TID", "Set its thread.", NUMBER(tid)},
+    {RUN, SUBCOMMAND_RUN, 0, "process", "PID=PATH", "Set the name of a process; may be repeated.",
+     .set = add_process},
+    {RUN, SUBCOMMAND_RUN, 0, "cpu", "N", "Set its processor.", .set = set_cpu},
+    {RUN, SUBCOMMAND_RUN, 0, "time", "SECONDS", "Set its time, which no template can print.",
+     .set = check_time},
+    {RUN, SUBCOMMAND_RUN, 0, "expand", NULL, "Print blanks for tabs.", FLAG(expand)},
+    {CHECK, SUBCOMMAND_CHECK, 0, "strict", NULL, "Treat warnings as errors.", FLAG(is_strict)},
+    {LIST, SUBCOMMAND_LIST, 0, "format", "NAME",
+     "Without files, list the templates of this format\n(threadx).", TEXT(format)},
+    {LIST, SUBCOMMAND_LIST, 0, "json", NULL, "Print one JSON object per line.", FLAG(json)},
+    {UPDATE, SUBCOMMAND_UPDATE, 'o', "any-version", NULL,
+     "Let an older version replace a newer one, too.", FLAG(any_version)},
+    {UPDATE, SUBCOMMAND_UPDATE, 0, "undo", "FILE",
+     "Write what reverts the update to FILE (UPDATE-FILE\nwith .undo.trc for .trc).", TEXT(undo)},
+    {UPDATE, SUBCOMMAND_UPDATE, 'x', "extract", "ID,...",
+     "Print templates of TARGET as an update file.", TEXT(ids)},
+    {SEVERAL, COUNTING, 'v', "verbose", NULL,
+     "Count the templates (check), or the changes (update).", FLAG(verbose)},
+    {SEVERAL, NOT_UPDATE, 0, "dialect", "SETTINGS",
+     "Choose how templates are read (run, check, list).", .set = set_dialect},
+    {SEVERAL, 0, 'q', "quiet", NULL, "Leave out warnings.", FLAG(quiet)},
+    {SEVERAL, 0, 'h', "help", NULL, "Print this text.", FLAG(help)},
+};
+// clang-format on
 
-// The verbs that an option goes with.
-static unsigned verbs_of(int option)
+_Static_assert(sizeof rows / sizeof *rows <= OPTION_MAX, "the parser has capacity for each row");
+
+const struct option_table templates_option_table = {
+    .rows = rows,
+    .count = sizeof rows / sizeof *rows,
+    .headings = headings,
+    .group_count = GROUPS,
+    .hint = "see ringside templates --help",
+    .add_word = add_file,
+};
+
+// ---- parsing ----
+
+static const char *subcommand_at(const void *context, size_t i)
 {
-    switch (option) {
-    case OPT_DIALECT:
-        return VERB_RUN | VERB_CHECK | VERB_LIST;
-    case OPT_FORMAT:
-    case OPT_JSON:
-        return VERB_LIST;
-    case OPT_STRICT:
-        return VERB_CHECK;
-    case OPT_UNDO:
-    case 'o':
-    case 'x':
-        return VERB_UPDATE;
-    case 'v':
-        return VERB_CHECK | VERB_UPDATE;
-    case 'q':
-    case 'h':
-    case 1:
-        return VERB_RUN | VERB_CHECK | VERB_LIST | VERB_UPDATE;
-    default:
-        return VERB_RUN;
-    }
+    (void)context;
+    return templates_subcommands[i];
 }
 
-static enum templates_verb verb_of(const char *name)
+// Returns the bit of a subcommand; SUBCOMMAND_NONE if there is none of that name.
+static unsigned subcommand_of(const char *name)
 {
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (!strcmp(verbs[i].name, name))
-            return verbs[i].verb;
-    return VERB_NONE;
+    for (unsigned i = 0; templates_subcommands[i]; i++)
+        if (strcmp(templates_subcommands[i], name) == 0)
+            return 1u << i;
+    return SUBCOMMAND_NONE;
 }
 
-static bool refuse_value(const char *option, const char *value, const char *hint)
+// Parses what follows the subcommand, argv[0]. An option of another subcommand is refused.
+static bool parse_options(struct templates_options *options, int argc, char **argv)
 {
-    struct extract_error error;
-    extract_error_set(&error, EXTRACT_USAGE, option, hint, "\"%s\" is not allowed", value);
-    cli_complain(&error);
-    return false;
-}
+    enum option_form given[OPTION_MAX] = {OPTION_ABSENT};
+    char name[OPTION_NAME_BYTES];
 
-static bool set_number(uint64_t *number, const char *option, const char *value, uint64_t most)
-{
-    if (extract_number_parse(value, number) && *number <= most)
-        return true;
-    return refuse_value(option, value, "write a decimal number, or a hexadecimal one with 0x");
-}
-
-static bool set_bits(unsigned *bits, const char *value)
-{
-    uint64_t number;
-    if (!extract_number_parse(value, &number) || (number != 32 && number != 64))
-        return refuse_value("--bits", value, "write 32 or 64");
-    *bits = (unsigned)number;
-    return true;
-}
-
-// Nothing in the language shows the time of an entry; it is checked all the same.
-static bool check_time(const char *value)
-{
-    char *end;
-    if (*value && strspn(value, "0123456789.") == strlen(value)) {
-        strtod(value, &end);
-        if (!*end)
-            return true;
-    }
-    return refuse_value("--time", value, "write seconds as a decimal number");
-}
-
-static bool add_process(struct templates_options *options, const char *value)
-{
-    struct templates_process *process = &options->processes[options->process_count];
-    const char *equals = strchr(value, '=');
-    char pid[32];
-    if (!equals || !equals[1] || (size_t)(equals - value) >= sizeof pid)
-        return refuse_value("--process", value, "write PID=PATH");
-    memcpy(pid, value, (size_t)(equals - value));
-    pid[equals - value] = 0;
-    process->path = equals + 1;
-    options->process_count++;
-    return set_number(&process->pid, "--process", pid, UINT64_MAX);
-}
-
-static bool set_dialect(unsigned *dialect, const char *value)
-{
-    struct extract_error error;
-    if (!extract_dialect_parse(dialect, value, &error))
-        return true;
-    cli_complain(&error);
-    return false;
-}
-
-// Options that take no value.
-static void set_flag(struct templates_options *options, int option)
-{
-    switch (option) {
-    case OPT_GENERIC:
-        options->generic = true;
-        break;
-    case OPT_LITTLE:
-        options->little = true;
-        break;
-    case OPT_EXPAND:
-        options->expand = true;
-        break;
-    case OPT_JSON:
-        options->json = true;
-        break;
-    case OPT_STRICT:
-        options->is_strict = true;
-        break;
-    case 'o':
-        options->any_version = true;
-        break;
-    case 'v':
-        options->verbose = true;
-        break;
-    case 'q':
-        options->quiet = true;
-        break;
-    default:
-        options->help = true;
-    }
-}
-
-static bool set_option(struct templates_options *options, int option, const char *value)
-{
-    uint64_t number;
-    switch (option) {
-    case OPT_ENTRY:
-        options->entry = value;
-        return true;
-    case OPT_BITS:
-        return set_bits(&options->bits, value);
-    case OPT_TIME:
-        return check_time(value);
-    case OPT_PID:
-        return set_number(&options->pid, "--pid", value, UINT64_MAX);
-    case OPT_TID:
-        return set_number(&options->tid, "--tid", value, UINT64_MAX);
-    case OPT_CPU:
-        if (!set_number(&number, "--cpu", value, UINT8_MAX))
-            return false;
-        options->cpu = (uint8_t)number;
-        return true;
-    case OPT_PROCESS:
-        return add_process(options, value);
-    case OPT_DIALECT:
-        return set_dialect(&options->dialect, value);
-    case OPT_FORMAT:
-        options->format = value;
-        return true;
-    case OPT_UNDO:
-        options->undo = value;
-        return true;
-    case 'x':
-        options->ids = value;
-        return true;
-    case 1:
-        options->files[options->file_count++] = value;
-        return true;
-    default:
-        set_flag(options, option);
-        return true;
-    }
-}
-
-static bool refuse_option(int found, const char *argument)
-{
-    char name[3] = {'-', (char)optopt, 0};
-    bool is_short = optopt > ' ' && optopt < 0x7f;
-    cli_refuse(is_short ? name : argument, "see ringside templates --help",
-               found == ':' ? "its value is missing" : "unknown option");
-    return false;
-}
-
-// What a verb does not take must not be passed over in silence.
-static bool check_option(const struct templates_options *options, int option, const char *argument)
-{
-    struct extract_error error;
-    if (verbs_of(option) & options->verb)
-        return true;
-    extract_error_set(&error, EXTRACT_USAGE, argument, "see ringside templates --help",
-                      "it does not go with this verb");
-    cli_complain(&error);
-    return false;
-}
-
-static bool parse_all(struct templates_options *options, int argc, char **argv)
-{
-    int option;
-    opterr = 0;
-    // With "-" in front, what is no option comes in its place, as option 1.
-    while ((option = getopt_long(argc, argv, "-:hqvox:", long_options, NULL)) != -1) {
-        const char *argument = argv[optind - 1];
-        if (option == ':' || option == '?')
-            return refuse_option(option, argument);
-        if (!check_option(options, option, argument) || !set_option(options, option, optarg))
-            return false;
-    }
-    while (optind < argc)
-        options->files[options->file_count++] = argv[optind++];
-    return true;
+    if (!option_table_parse(&templates_option_table, options, given, argc, argv))
+        return false;
+    const struct option_row *row =
+        option_table_misplaced(&templates_option_table, given, options->subcommand);
+    return !row ||
+           !cli_refuse(option_name(row, given[row - rows], name), templates_option_table.hint,
+                       "this subcommand does not take this option");
 }
 
 bool templates_options_parse(struct templates_options *options, int argc, char **argv)
 {
+    static const char hint[] = "use run, check, list or update";
+    const char *name = argc > 1 ? argv[1] : NULL;
+
     memset(options, 0, sizeof *options);
     options->bits = 32;
-    options->help = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+    options->help = name && (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0);
     if (options->help)
         return true;
-    options->verb = argc > 1 ? verb_of(argv[1]) : VERB_NONE;
-    if (!options->verb) {
-        cli_refuse(argc > 1 ? argv[1] : "templates", "the verbs are run, check, list and update",
-                   argc > 1 ? "there is no such verb" : "no verb is given");
-        return false;
-    }
+    if (!name)
+        return !cli_refuse("templates", hint, "no subcommand is given");
+    options->subcommand = subcommand_of(name);
+    if (!options->subcommand)
+        return !cli_refuse_unknown(name, "subcommand", cli_nearest(name, subcommand_at, NULL),
+                                   hint);
     options->files = calloc((size_t)argc, sizeof *options->files);
     options->processes = calloc((size_t)argc, sizeof *options->processes);
     if (options->files && options->processes)
-        return parse_all(options, argc - 1, argv + 1);
-    cli_refuse("arguments", NULL, "out of memory");
-    return false;
+        return parse_options(options, argc - 1, argv + 1);
+    return !cli_refuse("arguments", NULL, "out of memory");
 }
 
 void templates_options_free(struct templates_options *options)
@@ -285,6 +205,8 @@ void templates_options_free(struct templates_options *options)
     free(options->files);
     free(options->processes);
 }
+
+// ---- entries in hexadecimal ----
 
 static unsigned digit_of(char c)
 {
@@ -294,12 +216,12 @@ static unsigned digit_of(char c)
     return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 16;
 }
 
-static bool refuse_hex(const char *option, const char *why, size_t place)
+static bool refuse_hex(const char *option, const char *why, size_t position)
 {
     struct extract_error error;
     extract_error_set(&error, EXTRACT_USAGE, option,
-                      "write the bytes of the entry in pairs of digits, as in 010A00050000002A",
-                      "%s at character %zu", why, place);
+                      "use pairs of hexadecimal digits, as in 010A00050000002A",
+                      "%s at character %zu", why, position);
     cli_complain(&error);
     return false;
 }
@@ -312,13 +234,13 @@ bool templates_hex_parse(uint8_t *bytes, size_t *length, const char *option, con
         if (isspace((unsigned char)digits[at]))
             continue;
         if (digit > 15)
-            return refuse_hex(option, "there is no hexadecimal digit", at + 1);
+            return refuse_hex(option, "not a hexadecimal digit", at + 1);
         unsigned above = count % 2 ? bytes[count / 2] : 0u;
         bytes[count / 2] = (uint8_t)(above << 4 | digit);
         count++;
     }
     if (!count || count % 2)
-        return refuse_hex(option, count ? "half a byte ends" : "no digit stands", at + !at);
+        return refuse_hex(option, count ? "half a byte" : "no digit", at + !at);
     *length = count / 2;
     return true;
 }

@@ -53,24 +53,25 @@ static void put_share(struct extract_text *text, uint64_t part, uint64_t whole)
 }
 
 // The part of the rate of all events that `count` events of the window stand for.
-static void put_rate(struct extract_text *text, const struct top_look *look, uint64_t count)
+static void put_rate(struct extract_text *text, const struct top_snapshot *snapshot, uint64_t count)
 {
-    const struct top_number *rate = &look->facts.rate;
-    uint64_t all = look->stats->events;
+    const struct top_number *rate = &snapshot->facts.rate;
+    uint64_t all = snapshot->stats->events;
     if (rate->known && all)
         put_thousandths(text, (uint64_t)((unsigned __int128)rate->value * count / all));
     else
         extract_text_putc(text, '-');
 }
 
-static void put_target(struct extract_text *text, const struct top_look *look,
+static void put_target(struct extract_text *text, const struct top_snapshot *snapshot,
                        const struct top_view *view)
 {
-    const struct top_facts *facts = &look->facts;
+    const struct top_facts *facts = &snapshot->facts;
     extract_text_puts(text, view->report.color ? "\x1b[1m" : "");
     extract_text_escaped(text, facts->target);
     extract_text_printf(text, ": %s, %s",
-                        look->trace ? extract_trace_info(look->trace)->format : "-", facts->state);
+                        snapshot->trace ? extract_trace_info(snapshot->trace)->format : "-",
+                        facts->state);
     if (facts->counts.resets)
         extract_text_printf(text, ", %llu reset%s", (unsigned long long)facts->counts.resets,
                             facts->counts.resets == 1 ? "" : "s");
@@ -108,9 +109,9 @@ static void put_link(struct extract_text *text, const struct top_facts *facts)
     extract_text_putc(text, '\n');
 }
 
-static void put_load(struct extract_text *text, const struct top_look *look, uint64_t hz)
+static void put_load(struct extract_text *text, const struct top_snapshot *snapshot, uint64_t hz)
 {
-    const struct extract_stats *stats = look->stats;
+    const struct extract_stats *stats = snapshot->stats;
     uint64_t span = stats->span_ticks, others = stats->idle_ticks + stats->interrupt_ticks;
     struct kv_writer facts = {.text = text, .is_json = false, .is_first = true};
 
@@ -128,7 +129,7 @@ static void put_load(struct extract_text *text, const struct top_look *look, uin
     extract_text_printf(text, "  window: %llu events, %llu ticks",
                         (unsigned long long)stats->events, (unsigned long long)span);
     kv_put_seconds(&facts, span, hz);
-    if (extract_trace_info(look->trace)->clock.counts_events)
+    if (extract_trace_info(snapshot->trace)->clock.counts_events)
         extract_text_puts(text, "  (the clock counts events)");
     extract_text_putc(text, '\n');
 }
@@ -167,18 +168,19 @@ static int by_key(const void *a, const void *b)
 }
 
 // The threads that are there or were active, in the order of a column. NULL: out of memory.
-static struct row *sort_threads(const struct top_look *look, enum top_column column, size_t *count)
+static struct row *sort_threads(const struct top_snapshot *snapshot, enum top_column column,
+                                size_t *count)
 {
-    const struct extract_stats *stats = look->stats;
+    const struct extract_stats *stats = snapshot->stats;
     const struct extract_object *first;
     struct row *rows = calloc(stats->thread_count + 1, sizeof *rows);
-    extract_trace_objects(look->trace, &first);
+    extract_trace_objects(snapshot->trace, &first);
     *count = 0;
     for (size_t i = 0; rows && i < stats->thread_count; i++) {
         const struct extract_thread_stats *thread = &stats->threads[i];
         if (thread->thread->in_use || thread->events || thread->ticks)
-            rows[(*count)++] =
-                (struct row){thread, &look->last[thread->thread - first], key_of(thread, column)};
+            rows[(*count)++] = (struct row){thread, &snapshot->last[thread->thread - first],
+                                            key_of(thread, column)};
     }
     if (rows)
         qsort(rows, *count, sizeof *rows, by_key);
@@ -207,9 +209,9 @@ static void type_cell(struct text_table *table, const struct extract_event_type 
 }
 
 // What the trace calls a user event.
-static const struct extract_object *name_of(const struct top_look *look, uint32_t id)
+static const struct extract_object *name_of(const struct top_snapshot *snapshot, uint32_t id)
 {
-    const struct extract_stats *stats = look->stats;
+    const struct extract_stats *stats = snapshot->stats;
     for (size_t i = 0; i < stats->service_count; i++)
         if (stats->services[i].id == id)
             return stats->services[i].named;
@@ -224,23 +226,24 @@ static void bar_cell(struct text_table *table, uint64_t part, uint64_t whole)
     text_table_end_cell(table);
 }
 
-static void put_row(struct text_table *table, const struct top_look *look, const struct row *row,
-                    bool screen)
+static void put_row(struct text_table *table, const struct top_snapshot *snapshot,
+                    const struct row *row, bool screen)
 {
     const struct extract_thread_stats *thread = row->thread;
     uint16_t priority = priority_of(thread);
-    uint64_t loaded = look->stats->has_loads ? look->stats->span_ticks : 0; // 0: shares are unknown
-    top_cut(&table->cells, thread->thread->shown, screen ? NAME_COLUMNS : NO_LIMIT);
+    uint64_t loaded =
+        snapshot->stats->has_loads ? snapshot->stats->span_ticks : 0; // 0: shares are unknown
+    top_truncate(&table->cells, thread->thread->shown, screen ? NAME_COLUMNS : NO_LIMIT);
     text_table_end_cell(table);
     optional_cell(table, priority != EXTRACT_NO_PRIORITY, priority);
     put_share(&table->cells, thread->ticks, loaded);
     text_table_end_cell(table);
     bar_cell(table, thread->ticks, loaded);
-    put_rate(&table->cells, look, thread->events);
+    put_rate(&table->cells, snapshot, thread->events);
     text_table_end_cell(table);
     optional_cell(table, thread->stack_size != 0, thread->stack_size);
     optional_cell(table, thread->stack_known, thread->stack_free);
-    type_cell(table, row->last->type, row->last->id, name_of(look, row->last->id));
+    type_cell(table, row->last->type, row->last->id, name_of(snapshot, row->last->id));
 }
 
 // A column by which the threads are sorted has brackets. The blanks keep columns in their place
@@ -272,12 +275,12 @@ static void put_heads(struct text_table *table, enum top_column sort)
     text_table_put_string(table, "last event");
 }
 
-static void put_threads(struct extract_text *text, const struct top_look *look,
+static void put_threads(struct extract_text *text, const struct top_snapshot *snapshot,
                         const struct top_view *view, size_t most, bool screen)
 {
     struct text_table table;
     size_t count;
-    struct row *rows = sort_threads(look, view->sort, &count);
+    struct row *rows = sort_threads(snapshot, view->sort, &count);
     if (!rows) {
         text->code = EXTRACT_NOMEM;
         return;
@@ -286,14 +289,14 @@ static void put_threads(struct extract_text *text, const struct top_look *look,
     text_table_open(&table, 8, 0x76); // numbers to the right
     put_heads(&table, view->sort);
     for (size_t i = 0; i < shown; i++)
-        put_row(&table, look, &rows[i], screen);
+        put_row(&table, snapshot, &rows[i], screen);
     text_table_print(&table, text, &view->report);
     if (shown < count)
         extract_text_printf(text, "(%zu more threads)\n", count - shown);
     free(rows);
 }
 
-static void put_types(struct extract_text *text, const struct top_look *look,
+static void put_types(struct extract_text *text, const struct top_snapshot *snapshot,
                       const struct top_view *view, const struct extract_stats *stats, size_t most)
 {
     struct text_table table;
@@ -304,9 +307,9 @@ static void put_types(struct extract_text *text, const struct top_look *look,
     text_table_put_string(&table, "event");
     for (size_t i = 0; i < stats->service_count && i < most; i++) {
         const struct extract_service_stats *service = &stats->services[i];
-        put_rate(&table.cells, look, service->count);
+        put_rate(&table.cells, snapshot, service->count);
         text_table_end_cell(&table);
-        put_share(&table.cells, service->count, look->stats->events);
+        put_share(&table.cells, service->count, snapshot->stats->events);
         text_table_end_cell(&table);
         text_table_put_string(&table, extract_class_name(service->type->class_));
         type_cell(&table, service->type, service->id, service->named);
@@ -322,23 +325,24 @@ static void put_fault(struct extract_text *text, const struct extract_error *err
 }
 
 // What the filter leaves: the most frequent types, the newest events. `rows` 0: not bounded.
-static void put_filtered(struct extract_text *text, const struct top_look *look,
+static void put_filtered(struct extract_text *text, const struct top_snapshot *snapshot,
                          const struct top_view *view, unsigned rows)
 {
     struct extract_stats *stats;
     struct extract_error error;
-    enum extract_code code = top_look_stats(look, view->line, view->report.hz, &stats, &error);
+    enum extract_code code =
+        top_snapshot_stats(snapshot, view->line, view->report.hz, &stats, &error);
     if (code)
         put_fault(text, &error);
     if (!stats)
         return;
-    put_types(text, look, view, stats, rows ? rows / 8 : BATCH_ROWS);
+    put_types(text, snapshot, view, stats, rows ? rows / 8 : BATCH_ROWS);
     extract_text_putc(text, '\n');
     extract_stats_free(stats);
     unsigned used = count_lines(text) + !view->report.no_header;
     if (!rows || used < rows)
-        top_look_events(look, view->line, rows ? rows - used : BATCH_ROWS, &view->report, text,
-                        &error);
+        top_snapshot_events(snapshot, view->line, rows ? rows - used : BATCH_ROWS, &view->report,
+                            text, &error);
 }
 
 static void put_help(struct extract_text *text)
@@ -385,30 +389,30 @@ static void fit_rows(struct extract_text *text, unsigned rows)
         extract_text_pad(text, '\n', rows - lines);
 }
 
-static void put_body(struct extract_text *text, const struct top_look *look,
+static void put_body(struct extract_text *text, const struct top_snapshot *snapshot,
                      const struct top_view *view, unsigned rows)
 {
-    put_target(text, look, view);
-    put_link(text, &look->facts);
-    if (look->fault.code)
-        put_fault(text, &look->fault);
-    if (!look->trace)
+    put_target(text, snapshot, view);
+    put_link(text, &snapshot->facts);
+    if (snapshot->fault.code)
+        put_fault(text, &snapshot->fault);
+    if (!snapshot->trace)
         return;
-    put_load(text, look, view->report.hz);
+    put_load(text, snapshot, view->report.hz);
     extract_text_putc(text, '\n');
-    put_threads(text, look, view, rows ? rows / 4 + 1 : NO_LIMIT, rows != 0);
+    put_threads(text, snapshot, view, rows ? rows / 4 + 1 : NO_LIMIT, rows != 0);
     extract_text_putc(text, '\n');
-    put_filtered(text, look, view, rows);
+    put_filtered(text, snapshot, view, rows);
 }
 
-void top_draw(struct extract_text *text, const struct top_look *look, const struct top_view *view,
-              struct top_size size)
+void top_draw(struct extract_text *text, const struct top_snapshot *snapshot,
+              const struct top_view *view, struct top_size size)
 {
     unsigned rows = size.rows > 1 ? size.rows - 1 : 0;
     if (view->help)
         put_help(text);
     else
-        put_body(text, look, view, rows);
+        put_body(text, snapshot, view, rows);
     if (!size.rows)
         return;
     fit_rows(text, rows);

@@ -32,7 +32,7 @@ static bool find_word(const char *name, enum extract_filter_word *word)
     name += strncmp(name, "--", 2) ? 0 : 2;
     for (int i = EXTRACT_FILTER_EVENT; i <= EXTRACT_FILTER_LAST; i++) {
         *word = (enum extract_filter_word)i;
-        if (!strcmp(name, extract_filter_word_name(*word)))
+        if (strcmp(name, extract_filter_word_name(*word)) == 0)
             return true;
     }
     return false;
@@ -69,8 +69,9 @@ static enum extract_code add_words(struct extract_filter *filter, const char *li
     return code;
 }
 
-enum extract_code top_words_filter(const char *line, uint64_t most, struct extract_filter **filter,
-                                   struct extract_error *error)
+enum extract_code top_filter_line_filter(const char *line, uint64_t most,
+                                         struct extract_filter **filter,
+                                         struct extract_error *error)
 {
     char number[24];
     bool bounded = most != 0;
@@ -88,7 +89,7 @@ enum extract_code top_words_filter(const char *line, uint64_t most, struct extra
     return code;
 }
 
-bool top_words_write(char line[TOP_LINE], const struct extract_session_options *options)
+bool top_filter_line_write(char line[TOP_LINE], const struct extract_session_options *options)
 {
     size_t used = 0;
     line[0] = 0;

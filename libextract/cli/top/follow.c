@@ -128,7 +128,7 @@ static void begin(struct top_source *source, const struct extract_log_status *st
     source->created = status->created;
 }
 
-enum extract_code top_follow(struct top_source *source, struct extract_error *error)
+enum extract_code top_follow_log(struct top_source *source, struct extract_error *error)
 {
     struct extract_log *log;
     source->polled = extract_now();

@@ -72,39 +72,39 @@ static void put_stats(struct kv_writer *facts, const char *key, const struct ext
     join_lines(facts->text, start);
 }
 
-static void put_filtered(struct kv_writer *facts, const struct top_look *look,
+static void put_filtered(struct kv_writer *facts, const struct top_snapshot *snapshot,
                          const struct top_view *view)
 {
     struct extract_stats *stats;
     struct extract_error error;
     kv_put_string(facts, "filter", view->line);
-    top_look_stats(look, view->line, view->report.hz, &stats, &error);
+    top_snapshot_stats(snapshot, view->line, view->report.hz, &stats, &error);
     put_stats(facts, "filtered", stats, &view->report);
     extract_stats_free(stats);
 }
 
-static void put_newest(struct kv_writer *facts, const struct top_look *look,
+static void put_newest(struct kv_writer *facts, const struct top_snapshot *snapshot,
                        const struct top_view *view)
 {
     struct extract_error error;
     kv_put_key(facts, "newest");
     extract_text_putc(facts->text, '[');
     size_t start = facts->text->used;
-    if (look->trace)
-        top_look_events(look, view->line, NEWEST, &view->report, facts->text, &error);
+    if (snapshot->trace)
+        top_snapshot_events(snapshot, view->line, NEWEST, &view->report, facts->text, &error);
     join_lines(facts->text, start);
     extract_text_putc(facts->text, ']');
 }
 
-void top_draw_json(struct extract_text *text, const struct top_look *look,
+void top_draw_json(struct extract_text *text, const struct top_snapshot *snapshot,
                    const struct top_view *view)
 {
     struct kv_writer facts;
     kv_open(&facts, text, true);
-    put_facts(&facts, &look->facts);
-    put_stats(&facts, "stats", look->stats, &view->report);
-    if (look->trace && view->line[0])
-        put_filtered(&facts, look, view);
-    put_newest(&facts, look, view);
+    put_facts(&facts, &snapshot->facts);
+    put_stats(&facts, "stats", snapshot->stats, &view->report);
+    if (snapshot->trace && view->line[0])
+        put_filtered(&facts, snapshot, view);
+    put_newest(&facts, snapshot, view);
     kv_close(&facts);
 }

@@ -38,7 +38,7 @@ static void take_line(struct top_view *view)
     struct extract_filter *filter;
     struct extract_error error;
     view->editing = false;
-    if (top_words_filter(view->edit, 0, &filter, &error)) {
+    if (top_filter_line_filter(view->edit, 0, &filter, &error)) {
         extract_error_format(&error, view->message, sizeof view->message);
         return;
     }
@@ -63,7 +63,7 @@ static void edit(struct top_view *view, char key)
     }
 }
 
-static enum top_act press(struct top_view *view, char key)
+static enum top_action press(struct top_view *view, char key)
 {
     view->message[0] = 0;
     bool help = view->help;
@@ -99,14 +99,14 @@ static enum top_act press(struct top_view *view, char key)
     return TOP_REDRAW;
 }
 
-enum top_act top_keys(struct top_view *view, const char *bytes, size_t length)
+enum top_action top_handle_keys(struct top_view *view, const char *bytes, size_t length)
 {
-    enum top_act act = TOP_NOTHING;
+    enum top_action act = TOP_NOTHING;
     for (size_t i = 0, used; i < length && act != TOP_QUIT; i += used) {
         used = bytes[i] == ESCAPE ? sequence(bytes + i, length - i) : 1;
         if (used > 1)
             continue; // a function key
-        enum top_act one = TOP_REDRAW;
+        enum top_action one = TOP_REDRAW;
         if (view->editing)
             edit(view, bytes[i]);
         else

@@ -16,7 +16,7 @@ struct loop {
     struct top_view *view;
     const struct top_options *options;
     struct top_screen screen;
-    struct top_look look;
+    struct top_snapshot snapshot;
     struct extract_error *error;
     int *status;
     uint64_t next;     // when the next refresh is due
@@ -73,7 +73,7 @@ static void take_keys(struct loop *loop)
         loop->quit |= got == 0 || (errno != EINTR && errno != EAGAIN);
         return;
     }
-    enum top_act act = top_keys(loop->view, bytes, (size_t)got);
+    enum top_action act = top_handle_keys(loop->view, bytes, (size_t)got);
     if (act == TOP_CLEAR)
         top_window_clear(&loop->source->window);
     if (act == TOP_CLEAR) // shows at once that the window is empty
@@ -118,9 +118,9 @@ static enum extract_code draw(struct loop *loop)
     if (!loop->options->batch)
         size = top_screen_size();
     if (loop->view->report.json)
-        top_draw_json(&drawing, &loop->look, loop->view);
+        top_draw_json(&drawing, &loop->snapshot, loop->view);
     else
-        top_draw(&drawing, &loop->look, loop->view, size);
+        top_draw(&drawing, &loop->snapshot, loop->view, size);
     if (drawing.code)
         code = extract_error_set(loop->error, drawing.code, "drawing", NULL, "out of memory");
     else if (loop->options->batch)
@@ -141,8 +141,9 @@ static enum extract_code refresh(struct loop *loop)
         loop->next = now + loop->options->delay;
     if (loop->view->paused)
         return EXTRACT_OK;
-    top_look_close(&loop->look);
-    enum extract_code code = top_look_open(&loop->look, loop->source, loop->types, loop->error);
+    top_snapshot_close(&loop->snapshot);
+    enum extract_code code =
+        top_snapshot_open(&loop->snapshot, loop->source, loop->types, loop->error);
     if (!code)
         code = draw(loop);
     loop->shown++;
@@ -187,6 +188,6 @@ enum extract_code top_run(struct top_source *source, const struct extract_user_t
     if (!code)
         code = run(&loop);
     top_screen_close(&loop.screen);
-    top_look_close(&loop.look);
+    top_snapshot_close(&loop.snapshot);
     return code;
 }

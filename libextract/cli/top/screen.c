@@ -73,7 +73,7 @@ bool top_screen_show(const struct extract_text *drawing, struct top_size size)
         extract_text_puts(&out,
                           "\x1b[2K"); // in front: behind a full line, the last column would go
         if (length)
-            top_cut_line(&out, line, length, size.columns);
+            top_truncate_line(&out, line, length, size.columns);
         if (row + 1 < size.rows)
             extract_text_puts(&out, "\r\n");
         at += length + (end != NULL);

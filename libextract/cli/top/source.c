@@ -16,14 +16,14 @@ enum extract_code top_source_open(struct top_source *source, const struct cli_op
     if (!options->input_count)
         return top_live_open(source, error);
     source->path = source->name = options->inputs[0];
-    return top_follow(source, error);
+    return top_follow_log(source, error);
 }
 
 enum extract_code top_source_poll(struct top_source *source, struct extract_error *error)
 {
     if (source->recorder)
         return extract_recorder_poll(source->recorder, error);
-    enum extract_code code = top_follow(source, error);
+    enum extract_code code = top_follow_log(source, error);
     // A log may be moved away or be hard to read for a while; memory does not come back.
     source->unreadable = code != EXTRACT_OK;
     return code == EXTRACT_NOMEM ? code : EXTRACT_OK;

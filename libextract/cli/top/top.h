@@ -39,22 +39,22 @@ struct top_state {
 };
 
 // A block of bytes of a stream.
-struct top_piece {
+struct top_block {
     struct extract_log_block block;
     uint8_t *payload;
 };
 
-struct top_pieces {
-    struct top_piece *list; // owned, with their payloads
-    size_t oldest, count, room;
+struct top_blocks {
+    struct top_block *list; // owned, with their payloads
+    size_t oldest, count, capacity;
     uint64_t entries, bytes; // in all of them
 };
 
 struct top_window {
     struct extract_ring ring;
     bool has_ring;
-    bool streams;             // entries differ in length: `pieces` has them, and no slots
-    struct top_pieces pieces; // of a stream
+    bool streams;             // entries differ in length: `blocks` has them, and no slots
+    struct top_blocks blocks; // of a stream
     uint8_t *slots;           // TOP_ENTRIES of them, used in a circle; owned
     uint32_t oldest, count;
     uint32_t provisional; // so many of the newest are not final
@@ -104,15 +104,15 @@ uint64_t top_window_newest(const struct top_window *window);
 bool top_window_rate(const struct top_window *window, uint64_t now, uint64_t *rate);
 void top_window_free(struct top_window *window);
 
-// ---- pieces.c: the newest blocks of a stream ----
+// ---- blocks.c: the newest blocks of a stream ----
 
 // False: out of memory. The oldest blocks make room.
-bool top_pieces_put(struct top_pieces *pieces, const struct extract_log_block *block,
+bool top_blocks_put(struct top_blocks *blocks, const struct extract_log_block *block,
                     const void *payload);
 // Drops the oldest blocks until no more than so many entries are left.
-void top_pieces_shrink(struct top_pieces *pieces, uint64_t entries);
-void top_pieces_clear(struct top_pieces *pieces);
-void top_pieces_free(struct top_pieces *pieces);
+void top_blocks_shrink(struct top_blocks *blocks, uint64_t entries);
+void top_blocks_clear(struct top_blocks *blocks);
+void top_blocks_free(struct top_blocks *blocks);
 // The window over a stream as a log in memory, to be freed with extract_log_free. Errors: those of
 // extract_log_put, IO.
 enum extract_code top_window_log(const struct top_window *window, struct extract_log **log,
@@ -178,7 +178,7 @@ enum extract_code top_source_close(struct top_source *source, struct extract_err
 enum extract_code top_live_open(struct top_source *source, struct extract_error *error);
 void top_live_facts(struct top_source *source, struct top_facts *facts);
 enum extract_code top_live_close(struct top_source *source, struct extract_error *error);
-enum extract_code top_follow(struct top_source *source, struct extract_error *error);
+enum extract_code top_follow_log(struct top_source *source, struct extract_error *error);
 
 // ---- look.c: the meaning of a window ----
 
@@ -188,35 +188,37 @@ struct top_last {
     uint32_t id;
 };
 
-struct top_look {
-    struct extract_snapshot snapshot; // of slots
-    struct extract_log *log;          // of a stream; NULL: of slots
-    struct extract_trace *trace;      // NULL: there is no ring yet
-    struct extract_stats *stats;      // of all events
-    struct top_last *last;            // one an object of the trace; owned
+struct top_snapshot {
+    struct extract_snapshot slots; // the entries of a slot ring
+    struct extract_log *log;       // of a stream; NULL: of slots
+    struct extract_trace *trace;   // NULL: there is no ring yet
+    struct extract_stats *stats;   // of all events
+    struct top_last *last;         // one an object of the trace; owned
     struct extract_error fault; // why a stream has no meaning yet; code OK: it has, or is no stream
     struct top_facts facts;
 };
 
-enum extract_code top_look_open(struct top_look *look, struct top_source *source,
-                                const struct extract_user_types *types,
-                                struct extract_error *error);
-void top_look_close(struct top_look *look);
+enum extract_code top_snapshot_open(struct top_snapshot *snapshot, struct top_source *source,
+                                    const struct extract_user_types *types,
+                                    struct extract_error *error);
+void top_snapshot_close(struct top_snapshot *snapshot);
 // Statistics of what a filter line leaves. NOTFOUND: it names nothing of this trace (yet).
-enum extract_code top_look_stats(const struct top_look *look, const char *line, uint64_t hz,
-                                 struct extract_stats **stats, struct extract_error *error);
+enum extract_code top_snapshot_stats(const struct top_snapshot *snapshot, const char *line,
+                                     uint64_t hz, struct extract_stats **stats,
+                                     struct extract_error *error);
 // Writes the newest `most` events that a filter line leaves, as `report` does.
-enum extract_code top_look_events(const struct top_look *look, const char *line, uint64_t most,
-                                  const struct extract_report_options *report,
-                                  struct extract_text *text, struct extract_error *error);
+enum extract_code top_snapshot_events(const struct top_snapshot *snapshot, const char *line,
+                                      uint64_t most, const struct extract_report_options *report,
+                                      struct extract_text *text, struct extract_error *error);
 
 // ---- words.c: filter lines: "event=queue* thread=worker", "--event queue*" ----
 
 // The filter of a line, and the newest `most` (0: all) of what it leaves.
-enum extract_code top_words_filter(const char *line, uint64_t most, struct extract_filter **filter,
-                                   struct extract_error *error);
+enum extract_code top_filter_line_filter(const char *line, uint64_t most,
+                                         struct extract_filter **filter,
+                                         struct extract_error *error);
 // Writes the conditions of the command line as a filter line. False: they do not fit.
-bool top_words_write(char line[TOP_LINE], const struct extract_session_options *options);
+bool top_filter_line_write(char line[TOP_LINE], const struct extract_session_options *options);
 
 // ---- draw.c, json.c: a look as text ----
 
@@ -245,17 +247,18 @@ struct top_size {
     unsigned rows, columns;
 };
 
-void top_draw(struct extract_text *text, const struct top_look *look, const struct top_view *view,
-              struct top_size size);
-void top_draw_json(struct extract_text *text, const struct top_look *look,
+void top_draw(struct extract_text *text, const struct top_snapshot *snapshot,
+              const struct top_view *view, struct top_size size);
+void top_draw_json(struct extract_text *text, const struct top_snapshot *snapshot,
                    const struct top_view *view);
 
 // ---- cut.c: text in a given width ----
 
 // Writes an escaped text, at most `columns` wide; what is cut ends in "~".
-void top_cut(struct extract_text *text, const char *string, unsigned columns);
+void top_truncate(struct extract_text *text, const char *string, unsigned columns);
 // Writes a line of a drawing (its SGR sequences take no columns), at most `columns` wide.
-void top_cut_line(struct extract_text *text, const char *line, size_t length, unsigned columns);
+void top_truncate_line(struct extract_text *text, const char *line, size_t length,
+                       unsigned columns);
 
 // ---- screen.c: a terminal (ECMA-48 and the private modes of xterm; termios) ----
 
@@ -274,7 +277,7 @@ bool top_screen_show(const struct extract_text *drawing, struct top_size size);
 
 // ---- keys.c ----
 
-enum top_act {
+enum top_action {
     TOP_NOTHING,
     TOP_REDRAW,
     TOP_CLEAR, // begin the window again
@@ -282,7 +285,7 @@ enum top_act {
 };
 
 // What `length` bytes of typing mean.
-enum top_act top_keys(struct top_view *view, const char *bytes, size_t length);
+enum top_action top_handle_keys(struct top_view *view, const char *bytes, size_t length);
 
 // ---- loop.c: until the user, a signal, a count or the source ends it ----
 

@@ -32,7 +32,7 @@ static size_t columns_of(const char *line, size_t length)
     return columns;
 }
 
-void top_cut_line(struct extract_text *text, const char *line, size_t length, unsigned columns)
+void top_truncate_line(struct extract_text *text, const char *line, size_t length, unsigned columns)
 {
     bool cut = columns_of(line, length) > columns;
     size_t room = cut && columns ? columns - 1 : columns;
@@ -48,7 +48,7 @@ void top_cut_line(struct extract_text *text, const char *line, size_t length, un
         extract_text_putc(text, '~');
 }
 
-void top_cut(struct extract_text *text, const char *string, unsigned columns)
+void top_truncate(struct extract_text *text, const char *string, unsigned columns)
 {
-    top_cut_line(text, string, strlen(string), columns);
+    top_truncate_line(text, string, strlen(string), columns);
 }

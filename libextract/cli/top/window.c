@@ -12,14 +12,14 @@
 void top_window_clear(struct top_window *window)
 {
     window->oldest = window->count = window->provisional = 0;
-    top_pieces_clear(&window->pieces);
+    top_blocks_clear(&window->blocks);
 }
 
 void top_window_free(struct top_window *window)
 {
     free(window->slots);
     free(window->registry);
-    top_pieces_free(&window->pieces);
+    top_blocks_free(&window->blocks);
     memset(window, 0, sizeof *window);
 }
 
@@ -41,7 +41,7 @@ uint64_t top_window_newest(const struct top_window *window)
 // Drops the oldest entries until `count` are left.
 static void shrink(struct top_window *window, uint64_t count)
 {
-    top_pieces_shrink(&window->pieces, count);
+    top_blocks_shrink(&window->blocks, count);
     if (window->count <= count)
         return;
     uint32_t drop = window->count - (uint32_t)count;
@@ -208,9 +208,9 @@ static void take_bytes(struct top_window *window, const struct extract_log_block
     note_number(window, block);
     if (block->count)
         note_arrival(window, block->wall, block->count);
-    if (!top_pieces_put(&window->pieces, block, payload))
+    if (!top_blocks_put(&window->blocks, block, payload))
         forgo(window);
-    top_pieces_shrink(&window->pieces, TOP_ENTRIES);
+    top_blocks_shrink(&window->blocks, TOP_ENTRIES);
     top_window_age(window, block->wall);
 }
 

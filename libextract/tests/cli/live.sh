@@ -41,7 +41,7 @@ run info --timeout 1 x.trx
 check "a time-out without a live target" 1 err 'for live targets'
 for seconds in 0 x '' 1.5.2 -1 1e3 4000; do
     run info --remote 1234 --timeout "$seconds"
-    check "time-out \"$seconds\"" 1 err 'write seconds'
+    check "time-out \"$seconds\"" 1 err 'use seconds'
 done
 run info --remote a:b:c
 check "no place" 1 err 'a:b:c: it is not the place of a server; write PORT'

@@ -12,7 +12,7 @@ run --help
 check "help goes to standard output" 0 out '^Usage: ringside' out '--elf' no-err .
 run help report
 check "help names a command" 0 out '^Usage: ringside report'
-check "help of a command has its options" 0 out '^  --compat trcrpt ' out '^  --event E ' \
+check "help of a command has its options" 0 out '^  --compat LAYOUT ' out '^  --event E ' \
     no-out '^  --policy '
 run help record
 check "and of another command" 0 out '^  --policy POLICY ' no-out '^  --event E '
@@ -57,7 +57,7 @@ done
 run info
 check "no input" 1 err 'no input is given'
 run info --thread main "$trx"
-check "a filter where none is taken" 1 err 'it takes no filter'
+check "a filter where none is taken" 1 err '^ringside: --thread: .*; use it with last'
 run info ''
 check "a file without a name" 2 \
     err '^ringside: "": the file name is empty; pass the name of a file$'

@@ -105,7 +105,7 @@ for bad in 45 045, dance 0x45 ''; do
     check "refuses -k '$bad'" 1 err '^ringside: hook id: ' no-out .
 done
 run report -k 045 -k 044 "$trx"
-check "-k twice" 1 err '^ringside: -k: it is given twice; put a comma between'
+check "-k twice" 1 err '^ringside: -k: the option is given twice; use one list, with commas'
 run report -p main "$trx" --no-header
 check "-p" 0 out 'queue send' no-out 'isr'
 run report -T 0x20004000 "$trx" --no-header
@@ -119,9 +119,9 @@ check "-v names files" 2 err 'a.trx: opened$' err 'none.elf: opened$' err 'own.f
 run report -s 010100000026 "$trx"
 check "-s of a trace without a clock" 1 err '^ringside: -s: .*; .*-O starttime=' no-out .
 run report -s tomorrow "$trx"
-check "-s of garbage" 1 err 'is no date; write .*mmddhhmmssyy'
+check "-s of garbage" 1 err 'is not a date; use .*mmddhhmmssyy'
 run report -s 023100000026 "$trx"
-check "-s of a day that there is not" 1 err 'is no date; write .*mmddhhmmssyy'
+check "-s of a day that there is not" 1 err 'is not a date; use .*mmddhhmmssyy'
 cp "$trx" "$work/"$'e\033[31m.trx'
 run report -v "$work/"$'e\033[31m.trx'
 check "-v escapes names" 0 err 'e\\x1b\[31m.trx: opened$' no-err $'\033'
@@ -129,7 +129,7 @@ run report -t - -
 check "one standard input for two" 1 no-out . \
     err '^ringside: -: standard input can be read only once'
 run info -x "$trx"
-check "elsewhere they are refused" 1 err '^ringside: -x: .*; it goes with report and last'
+check "elsewhere they are refused" 1 err '^ringside: -x: .*; use it with last or report'
 run stats -O pid "$trx"
 check "so is -O" 1 err '^ringside: -O: '
 
@@ -172,7 +172,7 @@ for bad in dance exec=maybe pagesize=501 timestamp=4 starttime=x PURR component=
     'exec=' ''; do
     run report "$trx" -O "$bad"
     word=${bad%%=*}
-    check "refuses -O '$bad'" 1 err "^ringside: $word: \|-O has no such word" no-out .
+    check "refuses -O '$bad'" 1 err "^ringside: $word: \|unknown key of -O" no-out .
 done
 run report "$trx" -O PURR=off,component=off,reportedcpus=on
 check "words of no effect" 0 out 'queue send'

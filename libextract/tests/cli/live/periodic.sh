@@ -30,15 +30,15 @@ done
 run "${nowhere[@]}" --every 10 --keep 1000000 "$many"
 check "keep too many" 1 err 'write a number up to 999999'
 run "${nowhere[@]}" --every 10 --policy loop "$many"
-check "options of record" 1 err 'they go with record'
+check "options of record" 1 err '--policy: .*; use it with record'
 run "${nowhere[@]}" --every 10 -o x "$many"
-check "an output file" 1 err 'it takes no --output'
+check "an output file" 1 err "-o: 'periodic' does not take this option"
 run "${nowhere[@]}" --every 10 --event x "$many"
-check "filters" 1 err 'it takes no filter'
+check "filters" 1 err "--event: 'periodic' does not take this option"
 run record --remote "$work/none" -o "$work/a.log" --keep 3
-check "record keeps no files" 1 err 'it goes with periodic'
+check "record keeps no files" 1 err '--keep: .*; use it with periodic'
 run info --every 10 "$elf@0"
-check "a period of another command" 1 err 'they go with record and periodic'
+check "a period of another command" 1 err '--every: .*; use it with record or periodic'
 run help periodic
 check "help" 0 out 'snapshot-000001.trx' out '--keep N'
 run "${nowhere[@]}" --elf "$elf" --every 10 "$many"

@@ -14,10 +14,10 @@ check "no target and no file" 1 err 'record: no output file is given; write --op
 run record -o "$log"
 check "no target" 1 err 'record: no live target is given'
 run record --remote "$work/none" -o "$log" --policy never
-check "unknown policy" 1 err '--policy: "never" is not allowed; write loop, until_full or append'
+check "unknown policy" 1 err '--policy: "never" is not allowed; use loop, until_full or append'
 for size in 0 k 1T -5 99999999999G; do
     run record --remote "$work/none" -o "$log" --size "$size"
-    check "size $size" 1 err 'is not allowed; write bytes, or a number with k, M or G'
+    check "size $size" 1 err 'is not allowed; use bytes, or a number followed by k, M or G'
 done
 for number in 0 -1 x 1e3 ''; do
     run record --remote "$work/none" -o "$log" --for "$number"
@@ -26,9 +26,9 @@ for number in 0 -1 x 1e3 ''; do
     check "milliseconds \"$number\"" 1 err '--every: .* is not allowed'
 done
 run report --sync "$elf@0"
-check "options of record with another command" 1 err 'they go with record'
+check "options of record with another command" 1 err '--sync: .*; use it with record'
 run record --event x --remote "$work/none" -o "$log"
-check "filters" 1 err 'it takes no filter'
+check "filters" 1 err "--event: 'record' does not take this option"
 run record --remote "$work/none" --elf "$elf" -o "$log"
 check "no server" 2 err "$work/none: "
 [ -e "$log" ] && status=9

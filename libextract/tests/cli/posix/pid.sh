@@ -109,7 +109,7 @@ for number in 4294967295 -1 x; do
 done
 for number in 0 -1 x 99999999999999999999; do
     run status --pid "$number"
-    check "process \"$number\"" 1 err '--pid: .* is not allowed; write the number of a process'
+    check "process \"$number\"" 1 err '--pid: .* is not allowed; use the number of a process'
 done
 for number in 999999999 $((pid + 4294967296)); do
     run top --batch --count 1 --pid "$number"

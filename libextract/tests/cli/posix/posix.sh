@@ -92,7 +92,7 @@ check "another stream" 0 out '^stream: 1$' out '^stream policy: none$' out '^ent
 run info --stream 2 "$image"
 check "a stream that is not there" 1 err 'stream 2: the traced process has streams 0 to 1'
 run info --stream x "$image"
-check "no number of a stream" 1 err 'write a number from 0 on'
+check "no number of a stream" 1 err 'use a number from 0 on'
 {
     words 0x4b4f4f48 1 64 64 1 1000000 32 0 0 0 0 0 4 1 0 0
     zeros 64

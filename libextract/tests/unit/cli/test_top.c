@@ -302,7 +302,7 @@ static void rates(void **state)
 static enum extract_code filter_of(const char *line)
 {
     struct extract_filter *filter;
-    enum extract_code code = top_words_filter(line, 0, &filter, NULL);
+    enum extract_code code = top_filter_line_filter(line, 0, &filter, NULL);
     extract_filter_free(filter);
     return code;
 }
@@ -330,21 +330,21 @@ static void conditions_as_a_line(void **state)
     struct extract_session_options session = {.conditions = some, .condition_count = 2};
     char line[TOP_LINE], name[TOP_LINE];
     (void)state;
-    assert_true(top_words_write(line, &session));
+    assert_true(top_filter_line_write(line, &session));
     assert_string_equal(line, "event=\"queue send\" thread='a\"b'");
     session = (struct extract_session_options){.conditions = both, .condition_count = 1};
-    assert_false(top_words_write(line, &session));
+    assert_false(top_filter_line_write(line, &session));
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = 0;
     both[0].value = name;
-    assert_false(top_words_write(line, &session));
+    assert_false(top_filter_line_write(line, &session));
 }
 
 // ---- keys ----
 
-static enum top_act type(struct top_view *view, const char *keys)
+static enum top_action type(struct top_view *view, const char *keys)
 {
-    return top_keys(view, keys, strlen(keys));
+    return top_handle_keys(view, keys, strlen(keys));
 }
 
 static void keys_change_the_view(void **state)
@@ -406,7 +406,7 @@ static void cut_to(const char *line, unsigned columns, const char *expected)
 {
     struct extract_text text;
     extract_text_init(&text, NULL, NULL);
-    top_cut_line(&text, line, strlen(line), columns);
+    top_truncate_line(&text, line, strlen(line), columns);
     extract_text_putc(&text, 0);
     assert_string_equal(text.data, expected);
     extract_text_free(&text);
@@ -426,24 +426,24 @@ static void lines_are_cut(void **state)
     cut_to("\x1b[1mheads\x1b[0m", 4, "\x1b[1mhea\x1b[0m~");
 }
 
-static void open_look(struct top_look *look)
+static void open_look(struct top_snapshot *snapshot)
 {
-    assert_int_equal(top_look_open(look, &source, NULL, NULL), EXTRACT_OK);
+    assert_int_equal(top_snapshot_open(snapshot, &source, NULL, NULL), EXTRACT_OK);
 }
 
 static const char *drawing_of(struct extract_text *text, const struct top_view *view,
                               struct top_size size)
 {
-    struct top_look look;
-    open_look(&look);
+    struct top_snapshot snapshot;
+    open_look(&snapshot);
     text->used = 0;
     if (view->report.json)
-        top_draw_json(text, &look, view);
+        top_draw_json(text, &snapshot, view);
     else
-        top_draw(text, &look, view, size);
+        top_draw(text, &snapshot, view, size);
     extract_text_putc(text, 0);
     assert_int_equal(text->code, EXTRACT_OK);
-    top_look_close(&look);
+    top_snapshot_close(&snapshot);
     return text->data;
 }
 
@@ -586,7 +586,7 @@ static void a_window_is_a_ring(void **state)
     struct extract_text from_ring, from_window;
     struct extract_view *view;
     struct extract_stats *stats;
-    struct top_look look;
+    struct top_snapshot snapshot;
     uint64_t stamp = 500;
     (void)state;
     look_close(&ring);
@@ -595,28 +595,28 @@ static void a_window_is_a_ring(void **state)
     memcpy(slots, image.bytes + ring_slot_offset(&image, 0), 10 * SLOT);
     struct extract_log_block block = entries_block(10);
     take(&block, slots);
-    open_look(&look);
+    open_look(&snapshot);
     extract_text_init(&from_ring, NULL, NULL);
     extract_text_init(&from_window, NULL, NULL);
     assert_int_equal(extract_view_new(&view, NULL, ring.trace, 0, NULL), EXTRACT_OK);
     assert_int_equal(extract_stats_new(&stats, view, ring.trace, NULL), EXTRACT_OK);
     extract_report_stats(&from_ring, stats, &plain);
-    extract_report_stats(&from_window, look.stats, &plain);
+    extract_report_stats(&from_window, snapshot.stats, &plain);
     assert_int_equal(from_ring.used, from_window.used);
     assert_memory_equal(from_ring.data, from_window.data, from_ring.used);
     extract_stats_free(stats);
     extract_view_free(view);
-    top_look_close(&look);
+    top_snapshot_close(&snapshot);
     extract_text_free(&from_ring);
     extract_text_free(&from_window);
 }
 
 static enum extract_code one_look(void)
 {
-    struct top_look look;
-    enum extract_code code = top_look_open(&look, &source, NULL, NULL);
+    struct top_snapshot snapshot;
+    enum extract_code code = top_snapshot_open(&snapshot, &source, NULL, NULL);
     if (!code)
-        top_look_close(&look);
+        top_snapshot_close(&snapshot);
     return code;
 }
 

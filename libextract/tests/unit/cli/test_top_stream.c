@@ -71,20 +71,20 @@ static void lose(uint64_t lost)
 // That a look shows the newest `count` records, in order.
 static void shows(uint32_t count)
 {
-    struct top_look look;
+    struct top_snapshot snapshot;
     struct extract_reader reader;
     struct extract_event event;
-    assert_int_equal(top_look_open(&look, &source, NULL, NULL), EXTRACT_OK);
-    assert_non_null(look.trace);
-    assert_int_equal(look.stats->events, count);
-    extract_reader_init(&reader, look.trace);
+    assert_int_equal(top_snapshot_open(&snapshot, &source, NULL, NULL), EXTRACT_OK);
+    assert_non_null(snapshot.trace);
+    assert_int_equal(snapshot.stats->events, count);
+    extract_reader_init(&reader, snapshot.trace);
     for (uint32_t i = produced - count; i != produced; i++) {
         assert_int_equal(extract_reader_next(&reader, &event, 1), 1);
         assert_int_equal(event.id, PLAIN);
         assert_int_equal(event.field[0], i);
     }
     assert_int_equal(extract_reader_next(&reader, &event, 1), 0);
-    top_look_close(&look);
+    top_snapshot_close(&snapshot);
 }
 
 static void the_newest_entries_stay(void **state)
@@ -182,12 +182,12 @@ static void rates(void **state)
 
 static const char *drawing_of(struct extract_text *text, const struct top_view *view)
 {
-    struct top_look look;
-    assert_int_equal(top_look_open(&look, &source, NULL, NULL), EXTRACT_OK);
+    struct top_snapshot snapshot;
+    assert_int_equal(top_snapshot_open(&snapshot, &source, NULL, NULL), EXTRACT_OK);
     text->used = 0;
-    top_draw(text, &look, view, (struct top_size){0, 0});
+    top_draw(text, &snapshot, view, (struct top_size){0, 0});
     extract_text_putc(text, 0);
-    top_look_close(&look);
+    top_snapshot_close(&snapshot);
     return text->data;
 }
 
@@ -232,10 +232,10 @@ static void what_is_not_known_is_said(void **state)
 
 static enum extract_code one_look(void)
 {
-    struct top_look look;
-    enum extract_code code = top_look_open(&look, &source, NULL, NULL);
+    struct top_snapshot snapshot;
+    enum extract_code code = top_snapshot_open(&snapshot, &source, NULL, NULL);
     if (!code)
-        top_look_close(&look);
+        top_snapshot_close(&snapshot);
     return code;
 }
 

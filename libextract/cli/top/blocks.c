@@ -12,70 +12,71 @@
 
 enum { SECTION = 1024 * 1024 }; // bytes of that log's
 
-static struct top_piece *piece_at(struct top_pieces *pieces, size_t i)
+static struct top_block *block_at(struct top_blocks *blocks, size_t i)
 {
-    return &pieces->list[pieces->oldest + i];
+    return &blocks->list[blocks->oldest + i];
 }
 
-static void drop_oldest(struct top_pieces *pieces)
+static void drop_oldest(struct top_blocks *blocks)
 {
-    struct top_piece *piece = piece_at(pieces, 0);
-    pieces->bytes -= piece->block.length;
-    pieces->entries -= piece->block.count;
-    free(piece->payload);
-    pieces->oldest++;
-    pieces->count--;
+    struct top_block *entry = block_at(blocks, 0);
+    blocks->bytes -= entry->block.length;
+    blocks->entries -= entry->block.count;
+    free(entry->payload);
+    blocks->oldest++;
+    blocks->count--;
 }
 
-void top_pieces_shrink(struct top_pieces *pieces, uint64_t entries)
+void top_blocks_shrink(struct top_blocks *blocks, uint64_t entries)
 {
-    while (pieces->count && pieces->entries > entries)
-        drop_oldest(pieces);
+    while (blocks->count && blocks->entries > entries)
+        drop_oldest(blocks);
 }
 
-void top_pieces_clear(struct top_pieces *pieces)
+void top_blocks_clear(struct top_blocks *blocks)
 {
-    while (pieces->count)
-        drop_oldest(pieces);
-    pieces->oldest = 0;
+    while (blocks->count)
+        drop_oldest(blocks);
+    blocks->oldest = 0;
 }
 
-void top_pieces_free(struct top_pieces *pieces)
+void top_blocks_free(struct top_blocks *blocks)
 {
-    top_pieces_clear(pieces);
-    free(pieces->list);
-    *pieces = (struct top_pieces){.list = NULL};
+    top_blocks_clear(blocks);
+    free(blocks->list);
+    *blocks = (struct top_blocks){.list = NULL};
 }
 
-// Room for one more: what was dropped in front makes room first.
-static bool make_room(struct top_pieces *pieces)
+// Room for one more: what was dropped in front makes capacity first.
+static bool make_capacity(struct top_blocks *blocks)
 {
-    if (pieces->oldest > pieces->room / 2 && pieces->oldest + pieces->count == pieces->room) {
-        memmove(pieces->list, piece_at(pieces, 0), pieces->count * sizeof *pieces->list);
-        pieces->oldest = 0;
+    if (blocks->oldest > blocks->capacity / 2 &&
+        blocks->oldest + blocks->count == blocks->capacity) {
+        memmove(blocks->list, block_at(blocks, 0), blocks->count * sizeof *blocks->list);
+        blocks->oldest = 0;
         return true;
     }
-    struct top_piece *list =
-        extract_grow(pieces->list, &pieces->room, pieces->oldest + pieces->count, sizeof *list);
-    pieces->list = list ? list : pieces->list;
+    struct top_block *list =
+        extract_grow(blocks->list, &blocks->capacity, blocks->oldest + blocks->count, sizeof *list);
+    blocks->list = list ? list : blocks->list;
     return list != NULL;
 }
 
-bool top_pieces_put(struct top_pieces *pieces, const struct extract_log_block *block,
+bool top_blocks_put(struct top_blocks *blocks, const struct extract_log_block *block,
                     const void *payload)
 {
     uint8_t *copy = malloc((size_t)block->length + 1);
-    if (!copy || !make_room(pieces)) {
+    if (!copy || !make_capacity(blocks)) {
         free(copy);
         return false;
     }
     if (block->length)
         memcpy(copy, payload, block->length);
-    *piece_at(pieces, pieces->count++) = (struct top_piece){*block, copy};
-    pieces->bytes += block->length;
-    pieces->entries += block->count;
-    while (pieces->bytes > TOP_BYTES)
-        drop_oldest(pieces);
+    *block_at(blocks, blocks->count++) = (struct top_block){*block, copy};
+    blocks->bytes += block->length;
+    blocks->entries += block->count;
+    while (blocks->bytes > TOP_BYTES)
+        drop_oldest(blocks);
     return true;
 }
 
@@ -96,12 +97,12 @@ static enum extract_code put_registry(const struct top_window *window,
 static enum extract_code put_all(const struct top_window *window, struct extract_log_writer *writer,
                                  struct extract_error *error)
 {
-    const struct top_pieces *pieces = &window->pieces;
+    const struct top_blocks *blocks = &window->blocks;
     enum extract_code code = extract_log_put_ring(writer, &window->ring, error);
     code = code ? code : put_registry(window, writer, error);
-    for (size_t i = 0; !code && i < pieces->count; i++) {
-        const struct top_piece *piece = &pieces->list[pieces->oldest + i];
-        code = extract_log_put(writer, &piece->block, piece->payload, error);
+    for (size_t i = 0; !code && i < blocks->count; i++) {
+        const struct top_block *entry = &blocks->list[blocks->oldest + i];
+        code = extract_log_put(writer, &entry->block, entry->payload, error);
     }
     return code;
 }

@@ -31,58 +31,61 @@ static bool streams_clash(const struct cli_options *options)
 {
     size_t count = 0;
     for (int i = 0; i < options->input_count; i++)
-        count += !strcmp(options->inputs[i], "-") || !strncmp(options->inputs[i], "-@", 2);
+        count += strcmp(options->inputs[i], "-") == 0 || strncmp(options->inputs[i], "-@", 2) == 0;
     for (size_t i = 0; i < options->reporting.template_count; i++)
-        count += !strcmp(options->reporting.templates[i], "-");
-    count += options->user_events && !strcmp(options->user_events, "-");
+        count += strcmp(options->reporting.templates[i], "-") == 0;
+    count += options->user_events && strcmp(options->user_events, "-") == 0;
     return count > 1;
 }
 
-int cli_look_open_held(struct cli_look *look, const struct cli_options *options)
+int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_options *options)
 {
     struct extract_session_options session = options->session;
     struct extract_error error;
     enum extract_code code;
 
-    memset(look, 0, sizeof *look);
+    memset(snapshot, 0, sizeof *snapshot);
     if (streams_clash(options))
         return cli_refuse("-", "give all but one a name", "standard input can be read only once");
     if (options->reporting.verbose)
         say_files(options);
-    code = cli_log_open(&look->log, options, &error);
-    if (!code && !look->log)
-        code = cli_memory_open(&look->memory, options, &error);
+    code = cli_log_open(&snapshot->log, options, &error);
+    if (!code && !snapshot->log)
+        code = cli_memory_open(&snapshot->memory, options, &error);
     if (!code)
-        code = cli_symbols_open(&look->symbols, options, &error);
+        code = cli_symbols_open(&snapshot->symbols, options, &error);
     if (!code && options->user_events)
-        code = extract_user_types_open(&look->types, options->user_events, &error);
+        code = extract_user_types_open(&snapshot->types, options->user_events, &error);
     if (!code)
-        code = cli_reporting_dates(&session, options, look->log, &look->dates, &error);
-    session.user_types = look->types;
-    if (!code && look->log)
-        code = extract_session_open_log(&look->session, look->log, look->symbols, &session, &error);
+        code = cli_reporting_dates(&session, options, snapshot->log, &snapshot->dates, &error);
+    session.user_types = snapshot->types;
+    if (!code && snapshot->log)
+        code = extract_session_open_log(&snapshot->session, snapshot->log, snapshot->symbols,
+                                        &session, &error);
     else if (!code)
-        code = extract_session_open(&look->session, look->memory, look->symbols, &session, &error);
+        code = extract_session_open(&snapshot->session, snapshot->memory, snapshot->symbols,
+                                    &session, &error);
     return code ? cli_complain(&error) : CLI_WHOLE;
 }
 
-int cli_look_open(struct cli_look *look, const struct cli_options *options)
+int cli_snapshot_open(struct cli_snapshot *snapshot, const struct cli_options *options)
 {
-    int status = cli_look_open_held(look, options);
-    cli_live_release(look->memory, options);
+    int status = cli_snapshot_open_live(snapshot, options);
+    cli_live_release(snapshot->memory, options);
     return status;
 }
 
 // Prints each line of `verb` behind "ringside: INPUT: ".
-static void name_lines(struct cli_look *look, const struct cli_options *options, const char *verb)
+static void name_lines(struct cli_snapshot *snapshot, const struct cli_options *options,
+                       const char *verb)
 {
-    const char *name = look->log ? options->inputs[0] : extract_memory_name(look->memory);
+    const char *name = snapshot->log ? options->inputs[0] : extract_memory_name(snapshot->memory);
     struct extract_text lines;
     struct extract_error error;
     char line[sizeof error.what + sizeof error.why + 8];
 
     extract_text_init(&lines, NULL, NULL);
-    if (extract_session_run(look->session, verb, &lines, &error))
+    if (extract_session_run(snapshot->session, verb, &lines, &error))
         cli_complain(&error);
     for (size_t i = 0, length; i < lines.used; i += length + 1) {
         const char *end = memchr(lines.data + i, '\n', lines.used - i);
@@ -93,43 +96,43 @@ static void name_lines(struct cli_look *look, const struct cli_options *options,
     extract_text_free(&lines);
 }
 
-int cli_look_close(struct cli_look *look, const struct cli_options *options, int status)
+int cli_snapshot_close(struct cli_snapshot *snapshot, const struct cli_options *options, int status)
 {
-    if (look->session) {
-        if (!status && !extract_session_is_whole(look->session))
+    if (snapshot->session) {
+        if (!status && !extract_session_is_whole(snapshot->session))
             status = CLI_LOSSES;
         if (!options->quiet)
-            name_lines(look, options, "damage");
+            name_lines(snapshot, options, "damage");
         if (options->cost)
-            name_lines(look, options, "cost");
+            name_lines(snapshot, options, "cost");
     }
-    extract_session_close(look->session);
-    extract_user_types_close(look->types);
-    extract_symbols_close(look->symbols);
-    extract_log_free(look->log);
-    extract_memory_close(look->memory);
+    extract_session_close(snapshot->session);
+    extract_user_types_close(snapshot->types);
+    extract_symbols_close(snapshot->symbols);
+    extract_log_free(snapshot->log);
+    extract_memory_close(snapshot->memory);
     return status;
 }
 
 // Whether it is the templates that are at fault, and every fault of them has been said.
-static bool tell_templates(const struct cli_look *look, bool quiet)
+static bool tell_templates(const struct cli_snapshot *snapshot, bool quiet)
 {
-    const struct extract_templates *templates = extract_session_templates(look->session);
+    const struct extract_templates *templates = extract_session_templates(snapshot->session);
     return templates && !quiet && templates_diagnose(templates, false);
 }
 
-int cli_look_run(const struct cli_options *options, const char *verb)
+int cli_snapshot_run(const struct cli_options *options, const char *verb)
 {
-    struct cli_look look;
+    struct cli_snapshot snapshot;
     struct cli_output output;
     struct extract_error error;
 
-    int status = cli_look_open(&look, options);
+    int status = cli_snapshot_open(&snapshot, options);
     if (!status)
         status = cli_output_open_as(&output, options);
     if (!status) {
-        enum extract_code code = extract_session_run(look.session, verb, &output.text, &error);
-        bool told = tell_templates(&look, options->quiet);
+        enum extract_code code = extract_session_run(snapshot.session, verb, &output.text, &error);
+        bool told = tell_templates(&snapshot, options->quiet);
         if (code == EXTRACT_BAD && told)
             status = CLI_UNREADABLE;
         else if (code && !output.fault)
@@ -138,5 +141,5 @@ int cli_look_run(const struct cli_options *options, const char *verb)
             status = CLI_USAGE; // a filter names nothing of this trace
         status = cli_output_close(&output, status);
     }
-    return cli_look_close(&look, options, status);
+    return cli_snapshot_close(&snapshot, options, status);
 }
