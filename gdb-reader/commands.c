@@ -17,7 +17,7 @@
 static enum extract_code usage(struct call *call, const char *why)
 {
     return extract_error_set(&call->answer->error, EXTRACT_USAGE, call->request->verb,
-                             "`help ringside` lists the commands", "%s", why);
+                             "run `help ringside`", "%s", why);
 }
 
 // "--event" …: which word of the filter; STATE_WORDS: none.
@@ -71,10 +71,10 @@ static enum extract_code read_choice(struct call *call, size_t at, struct query_
         const char **place = place_of(choice, key);
         if (!place || at + 1 == request->arguments)
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
-                                     "write --event NAME, --thread NAME, --object NAME, "
+                                     "use --event NAME, --thread NAME, --object NAME, "
                                      "--class NAME, --from TIME, --to TIME, --last N, --rkh WORDS, "
                                      "--view VIEW or -O WORDS",
-                                     place ? "its value is missing" : "there is no such argument");
+                                     place ? "its value is missing" : "unknown argument");
         *place = request->argument[at + 1];
     }
     return EXTRACT_OK;
@@ -148,7 +148,7 @@ static enum extract_code run_last(struct call *call)
     struct query_options choice;
 
     if (!call->request->arguments)
-        return usage(call, "say how many events");
+        return usage(call, "no number of events is given");
     enum extract_code code = read_choice(call, 1, &choice);
     choice.word[EXTRACT_FILTER_LAST] = call->request->argument[0];
     return code ? code : run_verb(call, "report", &choice);
@@ -233,7 +233,7 @@ static enum extract_code run_save(struct call *call)
     struct query query;
 
     if (call->request->arguments != 1)
-        return usage(call, "name one file");
+        return usage(call, "exactly one file is needed");
     char *path = state_home_path(call->request->argument[0]);
     if (!path)
         return EXTRACT_NOMEM;
@@ -279,7 +279,7 @@ static enum extract_code flush_to(struct call *call, const char *path)
 static enum extract_code run_flush(struct call *call)
 {
     if (call->request->arguments != 1)
-        return usage(call, "name one log");
+        return usage(call, "exactly one log is needed");
     char *path = state_home_path(call->request->argument[0]);
     if (!path)
         return EXTRACT_NOMEM;
@@ -299,7 +299,7 @@ static enum extract_code run_set(struct call *call)
     if (strcmp(request->argument[0], "templates") == 0)
         return templates_set_files(call);
     if (request->arguments != 2)
-        return usage(call, "write an option and its value");
+        return usage(call, "an option and its value are needed");
     if (strcmp(request->argument[0], "dialect") == 0)
         return templates_set_dialect(call, request->argument[1]);
     return state_set(call->state, request->argument[0], request->argument[1], &call->answer->error);
@@ -396,7 +396,8 @@ const struct command commands[] = {
      "POLICY is loop (default: the newest within the size), until_full or append; N is bytes, or\n"
      "has k, M or G behind it (default 64M); --sync waits for the disk. The log never replaces a\n"
      "file. What a ring loses between two stops it loses: to record a target while it runs, use\n"
-     "the program, `ringside record --openocd PORT` or `--remote PORT`. A hook-stop of your own\n"
+     "the program, `ringside record --openocd SERVER` or `--remote SERVER`. A hook-stop of your "
+     "own\n"
      "runs first, and has its place back after off.\n",
      true, command_record},
     {"filter", "[on|off WHAT...] | show | set|add|sub NAME...",
@@ -458,8 +459,7 @@ void command_run(struct call *call)
 
     while (command->name && strcmp(command->name, call->request->verb) != 0)
         command++;
-    enum extract_code code =
-        command->name ? command->run(call) : usage(call, "there is no such command");
+    enum extract_code code = command->name ? command->run(call) : usage(call, "unknown command");
     if (code && !answer->error.code)
         extract_error_set(&answer->error, code, call->request->verb, NULL, "%s",
                           extract_code_name(code));

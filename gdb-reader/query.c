@@ -46,7 +46,7 @@ static enum extract_code check_place(const struct extract_symbols *symbols,
         !extract_symbols_is_position_independent(symbols) || extract_symbols_entry(symbols, &entry))
         return EXTRACT_OK;
     return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_symbols_path(symbols),
-                             "start GDB with the program itself: `gdb PROGRAM CORE`",
+                             "run GDB with the program itself: `gdb PROGRAM CORE`",
                              "position-independent, and GDB does not know where it was loaded");
 }
 
@@ -149,7 +149,7 @@ enum extract_code query_begin(struct query *query, struct state *state,
     *query = (struct query){.state = state, .target = target};
     if (!target_is_there(target))
         return extract_error_set(error, EXTRACT_UNREADABLE, "no target memory",
-                                 "connect with `target remote`, or load a core with `core-file`",
+                                 "use `target remote`, or `core-file` for a core",
                                  "GDB has no board, process or core");
     symbol_file(request->files, path, sizeof path);
     enum extract_code code = state_rkh(&query->rkh, choice->rkh, choice->view, error);
@@ -227,9 +227,9 @@ static enum extract_code end_run(struct query *query, enum extract_code code,
                                text);
     if (query->too_long)
         return extract_error_set(error, EXTRACT_LIMIT, "templates",
-                                 "look for a LOOP without a sensible end in them, or show fewer "
+                                 "check the templates for an endless LOOP, or use fewer "
                                  "events: `ringside last 20`",
-                                 "they ran for %d seconds, and were stopped", SECONDS_OF_TEMPLATES);
+                                 "stopped after %d seconds", SECONDS_OF_TEMPLATES);
     return code;
 }
 

@@ -75,8 +75,7 @@ enum extract_code state_symbols(struct state *state, const char *path, struct ex
     if (!*path)
         return EXTRACT_OK;
     if (stat(path, &state->identity))
-        return extract_error_set(error, EXTRACT_IO, path,
-                                 "name the ELF with `ringside set elf FILE`", "%s",
+        return extract_error_set(error, EXTRACT_IO, path, "use `ringside set elf FILE`", "%s",
                                  strerror(errno));
     return extract_symbols_open(&state->symbols, path, error);
 }
@@ -112,8 +111,9 @@ static enum extract_code set_stream(struct options *options, const char *value,
     enum extract_code code = set_number(&stream, "stream", value, error);
 
     if (!code && stream >= UINT32_MAX)
-        code = extract_error_set(error, EXTRACT_USAGE, value, "`ringside info` names the streams",
-                                 "no trace has so many streams");
+        code =
+            extract_error_set(error, EXTRACT_USAGE, value,
+                              "run `ringside info` to list the streams", "the number is too large");
     if (code)
         return code;
     options->stream_known = value != NULL;
@@ -201,8 +201,8 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
     for (size_t i = 0; i < STATE_WORDS; i++)
         if (strcmp(key, word_names[i]) == 0)
             return set_word(options, i, value, error);
-    return extract_error_set(error, EXTRACT_USAGE, key, "`help ringside set` lists them",
-                             "there is no such option");
+    return extract_error_set(error, EXTRACT_USAGE, key, "run `help ringside set`",
+                             "unknown option");
 }
 
 static void show_quoted(struct extract_text *text, const char *value)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char way_out[] = "`ringside set templates none` goes back to those of Ringside";
+static const char way_out[] = "use `ringside set templates none` for the built-in templates";
 
 // Standard input is GDB's own, and a pipe would keep GDB waiting.
 enum extract_code templates_are_files(const struct template_files *files,
@@ -20,7 +20,7 @@ enum extract_code templates_are_files(const struct template_files *files,
 
     for (size_t i = 0; i < files->count && !code; i++)
         code = strcmp(files->path[i], "-") == 0
-                   ? extract_error_set(error, EXTRACT_USAGE, "-", "name a file",
+                   ? extract_error_set(error, EXTRACT_USAGE, "-", "use a file",
                                        "GDB itself reads standard input")
                    : extract_file_peek(files->path[i], &byte, 1, &got, error);
     if (code == EXTRACT_IO)
@@ -77,7 +77,7 @@ static enum extract_code add_path(struct template_files *files, const char *path
     files->count = kept;
     if (kept == STATE_FILES) {
         free(whole);
-        return extract_error_set(error, EXTRACT_LIMIT, path, way_out, "there are %d files already",
+        return extract_error_set(error, EXTRACT_LIMIT, path, way_out, "%d files are set already",
                                  STATE_FILES);
     }
     files->path[files->count++] = whole;

@@ -105,7 +105,7 @@ enum extract_code command_auto(struct call *call)
         return EXTRACT_OK;
     }
     return extract_error_set(&call->answer->error, EXTRACT_USAGE, "auto", NULL,
-                             "write `ringside auto on`, `ringside auto on N` (1 to %d) or "
+                             "use `ringside auto on`, `ringside auto on N` (1 to %d) or "
                              "`ringside auto off`",
                              SHOWN_AT_MOST);
 }

@@ -280,15 +280,13 @@ static enum extract_code read_value(struct call *call, const char *key, const ch
     if (strcmp(key, "--policy") == 0)
         return extract_log_policy_parse(value, &log->policy)
                    ? EXTRACT_OK
-                   : refuse(call, value, "write loop, until_full or append",
-                            "there is no such policy");
+                   : refuse(call, value, "use loop, until_full or append", "unknown policy");
     if (strcmp(key, "--size") == 0)
         return extract_log_size_parse(value, &log->limit)
                    ? EXTRACT_OK
-                   : refuse(call, value, "write bytes, or a number with k, M or G behind it",
-                            "it is no size");
-    return refuse(call, key, "write --policy POLICY, --size N or --sync",
-                  "there is no such argument");
+                   : refuse(call, value, "use bytes, or a number followed by k, M or G",
+                            "not a size");
+    return refuse(call, key, "use --policy POLICY, --size N or --sync", "unknown argument");
 }
 
 static enum extract_code read_options(struct call *call, struct extract_log_options *log)
@@ -302,8 +300,8 @@ static enum extract_code read_options(struct call *call, struct extract_log_opti
         if (strcmp(key, "--sync") == 0)
             log->sync = true;
         else if (at + 1 == request->arguments)
-            code = refuse(call, key, "write --policy POLICY, --size N or --sync",
-                          "its value is missing, or there is no such argument");
+            code = refuse(call, key, "use --policy POLICY, --size N or --sync",
+                          "unknown argument, or its value is missing");
         else
             code = read_value(call, key, request->argument[++at], log);
     }
@@ -325,16 +323,17 @@ static enum extract_code run(struct call *call)
     }
     bool off = strcmp(word, "off") == 0 || strcmp(word, "stop") == 0;
     if (off && request->arguments > 1)
-        return refuse(call, "record off", "a log of that name is ./off", "it takes no more words");
+        return refuse(call, "record off", "use ./off for a log of that name", "too many arguments");
     if (off)
-        return recording ? end(call)
-                         : refuse(call, "record off", "`ringside record LOG` begins a recording",
-                                  "nothing is recorded");
+        return recording
+                   ? end(call)
+                   : refuse(call, "record off", "use `ringside record LOG` to start a recording",
+                            "no recording is running");
     if (*word == '-')
-        return refuse(call, word, "write LOG in front of the options", "no log is named");
+        return refuse(call, word, "use LOG before the options", "no log is given");
     if (recording)
-        return refuse(call, "record", "end it with `ringside record off`",
-                      "a recording is under way");
+        return refuse(call, "record", "use `ringside record off` to end it",
+                      "a recording is running already");
     enum extract_code code = read_options(call, &log);
     return code ? code : begin(call, word, &log);
 }

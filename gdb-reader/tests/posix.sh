@@ -116,7 +116,7 @@ test_flush() {
     has '^flush: 0 events added$'
     has '^flush: 3 events added$'
     has '^\$2 = 7$'
-    has 'flush: name one log'
+    has 'flush: exactly one log is needed'
     "$BUILD/ringside" report "$work/flushed.log" >"$out"
     has ' trace start at='
     test "$(grep -c ' door at=' "$out")" = 4

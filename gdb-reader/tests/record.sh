@@ -177,7 +177,7 @@ test_until_full() {
 test_usage() {
     echo mine >"$work/mine"
     record_on_board 'ringside record off' 'echo not here\n'
-    has 'record off: nothing is recorded'
+    has 'record off: no recording is running'
     lacks 'not here'
     for words in '--policy' 'x.log --policy always' 'x.log --size big' 'x.log --size' \
         'x.log --every 10' 'x.log now' 'off now' "$work/mine" "$work" ; do
@@ -187,7 +187,7 @@ test_usage() {
     done
     [ "$(cat "$work/mine")" = mine ]
     record_on_board "ringside record $log" "ringside record $log.2" 'echo not here\n'
-    has 'record: a recording is under way; end it with .ringside record off'
+    has 'record: a recording is running already; use .ringside record off'
     [ ! -e "$log.2" ]
 }
 

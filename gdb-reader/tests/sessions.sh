@@ -78,7 +78,7 @@ test_interpreter_mi() {
     } | bare_gdb -i=mi "$elf" >"$out" 2>&1
     has '^~".*info1=0x0*27 .*\\n"'
     has '^1\^done'
-    has '^2\^error,msg=".*ringside: save: name one file'
+    has '^2\^error,msg=".*ringside: save: exactly one file is needed'
 }
 
 # Each looks at a board of its own; neither sees the other's request or answer.
@@ -199,7 +199,7 @@ test_languages() {
         at_checkpoint "set language $language" 'ringside last 1 --thread beta' 'ringside save' \
             'echo not here\n'
         has 'info1=0x0*27 '
-        has 'near .ringside: save: name one file'
+        has 'near .ringside: save: exactly one file is needed'
         lacks 'not here'
         at_checkpoint "set language $language" 'ringside last 1' 'show language'
         grep -qF "current source language is \"$language\"" "$out"
@@ -244,7 +244,7 @@ test_core_loaded_anywhere() {
     has '^found by: symbol$'
     has ' 4  1000  worker  '
     session '' "core-file $work/moving.core" "ringside set elf $work/moving" 'ringside info'
-    has 'position-independent, and GDB does not know where it was loaded; start GDB with the prog'
+    has 'position-independent, and GDB does not know where it was loaded; run GDB with the prog'
 }
 
 # A second copy of the script leaves the reader of the first in place.
@@ -404,8 +404,8 @@ test_every_byte() {
     local flags=()
     ! nm "$BUILD/libextract.a" 2>/dev/null | grep __ubsan_ >"$work/symbols" ||
         flags=(-fsanitize=undefined)
-    cc "${flags[@]}" -std=gnu11 -I"$here/../link" -I"$here/../../libextract/include" \
-        "$here/every_byte.c" "$here/../link/answer.c" "$BUILD/libextract.a" -lelf -ldw \
+    cc "${flags[@]}" -std=gnu11 -I"$here/../transport" -I"$here/../../libextract/include" \
+        "$here/every_byte.c" "$here/../transport/answer.c" "$BUILD/libextract.a" -lelf -ldw \
         -o "$work/every_byte"
     "$work/every_byte" script >"$work/script.gdb"
     "$work/every_byte" text >"$work/text"

@@ -135,7 +135,7 @@ test_too_many_files() {
     session "$elf" "ringside set templates ${files[*]:0:16}" 'echo sixteen\n' \
         "ringside set templates ${files[16]}" 'echo not here\n'
     has '^sixteen$'
-    has 'near .ringside: .*there are 16 files already'
+    has 'near .ringside: .*16 files are set already'
     lacks 'not here'
 }
 
@@ -178,7 +178,7 @@ test_time_is_limited() {
     [ "$SECONDS" -lt 40 ]
     shown=$(grep -c 'endless RUNTIME:E-LOOPMAX' "$out")
     [ "$shown" -gt 10 ]
-    [ "$shown" -eq 1800 ] || has 'near .ringside: templates: they ran for 10 seconds'
+    [ "$shown" -eq 1800 ] || has 'near .ringside: templates: stopped after 10 seconds'
 }
 
 test_interrupt() {

@@ -159,7 +159,7 @@ enum extract_code channel_take(const struct channel *channel, struct request *re
     if (field && at < end)
         request->files = at;
     if (!request->verb)
-        return extract_error_set(error, EXTRACT_BAD, "request", NULL, "it is empty");
+        return extract_error_set(error, EXTRACT_BAD, "request", NULL, "empty");
     return EXTRACT_OK;
 }
 
