@@ -109,15 +109,15 @@ int cli_feed_check(const struct cli_options *options, bool *is)
     if (kind == NOTHING || (kind == PIPE && all && !asked))
         return CLI_WHOLE;
     if (format && strcmp(format, "rkh") != 0)
-        return cli_refuse(format, "leave the format out", "only RKH streams are read as they come");
+        return cli_refuse(format, "use no --format", "only RKH streams can be read as they arrive");
     if (all)
-        return cli_refuse(all, "save the stream (--save FILE), and report the file then",
-                          "it needs the whole of a trace, and the input goes on");
+        return cli_refuse(all, "use --save FILE, and report that file",
+                          "the option needs a complete trace, and the input is a stream");
     if (cli_is_live(options) || options->input_count > 1 ||
         (feeding->listen && *feeding->listen && options->input_count))
-        return cli_refuse("report", "give one of them", "there are several inputs");
+        return cli_refuse("report", "use one of them", "several inputs are given");
     if (feeding->baud && kind != PORT)
-        return cli_refuse("--baud", "leave it out", "the input is no serial port");
+        return cli_refuse("--baud", "use it with a serial port", "the input is not a serial port");
     *is = true;
     return CLI_WHOLE;
 }
@@ -217,7 +217,7 @@ static enum extract_code open_save(struct feeding *f, struct extract_error *erro
     f->save = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
     if (!path || f->save >= 0)
         return EXTRACT_OK;
-    return extract_file_error(path, errno == EEXIST ? "name a file that is not there yet" : NULL,
+    return extract_file_error(path, errno == EEXIST ? "use a file that does not exist yet" : NULL,
                               error);
 }
 

@@ -25,7 +25,7 @@ static enum extract_code split(struct input *input, const char *argument,
     input->address_known = at && extract_number_parse(at + 1, &input->address);
     if (at && !input->address_known && access(argument, F_OK))
         return extract_error_set(error, EXTRACT_USAGE, argument,
-                                 "write IMAGE@ADDRESS with a decimal or 0x hexadecimal number",
+                                 "use IMAGE@ADDRESS with a decimal or 0x-prefixed number",
                                  "\"%s\" is not an address", at + 1);
     input->path =
         input->address_known ? strndup(argument, (size_t)(at - argument)) : strdup(argument);
@@ -53,8 +53,8 @@ static enum extract_code keep_stdin(struct extract_error *error)
         fclose(copy);
     return whole ? EXTRACT_OK
                  : extract_error_set(error, EXTRACT_IO, "standard input",
-                                     "is there room in the folder for temporary files?",
-                                     "it cannot be kept: %s", strerror(fault));
+                                     "free space in the directory for temporary files",
+                                     "no temporary copy can be made: %s", strerror(fault));
 }
 
 // The kind of what comes on standard input. Readers of a whole dump know "-"; others want a path.
@@ -109,18 +109,17 @@ static enum extract_code add_image(struct extract_memory *memory, const struct i
         return extract_memory_add_srec(memory, input->path, error);
     if (strcmp(input->kind, "elf") == 0)
         return extract_error_set(error, EXTRACT_BAD, input->path,
-                                 "give the firmware with --elf, and a dump of its memory as input",
-                                 "it is an ELF file without a memory image");
+                                 "use the firmware with --elf, and a dump of its memory as input",
+                                 "an ELF file without a memory image");
     if (strcmp(input->kind, "raw") == 0)
         return extract_error_set(error, EXTRACT_BAD, input->path,
-                                 "write IMAGE@ADDRESS for a raw image of memory",
-                                 "it is no trace dump, ELF core, Intel HEX or S-record file");
+                                 "use IMAGE@ADDRESS for a raw memory image",
+                                 "unrecognized file format");
     if (strcmp(input->kind, "log") == 0)
-        return extract_error_set(error, EXTRACT_USAGE, input->path,
-                                 "give it alone, to the commands that show events",
-                                 "a log is no image of memory");
+        return extract_error_set(error, EXTRACT_USAGE, input->path, "use the log as the only input",
+                                 "a log is not a memory image");
     return extract_error_set(error, EXTRACT_USAGE, input->path,
-                             "give it alone; only images of memory go together",
+                             "use it alone; only memory images can be combined",
                              "a %s file holds a whole trace or memory",
                              strcmp(input->kind, "trx") == 0 ? ".trx" : input->kind);
 }

@@ -78,18 +78,18 @@ bool cli_timeout_parse(const char *seconds, unsigned *ms)
 static enum extract_code check(const struct cli_options *options, struct extract_error *error)
 {
     if (options->openocd && options->remote)
-        return extract_error_set(error, EXTRACT_USAGE, "--remote", "give one of them",
-                                 "it does not go together with --openocd");
+        return extract_error_set(error, EXTRACT_USAGE, "--remote", "use one of them",
+                                 "--remote cannot be combined with --openocd");
     if (options->pid && (options->openocd || options->remote))
-        return extract_error_set(error, EXTRACT_USAGE, "--pid", "give one of them",
-                                 "it does not go together with --openocd and --remote");
+        return extract_error_set(error, EXTRACT_USAGE, "--pid", "use one of them",
+                                 "--pid cannot be combined with --openocd or --remote");
     if ((options->remote || options->pid) && options->target)
-        return extract_error_set(error, EXTRACT_USAGE, "--target", "give another port",
-                                 "only OpenOCD has several targets behind one port");
+        return extract_error_set(error, EXTRACT_USAGE, "--target", "use another port",
+                                 "only OpenOCD has several targets on one port");
     if (options->input_count)
         return extract_error_set(error, EXTRACT_USAGE, options->inputs[0],
-                                 "leave out the input, or --openocd, --remote and --pid",
-                                 "a live target and an input do not go together");
+                                 "use either an input, or --openocd, --remote or --pid",
+                                 "a live target cannot be combined with an input");
     return EXTRACT_OK;
 }
 
@@ -120,14 +120,14 @@ void cli_live_release(struct extract_memory *memory, const struct cli_options *o
     if (!memory || !cli_is_live(options))
         return;
     if (extract_live_release(memory, &error)) {
-        snprintf(error.hint, sizeof error.hint, "the target may stand still");
+        snprintf(error.hint, sizeof error.hint, "check whether the target is still halted");
         cli_complain(&error);
     }
     struct extract_live_halts halts = extract_live_halts(memory);
     if (halts.count && !options->quiet) {
         char line[sizeof error.what + sizeof error.why + 8];
         extract_error_set(&error, EXTRACT_OK, extract_memory_name(memory), NULL,
-                          "the target stood for %.3g ms", (double)halts.nanoseconds / 1e6);
+                          "the target was halted for %.3g ms", (double)halts.nanoseconds / 1e6);
         fprintf(stderr, "ringside: %s\n", extract_error_format(&error, line, sizeof line));
     }
     release_signals();

@@ -46,7 +46,8 @@ int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_optio
 
     memset(snapshot, 0, sizeof *snapshot);
     if (streams_clash(options))
-        return cli_refuse("-", "give all but one a name", "standard input can be read only once");
+        return cli_refuse("-", "use a file for all but one",
+                          "standard input can be read only once");
     if (options->reporting.verbose)
         say_files(options);
     code = cli_log_open(&snapshot->log, options, &error);

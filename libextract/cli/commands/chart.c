@@ -14,7 +14,7 @@ static int run(const struct cli_options *options)
     struct cli_options rest = *options;
     const char *output = options->output;
     if (!output)
-        return cli_refuse("chart", "write -o FILE.svg or -o FILE.signalling, or -o - for SVG",
+        return cli_refuse("chart", "use -o FILE.svg or -o FILE.signalling, or -o - for SVG",
                           "no output file is given");
     bool signalling = ends_in(output, ".signalling") || ends_in(output, ".msc");
     if (strcmp(output, "-") == 0)

@@ -118,7 +118,7 @@ static int run(const struct cli_options *options)
 const struct cli_command cli_filter = {
     .group = CLI_CONTROL,
     .name = "filter",
-    .arguments = "--openocd PORT --elf FIRMWARE.elf [on|off WHAT...]",
+    .arguments = "--openocd SERVER --elf FIRMWARE.elf [on|off WHAT...]",
     .summary = "show or change which events are recorded",
     .help = "WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all;\n"
             "names may be patterns or numbers; active objects are those of the trace and of the\n"

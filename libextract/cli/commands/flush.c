@@ -36,11 +36,12 @@ static int run(const struct cli_options *options)
     struct extract_error error;
     struct cli_output output;
     if (!options->input_count || (options->input_count == 1 && !cli_is_live(options)))
-        return cli_refuse("flush",
-                          "write LOG, and --pid N, --openocd PORT, --remote PORT or IMAGE@ADDRESS",
-                          options->input_count ? "no target is given" : "one log must be named");
+        return cli_refuse(
+            "flush", "use LOG, and --pid PID, --openocd SERVER, --remote SERVER or IMAGE@ADDRESS",
+            options->input_count ? "no target is given" : "no log is given");
     if (strcmp(options->inputs[0], "-") == 0)
-        return cli_refuse("flush", "give the log a name", "a log cannot go to standard output");
+        return cli_refuse("flush", "use a file name for the log",
+                          "a log cannot go to standard output");
     cli_output_open(&output);
     enum extract_code code = flush(&f, options->inputs[0], &status, &error);
     int end = code ? cli_complain(&error) : status.gaps ? CLI_LOSSES : CLI_WHOLE;
@@ -56,7 +57,7 @@ static int run(const struct cli_options *options)
 const struct cli_command cli_flush = {
     .group = CLI_FOLLOW,
     .name = "flush",
-    .arguments = "LOG --pid N | --openocd PORT | --remote PORT | IMAGE@ADDRESS...",
+    .arguments = "LOG --pid PID | --openocd SERVER | --remote SERVER | IMAGE@ADDRESS...",
     .summary = "append new events to a log",
     .help =
         "One pass, as posix_trace_flush makes; of every trace that can be recorded. The log is\n"

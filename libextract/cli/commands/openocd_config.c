@@ -231,14 +231,14 @@ static int print_config(struct extract_symbols *symbols, const char *format)
     if (is_rkh_without_locals(symbols, format)) {
         extract_error_set(&error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
                           "use the ELF file from before 'strip', with RKH's trace in it",
-                          "it has no symbol trcstm, which is local");
+                          "no symbol trcstm, which is local");
         return cli_complain(&error);
     }
     extract_error_set(
         &error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
         "is the kernel built with TX_ENABLE_EVENT_TRACE (RKH: with its trace), and the ELF not "
         "stripped?",
-        "it has no symbol _tx_trace_header_ptr");
+        "no symbol _tx_trace_header_ptr");
     return cli_complain(&error);
 }
 
@@ -257,10 +257,11 @@ static int run(const struct cli_options *options)
     struct extract_symbols *symbols;
     struct extract_error error;
     if (options->input_count)
-        return cli_refuse("openocd-config", "name the firmware with --elf FILE",
-                          "it takes no input");
+        return cli_refuse("openocd-config", "use --elf FILE to select the firmware",
+                          "an input is given");
     if (!options->elf)
-        return cli_refuse("openocd-config", "name the firmware with --elf FILE", "no ELF is given");
+        return cli_refuse("openocd-config", "use --elf FILE to select the firmware",
+                          "no ELF is given");
     if (extract_symbols_open(&symbols, options->elf, &error))
         return cli_complain(&error);
     int status = extract_symbols_is_position_independent(symbols)

@@ -73,7 +73,7 @@ static enum extract_code find_number(struct periodic *p, struct extract_error *e
     const struct dirent *entry;
     DIR *folder = opendir(p->folder);
     if (!folder)
-        return extract_file_error(p->folder, "name a folder that can be read and written", error);
+        return extract_file_error(p->folder, "use a directory that can be read and written", error);
     while ((entry = readdir(folder))) {
         uint32_t number = number_of(entry->d_name);
         p->number = number > p->number ? number : p->number;
@@ -85,7 +85,8 @@ static enum extract_code find_number(struct periodic *p, struct extract_error *e
 static enum extract_code open_folder(struct periodic *p, struct extract_error *error)
 {
     if (mkdir(p->folder, 0777) && errno != EEXIST)
-        return extract_file_error(p->folder, "name a folder in one that can be written to", error);
+        return extract_file_error(p->folder, "use a path in a directory that can be written to",
+                                  error);
     return find_number(p, error);
 }
 
@@ -125,7 +126,7 @@ static enum extract_code create(struct periodic *p, const struct extract_text *r
     char name[NAME_ROOM];
     if (p->number >= MAX_NUMBER)
         return extract_error_set(error, EXTRACT_LIMIT, p->folder,
-                                 "name another folder, or move its files away",
+                                 "use another directory, or move its files away",
                                  "the numbers of its snapshots have come to their end");
     snprintf(name, sizeof name, "%s%0*u.%s", stem, DIGITS, p->number + 1, suffix);
     char *path = path_of(p, name);
@@ -326,18 +327,18 @@ static enum extract_code begin(struct periodic *p, struct extract_error *error)
 
 static int check(const struct cli_options *options)
 {
-    const char *hint = "write --openocd PORT or --remote PORT, --every MS, and a folder";
+    const char *hint = "use --openocd SERVER or --remote SERVER, --every MS, and a directory";
     if (!cli_is_live(options))
         return cli_refuse("periodic", hint, "no live target is given");
     if (options->input_count != 1)
         return cli_refuse("periodic", hint,
-                          options->input_count ? "there is more than one folder"
-                                               : "no folder is given");
+                          options->input_count ? "more than one directory is given"
+                                               : "no directory is given");
     if (!options->recording.every_ns)
         return cli_refuse("periodic", hint, "no --every is given");
     return options->recording.keep <= MAX_NUMBER
                ? CLI_WHOLE
-               : cli_refuse("--keep", "write a number up to 999999", "that is too many");
+               : cli_refuse("--keep", "use a number up to 999999", "too many files");
 }
 
 static int run(const struct cli_options *options)
@@ -362,7 +363,7 @@ static int run(const struct cli_options *options)
 const struct cli_command cli_periodic = {
     .group = CLI_FOLLOW,
     .name = "periodic",
-    .arguments = "--openocd PORT --every MS DIR",
+    .arguments = "--openocd SERVER --every MS DIR",
     .summary = "save snapshots at regular intervals",
     .help =
         "Each is a file DIR/snapshot-000001.trx (of hook words .hook, of RKH .rkr) and so on,\n"

@@ -74,8 +74,8 @@ static enum extract_code take(void *context, const struct extract_log_block *blo
     if (block->type == EXTRACT_LOG_RING)
         r->ring = *(const struct extract_ring *)payload;
     if (r->until && r->ring.format && !r->ring.entries.slot_bytes)
-        return extract_error_set(error, EXTRACT_UNSUPPORTED, "--until", "end it with --for",
-                                 "entries of a ring of bytes are not looked at while it is read");
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, "--until", "use --for",
+                                 "events of a byte ring are not decoded while it is recorded");
     if (block->type != EXTRACT_LOG_ENTRIES || !r->until || r->met)
         return EXTRACT_OK;
     enum extract_code code = look_for(r, block, payload, error);
@@ -188,16 +188,16 @@ static int finish(struct recording *r, struct extract_record_status *status)
 static int validate_whole(const struct recording *r, const struct extract_record_status *status)
 {
     if (!status->entries && !status->gaps && !status->advice.slots) {
-        progress_say(&r->progress, "its trace was never enabled: the log is empty");
+        progress_say(&r->progress, "the trace was never enabled: the log is empty");
         return CLI_UNREADABLE;
     }
     if (strcmp(r->reason, "ended") == 0)
         progress_say(&r->progress, "the process has ended");
     if (r->doubtful)
         progress_say(&r->progress,
-                     "the ELF file does not fit this trace; it may be another firmware's");
+                     "the ELF file contradicts this trace; it may belong to another firmware");
     if (status->gone)
-        progress_say(&r->progress, "the target does not answer any more");
+        progress_say(&r->progress, "the target no longer answers");
     bool whole = !status->gaps && !status->gone && !r->doubtful;
     return whole ? CLI_WHOLE : CLI_LOSSES;
 }
@@ -229,11 +229,10 @@ static int run(const struct cli_options *options)
     struct extract_error error;
     if (!options->output || !cli_is_live(options))
         return cli_refuse("record",
-                          "write --openocd PORT, --remote PORT or --pid N, and -o FILE.log",
+                          "use --openocd SERVER, --remote SERVER or --pid PID, and -o FILE.log",
                           options->output ? "no live target is given" : "no output file is given");
     if (strcmp(options->output, "-") == 0)
-        return cli_refuse("record", "give -o the name of a file",
-                          "a log cannot go to standard output");
+        return cli_refuse("record", "use -o FILE.log", "a log cannot go to standard output");
     cli_catch_ending(stop); // a signal ends the recording in order
     enum extract_code code = open_target(&r, &error);
     code = code ? code : open_log(&r, &error);
@@ -251,7 +250,7 @@ static int run(const struct cli_options *options)
 const struct cli_command cli_record = {
     .group = CLI_FOLLOW,
     .name = "record",
-    .arguments = "--openocd PORT -o FILE.log",
+    .arguments = "--openocd SERVER | --remote SERVER | --pid PID -o FILE.log",
     .summary = "record to a log until interrupted",
     .help = "Only new entries are read, and the target is not halted (with --remote it is, for\n"
             "each poll, because the server cannot read memory otherwise). Interrupt it to end the\n"

@@ -10,9 +10,10 @@ static int run_templates(const struct cli_options *options)
 {
     const struct cli_reporting *reporting = &options->reporting;
     if (options->output)
-        return cli_refuse("-o", "redirect standard output instead", "it is nothing for -c and -j");
+        return cli_refuse("-o", "redirect standard output instead",
+                          "-o cannot be combined with -c and -j");
     if (reporting->check && !reporting->template_count)
-        return cli_refuse("-c", "name it with -t FILE", "no file of templates is given");
+        return cli_refuse("-c", "use -t FILE", "no file of templates is given");
     struct templates_options templates = {
         .files = reporting->templates,
         .file_count = (int)reporting->template_count,
@@ -29,8 +30,8 @@ static int run_events(struct cli_options *options)
 {
     struct cli_reporting *reporting = &options->reporting;
     if (reporting->raw && !options->output && isatty(STDOUT_FILENO))
-        return cli_refuse("-r", "give -o FILE, or redirect standard output",
-                          "what it writes is nothing for a terminal");
+        return cli_refuse("-r", "use -o FILE, or redirect standard output",
+                          "raw entries cannot go to a terminal");
     bool is_feed;
     int refused = cli_feed_check(options, &is_feed);
     if (refused || is_feed)
@@ -52,7 +53,7 @@ static bool kinds_clash(const struct cli_options *options)
 
 static int refuse_kinds(void)
 {
-    return cli_refuse("report", "give one of them",
+    return cli_refuse("report", "use one of them",
                       "-c, -j, -r, -O hist and --json each make another output");
 }
 
@@ -75,7 +76,7 @@ static int run_last(const struct cli_options *options)
     if (kinds_clash(options))
         return refuse_kinds();
     if (rest.input_count + cli_is_live(options) < 2)
-        return cli_refuse("last", "write ringside last N INPUT", "no input is given");
+        return cli_refuse("last", "use ringside last N INPUT", "no input is given");
     conditions[rest.session.condition_count++] =
         (struct extract_condition){EXTRACT_FILTER_LAST, rest.inputs[0]};
     rest.inputs++;

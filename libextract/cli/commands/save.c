@@ -30,8 +30,8 @@ static void tell_losses(const struct cli_snapshot *snapshot, const struct cli_op
     if (!marks || options->quiet)
         return;
     const char *to = strcmp(options->output, "-") ? options->output : "standard output";
-    extract_error_set(&error, EXTRACT_BAD, to, "keep the log for these",
-                      "it has no room for the log's marks of losses, %llu of them",
+    extract_error_set(&error, EXTRACT_BAD, to, "keep the log",
+                      "a dump has no space for the %llu loss markers of the log",
                       (unsigned long long)marks);
     cli_complain(&error);
 }
@@ -44,7 +44,7 @@ static int run(const struct cli_options *options)
 
     if (!options->output)
         return cli_refuse("save",
-                          "write -o FILE (.trx, .hook, .rkr, .ptr), or -o - for standard output",
+                          "use -o FILE (.trx, .hook, .rkr, .ptr), or -o - for standard output",
                           "no output file is given");
     int status = cli_snapshot_open(&snapshot, options);
     extract_text_init(&ring, NULL, NULL);

@@ -68,8 +68,8 @@ static int search(struct extract_memory *memory, const struct cli_options *optio
     enum extract_code code = extract_ring_scan(memory, put_ring, &scan, &candidates, &error);
     if (!code && !scan.found)
         code = extract_error_set(&error, EXTRACT_NOTFOUND, extract_memory_name(memory),
-                                 "is it the memory that holds the trace, at its true address?",
-                                 "no trace ring lies there (%llu words looked like one at first)",
+                                 "check that this memory holds the trace, and its address",
+                                 "no trace ring found (%llu words looked like one at first)",
                                  (unsigned long long)candidates);
     if (code)
         status = cli_complain(&error);

@@ -42,9 +42,9 @@ static void set_up(struct top_options *top, struct top_view *view,
 static int check(const struct cli_options *options)
 {
     if (options->input_count > 1)
-        return cli_refuse("top", "give one log, or a live target", "there is more than one input");
+        return cli_refuse("top", "use one log, or a live target", "more than one input is given");
     if (options->input_count && options->output)
-        return cli_refuse("--output", "it goes with a live target", "the input is a log already");
+        return cli_refuse("--output", "use it with a live target", "the input is already a log");
     return CLI_WHOLE;
 }
 
@@ -73,7 +73,7 @@ static int watch(struct top_source *source, const struct cli_options *options,
     struct top_view view = {0};
     set_up(&top, &view, options);
     if (!top_filter_line_write(view.line, &options->session))
-        return cli_refuse("top", "give fewer filters", "they are too long for a filter line");
+        return cli_refuse("top", "use fewer filters", "the filters are too long for a filter line");
     enum extract_code code = top_signals(&top.signals, top.batch, &error);
     if (!code)
         code = top_source_open(source, options, top.delay, &error);
@@ -110,7 +110,7 @@ static int run(const struct cli_options *options)
 const struct cli_command cli_top = {
     .group = CLI_FOLLOW,
     .name = "top",
-    .arguments = "[FILTER...] FILE.log | --openocd PLACE | --remote PLACE | --pid N",
+    .arguments = "[FILTER...] FILE.log | --openocd SERVER | --remote SERVER | --pid PID",
     .summary = "show threads, load and new events live",
     .help =
         "Of a live target (--openocd, --remote, --pid), which it may record along (-o FILE.log),\n"

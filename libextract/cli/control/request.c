@@ -89,7 +89,7 @@ static void put_text(const struct outcome *o, struct extract_text *text)
     if (o->done)
         extract_text_printf(text, "%s: done\n", o->verb);
     else if (extract_request_takes_effect_at_once(o->request))
-        extract_text_printf(text, "%s: written, but the target has changed the word since\n",
+        extract_text_printf(text, "%s: written, but the target has since changed the word\n",
                             o->verb);
     else
         extract_text_printf(
@@ -131,11 +131,11 @@ int cli_request_run(const struct cli_options *options, const char *verb, const c
     struct cli_snapshot snapshot;
     bool show = strcmp(verb, "filter") == 0 && (!count || strcmp(words[0], "show") == 0);
     if (!cli_is_live(options) && !show)
-        return cli_refuse(verb, "write --pid N, --openocd PORT or --remote PORT",
-                          "it needs a live target");
+        return cli_refuse(verb, "use --pid PID, --openocd SERVER or --remote SERVER",
+                          "no live target is given");
     int status = cli_snapshot_open_live(&snapshot, options);
     if (!status && snapshot.log)
-        status = cli_refuse(verb, "name a target or a ring", "a log has no recorder to ask");
+        status = cli_refuse(verb, "use a live target or a ring", "a log has no recorder");
     if (!status) {
         cli_output_open(&output);
         enum extract_code code =
@@ -193,15 +193,15 @@ int cli_filter_request(const struct cli_options *options)
     rest.inputs++;
     rest.input_count--;
     if (!cli_is_live(options) && !rest.input_count)
-        return cli_refuse("filter", "write --pid N, --openocd PORT, --remote PORT or an input",
-                          "nothing is named whose filter could be shown");
+        return cli_refuse("filter", "use --pid PID, --openocd SERVER, --remote SERVER or an input",
+                          "no target or input is given");
     return cli_request_run(&rest, "filter", show, 1);
 }
 
 const struct cli_command cli_start = {
     .group = CLI_CONTROL,
     .name = "start",
-    .arguments = "--pid N | --openocd PORT | --remote PORT [--elf FIRMWARE.elf]",
+    .arguments = "--pid PID | --openocd SERVER | --remote SERVER [--elf FIRMWARE.elf]",
     .summary = "start recording (POSIX trace, hook words)",
     .help = "It is asked for in the ring's control block; the target's recorder does it when it\n"
             "passes its next trace point, which is waited for, 2 seconds at most.\n",
@@ -212,7 +212,7 @@ const struct cli_command cli_start = {
 const struct cli_command cli_stop = {
     .group = CLI_CONTROL,
     .name = "stop",
-    .arguments = "--pid N | --openocd PORT | --remote PORT [--elf FIRMWARE.elf]",
+    .arguments = "--pid PID | --openocd SERVER | --remote SERVER [--elf FIRMWARE.elf]",
     .summary = "stop recording; the ring keeps its events",
     .help = "As with start.\n",
     .takes = CLI_NO_INPUT,
@@ -222,7 +222,7 @@ const struct cli_command cli_stop = {
 const struct cli_command cli_clear = {
     .group = CLI_CONTROL,
     .name = "clear",
-    .arguments = "--pid N | --openocd PORT | --remote PORT [--elf FIRMWARE.elf]",
+    .arguments = "--pid PID | --openocd SERVER | --remote SERVER [--elf FIRMWARE.elf]",
     .summary = "discard recorded events (POSIX trace)",
     .help = "As with start. Names of event types stay, and whether it records.\n",
     .takes = CLI_NO_INPUT,

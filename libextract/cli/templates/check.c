@@ -49,7 +49,7 @@ int templates_check(const struct templates_options *options)
 {
     struct extract_templates *templates;
     if (!options->file_count)
-        return cli_refuse("templates check", "write ringside templates check FILE...",
+        return cli_refuse("templates check", "use ringside templates check FILE...",
                           "no file is given");
     int status = templates_load(&templates, options);
     if (!status && options->verbose)
@@ -108,7 +108,7 @@ static int load_builtin(struct extract_templates **templates, const char *format
     struct extract_error error;
     *templates = NULL;
     if (!extract_format_by_name(format))
-        return cli_refuse(format, "ringside help names the formats", "there is no such format");
+        return cli_refuse(format, "use threadx, hook, rkh or posix", "unknown format");
     if (extract_templates_open(templates, 0, &error) ||
         extract_templates_add_builtin(*templates, format, &error) ||
         extract_templates_link(*templates, &error))

@@ -28,7 +28,7 @@ static int add_files(struct extract_templates *templates, const struct templates
     int status = CLI_WHOLE, streams = 0;
     for (int i = 0; i < options->file_count; i++)
         if (strcmp(options->files[i], "-") == 0 && streams++)
-            return cli_refuse("-", "name it once", "standard input can be read only once");
+            return cli_refuse("-", "use it once", "standard input can be read only once");
         else if (extract_templates_add_file(templates, options->files[i], &error))
             status = cli_complain(&error);
     return status;

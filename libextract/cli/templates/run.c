@@ -113,10 +113,10 @@ static int run_bytes(uint8_t *bytes, const struct templates_options *options)
 int templates_run(const struct templates_options *options)
 {
     if (options->file_count != 1)
-        return cli_refuse("templates run", "write ringside templates run FILE --entry HEX",
-                          "it takes one file");
+        return cli_refuse("templates run", "use ringside templates run FILE --entry HEX",
+                          "exactly one file is needed");
     if (!options->entry)
-        return cli_refuse("templates run", "write the hook word and the data as --entry HEX",
+        return cli_refuse("templates run", "use --entry HEX with the hook word and the data",
                           "no entry is given");
     uint8_t *bytes = malloc(strlen(options->entry) / 2 + 1);
     if (!bytes)

@@ -32,8 +32,8 @@ static bool put_template(struct extract_text *text, const struct extract_templat
     const struct extract_template *template = find(templates, word, length);
     if (!template) {
         snprintf(id, sizeof id, "%.*s", (int)(length < sizeof id ? length : sizeof id - 1), word);
-        extract_error_set(&error, EXTRACT_NOTFOUND, id, "ringside templates list FILE lists them",
-                          "the file has no template of this id");
+        extract_error_set(&error, EXTRACT_NOTFOUND, id, "run ringside templates list FILE",
+                          "the file has no template with this id");
         cli_complain(&error);
         return false;
     }
@@ -78,8 +78,8 @@ static int extract(const struct templates_options *options)
 {
     struct extract_templates *templates;
     if (options->file_count != 1)
-        return cli_refuse("templates update", "write ringside templates update FILE -x ID,ID...",
-                          "with -x it takes one file");
+        return cli_refuse("templates update", "use ringside templates update FILE -x ID,ID...",
+                          "with -x, exactly one file is needed");
     int status = templates_load(&templates, options);
     if (!status)
         status = print_templates(templates, options->ids);
@@ -118,8 +118,8 @@ int templates_update(const struct templates_options *options)
     if (options->ids)
         return extract(options);
     if (options->file_count != 2)
-        return cli_refuse("templates update", "write ringside templates update TARGET UPDATE-FILE",
-                          "it takes two files");
+        return cli_refuse("templates update", "use ringside templates update TARGET UPDATE-FILE",
+                          "exactly two files are needed");
     if (extract_templates_open(&templates, 0, &error))
         return cli_complain(&error);
     int status = apply(templates, options);

@@ -59,7 +59,7 @@ static enum extract_code add_words(struct extract_filter *filter, const char *li
     while (!code && next_piece(&line, '=', name)) {
         if (!find_word(name, &word))
             return extract_error_set(error, EXTRACT_USAGE, name,
-                                     "write event=, thread=, object=, class=, from=, to= or last=",
+                                     "use event=, thread=, object=, class=, from=, to= or last=",
                                      "no filter has that name");
         if (!next_piece(&line, 0, value))
             return extract_error_set(error, EXTRACT_USAGE, name, NULL, "its value is missing");

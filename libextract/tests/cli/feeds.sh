@@ -186,7 +186,7 @@ says "a file that is replaced: message" 'another file has its name now'
 is "a file that is not there: status" "$?" 1
 "$ringside" report --follow --last 2 "$work/growing" >"$work/out" 2>"$work/err"
 is "nothing whole of what grows: status" "$?" 1
-says "nothing whole of what grows: message" 'it needs the whole of a trace'
+says "nothing whole of what grows: message" 'the option needs a complete trace'
 
 # ---- TCP ----
 
@@ -232,7 +232,7 @@ same "--save keeps the bytes" "$work/saved" "$work/sent"
 
 frames 0 | "$ringside" report --format rkh --save "$work/saved" - >"$work/out" 2>"$work/err"
 is "--save replaces no file: status" "$?" 2
-says "--save replaces no file: message" 'name a file that is not there yet'
+says "--save replaces no file: message" 'use a file that does not exist yet'
 "$ringside" report --listen=nowhere:at:all >"$work/out" 2>"$work/err"
 is "no place to listen: status" "$?" 1
 start --listen 0.0.0.0:0

@@ -105,14 +105,14 @@ threadx 1 0 0x20000000 >none.ram
 run flush none.log none.ram@0x20000000
 check "a ring without events" 0 out '^flush: 0 events added$'
 run flush a.log a.log
-check "a log is no ring" 1 err 'a log is no image of memory'
+check "a log is no ring" 1 err 'a log is not a memory image'
 run flush a.log nothing.ram@0
 check "an image that is not there" 2 err 'nothing.ram: No such file'
 echo rubbish >rubbish.log
 run flush rubbish.log a.ram@0x20000000
 check "a file that is no log" 2 err 'rubbish.log: '
 run flush a.log
-check "no target" 1 err 'flush: no target is given; write LOG, and --pid N'
+check "no target" 1 err 'flush: no target is given; use LOG, and --pid PID'
 run flush - a.ram@0x20000000
 check "standard output" 1 err 'a log cannot go to standard output'
 

@@ -134,6 +134,6 @@ check "a stream, saved as a ring" 0
 
 # ---- Logs ----
 run info "$work/a.hook" "$work/ram@0"
-check "a dump goes alone" 1 err 'give it alone'
+check "a dump goes alone" 1 err 'use it alone'
 
 finish

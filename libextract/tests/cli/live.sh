@@ -32,9 +32,9 @@ same() {
 
 # ---- Usage ----
 run info --openocd 6666 x.trx
-check "a live target and an input" 1 err 'do not go together'
+check "a live target and an input" 1 err 'a live target cannot be combined with an input'
 run info --openocd 6666 --remote 1234
-check "two live targets" 1 err 'give one of them'
+check "two live targets" 1 err 'use one of them'
 run info --remote 1234 --target x
 check "a target's name without OpenOCD" 1 err 'only OpenOCD'
 run info --timeout 1 x.trx
@@ -64,10 +64,10 @@ traces() {
     [ $status = 0 ] && grep -q '^wrapped: yes' "$work/out"
 }
 wait_until traces
-check "info of a running target" 0 out '^format: threadx' err 'the target stood for [0-9.]* ms'
+check "info of a running target" 0 out '^format: threadx' err 'the target was halted for [0-9.]* ms'
 ln -s "$sock" "$work/"$'gdb\xe2\x80\xae'
 run info --remote "$work/"$'gdb\xe2\x80\xae' --elf "$elf"
-check "a server's name is escaped" 0 err 'gdb\\xe2\\x80\\xae: the target stood for [0-9.]* ms'
+check "a server's name is escaped" 0 err 'gdb\\xe2\\x80\\xae: the target was halted for [0-9.]* ms'
 run report --remote "$sock" --elf "$elf" --quiet --timeout 20
 check "report, quietly" 0 out 'thread suspend' no-err .
 run last 3 --remote "$sock" --elf "$elf" --cost

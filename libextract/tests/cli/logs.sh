@@ -245,7 +245,7 @@ check "version 2: the copy alone" 3 out '"blocks_restored":0,"damaged":1,"damage
     out '"damaged_types":\["SECTION"\]' out '"entries_valid":5'
 { head -c 432 /dev/zero && tail -c +433 "$work/current.log"; } >"$work/hit.log"
 run report "$work/hit.log"
-check "a log without its layout" 2 err 'hit.log: .*write IMAGE@ADDRESS'
+check "a log without its layout" 2 err 'hit.log: .*use IMAGE@ADDRESS'
 hit 50 && printf '\125' | dd of="$work/hit.log" bs=1 seek=266 conv=notrunc 2>/dev/null
 run report "$work/hit.log"
 check "a log whose layout is damaged twice" 2 \
@@ -262,7 +262,7 @@ lossy() {
 lossy >"$work/lossy.log"
 run save "$work/lossy.log" -o "$work/lossy.trx"
 check "save of a log with losses" 3 \
-    err 'lossy.trx: it has no room for the log.s marks of losses, 2 of them; keep the log' \
+    err 'lossy.trx: a dump has no space for the 2 loss markers of the log; keep the log' \
     err 'lossy.log: 7 events were lost in 1 gap'
 run save -q "$work/lossy.log" -o "$work/lossy.trx"
 check "save of a log with losses, quietly" 3 no-err .
@@ -283,7 +283,7 @@ from_stdin "a pipe" < <(cat "$work/whole.log")
 
 # ---- What is no input of a command ----
 run report "$work/whole.log" "$work/whole.log"
-check "one log at a time" 1 err 'a log is no image of memory'
+check "one log at a time" 1 err 'a log is not a memory image'
 run report --ring 0x1000 "$work/whole.log"
 check "a ring that is not the log's" 1 err 'the log is of the ring at 0x20000000'
 { number=0 && section 2 && longs 0 0 1 0 0 0 0 0 | block 7 0 0 0 0 0 0; } >"$work/empty.log"

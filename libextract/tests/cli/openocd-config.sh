@@ -98,10 +98,10 @@ run openocd-config --elf "$work/none.elf"
 fails 2 'none.elf'
 verdict "an ELF that is not there"
 run openocd-config
-fails 1 'no ELF is given; name the firmware with --elf'
+fails 1 'no ELF is given; use --elf FILE'
 verdict "no ELF"
 run openocd-config "$work/fw.elf"
-fails 1 'it takes no input'
+fails 1 'an input is given'
 verdict "an input"
 run help openocd-config
 grep -q 'ringside-openocd(7)' "$work/out"

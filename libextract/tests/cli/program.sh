@@ -65,7 +65,7 @@ run info "$trx" --elf ''
 check "an ELF file without a name" 2 \
     err '^ringside: "": the file name is empty; pass the name of a file$'
 run save "$trx"
-check "save without a file" 1 err '; write -o FILE'
+check "save without a file" 1 err '; use -o FILE'
 
 # ---- Inputs ----
 run info "$work/nothing.trx"
@@ -76,11 +76,11 @@ check "a folder" 2 err "^ringside: $work: "
 run info "$work/empty"
 check "an empty file" 2 err '^ringside: '
 run info "$work/ram.bin"
-check "a raw image without an address" 2 err '; write IMAGE@ADDRESS'
+check "a raw image without an address" 2 err '; use IMAGE@ADDRESS'
 run info "$work/ram.bin@here"
 check "a bad address" 1 err '"here" is not an address'
 run info "$trx" "$trx"
-check "two dumps" 1 err 'only images of memory go together'
+check "two dumps" 1 err 'only memory images can be combined'
 run info "$trx"
 check "a dump" 0 out '^entries valid: 4$' out '^events lost: 0$' no-err .
 run info "$work/ring.bin@0x20000000"
@@ -113,7 +113,7 @@ done
 run info "$work/mask0.trx"
 check "a mask of 0" 0 out '^address: 0x20000000$' out '^word bytes: 4$' out '^entries valid: 4$'
 run info "$ringside"
-check "a program is no dump" 2 err 'give the firmware with --elf'
+check "a program is no dump" 2 err 'use the firmware with --elf'
 
 # ---- Commands ----
 run report "$trx"
@@ -174,7 +174,7 @@ check "scan" 0 out '^0x0000000020000000  threadx .* 2 *6$'
 run scan --json "$work/ram.bin@0x1fffff00"
 check "scan as JSON" 0 out '"address":536870912,.*"entries_total":6'
 run scan "$work/ram.bin@0x30000000"
-check "a ring at a wrong address is none" 2 err 'no trace ring lies there (1 words'
+check "a ring at a wrong address is none" 2 err 'no trace ring found (1 words'
 # 8 GiB that are a hole everywhere but at a ring at 0x40000000, in less memory than that.
 {
     head -c 8 "$trx"

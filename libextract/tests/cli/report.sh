@@ -91,7 +91,7 @@ check "-c of good templates" 0 no-out . no-err .
 run report -c -t "$work/bad.fmt"
 check "-c of bad ones" 2 err 'bad.fmt:1:15: E-STRING' err 'bad.fmt:2:19: E-CODE-RANGE' no-out .
 run report -c
-check "-c of nothing" 1 err '^ringside: -c: no file of templates is given; name it with -t FILE'
+check "-c of nothing" 1 err '^ringside: -c: no file of templates is given; use -t FILE'
 run report -k 045,044 "$trx" --no-header
 check "-k" 0 out 'queue send' out 'queue receive' no-out 'isr\|semaphore'
 run report -d 045,044 "$trx" --no-header
@@ -166,7 +166,7 @@ check "names the id that is none" 1 err '"dance" is not a hook id'
 for pair in '-c -j' '-r --json' '-r -O hist' '--json -O hist'; do
     # shellcheck disable=SC2086
     run report "$trx" $pair -t "$own"
-    check "refuses $pair" 1 err '^ringside: report: .*; give one of them$' no-out .
+    check "refuses $pair" 1 err '^ringside: report: .*; use one of them$' no-out .
 done
 for bad in dance exec=maybe pagesize=501 timestamp=4 starttime=x PURR component=on reportedcpus=7 \
     'exec=' ''; do
@@ -233,7 +233,7 @@ if command -v script >/dev/null; then
         status=$?
     }
     terminal "'$ringside' report -r '$trx'"
-    check "raw entries are nothing for a terminal" 1 out '^ringside: -r: .*; give -o FILE'
+    check "raw entries are nothing for a terminal" 1 out '^ringside: -r: .*; use -o FILE'
     terminal "PAGER='sed s/queue/QUEUE/' TERM=xterm '$ringside' report --pager '$trx'"
     check "the pager" 0 out 'QUEUE send' no-out 'queue send'
     terminal "PAGER='head -n 1' '$ringside' report --pager '$trx'"

@@ -382,7 +382,7 @@ hangs_up() { # the terminal goes away
 
 check "top: an input is needed" refused 'no input' --batch
 check "top: one log" refused 'more than one' a.log b.log
-check "top: a log is not recorded again" refused 'a log already' -o "$work/x.log" a.log
+check "top: a log is not recorded again" refused 'already a log' -o "$work/x.log" a.log
 check "top: a delay is a time" refused 'not allowed' --delay 0 a.log
 check "top: a count is a number" refused 'not allowed' --count -1 a.log
 check "top: a missing file is named" run 2 "$work/none.log"

@@ -14,11 +14,11 @@ nowhere=(periodic --remote "$work/none")
 run periodic
 check "no target" 1 err 'periodic: no live target is given'
 run periodic --every 10 "$many"
-check "no live target" 1 err 'periodic: no live target is given; write --openocd PORT or'
+check "no live target" 1 err 'periodic: no live target is given; use --openocd SERVER or'
 run "${nowhere[@]}" --every 10
-check "no folder" 1 err 'no folder is given'
+check "no folder" 1 err 'no directory is given'
 run "${nowhere[@]}" --every 10 a b
-check "two folders" 1 err 'more than one folder'
+check "two folders" 1 err 'more than one directory'
 run "${nowhere[@]}" "$many"
 check "no period" 1 err 'no --every is given'
 for number in 0 -1 x ''; do
@@ -28,7 +28,7 @@ for number in 0 -1 x ''; do
     check "keep \"$number\"" 1 err '--keep: .* is not allowed'
 done
 run "${nowhere[@]}" --every 10 --keep 1000000 "$many"
-check "keep too many" 1 err 'write a number up to 999999'
+check "keep too many" 1 err 'use a number up to 999999'
 run "${nowhere[@]}" --every 10 --policy loop "$many"
 check "options of record" 1 err '--policy: .*; use it with record'
 run "${nowhere[@]}" --every 10 -o x "$many"
@@ -162,5 +162,5 @@ check "no ring at that address" 2 err ': '
 mkdir "$work/end"
 : >"$work/end/snapshot-999999.trx"
 run "${board[@]}" --every 20 --for 0.2 "$work/end"
-check "the numbers are used up" 2 err 'have come to their end; name another folder'
+check "the numbers are used up" 2 err 'have come to their end; use another directory'
 finish

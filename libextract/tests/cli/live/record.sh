@@ -10,7 +10,7 @@ prefix='record: '
 log=$work/a.log
 
 run record
-check "no target and no file" 1 err 'record: no output file is given; write --openocd PORT'
+check "no target and no file" 1 err 'record: no output file is given; use --openocd SERVER'
 run record -o "$log"
 check "no target" 1 err 'record: no live target is given'
 run record --remote "$work/none" -o "$log" --policy never

@@ -129,7 +129,7 @@ check "a stream that loops" 0 no-err .
 run report lost.log
 check "what was lost is told of" 3 out ' overflow' out ' resume' err 'were lost in'
 lost=$("$ringside" info lost.log 2>/dev/null | grep '^events lost: ')
-saved "a log with losses" lost.log 3 err "marks of losses, [1-9]"
+saved "a log with losses" lost.log 3 err "the [1-9][0-9]* loss markers"
 run info saved.ptr
 check "save: what was lost" 3 out "^$lost\$" out '^state: suspended, not_full, overrun$'
 

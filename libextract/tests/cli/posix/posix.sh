@@ -112,11 +112,11 @@ check "the filter of a dump" 0 out '^not recorded: posix_trace_start door$'
 run filter show "$work/a.hook"
 check "a format without one" 2 err 'hook ring: the recorder has no word for that'
 run start "$image"
-check "no live target" 1 err 'start: it needs a live target; write --pid N, --openocd PORT'
+check "no live target" 1 err 'start: no live target is given; use --pid PID, --openocd SERVER'
 run filter set door
-check "no live target to filter" 1 err 'it needs a live target'
+check "no live target to filter" 1 err 'no live target is given'
 run report --pid 1
 check "a process that is not traced" '1 2' err 'process 1: '
 run report --pid 1 --openocd 1
-check "two targets" 1 err '\-\-pid: it does not go together with --openocd and --remote'
+check "two targets" 1 err '\-\-pid: --pid cannot be combined with --openocd or --remote'
 finish

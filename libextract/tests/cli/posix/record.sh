@@ -211,9 +211,9 @@ echo rubbish >rubbish.log
 run flush rubbish.log --pid "${pids[traced]}"
 check "no log" 2 err 'rubbish.log: '
 run flush flushed.log
-check "no target" 1 err 'flush: no target is given; write LOG, and --pid N'
+check "no target" 1 err 'flush: no target is given; use LOG, and --pid PID'
 run flush --pid "${pids[traced]}"
-check "no name" 1 err 'flush: one log must be named'
+check "no name" 1 err 'flush: no log is given'
 end traced
 
 # ---- A program that was loaded anywhere has names in its logs, and one that ended is read out ----
