@@ -14,6 +14,7 @@
 #include "analysis/inversion.h"
 #include "analysis/scheduler.h"
 #include "base/grow.h"
+#include "events/internal.h"
 #include <extract/stats.h>
 #include <stdlib.h>
 #include <string.h>

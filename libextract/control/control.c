@@ -3,6 +3,7 @@
 // prints what is emitted, and lists the bytes to write after a change.
 #include "control/control.h"
 #include "base/grow.h"
+#include "symbols/dwarf.h"
 #include <stdlib.h>
 
 enum { MAX_TABLE = 4096, MAX_ACTORS = 256, MAP_ROOM = 2 * RKH_GROUPS };

@@ -12,6 +12,7 @@
 // result over the whole log, with the guess as a measure of the hidden wraps.
 #include "base/stamps.h"
 #include "events/internal.h"
+#include "snapshot/internal.h"
 #include <stdlib.h>
 
 enum {

@@ -79,4 +79,7 @@ struct extract_view {
     uint8_t ids[EXTRACT_COMMON_IDS / 8]; // bit per id: the id is wanted
 };
 
+// Returns whether a filter has no condition.
+bool extract_filter_is_empty(const struct extract_filter *filter);
+
 #endif

@@ -15,6 +15,7 @@
 #define _GNU_SOURCE // FNM_CASEFOLD
 #include "events/filter.h"
 #include "formats/format.h"
+#include "events/internal.h"
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -214,4 +214,21 @@ struct extract_number *extract_signals_list(const struct extract_trace *trace, s
 const struct extract_event_type *extract_user_types_find(const struct extract_user_types *types,
                                                          uint32_t id);
 
+// Returns the symbols that the trace was opened with; NULL: none.
+struct extract_symbols *extract_trace_symbols(const struct extract_trace *trace);
+
+// Returns a number for the registry that was valid at an event. At two events with the same number,
+// addresses have the same meaning.
+uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq);
+
+// Returns the number of runs, in order; 0 if the trace is not of RKH, or empty.
+size_t extract_trace_runs(const struct extract_trace *trace, const struct extract_run **runs);
+
+// Returns whether an object is a thread that events can belong to.
+bool extract_object_is_thread(const struct extract_object *object);
+
+// Returns whether a marker separates the entries before it from those after it: what was known
+// before it need not be true after it.
+bool extract_event_is_break(const struct extract_event *event);
+
 #endif

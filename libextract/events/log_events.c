@@ -17,6 +17,7 @@
 // the samples for the loss estimator, and the seek points at which later walks can start.
 #include "base/stamps.h"
 #include "events/internal.h"
+#include "snapshot/internal.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,6 +17,7 @@
 // runs, signals, seek points and the loss estimator on the way.
 #include "base/cursor.h"
 #include "events/internal.h"
+#include "symbols/dwarf.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,6 +15,7 @@
 #include "report/internal.h"
 #include "base/now.h"
 #include "formats/rkh/rkh.h"
+#include "snapshot/internal.h"
 #include <extract/session.h>
 #include <stdlib.h>
 

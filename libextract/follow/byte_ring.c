@@ -13,6 +13,7 @@
 // on both sides of a gap are decoded.
 #include "base/cursor.h"
 #include "follow/internal.h"
+#include "memory/hooks.h"
 #include <stdlib.h>
 #include <string.h>
 

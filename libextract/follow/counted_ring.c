@@ -34,6 +34,7 @@
 // before the tail is overwritten, which is no contradiction. Positions and counts only grow, so a
 // ring has restarted if one of them went back, or its generation is another one.
 #include "follow/internal.h"
+#include "memory/hooks.h"
 #include <string.h>
 
 enum {

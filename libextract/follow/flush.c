@@ -9,6 +9,7 @@
 // that of the run's end.
 #define _GNU_SOURCE // memmem
 #include "follow/internal.h"
+#include "log/block.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

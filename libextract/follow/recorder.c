@@ -31,6 +31,7 @@
 #include "base/cursor.h"
 #include "base/now.h"
 #include "follow/internal.h"
+#include "log/block.h"
 #include <extract/memory.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -574,4 +574,11 @@ enum extract_code extract_checks_run(const struct extract_check *checks, size_t 
 extern const struct extract_format extract_format_threadx, extract_format_hook, extract_format_rkh,
     extract_format_posix;
 
+// Returns the word for a value of an enumerated kind ("sleep", "or clear" …); NULL if there is
+// none.
+const char *extract_kind_word(enum extract_kind kind, uint64_t value);
+
+// Returns the name of a kind of context, such as "thread"; static.
+const char *extract_context_name(enum extract_context c);
+
 #endif

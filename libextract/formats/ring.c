@@ -7,6 +7,8 @@
 #include "formats/format.h"
 #include "memory/core.h"
 #include "memory/images.h"
+#include "memory/hooks.h"
+#include "symbols/dwarf.h"
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>

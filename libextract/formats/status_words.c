@@ -2,6 +2,7 @@
 // formats: the names of classes, contexts, verdicts and enumerated field values, as reports and
 // JSON print them. The values of the kernel's enumerations are those of ThreadX's tx_api.h and
 // NetX's nx_api.h as documented.
+#include "formats/format.h"
 #include <extract/event.h>
 #include <extract/snapshot.h>
 

@@ -157,4 +157,59 @@ void extract_log_detach(struct extract_log_writer *writer);
 // beyond it, which would raise a signal that ends the process.
 void extract_log_note_limit(struct extract_log_writer *writer);
 
+// Reads the index again from the same file, to see what a writer has appended. Blocks get new
+// indices. If it fails, the log is unchanged. Errors: those of extract_log_open.
+enum extract_code extract_log_again(struct extract_log *log, struct extract_error *error);
+
+// Returns the name of the file for messages. It is valid as long as the log.
+const char *extract_log_name(const struct extract_log *log);
+
+// Decodes a block of type NAMES. Errors: BAD.
+enum extract_code extract_log_names(struct extract_log_names *names, const void *payload,
+                                    size_t length, struct extract_error *error);
+
+// Returns the number of the entry after the last ENTRIES or LOSS that this writer wrote; 0 before
+// the first. If ENTRIES that do not fit into a section could not all be written, those before this
+// number were.
+uint64_t extract_log_next(const struct extract_log_writer *writer);
+
+// Sets the totals of the STATUS block that the writer does not count itself.
+void extract_log_note_cost(struct extract_log_writer *writer, uint64_t polls,
+                           const struct extract_memory_cost *cost);
+
+// Returns the number of sections that a LOOP log has dropped since it first wrapped.
+uint64_t extract_log_overwritten(const struct extract_log_writer *writer);
+
+// Returns the address of the traced program's entry point in *entry. Returns false if the log does
+// not contain it, or contains different ones for different recordings.
+bool extract_log_program(const struct extract_log *log, uint64_t *entry);
+
+// Writes the address of the traced program's entry point, now and at the start of every section
+// from now on. An ELF file of the program may contain another one. Errors: those of
+// extract_log_put.
+enum extract_code extract_log_put_program(struct extract_log_writer *writer, uint64_t entry,
+                                          struct extract_error *error);
+
+// Returns the number of bytes that an UNTIL_FULL log has left; UINT64_MAX for LOOP and APPEND,
+// which are never full.
+uint64_t extract_log_room(const struct extract_log_writer *writer);
+
+// Starts a new section with the next block, if the policy allows another section.
+void extract_log_turn(struct extract_log_writer *writer);
+
+// Returns the number of bytes that this writer wrote.
+uint64_t extract_log_written(const struct extract_log_writer *writer);
+
+// Decodes the status in a block of type ATTRIBUTES. Returns false if it contains none.
+bool extract_log_ending(struct extract_log_ending *ending, const void *payload, size_t length);
+
+// Returns whether `length` bytes at the start of a file are those of a log.
+bool extract_log_is(const uint8_t *bytes, size_t length);
+
+// Returns "loop", "until_full" or "append"; never NULL.
+const char *extract_log_policy_name(enum extract_log_policy policy);
+
+// Returns the name of a type of blocks, "unknown" if there is no such type; never NULL.
+const char *extract_log_type_name(unsigned type);
+
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // log: the names of block types and policies, and the sizes that users write.
+#include "log/block.h"
 #include <extract/filter.h>
 #include <extract/log.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "log/lock.h"
 #include "log/internal.h"
+#include "log/block.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

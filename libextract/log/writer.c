@@ -12,6 +12,7 @@
 #include "base/cursor.h"
 #include "base/now.h"
 #include "log/output.h"
+#include "log/block.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

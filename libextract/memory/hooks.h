@@ -39,4 +39,19 @@ bool extract_hooks_is(const uint8_t *bytes, size_t length);
 // bytes are not such a stream.
 enum extract_byte_order extract_hooks_stream_order(const uint8_t *bytes, size_t length);
 
+// Returns whether the target may run while its memory is read.
+bool extract_memory_is_running(const struct extract_memory *memory);
+
+// Bytes of memory that the input announces and does not hold, since it was cut off (an ELF core).
+uint64_t extract_memory_missing(const struct extract_memory *memory);
+
+// The i-th readable region, in order of addresses; false when there is none. A source made of
+// callbacks has known regions where it offers them.
+bool extract_memory_region(const struct extract_memory *memory, size_t i,
+                           struct extract_region *region);
+
+// Where the source itself says that a ring's control header lies: a dump of a ring does. False when
+// it does not say.
+bool extract_memory_start(const struct extract_memory *memory, uint64_t *address);
+
 #endif

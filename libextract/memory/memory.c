@@ -5,6 +5,7 @@
 #include "base/now.h"
 #include "memory/images.h"
 #include "memory/live/live.h"
+#include "memory/hooks.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

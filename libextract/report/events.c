@@ -13,6 +13,7 @@
 #include "events/internal.h"
 #include "report/columns/columns.h"
 #include "report/rkh/trazer.h"
+#include "formats/format.h"
 #include <stdlib.h>
 
 enum {

@@ -7,6 +7,8 @@
 // Std 1003.1-2017, <trace.h>, posix_trace_get_status), whatever the format of the trace.
 #include "formats/posix/posix.h"
 #include "report/internal.h"
+#include "log/block.h"
+#include "formats/format.h"
 #include <string.h>
 
 // ---- the clock and the cores ----

@@ -6,6 +6,7 @@
 // every run with its own counts, losses, clock rate and settings.
 #include "formats/rkh/rkh.h"
 #include "report/internal.h"
+#include "events/internal.h"
 #include <inttypes.h>
 #include <stdio.h>
 

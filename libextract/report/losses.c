@@ -5,6 +5,7 @@
 // valid, or the gaps and damaged blocks of a log. A complete trace gives no line.
 // extract_report_cost prints one line with the number of reads, their bytes and their time.
 #include "report/internal.h"
+#include "log/block.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -4,6 +4,8 @@
 #include "report/value_names.h"
 #include "formats/format.h"
 #include "report/internal.h"
+#include "symbols/dwarf.h"
+#include "events/internal.h"
 #include <inttypes.h>
 
 enum { MAX_STRING = 64, MAX_SYMBOL = 1024 }; // bytes

@@ -6,6 +6,9 @@
 #include "memory/hooks.h"
 #include "memory/core.h"
 #include "memory/images.h"
+#include "log/block.h"
+#include "formats/posix/posix.h"
+#include "formats/rkh/rkh.h"
 #include <elf.h>
 #include <extract/log.h>
 #include <string.h>

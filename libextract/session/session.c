@@ -6,6 +6,8 @@
 #include "events/internal.h"
 #include "report/internal.h"
 #include "report/rkh/rkh_report.h"
+#include "log/block.h"
+#include "report/columns/columns.h"
 #include <extract/session.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -21,4 +21,10 @@ void extract_snapshot_copy(struct extract_snapshot *snapshot, struct extract_mem
 enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
                                       struct extract_memory *memory, struct extract_error *error);
 
+// Returns the number of entries that were written but cannot be printed.
+uint32_t extract_snapshot_damaged(const struct extract_snapshot *snapshot);
+
+// Returns the number of entries that can be printed: the good and provisional ones.
+uint32_t extract_snapshot_valid(const struct extract_snapshot *snapshot);
+
 #endif

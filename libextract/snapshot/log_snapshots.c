@@ -10,6 +10,8 @@
 #include "base/now.h"
 #include "formats/format.h"
 #include "snapshot/byte_log.h"
+#include "log/block.h"
+#include "snapshot/internal.h"
 #include <stdlib.h>
 
 // Indices of blocks, ascending.

@@ -9,6 +9,7 @@
 #include "base/cursor.h"
 #include "base/grow.h"
 #include "snapshot/internal.h"
+#include "memory/hooks.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

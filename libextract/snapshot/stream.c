@@ -6,6 +6,7 @@
 // earlier head was complete before the copy began, and unchanged until it ended. If the writer laps
 // the copy, the next attempt copies only half as many of the newest bytes.
 #include "snapshot/internal.h"
+#include "memory/hooks.h"
 #include <stdlib.h>
 #include <string.h>
 

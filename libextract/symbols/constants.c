@@ -6,6 +6,7 @@
 // each element. Standard: DWARF 5, chapter 5.
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
+#include "symbols/dwarf.h"
 
 enum { PLACES_MAX = 16, ELEMENTS_MAX = 1 << 12, VALUES_MAX = 1 << 16, VALUE_BYTES = 8 };
 

@@ -6,6 +6,7 @@
 #ifdef EXTRACT_HAVE_DW
 #define _GNU_SOURCE // qsort_r
 #include "dies.h"
+#include "symbols/dwarf.h"
 
 enum { ENUMERATORS_MAX = 1 << 20, NAMES_MAX = 1 << 26 };
 

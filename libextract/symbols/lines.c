@@ -8,6 +8,7 @@
 // out of those before (tables.c).
 #ifdef EXTRACT_HAVE_DW
 #include "dwarf.h"
+#include "symbols/dwarf.h"
 
 #define PATH_LONGEST 4096u      // longer ones than PATH_MAX name no file
 #define NAMES_MAX    (1u << 28) // bytes of file names that libdw may hold

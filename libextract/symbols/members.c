@@ -6,6 +6,7 @@
 // have no byte of their own and are passed over.
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
+#include "symbols/dwarf.h"
 #include <stdio.h>
 
 // A member on the way: where it lies from the start of the outermost type.

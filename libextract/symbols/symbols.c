@@ -7,6 +7,7 @@
 #define _GNU_SOURCE // memmem
 #include "base/file.h"
 #include "internal.h"
+#include "symbols/dwarf.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -6,6 +6,7 @@
 // Standard: DWARF 5, chapter 5 "Type Entries".
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
+#include "symbols/dwarf.h"
 
 // Of one bare name: the typedef first, then the tag of a struct, then the rest.
 static int rank(int tag)

@@ -2,6 +2,7 @@
 // symbols: the answers of a build without libdw: there are no lines and no types.
 #ifndef EXTRACT_HAVE_DW
 #include "internal.h"
+#include "symbols/dwarf.h"
 
 void extract_lines_free(struct line_table *lines)
 {

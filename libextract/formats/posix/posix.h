@@ -216,4 +216,7 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
 bool posix_entry(const struct extract_ring *ring, const struct extract_event *event,
                  struct extract_entry *entry, uint8_t *buffer);
 
+// Returns whether `length` bytes at the start of a file are those of such a stream.
+bool extract_posix_is(const uint8_t *bytes, size_t length);
+
 #endif

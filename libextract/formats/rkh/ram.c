@@ -4,6 +4,8 @@
 //
 // Source: docs/formats/rkh.md, "The ring".
 #include "formats/rkh/rkh.h"
+#include "memory/hooks.h"
+#include "symbols/dwarf.h"
 #include <stdio.h>
 
 enum { MAX_SIZE = 1 << 20, WINDOW = 64, WORDS = 4 };

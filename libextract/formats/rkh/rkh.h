@@ -300,4 +300,10 @@ bool rkh_dump_at(struct extract_ring *ring, struct extract_memory *memory, uint6
 enum extract_code rkh_dump(struct extract_text *text, const struct extract_snapshot *snapshot,
                            struct extract_error *error);
 
+// Returns whether `length` bytes at the start of a file are those of such a ring.
+bool extract_rkh_dump_is(const uint8_t *bytes, size_t length);
+
+// Returns the name of a source of settings, such as "tcfg"; static.
+const char *extract_rkh_from_name(enum extract_rkh_from from);
+
 #endif

@@ -6,6 +6,7 @@
 // Source: docs/formats/rkh.md, "Settings".
 #include "base/file.h"
 #include "formats/rkh/rkh.h"
+#include "symbols/dwarf.h"
 #include <extract/filter.h>
 #include <stdio.h>
 #include <stdlib.h>

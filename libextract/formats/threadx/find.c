@@ -6,6 +6,7 @@
 //
 // Source: docs/formats/threadx.md, "Finding the buffer": the globals of tx_trace_initialize.o.
 #include "formats/threadx/threadx.h"
+#include "symbols/dwarf.h"
 #include <stdio.h>
 
 enum {

@@ -140,15 +140,7 @@ static inline bool extract_id_is_loss(uint32_t id)
     return id >= EXTRACT_ID_LOST && id <= EXTRACT_ID_BROKEN;
 }
 
-// Returns whether a marker separates the entries before it from those after it: what was known
-// before it need not be true after it.
-bool extract_event_is_break(const struct extract_event *event);
-
-const char *extract_class_name(enum extract_class c);     // "APPL" …
-const char *extract_context_name(enum extract_context c); // "thread" …
-// Returns the word for a value of an enumerated kind ("sleep", "or clear" …); NULL if there is
-// none.
-const char *extract_kind_word(enum extract_kind kind, uint64_t value);
+const char *extract_class_name(enum extract_class c); // "APPL" …
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

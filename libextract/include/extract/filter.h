@@ -47,8 +47,6 @@ void extract_filter_free(struct extract_filter *filter);
 enum extract_code extract_filter_add(struct extract_filter *filter, enum extract_filter_word word,
                                      const char *value, struct extract_error *error);
 
-bool extract_filter_is_empty(const struct extract_filter *filter);
-
 // Compiles a filter for one trace; NULL passes every event. Names are looked up once. `hz` is
 // needed for times with a unit; 0 if unknown, which makes such a time an error (USAGE). For a name
 // that matches nothing, returns NOTFOUND with a view that is usable and lets nothing through for

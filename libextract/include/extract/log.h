@@ -152,11 +152,6 @@ struct extract_log_totals {
     uint64_t resets;  // markers of kind RESET
 };
 
-// Returns the name of a type of blocks, "unknown" if there is no such type; never NULL.
-const char *extract_log_type_name(unsigned type);
-
-// Returns "loop", "until_full" or "append"; never NULL.
-const char *extract_log_policy_name(enum extract_log_policy policy);
 // Parses the name of a policy. Returns false, and leaves *policy unchanged, if there is no such
 // policy.
 bool extract_log_policy_parse(const char *word, enum extract_log_policy *policy);
@@ -230,33 +225,6 @@ enum extract_code extract_log_put(struct extract_log_writer *writer,
                                   const struct extract_log_block *block, const void *payload,
                                   struct extract_error *error);
 
-// Writes the address of the traced program's entry point, now and at the start of every section
-// from now on. An ELF file of the program may contain another one. Errors: those of
-// extract_log_put.
-enum extract_code extract_log_put_program(struct extract_log_writer *writer, uint64_t entry,
-                                          struct extract_error *error);
-
-// Sets the totals of the STATUS block that the writer does not count itself.
-void extract_log_note_cost(struct extract_log_writer *writer, uint64_t polls,
-                           const struct extract_memory_cost *cost);
-
-// Returns the number of the entry after the last ENTRIES or LOSS that this writer wrote; 0 before
-// the first. If ENTRIES that do not fit into a section could not all be written, those before this
-// number were.
-uint64_t extract_log_next(const struct extract_log_writer *writer);
-
-// Starts a new section with the next block, if the policy allows another section.
-void extract_log_turn(struct extract_log_writer *writer);
-
-// Returns the number of sections that a LOOP log has dropped since it first wrapped.
-uint64_t extract_log_overwritten(const struct extract_log_writer *writer);
-
-// Returns the number of bytes that this writer wrote.
-uint64_t extract_log_written(const struct extract_log_writer *writer);
-// Returns the number of bytes that an UNTIL_FULL log has left; UINT64_MAX for LOOP and APPEND,
-// which are never full.
-uint64_t extract_log_room(const struct extract_log_writer *writer);
-
 // Writes the STATUS block and closes the log. Frees the writer and releases its lock even if it
 // fails. `writer` may be NULL. Errors: those of extract_log_put.
 enum extract_code extract_log_close(struct extract_log_writer *writer, struct extract_error *error);
@@ -306,22 +274,8 @@ enum extract_code extract_log_open_fd(struct extract_log **log, int fd,
 // Frees a log. NULL is allowed.
 void extract_log_free(struct extract_log *log);
 
-// Reads the index again from the same file, to see what a writer has appended. Blocks get new
-// indices. If it fails, the log is unchanged. Errors: those of extract_log_open.
-enum extract_code extract_log_again(struct extract_log *log, struct extract_error *error);
-
-// Returns whether `length` bytes at the start of a file are those of a log.
-bool extract_log_is(const uint8_t *bytes, size_t length);
-
-// Returns the name of the file for messages. It is valid as long as the log.
-const char *extract_log_name(const struct extract_log *log);
-
 // Returns the state of the log. It is valid as long as the log, and follows its changes.
 const struct extract_log_status *extract_log_status(const struct extract_log *log);
-
-// Returns the address of the traced program's entry point in *entry. Returns false if the log does
-// not contain it, or contains different ones for different recordings.
-bool extract_log_program(const struct extract_log *log, uint64_t *entry);
 
 // Returns the header of the i-th block in the order of writing, without the repeats at the start of
 // sections. Returns false after the last. The index takes four bytes per block; headers are read
@@ -357,19 +311,12 @@ struct extract_log_names {
     uint32_t first; // number of the event type that the first slot names
 };
 
-// Decodes a block of type NAMES. Errors: BAD.
-enum extract_code extract_log_names(struct extract_log_names *names, const void *payload,
-                                    size_t length, struct extract_error *error);
-
 // The status of a stream at its end, as posix_trace_status_info contains it.
 struct extract_log_ending {
     bool running, full, overrun, flushing;
     uint32_t flush_error; // an errno
     bool log_overrun, log_full;
 };
-
-// Decodes the status in a block of type ATTRIBUTES. Returns false if it contains none.
-bool extract_log_ending(struct extract_log_ending *ending, const void *payload, size_t length);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -140,20 +140,7 @@ enum extract_code extract_memory_write(struct extract_memory *memory, uint64_t a
                                        const void *bytes, size_t length,
                                        struct extract_error *error);
 
-// The i-th readable region, in order of addresses; false when there is none. A source made of
-// callbacks has known regions where it offers them.
-bool extract_memory_region(const struct extract_memory *memory, size_t i,
-                           struct extract_region *region);
-
-// Bytes of memory that the input announces and does not hold, since it was cut off (an ELF core).
-uint64_t extract_memory_missing(const struct extract_memory *memory);
-
-// Where the source itself says that a ring's control header lies: a dump of a ring does. False when
-// it does not say.
-bool extract_memory_start(const struct extract_memory *memory, uint64_t *address);
-
 enum extract_byte_order extract_memory_byte_order(const struct extract_memory *memory);
-bool extract_memory_is_running(const struct extract_memory *memory);
 // Returns whether the target has ended for good, as a traced process does; false where that cannot
 // be known.
 bool extract_memory_has_ended(const struct extract_memory *memory);

@@ -147,12 +147,6 @@ enum extract_code extract_report_chart(struct extract_text *text, const struct e
 // log, writes the ring at its end (extract_trace_image). Errors: NOMEM.
 enum extract_code extract_export_ring(struct extract_text *text, const struct extract_trace *trace,
                                       struct extract_error *error);
-// Writes the events of a view as a file of hook entries, which Ringside can read
-// (docs/formats/hook.md). Markers are left out, except losses and damage. `hz` is in ticks per
-// second; 0: unknown. Errors: NOMEM, LIMIT (more than 2^28 bytes).
-enum extract_code extract_export_hooks(struct extract_text *text, const struct extract_view *view,
-                                       const struct extract_trace *trace, uint64_t hz,
-                                       struct extract_error *error);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -138,8 +138,7 @@ enum extract_code extract_rkh_parse(struct extract_rkh *rkh, const char *words,
                                     struct extract_error *error);
 // Takes the settings that follow from the types in a firmware's ELF.
 void extract_rkh_of_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols);
-const char *extract_rkh_name(enum extract_rkh_key key);        // "chk"; static
-const char *extract_rkh_from_name(enum extract_rkh_from from); // "tcfg"; static
+const char *extract_rkh_name(enum extract_rkh_key key); // "chk"; static
 
 // Opens a stream ("-" is standard input) as a memory that contains nothing else. The caller closes
 // it. Errors: IO, NOMEM, LIMIT (more than 256 MiB), BAD (empty).
@@ -153,8 +152,6 @@ bool extract_rkh_stream_is(const char *path);
 // it. Errors: IO, NOMEM, BAD, TRUNCATED.
 enum extract_code extract_rkh_dump_open(struct extract_memory **memory, const char *path,
                                         struct extract_error *error);
-// Returns whether `length` bytes at the start of a file are those of such a ring.
-bool extract_rkh_dump_is(const uint8_t *bytes, size_t length);
 
 // What is known of a POSIX trace stream in addition to its stream block.
 struct extract_posix {
@@ -172,8 +169,6 @@ struct extract_posix {
 // NOMEM, BAD, TRUNCATED.
 enum extract_code extract_posix_open(struct extract_memory **memory, const char *path,
                                      struct extract_error *error);
-// Returns whether `length` bytes at the start of a file are those of such a stream.
-bool extract_posix_is(const uint8_t *bytes, size_t length);
 
 // A ring as it was found. Addresses are the target's.
 

@@ -86,11 +86,6 @@ enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
 // Frees what the snapshot owns and sets it to zero. A zero snapshot may be freed.
 void extract_snapshot_free(struct extract_snapshot *snapshot);
 
-// Returns the number of entries that can be printed: the good and provisional ones.
-uint32_t extract_snapshot_valid(const struct extract_snapshot *snapshot);
-// Returns the number of entries that were written but cannot be printed.
-uint32_t extract_snapshot_damaged(const struct extract_snapshot *snapshot);
-
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -158,7 +158,6 @@ const struct extract_info *extract_trace_info(const struct extract_trace *trace)
 // Returns the snapshot. For a log, it has the properties of the newest ring and the cost of reading
 // so far, but no bytes.
 const struct extract_snapshot *extract_trace_snapshot(const struct extract_trace *trace);
-struct extract_symbols *extract_trace_symbols(const struct extract_trace *trace);
 
 // Returns the number of objects; registered ones come first, in the order of their slots.
 size_t extract_trace_objects(const struct extract_trace *trace,
@@ -175,12 +174,6 @@ const struct extract_object *extract_trace_object_at(const struct extract_trace 
                                                      uint64_t address, uint64_t seq);
 const struct extract_object *extract_trace_thread_at(const struct extract_trace *trace,
                                                      uint64_t address, uint64_t seq);
-
-// Returns whether an object is a thread that events can belong to.
-bool extract_object_is_thread(const struct extract_object *object);
-// Returns a number for the registry that was valid at an event. At two events with the same number,
-// addresses have the same meaning.
-uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq);
 
 // Returns the type of an event id: a user-defined one, or that of the event table. Never NULL.
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id);
@@ -199,9 +192,6 @@ struct extract_run {
     // if the run has no valid frame.
     const struct extract_rkh_layout *layout;
 };
-
-// Returns the number of runs, in order; 0 if the trace is not of RKH, or empty.
-size_t extract_trace_runs(const struct extract_trace *trace, const struct extract_run **runs);
 
 // Appends a text as it was stored. `number` is the value of a field of EXTRACT_KIND_TEXT. Returns
 // false if there is no such text.

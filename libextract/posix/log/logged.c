@@ -21,6 +21,7 @@
 #include "posix/log/log.h"
 #include "log/block.h"
 #include "target/linux.h"
+#include "memory/hooks.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>

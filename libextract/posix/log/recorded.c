@@ -24,6 +24,7 @@
 #include "base/now.h"
 #include "formats/format.h"
 #include "posix/log/log.h"
+#include "log/block.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -70,4 +70,11 @@ enum extract_code columns_histogram(struct extract_text *text, const struct extr
                                     struct entry_builder *builder,
                                     struct extract_report_outcome *outcome);
 
+// Writes the events of a view as a file of hook entries, which Ringside can read
+// (docs/formats/hook.md). Markers are left out, except losses and damage. `hz` is in ticks per
+// second; 0: unknown. Errors: NOMEM, LIMIT (more than 2^28 bytes).
+enum extract_code extract_export_hooks(struct extract_text *text, const struct extract_view *view,
+                                       const struct extract_trace *trace, uint64_t hz,
+                                       struct extract_error *error);
+
 #endif

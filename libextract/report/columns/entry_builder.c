@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "formats/format.h"
 #include "templates/builtin.h"
+#include "events/internal.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 // an object is in, and which object runs. Those that the view lets through become rows. Rows are
 // kept in a ring, so that a long trace leaves the newest. Columns are the objects in these rows.
 #include "report/rkh/chart.h"
+#include "events/internal.h"
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -6,6 +6,7 @@
 #include "tests/bench/ctf_writer.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/ring_maker.h"
+#include "symbols/dwarf.h"
 #include <errno.h>
 #include <extract/session.h>
 #include <fcntl.h>

@@ -5,6 +5,7 @@
 // hold no more than the file does, can be read to their last byte, and end where they say.
 #include "memory/core.h"
 #include "session/kinds.h"
+#include "memory/hooks.h"
 #include <stdlib.h>
 #include <string.h>
 

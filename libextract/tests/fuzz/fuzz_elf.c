@@ -2,6 +2,7 @@
 // Fuzz target: the bytes of an ELF file, and every kind of question about it.
 //
 // What is checked, besides that nothing crashes, leaks or hangs: answers agree with each other.
+#include "symbols/dwarf.h"
 #include <extract/symbols.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 // What is checked, besides that nothing crashes, leaks or hangs: every failure has a reason, no
 // read gives more than was asked for, regions are sorted and disjoint.
 #include "memory/live/live.h"
+#include "memory/hooks.h"
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>

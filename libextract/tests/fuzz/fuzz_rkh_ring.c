@@ -11,6 +11,7 @@
 // may be another.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/trace_checks.h"
+#include "symbols/dwarf.h"
 #include <elf.h>
 
 enum {

@@ -5,6 +5,7 @@
 // An active object is a variable, or an element of an array, that has a queue `equeue`, and a
 // member `prio`: its own, or that of the constants that one of its pointers leads to.
 #include "formats/rkh/target/target.h"
+#include "symbols/dwarf.h"
 #include <stdio.h>
 
 enum { MAX_ASKED = 1 << 13, MAX_ELEMENTS = 256, MAX_PRIORITY = 255 };

@@ -16,6 +16,7 @@
 #define _GNU_SOURCE // strcasecmp
 #include "base/grow.h"
 #include "formats/rkh/target/target.h"
+#include "symbols/dwarf.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>

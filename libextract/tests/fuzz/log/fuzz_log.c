@@ -7,6 +7,7 @@
 // and no more.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/log/seal.h"
+#include "log/block.h"
 #include <extract/log.h>
 #include <fcntl.h>
 #include <stdio.h>

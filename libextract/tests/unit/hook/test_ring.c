@@ -3,6 +3,7 @@
 // memory, finding it, saving it. Truth: what the test wrote and then damaged.
 #include "tests/unit/hook/hook_builder.h"
 #include "tests/unit/scratch.h"
+#include "snapshot/internal.h"
 #include <extract/report.h>
 
 enum { PLAIN = 20 }; // bytes of hooks_put_plain's records

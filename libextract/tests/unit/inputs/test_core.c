@@ -3,6 +3,7 @@
 // gdb itself reads, or from a picture of a small address space that is painted byte by byte.
 #include "tests/unit/scratch.h"
 #include "memory/core.h"
+#include "memory/hooks.h"
 #include <elf.h>
 
 enum { EHDR32 = 52, EHDR64 = 64, PHDR32 = 32, PHDR64 = 56, CORE_ROOM = 1 << 16 };

@@ -3,6 +3,7 @@
 // by hand, or comes from the host's own tools.
 #include "tests/unit/scratch.h"
 #include "base/file.h"
+#include "memory/hooks.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

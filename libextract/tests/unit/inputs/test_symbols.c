@@ -3,6 +3,7 @@
 // (lines), the compilers' own sizeof and offsetof (types) and, for programs in assembly, from hand
 // computation. Damaged and hostile files: test_symbols_damage.c.
 #include "symbols_programs.h"
+#include "symbols/dwarf.h"
 #include <inttypes.h>
 
 // ---- Against readelf ----

@@ -4,6 +4,7 @@
 // leak, and what is refused is refused with a reason.
 #include "symbols_programs.h"
 #include "symbols/image.h"
+#include "symbols/dwarf.h"
 
 // DWARF that leads in circles: a typedef of itself, a struct that holds itself without a name, a
 // sibling that points back, and an abbreviation that is not there. Both of the last end their unit.

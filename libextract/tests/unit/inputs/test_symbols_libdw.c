@@ -7,6 +7,7 @@
 // The program takes the place of malloc and its like for the shared libraries too, which a
 // sanitizer does not let it: there the test is left out.
 #include "symbols_programs.h"
+#include "symbols/dwarf.h"
 
 #if defined __has_feature
 #if __has_feature(address_sanitizer)

@@ -7,6 +7,7 @@
 // a program (data/log-version-1), which are written again, block by block, in the current version.
 #include "tests/unit/log/log_bytes.h"
 #include "tests/unit/log_builder.h"
+#include "log/block.h"
 #include <fcntl.h>
 
 enum { PAGE = 4096, MAX_FILE = 64 * 1024, MAX_LINES = 4096, MAX_BLOCKS = 256 };

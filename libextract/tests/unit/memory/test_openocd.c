@@ -2,6 +2,7 @@
 // tests: the client of OpenOCD's Tcl port, against a server that knows its commands and every way
 // to answer them wrong. The truth is the server's own array of bytes.
 #include "tests/unit/memory/shared_runs.h"
+#include "memory/hooks.h"
 #include <errno.h>
 
 // Takes a command, without its end.

@@ -2,6 +2,7 @@
 // tests: the client of the GDB remote protocol, against a server that packs, escapes and shortens
 // its packets by itself, and knows every way to do it wrong. The truth is the server's array.
 #include "tests/unit/memory/shared_runs.h"
+#include "memory/hooks.h"
 
 static const char gdb_map[] = "<?xml version=\"1.0\"?>\n<memory-map>\n"
                               "<memory type=\"flash\" start=\"0x8000000\" length=\"0x100000\">"

@@ -3,6 +3,7 @@
 // bits of their priorities. Truth: the numbers in the program's text.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
+#include "symbols/dwarf.h"
 #include <extract/filter.h>
 
 static struct extract_symbols *symbols;

@@ -3,6 +3,7 @@
 // every state. Truth: what was put in, counted here.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
+#include "events/internal.h"
 
 enum { SIZE = 500, MAX_ADDRESS = 8 };
 

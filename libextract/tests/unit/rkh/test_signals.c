@@ -2,6 +2,7 @@
 // Names of signals by the enumerations of the firmware's ELF: which one is asked, and when none is.
 // Truth: the numbers in the programs' text, and docs/formats/rkh-text.md, "Signals by the ELF".
 #include "tests/unit/trazer/rkh_stream.h"
+#include "symbols/dwarf.h"
 #include <extract/filter.h>
 
 enum { FOUND_NO_TRIGGER = 106, SIG = 167 };

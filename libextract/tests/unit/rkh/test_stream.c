@@ -3,6 +3,8 @@
 // framework itself made (docs/formats/rkh.md, "Examples"), and bytes worked out by hand.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
+#include "events/internal.h"
+#include "formats/format.h"
 
 #define ALL_ON  "ac 00 34 ff ff 03 00 14 42 11 02 14 e8 03"
 #define NARROW  "ac 00 34 fe f7 01 00 22 24 22 01 24 e8 03"

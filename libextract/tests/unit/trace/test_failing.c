@@ -4,6 +4,7 @@
 // lacks; never a leak, never a guess.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
+#include "symbols/dwarf.h"
 #include <extract/session.h>
 
 enum { HEAP = 0x20008000, HEAP_BYTES = 256, GLOBALS = 0x20000000, GLOBALS_BYTES = 4096 };

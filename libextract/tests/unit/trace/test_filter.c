@@ -3,6 +3,7 @@
 // by word; what must pass is counted by hand.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
+#include "events/filter.h"
 #include <extract/filter.h>
 
 static struct look look;

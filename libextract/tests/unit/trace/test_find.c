@@ -4,6 +4,7 @@
 // addresses.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
+#include "memory/hooks.h"
 #include <fcntl.h>
 #include <unistd.h>
 

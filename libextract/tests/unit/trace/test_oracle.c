@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compares every event, object and statistic of the sample traces with the raw text dumps that
 // TraceX 6.2.1.0 wrote of them: the oracle. Without the data folder the cases are skipped.
+#include "memory/hooks.h"
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

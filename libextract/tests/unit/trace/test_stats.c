@@ -2,6 +2,7 @@
 // Statistics of small traces. Truth: hand computation by the definitions of the TraceX user guide,
 // chapter 4 (docs/formats/threadx.md); each trace stands with its sums beside it.
 #include "tests/unit/ring_builder.h"
+#include "memory/hooks.h"
 #include <extract/stats.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 // Names of RKH's objects: by the records of the stream, by the firmware's symbols, and as they are.
 // Truth: what the streams here say, and what nm and the compiler say of the program.
 #include "tests/unit/trazer/rkh_stream.h"
+#include "events/internal.h"
 #include <extract/symbols.h>
 
 static const char program[] = "struct queue { void *head; unsigned short used, size; };\n"
