@@ -152,5 +152,6 @@ enum extract_code target_memory(struct target *target, enum extract_byte_order o
         .byte_order = order,
         .name = "target memory",
     };
+
     return extract_memory_new(memory, &source, error);
 }

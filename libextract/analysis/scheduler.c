@@ -14,6 +14,7 @@ static struct extract_execution after_thread_event(const struct extract_role_fie
                                                    const struct extract_event *event, uint64_t next)
 {
     bool continues = !next && role->role != EXTRACT_ROLE_SUSPEND;
+
     return thread_or_idle(continues ? event->thread : next);
 }
 

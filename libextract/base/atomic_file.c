@@ -50,6 +50,7 @@ static bool sync_directory(const char *path, char *directory)
 {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) + 1 : 1;
+
     memcpy(directory, slash ? path : ".", length);
     directory[length] = 0;
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -67,6 +68,7 @@ static enum extract_code keep_path(struct extract_atomic_file *draft, const char
                                    struct extract_error *error)
 {
     size_t length = strlen(path) + 1;
+
     draft->path = malloc(2 * length + TEMPORARY_TAIL);
     if (!draft->path)
         return extract_error_set(error, EXTRACT_NOMEM, path, "free some memory on this host",
@@ -80,6 +82,7 @@ static enum extract_code open_beside(struct extract_atomic_file *draft, const ch
 {
     size_t length = strlen(path) + 1;
     enum extract_code code = keep_path(draft, path, error);
+
     if (code)
         return code;
     draft->name = draft->path + length;
@@ -94,6 +97,7 @@ static enum extract_code open_through(struct extract_atomic_file *draft, const c
                                       struct extract_error *error)
 {
     enum extract_code code = keep_path(draft, path, error);
+
     if (code)
         return code;
     draft->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -105,6 +109,7 @@ static enum extract_code open_any(struct extract_atomic_file *draft, const char 
 {
     struct stat st;
     char real[PATH_MAX];
+
     if (draft->exclusive || stat(path, &st) != 0)
         return open_beside(draft, path, NULL, error);
     if (S_ISDIR(st.st_mode))
@@ -130,6 +135,7 @@ bool extract_atomic_file_write(struct extract_atomic_file *draft, const void *by
 {
     const uint8_t *at = bytes;
     uint64_t most = draft->name ? extract_file_most() : UINT64_MAX;
+
     while (length) {
         uint64_t room = most > draft->bytes ? most - draft->bytes : 0;
         size_t part = length < room ? length : (size_t)room;
@@ -152,6 +158,7 @@ bool extract_atomic_file_write(struct extract_atomic_file *draft, const void *by
 void extract_atomic_file_drop(struct extract_atomic_file *draft)
 {
     int reason = errno;
+
     if (draft->fd >= 0)
         close(draft->fd);
     if (draft->fd >= 0 && draft->name)
@@ -181,6 +188,7 @@ enum extract_code extract_atomic_file_keep(struct extract_atomic_file *draft,
                                            struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+
     if (!draft->name) {
         int closed = close(draft->fd);
         draft->fd = -1;

@@ -14,6 +14,7 @@
 static void copy_escaped(char *to, size_t size, const char *from)
 {
     size_t used = 0;
+
     while (*from) {
         char escape[sizeof "\\xNN"];
         size_t n = extract_printable(from), length = n;
@@ -72,5 +73,6 @@ const char *extract_code_name(enum extract_code code)
         [EXTRACT_UNSUPPORTED] = "unsupported",
         [EXTRACT_LIMIT] = "limit",
     };
+
     return (unsigned)code < sizeof names / sizeof *names ? names[code] : "unknown";
 }

@@ -38,6 +38,7 @@ enum extract_code extract_file_error(const char *name, const char *hint,
 {
     int reason = errno;
     char buffer[128];
+
     if (!*name)
         return extract_error_set(error, EXTRACT_IO, "\"\"", "pass the name of a file",
                                  "the file name is empty");
@@ -54,6 +55,7 @@ uint64_t extract_file_most(void)
 {
     struct rlimit limit;
     bool has_limit = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < INT64_MAX;
+
     return has_limit ? limit.rlim_cur : INT64_MAX;
 }
 
@@ -67,6 +69,7 @@ static enum extract_code no_memory(const char *name, size_t size, struct extract
 static ssize_t read_some(int fd, void *buffer, size_t length)
 {
     ssize_t n;
+
     do
         n = read(fd, buffer, length < SSIZE_MAX ? length : SSIZE_MAX);
     while (n < 0 && errno == EINTR);
@@ -76,6 +79,7 @@ static ssize_t read_some(int fd, void *buffer, size_t length)
 size_t extract_file_read_at(int fd, void *buffer, size_t length, uint64_t offset)
 {
     size_t got = 0;
+
     while (got < length) {
         ssize_t n = pread(fd, (uint8_t *)buffer + got, length - got, (off_t)(offset + got));
         if (n < 0 && errno == EINTR)
@@ -90,6 +94,7 @@ size_t extract_file_read_at(int fd, void *buffer, size_t length, uint64_t offset
 static bool intake_grow(struct intake *in, size_t size)
 {
     uint8_t *bytes = realloc(in->bytes, size);
+
     if (!bytes)
         return false;
     in->bytes = bytes;
@@ -105,6 +110,7 @@ static enum extract_code await_bytes(int fd, const struct intake *in, struct ext
     uint64_t silence = extract_now() + EXTRACT_SILENCE_SECONDS * EXTRACT_SECOND;
     uint64_t due = silence < in->end ? silence : in->end, now;
     struct pollfd one = {.fd = fd, .events = POLLIN};
+
     while ((now = extract_now()) < due)
         if (poll(&one, 1, (int)((due - now) / (EXTRACT_SECOND / 1000)) + 1) > 0)
             return EXTRACT_OK;
@@ -147,6 +153,7 @@ static enum extract_code intake_start(int fd, struct intake *in, uint64_t limit,
 {
     struct stat st;
     size_t size = FIRST_CHUNK;
+
     if (fstat(fd, &st) != 0)
         return extract_file_error(in->name, NULL, error);
     if (S_ISDIR(st.st_mode))
@@ -180,6 +187,7 @@ static enum extract_code read_whole(const char *path, uint64_t limit, uint64_t e
 {
     struct intake in = {.name = extract_file_name(path), .end = end};
     int fd = open_to_read(path, end ? O_NONBLOCK : 0);
+
     if (fd < 0)
         return extract_file_error(in.name, NULL, error);
     enum extract_code code = intake_start(fd, &in, limit, error);
@@ -210,6 +218,7 @@ enum extract_code extract_file_read_in_time(const char *path, uint64_t limit, ui
 {
     bool is_standard = strcmp(path, "-") == 0;
     uint64_t end = is_standard ? 0 : extract_now() + EXTRACT_PATIENCE_SECONDS * EXTRACT_SECOND;
+
     return read_whole(path, limit, end, bytes, length, error);
 }
 
@@ -223,6 +232,7 @@ static enum extract_code peek_fd(int fd, const char *path, void *buffer, size_t 
                                  struct extract_error *error)
 {
     struct stat st;
+
     if (fstat(fd, &st) != 0)
         return extract_file_error(path, NULL, error);
     if (S_ISDIR(st.st_mode))
@@ -245,6 +255,7 @@ enum extract_code extract_file_peek(const char *path, void *buffer, size_t size,
                                     struct extract_error *error)
 {
     struct stat st;
+
     // A FIFO is not opened: its writer would take this for its reader, and its bytes would be lost.
     if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
         return refuse_to_peek(path, error);
@@ -261,6 +272,7 @@ static enum extract_code write_draft(const char *path, bool exclusive, const voi
 {
     struct extract_atomic_file draft;
     enum extract_code code = extract_atomic_file_open(&draft, path, exclusive, error);
+
     if (code)
         return code;
     if (extract_atomic_file_write(&draft, bytes, length))

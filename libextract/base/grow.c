@@ -13,6 +13,7 @@ void extract_block_advise(void *block, size_t bytes)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)block;
     uintptr_t first = (start + page - 1) / page * page;
+
     if (bytes >= MIN_BYTES) // the result does not matter: small pages work as well
         (void)madvise((void *)first, (start + bytes - first) / page * page, MADV_HUGEPAGE);
 }

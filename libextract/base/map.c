@@ -32,6 +32,7 @@ static bool allocate(struct extract_map *map, uint32_t size)
 bool extract_map_init(struct extract_map *map, size_t count)
 {
     uint32_t size = 16;
+
     while (size < count * 2 && size < UINT32_C(1) << 30)
         size *= 2;
     return allocate(map, size);
@@ -49,6 +50,7 @@ void extract_map_free(struct extract_map *map)
 static uint32_t bucket_of(const struct extract_map *map, uint64_t key)
 {
     uint32_t at = extract_map_home(map, key);
+
     while (map->values[at] && map->keys[at] != key)
         at = (at + 1) & map->mask;
     return at;
@@ -57,6 +59,7 @@ static uint32_t bucket_of(const struct extract_map *map, uint64_t key)
 static bool grow(struct extract_map *map)
 {
     struct extract_map larger;
+
     if (map->mask >= UINT32_MAX / 2 || !allocate(&larger, (map->mask + 1) * 2))
         return false;
     larger.used = map->used;
@@ -75,6 +78,7 @@ static bool grow(struct extract_map *map)
 uint32_t *extract_map_at(struct extract_map *map, uint64_t key)
 {
     uint32_t at = bucket_of(map, key);
+
     if (map->values[at])
         return &map->values[at];
     if (map->used > map->mask / 2) {

@@ -59,6 +59,7 @@ static size_t length_of(unsigned char first)
 static bool is_hidden(uint32_t c)
 {
     size_t i = 0;
+
     while (i < sizeof hidden / sizeof *hidden && c > hidden[i].last)
         i++;
     return i < sizeof hidden / sizeof *hidden && c >= hidden[i].first;
@@ -81,6 +82,7 @@ size_t extract_utf8_decode(const char *string, uint32_t *character)
 {
     const unsigned char *s = (const unsigned char *)string;
     size_t length = length_of(s[0]);
+
     if (!length)
         return 0;
     uint32_t c = length == 1 ? s[0] : s[0] & (0x7fu >> length);
@@ -97,6 +99,7 @@ size_t extract_printable(const char *string)
 {
     uint32_t c, selector;
     size_t length = extract_utf8_decode(string, &c);
+
     if (!length || is_hidden(c))
         return 0;
     if (c < FIRST_WITH_VARIANTS)

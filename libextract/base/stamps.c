@@ -11,6 +11,7 @@ enum { NANOSECONDS = 1000000000, COUNTER_MIN = 8 };
 void extract_tally_begin(struct extract_tally *tally, uint64_t mask, unsigned word_bytes)
 {
     uint64_t all = word_bytes == 8 ? UINT64_MAX : UINT32_MAX;
+
     memset(tally, 0, sizeof *tally);
     tally->mask = mask ? mask : all;
 }
@@ -18,6 +19,7 @@ void extract_tally_begin(struct extract_tally *tally, uint64_t mask, unsigned wo
 void extract_tally_add(struct extract_tally *tally, uint64_t raw_stamp)
 {
     uint64_t to = raw_stamp & tally->mask, from = tally->count++ ? tally->last : to;
+
     tally->up += to > from;
     tally->down += to < from;
     tally->by_one_up += ((to - from) & tally->mask) == 1;
@@ -36,6 +38,7 @@ static uint64_t modulus_of(uint64_t mask)
 void extract_tally_clock(const struct extract_tally *tally, struct extract_clock *clock)
 {
     uint64_t steps = tally->count ? tally->count - 1 : 0;
+
     clock->mask = tally->mask;
     clock->modulus = modulus_of(tally->mask);
     clock->direction = EXTRACT_CLOCK_NONE;

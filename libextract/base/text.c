@@ -38,6 +38,7 @@ enum extract_code extract_text_flush(struct extract_text *text)
 static bool grow(struct extract_text *text, size_t length)
 {
     size_t size = text->size ? text->size : CHUNK;
+
     while (size - text->used < length) {
         if (size > SIZE_MAX / 2)
             return false;
@@ -69,6 +70,7 @@ char *extract_text_room(struct extract_text *text, size_t length)
 void extract_text_put(struct extract_text *text, const char *bytes, size_t length)
 {
     char *to = extract_text_room(text, length);
+
     if (to && length) {
         memcpy(to, bytes, length);
         text->used += length;
@@ -88,6 +90,7 @@ void extract_text_putc(struct extract_text *text, char c)
 void extract_text_pad(struct extract_text *text, char c, size_t count)
 {
     char *to = extract_text_room(text, count);
+
     if (to) {
         memset(to, c, count);
         text->used += count;
@@ -97,6 +100,7 @@ void extract_text_pad(struct extract_text *text, char c, size_t count)
 void extract_text_printf(struct extract_text *text, const char *format, ...)
 {
     va_list args, again;
+
     va_start(args, format);
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
@@ -113,6 +117,7 @@ void extract_text_dec(struct extract_text *text, uint64_t value)
 {
     char digits[20];
     size_t n = sizeof digits;
+
     do {
         digits[--n] = (char)('0' + value % 10);
         value /= 10;
@@ -124,6 +129,7 @@ void extract_text_hex(struct extract_text *text, uint64_t value, unsigned width)
 {
     char digits[16];
     size_t n = sizeof digits;
+
     do {
         digits[--n] = "0123456789abcdef"[value & 15];
         value >>= 4;
@@ -147,6 +153,7 @@ void extract_text_escaped(struct extract_text *text, const char *string)
 size_t extract_text_columns(const char *string)
 {
     size_t columns = 0;
+
     while (*string) {
         size_t n = extract_printable(string);
         columns += n ? 1 : strlen("\\xNN");
@@ -161,6 +168,7 @@ static size_t put_json_escape(struct extract_text *text, const char *string)
 {
     uint32_t c;
     size_t length = extract_utf8_decode(string, &c);
+
     if (!length)
         c = (unsigned char)*string;
     if (c < 0x10000)

@@ -10,6 +10,7 @@
 static void put_bit(struct control_table *table, uint32_t bit, bool on)
 {
     uint8_t mask = (uint8_t)(1u << bit % 8);
+
     if (bit / 8 < table->bytes)
         table->after[bit / 8] =
             (uint8_t)(on ? table->after[bit / 8] | mask : table->after[bit / 8] & ~mask);
@@ -28,6 +29,7 @@ static bool is_told(const struct extract_control *control, unsigned id, const ch
     const char *name;
     uint64_t number;
     size_t n = 0;
+
     while (id >= RKH_USER && id < RKH_USER_END &&
            control_known(control, EXTRACT_TARGET_EVENT, &n, &name, &number))
         if (number == id && fits(pattern, name))
@@ -39,6 +41,7 @@ static bool change_events(struct extract_control *control, const char *pattern, 
 {
     bool found = false;
     uint32_t bit;
+
     for (unsigned i = 0; i < RKH_GROUPS * RKH_GROUP_EVENTS; i++) {
         int id = rkh_places_event(&control->places, i, &bit);
         if (id < 0 ||
@@ -55,6 +58,7 @@ static bool change_events(struct extract_control *control, const char *pattern, 
 static bool change_groups(struct extract_control *control, const char *pattern, bool on)
 {
     bool found = false;
+
     for (unsigned i = 0; i < RKH_GROUPS; i++)
         if (rkh_group_fits(i, pattern)) {
             put_bit(&control->table[EXTRACT_TARGET_GROUP], i, on);
@@ -70,6 +74,7 @@ static bool change_numbers(struct extract_control *control, enum extract_target_
     uint64_t number;
     bool found = false;
     size_t n = 0;
+
     if (extract_number_parse(pattern, &number)) {
         found = number < control_bits(control, kind);
         if (found)
@@ -112,6 +117,7 @@ static enum extract_code change(struct extract_control *control, const char *wor
 {
     enum extract_target_kind kind;
     const char *name;
+
     if (strcmp(word, rkh_target_filter.all) == 0) {
         change_all(control, on);
         return EXTRACT_OK;
@@ -134,6 +140,7 @@ enum extract_code extract_control_change(struct extract_control *control, const 
 {
     enum extract_code code = EXTRACT_OK;
     bool on = count && strcmp(words[0], "on") == 0;
+
     if (!count)
         return EXTRACT_OK;
     if (count < 2 || (!on && strcmp(words[0], "off") != 0))

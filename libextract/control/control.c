@@ -16,6 +16,7 @@ static enum extract_code read_table(struct control_table *table, const char *nam
 {
     struct extract_symbol symbol;
     size_t got;
+
     if (!extract_symbols_by_name(symbols, name, &symbol) || !symbol.size || symbol.size > MAX_TABLE)
         return EXTRACT_OK;
     table->address = symbol.address;
@@ -39,6 +40,7 @@ static size_t read_map(uint8_t map[static MAP_ROOM], struct extract_memory *memo
 {
     struct extract_symbol symbol;
     size_t got = 0;
+
     if (!extract_symbols_by_name(symbols, "trcgmtbl", &symbol) || symbol.size > MAP_ROOM)
         return 0;
     size_t length = (size_t)symbol.size;
@@ -53,6 +55,7 @@ static uint32_t version_of(const struct extract_control *control, struct extract
                            const struct extract_rkh *told)
 {
     struct extract_rkh rkh = {.view = 0};
+
     if (control->trace)
         rkh = extract_trace_snapshot(control->trace)->ring.rkh;
     else if (told)
@@ -67,6 +70,7 @@ static enum extract_code read_actors(struct extract_control *control, struct ext
 {
     struct rkh_actors walk = {.symbols = symbols, .memory = memory};
     struct rkh_actor actor;
+
     while (control->actor_count < MAX_ACTORS && rkh_actors_next(&walk, &actor)) {
         struct rkh_actor *actors = extract_grow(control->actors, &control->actor_capacity,
                                                 control->actor_count, sizeof *actors);
@@ -85,6 +89,7 @@ static enum extract_code name_signals(struct extract_control *control,
 {
     const struct extract_numbers none = {.count = 0};
     struct extract_rkh rkh = {.view = 0};
+
     control->symbols = symbols;
     if (control->trace)
         return EXTRACT_OK;
@@ -98,6 +103,7 @@ static enum extract_code explain_missing(const struct extract_symbols *symbols,
                                          struct extract_error *error)
 {
     bool is_stripped = symbols && !extract_symbols_count(symbols);
+
     return extract_error_set(error, EXTRACT_NOTFOUND, "filters",
                              is_stripped
                                  ? "use the ELF file from before 'strip': the filters of RKH "
@@ -116,6 +122,7 @@ static enum extract_code read_all(struct extract_control *control, struct extrac
                                                             "trcsigftbl"};
     enum extract_code code = EXTRACT_OK;
     uint8_t map[MAP_ROOM];
+
     for (unsigned kind = 0; kind < EXTRACT_TARGET_KINDS && symbols && !code; kind++)
         code = read_table(&control->table[kind], names[kind], memory, symbols, error);
     if (code)
@@ -167,6 +174,7 @@ static bool read_bit(const struct extract_control *control, enum extract_target_
                      const char **name, bool *set)
 {
     uint32_t bit = i;
+
     *name = control_bit_name(control, kind, i, room);
     if (!*name || (kind == EXTRACT_TARGET_EVENT && rkh_places_event(&control->places, i, &bit) < 0))
         return false;
@@ -183,6 +191,7 @@ static void show_bits(const struct extract_control *control, enum extract_target
     const char *name;
     bool set;
     uint32_t on = 0, all = 0, count = control_bits(control, kind);
+
     if (kind == EXTRACT_TARGET_EVENT)
         count = RKH_GROUPS * RKH_GROUP_EVENTS;
     for (uint32_t i = 0; i < count; i++)
@@ -208,6 +217,7 @@ void extract_control_show(const struct extract_control *control, bool changed,
 {
     static const char *const titles[EXTRACT_TARGET_KINDS] = {"groups", "events", "active objects",
                                                              "signals"};
+
     for (unsigned kind = 0; kind < EXTRACT_TARGET_KINDS; kind++) {
         const struct control_table *table = &control->table[kind];
         if (!table->bytes)

@@ -29,6 +29,7 @@ bool control_known(const struct extract_control *control, enum extract_target_ki
 {
     const struct extract_object *objects;
     size_t count = control->trace ? extract_trace_objects(control->trace, &objects) : 0;
+
     for (; *n < count; ++*n) {
         const struct extract_object *object = &objects[*n];
         if (!number_of(object, kind, number))
@@ -62,6 +63,7 @@ static const char *event_name(const struct extract_control *control, uint32_t bi
 {
     uint32_t place;
     int id = rkh_places_event(&control->places, bit, &place);
+
     return id < 0 ? NULL : rkh_event_name((unsigned)id, name);
 }
 
@@ -71,6 +73,7 @@ const char *control_bit_name(const struct extract_control *control, enum extract
     const char *known;
     uint64_t number;
     size_t n = 0;
+
     if (kind == EXTRACT_TARGET_GROUP)
         return rkh_group_name(bit);
     if (kind == EXTRACT_TARGET_EVENT)
@@ -90,6 +93,7 @@ static bool is_listed(const struct extract_control *control, enum extract_target
     const char *other;
     uint64_t number;
     size_t i = 0;
+
     while (control_known(control, kind, &i, &other, &number) && i <= n)
         if (strcmp(name, other) == 0)
             return true;
@@ -103,6 +107,7 @@ static void list_known(const struct extract_control *control, enum extract_targe
     const char *name;
     uint64_t number;
     size_t n = 0;
+
     snprintf(numbers, sizeof numbers, "%s 0 to %u",
              kind == EXTRACT_TARGET_OBJECT ? "priorities" : "numbers",
              control_bits(control, kind) - 1);
@@ -118,6 +123,7 @@ enum extract_code control_refuse_name(const struct extract_control *control,
 {
     struct extract_listing listing = {.used = 0};
     char hint[sizeof listing.text + 32];
+
     if (!control->table[kind].bytes)
         return extract_error_set(error, EXTRACT_NOTFOUND, word,
                                  "use group= or event=", "the firmware has no %s",

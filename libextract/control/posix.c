@@ -29,6 +29,7 @@ static bool get_bit(const uint8_t *bits, uint32_t id)
 static void put_bit(uint8_t *bits, uint32_t id, bool on)
 {
     uint8_t mask = (uint8_t)(1u << id % 8);
+
     bits[id / 8] = (uint8_t)(on ? bits[id / 8] | mask : bits[id / 8] & ~mask);
 }
 
@@ -52,13 +53,14 @@ static enum extract_code set_named_bits(const struct extract_request *request, c
 {
     uint32_t ids = 8 * request->filter_bytes;
     uint64_t number = UINT64_MAX;
-    bool found = !strcmp(word, "none"), all = !strcmp(word, "all");
-    bool system = !strcmp(word, "system") || all, user = !strcmp(word, "user") || all;
+    bool found = strcmp(word, "none") == 0, all = strcmp(word, "all") == 0;
+    bool system = strcmp(word, "system") == 0 || all, user = strcmp(word, "user") == 0 || all;
     bool numbered = extract_number_parse(word, &number);
+
     for (uint32_t id = 0; id < ids && !found; id++) {
         const char *name = name_of(request, id, false);
         bool is = numbered ? id == number : id < POSIX_USER ? all || (system && name) : user;
-        if (is || (!numbered && name && (!strcmp(word, name) || !fnmatch(word, name, 0))))
+        if (is || (!numbered && name && (strcmp(word, name) == 0 || !fnmatch(word, name, 0))))
             put_bit(bits, id, true);
     }
     for (uint32_t i = 0; i < request->filter_bytes; i++)
@@ -86,9 +88,10 @@ static enum extract_code change(struct extract_request *request, const char *con
                                 size_t count, struct extract_error *error)
 {
     const char *how = words[0];
-    bool set = !strcmp(how, "set");
+    bool set = strcmp(how, "set") == 0;
     uint8_t *bits = malloc(request->filter_bytes);
     enum extract_code code = EXTRACT_OK;
+
     if (!bits)
         return refuse(EXTRACT_NOMEM, "filter", "out of memory", NULL, error);
     if (set)
@@ -107,6 +110,7 @@ static void load_filter(uint8_t *bits, const uint8_t *block, uint32_t at, uint32
                         enum extract_byte_order order)
 {
     struct extract_cursor c = extract_cursor_make(block, at + bytes, order);
+
     extract_cursor_seek(&c, at);
     for (uint32_t i = 0; i < bytes; i += 4)
         extract_store(bits + i, extract_cursor_u32(&c), 4, EXTRACT_LITTLE);
@@ -115,6 +119,7 @@ static void load_filter(uint8_t *bits, const uint8_t *block, uint32_t at, uint32
 static uint32_t filter_word(const uint8_t *bits, uint32_t at)
 {
     struct extract_cursor c = extract_cursor_make(bits + at, 4, EXTRACT_LITTLE);
+
     return extract_cursor_u32(&c);
 }
 
@@ -123,6 +128,7 @@ static enum extract_code read_filter(struct extract_request *request, const uint
 {
     uint32_t ids = request->ring->posix.ids, bytes = posix_filter_bytes(ids);
     bool pending = stream->request != stream->request_done;
+
     request->before = malloc(2 * (size_t)bytes + 1);
     if (!request->before)
         return refuse(EXTRACT_NOMEM, "filter", "out of memory", NULL, error);
@@ -139,6 +145,7 @@ static bool put_filter(struct extract_request *request)
 {
     uint64_t at = request->ring->address + posix_wanted_filter_at(request->ring->posix.ids);
     bool fits = true;
+
     for (uint32_t i = 0; i < request->filter_bytes && fits; i += 4)
         fits = request_put(request, at + i, filter_word(request->after, i));
     return fits;
@@ -150,6 +157,7 @@ static void show(const struct extract_request *request, bool changed, struct ext
 {
     const uint8_t *bits = changed ? request->after : request->before;
     uint32_t named = 0, others = 0, ids = bits ? 8 * request->filter_bytes : 0;
+
     extract_text_puts(text, "not recorded:");
     for (uint32_t id = 0; id < ids; id++) {
         const char *name = get_bit(bits, id) ? name_of(request, id, true) : NULL;
@@ -170,6 +178,7 @@ static void show(const struct extract_request *request, bool changed, struct ext
 static struct posix_stream wanted_now(const struct posix_stream *stream)
 {
     struct posix_stream now = *stream;
+
     if (stream->request != stream->request_done)
         return now;
     now.wanted = stream->state & (POSIX_STATE_BOUND | POSIX_STATE_RUNNING);
@@ -187,6 +196,7 @@ static enum extract_code set_wanted(struct posix_stream *now, const struct posix
                                     enum request_verb verb, struct extract_error *error)
 {
     bool bound = now->wanted & POSIX_STATE_BOUND;
+
     if (!bound && (verb != REQUEST_START || now->layout.shared))
         return refuse(EXTRACT_ABSENT, "POSIX trace",
                       "nobody has bound the stream, so it records nothing",
@@ -213,6 +223,7 @@ static bool put_wanted(struct extract_request *request, const struct posix_strea
 {
     const struct extract_ring *ring = request->ring;
     uint64_t at = ring->address;
+
     request->done = (struct extract_word){at + POSIX_STREAM_AT_REQUEST_DONE, now->request + 1};
     return request_put(request, at + POSIX_STREAM_AT_WANTED, now->wanted) &&
            request_put(request, at + POSIX_STREAM_AT_WANTED + 4, now->wanted_policy) &&
@@ -232,6 +243,7 @@ static enum extract_code ask_filter(struct extract_request *request, const uint8
                                                "names of event types, all, system, "
                                                "user or none",
                                                shows, error);
+
     code = code ? code : read_filter(request, block, stream, error);
     return code || *shows ? code : change(request, words, count, error);
 }
@@ -243,6 +255,7 @@ enum extract_code request_posix(struct extract_request *request, struct extract_
     uint32_t length = posix_wanted_filter_at(ring->posix.ids) + posix_filter_bytes(ring->posix.ids);
     struct posix_stream stream, now;
     bool shows = false;
+
     request->show = show;
     if (!ring->posix.process_known)
         return refuse(EXTRACT_UNSUPPORTED, "POSIX trace", "its process block is not in this memory",

@@ -16,6 +16,7 @@ bool request_put(struct extract_request *request, uint64_t address, uint32_t val
 {
     struct extract_word *words =
         extract_grow(request->words, &request->capacity, request->count, sizeof *words);
+
     if (!words)
         return false;
     request->words = words;
@@ -27,6 +28,7 @@ enum extract_code request_read(const struct extract_request *request, struct ext
                                void *bytes, size_t length, struct extract_error *error)
 {
     size_t got;
+
     return extract_memory_read(memory, request->ring->address, bytes, length, &got, error);
 }
 
@@ -44,6 +46,7 @@ static enum extract_code ask_hook(struct extract_request *request, struct extrac
 {
     uint8_t header[EXTRACT_HOOKS_HEADER];
     uint64_t at = request->ring->address + EXTRACT_HOOKS_AT_FLAGS;
+
     (void)words;
     (void)count;
     if (request->verb > REQUEST_STOP)
@@ -79,6 +82,7 @@ static enum extract_code ask(struct extract_request *request, struct extract_mem
                              const char *const *words, size_t count, struct extract_error *error)
 {
     const char *name = extract_ring_format(request->ring);
+
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (strcmp(formats[i].format, name) != 0)
             continue;
@@ -95,6 +99,7 @@ enum extract_code request_is_change(const char *const *words, size_t count, cons
 {
     static const char *const changes[] = {"set", "add", "sub"};
     bool found = false;
+
     *shows = !count || (count == 1 && strcmp(words[0], "show") == 0);
     for (size_t i = 0; count > 1 && i < sizeof changes / sizeof *changes; i++)
         found |= strcmp(words[0], changes[i]) == 0;
@@ -118,6 +123,7 @@ static enum extract_code find_verb(struct extract_request *request, const char *
 {
     static const char *const verbs[] = {"start", "stop", "clear", "filter"};
     unsigned i = 0;
+
     while (i <= REQUEST_FILTER && strcmp(verbs[i], verb) != 0)
         i++;
     if (i > REQUEST_FILTER)
@@ -136,6 +142,7 @@ enum extract_code extract_request_new(struct extract_request **request,
                                       struct extract_error *error)
 {
     struct extract_request *r = *request = calloc(1, sizeof *r);
+
     if (!r)
         return out_of_memory(error);
     r->trace = trace;
@@ -178,6 +185,7 @@ enum extract_code extract_request_send(const struct extract_request *request,
 {
     bool big = request->ring->byte_order == EXTRACT_BIG;
     enum extract_code code = EXTRACT_OK;
+
     for (size_t i = 0; i < request->count && !code; i++) {
         uint8_t bytes[4];
         for (unsigned k = 0; k < sizeof bytes; k++)
@@ -193,6 +201,7 @@ enum extract_code extract_request_is_done(const struct extract_request *request,
 {
     uint8_t bytes[4];
     size_t got;
+
     *done = !request->count;
     if (*done)
         return EXTRACT_OK;

@@ -57,14 +57,15 @@ static const struct {
 static bool bits_of(const char *word, uint32_t *bits)
 {
     uint64_t number;
+
     for (unsigned i = 0; i < BITS; i++) {
         *bits = (uint32_t)1 << i;
-        if (!strcmp(classes[i], word))
+        if (strcmp(classes[i], word) == 0)
             return true;
     }
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         *bits = groups[i].bits;
-        if (!strcmp(groups[i].name, word))
+        if (strcmp(groups[i].name, word) == 0)
             return true;
     }
     bool numbered = extract_number_parse(word, &number) && number <= UINT32_MAX;
@@ -75,6 +76,7 @@ static bool bits_of(const char *word, uint32_t *bits)
 static enum extract_code refuse_class(const char *word, struct extract_error *error)
 {
     struct extract_listing listing = {.used = 0};
+
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         extract_listing_put(&listing, groups[i].name);
     for (unsigned i = 0; i < BITS; i++)
@@ -88,6 +90,7 @@ static void show(const struct extract_request *request, bool changed, struct ext
     struct extract_cursor c =
         extract_cursor_make(changed ? request->after : request->before, BYTES, EXTRACT_LITTLE);
     uint32_t bits = extract_cursor_u32(&c);
+
     extract_text_printf(text, "0x%08x (", (unsigned)bits);
     extract_text_puts(text, bits == UINT32_MAX ? "all classes are recorded"
                             : bits             ? "not recorded:"
@@ -103,6 +106,7 @@ static void show(const struct extract_request *request, bool changed, struct ext
 static uint64_t word_at(const struct extract_ring *ring)
 {
     bool high = ring->byte_order == EXTRACT_BIG && ring->word_bytes == 8;
+
     return ring->filter_symbol + (high ? BYTES : 0);
 }
 
@@ -112,6 +116,7 @@ static enum extract_code read_word(struct extract_request *request, struct extra
     const struct extract_ring *ring = request->ring;
     uint8_t bytes[BYTES];
     size_t got;
+
     if (!ring->filter_symbol)
         return extract_error_set(
             error, EXTRACT_UNSUPPORTED, "ThreadX trace",
@@ -128,13 +133,16 @@ static enum extract_code change(const char *const *words, size_t count, uint32_t
                                 struct extract_error *error)
 {
     uint32_t named = 0;
+
     for (size_t i = 1; i < count; i++) {
         uint32_t more;
         if (!bits_of(words[i], &more))
             return refuse_class(words[i], error);
         named |= more;
     }
-    *bits = words[0][0] == 'a' ? *bits | named : !strcmp(words[0], "sub") ? *bits & ~named : named;
+    *bits = words[0][0] == 'a'             ? *bits | named
+            : strcmp(words[0], "sub") == 0 ? *bits & ~named
+                                           : named;
     return EXTRACT_OK;
 }
 
@@ -144,6 +152,7 @@ enum extract_code request_threadx(struct extract_request *request, struct extrac
 {
     uint32_t bits = 0;
     bool shows;
+
     if (request->verb != REQUEST_FILTER)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "threadx",
                                  "call tx_trace_enable or tx_trace_disable in the firmware; filter "

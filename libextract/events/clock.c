@@ -28,6 +28,7 @@ enum {
 static void tally_start(struct extract_tally *tally, uint64_t raw_stamp)
 {
     uint64_t to = raw_stamp & tally->mask;
+
     tally->last = to;
     tally->largest = to > tally->largest ? to : tally->largest;
     tally->count += !tally->count;
@@ -46,6 +47,7 @@ static void tally_slots(struct extract_tally *tally, const struct extract_snapsh
                         uint32_t oldest, bool *broken)
 {
     uint32_t count = snapshot->ring.entries.count;
+
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = (uint32_t)(((uint64_t)oldest + i) % count);
         if (snapshot->verdict[slot] <= EXTRACT_PROVISIONAL)
@@ -75,6 +77,7 @@ static bool breaks_time(const struct extract_log_block *block)
 static bool next_head(struct heads *heads)
 {
     const struct extract_log_block *block;
+
     heads->joined = heads->has_block;
     heads->before = heads->block;
     while (heads->next < heads->end &&
@@ -95,6 +98,7 @@ static bool next_head(struct heads *heads)
 static struct heads heads_of(const struct extract_trace *trace, const struct extract_epoch *epoch)
 {
     struct heads heads = {.snapshots = trace->snapshots, .next = epoch->from, .end = epoch->to};
+
     return heads;
 }
 
@@ -107,6 +111,7 @@ static void tally_log(const struct extract_trace *trace, const struct extract_ep
     struct extract_tally rest = *tally;
     bool broken = true, rest_broken = true;
     uint64_t tallied = 0;
+
     while (next_head(&heads)) {
         const struct extract_log_block *block = &heads.block;
         broken |= !heads.joined;
@@ -140,6 +145,7 @@ uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanosecond
 static int by_size(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
     return (x > y) - (x < y);
 }
 
@@ -165,6 +171,7 @@ static bool next_rate(struct heads *heads, const struct extract_clock *clock,
 static uint64_t count_wraps(uint64_t modulus, uint64_t wanted, uint64_t step)
 {
     uint64_t rest = wanted > step ? wanted - step : 0;
+
     return rest / modulus + (rest % modulus > modulus / 2);
 }
 
@@ -176,6 +183,7 @@ static uint64_t ticks_by_entries(const struct heads *heads, const struct extract
     const struct extract_snapshot *entries =
         extract_log_snapshots_entries(heads->snapshots, &heads->block);
     uint64_t first, span, ticks;
+
     if (!entries || !extract_snapshot_valid(entries))
         return 0;
     span = extract_snapshot_span(entries, clock, &first);
@@ -188,6 +196,7 @@ static uint64_t ticks_by_entries(const struct heads *heads, const struct extract
 static bool add_rate(struct extract_rate *sum, const struct extract_rate *one, uint64_t ticks)
 {
     struct extract_rate more;
+
     if (__builtin_add_overflow(sum->ticks, ticks, &more.ticks) ||
         __builtin_add_overflow(sum->nanoseconds, one->nanoseconds, &more.nanoseconds))
         return false;
@@ -202,6 +211,7 @@ static uint64_t usual_time(const struct extract_trace *trace, const struct extra
     struct extract_rate one;
     struct heads heads = heads_of(trace, epoch);
     size_t count = 0;
+
     while (count < MAX_TIMES && next_rate(&heads, &epoch->clock, &one))
         if (one.nanoseconds)
             times[count++] = one.nanoseconds;
@@ -218,6 +228,7 @@ static struct extract_rate guess_rate(const struct extract_trace *trace,
     struct extract_rate one, sum = {0, 0}, longest = {0, 0};
     struct heads heads = heads_of(trace, epoch);
     uint64_t usual = usual_time(trace, epoch);
+
     for (unsigned i = 0; i < MAX_RATE_BLOCKS && next_rate(&heads, &epoch->clock, &one); i++) {
         if (one.nanoseconds && one.nanoseconds / LONG_TIME > usual)
             continue;
@@ -239,6 +250,7 @@ static struct extract_rate longest_rate(const struct extract_trace *trace,
     struct extract_rate one, sum = {0, 0}, longest = *guess;
     uint64_t modulus = epoch->clock.modulus, hidden, ticks;
     struct heads heads = heads_of(trace, epoch);
+
     while (next_rate(&heads, &epoch->clock, &one)) {
         uint64_t wanted = extract_rate_ticks(guess, one.nanoseconds);
         uint64_t wraps = modulus ? count_wraps(modulus, wanted, one.ticks) : 0;
@@ -258,6 +270,7 @@ static void study_rate(const struct extract_trace *trace, struct extract_epoch *
     struct extract_rate guess = guess_rate(trace, epoch);
     bool is_slow =
         !clock->modulus || clock->modulus >= extract_rate_ticks(&guess, EXTRACT_MIN_WRAP_NS);
+
     epoch->rate = guess.nanoseconds && is_slow ? longest_rate(trace, epoch, &guess) : guess;
 }
 
@@ -266,6 +279,7 @@ static void study_rate(const struct extract_trace *trace, struct extract_epoch *
 const struct extract_epoch *extract_epoch_of(const struct extract_trace *trace, size_t block)
 {
     size_t low = 0, high = trace->epoch_count;
+
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         if (trace->epochs[middle].from <= block)
@@ -289,6 +303,7 @@ static bool add_epoch(struct extract_trace *trace, size_t *capacity, size_t from
 {
     struct extract_epoch *epochs =
         extract_grow(trace->epochs, capacity, trace->epoch_count, sizeof *epochs);
+
     if (!epochs)
         return false;
     trace->epochs = epochs;
@@ -304,6 +319,7 @@ static bool find_epochs(struct extract_trace *trace)
 {
     struct extract_ring last = {0};
     size_t capacity = 0, block;
+
     for (size_t n = 0; trace->snapshots; n++) {
         const struct extract_ring *ring = extract_log_snapshots_ring(trace->snapshots, n, &block);
         if (block == SIZE_MAX)
@@ -339,6 +355,7 @@ static enum extract_code study_epoch(struct extract_trace *trace, struct extract
                                      struct extract_error *error)
 {
     struct extract_tally tally;
+
     extract_tally_begin(&tally, epoch->mask, epoch->word_bytes);
     tally.direction = trace->snapshot->ring.format->direction;
     tally_log(trace, epoch, &tally);
@@ -358,6 +375,7 @@ enum extract_code extract_clock_study(struct extract_trace *trace,
     enum extract_code code = EXTRACT_OK;
     struct extract_tally tally;
     bool broken = true;
+
     if (!find_epochs(trace))
         return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
     if (!trace->snapshots) {

@@ -20,6 +20,7 @@ enum {
 static bool type_passes(const struct extract_view *view, const struct extract_event *event)
 {
     uint32_t id = event->id;
+
     if (id >= EXTRACT_COMMON_IDS)
         return filter_set_has(&view->rare_ids, id);
     return view->ids[id / 8] >> id % 8 & 1;
@@ -32,6 +33,7 @@ static bool holds_address(const struct extract_trace *trace, const struct filter
                           uint64_t seq)
 {
     const struct extract_object *object = NULL;
+
     if (filter_set_has(addresses, address))
         return true;
     if (objects->count)
@@ -61,6 +63,7 @@ static bool objects_pass(const struct extract_trace *trace, const struct filter_
 {
     const struct extract_event_type *type = event->type;
     bool in = !objects->has_in, out = false;
+
     for (unsigned i = 0; i < event->fields && i < type->fields; i++) {
         uint64_t key;
         if (!extract_value_key(type->field[i].kind, event->field[i], &key))
@@ -76,6 +79,7 @@ static bool objects_pass(const struct extract_trace *trace, const struct filter_
 static bool is_in_time(const struct extract_view *view, const struct extract_event *event)
 {
     unsigned times = 1u << EXTRACT_FILTER_FROM | 1u << EXTRACT_FILTER_TO;
+
     if (event->flags & EXTRACT_FLAG_UNTIMED)
         return !(view->checks & times);
     return (!(view->checks & 1u << EXTRACT_FILTER_FROM) || event->ticks >= view->from) &&
@@ -86,6 +90,7 @@ static bool is_in_time(const struct extract_view *view, const struct extract_eve
 static bool meets_conditions(const struct extract_view *view, const struct extract_event *event)
 {
     unsigned checks = view->checks;
+
     if (extract_id_is_loss(event->id))
         checks &= LOSS_CHECKS;
     return (!(checks & 1u << EXTRACT_FILTER_EVENT) || type_passes(view, event)) &&
@@ -104,6 +109,7 @@ static size_t set_standings(const struct extract_view *view, const struct extrac
     bool chooses = view->checks & ~(unsigned)(TIME_CHECKS | LAST_CHECK);
     const uint8_t too_old = chooses ? EXTRACT_LEFT_OUT : EXTRACT_OUTSIDE;
     size_t kept = 0;
+
     if (!(view->checks & ~(unsigned)LAST_CHECK) && !*skip) {
         memset(standing, EXTRACT_LET_THROUGH, count);
         return count;
@@ -152,6 +158,7 @@ static uint64_t skip_to_seek_point(const struct extract_view *view, struct extra
 {
     const struct extract_trace *trace = view->trace;
     const struct extract_seek_point *start = NULL;
+
     for (size_t i = 0; i < trace->seek_point_count; i++) {
         const struct extract_seek_point *point = &trace->seek_points[i];
         bool by_count = view->checks == LAST_CHECK && point->events <= *skip;
@@ -196,6 +203,7 @@ static uint64_t walk_trace(const struct extract_view *view, uint64_t skip,
 uint64_t extract_view_run(const struct extract_view *view, const struct extract_sink *sink)
 {
     uint64_t skip = 0;
+
     if (has_check(view, EXTRACT_FILTER_LAST)) {
         uint64_t all = view->checks == LAST_CHECK ? view->trace->events : walk_trace(view, 0, NULL);
         skip = all > view->last ? all - view->last : 0;

@@ -45,6 +45,7 @@ struct compile {
 static bool filter_set_add(struct filter_set *set, uint64_t address)
 {
     uint64_t *values = extract_grow(set->values, &set->capacity, set->count, sizeof *values);
+
     if (!values)
         return false;
     set->values = values;
@@ -55,6 +56,7 @@ static bool filter_set_add(struct filter_set *set, uint64_t address)
 static int compare_values(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
     return (x > y) - (x < y);
 }
 
@@ -62,6 +64,7 @@ static int compare_values(const void *a, const void *b)
 static void filter_set_sort(struct filter_set *set)
 {
     size_t kept = 0;
+
     if (!set->count)
         return;
     qsort(set->values, set->count, sizeof *set->values, compare_values);
@@ -74,6 +77,7 @@ static void filter_set_sort(struct filter_set *set)
 bool filter_set_has(const struct filter_set *set, uint64_t address)
 {
     size_t low = 0, high = set->count;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (set->values[middle] == address)
@@ -111,6 +115,7 @@ static struct wish wish_of(const struct filter_item *item,
     static const enum extract_filter_word words[EXTRACT_TARGET_KINDS] = {
         EXTRACT_FILTER_EVENT, EXTRACT_FILTER_EVENT, EXTRACT_FILTER_THREAD, EXTRACT_FILTER_OBJECT};
     struct wish wish = {item->word, EXTRACT_TARGET_NONE, item->value, item->negative, false};
+
     if (!target || item->word > EXTRACT_FILTER_OBJECT)
         return wish;
     if (target->parse(item->value, &wish.kind, &wish.value))
@@ -128,6 +133,7 @@ static bool is_user_event_name(const struct extract_trace *trace, const struct w
     uint32_t first = format_of(trace)->user_ids;
     bool may = first && id >= first && id - first <= UINT16_MAX;
     size_t count = may ? extract_trace_objects(trace, &objects) : 0;
+
     for (size_t i = 0; i < count; i++)
         if (objects[i].number_kind == EXTRACT_KIND_USER_EVENT && objects[i].address == id - first &&
             matches(item->value, objects[i].name, 0))
@@ -141,6 +147,7 @@ static bool item_is_type(const struct extract_trace *trace, const struct wish *i
 {
     const struct extract_target_filter *target = format_of(trace)->target;
     uint64_t number;
+
     if (item->kind == EXTRACT_TARGET_GROUP)
         return target->fits(EXTRACT_TARGET_GROUP, id, item->value);
     if (extract_number_parse(item->value, &number))
@@ -164,6 +171,7 @@ static struct pick pick_type(const struct compile *c, const struct extract_event
                              uint32_t id)
 {
     struct pick pick = {false, false, false};
+
     for (size_t i = 0; i < c->count; i++) {
         struct wish *item = &c->wishes[i];
         if (item->word != EXTRACT_FILTER_EVENT)
@@ -180,6 +188,7 @@ static struct pick pick_type(const struct compile *c, const struct extract_event
 static bool type_wanted(const struct compile *c, const struct extract_event_type *type, uint32_t id)
 {
     struct pick pick = pick_type(c, type, id);
+
     return (pick.in || !pick.has_positive) && !pick.out;
 }
 
@@ -189,6 +198,7 @@ static bool compile_marks(struct compile *c)
 {
     const struct extract_event_type *mark;
     bool named = false, added = true;
+
     for (size_t i = 0; (mark = extract_mark_type_at(i)); i++)
         named |= extract_id_is_loss(mark->id) && pick_type(c, mark, mark->id).in;
     for (size_t i = 0; added && (mark = extract_mark_type_at(i)); i++) {
@@ -206,6 +216,7 @@ static bool compile_marks(struct compile *c)
 static enum extract_code compile_seen_types(struct compile *c)
 {
     const struct extract_trace *trace = c->trace;
+
     for (uint32_t id = 0; id < EXTRACT_COMMON_IDS; id++) {
         uint8_t bit = (uint8_t)(1u << id % 8);
         if (trace->seen[id / 8] & bit && type_wanted(c, extract_trace_type(trace, id), id))
@@ -230,6 +241,7 @@ static enum extract_code compile_types(struct compile *c)
     const struct extract_format *format = extract_trace_snapshot(c->trace)->ring.format;
     const struct extract_event_type *mark;
     enum extract_code code = compile_seen_types(c);
+
     if (code || types_all_found(c))
         return code;
     for (uint32_t id = 0; id < EXTRACT_COMMON_IDS; id++)
@@ -243,6 +255,7 @@ static enum extract_code compile_types(struct compile *c)
 static bool context_is(const char *value, enum extract_context context)
 {
     const char *shown = context == EXTRACT_ISR ? "interrupt" : "start-up";
+
     return strcmp(value, extract_context_name(context)) == 0 || strcmp(value, shown) == 0;
 }
 
@@ -252,6 +265,7 @@ static bool names_object(const struct wish *item, const struct extract_object *o
                          bool by_number, uint64_t number)
 {
     bool threads = item->word == EXTRACT_FILTER_THREAD;
+
     if (threads && !object->thread)
         return false;
     if (item->kind == EXTRACT_TARGET_SIGNAL && object->number_kind != EXTRACT_KIND_SIGNAL)
@@ -268,6 +282,7 @@ static enum extract_code compile_objects(struct compile *c, struct wish *item, b
     struct filter_set *objects_set = item->negative ? &word->out_objects : &word->in_objects;
     const struct extract_object *objects;
     size_t count = extract_trace_objects(c->trace, &objects);
+
     for (size_t k = 0; k < count; k++) {
         const struct extract_object *object = &objects[k];
         if (!names_object(item, object, by_number, number))
@@ -301,6 +316,7 @@ static enum extract_code compile_number(struct compile *c, struct wish *item, ui
     bool target = format_of(c->trace)->target != NULL;
     bool is_signal = target && item->word == EXTRACT_FILTER_OBJECT;
     bool is_priority = target && item->word == EXTRACT_FILTER_THREAD && item->found;
+
     if (is_signal && !filter_set_add(set, extract_number_key(EXTRACT_KIND_SIGNAL, number)))
         return out_of_memory(c);
     item->found |= is_signal;
@@ -316,6 +332,7 @@ static enum extract_code compile_signal(struct compile *c, struct wish *item,
     struct extract_symbols *symbols = extract_trace_symbols(c->trace);
     const struct extract_format *format = format_of(c->trace);
     uint64_t number;
+
     if (item->found || !symbols || !format->target ||
         !format->target->signal_number(symbols, item->value, &number))
         return EXTRACT_OK;
@@ -358,6 +375,7 @@ static enum extract_code compile_address(struct compile *c, struct wish *item,
 static void compile_classes(struct compile *c)
 {
     unsigned in = 0, out = 0, all = (1u << EXTRACT_CLASSES) - 1;
+
     for (size_t i = 0; i < c->count; i++) {
         struct wish *item = &c->wishes[i];
         if (item->word != EXTRACT_FILTER_CLASS)
@@ -463,6 +481,7 @@ static const char *hint_of(const struct compile *c, const struct wish *item,
     size_t count = extract_trace_objects(c->trace, &objects);
     bool threads = item->word == EXTRACT_FILTER_THREAD;
     bool signals = item->kind == EXTRACT_TARGET_SIGNAL;
+
     if (target && item->word == EXTRACT_FILTER_EVENT)
         target->list(item->kind == EXTRACT_TARGET_NONE ? EXTRACT_TARGET_EVENT : item->kind,
                      item->value, listing);

@@ -36,6 +36,7 @@ uint64_t extract_snapshot_span(const struct extract_snapshot *snapshot,
 {
     uint64_t last = 0, span = 0;
     bool has_first = false;
+
     for (uint32_t slot = 0; slot < snapshot->ring.entries.count; slot++) {
         if (snapshot->verdict[slot] > EXTRACT_PROVISIONAL)
             continue;
@@ -61,6 +62,7 @@ static uint64_t hidden_ticks(const struct extract_reader *reader, const struct e
 {
     struct extract_step step = extract_clock_advance(clock, reader->last_stamp, first);
     uint64_t modulus = clock->modulus, by_stamps = span;
+
     if (!modulus)
         return 0;
     if (!step.back)
@@ -77,6 +79,7 @@ static bool needs_host_time(const struct extract_reader *reader, const struct ex
                             uint64_t passed)
 {
     uint64_t modulus = epoch->clock.modulus;
+
     if (reader->gap || reader->restarted)
         return true;
     return modulus && passed > modulus / 2 &&
@@ -89,6 +92,7 @@ static void enter_block(struct extract_reader *reader, const struct extract_snap
 {
     const struct extract_epoch *epoch = extract_epoch_of(reader->trace, block->index);
     uint64_t passed = 0, first = 0;
+
     if (!extract_snapshot_valid(entries)) // nothing in the block has a time
         return;
     reader->restarted |= reader->started && reader->epoch != epoch->from;
@@ -133,6 +137,7 @@ static bool block_number(const struct extract_log_block *block, uint64_t *number
 static bool damaged_before(struct extract_reader *reader, uint64_t number, uint64_t *missing)
 {
     bool jumps = reader->has_expected && number > reader->expected;
+
     *missing = jumps ? number - reader->expected : reader->unread_entries;
     // Numbers that fall start again: another recording was appended.
     bool found = reader->block_unreadable || (jumps && !reader->block_dropped);
@@ -161,6 +166,7 @@ static void skip_block(struct extract_reader *reader, const struct extract_log_b
 static void skip_unread(struct extract_reader *reader, const struct extract_log_block *block)
 {
     bool was_dropped = extract_log_snapshots_gone(reader->trace->snapshots);
+
     reader->block_dropped |= was_dropped;
     skip_block(reader, block, was_dropped);
 }
@@ -170,6 +176,7 @@ static size_t read_entries(struct extract_reader *reader, const struct extract_l
 {
     const struct extract_snapshot *entries =
         extract_log_snapshots_entries(reader->trace->snapshots, block);
+
     if (!entries) {
         skip_unread(reader, block);
         return 0;
@@ -211,6 +218,7 @@ size_t extract_log_events_next(struct extract_reader *reader, struct extract_eve
     const struct extract_log_block *head;
     size_t total = 0;
     uint64_t missing;
+
     while (total < count && (head = extract_log_snapshots_block(snapshots, reader->block))) {
         const struct extract_log_block block = *head; // reading entries overwrites *head
         uint64_t number;
@@ -242,6 +250,7 @@ void extract_log_events_begin(struct extract_trace *trace)
 {
     const struct extract_slots *entries =
         &extract_log_snapshots_head(trace->snapshots)->ring.entries;
+
     loss_estimator_start(&trace->estimator, entries->slot_bytes ? entries->count : NUMBERED_LAP);
 }
 
@@ -252,6 +261,7 @@ static void note_loss(struct extract_trace *trace, const struct extract_event *e
     bool has_start = trace->log.recordings || trace->log.resets;
     bool has_all =
         has_start || !extract_log_status(extract_log_snapshots_log(trace->snapshots))->dropped;
+
     reason = is_gap ? reason : EXTRACT_LOSS_LAPPED;
     struct extract_loss_info *loss = &trace->log.losses[reason < EXTRACT_LOSS_REASONS ? reason : 0];
     loss->gaps += is_gap;
@@ -270,6 +280,7 @@ static void note_mark(struct extract_trace *trace, const struct extract_event *e
 {
     struct extract_log_info *log = &trace->log;
     struct extract_ring *ring = &extract_log_snapshots_head(trace->snapshots)->ring;
+
     if (event->id == EXTRACT_ID_LOST)
         note_loss(trace, event);
     else if (extract_event_is_break(event))
@@ -333,6 +344,7 @@ bool extract_log_events_note(struct extract_trace *trace, const struct extract_r
                              const struct extract_event *events, size_t count)
 {
     uint64_t highest = trace->info.span_ticks;
+
     if (!note_seek_point(trace, before, highest))
         return false;
     struct extract_seek_point *point = &trace->seek_points[trace->seek_point_count - 1];
@@ -359,6 +371,7 @@ static void sum_losses(struct extract_trace *trace)
     struct extract_info *info = &trace->info;
     const struct loss_estimator *estimator = &trace->estimator;
     uint64_t estimated = 0, more = 0;
+
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
         struct extract_loss_info *loss = &trace->log.losses[i];
         loss->is_exact = !loss->not_exact || trace->loss_sum == LOG_LOSS_SUM_EXACT;
@@ -385,6 +398,7 @@ static void note_refused(struct extract_trace *trace)
     const struct extract_log_status *status = &log->status;
     struct extract_loss_info *loss = &log->losses[EXTRACT_LOSS_LOG_FULL];
     bool is_full = status->policy == EXTRACT_LOG_UNTIL_FULL && status->full;
+
     if (!is_full || !log->ended || !log->ending.log_overrun || loss->gaps)
         return;
     loss->gaps = loss->not_exact = 1;
@@ -396,6 +410,7 @@ void extract_log_events_end(struct extract_trace *trace, const struct extract_re
     struct extract_info *info = &trace->info;
     struct extract_log_info *log = &trace->log;
     uint64_t lowest = UINT64_MAX;
+
     for (size_t i = trace->seek_point_count; i-- > 0;) {
         struct extract_seek_point *point = &trace->seek_points[i];
         lowest = point->lowest = point->lowest < lowest ? point->lowest : lowest;
@@ -427,6 +442,7 @@ void extract_log_events_end(struct extract_trace *trace, const struct extract_re
 uint64_t extract_log_events_lacking(const struct extract_trace *trace)
 {
     uint64_t lacking = trace->log.missing;
+
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
         const struct extract_loss_info *loss = &trace->log.losses[i];
         // A gap of unknown size lacks at least one event, or it would not be reported.

@@ -58,6 +58,7 @@ static double density(double x, double middle, double width)
 static double start_weight(unsigned hypothesis)
 {
     bool is_broad = hypothesis == LOSS_HYPOTHESES - 1;
+
     return is_broad ? broad_start : (1 - broad_start) / (LOSS_HYPOTHESES - 1);
 }
 
@@ -70,12 +71,14 @@ static void add_load(struct load *load, double entries, double ticks)
 static double rate_of(const struct load *load)
 {
     bool is_rate = load->entries >= MIN_REFERENCE && load->ticks > 0;
+
     return is_rate ? load->entries / load->ticks : 0;
 }
 
 static void note_fastest(struct loss_estimator *e, const struct load *load)
 {
     double rate = load->ticks > 0 ? load->entries / load->ticks : 0;
+
     e->fastest = rate > e->fastest ? rate : e->fastest;
 }
 

@@ -94,6 +94,7 @@ static const struct extract_event_type *fill_head(const struct extract_reader *r
                                                   struct extract_event *event)
 {
     const struct extract_event_type *type = extract_mark_type(id);
+
     *event = (struct extract_event){.seq = reader->seq,
                                     .ticks = reader->ticks,
                                     .raw_stamp = reader->last_stamp,
@@ -126,6 +127,7 @@ void extract_mark_lost(const struct extract_reader *reader, const struct extract
 {
     const struct loss_estimate *likely =
         loss_estimator_find(&reader->trace->estimator, block->index);
+
     put_lost(reader, block->kind, block->lost, block->modulo, event);
     if (!(block->flags & EXTRACT_LOG_LOSS_HELD))
         event->field[LOST_GAP] = block->index;
@@ -166,6 +168,7 @@ void extract_mark_put(const struct extract_reader *reader, const struct extract_
 {
     uint32_t kind = block->kind <= EXTRACT_MARK_CLOCK ? block->kind : 0;
     const struct extract_event_type *type = fill_head(reader, EXTRACT_ID_MARK + kind, event);
+
     for (unsigned i = 0; i < type->fields; i++) {
         bool is_text = type->field[i].kind == EXTRACT_KIND_TEXT;
         event->field[i] = is_text ? EXTRACT_TEXT_OF_LOG | block->index : block->value;

@@ -51,6 +51,7 @@ struct build {
 static size_t store(struct extract_text *names, const char *bytes, size_t length)
 {
     size_t at = names->used;
+
     extract_text_put(names, bytes, length);
     extract_text_putc(names, 0);
     return at;
@@ -60,6 +61,7 @@ static size_t store(struct extract_text *names, const char *bytes, size_t length
 static void store_name(struct build *build, size_t i, const char *name)
 {
     struct extract_text *names = &build->trace->names;
+
     build->offsets[i].name = store(names, name, strlen(name));
     build->offsets[i].shown = names->used;
     extract_text_escaped(names, name);
@@ -72,6 +74,7 @@ static bool symbol_name(struct build *build, uint64_t address, bool inside, char
 {
     struct extract_symbol symbol;
     uint64_t offset;
+
     return build->trace->symbols &&
            extract_symbols_by_address(build->trace->symbols, address, &symbol, &offset, NULL) &&
            (!offset || inside) &&
@@ -92,6 +95,7 @@ static bool target_text(struct build *build, uint64_t address, char *text, size_
 {
     size_t max = size - 1;
     size_t got = extract_symbols_read_constant(build->trace->symbols, address, text, max);
+
     if (!is_text(text, got, max))
         extract_memory_read(build->memory, address, text, max, &got, NULL);
     text[got] = 0;
@@ -102,6 +106,7 @@ static bool control_block_name(struct build *build, uint64_t address, char *name
 {
     const struct extract_ring *ring = &build->trace->snapshot->ring;
     uint64_t pointer;
+
     return build->memory && build->trace->symbols && ring->format->kernel &&
            ring->format->kernel->name_pointer(ring, build->memory, build->trace->symbols, address,
                                               &pointer) &&
@@ -116,6 +121,7 @@ static void find_name(struct build *build, size_t i)
     uint64_t address = extract_ring_address(&build->trace->snapshot->ring, object->address);
     char name[NAME_LIMIT];
     bool found = symbol_name(build, address, false, name, sizeof name);
+
     if (!found && object->thread)
         found = object->from_memory = control_block_name(build, address, name, sizeof name);
     if (!found && !symbol_name(build, address, true, name, sizeof name))
@@ -136,6 +142,7 @@ static bool push_version(struct extract_trace *trace, uint32_t *value, size_t i,
 {
     struct extract_object_version *versions = extract_grow(
         trace->versions, &trace->version_capacity, trace->version_count, sizeof *versions);
+
     if (!versions)
         return false;
     trace->versions = versions;
@@ -169,6 +176,7 @@ static bool enter_version(struct extract_trace *trace, struct extract_map *map, 
 {
     const struct extract_object *object = &trace->objects[i];
     uint32_t *value = extract_map_at(map, key_of(object));
+
     if (!value)
         return false;
     struct extract_object_version *head = *value ? &trace->versions[*value] : NULL;
@@ -195,6 +203,7 @@ static const struct extract_object *find_version(const struct extract_trace *tra
                                                  uint64_t block)
 {
     const struct extract_object_version *all = trace->versions, *at = &all[head];
+
     while (at->newer && all[at->newer].since <= block)
         at = at->skip_link && all[at->skip_link].since <= block ? &all[at->skip_link]
                                                                 : &all[at->newer];
@@ -207,6 +216,7 @@ const struct extract_object *extract_names_find(const struct extract_trace *trac
     uint64_t block = extract_trace_registry(trace, seq);
     const struct extract_epoch *epoch = extract_epoch_of(trace, block);
     uint32_t head = extract_map_get(thread ? &epoch->threads : &epoch->by_address, address);
+
     return head ? find_version(trace, head, block) : NULL;
 }
 
@@ -217,6 +227,7 @@ static bool grow_objects(struct build *build)
 {
     struct extract_trace *trace = build->trace;
     size_t capacity = build->capacity * 2 + 16;
+
     if (trace->object_count < build->capacity)
         return true;
     struct extract_object *objects = realloc(trace->objects, capacity * sizeof *objects);
@@ -256,6 +267,7 @@ static bool read_object(const struct extract_snapshot *snapshot, uint32_t slot,
 {
     const uint8_t *bytes;
     size_t length;
+
     memset(object, 0, sizeof *object);
     if (!snapshot->ring.format->object(snapshot, slot, object, &bytes, &length))
         return false;
@@ -271,6 +283,7 @@ static bool add_registry(struct build *build, const struct extract_snapshot *sna
 {
     struct extract_object object;
     char name[NAME_CAPACITY];
+
     for (uint32_t slot = 0; slot < snapshot->ring.registry.count; slot++)
         if (read_object(snapshot, slot, &object, name) &&
             (!add_object(build, &object, name) ||
@@ -294,6 +307,7 @@ static size_t find_same(const struct build *build, const struct extract_epoch *e
 {
     const struct extract_trace *trace = build->trace;
     uint32_t head = extract_map_get(&epoch->by_address, key_of(object));
+
     if (!head && epoch < trace->epochs + trace->epoch_count - 1)
         head = extract_map_get(&epoch[1].by_address, key_of(object));
     if (!head || !is_same(build, trace->versions[head].object, object, name))
@@ -306,6 +320,7 @@ static bool add_old_object(struct build *build, struct extract_epoch *epoch, uin
 {
     struct extract_trace *trace = build->trace;
     uint32_t head = extract_map_get(&epoch->by_address, key_of(object));
+
     if (head && trace->versions[head].since == block)
         return true;
     size_t i = find_same(build, epoch, object, name);
@@ -325,6 +340,7 @@ static bool add_old_registry(struct build *build, const struct extract_snapshot 
     struct extract_object object;
     char name[NAME_CAPACITY];
     uint32_t count = snapshot->ring.registry.count;
+
     for (unsigned in_use = 2; in_use-- > 0;)
         for (uint32_t slot = 0; slot < count; slot++)
             if (read_object(snapshot, slot, &object, name) && object.in_use == in_use &&
@@ -340,6 +356,7 @@ static bool add_registered(struct build *build)
     const struct extract_snapshot *snapshot = trace->snapshot;
     size_t block = SIZE_MAX;
     bool fits = true;
+
     if (!trace->snapshots)
         fits = add_registry(build, snapshot, trace->epochs, 0);
     for (bool old = false; trace->snapshots && fits; old = true) {
@@ -362,6 +379,7 @@ static bool add_thread(struct build *build, uint64_t address, uint16_t priority,
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
     struct extract_trace *trace = build->trace;
+
     if (!address || trace->object_count >= build->max_objects ||
         extract_names_find(trace, true, address, seq))
         return true;
@@ -390,6 +408,7 @@ static bool begin_run(struct build *build, uint64_t seq)
 {
     struct extract_trace *trace = build->trace;
     const struct extract_epoch *last = &trace->epochs[trace->epoch_count - 1];
+
     if (trace->snapshots || seq == last->first || trace->epoch_count == STREAM_RUNS)
         return true;
     struct extract_epoch next = *last;
@@ -414,6 +433,7 @@ static void update_named(struct build *build, size_t i, const struct extract_nam
                          const char *name)
 {
     struct extract_object *object = &build->trace->objects[i];
+
     if (entry->object.priority != EXTRACT_NO_PRIORITY)
         object->priority = entry->object.priority;
     if (!*name)
@@ -437,6 +457,7 @@ static bool add_named(struct build *build, struct extract_epoch *epoch, uint64_t
     struct extract_trace *trace = build->trace;
     struct extract_object object = entry->object;
     size_t i = trace->object_count;
+
     object.registered = object.in_use = true;
     if (entry->kind != EXTRACT_KIND_OBJECT)
         object.number_kind = entry->kind;
@@ -454,6 +475,7 @@ static bool note_name_entry(struct build *build, const struct extract_event *eve
     const struct extract_ring *ring = &trace->snapshot->ring;
     struct extract_name_entry entry = {.object.priority = EXTRACT_NO_PRIORITY};
     char name[NAME_CAPACITY];
+
     build->begins_run = false;
     if (!ring->format->telling || !ring->format->telling->name(event, &entry))
         return true;
@@ -487,6 +509,7 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     const struct extract_role_fields *role =
         extract_format_role(build->trace->snapshot->ring.format, event->id);
     uint64_t next = role->next >= 0 ? event->field[role->next] : 0;
+
     return add_thread(build, event->thread, event->priority, event->seq) &&
            add_thread(build, next, EXTRACT_NO_PRIORITY, event->seq);
 }
@@ -496,6 +519,7 @@ static void count_cores(struct extract_trace *trace)
 {
     const struct extract_ring *ring = &trace->snapshot->ring;
     struct extract_info *info = &trace->info;
+
     if (!ring->format->has_cores)
         return;
     if (ring->cores && ring->cores >= trace->cores_seen) {
@@ -515,6 +539,7 @@ static bool walk_events(struct build *build)
     struct extract_event events[BATCH];
     struct extract_reader reader, before;
     size_t got;
+
     extract_reader_init(&reader, trace);
     if (trace->snapshots)
         extract_log_events_begin(trace);
@@ -554,6 +579,7 @@ static void find_priorities(struct build *build)
 {
     struct extract_trace *trace = build->trace;
     const struct extract_ring *ring = &trace->snapshot->ring;
+
     for (size_t i = 0; ring->format->target && trace->symbols && i < trace->object_count; i++) {
         struct extract_object *object = &trace->objects[i];
         if (object->thread && object->priority == EXTRACT_NO_PRIORITY)
@@ -567,6 +593,7 @@ static void find_priorities(struct build *build)
 static void set_name_pointers(struct build *build)
 {
     struct extract_trace *trace = build->trace;
+
     for (size_t i = 0; i < trace->object_count; i++) {
         struct extract_object *object = &trace->objects[i];
         object->name = trace->names.data + build->offsets[i].name;
@@ -597,6 +624,7 @@ static bool add_signal(void *context, uint64_t number, const char *name)
                                     .slot = UINT32_MAX};
     uint64_t key = extract_number_key(EXTRACT_KIND_SIGNAL, number);
     bool is_added = false;
+
     for (size_t i = 0; i < trace->epoch_count; i++) {
         struct extract_epoch *epoch = &trace->epochs[i];
         if (extract_map_get(&epoch->by_address, key))
@@ -616,6 +644,7 @@ static enum extract_code name_signals(struct build *build, struct extract_error 
     struct extract_trace *trace = build->trace;
     const struct extract_ring *ring = &trace->snapshot->ring;
     struct extract_numbers numbers = {.count = 0};
+
     if (!trace->symbols || !ring->format->telling)
         return EXTRACT_OK;
     set_name_pointers(build); // the list below points to names
@@ -637,6 +666,7 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
                                       struct extract_error *error)
 {
     struct build build = {.trace = trace, .memory = memory, .max_objects = SIZE_MAX};
+
     if (trace->snapshots || trace->snapshot->ring.format->telling)
         build.max_objects = LOG_OBJECTS;
     size_t objects = trace->snapshot->ring.registry.count;
@@ -693,6 +723,7 @@ static bool forget_names(struct extract_trace *trace)
 static bool restore_offsets(struct build *build)
 {
     const struct extract_trace *trace = build->trace;
+
     build->capacity = trace->object_count;
     build->offsets = malloc((build->capacity + 1) * sizeof *build->offsets);
     for (size_t i = 0; build->offsets && i < build->capacity; i++)
@@ -706,6 +737,7 @@ enum extract_code extract_names_go_on(struct extract_trace *trace, bool restarte
                                       struct extract_error *error)
 {
     struct build build = {.trace = trace, .max_objects = LOG_OBJECTS};
+
     trace->run_count = 0;
     bool fits = (!restarted && trace->names.used < MAX_NAMES) || forget_names(trace);
     fits = fits && restore_offsets(&build) && walk_events(&build) && !trace->names.code;

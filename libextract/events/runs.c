@@ -37,6 +37,7 @@ static void note_mark(struct extract_trace *trace, struct extract_run *run,
                       const struct extract_event *mark)
 {
     bool is_exact = mark->field[EXTRACT_LOST_EXACT];
+
     switch (mark->id) {
     case EXTRACT_ID_LOST:
         run->gaps++;
@@ -62,6 +63,7 @@ static void note_mark(struct extract_trace *trace, struct extract_run *run,
 bool extract_runs_note(struct extract_trace *trace, const struct extract_event *event, bool begins)
 {
     bool is_mark = extract_event_is_mark(event);
+
     if (!is_rkh(trace))
         return true;
     struct extract_run *run = trace->run_count ? &trace->runs[trace->run_count - 1] : NULL;

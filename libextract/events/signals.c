@@ -13,6 +13,7 @@ enum { SEEN_MAX = 1 << 12 }; // a trace with more signals is damaged, and fits n
 bool extract_signals_note(struct extract_trace *trace, const struct extract_event *event)
 {
     bool may_name = trace->symbols && trace->snapshot->ring.format->telling;
+
     for (unsigned i = 0; may_name && i < event->fields && i < event->type->fields; i++) {
         uint64_t number = event->field[i];
         if (event->type->field[i].kind != EXTRACT_KIND_SIGNAL ||
@@ -30,6 +31,7 @@ bool extract_signals_note(struct extract_trace *trace, const struct extract_even
 static int by_value(const void *left, const void *right)
 {
     const struct extract_number *a = left, *b = right;
+
     if (a->value != b->value)
         return a->value < b->value ? -1 : 1;
     return (b->name != NULL) - (a->name != NULL); // numbers with a name come first
@@ -40,6 +42,7 @@ static int by_value(const void *left, const void *right)
 static size_t merge_numbers(struct extract_number *list, size_t count)
 {
     size_t kept = 0;
+
     for (size_t i = 0; i < count; i++) {
         struct extract_number *last = kept ? &list[kept - 1] : NULL;
         if (!last || last->value != list[i].value)

@@ -34,6 +34,7 @@ static uint8_t lost_before(const struct extract_snapshot *snapshot, uint32_t slo
 static bool breaks_before(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     const struct extract_extent *index = snapshot->index;
+
     return index && (index[slot].lost || index[slot].restarted ||
                      (slot && index[slot].layout != index[slot - 1].layout));
 }
@@ -42,6 +43,7 @@ static void fill_info(struct extract_trace *trace)
 {
     const struct extract_snapshot *snapshot = trace->snapshot;
     struct extract_info *info = &trace->info;
+
     info->format = snapshot->ring.format->name;
     info->byte_order = snapshot->ring.byte_order;
     info->word_bytes = snapshot->ring.word_bytes;
@@ -75,6 +77,7 @@ static enum extract_code new_trace(struct extract_trace **trace,
                                    struct extract_error *error)
 {
     struct extract_trace *t = *trace = calloc(1, sizeof *t);
+
     if (!t)
         return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
     t->symbols = options ? options->symbols : NULL;
@@ -90,6 +93,7 @@ static enum extract_code study_trace(struct extract_trace **trace,
                                      struct extract_error *error)
 {
     struct extract_trace *t = *trace;
+
     fill_info(t);
     enum extract_code code = extract_clock_study(t, options, error);
     if (!code)
@@ -109,6 +113,7 @@ enum extract_code extract_trace_open(struct extract_trace **trace,
                                      struct extract_error *error)
 {
     enum extract_code code = new_trace(trace, options, error);
+
     if (code)
         return code;
     (*trace)->snapshot = snapshot;
@@ -121,6 +126,7 @@ enum extract_code extract_trace_open_log(struct extract_trace **trace, struct ex
                                          struct extract_error *error)
 {
     enum extract_code code = new_trace(trace, options, error);
+
     if (code)
         return code;
     struct extract_trace *t = *trace;
@@ -149,6 +155,7 @@ enum extract_code extract_trace_go_on(struct extract_trace *trace,
 {
     struct extract_clock *clock = &trace->info.clock;
     struct extract_tally tally;
+
     extract_tally_begin(&tally, snapshot->ring.timer_mask, snapshot->ring.word_bytes);
     if (tally.mask != clock->mask)
         extract_tally_clock(&tally, clock);
@@ -227,6 +234,7 @@ bool extract_object_is_thread(const struct extract_object *object)
 static uint64_t run_of(const struct extract_trace *trace, uint64_t seq)
 {
     size_t low = 0, high = trace->epoch_count;
+
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         if (trace->epochs[middle].first <= seq)
@@ -246,6 +254,7 @@ uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq)
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id)
 {
     const struct extract_event_type *type = NULL;
+
     if (id >= EXTRACT_ID_MARKS)
         return extract_mark_type(id);
     if (trace->user_types)
@@ -270,6 +279,7 @@ bool extract_trace_inner(const struct extract_trace *trace, const struct extract
 {
     const struct extract_format *format = trace->snapshot->ring.format;
     const struct extract_snapshot *snapshot = copy_of(trace);
+
     return format->telling && snapshot && !extract_event_is_mark(event) &&
            format->telling->inner(snapshot, event, inner);
 }
@@ -278,6 +288,7 @@ bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
                         struct extract_text *text)
 {
     const struct extract_snapshot *snapshot = copy_of(trace);
+
     if (number & EXTRACT_TEXT_OF_LOG)
         return trace->snapshots &&
                extract_log_snapshots_text(trace->snapshots, (size_t)(number & ~EXTRACT_TEXT_OF_LOG),
@@ -306,6 +317,7 @@ static bool read_damage(struct extract_reader *reader, const struct extract_snap
     uint32_t count = snapshot->ring.entries.count, at = reader->done;
     uint8_t verdict = at < count ? snapshot->verdict[at] : EXTRACT_GOOD;
     uint64_t bytes = 0;
+
     if (verdict <= EXTRACT_PROVISIONAL || verdict == EXTRACT_UNUSED)
         return false;
     for (; at < count && snapshot->verdict[at] == verdict; at++)
@@ -323,6 +335,7 @@ static size_t next_run(struct extract_reader *reader, const struct extract_snaps
                        uint32_t oldest, size_t max, uint32_t *first)
 {
     uint32_t count = snapshot->ring.entries.count, slot = 0;
+
     for (; reader->done < count; reader->done++) {
         slot = (uint32_t)(((uint64_t)oldest + reader->done) % count);
         if (is_shown(snapshot, slot))
@@ -348,6 +361,7 @@ inline struct extract_step extract_clock_advance(const struct extract_clock *clo
     uint64_t step = extract_clock_step(clock, from, to);
     uint64_t back = clock->modulus - step; // modulus 0 is 2^64
     uint64_t share = (clock->modulus ? clock->modulus : UINT64_MAX) / EXTRACT_BACKWARDS_SHARE;
+
     if (step && back < share && share >= UINT64_C(1) << (WIDE_CLOCK_BITS - 10))
         return (struct extract_step){back, true};
     return (struct extract_step){step, false};
@@ -359,6 +373,7 @@ static void advance_time(struct extract_reader *reader, const struct extract_clo
 {
     uint64_t stamp = event->raw_stamp & clock->mask;
     struct extract_step step = {0, false};
+
     if (reader->started)
         step = extract_clock_advance(clock, reader->last_stamp, stamp);
     if (step.back) {
@@ -377,6 +392,7 @@ static void advance_time(struct extract_reader *reader, const struct extract_clo
 static void use_mark_type(const struct extract_ring *ring, struct extract_event *event)
 {
     uint32_t id = ring->format->entries->loss_mark(ring, event);
+
     if (id)
         event->type = extract_mark_type(id);
 }
@@ -390,6 +406,7 @@ static struct extract_clock clock_of(const struct extract_reader *reader,
     struct extract_clock clock =
         trace->snapshots ? extract_epoch_of(trace, reader->block)->clock : trace->info.clock;
     uint64_t mask = 0;
+
     if (snapshot->index)
         mask = stream->stamp_mask(&snapshot->ring, snapshot->index[slot].layout);
     if (mask && mask != clock.mask) {
@@ -406,6 +423,7 @@ static void finish_run(struct extract_reader *reader, const struct extract_snaps
     const struct extract_clock clock = clock_of(reader, snapshot, slot);
     const struct extract_ring *ring = &snapshot->ring;
     bool has_layouts = snapshot->index;
+
     reader->untimed =
         has_layouts && ring->format->stream->is_untimed(ring, snapshot->index[slot].layout);
     uint8_t flags = reader->untimed ? EXTRACT_FLAG_UNTIMED : 0;
@@ -442,6 +460,7 @@ size_t extract_reader_run(struct extract_reader *reader, const struct extract_sn
                           uint32_t oldest, struct extract_event *events, size_t count)
 {
     size_t total = 0;
+
     while (total < count) {
         uint32_t slot;
         if (snapshot->index && read_damage(reader, snapshot, &events[total])) {
@@ -472,6 +491,7 @@ size_t extract_reader_next(struct extract_reader *reader, struct extract_event *
 {
     const struct extract_trace *trace = reader->trace;
     size_t total;
+
     if (trace->snapshots)
         total = extract_log_events_next(reader, events, count);
     else

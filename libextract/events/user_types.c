@@ -25,6 +25,7 @@ struct extract_user_types {
 static int by_id(const void *a, const void *b)
 {
     const struct extract_event_type *x = a, *y = b;
+
     return (x->id > y->id) - (x->id < y->id);
 }
 
@@ -32,6 +33,7 @@ const struct extract_event_type *extract_user_types_find(const struct extract_us
                                                          uint32_t id)
 {
     struct extract_event_type key = {.id = id};
+
     return types->count ? bsearch(&key, types->types, types->count, sizeof key, by_id) : NULL;
 }
 
@@ -49,6 +51,7 @@ static char *trim(char *s)
 static size_t split_items(char *line, char *items[ITEMS])
 {
     size_t count = 0;
+
     for (char *rest = line; rest; count++) {
         char *item = strsep(&rest, ",");
         if (count < ITEMS)
@@ -60,6 +63,7 @@ static size_t split_items(char *line, char *items[ITEMS])
 static bool parse_id(const char *text, uint32_t *id)
 {
     char *end;
+
     errno = 0;
     unsigned long value = strtoul(text, &end, 0);
     *id = (uint32_t)value;
@@ -70,6 +74,7 @@ static bool add_type(struct extract_user_types *types, uint32_t id, char *items[
 {
     struct extract_event_type *more =
         extract_grow(types->types, &types->capacity, types->count, sizeof *more);
+
     if (!more)
         return false;
     types->types = more;
@@ -89,6 +94,7 @@ static enum extract_code bad_line(const char *path, size_t number, const char *w
                                   struct extract_error *error)
 {
     char what[128];
+
     snprintf(what, sizeof what, "%.100s:%zu", path, number);
     return extract_error_set(error, EXTRACT_BAD, what,
                              "use number,name,letters,r,g,b,r,g,b,label,label,label,label", "%s",
@@ -101,6 +107,7 @@ static enum extract_code parse_line(struct extract_user_types *types, const char
     char *items[ITEMS];
     uint32_t id;
     size_t count = split_items(line, items);
+
     if (count != ITEMS)
         return bad_line(path, number, "not 13 items", error);
     if (!parse_id(items[0], &id))
@@ -118,6 +125,7 @@ static enum extract_code parse_file(struct extract_user_types *types, const char
     bool started = false, ended = false;
     size_t number = 0;
     enum extract_code code = EXTRACT_OK;
+
     for (char *rest = types->text; rest && !ended && !code;) {
         char *line = trim(strsep(&rest, "\n"));
         number++;
@@ -166,6 +174,7 @@ enum extract_code extract_user_types_open(struct extract_user_types **types, con
     struct extract_user_types *t = calloc(1, sizeof *t);
     uint8_t *bytes = NULL;
     size_t length = 0;
+
     *types = NULL;
     if (!t)
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");

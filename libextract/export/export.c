@@ -19,6 +19,7 @@ static enum extract_code write_ring(struct extract_text *text, const struct extr
                                     struct extract_error *error)
 {
     const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
+
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
         if (writers[i].format == ring->format)
             return writers[i].write(text, trace, error);
@@ -33,6 +34,7 @@ static enum extract_code write_log(struct extract_text *text, const struct extra
     struct extract_snapshot image;
     struct extract_trace *trace = NULL;
     enum extract_code code = extract_trace_image(log, &image, error);
+
     if (code)
         return code;
     code = extract_trace_open(&trace, &image, NULL, error);

@@ -23,6 +23,7 @@ static void put_word(struct image *image, enum extract_hooks_word at, uint64_t v
 static void put_clock(struct image *image, const struct extract_ring *ring)
 {
     uint32_t bits = 0;
+
     while (bits < 64 && ring->timer_mask >> bits)
         bits++;
     put_word(image, EXTRACT_HOOKS_AT_CLOCK_HZ, ring->hz);
@@ -48,6 +49,7 @@ static void put_entries(struct image *image, const struct extract_snapshot *snap
 {
     struct extract_ring_counters counters;
     uint32_t length = 0;
+
     hook_read_counters(&snapshot->ring, image->bytes, &counters);
     uint32_t head = counters.head / 4 * 4;
     for (uint32_t i = 0; i < snapshot->ring.entries.count; i++) {
@@ -64,6 +66,7 @@ static void put_entries(struct image *image, const struct extract_snapshot *snap
 static bool put_ring(struct image *image, const struct extract_snapshot *snapshot)
 {
     const struct extract_ring *ring = &snapshot->ring;
+
     image->size = (uint32_t)(ring->entries.end - ring->entries.start);
     image->bytes = malloc((size_t)EXTRACT_HOOKS_HEADER + image->size);
     if (!image->bytes)
@@ -77,6 +80,7 @@ static bool put_ring(struct image *image, const struct extract_snapshot *snapsho
 static bool put_recording(struct image *image, const struct extract_snapshot *snapshot)
 {
     uint32_t at = 0, count = snapshot->ring.entries.count;
+
     image->size = HOOK_BUFFER_LEAST;
     while (image->size < snapshot->ring.length)
         image->size *= 2;
@@ -109,6 +113,7 @@ enum extract_code export_hook(struct extract_text *text, const struct extract_tr
     const struct extract_ring *ring = &snapshot->ring;
     struct image image = {.order = ring->byte_order};
     bool is_ring = ring->address != ring->entries.start;
+
     if (!(is_ring ? put_ring : put_recording)(&image, snapshot))
         return extract_error_set(error, EXTRACT_NOMEM, "hook ring", NULL, "out of memory");
     uint64_t address = ring->entries.start - EXTRACT_HOOKS_HEADER;

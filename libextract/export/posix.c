@@ -15,6 +15,7 @@ struct image {
 static uint8_t *put(struct image *image, const uint8_t *bytes, size_t length)
 {
     uint8_t *to = image->bytes + image->used;
+
     memcpy(to, bytes, length);
     image->used += length;
     return to;
@@ -29,6 +30,7 @@ static void put_ring(struct image *image, const struct extract_snapshot *snapsho
     uint8_t *to = put(image, snapshot->bytes + posix_copy_ring(ring), (size_t)size);
     struct posix_stream stream;
     uint32_t length = 0;
+
     posix_stream_read(&stream, snapshot->bytes, POSIX_HEADER);
     for (uint32_t i = 0; i < ring->entries.count; i++) {
         const struct extract_extent *place = &snapshot->index[i];
@@ -48,6 +50,7 @@ static void put_all(struct image *image, const struct extract_snapshot *snapshot
     uint32_t rest_bytes;
     const uint8_t *rest = posix_copy_rest(snapshot, &rest_bytes);
     uint8_t *block = put(image, posix_copy_process(snapshot), POSIX_HEADER);
+
     extract_store(block + POSIX_BLOCK_AT_ADDRESS, ring->posix.process, 4, order);
     extract_store(block + POSIX_BLOCK_AT_ADDRESS + 4, ring->posix.process >> 32, 4, order);
     extract_store(block + POSIX_BLOCK_AT_STREAM, ring->posix.stream, 4, order);
@@ -63,6 +66,7 @@ enum extract_code export_posix(struct extract_text *text, const struct extract_t
     const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
     const uint8_t *process = snapshot->ring.header_bytes ? posix_copy_process(snapshot) : NULL;
     struct posix_block block;
+
     if (!snapshot->ring.header_bytes)
         return export_posix_recording(text, snapshot, error);
     if (!process || !posix_block_read(&block, process, POSIX_HEADER))

@@ -39,6 +39,7 @@ static uint32_t count_words(const struct extract_snapshot *snapshot)
 {
     uint64_t bytes = 0;
     uint32_t words = POSIX_RING_LEAST;
+
     for (uint32_t i = 0; i < snapshot->ring.entries.count; i++)
         bytes += pad(snapshot->index[i].length);
     while (words < POSIX_MAX_RING && (uint64_t)words * 4 < bytes)
@@ -52,6 +53,7 @@ static void plan_names(struct recording *r)
     const struct extract_slots *slots = &r->ring->registry;
     uint32_t most = POSIX_MAX_IDS - POSIX_USER;
     bool named = slots->count && slots->slot_bytes && slots->slot_bytes <= POSIX_MAX_NAME;
+
     r->names_room = !named ? 1 : slots->count < most ? slots->count : most;
     r->name_bytes = named ? pad(slots->slot_bytes) : 4;
     r->ids = (POSIX_USER + r->names_room + 31) / 32 * 32;
@@ -105,6 +107,7 @@ static uint8_t *put_process(const struct recording *r, uint8_t *to)
                               r->stream.clock_hz,
                               r->ids,
                               r->stream.pid};
+
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
         put_word(r, to + (size_t)4 * i, words[i]);
     put_word(r, to + POSIX_BLOCK_AT_ADDRESS, r->address);
@@ -117,6 +120,7 @@ static uint8_t *put_names(const struct recording *r, uint8_t *to)
     const struct extract_slots *slots = &r->ring->registry;
     const uint8_t *names = posix_copy_names(r->snapshot);
     uint32_t count = slots->slot_bytes <= r->name_bytes ? r->names_room : 0;
+
     for (uint32_t i = 0; i < count && i < slots->count; i++)
         memcpy(to + (size_t)i * r->name_bytes, names + (size_t)i * slots->slot_bytes,
                slots->slot_bytes);
@@ -126,6 +130,7 @@ static uint8_t *put_names(const struct recording *r, uint8_t *to)
 static uint8_t *put_stream(const struct recording *r, uint8_t *to, uint32_t used, uint32_t count)
 {
     uint64_t lost = r->snapshot->unwritten < UINT32_MAX ? r->snapshot->unwritten : UINT32_MAX;
+
     memcpy(to, r->ring->header, POSIX_HEADER);
     memcpy(to + POSIX_STREAM_AT_NAME, r->ring->posix.name, POSIX_STREAM_NAME);
     memset(to + AT_RECORDED, 0, POSIX_STREAM_AT_REQUEST_DONE - AT_RECORDED);
@@ -145,6 +150,7 @@ static uint8_t *put_stream(const struct recording *r, uint8_t *to, uint32_t used
 static void put_place(const struct recording *r, uint8_t *word, uint32_t place)
 {
     struct extract_cursor c = extract_cursor_make(word, 4, r->order);
+
     put_word(r, word, (extract_cursor_u32(&c) & ~(uint32_t)PLACE_MASK) | (place & PLACE_MASK));
 }
 
@@ -154,6 +160,7 @@ static uint32_t put_records(const struct recording *r, uint8_t *to, uint32_t *co
 {
     const struct extract_snapshot *snapshot = r->snapshot;
     uint32_t at = 0;
+
     *count = 0;
     for (uint32_t i = 0; i < snapshot->ring.entries.count; i++) {
         const struct extract_extent *place = &snapshot->index[i];
@@ -174,6 +181,7 @@ enum extract_code export_posix_recording(struct extract_text *text,
 {
     struct recording r = {
         .snapshot = snapshot, .ring = &snapshot->ring, .order = snapshot->ring.byte_order};
+
     posix_stream_read(&r.stream, r.ring->header, sizeof r.ring->header);
     enum extract_code code = plan(&r, error);
     if (code)

@@ -12,6 +12,7 @@ static void put(struct extract_text *text, uint8_t byte)
 static void put_stuffed(struct extract_text *text, uint8_t byte)
 {
     bool escape = byte == RKH_FLAG || byte == RKH_ESCAPE;
+
     if (escape)
         put(text, RKH_ESCAPE);
     put(text, escape ? byte ^ RKH_XOR : byte);
@@ -22,6 +23,7 @@ static void put_frame(struct extract_text *text, const struct extract_snapshot *
                       const struct extract_extent *place)
 {
     const uint8_t *bytes = snapshot->bytes + place->offset;
+
     if (place->whole)
         for (uint32_t i = 0; i < place->whole; i++)
             put_stuffed(text, bytes[i]);
@@ -35,6 +37,7 @@ enum extract_code export_rkh(struct extract_text *text, const struct extract_tra
 {
     const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
     struct rkh_live live = rkh_live_of(snapshot->ring.header);
+
     if (!live.stream && !(live.dump && !live.valid)) // an array, and not what a log says of one
         return rkh_dump(text, snapshot, error);
     put(text, RKH_FLAG);

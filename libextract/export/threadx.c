@@ -18,12 +18,14 @@ struct image {
 static void put_pointer(struct image *image, uint32_t words, uint64_t value)
 {
     unsigned word = image->ring->word_bytes;
+
     extract_store(image->bytes + words * word, value, word, image->ring->byte_order);
 }
 
 static void put_name(struct image *image, uint8_t *slot, const char *name)
 {
     char *to = (char *)slot + 4 * image->ring->word_bytes;
+
     memset(to, 0, image->ring->name_bytes);
     memcpy(to, name, strnlen(name, image->ring->name_bytes - 1));
 }
@@ -32,6 +34,7 @@ static void put_name(struct image *image, uint8_t *slot, const char *name)
 static void put_thread(struct image *image, uint8_t *slot, const struct extract_object *object)
 {
     unsigned word = image->ring->word_bytes;
+
     memset(slot, 0, image->ring->registry.slot_bytes);
     slot[1] = THREADX_TYPE_THREAD;
     extract_store(slot + word, object->address, word, image->ring->byte_order);
@@ -48,6 +51,7 @@ static uint64_t count_new(const struct extract_trace *trace)
     const struct extract_object *objects;
     size_t count = extract_trace_objects(trace, &objects);
     uint64_t added = 0;
+
     for (size_t i = 0; i < count; i++)
         added += is_new(&objects[i]);
     return added;
@@ -59,6 +63,7 @@ static void put_names(struct image *image, const struct extract_trace *trace)
     size_t count = extract_trace_objects(trace, &objects);
     uint32_t slot_bytes = image->ring->registry.slot_bytes;
     uint8_t *added = image->bytes + image->ring->header_bytes, *old = added + image->added;
+
     for (size_t i = 0; i < count; i++) {
         if (is_new(&objects[i])) {
             put_thread(image, added, &objects[i]);
@@ -77,6 +82,7 @@ static void put_header(struct image *image, const struct extract_snapshot *snaps
     uint64_t base = ring->address - ring->base_delta - image->added;
     uint64_t current = ring->entries.start - ring->base_delta +
                        (uint64_t)snapshot->current * ring->entries.slot_bytes;
+
     put_pointer(image, 2, base);
     put_pointer(image, 3, base + ring->header_bytes);
     put_pointer(image, 8, current);
@@ -89,6 +95,7 @@ static void blank_lost(struct image *image, const struct extract_snapshot *snaps
     const struct extract_ring *ring = image->ring;
     unsigned word = ring->word_bytes;
     uint8_t *entry = image->bytes + image->added + (ring->entries.start - ring->address);
+
     for (uint32_t slot = 0; slot < ring->entries.count; slot++, entry += ring->entries.slot_bytes) {
         bool written = snapshot->wrapped || slot < snapshot->current;
         bool unreadable = snapshot->verdict[slot] == EXTRACT_UNREADABLE_ENTRY;
@@ -107,6 +114,7 @@ enum extract_code export_threadx(struct extract_text *text, const struct extract
     const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
     const struct extract_ring *ring = &snapshot->ring;
     struct image image = {ring, NULL, ring->length, 0};
+
     image.added = count_new(trace) * ring->registry.slot_bytes;
     image.length += image.added;
     image.bytes = malloc((size_t)image.length);

@@ -18,6 +18,7 @@ bool feed_await(int fd, int other, unsigned wait_ms, bool *from_other)
 {
     struct pollfd two[] = {{.fd = fd, .events = POLLIN}, {.fd = other, .events = POLLIN}};
     bool any = poll(two, 2, (int)wait_ms) > 0;
+
     if (from_other)
         *from_other = any && two[1].revents;
     return any && two[0].revents;
@@ -35,6 +36,7 @@ enum feed_news feed_say(struct feed *feed, enum feed_news news, const char *form
 int feed_read(struct feed *feed, uint8_t *bytes, size_t size)
 {
     ssize_t got = read(feed->fd, bytes, size < MAX_READ ? size : MAX_READ);
+
     feed->has_rest |= got > 0;
     if (got >= 0)
         return (int)got;
@@ -45,6 +47,7 @@ enum feed_news feed_take(struct feed *feed, uint8_t *bytes, size_t size, size_t 
                          const char *gone)
 {
     int count = feed_read(feed, bytes, size);
+
     if (count == -1)
         return FEED_QUIET;
     if (count > 0) {

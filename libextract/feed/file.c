@@ -18,6 +18,7 @@ static bool reopen(struct feed *feed)
 {
     struct stat now;
     int fd = open(feed->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
     if (fd >= 0 && (fstat(fd, &now) || !S_ISREG(now.st_mode))) {
         close(fd);
         errno = EINVAL;
@@ -39,6 +40,7 @@ static bool reopen(struct feed *feed)
 static enum feed_news check_replaced(struct feed *feed, unsigned wait_ms)
 {
     struct stat there, open_one;
+
     if (fstat(feed->fd, &open_one) == 0 && (uint64_t)open_one.st_size < feed->offset) {
         if (lseek(feed->fd, 0, SEEK_SET))
             return FEED_QUIET;
@@ -56,6 +58,7 @@ static enum feed_news next_of_file(struct feed *feed, uint8_t *bytes, size_t siz
                                    unsigned wait_ms)
 {
     int count = feed_read(feed, bytes, size);
+
     if (count == -2) {
         extract_file_error(feed->name, NULL, &feed->error);
         return FEED_FAULT;

@@ -22,6 +22,7 @@ enum { QUEUE = 4, SILENT_SECONDS = 3, IDLE_SECONDS = 10, PROBES = 3, RETRY_MS = 
 static void name_address(const struct sockaddr *address, socklen_t length, char *name, size_t size)
 {
     char host[64], port[8];
+
     if (getnameinfo(address, length, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV))
         snprintf(name, size, "unknown");
@@ -32,6 +33,7 @@ static void name_address(const struct sockaddr *address, socklen_t length, char 
 static void enable_keepalive(int fd)
 {
     int on = 1, idle = IDLE_SECONDS, probes = PROBES;
+
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof idle);
@@ -44,6 +46,7 @@ static enum feed_news take_client(struct feed *feed)
     socklen_t length = sizeof from;
     char name[FEED_TEXT];
     int fd = accept(feed->listener, (struct sockaddr *)&from, &length);
+
     if (fd < 0) { // the client has disconnected already, or too many files are open
         poll(NULL, 0, RETRY_MS);
         return FEED_QUIET;
@@ -68,6 +71,7 @@ static enum feed_news next_of_clients(struct feed *feed, uint8_t *bytes, size_t 
     bool other, silent = extract_now() - feed->heard > SILENT_SECONDS * EXTRACT_SECOND;
     bool there =
         feed_await(feed->fd, feed->fd < 0 || silent ? feed->listener : -1, wait_ms, &other);
+
     // Bytes after a silence may be a frame: they are read before the client is replaced.
     if (other && (!there || feed->has_rest))
         return take_client(feed);
@@ -107,6 +111,7 @@ static enum extract_code listen_on(struct feed *feed, const struct addrinfo *at,
     struct sockaddr_storage bound;
     socklen_t length = sizeof bound;
     int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
     if (fd >= 0)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (fd < 0 || bind(fd, at->ai_addr, at->ai_addrlen) || listen(fd, QUEUE)) {
@@ -132,6 +137,7 @@ enum extract_code feed_open_listener(struct feed *feed, const char *place,
 {
     char host[PEER_HOST], port[PEER_PORT];
     struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list;
+
     *feed = (struct feed){.next = next_of_clients, .path = place, .fd = -1, .listener = -1};
     snprintf(feed->name, sizeof feed->name, "%s", place);
     if (!split(place, host, port))

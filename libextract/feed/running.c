@@ -51,6 +51,7 @@ struct extract_running {
 static size_t read_buffer(void *context, uint64_t address, void *buffer, size_t length)
 {
     const struct extract_running *r = context;
+
     if (address >= sizeof r->bytes)
         return 0;
     size_t left = sizeof r->bytes - (size_t)address;
@@ -69,6 +70,7 @@ static bool user_gives_layout(const struct extract_rkh *rkh)
 {
     static const enum extract_rkh_key keys[] = {EXTRACT_RKH_CHK, EXTRACT_RKH_NSEQ, EXTRACT_RKH_TS,
                                                 EXTRACT_RKH_PTR, EXTRACT_RKH_SIG};
+
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!rkh || rkh->from[keys[i]] < EXTRACT_RKH_CONFIG)
             return false;
@@ -80,6 +82,7 @@ enum extract_code extract_running_open(struct extract_running **running, const c
                                        struct extract_symbols *symbols, struct extract_error *error)
 {
     struct extract_running *r = *running = calloc(1, sizeof *r);
+
     if (!r)
         return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
     struct extract_memory_source source = {
@@ -138,6 +141,7 @@ static void count_frames(struct extract_running *r)
         extract_trace_snapshot(extract_session_trace(r->session));
     const struct extract_rkh_damage *damage = &snapshot->ring.rkh.damage;
     struct extract_running_status *status = &r->status;
+
     status->good += extract_snapshot_valid(snapshot);
     status->torn += damage->torn;
     status->checksum += damage->checksum;
@@ -156,6 +160,7 @@ static void count_frames(struct extract_running *r)
 static void drop(struct extract_running *r, size_t end)
 {
     uint8_t *stream = stream_of(r);
+
     memmove(stream, stream + end - 1, r->used - end + 1);
     r->used -= end - 1;
     r->frame = 1;
@@ -170,6 +175,7 @@ static bool is_tcfg(struct extract_running *r, size_t at, size_t end, bool any)
     struct rkh_frame frame;
     uint8_t id = stream_of(r)[at];
     enum rkh_family family = RKH_FAMILY_3;
+
     if (r->session)
         family = rkh_family_of(extract_trace_snapshot(extract_session_trace(r->session))
                                    ->ring.rkh.value[EXTRACT_RKH_VERSION]);
@@ -194,6 +200,7 @@ static enum extract_code go_on(struct extract_running *r, size_t end, struct ext
     struct extract_ring ring = extract_trace_snapshot(extract_session_trace(r->session))->ring;
     const uint8_t *stream = stream_of(r);
     size_t at = 0;
+
     while (at + 1 < end && stream[at] == RKH_FLAG)
         at++;
     const uint8_t *flag = memchr(stream + at, RKH_FLAG, end - at);
@@ -209,6 +216,7 @@ static enum extract_code report_chunk(struct extract_running *r, size_t end,
                                       struct extract_text *text, struct extract_error *error)
 {
     enum extract_code code = r->session ? go_on(r, end, error) : open_session(r, end, error);
+
     if (code)
         return code;
     count_frames(r);
@@ -225,6 +233,7 @@ static void make_room(struct extract_running *r)
 {
     const uint8_t *stream = stream_of(r);
     size_t end = 0;
+
     for (size_t at = 0; at < r->frame && end < CAPACITY / 2; at = end) {
         const uint8_t *flag = memchr(stream + at, RKH_FLAG, r->frame - at);
         end = flag ? (size_t)(flag - stream) + 1 : r->frame;
@@ -242,6 +251,7 @@ static enum extract_code try_to_resolve(struct extract_running *r, struct extrac
                                         struct extract_error *error)
 {
     enum extract_code code = report_chunk(r, r->frame, text, error);
+
     if (code != EXTRACT_BAD || r->session)
         return code;
     r->doubt = *error;
@@ -284,6 +294,7 @@ static enum extract_code end_frame(struct extract_running *r, size_t at, struct 
 {
     enum extract_code code = EXTRACT_OK;
     size_t frame = r->frame;
+
     r->skipping = false;
     if (at > frame && !r->session)
         r->layout_is_given |= is_tcfg(r, frame, at, true);
@@ -302,6 +313,7 @@ static enum extract_code find_frames(struct extract_running *r, size_t from,
 {
     enum extract_code code = EXTRACT_OK;
     const uint8_t *stream = stream_of(r), *flag;
+
     while (!code && (flag = memchr(stream + from, RKH_FLAG, r->used - from))) {
         code = end_frame(r, (size_t)(flag - stream), text, error);
         from = r->frame;
@@ -329,6 +341,7 @@ enum extract_code extract_running_take(struct extract_running *running, const ui
 {
     struct extract_running *r = running;
     enum extract_code code = EXTRACT_OK;
+
     r->status.bytes += length;
     if (!length && !r->session)
         return resolve(r, text, error);
@@ -354,6 +367,7 @@ enum extract_code extract_running_break(struct extract_running *running, struct 
 {
     struct extract_running *r = running;
     enum extract_code code = EXTRACT_OK;
+
     r->skipping = false;
     if (r->used > r->frame && r->frame) {
         stream_of(r)[r->used - 1] = RKH_ESCAPE;
@@ -370,6 +384,7 @@ enum extract_code extract_running_end(struct extract_running *running, struct ex
 {
     struct extract_running *r = running;
     enum extract_code code = EXTRACT_OK;
+
     if (!r->session && r->frame > 1)
         code = try_to_resolve(r, text, error);
     if (code || r->session)

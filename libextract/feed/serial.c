@@ -38,6 +38,7 @@ static enum extract_code refuse_open(const char *path, struct extract_error *err
                        : errno == ENOENT ? "check that the adapter is plugged in"
                                          : NULL;
     bool locked = errno == EWOULDBLOCK;
+
     return locked ? refuse(path, hint, "another program uses it", error)
                   : extract_file_error(path, hint, error);
 }
@@ -58,6 +59,7 @@ static enum extract_code set_up(struct feed *feed, struct termios2 *before,
                                 struct extract_error *error)
 {
     struct termios2 now;
+
     if (ioctl(feed->fd, TCGETS2, before))
         return refuse(feed->path, "use a serial port, as /dev/ttyUSB0", "not a terminal", error);
     now = *before;
@@ -77,6 +79,7 @@ static enum extract_code open_port(struct feed *feed, struct termios2 *before,
                                    struct extract_error *error)
 {
     enum extract_code code;
+
     feed->fd = open(feed->path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (feed->fd < 0)
         return refuse_open(feed->path, error);
@@ -94,6 +97,7 @@ static enum extract_code open_port(struct feed *feed, struct termios2 *before,
 static enum feed_news try_again(struct feed *feed, unsigned wait_ms)
 {
     struct termios2 before; // ignored: closing restores the settings of the first time
+
     poll(NULL, 0, (int)(wait_ms < RETRY_MS ? wait_ms : RETRY_MS));
     if (open_port(feed, &before, NULL))
         return FEED_QUIET;

@@ -88,6 +88,7 @@ bool extract_stream_read_counters(struct extract_memory *memory, const struct ex
 {
     const struct extract_counted_ring *counted = ring->format->stream->counted;
     size_t got, length = counted->live_to - counted->live_from;
+
     return extract_memory_read(memory, ring->address + counted->live_from,
                                header + counted->live_from, length, &got, NULL) == EXTRACT_OK;
 }

@@ -14,6 +14,7 @@ const struct extract_format *extract_format_at(size_t i)
 const struct extract_format *extract_format_by_name(const char *name)
 {
     const struct extract_format *format;
+
     for (size_t i = 0; (format = extract_format_at(i)); i++)
         if (strcmp(format->name, name) == 0)
             return format;

@@ -10,6 +10,7 @@ bool extract_snapshot_reserve(struct extract_snapshot *snapshot, uint32_t more)
 {
     uint32_t capacity = snapshot->index_capacity * 2 + MIN_INDEX_ENTRIES;
     uint32_t count = snapshot->ring.entries.count;
+
     if (more <= snapshot->index_capacity - count)
         return true;
     capacity = capacity - count < more ? count + more : capacity;

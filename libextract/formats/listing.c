@@ -8,6 +8,7 @@ void extract_listing_put(struct extract_listing *listing, const char *name)
 {
     static const char more[] = ", ...";
     size_t capacity = sizeof listing->text - listing->used;
+
     if (listing->full)
         return;
     listing->full = strlen(name) + 2 + sizeof more > capacity;

@@ -41,6 +41,7 @@ static void scan_place(struct scan *scan, const uint8_t *bytes, size_t left, siz
 {
     const struct extract_format *format;
     struct extract_ring ring;
+
     for (size_t i = 0; (format = extract_format_at(i)); i++) {
         if (!format->may_be_header(bytes, left))
             continue;
@@ -59,7 +60,7 @@ static void scan_place(struct scan *scan, const uint8_t *bytes, size_t left, siz
 
 static bool is_zero(const uint8_t *bytes, size_t length)
 {
-    return !length || (!bytes[0] && !memcmp(bytes, bytes + 1, length - 1));
+    return !length || (!bytes[0] && memcmp(bytes, bytes + 1, length - 1) == 0);
 }
 
 // Scans one region. No header begins with a zero word, except for the upper half of a big-endian
@@ -69,6 +70,7 @@ static void scan_region(struct scan *scan, const struct extract_region *region)
 {
     uint64_t at = (SCAN_STEP - region->address % SCAN_STEP) % SCAN_STEP;
     size_t before = 0; // bytes before the chunk that were scanned with the previous one
+
     while (at < region->length && !scan->stopped) {
         uint64_t address = region->address + at;
         uint64_t data =
@@ -96,6 +98,7 @@ static size_t join_regions(const struct extract_memory *memory, size_t i,
 {
     struct extract_region next;
     size_t count = 0;
+
     if (!extract_memory_region(memory, i, region))
         return 0;
     for (count = 1; extract_memory_region(memory, i + count, &next) &&
@@ -111,6 +114,7 @@ enum extract_code extract_ring_scan(struct extract_memory *memory,
                                     struct extract_error *error)
 {
     struct extract_region region;
+
     if (!extract_memory_region(memory, 0, &region))
         return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_memory_name(memory),
                                  "pass the firmware's ELF, or the ring's address",
@@ -141,6 +145,7 @@ struct hits {
 static bool note_hit(void *context, const struct extract_ring *ring)
 {
     struct hits *hits = context;
+
     if (hits->format && ring->format != hits->format)
         return true;
     if (hits->count == 0)
@@ -156,6 +161,7 @@ static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_
 {
     struct hits hits = {.format = format};
     enum extract_code code = extract_ring_scan(memory, note_hit, &hits, NULL, error);
+
     if (code)
         return code;
     if (hits.count == 0)
@@ -204,6 +210,7 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
 {
     const struct extract_format *format;
     struct verdict verdict = {EXTRACT_OK, {0}}, meant = verdict;
+
     for (size_t i = 0; (format = extract_format_at(i)); i++) {
         struct extract_error own_error;
         if (wanted && format != wanted)
@@ -241,6 +248,7 @@ static enum extract_code find_at(struct extract_ring *ring, struct extract_memor
     const struct extract_format *format = wanted ? wanted : extract_format_at(0);
     enum extract_code code = format->read_header(ring, memory, symbols, address, error);
     bool is_open = !wanted && (code == EXTRACT_BAD || code == EXTRACT_UNREADABLE);
+
     for (size_t i = 1; is_open && (format = extract_format_at(i)); i++) {
         struct extract_error own_error;
         struct extract_ring other = blank(ring);
@@ -260,6 +268,7 @@ static enum extract_code find_at(struct extract_ring *ring, struct extract_memor
 static bool has_regions(const struct extract_memory *memory)
 {
     struct extract_region region;
+
     return extract_memory_region(memory, 0, &region);
 }
 
@@ -271,6 +280,7 @@ static enum extract_code locate(struct extract_ring *ring, struct extract_memory
 {
     enum extract_code code = EXTRACT_NOTFOUND;
     uint64_t start;
+
     if (options && options->address_known)
         return find_at(ring, memory, symbols, options->address, wanted, error);
     if (extract_memory_start(memory, &start)) {
@@ -311,6 +321,7 @@ static struct load place_symbols(struct extract_symbols *symbols,
     const struct extract_core *core = extract_core_of(memory);
     struct load load = {0};
     uint64_t placed;
+
     if (!core || !symbols || !extract_symbols_is_position_independent(symbols))
         return load;
     load.entry_known = extract_core_entry(core, &load.entry);
@@ -328,6 +339,7 @@ static enum extract_code check_load(const struct load *load, const struct extrac
 {
     const char *path = extract_symbols_path(symbols);
     bool proven = !code && ring->origin == EXTRACT_FROM_SYMBOL;
+
     if (proven || code == EXTRACT_NOMEM || code == EXTRACT_USAGE)
         return code;
     if (load->entry_known)

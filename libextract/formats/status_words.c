@@ -12,12 +12,14 @@
 const char *extract_class_name(enum extract_class c)
 {
     static const char *const names[] = {"APPL", "SVC", "KERN", "INT"};
+
     return WORD_OF(names, (unsigned)c);
 }
 
 const char *extract_context_name(enum extract_context c)
 {
     static const char *const names[] = {"thread", "isr", "init", "recorder"};
+
     return WORD_OF(names, (unsigned)c);
 }
 
@@ -26,6 +28,7 @@ const char *extract_verdict_name(enum extract_verdict verdict)
     static const char *const names[EXTRACT_VERDICTS] = {
         "good",       "provisional", "torn",         "unused",     "overwritten",
         "unreadable", "invalid",     "bad checksum", "bad length", "unknown id"};
+
     return (unsigned)verdict < EXTRACT_VERDICTS ? names[verdict] : "unknown";
 }
 

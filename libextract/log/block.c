@@ -19,6 +19,7 @@ _Static_assert(LOG_MAX_RING == LOG_RING_PAYLOAD + EXTRACT_DESCRIPTION_MAX, "a RI
 static uint64_t head_sum(const uint8_t head[LOG_HEAD])
 {
     struct log_sums sums = {0, 0};
+
     extract_log_sum(&sums, head, AT_HEAD_SUM);
     return sums.two;
 }
@@ -29,6 +30,7 @@ static void find_numbers(struct extract_log_block *b, uint64_t *numbers[2])
     bool repeated = extract_log_repeated(b->type) < LOG_REPEATED;
     bool value = repeated || b->type == EXTRACT_LOG_MARK;
     bool loss = b->type == EXTRACT_LOG_LOSS;
+
     numbers[0] = loss ? &b->lost : value ? &b->value : &b->first_stamp;
     numbers[1] = loss ? &b->modulo : repeated ? &b->copy_distance : &b->last_stamp;
 }
@@ -46,6 +48,7 @@ void extract_log_encode(uint8_t head[LOG_HEAD], const struct extract_log_block *
 {
     struct extract_log_block copy = *block, *b = &copy;
     uint64_t *numbers[2];
+
     find_numbers(b, numbers);
     memset(head, 0, LOG_HEAD);
     memcpy(head, LOG_MAGIC, 4);
@@ -68,6 +71,7 @@ void extract_log_seal(uint8_t head[LOG_HEAD], const void *payload, const uint8_t
                       uint32_t length)
 {
     struct log_sums sums = extract_log_sum_head(head);
+
     if (length >= 8)
         extract_log_sum(&sums, payload, length / 8 * 8);
     if (length % 8)
@@ -106,6 +110,7 @@ bool extract_log_decode(struct extract_log_block *b, const uint8_t head[LOG_HEAD
     struct extract_cursor c = extract_cursor_make(head, LOG_HEAD, EXTRACT_LITTLE);
     const uint8_t *magic = extract_cursor_span(&c, 4);
     uint64_t *numbers[2];
+
     memset(b, 0, sizeof *b);
     if (!magic || memcmp(magic, LOG_MAGIC, 4) != 0)
         return false;
@@ -142,6 +147,7 @@ bool extract_log_sums_are(const struct log_sums *sums, const uint8_t head[LOG_HE
     struct extract_cursor c =
         extract_cursor_make(head + AT_SUMS, LOG_HEAD - AT_SUMS, EXTRACT_LITTLE);
     uint64_t one = extract_cursor_u64(&c);
+
     return one == sums->one && extract_cursor_u64(&c) == sums->two;
 }
 
@@ -178,6 +184,7 @@ bool extract_log_settings_decode(struct log_settings *settings, const uint8_t *p
 {
     struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
     const uint8_t *name = extract_cursor_span(&c, 8);
+
     memset(settings, 0, sizeof *settings);
     settings->version = extract_cursor_u32(&c);
     if (c.failed || memcmp(name, LOG_NAME, 8) != 0 || settings->version < LOG_VERSION_LEAST)
@@ -209,6 +216,7 @@ bool extract_log_is(const uint8_t *bytes, size_t length)
     struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
     const uint8_t *head = extract_cursor_span(&c, LOG_HEAD);
     const uint8_t *name = extract_cursor_span(&c, 8);
+
     return head && name && (memcmp(head, LOG_MAGIC, 4) == 0 || memcmp(name, LOG_NAME, 8) == 0);
 }
 
@@ -219,6 +227,7 @@ void extract_log_totals_encode(uint8_t payload[LOG_STATUS_PAYLOAD],
 {
     const uint64_t numbers[NUMBERS] = {t->entries, t->lost,  t->lost_exact, t->polls,
                                        t->reads,   t->bytes, t->failed,     t->resets};
+
     for (size_t i = 0; i < NUMBERS; i++)
         extract_log_store(payload + 8 * i, numbers[i], 8);
 }
@@ -226,6 +235,7 @@ void extract_log_totals_encode(uint8_t payload[LOG_STATUS_PAYLOAD],
 bool extract_log_totals_decode(struct extract_log_totals *t, const uint8_t *payload, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
+
     t->entries = extract_cursor_u64(&c);
     t->lost = extract_cursor_u64(&c);
     t->lost_exact = extract_cursor_u64(&c) != 0;

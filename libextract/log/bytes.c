@@ -13,6 +13,7 @@ enum { WINDOW_FAR = 4096, TRIES = 4 };
 bool extract_log_fetch(int fd, const struct iovec *spans, int count, uint64_t offset)
 {
     size_t all = 0;
+
     for (int i = 0; i < count; i++)
         all += spans[i].iov_len;
     if (preadv(fd, spans, count, (off_t)offset) == (ssize_t)all)
@@ -34,6 +35,7 @@ static void window_move(struct extract_log *log, uint64_t offset, size_t length)
     struct log_window *w = &log->window;
     bool near = offset >= w->at && offset - w->at <= w->length;
     size_t want = near || length > WINDOW_FAR ? LOG_WINDOW : WINDOW_FAR;
+
     w->at = offset;
     w->length = extract_file_read_at(log->fd, w->bytes, want, offset);
 }
@@ -41,6 +43,7 @@ static void window_move(struct extract_log *log, uint64_t offset, size_t length)
 const uint8_t *extract_log_peek(struct extract_log *log, uint64_t offset, size_t length)
 {
     struct log_window *w = &log->window;
+
     if (offset < w->at || offset - w->at > w->length || w->length - (offset - w->at) < length)
         window_move(log, offset, length);
     struct extract_cursor c = extract_cursor_make(w->bytes, w->length, EXTRACT_LITTLE);
@@ -74,6 +77,7 @@ bool extract_log_verify(struct extract_log *log, const struct extract_log_block 
     uint8_t head[LOG_HEAD];
     struct log_sums sums, alone = {0, 0};
     const uint8_t *bytes = extract_log_peek(log, block->offset, LOG_HEAD);
+
     if (!bytes)
         return false;
     memcpy(head, bytes, sizeof head);
@@ -93,6 +97,7 @@ bool extract_log_head_at(struct extract_log *log, struct extract_log_block *bloc
     const uint8_t *head = end >= LOG_HEAD && offset <= end - LOG_HEAD
                               ? extract_log_peek(log, offset, LOG_HEAD)
                               : NULL;
+
     if (!head || !extract_log_decode(block, head) || block->section != section)
         return false;
     block->offset = offset;
@@ -122,6 +127,7 @@ bool extract_log_next_head(struct extract_log *log, struct extract_log_block *bl
                            uint64_t max_missing)
 {
     unsigned tries = 0; // limits what a hostile file can cost: each try may read a section
+
     while (tries < TRIES && (offset = next_magic(log, offset, end)) + LOG_HEAD <= end) {
         const uint8_t *head = extract_log_peek(log, offset, LOG_HEAD);
         if (!head)

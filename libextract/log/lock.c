@@ -37,6 +37,7 @@ struct holder {
 static bool read_start(int fd, char *buffer, size_t size)
 {
     ssize_t n;
+
     do
         n = pread(fd, buffer, size - 1, 0);
     while (n < 0 && errno == EINTR);
@@ -50,6 +51,7 @@ static bool read_start(int fd, char *buffer, size_t size)
 static bool start_of(long pid, unsigned long long *start)
 {
     char path[64], text[STAT];
+
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool good = fd >= 0 && read_start(fd, text, sizeof text);
@@ -72,6 +74,7 @@ static bool parse_holder(const char *line, struct holder *holder)
 static bool is_alive(const struct holder *holder)
 {
     unsigned long long start;
+
     return start_of(holder->pid, &start) && start == holder->start;
 }
 
@@ -94,6 +97,7 @@ static bool write_line(int fd, const char *creator)
 {
     char line[LINE];
     unsigned long long start = 0;
+
     start_of((long)getpid(), &start);
     int n =
         snprintf(line, sizeof line, "%ld %llu %.*s\n", (long)getpid(), start, LINE / 2, creator);
@@ -108,6 +112,7 @@ static bool write_line(int fd, const char *creator)
 static bool is_at(int fd, const char *path)
 {
     struct stat mine, there;
+
     return fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_dev == there.st_dev &&
            mine.st_ino == there.st_ino;
 }
@@ -115,6 +120,7 @@ static bool is_at(int fd, const char *path)
 static bool is_regular(int fd)
 {
     struct stat st;
+
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
@@ -125,6 +131,7 @@ static enum extract_code take_over(struct log_lock *lock, const char *path, bool
 {
     struct holder holder;
     char line[LINE];
+
     if (!is_regular(lock->fd) || !read_start(lock->fd, line, sizeof line))
         return report_foreign_lock(lock, "not a lock file of a log", error);
     if (!parse_holder(line, &holder))
@@ -145,6 +152,7 @@ static int open_unnamed(const char *path)
 {
     char *directory = extract_log_path(path, "");
     char *slash = directory ? strrchr(directory, '/') : NULL;
+
     if (slash)
         slash[1] = 0;
     int fd = directory ? open(slash ? directory : ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666) : -1;
@@ -159,6 +167,7 @@ static int open_new(const char *path, const char *creator)
 {
     char self[64];
     int fd = open_unnamed(path);
+
     if (fd < 0)
         return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
@@ -176,6 +185,7 @@ static enum extract_code try_lock(struct log_lock *lock, const char *path, const
                                   bool *again, struct extract_error *error)
 {
     static const char hint[] = "use a path in a writable directory: the lock file is created there";
+
     lock->fd = open_new(lock->path, creator);
     if (lock->fd >= 0) {
         flock(lock->fd, LOCK_EX | LOCK_NB);
@@ -201,6 +211,7 @@ char *extract_log_path(const char *path, const char *suffix)
 {
     size_t size = strlen(path) + strlen(suffix) + 1;
     char *copy = malloc(size);
+
     if (copy)
         snprintf(copy, size, "%s%s", path, suffix);
     return copy;
@@ -216,6 +227,7 @@ enum extract_code extract_log_lock(struct log_lock *lock, const char *path, cons
 {
     enum extract_code code = EXTRACT_OK;
     bool again = true;
+
     lock->fd = -1;
     lock->path = extract_log_path(path, LOCK);
     if (!lock->path)
@@ -252,6 +264,7 @@ void extract_log_unlock(struct log_lock *lock)
 bool extract_log_flock(int fd)
 {
     const struct timespec pause = {0, PAUSE_NS};
+
     for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
         if (errno != EWOULDBLOCK || i == PAUSES)
             return false;
@@ -266,6 +279,7 @@ bool extract_log_flock(int fd)
 bool extract_log_file_is_locked(int fd)
 {
     char path[64];
+
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int own = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     bool held = own >= 0 && flock(own, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;

@@ -14,6 +14,7 @@ const char *extract_log_type_name(unsigned type)
     static const char *const names[EXTRACT_LOG_TYPES] = {
         "unknown", "SECTION", "RING",       "OBJECTS", "ENTRIES", "LOSS",
         "MARK",    "STATUS",  "ATTRIBUTES", "NAMES",   "BYTES",   "PROGRAM"};
+
     return names[type < EXTRACT_LOG_TYPES ? type : 0];
 }
 

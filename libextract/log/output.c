@@ -28,6 +28,7 @@ static enum extract_code examine_path(const char *path, bool *exists, uint64_t *
                                       struct extract_error *error)
 {
     struct stat st;
+
     *exists = lstat(path, &st) == 0;
     *size = 0;
     if (!*exists)
@@ -52,6 +53,7 @@ static enum extract_code adopt_log(struct log_output *output, struct log_setting
     struct extract_log *log;
     enum extract_code code = output->lock.path ? extract_log_open(&log, output->path, error)
                                                : extract_log_open_fd(&log, output->fd, error);
+
     if (code == EXTRACT_BAD)
         return extract_error_set(error, EXTRACT_BAD, output->path, hint_name,
                                  "the existing file is not a log");
@@ -83,6 +85,7 @@ static enum extract_code continue_log(struct log_output *output, struct log_sett
 {
     enum extract_code code = adopt_log(output, settings, error);
     uint64_t begin = output->index * settings->section_bytes;
+
     if (code || output->size <= begin)
         return code;
     if (ftruncate(output->fd, (off_t)begin) != 0)
@@ -109,6 +112,7 @@ static enum extract_code open_file(struct log_output *output, struct log_setting
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     bool exists;
     enum extract_code code = examine_path(output->path, &exists, &output->size, error);
+
     if (code)
         return code;
     if (output->size && settings->policy != EXTRACT_LOG_APPEND)
@@ -127,6 +131,7 @@ enum extract_code extract_log_output_open(struct log_output *output, const char 
                                           struct extract_error *error)
 {
     bool exists;
+
     memset(output, 0, sizeof *output);
     output->fd = output->lock.fd = -1;
     // Create no lock file for a path that can never be a log.
@@ -160,6 +165,7 @@ static enum extract_code reopen(struct log_output *output, int fd, struct extrac
     char path[32];
     struct stat st;
     int flags = fcntl(fd, F_GETFL);
+
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || flags & O_PATH)
         return refuse_fd(error, "not open for writing");
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
@@ -179,6 +185,7 @@ static enum extract_code prepare_content(struct log_output *output, struct log_s
                                          struct extract_error *error)
 {
     struct extract_log *log;
+
     if (!output->size)
         return EXTRACT_OK;
     enum extract_code code = extract_log_open_fd(&log, output->fd, error);

@@ -24,6 +24,7 @@
 static enum extract_code open_file(struct extract_log *log, int fd, struct extract_error *error)
 {
     struct stat st;
+
     // O_NONBLOCK: opening a FIFO must not wait for a writer.
     log->fd = log->is_descriptor ? fcntl(fd, F_DUPFD_CLOEXEC, 0)
                                  : open(log->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -41,6 +42,7 @@ static void escape_creator(struct extract_log *log)
 {
     struct extract_error clean;
     char text[LOG_CREATOR + 1] = {0};
+
     memcpy(text, log->status.creator, LOG_CREATOR);
     extract_error_set(&clean, EXTRACT_OK, text, NULL, "%s", "");
     snprintf(log->status.creator, sizeof log->status.creator, "%.*s", LOG_CREATOR - 1, clean.what);
@@ -49,6 +51,7 @@ static void escape_creator(struct extract_log *log)
 static enum extract_code read_index(struct extract_log *log, int fd, struct extract_error *error)
 {
     enum extract_code code = open_file(log, fd, error);
+
     if (!code && !log->is_descriptor)
         code = extract_log_is_locked(&log->status.writing, log->path, error);
     log->status.writing = log->status.writing || (!code && extract_log_file_is_locked(log->fd));
@@ -68,6 +71,7 @@ static enum extract_code open_log(struct extract_log **log, const char *path, in
                                   struct extract_error *error)
 {
     const char *called = path ? path : LOG_GIVEN;
+
     *log = NULL;
     struct extract_log *l = calloc(1, sizeof *l);
     char *name = l ? extract_log_path(called, "") : NULL;
@@ -174,6 +178,7 @@ bool extract_log_block_at(struct extract_log *log, size_t i, struct extract_log_
 static bool remove_from_counts(struct extract_log *log, const struct extract_log_block *block)
 {
     struct extract_log_status *s = &log->status;
+
     if (block->index >= log->count || (log->blocks[block->index] & LOG_DAMAGED))
         return false;
     log->blocks[block->index] |= LOG_DAMAGED;
@@ -197,6 +202,7 @@ bool extract_log_is_overwritten(const struct extract_log *log,
     uint8_t head[LOG_HEAD];
     struct extract_log_block now;
     const struct iovec span = {head, sizeof head};
+
     if (!log->status.writing || log->status.policy != EXTRACT_LOG_LOOP)
         return false;
     return !extract_log_fetch(log->fd, &span, 1, block->offset) ||
@@ -206,6 +212,7 @@ bool extract_log_is_overwritten(const struct extract_log *log,
 void extract_log_count_unwhole(struct extract_log *log, const struct extract_log_block *block)
 {
     struct extract_log_status *s = &log->status;
+
     if (extract_log_is_overwritten(log, block)) {
         s->dropped++;
         return;
@@ -220,6 +227,7 @@ static enum extract_code refuse(struct extract_log *log, const struct extract_lo
                                 struct extract_error *error)
 {
     bool is_gone = block->type == EXTRACT_LOG_GONE && log->status.policy == EXTRACT_LOG_LOOP;
+
     if (is_gone || extract_log_is_overwritten(log, block)) {
         log->status.dropped += remove_from_counts(log, block);
         return extract_error_set(error, EXTRACT_ABSENT, log->path, NULL,
@@ -240,6 +248,7 @@ static enum extract_code refuse(struct extract_log *log, const struct extract_lo
 static bool fetch(struct extract_log *log, uint64_t offset, const struct iovec *spans, int count)
 {
     size_t all = 0;
+
     for (int i = 0; i < count; i++)
         all += spans[i].iov_len;
     const uint8_t *bytes = all <= LOG_NEAR ? extract_log_peek(log, offset, all) : NULL;
@@ -258,6 +267,7 @@ enum extract_code extract_log_read(struct extract_log *log, const struct extract
     struct extract_log_block now;
     size_t whole = block->length / 8 * 8, rest = block->length % 8;
     struct iovec spans[] = {{head, sizeof head}, {buffer, whole}, {tail, rest ? sizeof tail : 0}};
+
     if (block->type == EXTRACT_LOG_GONE && log->status.policy == EXTRACT_LOG_LOOP)
         return refuse(log, block, error);
     bool had = fetch(log, block->offset, spans, 3);
@@ -280,6 +290,7 @@ size_t extract_log_seek(struct extract_log *log, uint64_t wall)
 {
     struct extract_log_block block;
     size_t low = 0, high = log->count;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         // A block that has been overwritten was older than all that remain.

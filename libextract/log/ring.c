@@ -15,6 +15,7 @@ uint32_t extract_log_ring_encode(uint8_t p[LOG_MAX_RING], const struct extract_r
     uint32_t bytes =
         ring->header_bytes < EXTRACT_HEADER_MAX ? ring->header_bytes : EXTRACT_HEADER_MAX;
     uint32_t described_bytes = stream ? stream->describe(ring, header) : 0;
+
     if (described_bytes)
         bytes = described_bytes;
     else
@@ -37,6 +38,7 @@ uint16_t extract_log_ring_key(const void *payload, size_t length)
     struct log_sums sums = {0, 0};
     uint8_t tail[8] = {0};
     size_t whole = length / 8 * 8;
+
     if (length > whole)
         memcpy(tail, (const uint8_t *)payload + whole, length - whole);
     extract_log_sum(&sums, payload, whole);
@@ -62,6 +64,7 @@ static bool read_description(struct ring_description *described, const void *pay
 {
     struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
     const uint8_t *format = extract_cursor_span(&c, LOG_FORMAT_NAME);
+
     described->address = extract_cursor_u64(&c);
     described->pointer = extract_cursor_u64(&c);
     described->near = extract_cursor_u64(&c);
@@ -87,6 +90,7 @@ static enum extract_code find(struct extract_ring *ring, const struct ring_descr
                                            .address_known = true,
                                            .address = described->address};
     enum extract_code code = extract_memory_new_images(&memory, error);
+
     if (code)
         return code;
     code = extract_memory_add_bytes(memory, "log", described->header, described->header_bytes,
@@ -101,6 +105,7 @@ enum extract_code extract_log_ring(struct extract_ring *ring, const void *payloa
                                    struct extract_error *error)
 {
     struct ring_description described;
+
     if (!read_description(&described, payload, length))
         return bad(error, "too short for the lengths that it contains");
     const struct extract_format *format = extract_format_by_name(described.format);
@@ -129,6 +134,7 @@ enum extract_code extract_log_objects(uint64_t *address, const uint8_t **bytes, 
                                       struct extract_error *error)
 {
     struct extract_cursor c = extract_cursor_make(payload, payload_length, EXTRACT_LITTLE);
+
     *address = extract_cursor_u64(&c);
     if (c.failed)
         return extract_error_set(error, EXTRACT_BAD, "OBJECTS block of the log", NULL,
@@ -144,6 +150,7 @@ bool extract_log_ending(struct extract_log_ending *ending, const void *payload, 
     enum { VERSION = 1, AT_FINAL = 12, AT_STATUS = 36 };
     struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
     bool known = extract_cursor_u32(&c) == VERSION;
+
     extract_cursor_seek(&c, AT_FINAL);
     known &= extract_cursor_u32(&c) & 1;
     extract_cursor_seek(&c, AT_STATUS);
@@ -161,6 +168,7 @@ enum extract_code extract_log_names(struct extract_log_names *names, const void 
                                     size_t length, struct extract_error *error)
 {
     struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
+
     names->slot_bytes = extract_cursor_u32(&c);
     names->first = extract_cursor_u32(&c);
     size_t left = extract_cursor_left(&c);

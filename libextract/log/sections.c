@@ -20,6 +20,7 @@ enum { MAX_SETTINGS = 4096 - LOG_HEAD };
 static uint64_t next_data(const struct extract_log *log, uint64_t offset, uint64_t step)
 {
     off_t data = offset < log->size ? lseek(log->fd, (off_t)offset, SEEK_DATA) : -1;
+
     if (data < 0)
         return offset < log->size && errno != ENXIO ? offset : log->size;
     return (uint64_t)data > offset ? (uint64_t)data / step * step : offset;
@@ -31,6 +32,7 @@ static bool read_section(struct extract_log *log, uint64_t offset, uint64_t dist
                          struct extract_log_block *block, struct log_settings *settings)
 {
     const uint8_t *bytes = extract_log_peek(log, offset, LOG_HEAD);
+
     if (!bytes || !extract_log_decode(block, bytes) || block->type != EXTRACT_LOG_SECTION ||
         block->copy_distance != distance || block->length > MAX_SETTINGS)
         return false;
@@ -55,6 +57,7 @@ static enum extract_code check_settings(const struct extract_log *log,
                                         struct extract_error *error)
 {
     static const char hint[] = "use a later version of Ringside";
+
     if (settings->version > LOG_VERSION)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, log->path, hint,
                                  "version %lu of the log format is not supported, only 1 to %d",
@@ -72,6 +75,7 @@ static enum extract_code find_first(struct extract_log *log, struct log_settings
 {
     struct extract_log_block block;
     uint64_t limit = log->size < MAX_SEARCH ? log->size : MAX_SEARCH;
+
     for (uint64_t at = 0; at < limit;) {
         if (section_at(log, at, &block, settings)) {
             enum extract_code code = check_settings(log, settings, error);
@@ -95,6 +99,7 @@ static enum extract_code add_section(struct extract_log *log, const struct log_s
 {
     struct log_section *sections =
         extract_grow(log->sections, &log->section_capacity, log->section_count, sizeof *sections);
+
     if (!sections)
         return extract_error_set(error, EXTRACT_NOMEM, log->path, NULL, "out of memory");
     log->sections = sections;
@@ -105,6 +110,7 @@ static enum extract_code add_section(struct extract_log *log, const struct log_s
 static void adopt_settings(struct extract_log *log, const struct log_settings *settings)
 {
     struct extract_log_status *s = &log->status;
+
     s->policy = settings->policy;
     s->limit = settings->limit;
     s->created = settings->created;
@@ -137,6 +143,7 @@ static uint64_t end_at(struct extract_log *log, uint64_t at)
     struct extract_log_block next;
     struct log_settings settings;
     uint64_t bytes = log->status.section_bytes;
+
     if (log->size - at <= bytes)
         return log->size;
     if (section_at(log, at + bytes, &next, &settings) && settings.section_bytes == bytes &&
@@ -155,6 +162,7 @@ static enum extract_code examine_section(struct extract_log *log, uint64_t place
     uint64_t at = place * log->status.section_bytes, end = end_at(log, at);
     bool whole = section_at(log, at, &block, &settings);
     enum extract_code code = whole ? check_settings(log, &settings, error) : EXTRACT_OK;
+
     if (code)
         return code;
     whole = whole && settings.section_bytes == log->status.section_bytes &&
@@ -181,6 +189,7 @@ static enum extract_code examine_section(struct extract_log *log, uint64_t place
 static int by_number(const void *a, const void *b)
 {
     const struct log_section *x = a, *y = b;
+
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place;
@@ -190,6 +199,7 @@ static int by_number(const void *a, const void *b)
 static void drop_twins(struct extract_log *log)
 {
     size_t kept = 1;
+
     for (size_t i = 1; i < log->section_count; i++) {
         if (log->sections[i].number == log->sections[kept - 1].number)
             log->status.damaged++;

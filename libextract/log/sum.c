@@ -13,6 +13,7 @@ typedef uint64_t lanes __attribute__((vector_size(HALF * 8)));
 static void sum_words(struct log_sums *sums, const uint8_t *bytes, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+
     for (size_t i = 0; i < length / 4; i++) {
         sums->one += extract_cursor_u32(&c);
         sums->two += sums->one;
@@ -46,6 +47,7 @@ static void sum_lanes(struct log_sums *sums, const uint8_t *bytes, size_t steps)
 void extract_log_sum(struct log_sums *sums, const void *bytes, size_t length)
 {
     size_t steps = EXTRACT_HOST_BIG ? 0 : length / STEP;
+
     if (steps)
         sum_lanes(sums, bytes, steps);
     sum_words(sums, (const uint8_t *)bytes + steps * STEP, length - steps * STEP);

@@ -47,6 +47,7 @@ static uint64_t add(uint64_t a, uint64_t b)
 static void count_block(struct extract_log *log, const struct extract_log_block *block)
 {
     struct extract_log_status *s = &log->status;
+
     s->blocks++;
     if (extract_log_holds_entries(block))
         s->entries = add(s->entries, block->count);
@@ -72,6 +73,7 @@ static void note_order(struct extract_log *log, const struct extract_log_block *
     size_t length = ring->length < LOG_RING_PAYLOAD ? ring->length : LOG_RING_PAYLOAD;
     const uint8_t *bytes = extract_log_peek(log, ring->offset + LOG_HEAD, length);
     struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+
     extract_cursor_seek(&c, AT_ORDER);
     uint32_t order = extract_cursor_u32(&c);
     if (order == EXTRACT_LITTLE || order == EXTRACT_BIG)
@@ -84,6 +86,7 @@ static void note_program(struct extract_log *log, const struct extract_log_block
     const uint8_t *bytes = extract_log_peek(log, block->offset + LOG_HEAD, length);
     struct extract_cursor c = extract_cursor_make(bytes, bytes ? length : 0, EXTRACT_LITTLE);
     uint64_t entry = extract_cursor_u64(&c);
+
     if (c.failed)
         return;
     log->program_moved |= log->has_program && log->entry != entry;
@@ -100,6 +103,7 @@ static bool is_known_repeat(struct walk *walk, const struct extract_log_block *b
     bool is_repeat = block->copy_distance || (walk->in_head && block->type != EXTRACT_LOG_SECTION);
     bool same = is_repeat && last->known && last->length == now->length &&
                 last->sums.one == now->sums.one && last->sums.two == now->sums.two;
+
     *last = *now;
     if (block->type == EXTRACT_LOG_RING)
         note_order(walk->log, block);
@@ -111,6 +115,7 @@ static bool is_known_repeat(struct walk *walk, const struct extract_log_block *b
 static bool list_block(struct extract_log *log, const struct extract_log_block *block)
 {
     uint32_t *blocks = extract_grow(log->blocks, &log->capacity, log->count, sizeof *blocks);
+
     if (!blocks)
         return false;
     log->blocks = blocks;
@@ -122,6 +127,7 @@ static bool list_block(struct extract_log *log, const struct extract_log_block *
 static void count_last_block(struct walk *walk)
 {
     struct extract_log *log = walk->log;
+
     if (!walk->is_pending)
         return;
     walk->is_pending = false;
@@ -143,6 +149,7 @@ static uint64_t shift(uint64_t bits, uint64_t by)
 static uint64_t oldest_section(const struct extract_log *log)
 {
     uint64_t newest = log->sections[log->section_count - 1].number;
+
     return newest >= log->turn ? newest - log->turn + 1 : 0;
 }
 
@@ -152,6 +159,7 @@ static void count_gap(struct walk *walk, uint64_t number)
     struct extract_log *log = walk->log;
     struct extract_log_status *s = &log->status;
     uint64_t gap = number - walk->number;
+
     walk->missing = shift(walk->missing, gap + 1);
     walk->damaged = shift(walk->damaged, gap + 1);
     if (!gap)
@@ -176,6 +184,7 @@ static void note_copy(struct walk *walk, const struct extract_log_block *copy)
 {
     struct extract_log_status *s = &walk->log->status;
     uint64_t distance = copy->copy_distance;
+
     if (!distance || distance > 62)
         return;
     uint64_t bit = UINT64_C(1) << distance;
@@ -199,6 +208,7 @@ static bool accept_block(struct walk *walk, const struct extract_log_block *bloc
 {
     bool is_repeated = extract_log_repeated(block->type) < LOG_REPEATED, repeat = false;
     struct log_digest digest = {0};
+
     count_last_block(walk);
     count_gap(walk, block->number);
     walk->is_verified = !extract_log_holds_entries(block);
@@ -228,6 +238,7 @@ static bool accept_block(struct walk *walk, const struct extract_log_block *bloc
 static bool is_next(const struct extract_log *log, const struct log_section *section)
 {
     const struct log_section *newest = &log->sections[log->section_count - 1];
+
     return log->status.policy == EXTRACT_LOG_LOOP && section != newest &&
            section->place == (newest->place + 1) % log->turn;
 }
@@ -254,6 +265,7 @@ static struct bounds bounds_of(const struct walk *walk, const struct log_section
                        .section = section->number,
                        .max_missing = UINT64_MAX,
                        .doubts = DOUBTS};
+
     // Missing blocks were in this section, or in those since the last block.
     uint64_t passed = walk->has_block ? section->number - walk->last.section + 1 : 0;
     uint64_t in_one = max_blocks(walk->log);
@@ -268,6 +280,7 @@ static bool is_sound(struct walk *walk, const struct extract_log_block *block, s
 {
     struct extract_log_block next;
     uint64_t at = block->offset + extract_log_size(block->length);
+
     if (extract_log_head_at(walk->log, &next, at, b->end, b->section, block->number + 1, 0))
         return true;
     return !b->doubts || (b->doubts-- && extract_log_verify(walk->log, block, NULL));
@@ -282,6 +295,7 @@ static bool find_block(struct walk *walk, struct extract_log_block *block, uint6
     struct extract_log_block doubtful;
     bool doubt = false;
     bool is = extract_log_head_at(log, block, at, b->end, b->section, walk->number, b->max_missing);
+
     while (is || extract_log_next_head(log, block, at + 8, b->end, &b->section, walk->number,
                                        b->max_missing)) {
         if (is_sound(walk, block, b))
@@ -318,6 +332,7 @@ static bool walk_section(struct walk *walk, struct log_section *section)
 {
     struct extract_log_block block;
     struct bounds b = bounds_of(walk, section);
+
     section->first = walk->log->count;
     for (uint64_t at = b.start; at < b.end && find_block(walk, &block, at, &b); at = walk->at) {
         if (block.offset != at)
@@ -340,6 +355,7 @@ static bool is_begun(struct walk *walk)
     const struct log_section *newest = &log->sections[log->section_count - 1];
     struct extract_log_block block;
     bool turned = log->status.policy == EXTRACT_LOG_LOOP && newest->number >= log->turn;
+
     if (!turned)
         return log->size > walk->last_offset;
     const uint8_t *head = extract_log_peek(log, walk->at, LOG_HEAD);
@@ -352,6 +368,7 @@ static void take_out_torn(struct walk *walk)
 {
     struct extract_log *log = walk->log;
     const struct extract_log_block *b = &walk->last;
+
     if (!walk->is_pending ||
         (walk->is_verified ? walk->is_whole : extract_log_verify(log, b, NULL)))
         return;
@@ -372,6 +389,7 @@ static void read_totals(struct extract_log *log, const struct extract_log_block 
     const uint8_t *bytes =
         extract_log_peek(log, status->offset + LOG_HEAD,
                          status->length < LOG_STATUS_PAYLOAD ? status->length : LOG_STATUS_PAYLOAD);
+
     if (bytes && status->length >= LOG_STATUS_PAYLOAD)
         extract_log_totals_decode(&log->status.totals, bytes, LOG_STATUS_PAYLOAD);
 }
@@ -381,6 +399,7 @@ static void read_totals(struct extract_log *log, const struct extract_log_block 
 static void count_overwriting(struct walk *walk)
 {
     struct extract_log_status *s = &walk->log->status;
+
     s->damaged++;
     s->damaged_bytes += walk->overwriting_bytes;
     s->damaged_of[walk->overwriting_copy ? EXTRACT_LOG_SECTION : 0]++;
@@ -394,6 +413,7 @@ static void finish_walk(struct walk *walk)
 {
     struct extract_log *log = walk->log;
     struct extract_log_status *s = &log->status;
+
     take_out_torn(walk);
     count_last_block(walk);
     bool torn = walk->is_out || is_begun(walk);

@@ -66,6 +66,7 @@ static enum extract_code write_failed(const struct extract_log_writer *w,
                                       struct extract_error *error)
 {
     const char *hint = "check that disk; the log is complete up to here";
+
     if (errno == ENOSPC || errno == EDQUOT)
         hint = "free some space on that disk; the log is complete up to here";
     if (errno == EFBIG)
@@ -126,6 +127,7 @@ static enum extract_code write_block(struct extract_log_writer *w, struct extrac
     size_t whole = block->length / 8 * 8, rest = block->length % 8;
     uint64_t size = extract_log_size(block->length);
     uint64_t offset = w->output.index * w->settings.section_bytes + w->used;
+
     block->number = w->output.number;
     block->section = w->output.section;
     if (has_ring_key(block))
@@ -162,6 +164,7 @@ static bool has_copy(const struct extract_log_writer *w, const struct repeat *re
 static uint32_t count_head_bytes(const struct extract_log_writer *w, bool begins)
 {
     uint64_t bytes = 0;
+
     for (unsigned i = 0; i < LOG_REPEATED; i++) {
         const struct repeat *repeat = &w->repeats[i];
         bool has_one = begins ? repeat->length != 0 : repeat->is_due;
@@ -194,6 +197,7 @@ static enum extract_code write_repeat(struct extract_log_writer *w, unsigned i, 
                                       .first = w->next,
                                       .copy_distance =
                                           is_copy ? w->output.number - repeat->number : 0};
+
     if (block.type == EXTRACT_LOG_SECTION && w->output.ended) {
         block.value = w->output.ended;
         block.flags = w->output.is_torn ? EXTRACT_LOG_TORN : 0;
@@ -285,6 +289,7 @@ static enum extract_code end_full_log(struct extract_log_writer *w, struct extra
 {
     struct extract_log_block mark = {
         .type = EXTRACT_LOG_MARK, .kind = EXTRACT_MARK_FULL, .first = w->next};
+
     drop_due_repeats(w);
     enum extract_code code = make_space(w, FULL_BLOCK, STATUS_BLOCK, error);
     if (!code)
@@ -296,6 +301,7 @@ static enum extract_code end_full_log(struct extract_log_writer *w, struct extra
 static void count_block(struct extract_log_writer *w, const struct extract_log_block *block)
 {
     struct extract_log_totals *t = &w->totals;
+
     if (extract_log_holds_entries(block)) {
         t->entries += block->count;
         w->next = block->first + block->count;
@@ -334,6 +340,7 @@ static enum extract_code put_one(struct extract_log_writer *w, struct extract_lo
 static uint64_t max_payload(const struct extract_log_writer *w)
 {
     uint64_t taken = count_head_bytes(w, true) + LOG_HEAD;
+
     if (w->settings.policy == EXTRACT_LOG_UNTIL_FULL)
         taken += FULL_BLOCK + STATUS_BLOCK;
     return taken < w->settings.section_bytes ? (w->settings.section_bytes - taken) / 8 * 8 : 0;
@@ -343,6 +350,7 @@ static enum extract_code report_too_large(const struct extract_log_writer *w, co
                                           uint64_t bytes, struct extract_error *error)
 {
     static const char hint[] = "use a larger size; a section is a sixteenth of it";
+
     return extract_error_set(error, EXTRACT_LIMIT, w->output.path, hint,
                              "%s of %llu bytes does not fit into a section of %lu", what,
                              (unsigned long long)bytes, (unsigned long)w->settings.section_bytes);
@@ -357,6 +365,7 @@ static uint32_t count_part_slots(const struct extract_log_writer *w, uint32_t sl
     uint64_t all = w->settings.section_bytes;
     uint64_t fit = all > taken ? (all - taken) / 8 * 8 / slot_bytes : 0;
     uint64_t most = max_payload(w) / slot_bytes;
+
     if (!fit || (fit < slots && slots <= most))
         fit = most;
     return fit < slots ? (uint32_t)fit : slots;
@@ -368,6 +377,7 @@ static struct extract_log_block make_part(const struct extract_log_writer *w,
 {
     struct extract_log_block part = *all;
     uint32_t left = all->count - w->split_done;
+
     part.count = count_part_slots(w, left, slot_bytes);
     part.length = part.count * slot_bytes;
     part.first = all->first + w->split_done;
@@ -387,6 +397,7 @@ static enum extract_code put_parts(struct extract_log_writer *w,
                                    struct extract_error *error)
 {
     uint32_t slot_bytes = all->length / all->count;
+
     if (slot_bytes > max_payload(w))
         return report_too_large(w, "an entry", slot_bytes, error);
     if (w->split != all->first || w->split_done >= all->count)
@@ -408,6 +419,7 @@ static enum extract_code put_block(struct extract_log_writer *w,
                                    struct extract_error *error)
 {
     struct extract_log_block copy = *block;
+
     if (block->length <= max_payload(w))
         return put_one(w, &copy, payload, error);
     if (block->type == EXTRACT_LOG_ENTRIES)
@@ -445,6 +457,7 @@ static enum extract_code keep_repeat(struct extract_log_writer *w, uint16_t type
 {
     struct repeat *repeat = &w->repeats[extract_log_repeated(type)];
     size_t length = a_length + b_length;
+
     if (length == repeat->length && memcmp(repeat->bytes, a, a_length) == 0 &&
         (!b_length || memcmp(repeat->bytes + a_length, b, b_length) == 0))
         return EXTRACT_OK;
@@ -483,6 +496,7 @@ enum extract_code extract_log_put_ring(struct extract_log_writer *writer,
 {
     uint8_t payload[LOG_MAX_RING];
     uint32_t length = extract_log_ring_encode(payload, ring);
+
     writer->settings.byte_order = ring->byte_order;
     enum extract_code code = keep_repeat(writer, EXTRACT_LOG_RING, payload, length, NULL, 0, error);
     if (code)
@@ -496,6 +510,7 @@ enum extract_code extract_log_put_objects(struct extract_log_writer *writer, uin
                                           struct extract_error *error)
 {
     uint8_t start[LOG_OBJECTS_PAYLOAD];
+
     if (length > writer->settings.section_bytes / 2 - LOG_HEAD - sizeof start)
         return report_too_large(writer, "a registry", length, error);
     extract_log_store(start, address, sizeof start);
@@ -518,6 +533,7 @@ enum extract_code extract_log_put(struct extract_log_writer *writer,
                                   struct extract_error *error)
 {
     const char *why = find_fault(block, payload);
+
     if (why)
         return extract_error_set(error, EXTRACT_USAGE, "log block", NULL, "%s", why);
     if (extract_log_repeated(block->type) < LOG_REPEATED)
@@ -533,6 +549,7 @@ enum extract_code extract_log_put_program(struct extract_log_writer *writer, uin
 {
     uint8_t payload[LOG_PROGRAM_PAYLOAD];
     const struct extract_log_block block = {.type = EXTRACT_LOG_PROGRAM, .length = sizeof payload};
+
     extract_log_store(payload, entry, sizeof payload);
     return extract_log_put(writer, &block, payload, error);
 }
@@ -542,6 +559,7 @@ enum extract_code extract_log_put_program(struct extract_log_writer *writer, uin
 static uint32_t section_for(uint64_t limit)
 {
     uint64_t bytes = limit / SECTIONS_WANTED;
+
     if (bytes < SECTION_SMALL)
         bytes = limit / SECTIONS_LEAST < SECTION_SMALL ? limit / SECTIONS_LEAST : SECTION_SMALL;
     if (bytes > SECTION_LARGE)
@@ -555,6 +573,7 @@ static enum extract_code plan_settings(struct log_settings *settings,
 {
     const char *creator = options->creator ? options->creator : "ringside " EXTRACT_VERSION;
     bool append = options->policy == EXTRACT_LOG_APPEND;
+
     memset(settings, 0, sizeof *settings);
     if ((unsigned)options->policy > EXTRACT_LOG_APPEND)
         return extract_error_set(error, EXTRACT_USAGE, path, "use loop, until_full or append",
@@ -598,6 +617,7 @@ static void free_writer(struct extract_log_writer *w)
 static enum extract_code close_and_free(struct extract_log_writer *w, struct extract_error *error)
 {
     enum extract_code code = extract_log_output_close(&w->output, error);
+
     free_writer(w);
     return code;
 }
@@ -615,6 +635,7 @@ void extract_log_detach(struct extract_log_writer *writer)
 static void remove_failed_log(struct extract_log_writer *w)
 {
     int reason = errno;
+
     if (w->output.created)
         unlink(w->output.path);
     close_and_free(w, NULL);
@@ -629,6 +650,7 @@ static enum extract_code create_log(struct extract_log_writer **writer, const ch
 {
     struct log_settings settings;
     const char *name = path ? path : LOG_GIVEN;
+
     *writer = NULL;
     enum extract_code code = plan_settings(&settings, options, name, error);
     if (code)
@@ -693,6 +715,7 @@ uint64_t extract_log_overwritten(const struct extract_log_writer *writer)
 {
     uint64_t section = writer->output.section, sections = writer->settings.sections;
     bool loop = writer->settings.policy == EXTRACT_LOG_LOOP;
+
     return loop && section >= sections ? section - sections + 1 : 0;
 }
 
@@ -718,6 +741,7 @@ static enum extract_code write_status(struct extract_log_writer *w, struct extra
     uint8_t payload[LOG_STATUS_PAYLOAD];
     struct extract_log_block block = {
         .type = EXTRACT_LOG_STATUS, .length = sizeof payload, .first = w->next};
+
     drop_due_repeats(w);
     enum extract_code code = make_space(w, STATUS_BLOCK, 0, error);
     extract_log_totals_encode(payload, &w->totals);

@@ -10,6 +10,7 @@ bool extract_auxv_entry(const uint8_t *bytes, size_t length, enum extract_byte_o
                         unsigned word_bytes, uint64_t *entry)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, order);
+
     for (;;) {
         uint64_t type = extract_cursor_word(&c, word_bytes);
         uint64_t value = extract_cursor_word(&c, word_bytes);

@@ -51,6 +51,7 @@ static bool read_ident(const uint8_t *bytes, size_t length, struct extract_elf *
     uint32_t magic = extract_cursor_u32(&c);
     uint8_t class = extract_cursor_u8(&c);
     uint8_t data = extract_cursor_u8(&c);
+
     *elf = (struct extract_elf){.wide = class == ELFCLASS64,
                                 .byte_order = data == ELFDATA2MSB ? EXTRACT_BIG : EXTRACT_LITTLE};
     return magic == 0x7f454c46 && (class == ELFCLASS32 || class == ELFCLASS64) &&
@@ -98,6 +99,7 @@ static struct program read_program(const struct programs *programs, size_t i)
     const struct extract_elf *elf = &programs->elf;
     struct extract_cursor c = extract_cursor_make(input->bytes, input->length, elf->byte_order);
     struct program p = {0};
+
     extract_cursor_seek(&c, elf->phoff + (uint64_t)i * elf->phentsize);
     p.type = extract_cursor_u32(&c);
     if (elf->wide)
@@ -132,6 +134,7 @@ static enum extract_code find_programs(struct programs *programs, struct extract
     const struct extract_input *input = programs->input;
     struct extract_elf *elf = &programs->elf;
     size_t least = elf->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+
     programs->announced = program_count(input, elf);
     if (programs->announced && elf->phentsize < least)
         return bad_core(input->name, "the program headers are too small for their class", error);
@@ -191,6 +194,7 @@ static enum extract_code add_segments(struct extract_images *images, struct extr
     size_t span_count;
     enum extract_code code =
         extract_overlay(segments, count, input->name, &spans, &span_count, error);
+
     if (code)
         return code;
     code = extract_images_add(images, input, spans, span_count, error);
@@ -206,6 +210,7 @@ static enum extract_code load_programs(const struct programs *programs,
         calloc(1, sizeof *core + programs->notes * sizeof(struct extract_note_span));
     struct extract_segment *segments = calloc(programs->loads, sizeof *segments);
     enum extract_code code;
+
     if (core && segments) {
         core->elf = programs->elf;
         collect(programs, core, segments);
@@ -229,6 +234,7 @@ enum extract_code extract_core_load(struct extract_images *images, struct extrac
                                     struct extract_error *error)
 {
     struct programs programs = {.input = input};
+
     if (!extract_elf_identify(input->bytes, input->length, &programs.elf))
         return bad_core(input->name, "not an ELF file", error);
     if (programs.elf.cut)
@@ -247,6 +253,7 @@ enum extract_code extract_core_load(struct extract_images *images, struct extrac
 const struct extract_core *extract_core_of(const struct extract_memory *memory)
 {
     const struct extract_images *images = extract_images_of(memory);
+
     return images ? images->core : NULL;
 }
 
@@ -257,6 +264,7 @@ static bool read_note(struct extract_cursor *c, uint32_t *type, const uint8_t **
 {
     static const char linux_name[] = "CORE";
     uint32_t name_bytes = extract_cursor_u32(c);
+
     *length = extract_cursor_u32(c);
     *type = extract_cursor_u32(c);
     const uint8_t *name = extract_cursor_span(c, name_bytes);
@@ -273,6 +281,7 @@ static bool read_note(struct extract_cursor *c, uint32_t *type, const uint8_t **
 bool extract_core_entry(const struct extract_core *core, uint64_t *entry)
 {
     size_t notes = 0;
+
     for (size_t i = 0; i < core->note_count; i++) {
         const struct extract_note_span *span = &core->notes[i];
         struct extract_cursor c =

@@ -31,6 +31,7 @@ static enum extract_code set_base(struct extract_records *records, struct hex_st
                                   struct extract_error *error)
 {
     uint64_t base = extract_cursor_u16(data);
+
     if (records->record[0] != 2)
         return extract_records_bad(records, "an extended address has 2 bytes", error);
     state->base = base << (segmented ? 4 : 16);
@@ -46,6 +47,7 @@ static enum extract_code take_record(struct extract_records *records, void *cont
     size_t length = extract_cursor_u8(&c);
     uint16_t offset = extract_cursor_u16(&c);
     uint8_t type = extract_cursor_u8(&c);
+
     switch ((enum record_type)type) {
     case DATA:
         return take_data(records, state, offset, extract_cursor_span(&c, length), length, error);
@@ -75,6 +77,7 @@ enum extract_code extract_hex_load(struct extract_images *images, struct extract
                                    struct extract_error *error)
 {
     struct hex_state state = {0, false};
+
     return extract_records_load(images, input, &hex_format, &state, error);
 }
 

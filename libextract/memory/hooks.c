@@ -19,6 +19,7 @@ bool extract_hooks_is(const uint8_t *bytes, size_t length)
 {
     enum extract_byte_order order = extract_hooks_order(bytes, length);
     struct extract_cursor c = extract_cursor_make(bytes, length, order);
+
     extract_cursor_seek(&c, EXTRACT_HOOKS_AT_VERSION);
     uint32_t version = extract_cursor_u32(&c), header_bytes = extract_cursor_u32(&c);
     return order && !c.failed && version == EXTRACT_HOOKS_VERSION &&

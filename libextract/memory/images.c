@@ -21,6 +21,7 @@
 static size_t find(const struct extract_images *images, uint64_t address)
 {
     size_t low = 0, high = images->count;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct extract_image *image = &images->list[middle];
@@ -43,12 +44,14 @@ size_t extract_images_extent(const struct extract_images *images, uint64_t addre
 {
     const struct extract_image *image = image_at(images, address);
     uint64_t rest = image ? image->length - (address - image->address) : length;
+
     return rest < length ? (size_t)rest : length;
 }
 
 size_t extract_images_read(void *images, uint64_t address, void *buffer, size_t length)
 {
     const struct extract_image *image = image_at(images, address);
+
     if (!image)
         return 0;
     uint64_t offset = address - image->address;
@@ -65,6 +68,7 @@ uint64_t extract_memory_skip_holes(const struct extract_memory *memory, uint64_t
 {
     const struct extract_images *images = extract_images_of(memory);
     const struct extract_image *image = images ? image_at(images, address) : NULL;
+
     if (!image || image->bytes)
         return address;
     uint64_t offset = address - image->address;
@@ -79,6 +83,7 @@ uint64_t extract_memory_skip_holes(const struct extract_memory *memory, uint64_t
 static void images_close(void *context)
 {
     struct extract_images *images = context;
+
     while (images->blobs) {
         struct extract_blob *blob = images->blobs;
         images->blobs = blob->next;
@@ -125,6 +130,7 @@ static void merge(struct extract_image *to, const struct extract_images *images,
                   const struct extract_image *spans, size_t count, const struct extract_blob *blob)
 {
     size_t old = 0, new = 0;
+
     while (old < images->count || new < count) {
         bool take_old =
             new == count || (old < images->count && images->list[old].address < spans[new].address);
@@ -177,6 +183,7 @@ enum extract_code extract_images_add(struct extract_images *images, struct extra
                                      struct extract_error *error)
 {
     enum extract_code code = add_spans(images, input->name, input->bytes, -1, spans, count, error);
+
     if (!code)
         input->bytes = NULL;
     return code;
@@ -186,6 +193,7 @@ enum extract_code extract_raw_load(struct extract_images *images, struct extract
                                    struct extract_error *error)
 {
     struct extract_image span = {input->address, input->length, input->bytes, NULL};
+
     return extract_images_add(images, input, &span, 1, error);
 }
 
@@ -195,6 +203,7 @@ enum extract_code extract_memory_new_images(struct extract_memory **memory,
     struct extract_images *images = calloc(1, sizeof *images);
     struct extract_memory_source source = {
         .read = extract_images_read, .close = images_close, .context = images, .name = "images"};
+
     *memory = NULL;
     if (!images)
         return no_memory(source.name, error);
@@ -222,6 +231,7 @@ enum extract_code extract_images_add_file(struct extract_memory *memory, const c
     struct extract_input input = {.name = extract_file_name(path), .address = address};
     struct extract_images *images;
     enum extract_code code = find_images(memory, input.name, &images, error);
+
     if (!code)
         code = extract_file_read(path, EXTRACT_FILE_LIMIT, &input.bytes, &input.length, error);
     if (!code)
@@ -234,6 +244,7 @@ enum extract_code extract_images_open(struct extract_memory **memory, const char
                                       extract_loader *load, struct extract_error *error)
 {
     enum extract_code code = extract_memory_new_images(memory, error);
+
     if (!code)
         code = extract_images_add_file(*memory, path, 0, load, error);
     if (code) {
@@ -248,6 +259,7 @@ enum extract_code extract_images_open(struct extract_memory **memory, const char
 static int open_regular(const char *path, uint64_t *length)
 {
     struct stat status;
+
     if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return -1;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -266,6 +278,7 @@ enum extract_code extract_memory_add_image(struct extract_memory *memory, const 
     struct extract_image span = {.address = address};
     struct extract_images *images;
     int file = open_regular(path, &span.length);
+
     if (file < 0)
         return extract_images_add_file(memory, path, address, extract_raw_load, error);
     enum extract_code code = find_images(memory, path, &images, error);
@@ -283,6 +296,7 @@ enum extract_code extract_memory_add_bytes(struct extract_memory *memory, const 
     struct extract_input input = {.name = name, .length = length, .address = address};
     struct extract_images *images;
     enum extract_code code = find_images(memory, name, &images, error);
+
     if (code)
         return code;
     input.bytes = malloc(length ? length : 1);

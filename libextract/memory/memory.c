@@ -23,6 +23,7 @@ enum extract_code extract_memory_new(struct extract_memory **memory,
     const char *name = source->name ? source->name : "target memory";
     size_t size = strlen(name) + 1;
     struct extract_memory *m = calloc(1, sizeof *m + size);
+
     *memory = m;
     if (!m)
         return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
@@ -48,6 +49,7 @@ static size_t read_source(struct extract_memory *memory, uint64_t address, void 
 {
     uint64_t start = extract_now();
     size_t n = memory->source.read(memory->source.context, address, buffer, length);
+
     memory->cost.nanoseconds += extract_now() - start;
     if (n > length)
         n = length; // a source with a bug must not make the caller read past the buffer
@@ -64,6 +66,7 @@ static enum extract_code unreadable(const struct extract_memory *memory, uint64_
                            ? "pass the image that holds this address, too"
                            : "check the address, and that the target is connected and stopped";
     const struct extract_memory_source *source = &memory->source;
+
     if (!error) // while memory is searched, most reads fail and nobody wants the text
         return EXTRACT_UNREADABLE;
     if (at >= address && source->explain && source->explain(source->context, at, error))
@@ -85,6 +88,7 @@ enum extract_code extract_memory_read(struct extract_memory *memory, uint64_t ad
     const struct extract_images *images = extract_images_of(memory);
     uint64_t space = address ? 0 - address : UINT64_MAX; // bytes up to the end of the address space
     size_t end = length < space ? length : (size_t)space;
+
     *got = 0;
     while (*got < end) {
         uint64_t at = address + *got;
@@ -104,6 +108,7 @@ enum extract_code extract_memory_write(struct extract_memory *memory, uint64_t a
                                        struct extract_error *error)
 {
     const struct extract_memory_source *source = &memory->source;
+
     if (!source->write)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_memory_name(memory), NULL,
                                  "only a live target can be written to");
@@ -123,6 +128,7 @@ bool extract_memory_region(const struct extract_memory *memory, size_t i,
                            struct extract_region *region)
 {
     const struct extract_images *images = extract_images_of(memory);
+
     if (memory->source.region)
         return memory->source.region(memory->source.context, i, region);
     if (!images || i >= images->count)
@@ -135,6 +141,7 @@ bool extract_memory_region(const struct extract_memory *memory, size_t i,
 bool extract_memory_start(const struct extract_memory *memory, uint64_t *address)
 {
     const struct extract_images *images = extract_images_of(memory);
+
     *address = images ? images->start : memory->source.start;
     return images ? images->starts : memory->source.starts;
 }
@@ -142,6 +149,7 @@ bool extract_memory_start(const struct extract_memory *memory, uint64_t *address
 uint64_t extract_memory_missing(const struct extract_memory *memory)
 {
     const struct extract_images *images = extract_images_of(memory);
+
     return images ? images->missing : 0;
 }
 
@@ -154,18 +162,21 @@ enum extract_byte_order extract_memory_byte_order(const struct extract_memory *m
 bool extract_memory_is_running(const struct extract_memory *memory)
 {
     const struct extract_memory_source *source = &memory->source;
+
     return source->is_running ? source->is_running(source->context) : source->running;
 }
 
 bool extract_memory_has_ended(const struct extract_memory *memory)
 {
     const struct extract_memory_source *source = &memory->source;
+
     return source->has_ended && source->has_ended(source->context);
 }
 
 const char *extract_memory_name(const struct extract_memory *memory)
 {
     const struct extract_images *images = extract_images_of(memory);
+
     return images && images->name ? images->name : memory->name;
 }
 

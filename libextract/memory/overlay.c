@@ -23,6 +23,7 @@ struct cells {
 static int compare_addresses(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
     return x < y ? -1 : x > y;
 }
 
@@ -35,6 +36,7 @@ static uint64_t end_of(const struct extract_segment *s)
 static void find_cells(struct cells *cells, const struct extract_segment *segments, size_t count)
 {
     size_t n = 0, unique = 0;
+
     for (size_t i = 0; i < count; i++) {
         cells->starts[n++] = segments[i].address;
         if (end_of(&segments[i]))
@@ -53,6 +55,7 @@ static void find_cells(struct cells *cells, const struct extract_segment *segmen
 static size_t cell_of(const struct cells *cells, uint64_t address)
 {
     size_t low = 0, high = cells->count;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (cells->starts[middle] < address)
@@ -76,6 +79,7 @@ static void take_cells(struct cells *cells, const struct extract_segment *s, siz
 {
     size_t end = end_of(s) ? cell_of(cells, end_of(s)) : cells->count;
     size_t i = first_free(cells, cell_of(cells, s->address));
+
     while (i < end) {
         cells->owner[i] = (uint32_t)index + 1;
         cells->next[i] = (uint32_t)i + 1;
@@ -89,6 +93,7 @@ static size_t put_spans(const struct cells *cells, const struct extract_segment 
                         struct extract_image *spans)
 {
     size_t n = 0;
+
     for (size_t i = 0, end; i < cells->count; i = end) {
         uint32_t owner = cells->owner[i];
         for (end = i + 1; end < cells->count && cells->owner[end] == owner;)
@@ -130,6 +135,7 @@ enum extract_code extract_overlay(const struct extract_segment *segments, size_t
     struct cells cells = {calloc(most, sizeof *cells.starts), 0, calloc(most, sizeof *cells.next),
                           calloc(most, sizeof *cells.owner)};
     bool done = overlay(&cells, segments, count, spans, span_count);
+
     free(cells.starts);
     free(cells.next);
     free(cells.owner);

@@ -33,6 +33,7 @@ static bool next_line(struct extract_cursor *text, struct extract_cursor *line)
 {
     size_t left = extract_cursor_left(text);
     const uint8_t *start = extract_cursor_span(text, 0);
+
     if (!left)
         return false;
     const uint8_t *end = memchr(start, '\n', left);
@@ -69,6 +70,7 @@ static const char *decode_line(struct extract_records *records,
                                struct extract_cursor *line)
 {
     const uint8_t *mark = extract_cursor_span(line, format->mark_length);
+
     if (!mark || mark[0] != (uint8_t)format->mark)
         return "does not begin like a record";
     memcpy(records->mark, mark, format->mark_length);
@@ -83,6 +85,7 @@ static const char *decode_line(struct extract_records *records,
 static bool sum_is_good(const struct extract_records *records, uint8_t wanted)
 {
     unsigned sum = 0;
+
     for (size_t i = 0; i < records->length; i++)
         sum += records->record[i];
     return (sum & 0xff) == wanted;
@@ -111,6 +114,7 @@ bool extract_records_are(const struct extract_record_format *format, const uint8
     struct extract_cursor text = extract_cursor_make(bytes, length, EXTRACT_BIG);
     struct extract_cursor line;
     bool found = next_line(&text, &line);
+
     while (found && !extract_cursor_left(&line))
         found = next_line(&text, &line);
     return found && !decode_line(&records, format, &line);
@@ -123,6 +127,7 @@ static enum extract_code read_lines(struct extract_records *records,
 {
     struct extract_cursor text = extract_cursor_make(input->bytes, input->length, EXTRACT_BIG);
     struct extract_cursor line;
+
     while (next_line(&text, &line)) {
         records->line++;
         enum extract_code code = take_line(records, format, state, &line, error);
@@ -146,6 +151,7 @@ static bool reserve_run(struct extract_records *records)
 {
     struct extract_run *runs =
         extract_grow(records->runs, &records->run_capacity, records->run_count, sizeof *runs);
+
     if (runs)
         records->runs = runs;
     return runs;
@@ -156,6 +162,7 @@ enum extract_code extract_records_put(struct extract_records *records, uint64_t 
                                       struct extract_error *error)
 {
     struct extract_run *last = records->run_count ? &records->runs[records->run_count - 1] : NULL;
+
     if (!length)
         return EXTRACT_OK;
     if (address + length > ADDRESSES)
@@ -176,6 +183,7 @@ enum extract_code extract_records_put(struct extract_records *records, uint64_t 
 static int compare_runs(const void *a, const void *b)
 {
     const struct extract_run *x = a, *y = b;
+
     if (x->address != y->address)
         return x->address < y->address ? -1 : 1;
     return x->line < y->line ? -1 : x->line > y->line;
@@ -188,6 +196,7 @@ static enum extract_code join_runs(const struct extract_records *records, uint8_
                                    struct extract_error *error)
 {
     struct extract_image *span = NULL;
+
     for (size_t i = 0; i < records->run_count; i++) {
         const struct extract_run *run = &records->runs[i];
         const uint8_t *data = records->data + run->offset;
@@ -241,6 +250,7 @@ enum extract_code extract_records_load(struct extract_images *images, struct ext
                                        struct extract_error *error)
 {
     struct extract_records records = {.name = input->name};
+
     records.data = malloc(input->length / 2 + 1); // a byte takes two digits
     enum extract_code code = records.data ? EXTRACT_OK : no_memory(&records, error);
     if (!code)

@@ -17,6 +17,7 @@ static enum extract_code check_count(struct extract_records *records, uint64_t c
                                      struct extract_error *error)
 {
     uint64_t mask = (UINT64_C(1) << (8 * bytes)) - 1;
+
     if (count != (state->data_records & mask))
         return extract_records_bad(records, "counts other records than there are before it", error);
     return EXTRACT_OK;
@@ -29,6 +30,7 @@ static enum extract_code take_record(struct extract_records *records, void *cont
     struct extract_cursor c = extract_cursor_make(records->record, records->length, EXTRACT_BIG);
     unsigned type = (unsigned)records->mark[1] - '0';
     unsigned bytes = type < sizeof address_bytes ? address_bytes[type] : 0;
+
     if (!bytes)
         return extract_records_bad(records, "its type is not one of S0 to S3 and S5 to S9", error);
     size_t length = extract_cursor_u8(&c);
@@ -63,6 +65,7 @@ enum extract_code extract_srec_load(struct extract_images *images, struct extrac
                                     struct extract_error *error)
 {
     struct srec_state state = {0};
+
     return extract_records_load(images, input, &srec_format, &state, error);
 }
 

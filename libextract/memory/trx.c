@@ -12,6 +12,7 @@ enum { BASE_ADDRESS_WORD = 2 };
 bool extract_trx_is(const uint8_t *bytes, size_t length)
 {
     enum extract_byte_order order;
+
     return extract_trx_word_bytes(bytes, length, &order) != 0;
 }
 
@@ -20,6 +21,7 @@ enum extract_code extract_trx_load(struct extract_images *images, struct extract
 {
     enum extract_byte_order order;
     unsigned word = extract_trx_word_bytes(input->bytes, input->length, &order);
+
     if (!word)
         return extract_error_set(error, EXTRACT_BAD, input->name,
                                  "pass the address of a raw image as FILE@ADDRESS",

@@ -22,6 +22,7 @@
 static enum extract_code damaged(struct extract_error *error, uint64_t address, const char *why)
 {
     char what[64];
+
     snprintf(what, sizeof what, "POSIX trace at 0x%" PRIx64, address);
     extract_error_set(error, EXTRACT_BAD, what, "check the address, and that the dump is complete",
                       "%s", why);
@@ -40,6 +41,7 @@ static enum extract_code find_process(struct posix_target *target, uint64_t addr
     size_t got;
     enum extract_code code =
         extract_memory_read(target->memory, address, bytes, sizeof bytes, &got, error);
+
     if (code != EXTRACT_OK)
         return code;
     bool is_stream = posix_stream_read(&block, bytes, sizeof bytes);
@@ -67,6 +69,7 @@ static enum extract_code open_target(struct posix_target **target, struct extrac
                                      struct extract_error *error)
 {
     struct posix_target *t = *target = posix_target_new(0, memory);
+
     if (!t)
         return extract_error_set(error, EXTRACT_NOMEM, "POSIX trace", NULL, "out of memory");
     posix_target_lock(t);
@@ -91,6 +94,7 @@ static enum extract_code pid_error(pid_t pid, struct extract_error *error, enum 
                                    const char *why)
 {
     char what[32];
+
     snprintf(what, sizeof what, "process id %d", (int)pid);
     return extract_error_set(error, code, what, NULL, "%s", why);
 }
@@ -101,6 +105,7 @@ enum extract_code extract_posix_attach(pid_t pid, struct extract_memory *memory,
 {
     struct posix_target *target;
     int stream = -1;
+
     if (pid <= 0)
         return pid_error(pid, error, EXTRACT_USAGE, "must be above 0");
     enum extract_code code = open_target(&target, memory, symbols, address, &stream, error);
@@ -126,6 +131,7 @@ static int first_bound(struct posix_target *target)
 {
     struct posix_stream block;
     unsigned bound = 0;
+
     posix_target_lock(target);
     for (unsigned i = target->block.streams; i-- > 0;)
         if (!posix_stream_load(target, i, &block) && block.state & POSIX_STATE_BOUND)
@@ -140,6 +146,7 @@ static void read_name(struct posix_trace *trace)
     uint64_t address = posix_stream_address(trace->target, trace->stream) + POSIX_STREAM_AT_NAME;
     char *name = trace->attr.name;
     size_t got;
+
     _Static_assert(sizeof trace->attr.name == POSIX_STREAM_NAME, "names of streams");
     if (extract_memory_read(trace->target->memory, address, name, POSIX_STREAM_NAME, &got, NULL))
         memset(name, 0, POSIX_STREAM_NAME);
@@ -151,6 +158,7 @@ static void read_name(struct posix_trace *trace)
 static int open_trace(struct posix_target *target, int stream, trace_id_t *trid)
 {
     struct posix_trace *trace = posix_new(POSIX_RECORDED);
+
     if (!trace) {
         posix_target_release(target);
         return ENOMEM;
@@ -180,6 +188,7 @@ enum extract_code extract_posix_open_memory(struct extract_memory *memory,
     struct posix_target *target;
     int of_address = -1;
     enum extract_code code = open_target(&target, memory, symbols, address, &of_address, error);
+
     if (code != EXTRACT_OK)
         return code;
     int number = stream >= 0 ? stream : of_address >= 0 ? of_address : first_bound(target);

@@ -31,6 +31,7 @@ static uint32_t host_head(void)
 const struct posix_attr *posix_attr_of(const trace_attr_t *attr)
 {
     const struct posix_attr *a = (const struct posix_attr *)attr;
+
     return a && a->magic == ATTR_MAGIC ? a : NULL;
 }
 
@@ -38,6 +39,7 @@ const struct posix_attr *posix_attr_of(const trace_attr_t *attr)
 static struct posix_attr *writable(trace_attr_t *attr)
 {
     struct posix_attr *a = (struct posix_attr *)attr;
+
     return a && a->magic == ATTR_MAGIC ? a : NULL;
 }
 
@@ -59,6 +61,7 @@ void posix_attr_defaults(struct posix_attr *attr)
 uint32_t posix_attr_event_bytes(const struct posix_attr *attr, uint64_t data)
 {
     uint64_t kept = data < attr->max_data ? data : attr->max_data;
+
     return attr->head_bytes + (uint32_t)((kept + 3) / 4 * 4);
 }
 
@@ -78,6 +81,7 @@ int posix_trace_attr_init(trace_attr_t *attr)
 int posix_trace_attr_destroy(trace_attr_t *attr)
 {
     struct posix_attr *a = writable(attr);
+
     if (!a)
         return EINVAL;
     a->magic = 0;
@@ -98,30 +102,35 @@ static int copy_value(const struct posix_attr *attr, void *to, const void *value
 int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution)
 {
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_value(a, resolution, a ? &a->resolution : NULL, sizeof *resolution);
 }
 
 int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime)
 {
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_value(a, createtime, a ? &a->created : NULL, sizeof *createtime);
 }
 
 int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genversion)
 {
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_value(a, genversion, a ? a->version : NULL, sizeof a->version);
 }
 
 int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename)
 {
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_value(a, tracename, a ? a->name : NULL, sizeof a->name);
 }
 
 int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename)
 {
     struct posix_attr *a = writable(attr);
+
     if (!a || !tracename)
         return EINVAL;
     size_t length = strnlen(tracename, sizeof a->name - 1);
@@ -134,6 +143,7 @@ int posix_trace_attr_getinherited(const trace_attr_t *restrict attr,
                                   int *restrict inheritancepolicy)
 {
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_value(a, inheritancepolicy, a ? &a->inherited : NULL, sizeof(int));
 }
 
@@ -149,6 +159,7 @@ static int set_choice(int32_t *to, int value, int min, int max)
 int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy)
 {
     struct posix_attr *a = writable(attr);
+
     return set_choice(a ? &a->inherited : NULL, inheritancepolicy, POSIX_TRACE_CLOSE_FOR_CHILD,
                       POSIX_TRACE_INHERITED);
 }
@@ -156,12 +167,14 @@ int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy)
 int posix_trace_attr_getlogfullpolicy(const trace_attr_t *restrict attr, int *restrict logpolicy)
 {
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_value(a, logpolicy, a ? &a->log_policy : NULL, sizeof(int));
 }
 
 int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy)
 {
     struct posix_attr *a = writable(attr);
+
     if (logpolicy == POSIX_TRACE_FLUSH)
         return EINVAL;
     return set_choice(a ? &a->log_policy : NULL, logpolicy, POSIX_TRACE_LOOP, POSIX_TRACE_APPEND);
@@ -172,6 +185,7 @@ int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict attr,
 {
     static const int32_t unset = POSIX_TRACE_LOOP;
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_value(a, streampolicy, a && a->stream_policy ? &a->stream_policy : &unset,
                       sizeof(int));
 }
@@ -179,6 +193,7 @@ int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict attr,
 int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy)
 {
     struct posix_attr *a = writable(attr);
+
     return set_choice(a ? &a->stream_policy : NULL, streampolicy, POSIX_TRACE_LOOP,
                       POSIX_TRACE_FLUSH);
 }
@@ -197,12 +212,14 @@ static int copy_size(const struct posix_attr *attr, size_t *to, uint64_t size)
 int posix_trace_attr_getlogsize(const trace_attr_t *restrict attr, size_t *restrict logsize)
 {
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_size(a, logsize, a ? a->log_size : 0);
 }
 
 int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
 {
     struct posix_attr *a = writable(attr);
+
     if (!a)
         return EINVAL;
     a->log_size = logsize;
@@ -212,12 +229,14 @@ int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
 int posix_trace_attr_getmaxdatasize(const trace_attr_t *restrict attr, size_t *restrict maxdatasize)
 {
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_size(a, maxdatasize, a ? a->max_data : 0);
 }
 
 int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize)
 {
     struct posix_attr *a = writable(attr);
+
     if (!a || maxdatasize > POSIX_MAX_RECORD - host_head())
         return EINVAL;
     a->max_data = maxdatasize;
@@ -229,6 +248,7 @@ int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr,
                                            size_t *restrict eventsize)
 {
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_size(a, eventsize, a ? posix_attr_system_bytes(a) : 0);
 }
 
@@ -236,18 +256,21 @@ int posix_trace_attr_getmaxusereventsize(const trace_attr_t *restrict attr, size
                                          size_t *restrict eventsize)
 {
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_size(a, eventsize, a ? posix_attr_event_bytes(a, data_len) : 0);
 }
 
 int posix_trace_attr_getstreamsize(const trace_attr_t *restrict attr, size_t *restrict streamsize)
 {
     const struct posix_attr *a = posix_attr_of(attr);
+
     return copy_size(a, streamsize, a ? a->stream_size : 0);
 }
 
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize)
 {
     struct posix_attr *a = writable(attr);
+
     if (!a)
         return EINVAL;
     a->stream_size = streamsize;

@@ -42,6 +42,7 @@ static int write_wants(struct posix_trace *trace, uint64_t address, bool bound)
     struct posix_target *target = trace->target;
     uint32_t state = !bound ? 0 : POSIX_STATE_BOUND | (w->is_running ? POSIX_STATE_RUNNING : 0);
     int error = posix_write_words(target, address + POSIX_STREAM_AT_WANTED, &state, 1);
+
     if (!error)
         error = posix_write_words(target, address + POSIX_STREAM_AT_WANTED_CLEARS, &w->clears, 1);
     if (!error)
@@ -56,6 +57,7 @@ bool posix_memory_was_cleared(const struct posix_trace *trace, const struct posi
     const struct posix_reader *r = &trace->reader;
     bool unbound = (int32_t)(block->request - trace->wants.bind) < 0;
     bool emptied = r->is_started && (int32_t)(block->head - r->at) < 0;
+
     return !trace->target->object && (int32_t)(block->request - trace->wants.last) < 0 &&
            (unbound || emptied);
 }
@@ -67,6 +69,7 @@ int posix_read_wants(struct posix_trace *trace)
     struct posix_stream block;
     uint64_t address = posix_stream_address(target, trace->stream);
     int error = posix_stream_load(target, trace->stream, &block);
+
     if (error)
         return error == ENOENT ? 0 : error;
     if (trace->was_reset || posix_memory_was_cleared(trace, &block)) {
@@ -94,6 +97,7 @@ int posix_send_request(struct posix_trace *trace, bool bound)
     uint32_t request = 0;
     uint64_t address = posix_stream_address(target, trace->stream);
     int error = posix_stream_load(target, trace->stream, &block);
+
     if (!error) {
         request = block.request + 1 + (block.request + 1 == block.request_done);
         error = write_wants(trace, address, bound);
@@ -113,6 +117,7 @@ int posix_send_request(struct posix_trace *trace, bool bound)
 static int enter_stream(struct posix_use *use, trace_id_t trid)
 {
     int error = posix_enter(use, trid, POSIX_ACTIVE | POSIX_LOGGED);
+
     if (error)
         return error;
     error = posix_read_wants(use->trace);
@@ -127,6 +132,7 @@ static int enter_stream(struct posix_use *use, trace_id_t trid)
 static int change(struct posix_trace *trace, const struct posix_wants *wants)
 {
     struct posix_wants before = trace->wants;
+
     trace->wants = *wants;
     int error = trace->was_reset ? 0 : posix_send_request(trace, true);
     if (error) {
@@ -142,6 +148,7 @@ static int change(struct posix_trace *trace, const struct posix_wants *wants)
 static bool stays_full(const struct posix_trace *trace)
 {
     struct posix_stream block;
+
     return !posix_stream_load(trace->target, trace->stream, &block) &&
            posix_stream_stays_full(&block);
 }
@@ -150,6 +157,7 @@ static int set_running(trace_id_t trid, bool is_running)
 {
     struct posix_use use;
     int error = enter_stream(&use, trid);
+
     if (error)
         return error;
     struct posix_wants wants = use.trace->wants;
@@ -174,6 +182,7 @@ int posix_trace_clear(trace_id_t trid)
 {
     struct posix_use use;
     int error = enter_stream(&use, trid);
+
     if (error)
         return error;
     struct posix_wants wants = use.trace->wants;
@@ -195,6 +204,7 @@ int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 {
     struct posix_use use;
     int error = set ? enter_stream(&use, trid) : EINVAL;
+
     if (error)
         return error;
     *set = use.trace->wants.filter;
@@ -213,6 +223,7 @@ static uint32_t combine(uint32_t old, uint32_t word, int how)
 int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
 {
     struct posix_use use;
+
     if (!set || how < POSIX_TRACE_SET_EVENTSET || how > POSIX_TRACE_SUB_EVENTSET)
         return EINVAL;
     int error = enter_stream(&use, trid);

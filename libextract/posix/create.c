@@ -37,6 +37,7 @@ static uint32_t ring_words(const struct posix_attr *attr)
 {
     uint64_t bytes = attr->stream_size + 2 * (uint64_t)posix_attr_system_bytes(attr);
     uint32_t min_bytes = 4 * posix_attr_event_bytes(attr, attr->max_data), words = POSIX_RING_LEAST;
+
     if (attr->stream_size > (uint64_t)POSIX_MAX_RING * 4)
         return 0;
     while (words < POSIX_MAX_RING && ((uint64_t)words * 4 < bytes || words * 4 < min_bytes))
@@ -60,6 +61,7 @@ static int bind_object(struct posix_trace *trace)
     int error = bind.ring_words
                     ? ringside_trace_object_bind(trace->target->object, &bind, &trace->stream)
                     : ENOMEM;
+
     if (error)
         return error;
     error = posix_stream_load(trace->target, trace->stream, &block);
@@ -86,6 +88,7 @@ static int write_binding(struct posix_trace *trace)
     uint8_t bytes[POSIX_STREAM_NAME];
     uint32_t name[POSIX_STREAM_NAME / 4];
     bool swap = (target->block.layout.order == EXTRACT_BIG) != EXTRACT_HOST_BIG;
+
     memcpy(bytes, attr->name, sizeof bytes);
     memcpy(name, bytes, sizeof name);
     for (unsigned i = 0; swap && i < POSIX_STREAM_NAME / 4; i++)
@@ -104,6 +107,7 @@ static int take_over(struct posix_trace *trace, struct posix_stream *block)
 {
     const struct timespec pause = {0, RELEASE_WAIT_NS};
     int error = posix_send_request(trace, false);
+
     for (unsigned i = 0; !error && i < MAX_RELEASE_WAITS; i++) {
         error = posix_stream_load(trace->target, trace->stream, block);
         if (error || !(block->state & POSIX_STATE_BOUND))
@@ -118,6 +122,7 @@ static int take_over(struct posix_trace *trace, struct posix_stream *block)
 static int choose_stream(struct posix_trace *trace, struct posix_stream *block)
 {
     struct posix_target *target = trace->target;
+
     for (int pass = 0; pass < 2; pass++)
         for (unsigned i = 0; i < target->block.streams; i++) {
             if (posix_stream_is_used(target, i))
@@ -141,6 +146,7 @@ static int bind_memory(struct posix_trace *trace)
     struct posix_stream block;
     struct posix_attr has = trace->attr;
     int error = choose_stream(trace, &block);
+
     if (!error)
         posix_attr_from_ring(&has, &block, trace->target->block.ids);
     if (!error && trace->attr.size_set && trace->attr.stream_size > has.stream_size)
@@ -165,6 +171,7 @@ int posix_bind(struct posix_trace *trace)
 void posix_rebind(struct posix_trace *trace, const struct posix_stream *block)
 {
     struct posix_target *target = trace->target;
+
     if (target->object || posix_target_load(target) || trace->stream >= target->block.streams)
         return;
     trace->was_reset = trace->was_reset || target->block.generation != trace->process_generation ||
@@ -236,6 +243,7 @@ static int take_attributes(struct posix_trace *trace, const trace_attr_t *attr)
     const struct posix_attr *from = posix_attr_of(attr);
     struct posix_attr *to = &trace->attr, host;
     bool logged = trace->kind == POSIX_LOGGED;
+
     if (attr && !from)
         return EINVAL;
     posix_attr_defaults(&host);
@@ -253,6 +261,7 @@ static int take_attributes(struct posix_trace *trace, const trace_attr_t *attr)
 static int bind_and_add(struct posix_trace *trace, trace_id_t *trid)
 {
     struct posix_target *target = trace->target;
+
     posix_target_lock(target);
     int error = posix_target_load(target);
     if (!error)
@@ -269,6 +278,7 @@ static int bind_and_add(struct posix_trace *trace, trace_id_t *trid)
 static int make_trace(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_id_t *trid)
 {
     struct posix_trace *trace = posix_new(kind);
+
     if (!trace)
         return ENOMEM;
     int error = take_attributes(trace, attr);
@@ -289,6 +299,7 @@ static int make_trace(enum posix_kind kind, pid_t pid, const trace_attr_t *attr,
 int posix_make(enum posix_kind kind, pid_t pid, const trace_attr_t *attr, trace_id_t *trid)
 {
     int cancel;
+
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     int error = make_trace(kind, pid, attr, trid);
     pthread_setcancelstate(cancel, NULL);
@@ -304,5 +315,6 @@ int posix_trace_shutdown(trace_id_t trid)
 {
     struct posix_use use;
     int error = posix_enter(&use, trid, POSIX_ACTIVE | POSIX_LOGGED);
+
     return error ? error : posix_end(&use);
 }

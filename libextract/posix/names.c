@@ -55,6 +55,7 @@ static int read_slot(struct posix_target *target, uint32_t slot, char name[POSIX
 {
     uint32_t bytes = target->block.name_bytes;
     size_t got;
+
     if (bytes > POSIX_NAME_BYTES)
         bytes = POSIX_NAME_BYTES;
     memset(name, 0, POSIX_NAME_BYTES);
@@ -69,6 +70,7 @@ static int read_slot(struct posix_target *target, uint32_t slot, char name[POSIX
 int posix_ring_name(struct posix_trace *trace, trace_event_id_t id, char *name)
 {
     int error = posix_target_load(trace->target);
+
     if (error)
         return error;
     if (id < POSIX_USER || !is_used(&trace->target->block, id - POSIX_USER))
@@ -80,6 +82,7 @@ int posix_ring_name(struct posix_trace *trace, trace_event_id_t id, char *name)
 trace_event_id_t posix_ring_next_named(struct posix_trace *trace, trace_event_id_t id)
 {
     const struct posix_block *block = &trace->target->block;
+
     if (posix_target_load(trace->target))
         return 0;
     for (uint32_t slot = id - POSIX_USER; slot < block->names_room; slot++)
@@ -94,6 +97,7 @@ static int find_name(struct posix_trace *trace, const char *name, trace_event_id
 {
     char other[POSIX_NAME_BYTES];
     trace_event_id_t id = POSIX_USER;
+
     while ((id = posix_ring_next_named(trace, id))) {
         int error = read_slot(trace->target, id - POSIX_USER, other);
         *event = id++;
@@ -110,6 +114,7 @@ static int claim_name(struct posix_target *target, const char *name, trace_event
     const struct posix_block *block = &target->block;
     uint32_t slot, claimed = block->names_claimed + 1, words[POSIX_NAME_BYTES / 4] = {0};
     uint32_t count = (uint32_t)strlen(name) / 4 + 1;
+
     *event = POSIX_TRACE_UNNAMED_USEREVENT;
     if (block->names_used >= block->names_room ||
         block->names_claimed >= block->names_room - block->names_used)
@@ -142,6 +147,7 @@ static int open_name(struct posix_trace *trace, const char *name, trace_event_id
 {
     struct posix_target *target = trace->target;
     size_t length = strnlen(name, POSIX_NAME_BYTES);
+
     *event = find_system_name(name);
     if (*event)
         return 0;
@@ -161,6 +167,7 @@ int posix_trace_trid_eventid_open(trace_id_t trid, const char *restrict event_na
     struct posix_use use;
     bool given = event_name && event;
     int error = given ? posix_enter(&use, trid, POSIX_ACTIVE | POSIX_LOGGED) : EINVAL;
+
     if (error)
         return error;
     error = open_name(use.trace, event_name, event);
@@ -173,6 +180,7 @@ int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *
     struct posix_use use;
     const char *name = posix_system_name(event);
     int error = event_name ? posix_enter(&use, trid, POSIX_ALL) : EINVAL;
+
     if (error)
         return error;
     if (name)
@@ -199,6 +207,7 @@ int posix_trace_eventtypelist_getnext_id(trace_id_t trid, trace_event_id_t *rest
 {
     struct posix_use use;
     int error = event && unavailable ? posix_enter(&use, trid, POSIX_ALL) : EINVAL;
+
     if (error)
         return error;
     trace_event_id_t id = next_listed(use.trace);
@@ -215,6 +224,7 @@ int posix_trace_eventtypelist_rewind(trace_id_t trid)
 {
     struct posix_use use;
     int error = posix_enter(&use, trid, POSIX_ALL);
+
     if (error)
         return error;
     use.trace->next_listed = 0;

@@ -60,6 +60,7 @@ static void copy_event(const struct posix_event *event, const struct destination
 {
     size_t length = event->data_bytes < to->capacity ? event->data_bytes : to->capacity;
     struct posix_trace_event_info *info = to->event;
+
     *info = (struct posix_trace_event_info){.posix_event_id = event->id,
                                             .posix_pid = event->pid,
                                             .posix_prog_address = (void *)(uintptr_t)event->address,
@@ -83,6 +84,7 @@ static void block_signals(struct wait *wait)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
     sigset_t all;
+
     sigfillset(&all);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&all, faults[i]);
@@ -99,6 +101,7 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 static int limit_pause(struct timespec *pause, const struct timespec *end)
 {
     struct timespec now;
+
     clock_gettime(CLOCK_REALTIME, &now);
     if (!is_later(end, &now))
         return ETIMEDOUT;
@@ -123,6 +126,7 @@ struct cancelled {
 static int relock(const struct cancelled *c)
 {
     int over = posix_resume(c->use);
+
     c->use->trace->target->was_running = c->was_running;
     return over;
 }
@@ -132,6 +136,7 @@ static int relock(const struct cancelled *c)
 static void clean_up(void *context)
 {
     const struct cancelled *c = context;
+
     relock(c);
     posix_leave(c->use);
     pthread_sigmask(SIG_SETMASK, &c->wait->mask, NULL);
@@ -144,6 +149,7 @@ static int pause_for(struct posix_use *use, struct wait *wait, const struct time
     struct cancelled cancelled = {use, wait, target->was_running};
     struct pollfd waker = {.fd = use->trace->waker_fd, .events = POLLIN};
     int disabled;
+
     posix_target_let_run(target);
     posix_pause(use);
     pthread_cleanup_push(clean_up, &cancelled);
@@ -159,6 +165,7 @@ static int pause_for(struct posix_use *use, struct wait *wait, const struct time
 static int wait_once(struct posix_use *use, struct wait *wait)
 {
     const struct timespec *end = wait->end;
+
     if (wait->patience == UNTIL && (end->tv_nsec < 0 || end->tv_nsec >= 1000000000))
         return EINVAL;
     if (!wait->signals_blocked)
@@ -179,6 +186,7 @@ static int next_event(struct posix_use *use, struct wait *wait, struct posix_eve
     struct posix_trace *trace = use->trace;
     int error = trace->ops->next(trace, event);
     bool waits = wait->patience != NO_WAIT && trace->kind != POSIX_RECORDED;
+
     while (waits && error == EAGAIN) {
         if (posix_stream_has_ended(trace->target, trace->stream)) {
             // Records that the process left open are closed first: nobody else will finish them.
@@ -206,6 +214,7 @@ static int getnext(trace_id_t trid, const struct destination *to, enum patience 
     bool given = to->event && to->data_len && to->unavailable && (to->data || !to->capacity) &&
                  (end || patience != UNTIL);
     int error = given ? posix_enter(&use, trid, kinds) : EINVAL;
+
     if (error)
         return error;
     error = next_event(&use, &wait, &event);
@@ -224,6 +233,7 @@ int posix_trace_getnext_event(trace_id_t trid, struct posix_trace_event_info *re
                               int *restrict unavailable)
 {
     const struct destination to = {event, data, num_bytes, data_len, unavailable};
+
     return getnext(trid, &to, FOREVER, NULL);
 }
 
@@ -233,6 +243,7 @@ int posix_trace_timedgetnext_event(trace_id_t trid, struct posix_trace_event_inf
                                    const struct timespec *restrict abstime)
 {
     const struct destination to = {event, data, num_bytes, data_len, unavailable};
+
     return getnext(trid, &to, UNTIL, abstime);
 }
 
@@ -241,6 +252,7 @@ int posix_trace_trygetnext_event(trace_id_t trid, struct posix_trace_event_info 
                                  int *restrict unavailable)
 {
     const struct destination to = {event, data, num_bytes, data_len, unavailable};
+
     return getnext(trid, &to, NO_WAIT, NULL);
 }
 
@@ -250,6 +262,7 @@ int posix_trace_rewind(trace_id_t trid)
 {
     struct posix_use use;
     int error = posix_enter(&use, trid, POSIX_RECORDED);
+
     if (error)
         return error;
     error = use.trace->ops->rewind(use.trace);
@@ -261,5 +274,6 @@ int posix_trace_close(trace_id_t trid)
 {
     struct posix_use use;
     int error = posix_enter(&use, trid, POSIX_RECORDED);
+
     return error ? error : posix_end(&use);
 }

@@ -67,6 +67,7 @@ void posix_ring_note_loss(struct posix_reader *r)
 static bool is_ours(const struct posix_trace *trace)
 {
     const struct posix_stream *block = &trace->reader.block;
+
     if (trace->kind == POSIX_RECORDED)
         return true;
     return !trace->was_reset && block->state & POSIX_STATE_BOUND &&
@@ -79,6 +80,7 @@ int posix_ring_poll(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     int error = posix_stream_load(trace->target, trace->stream, &r->block);
+
     // Head and tail are two words. A target that runs can change one between the two reads.
     for (unsigned i = 1; !error && i < POSIX_MAX_TRIES && !posix_stream_places(&r->block); i++)
         error = posix_stream_load(trace->target, trace->stream, &r->block);
@@ -110,6 +112,7 @@ void posix_ring_release(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     uint64_t address = posix_stream_address(trace->target, trace->stream);
+
     if (trace->kind == POSIX_RECORDED || r->block.read_pos == r->at)
         return;
     posix_write_words(trace->target, address + POSIX_STREAM_AT_READ_POS, &r->at, 1);
@@ -124,6 +127,7 @@ static bool can_copy_more(struct posix_reader *r, uint32_t offset)
 {
     bool more =
         r->window_words < r->block.head - r->window_at && (offset || r->batch_words < POSIX_WINDOW);
+
     if (more)
         r->batch_words = POSIX_WINDOW;
     return more;
@@ -135,6 +139,7 @@ static enum found find_record(struct posix_trace *trace, struct posix_record *re
                               const uint8_t **bytes)
 {
     struct posix_reader *r = &trace->reader;
+
     while (r->at - r->window_at < r->window_words) {
         uint32_t offset = r->at - r->window_at, left = r->window_words - offset;
         *bytes = r->bytes + (size_t)offset * 4;
@@ -158,6 +163,7 @@ static enum found find_record(struct posix_trace *trace, struct posix_record *re
 static void copy_words(struct posix_reader *r, const uint8_t *bytes, uint32_t words, uint32_t at)
 {
     struct extract_cursor c = extract_cursor_make(bytes, (size_t)words * 4, r->block.layout.order);
+
     for (uint32_t i = 0; i < words; i++) {
         uint32_t word = extract_cursor_u32(&c);
         memcpy(r->data + at + (size_t)i * 4, &word, 4);
@@ -169,6 +175,7 @@ static void copy_words(struct posix_reader *r, const uint8_t *bytes, uint32_t wo
 static void convert_sets(struct posix_reader *r, struct posix_event *event, uint32_t sets)
 {
     uint32_t words = event->data_bytes / sets / 4;
+
     memset(r->data, 0, sizeof r->data);
     for (uint32_t i = 0; i < sets; i++)
         copy_words(r, event->data + (size_t)i * words * 4,
@@ -206,6 +213,7 @@ void posix_event_decode(struct posix_trace *trace, const struct posix_record *re
 {
     struct posix_reader *r = &trace->reader;
     const struct posix_layout *layout = &r->block.layout;
+
     *event =
         (struct posix_event){.id = record->id,
                              .pid = (pid_t)(layout->pids ? record->pid : trace->target->block.pid),
@@ -225,6 +233,7 @@ static void advance_reader(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     bool gap = r->gap != POSIX_NO_GAP;
+
     r->at += r->taken.words;
     if (r->at - r->window_at >= r->window_words)
         r->window_words = 0;
@@ -246,6 +255,7 @@ static bool make_gap_event(struct posix_trace *trace, struct posix_event *event)
     struct posix_reader *r = &trace->reader;
     bool begins = r->gap == POSIX_OVERFLOWED;
     trace_event_id_t id = begins ? POSIX_ID_OVERFLOW : POSIX_ID_RESUME;
+
     if (r->gap == POSIX_NO_GAP || r->gap == POSIX_RESUMED)
         return false;
     r->gap = begins ? POSIX_RESUMES : POSIX_RESUMED;
@@ -268,6 +278,7 @@ int posix_ring_find_record(struct posix_trace *trace, struct posix_record *recor
     int error = 0;
     unsigned tries = 0;
     enum found found = find_record(trace, record, bytes);
+
     while (!error && found == NOT_COPIED && tries < POSIX_MAX_TRIES) {
         if (trace->kind == POSIX_ACTIVE && trace->reader.is_started)
             posix_ring_release(trace);
@@ -288,6 +299,7 @@ static int check_window(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     int error = r->window_words && trace->target->object ? posix_ring_poll(trace) : 0;
+
     if (error || posix_ring_is_lapped(r))
         r->window_words = 0;
     return error;
@@ -298,6 +310,7 @@ static int take_record(struct posix_trace *trace)
     struct posix_reader *r = &trace->reader;
     const uint8_t *bytes;
     int error = check_window(trace);
+
     if (!error)
         error = posix_ring_find_record(trace, &r->taken, &bytes);
     if (error && r->is_started)
@@ -318,6 +331,7 @@ static int ring_next(struct posix_trace *trace, struct posix_event *event)
     struct posix_reader *r = &trace->reader;
     bool taken = r->gap == POSIX_RESUMES || r->gap == POSIX_RESUMED;
     int error = taken ? 0 : take_record(trace);
+
     if (error || make_gap_event(trace, event))
         return error;
     posix_event_decode(trace, &r->taken, r->bytes + r->taken_offset, event);

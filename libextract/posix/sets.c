@@ -19,6 +19,7 @@ static void set_bit(trace_event_set_t *set, trace_event_id_t id, bool present)
 {
     uint32_t bit = UINT32_C(1) << id % 32;
     uint32_t *word = &set->ringside_words[id / 32];
+
     *word = present ? *word | bit : *word & ~bit;
 }
 
@@ -52,6 +53,7 @@ int posix_trace_eventset_fill(trace_event_set_t *set, int what)
     uint32_t end = what == POSIX_TRACE_ALL_EVENTS      ? POSIX_SET_IDS
                    : what == POSIX_TRACE_SYSTEM_EVENTS ? POSIX_USER
                                                        : 0;
+
     if (!set || what < POSIX_TRACE_WOPID_EVENTS || what > POSIX_TRACE_ALL_EVENTS)
         return EINVAL;
     memset(set, 0, sizeof *set);

@@ -22,6 +22,7 @@
 static bool is_emptied(const struct posix_trace *trace)
 {
     const struct posix_reader *r = &trace->reader;
+
     return trace->kind != POSIX_RECORDED && r->block.head == r->at;
 }
 
@@ -31,6 +32,7 @@ static bool is_running(const struct posix_trace *trace)
 {
     const struct posix_stream *block = &trace->reader.block;
     bool wanted = block->wanted & POSIX_STATE_RUNNING;
+
     if (trace->kind != POSIX_RECORDED && !posix_request_is_done(block))
         return wanted;
     if (block->state & POSIX_STATE_STOPPED_FULL)
@@ -44,6 +46,7 @@ static bool is_full(const struct posix_trace *trace)
 {
     const struct posix_reader *r = &trace->reader;
     const struct posix_stream *block = &r->block;
+
     if (trace->kind == POSIX_RECORDED)
         return posix_stream_is_full(block);
     if (block->policy == POSIX_POLICY_LOOP)
@@ -56,6 +59,7 @@ static bool is_overrun(const struct posix_trace *trace)
 {
     const struct posix_reader *r = &trace->reader;
     bool lost = posix_ring_is_lapped(r) && r->block.tail != r->reported_tail;
+
     if (trace->kind == POSIX_RECORDED)
         return r->block.overwritten || r->block.refused;
     return r->is_overrun || lost || r->block.refused != r->reported_refused;
@@ -67,6 +71,7 @@ int posix_ring_status(struct posix_trace *trace, struct posix_trace_status_info 
     bool ended =
         trace->kind != POSIX_RECORDED && posix_stream_has_ended(trace->target, trace->stream);
     int error = posix_ring_poll(trace);
+
     *status = (struct posix_trace_status_info){0};
     if (error == EAGAIN) { // not bound for this trace yet, or just being cleared
         posix_read_wants(trace);
@@ -91,6 +96,7 @@ int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *stat
 {
     struct posix_use use;
     int error = statusinfo ? posix_enter(&use, trid, POSIX_ALL) : EINVAL;
+
     if (error)
         return error;
     error = use.trace->ops->status(use.trace, statusinfo);
@@ -104,6 +110,7 @@ static struct timespec resolution_of(const struct posix_stream *block)
 {
     uint64_t hz = block->layout.realtime ? 1000000000 : block->clock_hz;
     long ns = hz ? (long)((hz + 999999999) / hz) : 0;
+
     return ns == 1000000000 ? (struct timespec){1, 0} : (struct timespec){0, ns};
 }
 
@@ -111,6 +118,7 @@ static struct timespec resolution_of(const struct posix_stream *block)
 void posix_attr_from_ring(struct posix_attr *attr, const struct posix_stream *block, uint32_t ids)
 {
     uint64_t bytes = (uint64_t)block->ring_words * 4, reserve;
+
     attr->head_bytes = posix_record_head(&block->layout) + 4;
     attr->set_bytes = posix_filter_bytes(ids);
     attr->max_data = block->max_data;
@@ -139,6 +147,7 @@ int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 {
     struct posix_use use;
     int error = attr ? posix_enter(&use, trid, POSIX_ALL) : EINVAL;
+
     if (error)
         return error;
     error = use.trace->ops->attr(use.trace, (struct posix_attr *)attr);

@@ -48,6 +48,7 @@ static pthread_once_t table_once = PTHREAD_ONCE_INIT;
 static void end_slot(unsigned slot, const struct posix_target *target)
 {
     struct posix_use use;
+
     pthread_mutex_lock(&table.lock);
     const struct posix_trace *trace = table.slots[slot];
     trace_id_t id = trace && (!target || trace->target == target) ? trace->id : 0;
@@ -79,6 +80,7 @@ static void in_parent(void)
 static bool was_idle(struct posix_target *target)
 {
     bool idle = !pthread_mutex_trylock(&target->lock);
+
     if (idle)
         pthread_mutex_unlock(&target->lock);
     return idle;
@@ -125,6 +127,7 @@ static void lock_table(void)
 int posix_table_add(struct posix_trace *trace, trace_id_t *id)
 {
     unsigned slot = 0;
+
     lock_table();
     while (slot < TABLE_SLOTS && table.slots[slot])
         slot++;
@@ -143,6 +146,7 @@ static struct posix_trace *find_trace(trace_id_t id)
 {
     unsigned slot = (id & 0xFF) - 1;
     struct posix_trace *trace = slot < TABLE_SLOTS ? table.slots[slot] : NULL;
+
     return trace && trace->id == id ? trace : NULL;
 }
 
@@ -201,6 +205,7 @@ int posix_resume(struct posix_use *use)
 int posix_end(struct posix_use *use)
 {
     struct posix_trace *trace = use->trace;
+
     trace->is_over = true;
     if (trace->waker_fd >= 0)
         eventfd_write(trace->waker_fd, 1);
@@ -224,6 +229,7 @@ int posix_end(struct posix_use *use)
 static struct posix_target *target_of(pid_t pid)
 {
     struct posix_target *target = table.targets;
+
     while (target && target->pid != pid)
         target = target->next;
     return target;
@@ -240,6 +246,7 @@ static void link_target(struct posix_target *target)
 int posix_target_acquire(struct posix_target **target, pid_t pid)
 {
     int error = 0;
+
     lock_table();
     *target = target_of(pid);
     if (*target && posix_target_is_alive(*target))
@@ -253,6 +260,7 @@ int posix_target_acquire(struct posix_target **target, pid_t pid)
 static void unlink_target(const struct posix_target *target)
 {
     struct posix_target **link = &table.targets;
+
     while (*link && *link != target)
         link = &(*link)->next;
     if (*link)
@@ -285,6 +293,7 @@ int posix_target_add(struct posix_target *target)
 bool posix_stream_is_used(const struct posix_target *target, unsigned stream)
 {
     bool used = false;
+
     lock_table();
     for (unsigned i = 0; i < TABLE_SLOTS; i++) {
         const struct posix_trace *trace = table.slots[i];
@@ -298,6 +307,7 @@ bool posix_stream_is_used(const struct posix_target *target, unsigned stream)
 static void wait_for_target(struct posix_target *target)
 {
     int cancel;
+
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     pthread_mutex_lock(&table.lock);
     while (target->users > 1)

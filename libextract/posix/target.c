@@ -35,6 +35,7 @@ static size_t shared_read(void *context, uint64_t address, void *buffer, size_t 
 static size_t shared_write(void *context, uint64_t address, const void *words, size_t length)
 {
     bool done = length % 4 == 0 && ringside_trace_object_write(context, address, words, length / 4);
+
     return done ? length : 0;
 }
 
@@ -50,6 +51,7 @@ static void shared_close(void *context)
 static int open_object(struct posix_target *target, pid_t pid)
 {
     int error = ringside_trace_object_open(pid, true, &target->object);
+
     if (error)
         return error == EACCES ? EPERM : error;
     struct extract_memory_source source = {.read = shared_read,
@@ -116,6 +118,7 @@ int posix_target_load(struct posix_target *target)
     uint8_t bytes[POSIX_HEADER];
     struct posix_block block;
     size_t got;
+
     if (extract_memory_read(target->memory, target->address, bytes, sizeof bytes, &got, NULL))
         return EIO;
     bool sound = posix_block_read(&block, bytes, sizeof bytes) &&
@@ -168,6 +171,7 @@ void posix_target_sleep(struct posix_target *target, const struct timespec *paus
 uint64_t posix_stream_address(const struct posix_target *target, unsigned stream)
 {
     const struct posix_block *block = &target->block;
+
     return target->address + block->streams_at + (uint64_t)stream * block->stream_bytes;
 }
 
@@ -178,6 +182,7 @@ int posix_stream_load(struct posix_target *target, unsigned stream, struct posix
     uint64_t address = posix_stream_address(target, stream);
     uint8_t bytes[POSIX_STREAM_AT_FILTER];
     size_t got;
+
     if (extract_memory_read(target->memory, address, bytes, sizeof bytes, &got, NULL))
         return EIO;
     if (!posix_stream_read(block, bytes, sizeof bytes))
@@ -192,6 +197,7 @@ int posix_write_words(struct posix_target *target, uint64_t address, const uint3
 {
     uint32_t swapped[32];
     bool swap = (target->block.layout.order == EXTRACT_BIG) != EXTRACT_HOST_BIG;
+
     for (uint32_t i = 0; i < count; i++)
         swapped[i] = swap ? __builtin_bswap32(words[i]) : words[i];
     enum extract_code code =
@@ -203,6 +209,7 @@ int posix_read_words(struct posix_target *target, uint64_t address, uint32_t *wo
 {
     uint8_t bytes[4 * POSIX_SET_WORDS];
     size_t length = (size_t)count * 4, got;
+
     if (length > sizeof bytes ||
         extract_memory_read(target->memory, address, bytes, length, &got, NULL))
         return EIO;

@@ -25,6 +25,7 @@ static struct timespec add_ticks(struct timespec time, uint64_t ticks, uint32_t 
 {
     uint64_t rest = hz ? ticks % hz * EXTRACT_SECOND / hz : ticks % EXTRACT_SECOND;
     uint64_t ns = (uint64_t)time.tv_nsec + rest;
+
     time.tv_sec += (time_t)(ticks / (hz ? hz : EXTRACT_SECOND) + ns / EXTRACT_SECOND);
     time.tv_nsec = (long)(ns % EXTRACT_SECOND);
     return time;
@@ -40,6 +41,7 @@ static bool is_time_of_day(const struct posix_layout *layout)
 static uint64_t extend(const struct posix_reader *r, uint64_t stamp, bool may_be_older)
 {
     uint64_t mask = stamp_mask(&r->block.layout), forward = (stamp - r->last_stamp) & mask;
+
     if (!r->clock_is_set)
         return stamp & mask;
     return may_be_older && forward > mask / 2 ? r->last_stamp : r->last_stamp + forward;
@@ -51,6 +53,7 @@ static struct timespec time_of(const struct posix_reader *r, uint64_t stamp)
 {
     static const struct timespec zero = {0, 0};
     bool day = is_time_of_day(&r->block.layout);
+
     return day ? add_ticks(zero, stamp, 0)
                : add_ticks(r->origin_time, stamp - r->origin_stamp, r->block.clock_hz);
 }
@@ -59,6 +62,7 @@ static struct timespec time_of(const struct posix_reader *r, uint64_t stamp)
 static void set_clock_origin(struct posix_trace *trace, uint64_t stamp)
 {
     struct posix_reader *r = &trace->reader;
+
     r->last_stamp = stamp & stamp_mask(&r->block.layout);
     r->origin_stamp = trace->kind == POSIX_RECORDED ? 0 : r->last_stamp;
     r->origin_time = (struct timespec){0, 0};

@@ -47,6 +47,7 @@ static int copy_words(struct posix_trace *trace, uint32_t at, uint32_t words)
     const struct posix_stream *block = &r->block;
     struct extract_memory *memory = trace->target->memory;
     uint32_t total = trace->target->block.total_bytes;
+
     if (block->ring_at > total || (uint64_t)block->ring_words * 4 > total - block->ring_at)
         return EIO;
 
@@ -75,6 +76,7 @@ static void update_safe_words(struct posix_reader *r, uint32_t words, uint32_t w
     uint64_t max_written = (uint64_t)r->block.ring_words / 4 * 3;
     uint32_t fits = (uint32_t)(max_written * words / ((uint64_t)words + written)) + 1;
     uint32_t grown = r->safe_words + r->safe_words / 4 + 1;
+
     r->safe_words = r->safe_words && fits > grown ? grown : fits;
 }
 
@@ -86,6 +88,7 @@ static int copy_verified(struct posix_trace *trace, uint32_t at, uint32_t words)
     struct posix_reader *r = &trace->reader;
     uint32_t generation = r->generation, head = r->block.head;
     int error = copy_words(trace, at, words);
+
     if (!error)
         error = posix_ring_poll(trace);
     if (error || !r->is_started || r->generation != generation) {
@@ -108,6 +111,7 @@ static uint32_t window_word(const struct posix_reader *r, uint32_t position)
 {
     struct extract_cursor c =
         extract_cursor_make(r->bytes, (size_t)r->window_words * 4, r->block.layout.order);
+
     extract_cursor_seek(&c, (uint64_t)(position - r->window_at) * 4);
     return extract_cursor_u32(&c);
 }
@@ -118,6 +122,7 @@ static uint32_t walk_back(const struct posix_reader *r, uint32_t head)
 {
     uint32_t tail = r->block.tail, at = head, length;
     uint32_t oldest = tail - r->window_at < r->window_words ? tail : r->window_at;
+
     while (at != oldest && (length = posix_trailer_words(window_word(r, at - 1), at)) &&
            length <= at - oldest)
         at -= length;
@@ -131,6 +136,7 @@ static int poll_head(struct posix_trace *trace)
     struct posix_reader *r = &trace->reader;
     uint64_t address = posix_stream_address(trace->target, trace->stream);
     uint32_t head_and_tail[2];
+
     if (!r->safe_words || !r->is_started || !r->block.ring_words)
         return posix_ring_poll(trace);
     if (posix_read_words(trace->target, address + POSIX_STREAM_AT_HEAD, head_and_tail, 2))
@@ -147,6 +153,7 @@ static int skip_to_newest(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     uint32_t head = r->block.head, words = head - r->at;
+
     words = words < r->safe_words ? words : r->safe_words;
     words = words < POSIX_WINDOW ? words : POSIX_WINDOW;
     int error = copy_verified(trace, head - words, words);
@@ -171,6 +178,7 @@ static int resync(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     int error = EAGAIN;
+
     for (unsigned i = 0; i < POSIX_MAX_TRIES && error == EAGAIN && r->is_started; i++) {
         error = poll_head(trace);
         if (error)
@@ -186,6 +194,7 @@ int posix_window_fill(struct posix_trace *trace)
 {
     struct posix_reader *r = &trace->reader;
     int error = poll_head(trace);
+
     if (error)
         return error;
     posix_ring_note_loss(r);

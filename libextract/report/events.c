@@ -103,6 +103,7 @@ static inline const struct text_cache_entry *context_text(struct json_report *re
     uint64_t key = event->context == EXTRACT_INIT ? 0 : event->thread;
     const struct text_cache_entry *cached =
         text_cache_find(&report->cache, key, TEXT_CACHE_CONTEXT + event->context);
+
     return cached ? cached : make_context(report, event, key);
 }
 
@@ -124,6 +125,7 @@ static inline const struct text_cache_entry *name_text(struct json_report *repor
 {
     const struct text_cache_entry *cached =
         text_cache_find(&report->cache, value, TEXT_CACHE_VALUE + (uint32_t)kind);
+
     return cached ? cached : make_name(report, kind, value);
 }
 
@@ -187,6 +189,7 @@ static inline const struct plan *find_plan(struct json_report *report,
                                            const struct extract_event *event)
 {
     const struct plan *plan = plan_slot(report, event->id);
+
     return plan->type == event->type && plan->id == event->id ? plan : make_plan(report, event);
 }
 

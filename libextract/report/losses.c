@@ -145,6 +145,7 @@ static void put_damaged_places(struct extract_text *text, const struct extract_l
         separator = ", ";
     }
     extract_text_puts(text, *separator == ',' ? "): " : ": ");
+
     put_count(text, status->damaged_bytes, "byte was skipped\n", "bytes were skipped\n");
 }
 

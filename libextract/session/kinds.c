@@ -18,6 +18,7 @@ enum { PEEK_BYTES = 1024 }; // more than the longest record of a text format
 const char *extract_kind_of(const uint8_t *bytes, size_t length)
 {
     struct extract_elf elf;
+
     if (extract_elf_identify(bytes, length, &elf))
         return elf.type == ET_CORE ? "core" : "elf";
     if (extract_trx_is(bytes, length))
@@ -44,6 +45,7 @@ static bool is_damaged_log(const char *path)
 {
     struct extract_log *log;
     enum extract_code code = extract_log_open(&log, path, NULL);
+
     if (!code)
         extract_log_free(log);
     return !code || code == EXTRACT_UNSUPPORTED;
@@ -54,6 +56,7 @@ enum extract_code extract_memory_detect(const char *path, const char **kind,
 {
     uint8_t bytes[PEEK_BYTES];
     size_t length = 0;
+
     if (strcmp(path, "-") == 0)
         return extract_error_set(
             error, EXTRACT_USAGE, extract_file_name(path), "pass the kind of input",
@@ -62,7 +65,7 @@ enum extract_code extract_memory_detect(const char *path, const char **kind,
     if (code)
         return code;
     *kind = extract_kind_of(bytes, length);
-    if (!strcmp(*kind, "raw") && is_damaged_log(path))
+    if (strcmp(*kind, "raw") == 0 && is_damaged_log(path))
         *kind = "log";
     return EXTRACT_OK;
 }

@@ -38,6 +38,7 @@ static enum extract_code make_filter(struct extract_session *session,
                                      struct extract_error *error)
 {
     enum extract_code code = extract_filter_new(&session->filter, error);
+
     for (size_t i = 0; i < options->condition_count && !code; i++)
         code = extract_filter_add(session->filter, options->conditions[i].word,
                                   options->conditions[i].value, error);
@@ -50,6 +51,7 @@ static enum extract_code add_mark(struct extract_session *session, const char *d
 {
     char value[16];
     uint64_t id;
+
     snprintf(value, sizeof value, "%s0xFFFFFF%.2s", drop ? "!" : "", digits + 1);
     if (!extract_number_parse(value + drop, &id) || extract_mark_type((uint32_t)id)->id != id)
         return EXTRACT_OK;
@@ -104,6 +106,7 @@ static enum extract_code read_trace(struct extract_session *session, struct extr
                                          options->ring, options->rkh,    options->stream};
     struct extract_trace_options meaning = meaning_of(symbols, options);
     struct extract_ring ring;
+
     meaning.memory = memory;
     enum extract_code code = extract_ring_find(&ring, memory, symbols, &where, error);
     if (!code)
@@ -133,6 +136,7 @@ enum extract_code extract_session_go_on(struct extract_session *session,
 {
     struct extract_snapshot old = session->snapshot, next;
     enum extract_code code = extract_snapshot_take(&next, memory, ring, error);
+
     if (code)
         return code;
     session->snapshot = next;
@@ -151,6 +155,7 @@ static enum extract_code read_log(struct extract_session *session, struct extrac
 {
     struct extract_trace_options meaning = meaning_of(symbols, options);
     uint64_t entry;
+
     if (symbols && extract_log_program(log, &entry))
         extract_symbols_move(symbols, entry);
     enum extract_code code = extract_trace_open_log(&session->trace, log, &meaning, error);
@@ -199,6 +204,7 @@ static enum extract_code open_session(struct extract_session **session,
                                       struct extract_error *error)
 {
     struct extract_session *s = calloc(1, sizeof *s);
+
     *session = NULL;
     if (!s)
         return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
@@ -317,6 +323,7 @@ static enum extract_code read_templates(struct extract_session *session)
 {
     struct extract_error *error = &session->templates_error;
     enum extract_code code = extract_templates_open(&session->templates, session->dialect, error);
+
     for (size_t i = 0; i < session->template_count && !code; i++)
         code = extract_templates_add_file(session->templates, session->template_files[i], error);
     if (!code && !session->only_templates)
@@ -329,6 +336,7 @@ static enum extract_code check_trazer(const struct extract_session *session,
                                       struct extract_error *error)
 {
     const char *format = extract_trace_info(session->trace)->format;
+
     if (!session->columns.trazer || strcmp(format, "rkh") == 0)
         return EXTRACT_OK;
     return extract_error_set(error, EXTRACT_USAGE, "layout of Trazer", "omit it",
@@ -359,6 +367,7 @@ enum extract_code extract_session_report(struct extract_session *session,
                                          struct extract_error *error)
 {
     enum extract_code code = need_templates(session, error);
+
     if (!code)
         code =
             extract_report_events(text, view, session->trace, &session->report, &session->outcome);
@@ -370,6 +379,7 @@ static enum extract_code run_report(struct extract_session *session, struct extr
 {
     struct extract_view *view = NULL;
     enum extract_code code = need_templates(session, error);
+
     session->outcome = (struct extract_report_outcome){0};
     if (code)
         return code;
@@ -389,6 +399,7 @@ static enum extract_code run_raw(struct extract_session *session, struct extract
         extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
     enum extract_code code =
         view ? extract_export_hooks(text, view, session->trace, session->report.hz, error) : found;
+
     extract_view_free(view);
     return code ? code : found;
 }
@@ -402,6 +413,7 @@ static enum extract_code run_stats(struct extract_session *session, struct extra
         extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
     bool rkh = strcmp(extract_trace_info(session->trace)->format, "rkh") == 0;
     enum extract_code code = found;
+
     if (view && rkh)
         code = rkh_report_stats(text, view, session->trace, &session->report, error);
     else if (view)
@@ -421,6 +433,7 @@ static enum extract_code run_chart(struct extract_session *session, struct extra
     enum extract_code found =
         extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
     enum extract_code code = found;
+
     session->outcome = (struct extract_report_outcome){0};
     if (view)
         code = extract_report_chart(text, view, session->trace, signalling, &session->report,
@@ -484,6 +497,7 @@ bool extract_session_is_whole(const struct extract_session *session)
 {
     const struct extract_info *info = extract_trace_info(session->trace);
     const struct extract_snapshot *snapshot = extract_trace_snapshot(session->trace);
+
     return !session->outcome.faults && (!info->log || log_is_whole(info->log)) &&
            !info->entries_damaged && !snapshot->unwritten && !snapshot->registry_missing &&
            !snapshot->ring.doubtful;

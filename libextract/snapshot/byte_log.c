@@ -37,6 +37,7 @@ static enum extract_code report_no_memory(struct extract_error *error)
 static bool grow_bytes(struct reading *r, uint32_t length)
 {
     uint64_t want = (uint64_t)r->used + length, capacity = r->capacity ? r->capacity : 1u << 16;
+
     if (r->s->all.bytes && want <= r->capacity)
         return true;
     while (capacity < want)
@@ -52,6 +53,7 @@ static bool grow_bytes(struct reading *r, uint32_t length)
 static bool note_block(struct reading *r, size_t block)
 {
     struct extract_byte_log *s = r->s;
+
     if (r->is_broken || !r->run_count) {
         struct run *runs = extract_grow(r->runs, &r->run_capacity, r->run_count, sizeof *runs);
         if (!runs)
@@ -105,6 +107,7 @@ static bool is_break(const struct extract_log_block *block)
 {
     bool mark = block->type == EXTRACT_LOG_MARK &&
                 (block->kind == EXTRACT_MARK_START || block->kind == EXTRACT_MARK_RESET);
+
     return mark || block->type == EXTRACT_LOG_LOSS || block->type == EXTRACT_LOG_GONE;
 }
 
@@ -112,6 +115,7 @@ static enum extract_code read_blocks(struct reading *r, struct extract_error *er
 {
     struct extract_log_block block;
     enum extract_code code = EXTRACT_OK;
+
     for (size_t i = 0; !code && extract_log_block_at(r->log, i, &block); i++) {
         if (is_break(&block)) {
             r->is_broken = true;
@@ -142,6 +146,7 @@ static bool frame_bytes(struct reading *r, const struct extract_ring *ring)
 {
     struct extract_snapshot *all = &r->s->all;
     uint64_t start = ring->entries.start;
+
     all->ring = *ring;
     all->ring.address = start;
     all->ring.length = r->used;
@@ -161,6 +166,7 @@ static bool walk_runs(struct reading *r)
 {
     struct extract_snapshot *all = &r->s->all;
     const struct extract_stream *stream = all->ring.format->stream;
+
     for (size_t i = 0; i < r->run_count; i++) {
         uint32_t to = i + 1 < r->run_count ? r->runs[i + 1].from : r->used;
         all->ring.rkh.walked = (struct extract_rkh_walked){.layout = all->ring.rkh.walked.layout};
@@ -175,6 +181,7 @@ static bool walk_runs(struct reading *r)
 static void assign_to_blocks(struct extract_byte_log *s)
 {
     uint32_t entry = 0, count = s->all.ring.entries.count;
+
     for (size_t i = 0; i < s->count; i++) {
         struct extract_byte_log_block *part = &s->list[i];
         part->first = entry;
@@ -188,6 +195,7 @@ static enum extract_code find_entries(struct reading *r, struct extract_ring *ri
                                       const struct extract_rkh *rkh, struct extract_error *error)
 {
     struct extract_snapshot *all = &r->s->all;
+
     apply_user_settings(&ring->rkh, rkh);
     if (!frame_bytes(r, ring))
         return report_no_memory(error);
@@ -213,6 +221,7 @@ enum extract_code extract_byte_log_read(struct extract_byte_log *byte_log, struc
                         .log = log,
                         .known_keys = known_keys,
                         .is_counted = ring->format->stream->counted};
+
     extract_byte_log_free(byte_log);
     enum extract_code code = read_blocks(&r, error);
     if (!code)
@@ -234,6 +243,7 @@ bool extract_byte_log_block_of(const struct extract_byte_log *byte_log, size_t i
                                struct extract_snapshot *piece)
 {
     size_t low = 0, high = byte_log->count;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (byte_log->list[middle].block < i)

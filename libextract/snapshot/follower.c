@@ -24,6 +24,7 @@ void extract_follower_start(struct extract_follower *follower, const struct extr
 static void place(struct extract_follower *follower, uint64_t at)
 {
     uint32_t slots = slots_of(follower);
+
     if (!follower->placed) {
         follower->phase = (uint32_t)((at % slots + slots - follower->head % slots) % slots);
         follower->placed = true;
@@ -63,6 +64,7 @@ static size_t fetch_row(struct extract_follower *follower, uint64_t first, uint3
     const struct extract_slots *entries = &follower->ring->entries;
     uint64_t slot = (first + follower->phase) % entries->count;
     size_t got = 0;
+
     follower->read(follower->context, entries->start + slot * entries->slot_bytes, buffer,
                    (size_t)count * entries->slot_bytes, &got);
     return got;
@@ -75,6 +77,7 @@ uint32_t extract_follower_fetch(struct extract_follower *follower, uint64_t firs
     uint32_t left = slots - (uint32_t)((first + follower->phase) % slots); // up to the ring's end
     uint32_t row = count < left ? count : left;
     size_t got = row ? fetch_row(follower, first, row, buffer) : 0;
+
     if (count > row && got == (size_t)row * bytes)
         got += fetch_row(follower, first + row, count - row, buffer + got);
     return (uint32_t)(got / bytes);
@@ -88,8 +91,9 @@ static bool is_same(const struct extract_follower *follower, const uint8_t *befo
 {
     const struct extract_ring *ring = follower->ring;
     uint32_t late = follow_of(follower)->late_words(ring, before), word = ring->word_bytes;
+
     if (!follower->proven)
-        return !memcmp(before, after, ring->entries.slot_bytes);
+        return memcmp(before, after, ring->entries.slot_bytes) == 0;
     if (!ring->format->slots->is_same(ring, before, after))
         return false;
     for (uint32_t i = 0; follower->still && i < ring->entries.slot_bytes / word; i++)
@@ -143,6 +147,7 @@ static enum extract_follower_result verify_front(struct extract_follower *follow
                                                  struct extract_follower_span *span)
 {
     enum extract_follower_result result = extract_follower_poll(follower);
+
     result = result ? result : extract_follower_verify(follower);
     if (result)
         return result;
@@ -178,6 +183,7 @@ enum extract_follower_result extract_follower_read(struct extract_follower *foll
                                                    struct extract_follower_span *span)
 {
     uint32_t got = extract_follower_fetch(follower, first, count, buffer);
+
     *span = (struct extract_follower_span){first, got, buffer};
     enum extract_follower_result result = extract_follower_verify_span(follower, count, span);
     return !result && got < count ? EXTRACT_FOLLOWER_READ_FAILED : result;

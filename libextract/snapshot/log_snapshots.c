@@ -60,6 +60,7 @@ struct extract_log_snapshots {
 static bool note_place(struct places *places, size_t i)
 {
     size_t *at = extract_grow(places->at, &places->capacity, places->count, sizeof *at);
+
     if (!at)
         return false;
     places->at = at;
@@ -71,6 +72,7 @@ static bool note_place(struct places *places, size_t i)
 static size_t places_before(const struct places *places, size_t i)
 {
     size_t low = 0, high = places->count;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (places->at[middle] < i)
@@ -113,6 +115,7 @@ static bool load_block(struct extract_log_snapshots *snapshots,
                        const struct extract_log_block *block)
 {
     struct extract_memory_cost *cost = &snapshots->head.cost;
+
     if (snapshots->loaded == block->index)
         return true;
     snapshots->loaded = snapshots->framed = SIZE_MAX;
@@ -148,6 +151,7 @@ static enum extract_code read_ring(struct extract_log_snapshots *snapshots, size
                                    struct extract_error *error)
 {
     const struct extract_log_block *block = extract_log_snapshots_block(snapshots, i);
+
     snapshots->ring_at = SIZE_MAX;
     if (!block || !load_block(snapshots, block) || block->type != EXTRACT_LOG_RING)
         return extract_error_set(error, EXTRACT_BAD, extract_log_name(snapshots->log), NULL,
@@ -168,6 +172,7 @@ static size_t find_ring(const struct extract_log_snapshots *snapshots,
                         const struct extract_log_block *block)
 {
     size_t before = places_before(&snapshots->rings, block->index);
+
     if (!block->kind)
         return before && snapshots->ring_places[before - 1].readable == before - 1 ? before - 1
                                                                                    : SIZE_MAX;
@@ -179,6 +184,7 @@ static size_t find_ring(const struct extract_log_snapshots *snapshots,
 static bool ring_of(struct extract_log_snapshots *snapshots, const struct extract_log_block *block)
 {
     size_t n = find_ring(snapshots, block);
+
     snapshots->gone = n == SIZE_MAX && snapshots->passed;
     if (n == SIZE_MAX || (block->kind && block->kind != snapshots->ring_places[n].key))
         return false;
@@ -220,6 +226,7 @@ static void frame_slots(struct extract_log_snapshots *snapshots, bool entries, u
 static void count_verdicts(struct extract_snapshot *snapshot)
 {
     uint32_t count = snapshot->ring.entries.count, others = 0;
+
     for (uint32_t slot = 0; slot < count; slot++)
         others += snapshot->verdict[slot] != EXTRACT_GOOD;
     snapshot->counts[EXTRACT_GOOD] = others ? 0 : count;
@@ -230,6 +237,7 @@ static void count_verdicts(struct extract_snapshot *snapshot)
 static void validate_entries(struct extract_snapshot *piece, uint32_t provisional)
 {
     uint32_t count = piece->ring.entries.count;
+
     piece->ring.format->slots->validate_recorded(piece);
     for (uint32_t i = 1; i <= provisional && i <= count; i++)
         if (piece->verdict[count - i] == EXTRACT_GOOD)
@@ -278,6 +286,7 @@ extract_log_snapshots_entries(struct extract_log_snapshots *snapshots,
                               const struct extract_log_block *block)
 {
     const struct extract_log_block copy = *block; // reading the ring overwrites the last header
+
     if (snapshots->framed == copy.index)
         return &snapshots->piece;
     if (copy.type == EXTRACT_LOG_BYTES)
@@ -299,6 +308,7 @@ static bool frame_names(struct extract_log_snapshots *snapshots,
                         const struct extract_log_block *block)
 {
     struct extract_log_names names;
+
     if (!load_block(snapshots, block) ||
         extract_log_names(&names, snapshots->buffer, block->length, NULL))
         return false;
@@ -316,6 +326,7 @@ static bool frame_registry(struct extract_log_snapshots *snapshots, size_t i)
     const uint8_t *bytes;
     size_t length;
     const struct extract_log_block *block = extract_log_snapshots_block(snapshots, i);
+
     if (!block)
         return false;
     const struct extract_log_block copy = *block; // reading the ring overwrites the last header
@@ -338,6 +349,7 @@ const struct extract_snapshot *
 extract_log_snapshots_registry(struct extract_log_snapshots *snapshots, size_t *i)
 {
     size_t before = places_before(&snapshots->registries, *i);
+
     for (; before; before--) {
         *i = snapshots->registries.at[before - 1];
         if (frame_registry(snapshots, *i))
@@ -352,6 +364,7 @@ bool extract_log_snapshots_ending(struct extract_log_snapshots *snapshots,
     const struct extract_log_block *block =
         snapshots->ending == SIZE_MAX ? NULL
                                       : extract_log_snapshots_block(snapshots, snapshots->ending);
+
     return block && block->type == EXTRACT_LOG_ATTRIBUTES && load_block(snapshots, block) &&
            extract_log_ending(ending, snapshots->buffer, block->length);
 }
@@ -360,6 +373,7 @@ void extract_log_snapshots_pass(struct extract_log_snapshots *snapshots, size_t 
 {
     const struct places *places = &snapshots->registries;
     size_t n = places_before(places, i);
+
     if (n < places->count && places->at[n] == i)
         snapshots->passed_at[n] = seq;
 }
@@ -368,6 +382,7 @@ size_t extract_log_snapshots_registry_of(const struct extract_log_snapshots *sna
                                          uint64_t seq)
 {
     size_t low = 0, high = snapshots->registries.count;
+
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         if (snapshots->passed_at[middle] <= seq)
@@ -382,6 +397,7 @@ bool extract_log_snapshots_text(struct extract_log_snapshots *snapshots, size_t 
                                 struct extract_text *text)
 {
     const struct extract_log_block *block = extract_log_snapshots_block(snapshots, i);
+
     if (!block || block->type != EXTRACT_LOG_MARK || !load_block(snapshots, block))
         return false;
     extract_text_put(text, (const char *)snapshots->buffer, block->length);
@@ -398,6 +414,7 @@ static enum extract_code scan_ring(struct extract_log_snapshots *snapshots, size
     const struct extract_log_block block = *extract_log_snapshots_block(snapshots, i);
     enum extract_code code =
         load_block(snapshots, &block) ? read_ring(snapshots, i, &error) : EXTRACT_BAD;
+
     if (code == EXTRACT_NOMEM || snapshots->starved)
         return EXTRACT_NOMEM;
     if (code && snapshots->loaded == i) {
@@ -431,6 +448,7 @@ static enum extract_code scan_registry(struct extract_log_snapshots *snapshots, 
     const uint8_t *bytes;
     size_t length;
     const struct extract_log_block block = *extract_log_snapshots_block(snapshots, i);
+
     if (load_block(snapshots, &block)) {
         enum extract_code code =
             block.type == EXTRACT_LOG_NAMES
@@ -450,6 +468,7 @@ static enum extract_code report_missing_ring(const struct extract_log_snapshots 
 {
     const struct extract_log_status *status = extract_log_status(snapshots->log);
     const char *name = extract_log_name(snapshots->log);
+
     if (first->code) {
         if (error)
             *error = *first;
@@ -471,6 +490,7 @@ static enum extract_code scan_log(struct extract_log_snapshots *snapshots,
     const struct extract_log_block *block;
     struct extract_error first = {0};
     enum extract_code code = EXTRACT_OK;
+
     snapshots->rings.count = snapshots->registries.count = 0;
     snapshots->damaged = 0;
     snapshots->passed = snapshots->lapped = false;
@@ -500,6 +520,7 @@ static enum extract_code scan_again(struct extract_log_snapshots *snapshots,
                                     struct extract_error *error)
 {
     enum extract_code code = scan_log(snapshots, error);
+
     for (unsigned i = 1; i < OPENINGS; i++) {
         if (!(code == EXTRACT_ABSENT && snapshots->passed) && !(!code && snapshots->lapped))
             break;
@@ -513,6 +534,7 @@ static enum extract_code scan_again(struct extract_log_snapshots *snapshots,
 static bool begin_passing(struct extract_log_snapshots *snapshots)
 {
     size_t count = snapshots->registries.count;
+
     snapshots->passed_at = malloc((count + 1) * sizeof *snapshots->passed_at);
     for (size_t i = 0; snapshots->passed_at && i < count; i++)
         snapshots->passed_at[i] = UINT64_MAX;
@@ -523,6 +545,7 @@ enum extract_code extract_log_snapshots_open(struct extract_log_snapshots **snap
                                              struct extract_log *log, struct extract_error *error)
 {
     struct extract_log_snapshots *p = calloc(1, sizeof *p);
+
     *snapshots = NULL;
     if (!p)
         return extract_error_set(error, EXTRACT_NOMEM, "log", NULL, "out of memory");
@@ -584,6 +607,7 @@ bool extract_log_snapshots_starved(const struct extract_log_snapshots *snapshots
 static size_t find_newest(struct extract_log_snapshots *snapshots, uint64_t most, uint64_t *found)
 {
     size_t end = 0, last = snapshots->head_at;
+
     while (extract_log_snapshots_block(snapshots, end))
         end++;
     *found = 0;
@@ -605,6 +629,7 @@ static void copy_entries(struct extract_snapshot *image, const struct extract_sn
                          uint64_t *skip)
 {
     const struct extract_slots *slots = &image->ring.entries;
+
     for (uint32_t i = 0; i < piece->ring.entries.count; i++) {
         if (piece->verdict[i] > EXTRACT_PROVISIONAL)
             continue;
@@ -626,6 +651,7 @@ static void copy_registry(struct extract_log_snapshots *snapshots, struct extrac
     const struct extract_slots *slots = &image->ring.registry;
     size_t i = SIZE_MAX;
     const struct extract_snapshot *piece = extract_log_snapshots_registry(snapshots, &i);
+
     if (!piece || piece->ring.registry.slot_bytes != slots->slot_bytes)
         return;
     uint64_t capacity = slots->end - slots->start, length = piece->ring.length;
@@ -659,6 +685,7 @@ static uint8_t *copy_bytes(struct extract_log_snapshots *snapshots, struct extra
     const struct extract_snapshot *all = &snapshots->byte_log.all, *names = NULL;
     uint64_t length = all->ring.length + all->ring.format->stream->slack_bytes(&all->ring);
     size_t i = SIZE_MAX;
+
     if (all->ring.format->user_ids)
         names = extract_log_snapshots_registry(snapshots, &i);
     size_t front = names ? (size_t)names->ring.length : 0;
@@ -681,6 +708,7 @@ static enum extract_code copy_all(struct extract_log_snapshots *snapshots,
 {
     const struct extract_snapshot *all = &snapshots->byte_log.all;
     size_t count = all->ring.entries.count;
+
     *image = *all;
     image->verdict = copy_of(all->verdict, count);
     image->index = copy_of(all->index, count * sizeof *all->index);
@@ -699,6 +727,7 @@ enum extract_code extract_log_snapshots_image(struct extract_log_snapshots *snap
 {
     const struct extract_log_block *block;
     uint64_t found, skip;
+
     memset(image, 0, sizeof *image);
     if (snapshots->unrolled)
         return copy_all(snapshots, image, error);

@@ -26,6 +26,7 @@ enum {
 static uint64_t common(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     uint64_t start = a > c ? a : c, end = b < d ? b : d;
+
     return end > start ? end - start : 0;
 }
 
@@ -34,6 +35,7 @@ static void blank_objects(struct extract_snapshot *snapshot, uint64_t from, uint
 {
     const struct extract_slots *registry = &snapshot->ring.registry;
     uint64_t at = registry->start - snapshot->ring.address;
+
     for (uint32_t slot = 0; slot < registry->count; slot++, at += registry->slot_bytes)
         if (common(from, to, at, at + registry->slot_bytes))
             memset(snapshot->bytes + at, 0, registry->slot_bytes);
@@ -46,6 +48,7 @@ static void mark_hole(void *context, uint64_t from, uint64_t to)
     struct extract_snapshot *snapshot = context;
     const struct extract_ring *ring = &snapshot->ring;
     uint64_t first = ring->entries.start - ring->address, bytes = ring->entries.slot_bytes;
+
     snapshot->registry_missing +=
         common(from, to, ring->registry.start - ring->address, ring->registry.end - ring->address);
     blank_objects(snapshot, from, to);
@@ -61,6 +64,7 @@ static void mark_hole(void *context, uint64_t from, uint64_t to)
 static uint64_t behind_hole(struct extract_memory *memory, uint64_t address, uint64_t step)
 {
     struct extract_region region;
+
     if (!extract_memory_region(memory, 0, &region))
         return address + step;
     for (size_t i = 0; extract_memory_region(memory, i, &region); i++)
@@ -75,6 +79,7 @@ void extract_snapshot_copy(struct extract_snapshot *snapshot, struct extract_mem
 {
     const struct extract_ring *ring = &snapshot->ring;
     uint64_t at = from, end = from, step = ring->length / HOLE_STEPS + 1;
+
     for (;;) {
         size_t got = 0;
         if (at < to)
@@ -101,6 +106,7 @@ static bool read_word(struct extract_memory *memory, const struct extract_ring *
 {
     uint8_t raw[8];
     size_t got;
+
     if (extract_memory_read(memory, address, raw, bytes, &got, NULL))
         return false;
     struct extract_cursor c = extract_cursor_make(raw, bytes, ring->byte_order);
@@ -116,6 +122,7 @@ static void read_window(struct extract_memory *memory, struct extract_ring *ring
     uint64_t pointer_end = ring->current_symbol + ring->pointer_bytes;
     uint64_t filter_end = ring->filter_symbol + ring->word_bytes;
     size_t length = (size_t)((pointer_end > filter_end ? pointer_end : filter_end) - low), got;
+
     if (extract_memory_read(memory, low, raw, length, &got, NULL))
         return;
     struct extract_cursor c = extract_cursor_make(raw, length, ring->byte_order);
@@ -130,6 +137,7 @@ static bool window_fits(const struct extract_ring *ring)
 {
     uint64_t a = ring->current_symbol, b = ring->filter_symbol;
     uint64_t apart = a > b ? a - b : b - a;
+
     return a && b && apart + 8 <= LIVE_WINDOW;
 }
 
@@ -167,6 +175,7 @@ static bool read_current(struct extract_memory *memory, const struct extract_rin
 static bool find_writer(struct extract_memory *memory, struct extract_ring *ring, uint64_t *pointer)
 {
     struct live live = {0, false};
+
     read_live(memory, ring, &live);
     bool alive = live.pointer_known && in_ring(ring, live.pointer);
     *pointer = alive ? live.pointer : ring->current;
@@ -189,6 +198,7 @@ static void read_anchor(struct extract_memory *memory, const struct extract_ring
     const struct extract_slots *entries = &ring->entries;
     uint64_t behind = ring->current == entries->start ? entries->end : ring->current;
     size_t got;
+
     anchor->is_known = entries->slot_bytes <= sizeof anchor->bytes &&
                        !extract_memory_read(memory, behind - entries->slot_bytes, anchor->bytes,
                                             entries->slot_bytes, &got, NULL);
@@ -205,6 +215,7 @@ static bool is_same(const struct extract_ring *ring, const struct anchor *before
 static void mark_all_overwritten(struct extract_snapshot *snapshot)
 {
     uint32_t count = snapshot->ring.entries.count;
+
     for (uint32_t slot = 0; slot < count; slot++)
         if (snapshot->verdict[slot] != EXTRACT_UNREADABLE_ENTRY)
             snapshot->verdict[slot] = EXTRACT_OVERWRITTEN;
@@ -220,6 +231,7 @@ static bool has_run(const struct extract_ring *ring, uint64_t pointer)
     uint64_t slots = ring->entries.count, bytes = ring->entries.slot_bytes;
     uint64_t from = (ring->current - ring->entries.start) / bytes;
     uint64_t to = (pointer - ring->entries.start) / bytes;
+
     return (to + slots - from) % slots > 1;
 }
 
@@ -229,6 +241,7 @@ static bool is_running_after_all(struct extract_memory *memory, struct extract_r
                                  uint64_t pointer)
 {
     uint64_t now;
+
     if (pointer == ring->current || !read_current(memory, ring, &now) || now == ring->current ||
         !in_ring(ring, now))
         return false;
@@ -245,6 +258,7 @@ static bool copy_slots(struct extract_snapshot *snapshot, struct extract_memory 
     uint32_t row = count < behind ? count : behind;
     uint64_t at = ring->entries.start + (uint64_t)first * bytes;
     size_t got;
+
     return !extract_memory_read(memory, at, snapshot->bytes + (at - ring->address),
                                 (size_t)row * bytes, &got, NULL) &&
            (row == count || copy_slots(snapshot, memory, 0, count - row));
@@ -258,6 +272,7 @@ static bool copy_newest(struct extract_snapshot *snapshot, struct extract_memory
     uint32_t count = ring->entries.count;
     struct anchor before, after;
     uint64_t pointer;
+
     if (!find_writer(memory, ring, &ring->current))
         return false;
     uint32_t top = (uint32_t)((ring->current - ring->entries.start) / ring->entries.slot_bytes);
@@ -282,6 +297,7 @@ static bool copy_newest(struct extract_snapshot *snapshot, struct extract_memory
 static void save_newest(struct extract_snapshot *snapshot, struct extract_memory *memory)
 {
     uint32_t wanted = snapshot->ring.entries.count / 2;
+
     for (int i = 0; i < NEWEST_TRIES && wanted; i++, wanted /= 2)
         if (copy_newest(snapshot, memory, wanted))
             return;
@@ -296,6 +312,7 @@ static bool copy_and_validate(struct extract_snapshot *snapshot, struct extract_
     struct extract_ring *ring = &snapshot->ring;
     struct anchor before, after;
     uint64_t pointer;
+
     snapshot->registry_missing = 0;
     memset(snapshot->verdict, EXTRACT_GOOD, ring->entries.count);
     if (running)
@@ -322,6 +339,7 @@ static bool find_early_byte(const struct extract_ring *ring, uint64_t *address)
     const struct extract_stream *stream = ring->format->stream;
     uint64_t size = ring->entries.end - ring->entries.start;
     struct extract_ring_counters counters;
+
     *address = ring->entries.end - 1;
     if (!stream || !stream->newest_is_known ||
         !stream->read_counters(ring, ring->header, &counters))
@@ -338,6 +356,7 @@ enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
     uint64_t early;
     uint8_t byte;
     size_t got;
+
     if (ring->length > EARLY_TEST && find_early_byte(ring, &early) &&
         extract_memory_read(memory, early, &byte, 1, &got, NULL))
         return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
@@ -366,6 +385,7 @@ static enum extract_code take_slots(struct extract_snapshot *snapshot,
 {
     const struct extract_ring *ring = &snapshot->ring;
     enum extract_code code = extract_snapshot_allocate(snapshot, memory, 0, error);
+
     if (code)
         return code;
     memcpy(snapshot->bytes, ring->header, ring->header_bytes);

@@ -41,6 +41,7 @@ static bool read_ring_counters(struct copy *copy, uint8_t *header,
     const struct extract_ring *ring = &copy->snapshot->ring;
     const struct extract_stream *stream = ring->format->stream;
     unsigned reads = stream->counted ? READS : 1;
+
     for (unsigned i = 0; i < reads; i++) {
         if (!stream->read_live(copy->memory, ring, header))
             return false;
@@ -64,6 +65,7 @@ static bool read_before(struct copy *copy, bool again)
     struct extract_ring *ring = &snapshot->ring;
     struct extract_ring_counters first;
     bool fits = ring->format->stream->read_counters(ring, ring->header, &first);
+
     copy->before = first;
     copy->resolved = fits && !again;
     unsigned polls = !again ? 0 : first.has_no_counts || first.has_overwritten_count ? 1 : POLLS;
@@ -82,6 +84,7 @@ static bool read_before(struct copy *copy, bool again)
 static bool read_after(struct copy *copy)
 {
     uint8_t header[EXTRACT_HEADER_MAX];
+
     memcpy(header, copy->snapshot->ring.header, sizeof header);
     if (read_ring_counters(copy, header, &copy->after))
         return true;
@@ -102,6 +105,7 @@ static void note_hole(void *context, uint64_t from, uint64_t to)
     struct copy *copy = context;
     const struct extract_ring *ring = &copy->snapshot->ring;
     uint64_t start = buffer_at(ring);
+
     copy->missing += to - from;
     if (copy->hole_count == HOLES)
         copy->holes[HOLES - 1].to = to - start;
@@ -114,6 +118,7 @@ static void copy_part(struct copy *copy, uint64_t first, uint64_t length)
 {
     const struct extract_ring *ring = &copy->snapshot->ring;
     uint64_t start = buffer_at(ring), base = ring->entries.start - start;
+
     if (length)
         extract_snapshot_copy(copy->snapshot, copy->memory, base, start + first,
                               start + first + length, note_hole, copy);
@@ -127,6 +132,7 @@ static void copy_bytes(struct copy *copy, uint32_t from, uint32_t to)
     uint64_t size = ring->entries.end - ring->entries.start;
     uint64_t first = from % size, length = to - from;
     uint64_t here = length < size - first ? length : size - first;
+
     copy->hole_count = 0;
     copy->missing = 0;
     copy_part(copy, first, here);
@@ -136,6 +142,7 @@ static void copy_bytes(struct copy *copy, uint32_t from, uint32_t to)
 static bool touches(const struct hole *hole, const struct extract_extent *place, uint64_t size)
 {
     uint64_t end = (uint64_t)place->at + place->length;
+
     return (hole->from < end && hole->to > place->at) || (end > size && hole->from < end - size);
 }
 
@@ -143,6 +150,7 @@ static void validate_holes(struct copy *copy)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
     uint64_t size = snapshot->ring.entries.end - snapshot->ring.entries.start;
+
     for (uint32_t k = 0; k < copy->hole_count; k++)
         for (uint32_t i = 0; i < snapshot->ring.entries.count; i++)
             if (touches(&copy->holes[k], &snapshot->index[i], size))
@@ -161,6 +169,7 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract
     uint32_t to = copy->before.head, from = copy->before.tail;
     const struct extract_stream *stream = snapshot->ring.format->stream;
     bool boundary = to - from <= most && !copy->before.tail_may_be_inside_entry;
+
     if (to - from > most)
         from = to - (uint32_t)most / 4 * 4;
     copy_bytes(copy, from, to);
@@ -191,6 +200,7 @@ static void sum_up_uncounted(struct copy *copy, bool copied)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
     uint64_t lost = 0;
+
     for (uint32_t i = 0; i < snapshot->ring.entries.count; i++)
         lost += snapshot->index[i].lost;
     snapshot->lost_known &= copied && !copy->before.full;
@@ -205,6 +215,7 @@ static void sum_up_told(struct copy *copy, bool copied)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
     const struct extract_ring_counters *counters = &copy->before;
+
     snapshot->lost_known = copied;
     snapshot->lost = copied ? (uint64_t)counters->lost + counters->overwritten : 0;
     snapshot->unwritten = counters->lost;
@@ -220,6 +231,7 @@ static void sum_up_counts(struct copy *copy, bool copied)
     const struct extract_ring_counters *counters = &copy->before;
     uint32_t count = snapshot->ring.entries.count, missing = counters->written - count;
     bool damaged = !copied;
+
     for (uint32_t i = 0; i < count; i++)
         damaged |= snapshot->verdict[i] > EXTRACT_PROVISIONAL;
     snapshot->lost_known = !damaged && copy->resolved && missing <= INT32_MAX;
@@ -235,6 +247,7 @@ static void sum_up(struct copy *copy, bool copied)
 {
     struct extract_snapshot *snapshot = copy->snapshot;
     const struct extract_ring_counters *counters = &copy->before;
+
     snapshot->ring.enabled = counters->running;
     snapshot->ring.enabled_known = !counters->has_no_counts;
     snapshot->moved = !is_same(&copy->before, &copy->after);
@@ -254,6 +267,7 @@ enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
     enum outcome outcome = PASSED;
     enum extract_code code =
         extract_snapshot_allocate(snapshot, memory, ring->format->stream->slack_bytes(ring), error);
+
     if (code)
         return code;
     for (unsigned i = 0; i < TRIES && outcome == PASSED && read_before(&copy, again); i++) {

@@ -37,6 +37,7 @@ enum extract_code extract_templates_add_builtin(struct extract_templates *templa
                                                 const char *format, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+
     for (size_t i = 0; i < sizeof builtin / sizeof *builtin && !code; i++)
         if (!builtin[i].format || strcmp(builtin[i].format, format) == 0)
             code = extract_templates_add(templates, builtin[i].name, builtin[i].text,

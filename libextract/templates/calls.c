@@ -68,6 +68,7 @@ static bool add_call(struct graph *graph, uint32_t from, const struct template_o
 static bool read_programs(struct graph *graph)
 {
     const struct extract_templates *t = graph->templates;
+
     for (uint32_t i = 0; i < t->order_count; i++) {
         uint32_t at = t->order[i];
         struct node *node = &graph->nodes[at];
@@ -92,6 +93,7 @@ static bool read_programs(struct graph *graph)
 static void propagate(struct graph *graph)
 {
     bool has_changed = true;
+
     for (unsigned round = 0; round < TEMPLATE_DEPTH && has_changed; round++) {
         has_changed = false;
         for (uint32_t i = 0; i < graph->call_count; i++) {
@@ -128,6 +130,7 @@ static const char *macro_name(const struct extract_template *in, const struct te
                               int *length)
 {
     const char *at = in->source, *end = in->source + in->source_length;
+
     for (unsigned line = in->line; line < op->line; line++)
         at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
     at += op->width - 1;
@@ -142,6 +145,7 @@ static bool tell_unset(struct extract_templates *t, uint32_t at, const struct no
 {
     const struct extract_template *in = &t->list[at];
     struct macro_set told = {{0}};
+
     for (uint32_t i = in->program; t->ops[i].code != OP_END; i++) {
         const struct template_op *op = &t->ops[i];
         struct template_place place = {in->file, op->line, op->width};
@@ -166,6 +170,7 @@ static bool tell_cycle(struct extract_templates *t, const struct call *call)
     static const char hint[] = "remove the call, or put it in a case that depends on data";
     const struct extract_template *from = &t->list[call->from], *to = &t->list[call->to];
     struct template_place place = {from->file, call->op->line, call->op->width};
+
     if (from == to)
         return template_diagnose(t, &place, TEMPLATE_SELF, hint, "%s calls itself without end",
                                  from->id);
@@ -177,6 +182,7 @@ static bool tell_cycle(struct extract_templates *t, const struct call *call)
 static bool find_cycles(struct graph *graph, uint32_t start)
 {
     uint32_t at = start;
+
     if (graph->nodes[at].state != NODE_NEW)
         return true;
     graph->nodes[at].state = NODE_OPEN;
@@ -207,6 +213,7 @@ static bool find_cycles(struct graph *graph, uint32_t start)
 bool template_warn_of_calls(struct extract_templates *templates)
 {
     struct graph graph = {.templates = templates};
+
     graph.nodes = calloc(templates->count + 1u, sizeof *graph.nodes);
     bool good = graph.nodes && read_programs(&graph);
     if (good)

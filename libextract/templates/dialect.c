@@ -12,6 +12,7 @@ enum extract_code extract_dialect_parse(unsigned *dialect, const char *words,
                                         struct extract_error *error)
 {
     unsigned bits = 0;
+
     for (const char *word = words;; word++) {
         size_t length = strcspn(word, ","), i = 0;
         while (i < WORDS &&

@@ -11,6 +11,7 @@ static uint32_t find_called(const struct extract_templates *t, const struct temp
     uint32_t hook = (uint32_t)call->value;
     bool four = call->other == 4 && hook >= 0x1000;
     uint32_t found = 0;
+
     if (four)
         found = t->by_digits[1][hook];
     else if (hook % 16 == 0)
@@ -23,6 +24,7 @@ static bool resolve(struct extract_templates *t, const struct extract_template *
 {
     uint32_t found = find_called(t, call);
     struct template_place place = {in->file, call->line, call->width};
+
     if (found) {
         call->arg = found - 1 + template_is_muted(t, &t->list[found - 1]);
         return true;
@@ -48,6 +50,7 @@ static enum extract_code first_error(const struct extract_templates *t, struct e
 {
     const struct extract_diagnostic *d = t->diagnostics;
     char place[160];
+
     while (d->warning)
         d++;
     snprintf(place, sizeof place, "%s:%u:%u", d->file, d->line, d->column);

@@ -21,6 +21,7 @@ enum extract_code extract_templates_open(struct extract_templates **templates, u
                                          struct extract_error *error)
 {
     struct extract_templates *t = *templates = calloc(1, sizeof *t);
+
     if (!t)
         return no_memory(error);
     t->dialect = dialect;
@@ -54,6 +55,7 @@ void extract_templates_close(struct extract_templates *templates)
 static bool put_in_order(struct extract_templates *t)
 {
     uint32_t *order = realloc(t->order, (t->count + 1) * sizeof *order);
+
     if (!order)
         return false;
     t->order = order;
@@ -96,6 +98,7 @@ enum extract_code extract_templates_add_file(struct extract_templates *templates
     uint8_t *bytes;
     size_t length;
     enum extract_code code = extract_file_read_in_time(path, MAX_TEXT, &bytes, &length, error);
+
     if (code)
         return code;
     code = extract_templates_add(templates, extract_file_name(path), (const char *)bytes, length,
@@ -115,6 +118,7 @@ void extract_templates_tell(const struct extract_templates *templates, bool warn
                             struct extract_text *text)
 {
     size_t left = 0;
+
     for (size_t i = 0; i < templates->diagnostic_count; i++) {
         const struct extract_diagnostic *d = &templates->diagnostics[i];
         if (d->warning && !warnings)
@@ -141,6 +145,7 @@ const struct extract_template *extract_templates_find(const struct extract_templ
                                                       enum extract_hook_space space, uint32_t id)
 {
     uint32_t found;
+
     if (id >= FOUR_DIGITS)
         return NULL;
     if (space == EXTRACT_HOOKS_16)

@@ -23,6 +23,7 @@ static void read_header(struct header *h, const uint8_t *bytes, enum extract_byt
                                &h->clock_hz, &h->clock_bits,   &h->head,         &h->tail,
                                &h->records,  &h->lost,         &h->generation,   &h->word_bytes,
                                &h->cpus};
+
     extract_cursor_seek(&c, EXTRACT_HOOKS_AT_VERSION);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         *words[i] = extract_cursor_u32(&c);
@@ -31,6 +32,7 @@ static void read_header(struct header *h, const uint8_t *bytes, enum extract_byt
 uint32_t hook_cpus(const struct extract_ring *ring)
 {
     struct header h;
+
     read_header(&h, ring->header, ring->byte_order);
     return h.cpus;
 }
@@ -50,6 +52,7 @@ bool hook_read_counters(const struct extract_ring *ring, const uint8_t *header,
                         struct extract_ring_counters *counters)
 {
     struct header h;
+
     read_header(&h, header, ring->byte_order);
     bool holds = clock_is_good(&h) && h.head % 4 == 0 && h.tail % 4 == 0;
     uint64_t size = ring->entries.end - ring->entries.start;
@@ -69,6 +72,7 @@ enum extract_code hook_resolve(struct extract_snapshot *snapshot, uint32_t from,
                                struct extract_error *error)
 {
     struct header h;
+
     (void)from, (void)to, (void)error;
     read_header(&h, snapshot->ring.header, snapshot->ring.byte_order);
     take_clock(&snapshot->ring, &h);
@@ -96,6 +100,7 @@ static enum extract_code check_header(const struct header *h, uint64_t address,
         {h->head - h->tail <= h->buffer_bytes, "head - tail", h->head - h->tail,
          "more than buffer_bytes"},
     };
+
     return extract_checks_run(checks, sizeof checks / sizeof *checks, "hook ring", address, error);
 }
 
@@ -104,6 +109,7 @@ static enum extract_code fill(struct extract_ring *ring, uint64_t address,
                               struct extract_error *error)
 {
     struct header h;
+
     read_header(&h, ring->header, ring->byte_order);
     enum extract_code code = check_header(&h, address, error);
     if (code)
@@ -131,6 +137,7 @@ static enum extract_code read_at(struct extract_ring *ring, struct extract_memor
     size_t got;
     enum extract_code code =
         extract_memory_read(memory, address, ring->header, EXTRACT_HOOKS_HEADER, &got, error);
+
     if (code)
         return code;
     ring->byte_order = extract_hooks_order(ring->header, EXTRACT_HOOKS_HEADER);
@@ -149,6 +156,7 @@ enum extract_code hook_read_ring(struct extract_ring *ring, struct extract_memor
 {
     enum extract_code code = EXTRACT_BAD;
     uint8_t *head = ring->header + EXTRACT_HOOKS_AT_HEAD, before[POSITION_BYTES];
+
     (void)symbols;
     // A running writer moves head and tail while they are read.
     for (unsigned i = 0; code == EXTRACT_BAD && i < READS; i++) {
@@ -157,7 +165,7 @@ enum extract_code hook_read_ring(struct extract_ring *ring, struct extract_memor
         if (!extract_memory_is_running(memory))
             return code;
     }
-    if (code != EXTRACT_BAD || !memcmp(before, head, POSITION_BYTES))
+    if (code != EXTRACT_BAD || memcmp(before, head, POSITION_BYTES) == 0)
         return code;
     // A writer that completes a lap between the two reads never shows a matching pair.
     memcpy(ring->header + EXTRACT_HOOKS_AT_TAIL, head, POSITION_BYTES);
@@ -169,13 +177,14 @@ enum extract_code hook_ring_find(struct extract_ring *ring, struct extract_memor
 {
     static const uint8_t zeros[4];
     struct extract_symbol symbol;
+
     if (!extract_symbols_by_name(symbols, symbol_name, &symbol))
         return extract_error_set(error, EXTRACT_NOTFOUND, symbol_name,
                                  "build the firmware with the hook recorder, or pass the ring's "
                                  "address (--ring, in GDB: ringside set ring)",
                                  "the ELF file has no such symbol");
     enum extract_code code = hook_read_ring(ring, memory, symbols, symbol.address, error);
-    if (code == EXTRACT_NOTFOUND && !memcmp(ring->header, zeros, sizeof zeros))
+    if (code == EXTRACT_NOTFOUND && memcmp(ring->header, zeros, sizeof zeros) == 0)
         return extract_error_set(error, EXTRACT_ABSENT, "hook recorder",
                                  "start it in the firmware, or try again later",
                                  "never started (%s begins with 0)", symbol_name);

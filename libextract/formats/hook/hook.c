@@ -43,6 +43,7 @@ static void decode_record(const struct extract_ring *ring, const struct hook_rec
 {
     uint32_t unit = hook_unit(&record->word), payload = hook_record_payload(record);
     struct extract_cursor c = extract_cursor_make(bytes + record->head, payload, ring->byte_order);
+
     decode_context(event, record);
     event->type = &hook_event;
     event->priority_word = record->frame;
@@ -62,6 +63,7 @@ static void hook_decode(const struct extract_snapshot *snapshot, uint32_t slot, 
 {
     const struct extract_ring *ring = &snapshot->ring;
     uint32_t cpus = hook_cpus(ring);
+
     for (size_t i = 0; i < count; i++) {
         const struct extract_extent *place = &snapshot->index[slot + i];
         const uint8_t *bytes = snapshot->bytes + place->offset;
@@ -81,6 +83,7 @@ static bool lay_out(const struct extract_event *event, const struct hook_word *w
 {
     uint32_t unit = hook_unit(word);
     uint8_t *to = extract_store(buffer, hook_word_value(word), unit, EXTRACT_BIG);
+
     for (unsigned i = 0; i < event->fields; i++)
         to = extract_store(to, event->field[i], unit, EXTRACT_BIG);
     if (!extract_cursor_span(c, (uint64_t)event->fields * unit))
@@ -98,6 +101,7 @@ static bool hook_entry(const struct extract_ring *ring, const struct extract_eve
 {
     struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
     struct hook_word word;
+
     hook_word_read(&word, &c, event->priority_word & HOOK_FRAME_WIDE);
     uint32_t unit = hook_unit(&word);
     if (c.failed || event->fields > HOOK_MAX_FIELDS)
@@ -131,6 +135,7 @@ static uint32_t hook_kept(const struct extract_ring *ring, const struct extract_
 {
     struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
     struct hook_word word;
+
     if ((event->id & 0xFF0F) != 0xF000 || !(event->priority_word & HOOK_FRAME_WIDE))
         return 0;
     hook_word_read(&word, &c, true);

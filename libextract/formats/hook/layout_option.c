@@ -39,6 +39,7 @@ static bool set_number(struct extract_hook_stream *stream, const char *key, cons
         bool (*set)(struct extract_hook_stream *, uint64_t);
     } numbers[] = {{"bits", set_bits}, {"tid", set_tid}, {"stamp", set_stamp}, {"hz", set_hz}};
     uint64_t number;
+
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (strcmp(key, numbers[i].key) == 0)
             return extract_number_parse(value, &number) && numbers[i].set(stream, number);
@@ -48,6 +49,7 @@ static bool set_number(struct extract_hook_stream *stream, const char *key, cons
 static bool set_word(struct extract_hook_stream *stream, const char *key, const char *value)
 {
     bool is_order = strcmp(key, "order") == 0, is_stamps = strcmp(key, "stamps") == 0;
+
     if (is_order && strcmp(value, "big") == 0)
         stream->order = EXTRACT_BIG;
     else if (is_order && strcmp(value, "little") == 0)

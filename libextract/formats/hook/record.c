@@ -44,6 +44,7 @@ static uint32_t count_words(const struct hook_word *word, uint32_t bytes)
 {
     uint32_t words = bytes / hook_unit(word);
     bool fits = false;
+
     if (bytes % hook_unit(word))
         return UINT32_MAX;
     if (word->wide)
@@ -61,6 +62,7 @@ static uint32_t count_words(const struct hook_word *word, uint32_t bytes)
 static bool fit_data(struct hook_record *record, uint32_t bytes)
 {
     const struct hook_word *word = &record->word;
+
     record->words = 1;
     record->buffer = hook_word_buffer(word);
     if (word->generic)
@@ -102,6 +104,7 @@ bool hook_record_read(struct hook_record *record, const uint8_t *bytes, uint32_t
                       enum extract_byte_order order, uint32_t cpus)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, order);
+
     read_frame(record, &c);
     uint32_t frame = record->frame, own = record->length;
     if (c.failed || !frame_is_good(frame, own, length, cpus))

@@ -60,6 +60,7 @@ static uint32_t narrow_data(const struct hook_word *word)
 static uint32_t wide_data(const struct hook_word *word)
 {
     uint32_t unit = word->type & HOOK_WIDE_NARROW_DATA ? 4 : 8;
+
     if (word->generic)
         return unit + word->size;
     return word->size % unit || word->size > unit * HOOK_MAX_WORDS ? UINT32_MAX : word->size;
@@ -71,6 +72,7 @@ static bool make_narrow(struct hook_word *word, uint32_t data)
 {
     uint16_t stamp = word->type & HOOK_WIDE_STAMP ? HOOK_TYPE_STAMP : 0;
     uint16_t type = data == 0 ? HOOK_TYPE_NONE : data == 4 ? HOOK_TYPE_ONE : HOOK_TYPE_FIVE;
+
     if (word->generic)
         type = HOOK_TYPE_GENERIC;
     word->data = word->generic ? word->size : word->data;
@@ -84,6 +86,7 @@ static uint32_t record_length(const struct item *item)
 {
     uint32_t length =
         4 + hook_unit(&item->word) + (item->data + 3) / 4 * 4 + item->tid + item->stamp;
+
     return length > HOOK_MAX_FRAME ? length + 4 : length;
 }
 
@@ -101,6 +104,7 @@ static bool item_read(const struct builder *builder, size_t at, struct item *ite
     struct extract_cursor c =
         extract_cursor_make(builder->bytes + at, builder->length - at, layout->order);
     bool wide = layout->bits == 64;
+
     hook_word_read(&item->word, &c, wide);
     item->head = wide ? 8 : 4;
     item->data = wide ? wide_data(&item->word) : narrow_data(&item->word);
@@ -119,6 +123,7 @@ static bool item_read(const struct builder *builder, size_t at, struct item *ite
 static bool holds(const struct builder *builder, size_t at)
 {
     struct item item;
+
     for (unsigned i = 0; i < CHAIN && at != builder->length; i++) {
         if (!item_read(builder, at, &item))
             return false;
@@ -131,6 +136,7 @@ static bool holds(const struct builder *builder, size_t at)
 static uint8_t *take(struct builder *builder, size_t more)
 {
     size_t used = builder->used;
+
     if (builder->capacity - used < more) {
         size_t capacity = (used + more) * 2 + MIN_CAPACITY;
         uint8_t *ring = realloc(builder->ring, capacity);
@@ -154,6 +160,7 @@ static bool put_item(struct builder *builder, size_t at, const struct item *item
     const uint8_t *from = builder->bytes + at;
     uint32_t length = record_length(item), unit = hook_unit(&item->word);
     uint8_t *record = take(builder, length), *to = record;
+
     if (!record)
         return false;
     extract_store(to, frame_of(item, length), 4, builder->layout.order);
@@ -195,6 +202,7 @@ static bool put_all(struct builder *builder, size_t at)
 {
     struct item item;
     bool fits = true;
+
     while (fits && at < builder->length) {
         size_t start = at;
         if (item_read(builder, at, &item)) {
@@ -217,6 +225,7 @@ static size_t resolve(struct extract_hook_stream *layout, const uint8_t *bytes, 
 {
     enum extract_byte_order order = extract_hooks_stream_order(bytes, length);
     bool begins = order && layout->bits != 32;
+
     if (begins)
         layout->order = order;
     if (!layout->bits)
@@ -249,6 +258,7 @@ static void put_header(struct builder *builder, uint32_t buffer_bytes)
         {EXTRACT_HOOKS_AT_WORD_BYTES, layout->bits / 8},
         {EXTRACT_HOOKS_AT_CPUS, 1},
     };
+
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         extract_store(builder->ring + words[i].at, words[i].value, 4, layout->order);
 }
@@ -261,6 +271,7 @@ static enum extract_code build(struct builder *builder, const char *name,
     size_t at = resolve(&builder->layout, builder->bytes, builder->length);
     bool fits = take(builder, EXTRACT_HOOKS_HEADER) && put_all(builder, at);
     size_t used = builder->used - (fits ? EXTRACT_HOOKS_HEADER : 0);
+
     if (used > MAX_BUFFER_BYTES)
         return extract_error_set(error, EXTRACT_LIMIT, name, "split it into parts",
                                  "streams of more than 256 MiB cannot be read");
@@ -279,6 +290,7 @@ static enum extract_code open_ring(struct extract_memory **memory, struct builde
 {
     struct extract_input input = {.name = name, .bytes = builder->ring, .length = builder->used};
     enum extract_code code = extract_memory_new_images(memory, error);
+
     if (code)
         return code;
     code = extract_hooks_load(extract_images_of(*memory), &input, error);
@@ -297,6 +309,7 @@ enum extract_code extract_hook_stream_open(struct extract_memory **memory, const
     struct builder builder = {.layout = *stream};
     const char *name = extract_file_name(path);
     uint8_t *bytes;
+
     *memory = NULL;
     enum extract_code code =
         extract_file_read(path, EXTRACT_FILE_LIMIT, &bytes, &builder.length, error);

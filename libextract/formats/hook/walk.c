@@ -25,12 +25,14 @@ struct walk {
 uint64_t hook_slack_bytes(const struct extract_ring *ring)
 {
     uint64_t size = ring->entries.end - ring->entries.start;
+
     return size < HOOK_MAX_RECORD ? size : HOOK_MAX_RECORD;
 }
 
 static bool record_at(const struct walk *walk, uint32_t at, struct hook_record *record)
 {
     uint32_t left = walk->to - at;
+
     left = left < HOOK_MAX_RECORD ? left : HOOK_MAX_RECORD;
     return hook_record_read(record, walk->buffer + at % walk->size, left, walk->order, walk->cpus);
 }
@@ -45,6 +47,7 @@ static bool is_blank(const struct walk *walk, uint32_t at, const struct hook_rec
 static bool holds(const struct walk *walk, uint32_t at, unsigned chain)
 {
     struct hook_record record;
+
     for (unsigned blanks = BLANKS; chain && blanks && at != walk->to;) {
         if (record_at(walk, at, &record))
             chain--;
@@ -70,6 +73,7 @@ static uint32_t behind(const struct walk *walk, uint32_t at, const struct hook_r
                        bool *proven)
 {
     uint32_t own = record->length;
+
     *proven = is_blank(walk, at, record) || (own >= 8 && own % 4 == 0 && own <= walk->to - at &&
                                              holds(walk, at + own, CHAIN_OWN));
     return *proven ? at + own : search(walk, at + 4);
@@ -83,6 +87,7 @@ static bool note(struct walk *walk, uint32_t at, uint32_t length, enum extract_v
                                    .length = length,
                                    .layout = stamped,
                                    .stamp = stamped ? record->stamp : 0};
+
     place.offset = walk->base + place.at;
     walk->narrow |= stamped && !(record->frame & HOOK_FRAME_STAMP_8);
     return extract_snapshot_note(walk->snapshot, &place, verdict);
@@ -92,6 +97,7 @@ static bool note_all(struct walk *walk, uint32_t at, bool proven)
 {
     struct hook_record record;
     bool fits = true;
+
     while (fits && at != walk->to) {
         uint32_t next;
         if (record_at(walk, at, &record)) {
@@ -119,6 +125,7 @@ void hook_fill_stamps(struct extract_snapshot *snapshot, uint32_t from)
 {
     uint32_t count = snapshot->ring.entries.count, first = from;
     uint64_t stamp = 0;
+
     while (first < count && !has_stamp(snapshot, first))
         first++;
     if (first < count)
@@ -143,6 +150,7 @@ bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bo
                         .cpus = hook_cpus(ring),
                         .base = base,
                         .order = ring->byte_order};
+
     if (from % walk.size + (to - from) > walk.size)
         memcpy(buffer + walk.size, buffer, (size_t)hook_slack_bytes(ring));
     bool fits = note_all(&walk, boundary ? from : search(&walk, from), boundary) &&
@@ -156,6 +164,7 @@ bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bo
 uint32_t hook_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left)
 {
     struct hook_record record;
+
     left = left < HOOK_MAX_RECORD ? left : HOOK_MAX_RECORD;
     return hook_record_read(&record, bytes, left, ring->byte_order, hook_cpus(ring)) ? record.length
                                                                                      : 0;

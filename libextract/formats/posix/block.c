@@ -37,6 +37,7 @@ static void read_words(struct extract_cursor *c, uint32_t *const *words, size_t 
 static uint64_t read_pair(struct extract_cursor *c)
 {
     uint64_t low = extract_cursor_u32(c);
+
     return low | (uint64_t)extract_cursor_u32(c) << 32;
 }
 
@@ -49,6 +50,7 @@ bool posix_block_read(struct posix_block *b, const uint8_t *bytes, size_t length
         &b->ids,        &b->pid};
     enum extract_byte_order order;
     struct extract_cursor c = begin(bytes, length, POSIX_PROCESS_MAGIC, &order);
+
     *b = (struct posix_block){0};
     if (!order)
         return false;
@@ -72,6 +74,7 @@ bool posix_stream_read(struct posix_stream *s, const uint8_t *bytes, size_t leng
         &s->clears_done,  &s->pid,           &s->controller,      &s->flags};
     enum extract_byte_order order;
     struct extract_cursor c = begin(bytes, length, POSIX_STREAM_MAGIC, &order);
+
     *s = (struct posix_stream){0};
     if (!order)
         return false;
@@ -130,6 +133,7 @@ enum extract_code posix_block_check(const struct posix_block *b, uint64_t addres
         {fits(b->names_at, names, b->total_bytes), "names_at", b->names_at,
          "the names are outside of the object"},
     };
+
     return extract_checks_run(checks, sizeof checks / sizeof *checks, "POSIX trace", address,
                               error);
 }
@@ -152,6 +156,7 @@ enum extract_code posix_stream_check(const struct posix_stream *s, uint64_t addr
              object + s->ring_at + ring >= object + s->ring_at,
          "ring_at", s->ring_at, "no ring can begin there"},
     };
+
     return extract_checks_run(checks, sizeof checks / sizeof *checks, "POSIX trace", address,
                               error);
 }

@@ -11,6 +11,7 @@ struct side_data {
 static struct side_data side_data_of(const struct extract_ring *ring)
 {
     uint64_t filters = 2 * (uint64_t)posix_filter_bytes(ring->posix.ids);
+
     return (struct side_data){.names = ring->registry.end - ring->registry.start,
                               .rest = POSIX_STREAM_NAME + filters,
                               .process = ring->posix.process_known ? POSIX_HEADER : 0};
@@ -19,6 +20,7 @@ static struct side_data side_data_of(const struct extract_ring *ring)
 uint64_t posix_copy_length(const struct extract_ring *ring)
 {
     struct side_data side = side_data_of(ring);
+
     return POSIX_HEADER + side.names + side.rest + side.process +
            (ring->entries.end - ring->entries.start);
 }
@@ -26,6 +28,7 @@ uint64_t posix_copy_length(const struct extract_ring *ring)
 const uint8_t *posix_copy_rest(const struct extract_snapshot *snapshot, uint32_t *length)
 {
     struct side_data side = side_data_of(&snapshot->ring);
+
     *length = (uint32_t)side.rest;
     return posix_copy_names(snapshot) + side.names;
 }
@@ -34,6 +37,7 @@ const uint8_t *posix_copy_process(const struct extract_snapshot *snapshot)
 {
     uint32_t rest;
     const uint8_t *start = posix_copy_rest(snapshot, &rest);
+
     return snapshot->ring.posix.process_known ? start + rest : NULL;
 }
 
@@ -44,6 +48,7 @@ static void read_names(struct extract_snapshot *snapshot, struct extract_memory 
     const struct extract_slots *slots = &snapshot->ring.registry;
     uint8_t *to = snapshot->bytes + POSIX_HEADER;
     size_t got = 0;
+
     if (!bytes || !extract_memory_read(memory, slots->start, to, (size_t)bytes, &got, NULL))
         return;
     snapshot->registry_missing = bytes - got;
@@ -57,6 +62,7 @@ void posix_copy_side_data(struct extract_snapshot *snapshot, struct extract_memo
     struct side_data side = side_data_of(ring);
     uint8_t *rest = snapshot->bytes + POSIX_HEADER + side.names;
     size_t got;
+
     read_names(snapshot, memory, side.names);
     if (extract_memory_read(memory, ring->address + POSIX_HEADER, rest, (size_t)side.rest, &got,
                             NULL))

@@ -14,6 +14,7 @@ static uint8_t *put_data(const struct extract_ring *ring, const struct extract_e
                          uint8_t *to)
 {
     struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
+
     while (event->id < POSIX_USER && extract_cursor_left(&c) >= 4)
         to = extract_store(to, extract_cursor_u32(&c), 4, EXTRACT_LITTLE);
     size_t left = extract_cursor_left(&c);
@@ -25,6 +26,7 @@ bool posix_entry(const struct extract_ring *ring, const struct extract_event *ev
                  struct extract_entry *entry, uint8_t *buffer)
 {
     bool user = event->id >= POSIX_USER;
+
     if (event->data_bytes > POSIX_MAX_RECORD || event->fields < 4)
         return false;
     *entry = (struct extract_entry){.bytes = buffer,

@@ -12,6 +12,7 @@ enum { PARTS = 4 };
 bool extract_posix_is(const uint8_t *bytes, size_t length)
 {
     struct posix_block block;
+
     return posix_block_read(&block, bytes, length) && block.version == POSIX_VERSION &&
            block.header_bytes == POSIX_HEADER;
 }
@@ -35,6 +36,7 @@ static enum extract_code read_process(struct file *file, const struct extract_in
                                       struct extract_error *error)
 {
     struct posix_block *block = &file->block;
+
     if (!posix_block_read(block, input->bytes, input->length))
         return refuse(input, EXTRACT_BAD, "not a dump of a POSIX trace", error);
     struct extract_cursor c = extract_cursor_make(input->bytes, POSIX_HEADER, block->layout.order);
@@ -54,6 +56,7 @@ static enum extract_code read_process(struct file *file, const struct extract_in
 static int by_address(const void *a, const void *b)
 {
     const struct extract_image *x = a, *y = b;
+
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
@@ -77,6 +80,7 @@ static enum extract_code find_parts(struct file *file, const struct extract_inpu
     const uint8_t *names_bytes = extract_cursor_span(&c, names);
     const uint8_t *stream_bytes = extract_cursor_span(&c, rest);
     uint64_t left = extract_cursor_left(&c);
+
     if (c.failed || !left)
         return refuse(input, EXTRACT_TRUNCATED, "ends before the ring", error);
     if (!posix_stream_read(&file->stream, stream_bytes, POSIX_HEADER))
@@ -101,6 +105,7 @@ static enum extract_code load(struct extract_images *images, struct extract_inpu
 {
     struct file file;
     enum extract_code code = read_process(&file, input, error);
+
     if (!code)
         code = find_parts(&file, input, error);
     if (code)

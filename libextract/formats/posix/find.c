@@ -17,6 +17,7 @@ static bool read_block(struct posix_block *block, struct extract_memory *memory,
 {
     uint8_t bytes[POSIX_HEADER];
     size_t got;
+
     return !extract_memory_read(memory, address, bytes, sizeof bytes, &got, NULL) &&
            posix_block_read(block, bytes, sizeof bytes) && !posix_block_check(block, address, NULL);
 }
@@ -26,6 +27,7 @@ static void read_name(struct extract_ring *ring, struct extract_memory *memory, 
 {
     char *name = ring->posix.name;
     size_t got;
+
     if (extract_memory_read(memory, address + POSIX_STREAM_AT_NAME, name, POSIX_STREAM_NAME, &got,
                             NULL))
         memset(name, 0, POSIX_STREAM_NAME);
@@ -40,6 +42,7 @@ static enum extract_code read_stream(struct extract_ring *ring, struct posix_str
     char what[64];
     enum extract_code code =
         extract_memory_read(memory, address, ring->header, POSIX_HEADER, &got, error);
+
     if (code)
         return code;
     read_name(ring, memory, address);
@@ -55,6 +58,7 @@ static void fill(struct extract_ring *ring, const struct posix_stream *stream, u
 {
     uint64_t start = address - stream->back + stream->ring_at;
     uint64_t end = start + (uint64_t)stream->ring_words * 4;
+
     ring->format = &extract_format_posix;
     ring->address = address;
     ring->header_bytes = POSIX_HEADER;
@@ -76,6 +80,7 @@ static void add_process(struct extract_ring *ring, const struct posix_block *blo
 {
     uint64_t names = address + block->names_at;
     uint64_t bytes = (uint64_t)block->names_room * block->name_bytes;
+
     ring->posix.process = address;
     ring->posix.process_known = true;
     ring->posix.stream = number;
@@ -98,6 +103,7 @@ static enum extract_code no_such_stream(const struct extract_ring *ring,
                                         struct extract_error *error)
 {
     char what[32];
+
     snprintf(what, sizeof what, "stream %u", (unsigned)ring->posix.wanted - 1);
     return extract_error_set(error, EXTRACT_USAGE, what, "run 'ringside info' to list the streams",
                              "the traced process has streams 0 to %u",
@@ -111,6 +117,7 @@ static enum extract_code choose(struct extract_ring *ring, struct extract_memory
 {
     struct posix_stream stream;
     uint32_t number = ring->posix.wanted ? ring->posix.wanted - 1 : 0;
+
     if (number >= block->streams)
         return no_such_stream(ring, block, error);
     for (uint32_t i = 0; !ring->posix.wanted && i < block->streams; i++)
@@ -151,6 +158,7 @@ static enum extract_code at_stream(struct extract_ring *ring, struct extract_mem
     struct posix_block block;
     uint32_t number;
     enum extract_code code = read_stream(ring, &stream, memory, address, error);
+
     if (code)
         return code;
     bool whole = find_process(&block, &number, memory, &stream, address);
@@ -170,6 +178,7 @@ static enum extract_code read_at(struct extract_ring *ring, struct extract_memor
     char what[64];
     enum extract_code code =
         extract_memory_read(memory, address, ring->header, POSIX_HEADER, &got, error);
+
     if (code)
         return code;
     if (extract_magic_order(ring->header, POSIX_HEADER, POSIX_STREAM_MAGIC))
@@ -189,6 +198,7 @@ enum extract_code posix_read_ring(struct extract_ring *ring, struct extract_memo
                                   struct extract_error *error)
 {
     enum extract_code code = EXTRACT_BAD;
+
     (void)symbols;
     // A block that is being created while it is read may contradict itself.
     for (unsigned i = 0; code == EXTRACT_BAD && i < READS; i++) {
@@ -204,13 +214,14 @@ enum extract_code posix_find(struct extract_ring *ring, struct extract_memory *m
 {
     static const uint8_t zeros[4];
     struct extract_symbol symbol;
+
     if (!extract_symbols_by_name(symbols, symbol_name, &symbol))
         return extract_error_set(error, EXTRACT_NOTFOUND, symbol_name,
                                  "build the firmware with the POSIX trace recorder, or pass the "
                                  "ring's address (--ring, in GDB: ringside set ring)",
                                  "the ELF file has no such symbol");
     enum extract_code code = posix_read_ring(ring, memory, symbols, symbol.address, error);
-    if (code == EXTRACT_NOTFOUND && !memcmp(ring->header, zeros, sizeof zeros))
+    if (code == EXTRACT_NOTFOUND && memcmp(ring->header, zeros, sizeof zeros) == 0)
         return extract_error_set(error, EXTRACT_ABSENT, "POSIX trace recorder",
                                  "call ringside_trace_init in the firmware, or try again later",
                                  "never started (%s begins with 0)", symbol_name);
@@ -235,6 +246,7 @@ bool posix_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t len
 {
     struct posix_block block;
     struct posix_stream stream;
+
     memset(ring, 0, sizeof *ring);
     ring->address = address;
     ring->format = &extract_format_posix;
@@ -247,6 +259,7 @@ bool posix_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t len
 bool posix_complete(struct extract_ring *ring, struct extract_memory *memory)
 {
     uint64_t address = ring->address;
+
     if (posix_read_ring(ring, memory, NULL, address, NULL))
         return false;
     return address != ring->address || !ring->posix.process_known;
@@ -269,6 +282,7 @@ bool posix_read_counters(const struct extract_ring *ring, const uint8_t *header,
     bool holds = posix_stream_read(&s, header, POSIX_HEADER) &&
                  s.layout.order == ring->byte_order &&
                  s.ring_words * 4 == ring->entries.end - ring->entries.start;
+
     *counters = (struct extract_ring_counters){
         .tail = s.tail * 4,
         .head = s.head * 4,

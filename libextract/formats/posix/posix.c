@@ -58,6 +58,7 @@ static uint64_t first_field(const struct posix_record *record, const uint8_t *da
                             enum extract_byte_order order)
 {
     struct extract_cursor c = extract_cursor_make(data, record->data_bytes, order);
+
     if (record->id >= POSIX_USER)
         return record->id - POSIX_USER;
     if (record->id == POSIX_ID_ERROR || record->id == POSIX_ID_STOP)
@@ -69,6 +70,7 @@ static void decode_record(const struct posix_record *record, const uint8_t *byte
                           enum extract_byte_order order, struct extract_event *event)
 {
     const uint8_t *data = bytes + record->data_at;
+
     *event = (struct extract_event){.id = record->id,
                                     .type = type_of(record->id),
                                     .raw_stamp = record->stamp,
@@ -90,6 +92,7 @@ static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_
                    struct extract_event *events)
 {
     struct posix_stream stream;
+
     posix_stream_read(&stream, snapshot->ring.header, sizeof snapshot->ring.header);
     for (size_t i = 0; i < count; i++) {
         const struct extract_extent *place = &snapshot->index[slot + i];
@@ -112,6 +115,7 @@ static bool object_of(const struct extract_snapshot *snapshot, uint32_t slot,
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
     uint32_t bytes = snapshot->ring.registry.slot_bytes;
+
     *name = posix_copy_names(snapshot) + (uint64_t)slot * bytes;
     *name_bytes = bytes;
     *object = (struct extract_object){.address = slot,

@@ -33,6 +33,7 @@ uint32_t posix_trailer_words(uint32_t last, uint32_t position)
 {
     uint32_t words = words_of(last);
     bool fits = last >> 28 == TRAILER && (last & 0xFFFF) == ((position - words) & 0xFFFF);
+
     return fits ? words : 0;
 }
 
@@ -41,6 +42,7 @@ uint32_t posix_record_words(uint32_t first, uint32_t position)
     uint32_t words = words_of(first), state = first >> 30;
     bool fits = (state == STATE_OPEN || state == STATE_DONE) && words >= LEAST &&
                 (first & 0xFFFF) == (position & 0xFFFF);
+
     return fits ? words : 0;
 }
 
@@ -48,6 +50,7 @@ uint32_t posix_record_words(uint32_t first, uint32_t position)
 static uint64_t read_number(struct extract_cursor *c, uint32_t words)
 {
     uint64_t low = extract_cursor_u32(c);
+
     return words == 2 ? low | (uint64_t)extract_cursor_u32(c) << 32 : low;
 }
 
@@ -55,6 +58,7 @@ static uint64_t read_number(struct extract_cursor *c, uint32_t words)
 static bool is_tied(uint32_t first, struct extract_cursor *c, uint32_t position)
 {
     uint32_t words = posix_record_words(first, position);
+
     if (!words || !extract_cursor_seek(c, (uint64_t)(words - 1) * 4))
         return false;
     uint32_t last = extract_cursor_u32(c);
@@ -66,6 +70,7 @@ bool posix_record_read(struct posix_record *r, const uint8_t *bytes, uint32_t le
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, layout->order);
     uint32_t address_words = layout->address_bytes / 4, first = extract_cursor_u32(&c);
+
     *r = (struct posix_record){.words = words_of(first),
                                .done = first >> 30 == STATE_DONE,
                                .cut = first & FIRST_CUT,

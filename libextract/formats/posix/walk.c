@@ -21,6 +21,7 @@ struct walk {
 uint64_t posix_slack_bytes(const struct extract_ring *ring)
 {
     uint64_t size = ring->entries.end - ring->entries.start;
+
     return size < POSIX_MAX_RECORD ? size : POSIX_MAX_RECORD;
 }
 
@@ -28,6 +29,7 @@ uint64_t posix_slack_bytes(const struct extract_ring *ring)
 static uint32_t own_position(const uint8_t *bytes, uint32_t left, const struct posix_layout *layout)
 {
     struct extract_cursor c = extract_cursor_make(bytes, left, layout->order);
+
     return extract_cursor_u32(&c) & 0xFFFF;
 }
 
@@ -35,6 +37,7 @@ static bool record_at(const struct walk *walk, uint32_t at, struct posix_record 
 {
     const uint8_t *bytes = walk->buffer + at % walk->size;
     uint32_t left = walk->to - at;
+
     left = left < POSIX_MAX_RECORD ? left : POSIX_MAX_RECORD;
     uint32_t position =
         walk->log ? own_position(bytes, left, &walk->layout) : walk->position + at / 4;
@@ -46,6 +49,7 @@ static bool read_own(struct posix_record *record, const struct extract_ring *rin
                      const uint8_t *bytes, uint32_t left)
 {
     struct posix_stream stream;
+
     posix_stream_read(&stream, ring->header, sizeof ring->header);
     uint32_t position = own_position(bytes, left, &stream.layout);
     return posix_record_read(record, bytes, left, &stream.layout, position);
@@ -54,12 +58,14 @@ static bool read_own(struct posix_record *record, const struct extract_ring *rin
 uint32_t posix_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left)
 {
     struct posix_record record;
+
     return read_own(&record, ring, bytes, left) ? record.words * 4 : 0;
 }
 
 uint32_t posix_finished(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length)
 {
     struct posix_record record;
+
     for (uint32_t at = 0; at < length; at += record.words * 4) {
         if (!read_own(&record, ring, bytes + at, length - at))
             break; // an invalid record will not become valid
@@ -76,6 +82,7 @@ bool posix_is_begun(const struct extract_ring *ring, const uint8_t *bytes, uint3
     enum { OPEN = 1 };
     struct extract_cursor c = extract_cursor_make(bytes, 4, ring->byte_order);
     uint32_t first = extract_cursor_u32(&c);
+
     return first >> 30 == OPEN && posix_record_words(first, head / 4);
 }
 
@@ -83,6 +90,7 @@ bool posix_entry_object(const struct extract_ring *ring, const uint8_t *bytes, u
                         uint64_t *number)
 {
     struct posix_record record;
+
     if (!read_own(&record, ring, bytes, length) || record.id < POSIX_USER)
         return false;
     *number = record.id - POSIX_USER;
@@ -94,6 +102,7 @@ bool posix_entry_object(const struct extract_ring *ring, const uint8_t *bytes, u
 static uint32_t walk_back(const struct walk *walk)
 {
     uint32_t at = walk->to;
+
     for (;;) {
         uint32_t last = (at - 4) % walk->size;
         struct extract_cursor c =
@@ -112,6 +121,7 @@ uint32_t posix_boundary(const struct extract_ring *ring, const uint8_t *bytes, u
     struct posix_stream stream;
     struct walk walk = {
         .buffer = bytes, .size = length, .to = length, .position = (end - length) / 4};
+
     posix_stream_read(&stream, ring->header, sizeof ring->header);
     walk.layout = stream.layout;
     return length ? walk_back(&walk) : 0;
@@ -120,6 +130,7 @@ uint32_t posix_boundary(const struct extract_ring *ring, const uint8_t *bytes, u
 static uint32_t search(const struct walk *walk, uint32_t at)
 {
     struct posix_record record;
+
     while (at != walk->to && !record_at(walk, at, &record))
         at += 4;
     return at;
@@ -128,6 +139,7 @@ static uint32_t search(const struct walk *walk, uint32_t at)
 static bool note(struct walk *walk, uint32_t at, uint32_t length, enum extract_verdict verdict)
 {
     struct extract_extent place = {.at = at % walk->size, .length = length, .stamp = walk->stamp};
+
     place.offset = walk->offset + place.at;
     return extract_snapshot_note(walk->snapshot, &place, verdict);
 }
@@ -136,6 +148,7 @@ static bool note_all(struct walk *walk, uint32_t at)
 {
     struct posix_record record;
     bool fits = true, proven = true;
+
     while (fits && at != walk->to) {
         uint32_t next;
         if (record_at(walk, at, &record)) {
@@ -163,6 +176,7 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
                         .from = from,
                         .to = from + (to - from) / 4 * 4, // a log may end at any byte
                         .log = !ring->header_bytes};
+
     posix_stream_read(&stream, ring->header, sizeof ring->header);
     walk.layout = stream.layout;
     walk.offset = (uint32_t)posix_copy_ring(ring);

@@ -17,6 +17,7 @@ bool rkh_args_open(struct rkh_args *args, const struct rkh_wire *wire, unsigned 
 bool rkh_args_of(struct rkh_args *args, const struct extract_event *event)
 {
     struct rkh_wire wire;
+
     rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
     return rkh_args_open(args, &wire, event->id, event->data, event->data_bytes);
 }
@@ -38,6 +39,7 @@ static uint64_t take_number(struct extract_cursor *c, unsigned bytes)
 static uint64_t take_signed(struct extract_cursor *c, unsigned bytes)
 {
     uint64_t sign = UINT64_C(1) << (8 * bytes - 1);
+
     return (take_number(c, bytes) ^ sign) - sign;
 }
 
@@ -45,6 +47,7 @@ static void take_string(struct extract_cursor *c, struct rkh_item *item)
 {
     size_t left = extract_cursor_left(c);
     const uint8_t *start = c->bytes + c->at, *end = left ? memchr(start, 0, left) : NULL;
+
     item->kind = RKH_ITEM_STRING;
     item->length = end ? (uint32_t)(end - start) : 0;
     item->bytes = extract_cursor_span(c, end ? (uint64_t)item->length + 1 : (uint64_t)left + 1);
@@ -55,6 +58,7 @@ static void take_string(struct extract_cursor *c, struct rkh_item *item)
 static enum rkh_item_kind address_kind(unsigned tag)
 {
     static const enum rkh_item_kind kinds[] = {RKH_ITEM_OBJECT, RKH_ITEM_FUNCTION, RKH_ITEM_SIGNAL};
+
     return kinds[tag - 9];
 }
 
@@ -64,6 +68,7 @@ static void take_tagged(struct rkh_args *args, struct rkh_item *item)
     static const enum rkh_word words[] = {RKH_WORD_sym, RKH_WORD_fun, RKH_WORD_sig};
     struct extract_cursor *c = &args->c;
     uint8_t tag = extract_cursor_u8(c);
+
     item->word = RKH_WORD_items;
     item->tag = tag & 0xF;
     item->width = tag >> 4;
@@ -110,6 +115,7 @@ static void continue_with_named(struct rkh_args *args, uint64_t named)
     enum rkh_family family = args->wire.family;
     int id = named < RKH_IDS ? rkh_id(family, (unsigned)named) : -1;
     const uint8_t *words = id < 0 ? NULL : rkh_words(family, (unsigned)id);
+
     args->words = words;
     args->c.failed |= !words;
 }
@@ -133,6 +139,7 @@ static bool take_argument(struct rkh_args *args, struct rkh_item *item)
 bool rkh_args_next(struct rkh_args *args, struct rkh_item *item)
 {
     bool taken = false;
+
     *item = (struct rkh_item){0};
     while (!taken && !args->c.failed && !args->tagged) {
         if (*args->words == RKH_WORD_none)
@@ -158,6 +165,7 @@ bool rkh_args_match(const struct rkh_wire *wire, unsigned id, const uint8_t *byt
 {
     struct rkh_args args;
     struct rkh_item item;
+
     if (!rkh_args_open(&args, wire, id, bytes, length))
         return false;
     while (rkh_args_next(&args, &item))

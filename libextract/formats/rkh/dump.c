@@ -23,7 +23,7 @@ _Static_assert(SETTINGS + 4 * EXTRACT_RKH_KEYS + EXTRACT_RKH_KEYS / 2 == RKH_REC
 
 bool extract_rkh_dump_is(const uint8_t *bytes, size_t length)
 {
-    return length >= RKH_RECORD && !memcmp(bytes, mark, sizeof mark);
+    return length >= RKH_RECORD && memcmp(bytes, mark, sizeof mark) == 0;
 }
 
 // ---- Writing ----
@@ -31,6 +31,7 @@ bool extract_rkh_dump_is(const uint8_t *bytes, size_t length)
 static void put_words(uint8_t record[RKH_RECORD], const struct extract_ring *ring, uint32_t valid)
 {
     struct rkh_live live = rkh_live_of(ring->header);
+
     memset(record, 0, RKH_RECORD);
     memcpy(record, mark, sizeof mark);
     extract_store(record + 8, VERSION, 4, EXTRACT_LITTLE);
@@ -48,6 +49,7 @@ uint32_t rkh_describe(const struct extract_ring *ring, uint8_t record[EXTRACT_HE
 {
     const struct extract_rkh *rkh = &ring->rkh;
     uint64_t from = 0;
+
     put_words(record, ring, 0);
     extract_store(record + 48, ring->near, 8, EXTRACT_LITTLE);
     for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++) {
@@ -94,6 +96,7 @@ enum extract_code rkh_dump(struct extract_text *text, const struct extract_snaps
     struct rkh_live live = rkh_live_of(ring->header);
     uint32_t valid = count_valid(snapshot, &live);
     uint8_t record[RKH_RECORD], *array = malloc((size_t)live.size + 1);
+
     if (array) {
         memcpy(array, snapshot->bytes + (ring->entries.start - ring->address), live.size);
         stuff_frames(array, live.size, snapshot);
@@ -120,6 +123,7 @@ struct record {
 static bool read_record(struct record *r, struct extract_cursor *c)
 {
     const uint8_t *start = extract_cursor_span(c, sizeof mark);
+
     r->version = extract_cursor_u32(c);
     r->order = extract_cursor_u32(c);
     r->start = extract_cursor_u64(c);
@@ -130,7 +134,7 @@ static bool read_record(struct record *r, struct extract_cursor *c)
     r->flags = extract_cursor_u32(c);
     r->chk = extract_cursor_u32(c);
     r->near = extract_cursor_u64(c);
-    return !c->failed && !memcmp(start, mark, sizeof mark);
+    return !c->failed && memcmp(start, mark, sizeof mark) == 0;
 }
 
 static bool is_plausible(const struct record *r)
@@ -144,6 +148,7 @@ static bool is_plausible(const struct record *r)
 static void take_settings(struct extract_rkh *rkh, struct extract_cursor *c)
 {
     uint32_t value[EXTRACT_RKH_KEYS];
+
     for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++)
         value[key] = extract_cursor_u32(c);
     uint64_t from = extract_cursor_u64(c);
@@ -164,6 +169,7 @@ static void fill(struct extract_ring *ring, const struct record *r)
                             .dump = true,
                             .chk_known = r->flags & HAS_CHK,
                             .chk = (uint8_t)r->chk};
+
     ring->format = &extract_format_rkh;
     ring->address = r->start;
     ring->length = r->size;
@@ -183,6 +189,7 @@ bool rkh_dump_at(struct extract_ring *ring, struct extract_memory *memory, uint6
     uint8_t bytes[RKH_RECORD];
     struct record r;
     size_t got;
+
     if (extract_memory_read(memory, address, bytes, sizeof bytes, &got, NULL))
         return false;
     struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
@@ -199,6 +206,7 @@ static enum extract_code load(struct extract_images *images, struct extract_inpu
 {
     struct extract_cursor c = extract_cursor_make(input->bytes, input->length, EXTRACT_LITTLE);
     struct record r;
+
     if (input->length < RKH_RECORD || !read_record(&r, &c) || !is_plausible(&r))
         return extract_error_set(error, EXTRACT_BAD, input->name, "save the ring again",
                                  "not a dump of an RKH ring");

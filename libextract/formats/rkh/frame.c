@@ -15,12 +15,14 @@ enum { WORD = 8, FOLD = 64 }; // FOLD: number of words whose sums fit into 16 bi
 static inline uint64_t find_byte(uint64_t word, uint8_t byte)
 {
     uint64_t x = word ^ EVERY(byte);
+
     return ~(((x & EVERY(0x7F)) + EVERY(0x7F)) | x | EVERY(0x7F));
 }
 
 static inline uint64_t load(const uint8_t *bytes)
 {
     uint64_t word;
+
     memcpy(&word, bytes, sizeof word);
     return EXTRACT_HOST_BIG ? __builtin_bswap64(word) : word;
 }
@@ -35,6 +37,7 @@ static inline uint16_t fold(uint64_t sums)
 static void scan_escaped(struct rkh_frame *frame, const uint8_t *bytes)
 {
     uint32_t at = frame->at, end = at + frame->length;
+
     frame->sum = 0;
     frame->whole = 0;
     for (; at < end; at++, frame->whole++) {
@@ -52,6 +55,7 @@ void rkh_frame_scan(struct rkh_frame *frame, const uint8_t *bytes, uint32_t at, 
     uint64_t sums = 0, flags = 0;
     uint32_t start = at;
     uint8_t sum = 0;
+
     *frame = (struct rkh_frame){.at = start};
     for (unsigned n = 1; end - at >= WORD && !flags; n++) {
         uint64_t word = load(bytes + at), escapes = find_byte(word, RKH_ESCAPE);
@@ -83,6 +87,7 @@ uint32_t rkh_frame_count(const uint8_t *bytes, uint32_t length)
 {
     uint32_t count = 0, at = 0;
     bool empty = true; // the previous byte is a flag, or there is none
+
     while (length - at >= WORD) {
         uint32_t words = (length - at) / WORD;
         uint64_t sums = 0;
@@ -103,6 +108,7 @@ uint32_t rkh_frame_count(const uint8_t *bytes, uint32_t length)
 void rkh_frame_unstuff(const struct rkh_frame *frame, const uint8_t *bytes, uint8_t *to)
 {
     uint32_t end = frame->at + frame->length;
+
     for (uint32_t at = frame->at; at < end; at++, to++) {
         bool escape = bytes[at] == RKH_ESCAPE && at + 1 < end;
         at += escape;

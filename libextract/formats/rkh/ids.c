@@ -118,6 +118,7 @@ const struct extract_event_type *rkh_type(uint32_t id)
 const struct extract_event_type *rkh_type_on(const struct rkh_wire *wire, unsigned id)
 {
     bool old = wire->family != RKH_FAMILY_3;
+
     if ((id == SMA_FIFO || id == SMA_LIFO) && !wire->size[RKH_WORD_sndr])
         return &without_sender[id - SMA_FIFO];
     if (id == FWK_AE && !wire->size[RKH_WORD_mpnmin])
@@ -130,6 +131,7 @@ const struct extract_event_type *rkh_type_on(const struct rkh_wire *wire, unsign
 const uint8_t *rkh_words(enum rkh_family family, unsigned id)
 {
     static const uint8_t short_dispatch[] = {RKH_WORD_sym, RKH_WORD_sig, RKH_WORD_none};
+
     if (id >= RKH_USER && id < RKH_USER_END)
         return words[RKH_USER];
     if (id >= RKH_IDS || !type_index[id])
@@ -153,6 +155,7 @@ static int old_state_machine(enum rkh_family family, int id)
 static int old_framework(enum rkh_family family, int id)
 {
     int last = family == RKH_FAMILY_245 ? 181 : family == RKH_FAMILY_23 ? 174 : 180;
+
     if (id <= 165)
         return id;
     if (id <= 167)
@@ -165,6 +168,7 @@ static int old_framework(enum rkh_family family, int id)
 int rkh_id(enum rkh_family family, unsigned id)
 {
     int found = (int)id;
+
     if (family == RKH_FAMILY_3)
         found = (int)id;
     else if (id == 71)

@@ -61,6 +61,7 @@ struct search {
 static bool pool_open(struct pool *pool, uint32_t length)
 {
     size_t max_bytes = length < SAMPLES * MAX_SAMPLE ? length : SAMPLES * MAX_SAMPLE;
+
     *pool = (struct pool){.bytes = malloc(max_bytes + 1),
                           .sample = malloc(SAMPLES * sizeof(struct sample))};
     return pool->bytes && pool->sample;
@@ -77,6 +78,7 @@ static bool is_other(const struct extract_rkh *rkh, const struct rkh_frame *fram
                      const uint8_t *bytes)
 {
     struct extract_rkh told = *rkh;
+
     return rkh_tcfg_take(&told, frame, bytes) && rkh_wire_pack(&told) != rkh_wire_pack(rkh);
 }
 
@@ -86,6 +88,7 @@ static void pool_fill(struct pool *pool, const struct extract_rkh *rkh, const ui
                       uint32_t length)
 {
     struct rkh_frame frame;
+
     rkh_frame_scan(&frame, bytes, 0, length);
     uint32_t at = frame.length + 1;
     for (; at < length && pool->count < SAMPLES; at = frame.at + frame.length + 1) {
@@ -105,6 +108,7 @@ static void pool_fill(struct pool *pool, const struct extract_rkh *rkh, const ui
 static void pool_sift(struct pool *pool)
 {
     unsigned kept = 0;
+
     for (unsigned i = 0; i < pool->count; i++)
         if (!pool->sample[i].sum)
             pool->sample[kept++] = pool->sample[i];
@@ -117,6 +121,7 @@ static void pool_sift(struct pool *pool)
 static bool is_numbered(const struct pool *pool)
 {
     unsigned steps = 0, pairs = 0;
+
     for (unsigned i = 1; i < pool->count; i++) {
         const struct sample *a = &pool->sample[i - 1], *b = &pool->sample[i];
         if (a->length < 2 || b->length < 2 || pool->bytes[a->at] == RKH_FWK_TCFG ||
@@ -135,6 +140,7 @@ static const uint8_t *words_of(const struct search *search, const struct rkh_wir
     int id = rkh_id(wire->family, search->pool->bytes[sample->at]);
     const uint8_t *words =
         id < 0 || id == RKH_FWK_TCFG ? NULL : rkh_words(wire->family, (unsigned)id);
+
     return words && search->asks(words) ? words : NULL;
 }
 
@@ -148,6 +154,7 @@ static bool fits_sample(const struct search *search, const struct rkh_wire *wire
     struct rkh_args args;
     struct rkh_item item;
     bool is_odd = false;
+
     if (sample->length < around ||
         !rkh_args_open(&args, wire, (unsigned)rkh_id(wire->family, bytes[0]), bytes + head,
                        sample->length - around))
@@ -165,6 +172,7 @@ static unsigned count_fits(struct search *search)
     const struct pool *pool = search->pool;
     struct rkh_wire wire;
     unsigned fits = 0;
+
     rkh_wire_unpack(&wire, rkh_wire_pack(search->rkh));
     search->total = search->odd = 0;
     for (unsigned i = 0; i < pool->count; i++)
@@ -185,6 +193,7 @@ static void add_axis(struct search *search, const struct axis *wanted, bool dist
     enum extract_rkh_key key = wanted->key;
     struct axis *axis = &search->axis[search->axes++];
     bool dwarf = rkh->from[key] == EXTRACT_RKH_DWARF;
+
     if (rkh->from[key] == EXTRACT_RKH_DEFAULT || (dwarf && distrust))
         *axis = *wanted;
     else if (dwarf && key == EXTRACT_RKH_TS)
@@ -207,6 +216,7 @@ static bool next_place(struct search *search)
 static void list_place(struct search *search)
 {
     size_t used = strlen(search->list);
+
     for (unsigned i = 0; i < search->axes && search->ties < LISTED; i++) {
         const struct axis *axis = &search->axis[i];
         int more = snprintf(search->list + used, LIST_BYTES - used, "%s%s=%u",
@@ -221,6 +231,7 @@ static void list_place(struct search *search)
 static void try_place(struct search *search, bool numbered)
 {
     bool nseq = search->rkh->value[EXTRACT_RKH_NSEQ];
+
     if (search->continuity && nseq != numbered)
         return;
     unsigned fits = count_fits(search);
@@ -248,6 +259,7 @@ static void run_search(struct search *search)
 {
     struct extract_rkh *rkh = search->rkh;
     bool numbered = is_numbered(search->pool);
+
     do {
         for (unsigned i = 0; i < search->axes; i++)
             rkh->value[search->axis[i].key] = search->axis[i].value[search->axis[i].at];
@@ -303,6 +315,7 @@ static bool asks_functions(const uint8_t *words)
 static void search_values(struct search *search, const struct axis *axes, unsigned count)
 {
     struct extract_rkh known = *search->rkh, trusted;
+
     for (unsigned i = 0; i < count; i++)
         add_axis(search, &axes[i], false);
     run_search(search);
@@ -355,6 +368,7 @@ static enum extract_code find_core(const struct pool *pool, struct extract_rkh *
     struct search search = {
         .pool = pool, .rkh = rkh, .asks = asks_core, .continuity = !rkh->from[EXTRACT_RKH_NSEQ]};
     unsigned places = 1;
+
     search_values(&search, axes, sizeof axes / sizeof *axes);
     for (unsigned i = 0; i < search.axes; i++)
         places *= search.axis[i].count;
@@ -375,6 +389,7 @@ static uint32_t words_by(enum extract_rkh_key key)
                                                     [EXTRACT_RKH_SNDR] = BIT(sndr),
                                                     [EXTRACT_RKH_QNMIN] = BIT(qnmin),
                                                     [EXTRACT_RKH_MPNMIN] = BIT(mpnmin)};
+
     return sets[key];
 }
 
@@ -383,6 +398,7 @@ static unsigned count_shaped(const struct search *search, enum extract_rkh_key k
 {
     struct rkh_wire wire;
     unsigned asked = 0, odd = 0;
+
     rkh_wire_unpack(&wire, rkh_wire_pack(search->rkh));
     *fits = 0;
     for (unsigned i = 0; i < search->pool->count; i++) {
@@ -405,6 +421,7 @@ static enum extract_code find_group(const struct pool *pool, struct extract_rkh 
 {
     struct search search = {.pool = pool, .rkh = rkh, .asks = asks};
     bool chk = rkh->value[EXTRACT_RKH_CHK], open = false;
+
     search_values(&search, axes, count);
     for (unsigned i = 0; i < count; i++) {
         unsigned fits, asked = count_shaped(&search, axes[i].key, &fits);
@@ -430,6 +447,7 @@ static enum extract_code find_rest(const struct pool *pool, struct extract_rkh *
     uint32_t pointer = rkh->value[EXTRACT_RKH_PTR];
     const struct axis functions[] = {{EXTRACT_RKH_FUN, {pointer, 6 - pointer}, 2, 0}};
     enum extract_code code = find_group(pool, rkh, asks_queues, queues, 3, error);
+
     if (!code)
         code = find_group(pool, rkh, asks_pools, pools, 4, error);
     if (!code)
@@ -441,6 +459,7 @@ static enum extract_code find_rest(const struct pool *pool, struct extract_rkh *
 static void find_checksum(const struct pool *pool, struct extract_rkh *rkh)
 {
     unsigned right = 0;
+
     if (rkh->from[EXTRACT_RKH_CHK] != EXTRACT_RKH_DEFAULT)
         return;
     for (unsigned i = 0; i < pool->count; i++)
@@ -454,6 +473,7 @@ enum extract_code rkh_infer(struct extract_rkh *rkh, const uint8_t *bytes, uint3
 {
     struct pool pool;
     enum extract_code code = EXTRACT_OK;
+
     rkh_defaults(rkh);
     if (!pool_open(&pool, length)) {
         pool_close(&pool);

@@ -28,6 +28,7 @@ static const struct record {
 static void take_name(struct extract_name_entry *told, const struct rkh_item *item)
 {
     bool strip = item->length && item->bytes[0] == '&';
+
     told->name = item->bytes + strip;
     told->name_bytes = item->length - strip;
 }
@@ -38,6 +39,7 @@ static bool read_name_record(struct rkh_args *args, const struct record *record,
                              struct extract_name_entry *told)
 {
     struct rkh_item item;
+
     told->kind = record->kind;
     told->object.type = (uint32_t)(record - records) + 1;
     told->object.type_name = record->type_name;
@@ -55,6 +57,7 @@ static bool read_name_record(struct rkh_args *args, const struct record *record,
 static bool read_priority(struct rkh_args *args, struct extract_name_entry *told)
 {
     struct rkh_item object, priority;
+
     if (!rkh_args_next(args, &object) || !rkh_args_next(args, &priority))
         return false;
     told->kind = EXTRACT_KIND_OBJECT;
@@ -66,6 +69,7 @@ static bool read_priority(struct rkh_args *args, struct extract_name_entry *told
 bool rkh_read_name(const struct extract_event *event, struct extract_name_entry *told)
 {
     struct rkh_args args;
+
     if (extract_event_is_mark(event) || !rkh_args_of(&args, event))
         return false;
     told->restarted = event->id == RKH_FWK_TCFG;
@@ -81,6 +85,7 @@ uint64_t rkh_find_near(const struct extract_symbols *symbols)
 {
     struct extract_symbol buffer;
     struct extract_region region;
+
     if (extract_symbols_pointer_bytes(symbols) != 8)
         return 0;
     if (extract_symbols_by_name(symbols, "trcstm", &buffer))
@@ -99,6 +104,7 @@ static struct extract_item item_of(const struct rkh_item *item)
         [RKH_ITEM_HEX] = EXTRACT_KIND_HEX,       [RKH_ITEM_OBJECT] = EXTRACT_KIND_OBJECT,
         [RKH_ITEM_FUNCTION] = EXTRACT_KIND_CODE, [RKH_ITEM_SIGNAL] = EXTRACT_KIND_SIGNAL};
     bool negative = item->kind == RKH_ITEM_SIGNED && item->value >> 63;
+
     return (struct extract_item){.format = formats[item->tag],
                                  .kind = kinds[item->kind],
                                  .text = item->kind == RKH_ITEM_STRING,
@@ -113,6 +119,7 @@ bool rkh_items(const struct extract_event *event, extract_item_taker *take, void
 {
     struct rkh_args args;
     struct rkh_item item;
+
     if (event->id < RKH_USER || event->id >= RKH_USER_END || !rkh_args_of(&args, event))
         return false;
     *number = event->id - RKH_USER;
@@ -146,6 +153,7 @@ static bool put_item(const struct rkh_args *args, const struct rkh_item *item, s
     bool named = item->kind >= RKH_ITEM_OBJECT;
     size_t length = named ? 1 + WORD : args->c.at - from;
     uint64_t key = item->value;
+
     if ((size_t)(end - *to) < length)
         return false;
     memcpy(*to, args->c.bytes + from, named ? 1 : length);
@@ -163,6 +171,7 @@ static void lay_out_items(const struct extract_event *event, struct rkh_args *ar
     uint8_t *to = buffer + 2 * WORD;
     struct rkh_item item;
     size_t from = 0;
+
     extract_store(buffer + WORD, extract_number_key(EXTRACT_KIND_USER_EVENT, event->id - RKH_USER),
                   WORD, EXTRACT_BIG);
     while (rkh_args_next(args, &item) &&
@@ -178,6 +187,7 @@ static void lay_out_words(const struct extract_event *event, struct extract_entr
                           uint8_t *buffer)
 {
     uint8_t *to = buffer + WORD;
+
     for (unsigned i = 0; i < event->fields; i++)
         to = extract_store(to, event->field[i], WORD, EXTRACT_BIG);
     entry->type = STAMPED;
@@ -189,6 +199,7 @@ bool rkh_entry(const struct extract_ring *ring, const struct extract_event *even
                struct extract_entry *entry, uint8_t *buffer)
 {
     struct rkh_args args;
+
     (void)ring;
     if (!rkh_args_of(&args, event))
         return false;

@@ -23,6 +23,7 @@ struct word {
 static uint64_t number_of(const uint8_t *bytes, unsigned count, enum extract_byte_order order)
 {
     uint64_t value = 0;
+
     for (unsigned i = 0; i < count; i++)
         value |= (uint64_t)bytes[i] << 8 * (order == EXTRACT_BIG ? count - 1 - i : i);
     return value;
@@ -35,6 +36,7 @@ static bool read_words(struct extract_memory *memory, enum extract_byte_order or
     uint64_t low = words[0].address, high = low;
     uint8_t bytes[WINDOW];
     size_t got;
+
     for (unsigned i = 0; i < count; i++) {
         uint64_t end = words[i].address + words[i].bytes;
         low = words[i].address < low ? words[i].address : low;
@@ -68,6 +70,7 @@ static bool offset_of(const struct rkh_live *live, uint64_t pointer, uint32_t *o
 static uint32_t pending_of(uint32_t size, uint32_t in, uint32_t out, uint64_t count)
 {
     uint32_t apart = (in + size - out) % size;
+
     if (count >= size || (!apart && count > size / 2))
         return size;
     return apart;
@@ -76,6 +79,7 @@ static uint32_t pending_of(uint32_t size, uint32_t in, uint32_t out, uint64_t co
 static bool set_positions(struct rkh_live *live, const struct word *words)
 {
     uint32_t in, out;
+
     if (!offset_of(live, words[0].value, &in) || !offset_of(live, words[1].value, &out))
         return false;
     live->head += (in + live->size - live->head % live->size) % live->size;
@@ -91,6 +95,7 @@ static bool read_live(struct extract_memory *memory, enum extract_byte_order ord
                                       {live->out_at, live->pointer_bytes, 0},
                                       {live->qty_at, live->qty_bytes, 0},
                                       {live->chk_at, 1, 0}};
+
     memcpy(words, asked, sizeof asked);
     return read_words(memory, order, words, live->chk_known ? WORDS : WORDS - 1);
 }
@@ -102,6 +107,7 @@ static bool read_anchor(struct extract_memory *memory, const struct rkh_live *li
     uint32_t capacity = sizeof live->anchor, at = live->head % live->size;
     uint32_t length = at < capacity ? at : capacity;
     size_t got = 0;
+
     memset(anchor, 0, capacity);
     return !length ||
            !extract_memory_read(memory, live->start + at - length, anchor, length, &got, NULL);
@@ -112,6 +118,7 @@ bool rkh_read_live(struct extract_memory *memory, const struct extract_ring *rin
     struct rkh_live live = rkh_live_of(header);
     struct word words[WORDS];
     uint8_t anchor[sizeof live.anchor];
+
     if (live.stream || live.dump)
         return true;
     if (!read_live(memory, ring->byte_order, &live, words) || !read_anchor(memory, &live, anchor))
@@ -127,6 +134,7 @@ bool rkh_read_counters(const struct extract_ring *ring, const uint8_t *header,
                        struct extract_ring_counters *counters)
 {
     struct rkh_live live = rkh_live_of(header);
+
     (void)ring;
     *counters =
         (struct extract_ring_counters){.tail = live.head - (live.dump ? live.valid : live.size),
@@ -141,6 +149,7 @@ bool rkh_read_counters(const struct extract_ring *ring, const uint8_t *header,
 uint64_t rkh_pointer(const struct extract_ring *ring, unsigned *bytes)
 {
     struct rkh_live live = rkh_live_of(ring->header);
+
     *bytes = live.pointer_bytes;
     return live.in_at;
 }
@@ -157,6 +166,7 @@ static bool find_word(struct extract_symbols *symbols, const char *name, uint64_
                       uint8_t *bytes)
 {
     struct extract_symbol symbol;
+
     if (!extract_symbols_by_name(symbols, name, &symbol))
         return false;
     *address = symbol.address;
@@ -171,8 +181,9 @@ static bool has_trace(const struct extract_symbols *symbols)
 {
     static const char prefix[] = "rkh_trc_";
     struct extract_symbol symbol;
+
     for (size_t i = 0; extract_symbols_at(symbols, i, &symbol); i++)
-        if (!strncmp(symbol.name, prefix, sizeof prefix - 1))
+        if (strncmp(symbol.name, prefix, sizeof prefix - 1) == 0)
             return true;
     return false;
 }
@@ -181,6 +192,7 @@ bool rkh_is_meant(const struct extract_ring *ring, const struct extract_symbols 
 {
     const struct extract_rkh *rkh = &ring->rkh;
     bool is_said = rkh->view != EXTRACT_RKH_VIEW_AUTO || *rkh->signals;
+
     for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++)
         is_said |= rkh->from[key] >= EXTRACT_RKH_CONFIG;
     return is_said || has_trace(symbols);
@@ -206,6 +218,7 @@ static enum extract_code find_words(struct rkh_live *live, struct extract_symbol
 {
     struct extract_symbol array;
     uint8_t chk_bytes = 0;
+
     if (!extract_symbols_by_name(symbols, array_name, &array))
         return rkh_explain_missing(symbols, error);
     live->start = array.address;
@@ -229,6 +242,7 @@ static enum extract_code check_words(struct extract_ring *ring, struct extract_m
                                      struct rkh_live *live, struct extract_error *error)
 {
     struct word words[WORDS];
+
     if (!read_live(memory, ring->byte_order, live, words))
         return refuse(EXTRACT_UNREADABLE, "RKH ring", "pointers cannot be read",
                       "check that the dump is complete, or that the target responds", error);
@@ -247,6 +261,7 @@ static void fill(struct extract_ring *ring, const struct rkh_live *live,
                  struct extract_memory *memory)
 {
     uint64_t end = live->start + live->size;
+
     ring->format = &extract_format_rkh;
     ring->address = live->start;
     ring->length = live->size;
@@ -265,6 +280,7 @@ enum extract_code rkh_find(struct extract_ring *ring, struct extract_memory *mem
 {
     struct rkh_live live = {0};
     enum extract_code code = find_words(&live, symbols, error);
+
     ring->byte_order = extract_symbols_byte_order(symbols);
     ring->pointer_bytes = live.pointer_bytes;
     if (!code)
@@ -279,6 +295,7 @@ enum extract_code rkh_read_ring(struct extract_ring *ring, struct extract_memory
                                 struct extract_error *error)
 {
     struct extract_symbol array;
+
     if (rkh_stream_at(ring, memory, address) || rkh_dump_at(ring, memory, address))
         return EXTRACT_OK;
     if (symbols && extract_symbols_by_name(symbols, array_name, &array) && array.address == address)

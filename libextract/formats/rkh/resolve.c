@@ -10,6 +10,7 @@ static bool find_tcfg(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t le
     const struct extract_rkh known = *rkh;
     struct rkh_frame frame;
     bool found = false;
+
     for (uint32_t at = 0; at < length; at = frame.at + frame.length + 1) {
         rkh_frame_scan(&frame, bytes, at, length);
         uint8_t id = frame.length ? bytes[frame.at] : 0;
@@ -33,6 +34,7 @@ static void take_leading_record(struct extract_rkh *rkh, const uint8_t *bytes, u
     struct rkh_frame frame;
     enum rkh_family family = rkh_family_of(rkh->value[EXTRACT_RKH_VERSION]);
     uint32_t at = 0;
+
     while (at < length && bytes[at] == RKH_FLAG)
         at++;
     if (at < length && rkh_id(family, bytes[at]) == RKH_FWK_TCFG) {
@@ -63,6 +65,7 @@ enum extract_code rkh_resolve(struct extract_snapshot *snapshot, uint32_t from, 
     struct extract_rkh *rkh = &ring->rkh;
     const uint8_t *bytes = rkh_join_bytes(snapshot, from, to);
     bool goes_on = rkh->walked.goes_on;
+
     if (goes_on)
         take_leading_record(rkh, bytes, to - from);
     else

@@ -14,6 +14,7 @@ static const uint8_t owner[RKH_IDS] = {
 static inline uint64_t load(const uint8_t *bytes, unsigned count)
 {
     uint64_t value = bytes[0];
+
     if (count > 1)
         value |= (uint64_t)bytes[1] << 8;
     if (count > 2)
@@ -30,6 +31,7 @@ static void decode_fields(const struct extract_snapshot *snapshot, const struct 
     const uint8_t *words = rkh_words(wire->family, event->id), *data = event->data;
     uint32_t at = 0, end = event->data_bytes;
     uint8_t fields = event->fields;
+
     for (; words && *words && *words < RKH_WORD_items && at <= end; words++) {
         unsigned size = wire->size[*words];
         if (*words == RKH_WORD_str) {
@@ -51,6 +53,7 @@ static void translate(const struct rkh_wire *wire, struct extract_event *event)
 {
     uint64_t *named = &event->field[1];
     int id = event->fields > 1 && *named < RKH_IDS ? rkh_id(wire->family, (unsigned)*named) : -1;
+
     if (id >= 0)
         *named = (uint64_t)id;
 }
@@ -75,6 +78,7 @@ static void decode_frame(const struct extract_snapshot *snapshot,
     const uint8_t *bytes = snapshot->bytes + place->offset;
     int known = wire->family == RKH_FAMILY_3 ? bytes[0] : rkh_id(wire->family, bytes[0]);
     uint32_t id = known < 0 ? bytes[0] : (uint32_t)known;
+
     // The record shows itself whether it has a checksum; the user's settings do not matter.
     bool tcfg = known == RKH_FWK_TCFG, bare = tcfg && wire->family <= RKH_FAMILY_244;
     uint32_t head = bare ? 1 : 1u + wire->nseq + wire->ts;
@@ -96,6 +100,7 @@ static bool decode_expected(const struct extract_snapshot *snapshot,
                             const struct extract_event *event, struct extract_event *inner)
 {
     struct rkh_wire wire;
+
     rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
     uint32_t head = wire.size[RKH_WORD_u32] + wire.size[RKH_WORD_sig];
     if (event->id != RKH_UT_EXPECT || event->fields < 2 || head > event->data_bytes ||
@@ -116,6 +121,7 @@ static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_
 {
     struct rkh_wire wire;
     uint64_t packed = 0;
+
     for (size_t i = 0; i < count; i++) {
         const struct extract_extent *place = &snapshot->index[slot + i];
         if (!i || place->layout != place[-1].layout) {
@@ -133,6 +139,7 @@ static bool text_at(const struct extract_snapshot *snapshot, uint64_t value,
                     struct extract_text *text)
 {
     uint64_t length = snapshot->ring.length + rkh_slack_bytes(&snapshot->ring);
+
     if (value >= length)
         return false;
     const char *start = (const char *)snapshot->bytes + value;
@@ -159,6 +166,7 @@ static enum extract_code name_signals(const struct extract_ring *ring,
     uint64_t number;
     const char *name;
     enum extract_code code = rkh_signals_find(&found, &ring->rkh, symbols, numbers, error);
+
     if (code)
         return code;
     *signals = (struct extract_signals){.from = found.from, .count = found.count};

@@ -18,6 +18,7 @@ void rkh_stream_lay(struct extract_ring *ring, uint64_t start, uint32_t length)
 {
     struct rkh_live live = {
         .start = start, .size = length, .head = length, .pending = length, .stream = true};
+
     ring->length = RKH_STREAM_HEADER + (uint64_t)length;
     ring->registry = (struct extract_slots){start, start, 0, 0};
     ring->entries = (struct extract_slots){start, start + length, 0, 0};
@@ -28,6 +29,7 @@ bool rkh_stream_at(struct extract_ring *ring, struct extract_memory *memory, uin
 {
     uint8_t head[RKH_STREAM_HEADER];
     size_t got;
+
     if (extract_memory_read(memory, address, head, sizeof head, &got, NULL) ||
         memcmp(head, mark, sizeof mark))
         return false;
@@ -55,6 +57,7 @@ static enum extract_code load(struct extract_images *images, struct extract_inpu
                               struct extract_error *error)
 {
     size_t whole = input->length + RKH_STREAM_HEADER;
+
     if (!input->length)
         return extract_error_set(error, EXTRACT_BAD, input->name, "use a file of frames",
                                  "empty file");
@@ -87,6 +90,7 @@ bool extract_rkh_stream_is(const char *path)
     size_t length = 0;
     unsigned frames = 0, good = 0;
     struct rkh_frame frame;
+
     if (extract_file_peek(path, bytes, sizeof bytes, &length, NULL))
         return false;
     for (uint32_t at = 0; at < length; at = frame.at + frame.length + 1) {

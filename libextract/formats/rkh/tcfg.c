@@ -53,6 +53,7 @@ static bool read_sizes(struct tcfg *tcfg, struct extract_cursor *c)
 {
     bool fits = give_sizes(tcfg, extract_cursor_u8(c), EXTRACT_RKH_SIG, EXTRACT_RKH_TS);
     uint8_t pointer = extract_cursor_u8(c);
+
     // The framework writes 4 bytes of an address whose size is not 2.
     pointer = (pointer >> 4 == 1 || pointer >> 4 == 8) ? 0x40 | (pointer & 0xF) : pointer;
     fits &= give_sizes(tcfg, pointer, EXTRACT_RKH_PTR, EXTRACT_RKH_NTICK);
@@ -70,6 +71,7 @@ static void give_switches(struct tcfg *tcfg, uint32_t flags)
 static bool sum_holds(const uint8_t *bytes, size_t length)
 {
     uint8_t sum = 0;
+
     for (size_t i = 0; i < length; i++)
         sum = (uint8_t)(sum + bytes[i]);
     return !sum;
@@ -79,6 +81,7 @@ static bool sum_holds(const uint8_t *bytes, size_t length)
 static bool give_version(struct tcfg *tcfg, uint32_t version, uint32_t oldest)
 {
     bool same = rkh_family_of(version) == rkh_family_of(oldest);
+
     give(tcfg, EXTRACT_RKH_VERSION, same ? version : oldest);
     return version >> 12 == oldest >> 12;
 }
@@ -87,6 +90,7 @@ static bool give_version(struct tcfg *tcfg, uint32_t version, uint32_t oldest)
 static bool read_new(struct tcfg *tcfg, uint32_t oldest, const uint8_t *bytes, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+
     extract_cursor_seek(&c, 1);
     uint32_t version = extract_cursor_u16(&c), flags = extract_cursor_u32(&c);
     bool fits = give_version(tcfg, version, oldest) && read_sizes(tcfg, &c);
@@ -109,6 +113,7 @@ static bool read_old(struct tcfg *tcfg, bool has_version, size_t head, const uin
                      size_t length)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+
     extract_cursor_seek(&c, head);
     uint32_t version = has_version ? extract_cursor_u16(&c) : 0x2300;
     uint32_t flags = has_version ? extract_cursor_u16(&c) : 0;
@@ -154,6 +159,7 @@ static bool read_any(struct tcfg *tcfg, const uint8_t *bytes, size_t length)
 bool rkh_tcfg_read(struct extract_rkh *rkh, const uint8_t *bytes, size_t length)
 {
     struct tcfg tcfg = {0};
+
     if (!length || !read_any(&tcfg, bytes, length))
         return false;
     for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++)
@@ -165,6 +171,7 @@ bool rkh_tcfg_read(struct extract_rkh *rkh, const uint8_t *bytes, size_t length)
 bool rkh_tcfg_take(struct extract_rkh *rkh, const struct rkh_frame *frame, const uint8_t *bytes)
 {
     uint8_t whole[MAX_FRAME];
+
     if (!frame->ended || frame->torn || frame->whole > sizeof whole)
         return false;
     rkh_frame_unstuff(frame, bytes, whole);

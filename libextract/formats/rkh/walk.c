@@ -44,6 +44,7 @@ struct walk {
 uint64_t rkh_slack_bytes(const struct extract_ring *ring)
 {
     struct rkh_live live = rkh_live_of(ring->header);
+
     return live.stream ? 0 : live.size;
 }
 
@@ -54,6 +55,7 @@ uint8_t *rkh_join_bytes(struct extract_snapshot *snapshot, uint32_t from, uint32
     uint32_t size = (uint32_t)(ring->entries.end - ring->entries.start);
     uint8_t *buffer = snapshot->bytes + (ring->entries.start - ring->address);
     uint32_t first = from % size, length = to - from;
+
     if (length <= size - first)
         return buffer + first;
     uint8_t *to_bytes = snapshot->bytes + ring->length;
@@ -67,6 +69,7 @@ uint8_t *rkh_join_bytes(struct extract_snapshot *snapshot, uint32_t from, uint32
 static uint16_t fixed_length(const struct rkh_wire *wire, const uint8_t *words)
 {
     uint16_t length = 0;
+
     for (; *words; words++) {
         if (*words >= RKH_WORD_str)
             return ANY_LENGTH;
@@ -78,6 +81,7 @@ static uint16_t fixed_length(const struct rkh_wire *wire, const uint8_t *words)
 static void use_layout(struct walk *walk, uint8_t number)
 {
     const struct extract_rkh *rkh = &walk->snapshot->ring.rkh;
+
     walk->layout = number;
     rkh_wire_unpack(&walk->wire, rkh->layout[number].packed);
     for (unsigned i = 0; i < RKH_IDS; i++) {
@@ -92,7 +96,7 @@ static void use_layout(struct walk *walk, uint8_t number)
 // Returns whether two layouts have the same values, whatever their sources.
 static bool is_same_layout(const struct extract_rkh_layout *a, const struct extract_rkh_layout *b)
 {
-    return !memcmp(a->value, b->value, sizeof a->value);
+    return memcmp(a->value, b->value, sizeof a->value) == 0;
 }
 
 // Applies a TCFG record: if it has other settings, the frames after it have another layout. It does
@@ -104,6 +108,7 @@ static bool change_layout(struct walk *walk, const struct rkh_frame *frame)
     const struct extract_rkh_layout before = rkh_layout_of(rkh);
     uint32_t behind = frame->at + frame->length + 1;
     uint8_t i = 0;
+
     if (!rkh_tcfg_read(rkh, walk->bytes + frame->at, frame->whole))
         return true;
     if (rkh_wire_pack(rkh) != rkh->layout[walk->layout].packed &&
@@ -160,6 +165,7 @@ static enum extract_verdict validate_whole(const struct walk *walk, const struct
     uint8_t id = bytes[0];
     uint16_t length = walk->length[id];
     uint32_t head = count_head_bytes(walk, id), around = head + walk->wire.chk;
+
     if (length == NO_EVENT)
         return EXTRACT_UNKNOWN_ID;
     if (frame->whole < around || walk->id[id] == RKH_FWK_TCFG)
@@ -178,6 +184,7 @@ static void discard_doubted(struct walk *walk, uint32_t stamp)
     uint32_t count = walk->snapshot->ring.entries.count, at = walk->doubt;
     uint32_t mask = walk->wire.ts ? UINT32_MAX >> (32 - 8 * walk->wire.ts) : 0;
     uint32_t before = at ? (uint32_t)index[at - 1].stamp : stamp;
+
     index[at].lost = 0;
     if (!at || (((uint32_t)index[at].stamp - before) & mask) <= ((stamp - before) & mask))
         return;
@@ -192,6 +199,7 @@ static uint8_t find_lost(struct walk *walk, uint8_t seq, uint32_t stamp)
     uint8_t step = (uint8_t)(seq - walk->next);
     uint32_t damaged = walk->damaged;
     bool half = walk->doubted && step && (uint8_t)(walk->next - walk->wanted) + step > UINT8_MAX;
+
     walk->doubted = step && !walk->wire.chk && !half;
     if (half) {
         discard_doubted(walk, stamp);
@@ -220,6 +228,7 @@ static void begin_numbers(struct walk *walk)
 static void begin_stamps(struct walk *walk, uint32_t stamp, struct extract_extent *place)
 {
     struct extract_snapshot *snapshot = walk->snapshot;
+
     place->restarted = walk->record == NO_RECORD;
     for (uint32_t i = walk->record; i < snapshot->ring.entries.count; i++) {
         snapshot->index[i].stamp = stamp;
@@ -233,6 +242,7 @@ static void read_head(struct walk *walk, const uint8_t *bytes, struct extract_ex
     struct extract_snapshot *snapshot = walk->snapshot;
     bool is_record = walk->id[bytes[0]] == RKH_FWK_TCFG;
     uint32_t stamp = 0;
+
     if (is_record && walk->renewed)
         begin_numbers(walk);
     if (is_bare(walk, bytes[0])) {
@@ -267,6 +277,7 @@ static enum extract_verdict validate_frame(struct walk *walk, const struct rkh_f
                                            struct extract_extent *place)
 {
     bool tcfg = is_tcfg(walk, frame);
+
     if (frame->torn)
         return EXTRACT_TORN;
     if (walk->wire.chk && frame->sum && !tcfg)
@@ -286,6 +297,7 @@ static enum extract_verdict validate_frame(struct walk *walk, const struct rkh_f
 static void count_damage(struct walk *walk, enum extract_verdict verdict)
 {
     struct extract_rkh_damage *damage = &walk->snapshot->ring.rkh.damage;
+
     damage->torn += verdict == EXTRACT_TORN;
     damage->checksum += verdict == EXTRACT_BAD_CHECKSUM;
     damage->length += verdict == EXTRACT_BAD_LENGTH;
@@ -302,6 +314,7 @@ static bool note_frame(struct walk *walk, const struct rkh_frame *frame, bool kn
                                    .length = frame->length + 1,
                                    .offset = (uint32_t)(bytes - walk->snapshot->bytes)};
     enum extract_verdict verdict = validate_frame(walk, frame, &place);
+
     if (verdict && !known)
         return true;
     if (verdict)
@@ -320,6 +333,7 @@ static void note_partial(struct walk *walk, const struct rkh_frame *frame)
 {
     struct extract_ring *ring = &walk->snapshot->ring;
     struct rkh_live live = rkh_live_of(ring->header);
+
     ring->rkh.partial = frame->length;
     ring->rkh.partial_checked = live.chk_known && !frame->torn && frame->sum == live.chk;
 }
@@ -328,6 +342,7 @@ static bool walk_frames(struct walk *walk, uint32_t length, bool boundary)
 {
     struct rkh_frame frame;
     bool fits = true, first = true, stream = rkh_live_of(walk->snapshot->ring.header).stream;
+
     for (uint32_t at = 0; at < length && fits; at = frame.at + frame.length + 1) {
         rkh_frame_scan(&frame, walk->bytes, at, length);
         bool known = !first || boundary;
@@ -344,6 +359,7 @@ static bool walk_frames(struct walk *walk, uint32_t length, bool boundary)
 static void resume_walk(struct walk *walk)
 {
     const struct extract_rkh_walked *walked = &walk->snapshot->ring.rkh.walked;
+
     walk->next = walked->next;
     walk->numbered = walked->numbered;
     walk->began = walked->began;
@@ -377,6 +393,7 @@ static uint32_t begin_pending(struct extract_snapshot *snapshot, uint32_t from, 
     uint32_t start = live.head - live.pending;
     bool there = start - from <= to - from;
     const uint8_t *bytes = rkh_join_bytes(snapshot, from, to);
+
     *boundary = there && start != from && bytes[start - from - 1] == RKH_FLAG;
     return there ? start : from;
 }
@@ -384,6 +401,7 @@ static uint32_t begin_pending(struct extract_snapshot *snapshot, uint32_t from, 
 bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary)
 {
     struct extract_ring *ring = &snapshot->ring;
+
     if (ring->rkh.view == EXTRACT_RKH_PENDING && !rkh_live_of(ring->header).stream)
         from = begin_pending(snapshot, from, to, &boundary);
     struct walk walk = {.snapshot = snapshot,
@@ -410,6 +428,7 @@ int rkh_number(const struct extract_ring *ring, const uint8_t *bytes, uint32_t l
     enum rkh_family family = rkh_family_of(rkh->value[EXTRACT_RKH_VERSION]);
     struct rkh_frame frame;
     uint8_t head[4];
+
     rkh_frame_scan(&frame, bytes, 0, length);
     int id = length < sizeof head ? -1 : rkh_id(family, bytes[0]);
     bool bare = id == RKH_FWK_TCFG && family <= RKH_FAMILY_244;

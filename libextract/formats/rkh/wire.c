@@ -19,12 +19,14 @@ const char *extract_rkh_name(enum extract_rkh_key key)
     static const char *const names[EXTRACT_RKH_KEYS] = {
         "chk",   "nseq",  "ts",    "ptr",  "fun",   "sig",    "esize",   "nblk",
         "bsize", "nelem", "ntick", "sndr", "qnmin", "mpnmin", "version", "ts_hz"};
+
     return (unsigned)key < EXTRACT_RKH_KEYS ? names[key] : "unknown";
 }
 
 const char *extract_rkh_from_name(enum extract_rkh_from from)
 {
     static const char *const names[] = {"default", "inference", "dwarf", "tcfg", "config", "user"};
+
     return (unsigned)from < sizeof names / sizeof *names ? names[from] : "unknown";
 }
 
@@ -41,6 +43,7 @@ void rkh_defaults(struct extract_rkh *rkh)
 {
     static const uint32_t values[EXTRACT_RKH_KEYS] = {1, 1, 4, 4, 4, 1, 2,     1,
                                                       1, 1, 2, 1, 1, 1, 0x3400};
+
     for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++)
         rkh_set(rkh, (enum extract_rkh_key)key, values[key], EXTRACT_RKH_DEFAULT);
     rkh_set(rkh, EXTRACT_RKH_FUN, rkh->value[EXTRACT_RKH_PTR], EXTRACT_RKH_DEFAULT);
@@ -71,6 +74,7 @@ uint32_t rkh_wire_pack(const struct extract_rkh *rkh)
 {
     const uint32_t *value = rkh->value;
     uint32_t packed = (uint32_t)rkh_family_of(value[EXTRACT_RKH_VERSION]);
+
     for (unsigned i = 0; i < SIZES; i++)
         packed = packed << 2 | pack_size(value[FIRST_SIZE + i]);
     packed = packed << 1 | value[EXTRACT_RKH_SNDR];
@@ -83,6 +87,7 @@ uint32_t rkh_wire_pack(const struct extract_rkh *rkh)
 static uint32_t take_bits(uint32_t *packed, unsigned bits)
 {
     uint32_t value = *packed & ((1u << bits) - 1);
+
     *packed >>= bits;
     return value;
 }
@@ -91,6 +96,7 @@ void rkh_wire_unpack(struct rkh_wire *wire, uint32_t packed)
 {
     static const uint8_t unpacked[] = {0, 1, 2, MAX_SIZE};
     uint8_t size[SIZES];
+
     *wire = (struct rkh_wire){
         .size = {[RKH_WORD_pool1] = 1, [RKH_WORD_u8] = 1, [RKH_WORD_u16] = 2, [RKH_WORD_u32] = 4}};
     wire->chk = take_bits(&packed, 1);
@@ -130,6 +136,7 @@ uint64_t rkh_layout_cut_hz(const struct extract_rkh_layout *layout)
 {
     static const uint32_t known[] = {1000000};
     uint32_t hz = layout->value[EXTRACT_RKH_TS_HZ];
+
     if (layout->from[EXTRACT_RKH_TS_HZ] != EXTRACT_RKH_TCFG)
         return 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -141,12 +148,14 @@ uint64_t rkh_layout_cut_hz(const struct extract_rkh_layout *layout)
 uint64_t rkh_layout_hz(const struct extract_rkh_layout *layout)
 {
     bool is_of_use = layout->value[EXTRACT_RKH_TS] && !rkh_layout_cut_hz(layout);
+
     return is_of_use ? layout->value[EXTRACT_RKH_TS_HZ] : 0;
 }
 
 uint64_t rkh_stamp_mask(const struct extract_ring *ring, unsigned layout)
 {
     uint32_t ts = ring->rkh.layout[layout].value[EXTRACT_RKH_TS];
+
     return ts ? UINT64_MAX >> (64 - 8 * ts) : 0;
 }
 
@@ -154,6 +163,7 @@ bool rkh_is_untimed(const struct extract_ring *ring, unsigned layout)
 {
     const struct extract_rkh *rkh = &ring->rkh;
     bool others = false;
+
     for (unsigned i = 0; i < rkh->layouts; i++)
         others |= rkh->layout[i].value[EXTRACT_RKH_TS] != 0;
     return others && !rkh->layout[layout].value[EXTRACT_RKH_TS];
@@ -164,6 +174,7 @@ void rkh_layouts_sum_up(struct extract_ring *ring)
     const struct extract_rkh *rkh = &ring->rkh;
     uint64_t widest = 0;
     bool is_first = true;
+
     ring->hz = 0;
     for (unsigned i = 0; i < rkh->layouts; i++) {
         uint64_t mask = rkh_stamp_mask(ring, i), hz = rkh_layout_hz(&rkh->layout[i]);
@@ -183,6 +194,7 @@ static void take_type(struct extract_rkh *rkh, struct extract_symbols *symbols,
                       enum extract_rkh_key key, const char *type)
 {
     uint64_t size;
+
     if (!extract_symbols_type_size(symbols, type, &size) || !size)
         return;
     size = size > MAX_SIZE ? MAX_SIZE : size;
@@ -194,6 +206,7 @@ static void take_member(struct extract_rkh *rkh, struct extract_symbols *symbols
                         enum extract_rkh_key key, const char *type)
 {
     uint64_t offset, size;
+
     if (extract_symbols_type_size(symbols, type, &size) && size)
         rkh_set(rkh, key, extract_symbols_member(symbols, type, "nmin", &offset, &size),
                 EXTRACT_RKH_DWARF);
@@ -205,6 +218,7 @@ static void take_version(struct extract_rkh *rkh, struct extract_symbols *symbol
     char text[VERSION_BYTES];
     struct extract_symbol symbol;
     uint32_t version;
+
     if (!extract_symbols_by_name(symbols, "rkh_version", &symbol))
         return;
     size_t got = extract_symbols_read_constant(symbols, symbol.address, text, sizeof text - 1);
@@ -223,6 +237,7 @@ void rkh_from_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols)
                  {EXTRACT_RKH_BSIZE, "RKH_MPBS_T"}, {EXTRACT_RKH_NELEM, "RKH_QUENE_T"},
                  {EXTRACT_RKH_NTICK, "RKH_TNT_T"}};
     uint64_t size;
+
     rkh->lacks_types = !extract_symbols_type_size(symbols, "RKH_SIG_T", &size);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         take_type(rkh, symbols, types[i].key, types[i].type);
@@ -265,6 +280,7 @@ bool rkh_allows(enum extract_rkh_key key, uint64_t number)
 bool rkh_version_parse(const char *text, uint32_t *version)
 {
     unsigned part[3] = {0, 0, 0};
+
     for (unsigned i = 0; i < 3; i++) {
         unsigned digits = 0;
         for (; *text >= '0' && *text <= '9' && digits < 2; digits++)
@@ -383,6 +399,7 @@ static bool take_topic(const char *name, char topic[KEY_BYTES])
     static const char *const enables[] = {"EN", NULL};
     bool enabled = false;
     size_t used = 0, length;
+
     for (; *name; name += length + (name[length] == '_')) {
         length = strcspn(name, "_");
         bool enable = is_word(name, length, enables);
@@ -404,7 +421,7 @@ static const struct topic *find_topic(const char *words)
     static const char *const groups[] = {"MP", "QUE", "RQ", "SMA", "TMR", "FWK", NULL};
     size_t length = strcspn(words, "_");
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
-        if (!strcasecmp(words, topics[i].words))
+        if (strcasecmp(words, topics[i].words) == 0)
             return &topics[i];
     bool grouped = words[length] && is_word(words, length, groups);
     return grouped ? find_topic(words + length + 1) : NULL;
@@ -413,8 +430,9 @@ static const struct topic *find_topic(const char *words)
 // Converts a size to bytes. The tool's keys count bytes; the framework's macros count bits.
 static bool take_size(const char *name, uint64_t *number)
 {
-    bool bits = !strncmp(name, "RKH_", 4);
+    bool bits = strncmp(name, "RKH_", 4) == 0;
     bool fits = !bits || *number % 8 == 0;
+
     *number /= bits ? 8 : 1;
     return fits;
 }
@@ -426,6 +444,7 @@ static bool take_setting(struct extract_rkh *rkh, const char *name, bool enabled
     uint64_t number;
     bool stamps = key == EXTRACT_RKH_TS;
     bool none = stamps && !rkh->value[key] && rkh->from[key] == EXTRACT_RKH_CONFIG;
+
     if (key == NOT_WIRE)
         return true;
     if (!extract_number_parse(value, &number) || (enabled && number > 1))
@@ -453,6 +472,7 @@ static enum extract_code take_line(struct extract_rkh *rkh, const char *path, un
 {
     char text[3 * KEY_BYTES], name[KEY_BYTES], topic[KEY_BYTES], value[KEY_BYTES], rest;
     const char *end = memchr(bytes, '#', length);
+
     length = end ? (size_t)(end - bytes) : length;
     size_t used = length < sizeof text ? length : sizeof text - 1;
     memcpy(text, bytes, used);
@@ -486,6 +506,7 @@ static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
     size_t size, length;
     unsigned line = 1;
     enum extract_code code = extract_file_read_in_time(path, MAX_CONFIG, &bytes, &size, error);
+
     if (code)
         return code;
     if (memchr(bytes, 0, size))
@@ -527,6 +548,7 @@ static bool set_view(struct extract_rkh *rkh, const char *value)
 static bool set_signals(struct extract_rkh *rkh, const char *value)
 {
     size_t length = strlen(value);
+
     if (!length || length >= sizeof rkh->signals)
         return false;
     memcpy(rkh->signals, value, length + 1);
@@ -537,6 +559,7 @@ static bool set_key(struct extract_rkh *rkh, const char *name, const char *value
 {
     enum extract_rkh_key key;
     uint64_t number;
+
     if (strcmp(name, "view") == 0)
         return set_view(rkh, value);
     if (strcmp(name, "signals") == 0)
@@ -556,6 +579,7 @@ static enum extract_code take_pair(struct extract_rkh *rkh, char *pair, struct e
 {
     int length = (int)strlen(pair);
     char *value = strchr(pair, '=');
+
     if (!value)
         return refuse(pair, length, error);
     *value++ = 0;
@@ -573,6 +597,7 @@ enum extract_code extract_rkh_parse(struct extract_rkh *rkh, const char *words,
     enum extract_code code = EXTRACT_OK;
     size_t bytes = strlen(words) + 1;
     char *copy = malloc(bytes);
+
     if (!copy)
         return extract_error_set(error, EXTRACT_NOMEM, "settings of RKH", NULL, "out of memory");
     memcpy(copy, words, bytes);

@@ -26,6 +26,7 @@ static unsigned find_word_bytes(struct extract_symbols *symbols)
 {
     struct extract_symbol filter;
     uint64_t size;
+
     if (!symbols)
         return 0;
     if (extract_symbols_type_size(symbols, "TX_TRACE_HEADER", &size))
@@ -40,6 +41,7 @@ static unsigned find_word_bytes(struct extract_symbols *symbols)
 static size_t guess_header_bytes(struct extract_symbols *symbols)
 {
     unsigned word = find_word_bytes(symbols);
+
     if (word)
         return threadx_header_bytes(word);
     return symbols && extract_symbols_pointer_bytes(symbols) == 8 ? threadx_header_bytes(8)
@@ -55,6 +57,7 @@ static enum extract_code fetch_header(struct extract_ring *ring, struct extract_
     unsigned word;
     size_t got = 0, more = 0, guess = guess_header_bytes(symbols);
     enum extract_code code = extract_memory_read(memory, address, ring->header, guess, &got, error);
+
     if (code && got < threadx_header_bytes(4))
         return code;
     if (!threadx_header_sniff(ring->header, got, &order, &word)) {
@@ -78,6 +81,7 @@ static enum extract_code read_ring(struct extract_ring *ring, struct extract_mem
 {
     struct threadx_header header;
     enum extract_code code = fetch_header(ring, memory, address, symbols, error);
+
     if (code)
         return code;
     threadx_header_read(&header, ring->header, sizeof ring->header, ring->byte_order,
@@ -93,6 +97,7 @@ static enum extract_code read_global(struct extract_memory *memory,
     struct extract_symbol symbol;
     uint8_t bytes[8];
     size_t got, length = extract_symbols_pointer_bytes(symbols);
+
     if (!extract_symbols_by_name(symbols, name, &symbol))
         return extract_error_set(error, EXTRACT_NOTFOUND, name, hint_enable,
                                  "the ELF file has no such symbol");
@@ -121,6 +126,7 @@ static enum extract_code find_before(struct extract_ring *ring, struct extract_m
     uint8_t bytes[SCAN_BACK_CHUNK + EXTRACT_HEADER_MAX], behind[EXTRACT_HEADER_MAX] = {0};
     uint64_t limit = entries > SCAN_BACK_BYTES ? entries - SCAN_BACK_BYTES : 0;
     size_t chunk = SCAN_BACK_CHUNK, got;
+
     for (uint64_t end = entries; end > limit && chunk;) {
         size_t length = end - limit < chunk ? (size_t)(end - limit) : chunk;
         if (extract_memory_read(memory, end - length, bytes, length, &got, NULL)) {
@@ -147,6 +153,7 @@ static enum extract_code locate(struct extract_ring *ring, struct extract_memory
     uint64_t address;
     enum extract_code code = read_global(memory, symbols, "_tx_trace_header_ptr", &address, error);
     bool by_header = code != EXTRACT_NOTFOUND;
+
     if (!by_header &&
         read_global(memory, symbols, "_tx_trace_buffer_start_ptr", &address, NULL) == EXTRACT_OK)
         code = EXTRACT_OK;
@@ -165,6 +172,7 @@ static enum extract_code locate(struct extract_ring *ring, struct extract_memory
 static void note_globals(struct extract_ring *ring, const struct extract_symbols *symbols)
 {
     struct extract_symbol symbol;
+
     if (extract_symbols_by_name(symbols, "_tx_trace_buffer_current_ptr", &symbol))
         ring->current_symbol = symbol.address;
     if (extract_symbols_by_name(symbols, "_tx_trace_event_enable_bits", &symbol))
@@ -176,6 +184,7 @@ enum extract_code threadx_ring_find(struct extract_ring *ring, struct extract_me
                                     struct extract_symbols *symbols, struct extract_error *error)
 {
     enum extract_code code = locate(ring, memory, symbols, error);
+
     if (!code)
         note_globals(ring, symbols);
     return code;
@@ -187,6 +196,7 @@ enum extract_code threadx_read_ring(struct extract_ring *ring, struct extract_me
 {
     uint64_t known;
     enum extract_code code = read_ring(ring, memory, symbols, address, error);
+
     // These globals belong to this ring only if they lead to it.
     if (!code && symbols &&
         read_global(memory, symbols, "_tx_trace_header_ptr", &known, NULL) == EXTRACT_OK &&
@@ -200,6 +210,7 @@ enum extract_code threadx_read_ring(struct extract_ring *ring, struct extract_me
 static bool members_fit(const struct extract_ring *ring, struct extract_symbols *symbols)
 {
     uint64_t offset, size;
+
     if (extract_symbols_member(symbols, "TX_TRACE_HEADER", "tx_trace_header_buffer_current_pointer",
                                &offset, &size) &&
         (offset != ring->current_offset || size != ring->word_bytes))
@@ -215,6 +226,7 @@ static void note_cores(struct extract_ring *ring, const struct extract_symbols *
 {
     struct extract_symbol running;
     unsigned pointer = extract_symbols_pointer_bytes(symbols);
+
     if (!extract_symbols_by_name(symbols, "_tx_thread_current_ptr", &running) || !running.size ||
         running.size % pointer || running.size / pointer > MAX_CORES)
         return;
@@ -226,6 +238,7 @@ void threadx_apply_symbols(struct extract_ring *ring, struct extract_symbols *sy
 {
     struct extract_symbol symbol;
     unsigned word = find_word_bytes(symbols);
+
     ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
     ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols) ||
                       (word && word != ring->word_bytes) || !members_fit(ring, symbols);
@@ -246,6 +259,7 @@ bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory
     uint64_t offset, size;
     uint8_t bytes[8];
     size_t got;
+
     if (extract_memory_read(memory, address, bytes, ring->word_bytes, &got, NULL))
         return false;
     struct extract_cursor id = extract_cursor_make(bytes, ring->word_bytes, ring->byte_order);

@@ -13,6 +13,7 @@ static uint64_t word_of(const struct extract_ring *ring, const uint8_t *entry, u
     unsigned word = ring->word_bytes;
     struct extract_cursor c =
         extract_cursor_make(entry, ring->entries.slot_bytes, ring->byte_order);
+
     extract_cursor_seek(&c, i * word);
     return extract_cursor_word(&c, word);
 }
@@ -30,6 +31,7 @@ static bool has_global(const struct extract_ring *ring)
 static uint64_t head_address(const struct extract_ring *ring, bool live, unsigned *bytes)
 {
     bool global = live && has_global(ring);
+
     *bytes = global ? ring->pointer_bytes : ring->word_bytes;
     return global ? ring->current_symbol : ring->address + ring->current_offset;
 }
@@ -43,6 +45,7 @@ static enum extract_head head(const struct extract_ring *ring, bool live, uint64
     unsigned bytes = global ? ring->pointer_bytes : ring->word_bytes;
     uint64_t start = ring->entries.start - (global ? 0 : ring->base_delta);
     uint64_t offset = (raw - start) & (bytes == 8 ? UINT64_MAX : UINT32_MAX);
+
     if (!raw)
         return EXTRACT_HEAD_OFF;
     *place = offset / ring->entries.slot_bytes;
@@ -82,6 +85,7 @@ static size_t collect_objects(const struct extract_ring *ring, const uint8_t *en
     const struct extract_event_type *type = threadx_type(id_of(ring, entry));
     uint64_t thread = word_of(ring, entry, 0);
     size_t count = 0;
+
     if (thread && thread != THREADX_IN_ISR && thread != THREADX_IN_INIT)
         addresses[count++] = thread;
     for (unsigned i = 0; i < INFO_WORDS && i < type->fields; i++) {
@@ -97,7 +101,8 @@ static bool creates_object(const struct extract_ring *ring, const uint8_t *entry
     static const char suffix[] = "_CREATE";
     const char *symbol = threadx_type(id_of(ring, entry))->symbol;
     size_t length = strlen(symbol), bytes = sizeof suffix - 1;
-    return length > bytes && !strcmp(symbol + length - bytes, suffix);
+
+    return length > bytes && strcmp(symbol + length - bytes, suffix) == 0;
 }
 
 const struct extract_slot_ring threadx_slots = {

@@ -8,6 +8,7 @@ bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, si
                          enum extract_byte_order order, unsigned word)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, order);
+
     header->id = extract_cursor_word(&c, word);
     header->mask = extract_cursor_word(&c, word);
     header->base = extract_cursor_word(&c, word);
@@ -50,6 +51,7 @@ static struct layout layout_of(const struct threadx_header *h, unsigned word)
     struct layout layout = {(h->registry_start - h->base) & all, (h->registry_end - h->base) & all,
                             (h->entries_start - h->base) & all, (h->entries_end - h->base) & all,
                             (h->current - h->base) & all};
+
     return layout;
 }
 
@@ -68,6 +70,7 @@ static enum extract_code check_scanned(const struct threadx_header *h, const str
          "the entries do not follow the registry"},
         {whole, "buffer_end_pointer", h->entries_end, "not a whole number of entries"},
     };
+
     return extract_checks_run(checks, sizeof checks / sizeof *checks, "trace header", address,
                               error);
 }
@@ -99,6 +102,7 @@ static enum extract_code check_layout(const struct threadx_header *h, const stru
         {(o->current - o->entries_start) % entry == 0, "buffer_current_pointer", h->current,
          "points into the middle of an entry"},
     };
+
     return extract_checks_run(checks, sizeof checks / sizeof *checks, "trace header", address,
                               error);
 }
@@ -108,6 +112,7 @@ static struct extract_slots slots_make(uint64_t start, uint64_t end, uint32_t by
 {
     uint32_t count = (uint32_t)((end - start) / bytes);
     struct extract_slots slots = {start, start + (uint64_t)count * bytes, bytes, count};
+
     return slots;
 }
 
@@ -117,6 +122,7 @@ enum extract_code threadx_ring_fill(struct extract_ring *ring, const struct thre
     unsigned word = ring->word_bytes;
     struct layout o = layout_of(h, word);
     enum extract_code code = check_layout(h, &o, address, word, error);
+
     if (!code && strict)
         code = check_scanned(h, &o, address, word, error);
     if (code)
@@ -143,6 +149,7 @@ bool threadx_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t l
     struct threadx_header header;
     enum extract_byte_order order;
     unsigned word;
+
     if (!threadx_header_sniff(bytes, length, &order, &word) ||
         !threadx_header_read(&header, bytes, length, order, word))
         return false;

@@ -44,6 +44,7 @@ static const uint16_t row_of[] = {
 const struct extract_event_type *threadx_type(uint32_t id)
 {
     uint32_t row = id < sizeof row_of / sizeof *row_of ? row_of[id] : 0;
+
     if (row)
         return &types[row - 1];
     return id >= types[TYPES - 1].id ? &types[TYPES - 1] : &unknown;
@@ -84,6 +85,7 @@ static bool threadx_object(const struct extract_snapshot *snapshot, uint32_t slo
     const struct extract_ring *ring = &snapshot->ring;
     struct extract_cursor all =
         extract_cursor_make(snapshot->bytes, (size_t)ring->length, ring->byte_order);
+
     extract_cursor_seek(&all, ring->registry.start - ring->address +
                                   (uint64_t)slot * ring->registry.slot_bytes);
     const uint8_t *bytes = extract_cursor_span(&all, ring->registry.slot_bytes);
@@ -146,6 +148,7 @@ static inline __attribute__((always_inline)) void decode_slots(const uint8_t *by
 {
     const struct extract_event_type *type = &unknown;
     uint32_t type_id = UINT32_MAX;
+
     for (size_t i = 0; i < count; i++, bytes += 8 * word) {
         struct extract_cursor c = {bytes, 8 * word, 0, swap, false};
         struct extract_event *event = &events[i];
@@ -174,6 +177,7 @@ static void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slo
     const struct extract_ring *ring = &snapshot->ring;
     struct extract_cursor all =
         extract_cursor_make(snapshot->bytes, (size_t)ring->length, ring->byte_order);
+
     extract_cursor_seek(&all, ring->entries.start - ring->address +
                                   (uint64_t)slot * ring->entries.slot_bytes);
     const uint8_t *bytes = extract_cursor_span(&all, (uint64_t)count * ring->entries.slot_bytes);

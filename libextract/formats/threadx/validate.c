@@ -15,6 +15,7 @@ enum { NEWEST_PATCHED = 4, WIDE_CLOCK_BITS = 24 };
 static uint64_t thread_of(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     struct extract_cursor c = threadx_entry(snapshot, slot);
+
     return extract_cursor_word(&c, snapshot->ring.word_bytes);
 }
 
@@ -23,6 +24,7 @@ static uint32_t id_of(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     unsigned word = snapshot->ring.word_bytes;
     struct extract_cursor c = threadx_entry(snapshot, slot);
+
     extract_cursor_span(&c, 2 * word);
     return (uint32_t)extract_cursor_word(&c, word);
 }
@@ -31,6 +33,7 @@ uint64_t threadx_stamp(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     unsigned word = snapshot->ring.word_bytes;
     struct extract_cursor c = threadx_entry(snapshot, slot);
+
     extract_cursor_span(&c, 3 * word);
     return extract_cursor_word(&c, word);
 }
@@ -61,6 +64,7 @@ static struct extract_clock clock_of(const struct extract_snapshot *snapshot, bo
     const struct extract_ring *ring = &snapshot->ring;
     struct extract_tally tally;
     struct extract_clock clock;
+
     extract_tally_begin(&tally, ring->timer_mask, ring->word_bytes);
     if (with_current)
         extract_tally_add(&tally, threadx_stamp(snapshot, snapshot->current));
@@ -84,6 +88,7 @@ static uint64_t longest_step(const struct extract_snapshot *snapshot,
                              const struct extract_clock *clock)
 {
     uint64_t longest = 0;
+
     for (uint32_t i = 1; i + 1 < snapshot->ring.entries.count; i++) {
         uint32_t from = slot_behind(snapshot, i - 1), to = slot_behind(snapshot, i);
         if (!is_shown(snapshot, from) || !is_shown(snapshot, to))
@@ -101,6 +106,7 @@ static bool wraps_behind(const struct extract_snapshot *snapshot, const struct e
                          uint32_t second, uint64_t longest)
 {
     struct extract_clock whole = clock_of(snapshot, true);
+
     return whole.modulus != clock->modulus &&
            step_between(snapshot, &whole, snapshot->current, second) <= longest;
 }
@@ -112,6 +118,7 @@ static bool continues_newest(const struct extract_snapshot *snapshot)
     uint32_t newest = slot_behind(snapshot, snapshot->ring.entries.count - 2);
     uint32_t second = slot_behind(snapshot, 0);
     struct extract_clock clock = clock_of(snapshot, false);
+
     if (clock.direction == EXTRACT_CLOCK_NONE || !is_shown(snapshot, newest) ||
         !is_shown(snapshot, second))
         return false;
@@ -137,6 +144,7 @@ static void set(struct extract_snapshot *snapshot, uint32_t slot, enum extract_v
 static bool seems_wrapped(const struct extract_snapshot *snapshot)
 {
     uint32_t count = snapshot->ring.entries.count, written = 0, readable = 0;
+
     for (uint32_t slot = snapshot->current + 1; slot < count; slot++) {
         readable += is_readable(snapshot, slot);
         written += is_readable(snapshot, slot) && thread_of(snapshot, slot) != 0;
@@ -149,6 +157,7 @@ static bool seems_wrapped(const struct extract_snapshot *snapshot)
 static void validate_written(struct extract_snapshot *snapshot)
 {
     uint32_t count = snapshot->ring.entries.count;
+
     for (uint32_t slot = 0; slot < count; slot++) {
         bool written = thread_of(snapshot, slot) != 0;
         bool expected = snapshot->wrapped || slot < snapshot->current;
@@ -164,6 +173,7 @@ static void validate_written(struct extract_snapshot *snapshot)
 static void validate_current(struct extract_snapshot *snapshot)
 {
     uint32_t count = snapshot->ring.entries.count, slot = snapshot->current;
+
     if (!thread_of(snapshot, slot))
         return;
     if (!snapshot->wrapped || (count > 2 && continues_newest(snapshot)))
@@ -175,6 +185,7 @@ static void validate_current(struct extract_snapshot *snapshot)
 static void validate_newest(struct extract_snapshot *snapshot)
 {
     uint32_t count = snapshot->ring.entries.count;
+
     for (uint32_t i = 1; i <= NEWEST_PATCHED && i < count; i++) {
         uint32_t slot = (snapshot->current + count - i) % count;
         if (snapshot->verdict[slot] == EXTRACT_GOOD &&
@@ -189,6 +200,7 @@ static void validate_newest(struct extract_snapshot *snapshot)
 static void validate_moved(struct extract_snapshot *snapshot, uint32_t from)
 {
     uint32_t count = snapshot->ring.entries.count, newest = (from + count - 1) % count;
+
     if (snapshot->verdict[newest] == EXTRACT_GOOD)
         set(snapshot, newest, EXTRACT_PROVISIONAL);
     snapshot->moved_entries = (snapshot->current + count - from) % count;
@@ -200,7 +212,7 @@ static void validate_moved(struct extract_snapshot *snapshot, uint32_t from)
 // Services change nothing but the four information words, which are the last.
 bool threadx_is_same(const struct extract_ring *ring, const uint8_t *before, const uint8_t *after)
 {
-    return !memcmp(before, after, ring->entries.slot_bytes / 2);
+    return memcmp(before, after, ring->entries.slot_bytes / 2) == 0;
 }
 
 void threadx_validate(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped)
@@ -208,6 +220,7 @@ void threadx_validate(struct extract_snapshot *snapshot, uint64_t pointer, bool 
     const struct extract_ring *ring = &snapshot->ring;
     uint32_t slot_bytes = ring->entries.slot_bytes;
     uint32_t before = (uint32_t)((ring->current - ring->entries.start) / slot_bytes);
+
     snapshot->current = before;
     if (pointer >= ring->entries.start && pointer < ring->entries.end)
         snapshot->current = (uint32_t)((pointer - ring->entries.start) / slot_bytes);
@@ -239,6 +252,7 @@ void threadx_validate_recorded(struct extract_snapshot *snapshot)
     const struct extract_ring *ring = &snapshot->ring;
     struct extract_cursor c =
         extract_cursor_make(snapshot->bytes, (size_t)ring->length, ring->byte_order);
+
     extract_cursor_seek(&c, ring->entries.start - ring->address);
     if (ring->word_bytes == 4)
         validate_words(snapshot, c, 4);

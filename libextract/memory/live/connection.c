@@ -30,6 +30,7 @@ bool connection_fail(struct connection *connection, enum connection_fault fault,
 {
     char text[sizeof connection->error.why];
     va_list args;
+
     va_start(args, why);
     vsnprintf(text, sizeof text, why, args);
     va_end(args);
@@ -42,6 +43,7 @@ static bool is_port(const char *text, bool any)
 {
     unsigned value = 0;
     size_t i = 0;
+
     for (; text[i] >= '0' && text[i] <= '9' && i < 5; i++)
         value = value * 10 + (unsigned)(text[i] - '0');
     return i && !text[i] && (value || any) && value <= UINT16_MAX;
@@ -53,6 +55,7 @@ bool connection_split(const char *place, bool any, char host[static PEER_HOST],
     const char *colon = strrchr(place, ':'), *name = place;
     const char *number = colon ? colon + 1 : place;
     size_t length = colon ? (size_t)(colon - place) : 0;
+
     if (length >= 2 && name[0] == '[' && name[length - 1] == ']') {
         name++;
         length -= 2;
@@ -73,6 +76,7 @@ static enum extract_code split(struct address *address, const char *place,
                                struct extract_error *error)
 {
     static const char hint[] = "write PORT, HOST:PORT or the path of a UNIX socket";
+
     memset(address, 0, sizeof *address);
     address->is_local = strchr(place, '/') != NULL;
     if (!address->is_local)
@@ -98,6 +102,7 @@ enum extract_code connection_check(const char *place, struct extract_error *erro
 void connection_begin(struct connection *connection)
 {
     uint64_t end = extract_now() + connection->timeout;
+
     connection->deadline = end < connection->limit ? end : connection->limit;
 }
 
@@ -121,6 +126,7 @@ static int slice_until(uint64_t end)
 {
     uint64_t now = extract_now();
     uint64_t ms = end > now ? (end - now + 999999) / 1000000 : 0;
+
     return ms < SLICE_MS ? (int)ms : SLICE_MS;
 }
 
@@ -128,6 +134,7 @@ static int slice_until(uint64_t end)
 static bool await(struct connection *connection, int fd, short events)
 {
     struct pollfd one = {.fd = fd, .events = events};
+
     for (;;) {
         if (is_cancelled(connection))
             return false;
@@ -161,6 +168,7 @@ static int try_connect(struct connection *connection, int fd, const struct socka
 {
     int fault = 0;
     socklen_t size = sizeof fault;
+
     if (!connect(fd, to, length))
         return 0;
     if (errno != EINPROGRESS && errno != EINTR)
@@ -176,6 +184,7 @@ static int connect_to(struct connection *connection, const struct sockaddr *to, 
 {
     int one = 1;
     int fd = socket(to->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
     *fault = fd < 0 ? errno : try_connect(connection, fd, to, length);
     if (!*fault) {
         if (to->sa_family != AF_UNIX) // commands are small, and each is waited for
@@ -192,6 +201,7 @@ static int connect_host(struct connection *connection, const struct address *add
     struct addrinfo wanted = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *list;
     int fd = -1;
     int code = getaddrinfo(address->host, address->port, &wanted, &list);
+
     *fault = -1;
     if (code) {
         connection_fail(connection, PEER_BROKEN, EXTRACT_IO, "check the name of the host", "%s",
@@ -211,6 +221,7 @@ int connection_open(struct connection *connection)
 {
     struct address address;
     int fault = 0, fd;
+
     if (split(&address, connection->place, &connection->error)) {
         connection->fault = PEER_BROKEN;
         return -1;
@@ -253,6 +264,7 @@ static bool has_closed(struct connection *connection)
 bool connection_send(struct connection *connection, const void *bytes, size_t length)
 {
     const uint8_t *at = bytes;
+
     while (length) {
         ssize_t n = send(connection->fd, at, length, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n >= 0) {
@@ -302,5 +314,6 @@ int connection_byte(struct connection *connection)
 bool connection_has_byte(struct connection *connection)
 {
     struct pollfd one = {.fd = connection->fd, .events = POLLIN};
+
     return connection->at < connection->used || (connection->fd >= 0 && poll(&one, 1, 0) > 0);
 }

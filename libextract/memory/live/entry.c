@@ -15,6 +15,7 @@ static size_t read_auxv(uint64_t pid, uint8_t bytes[MAX_AUXV])
     char path[PATH_ROOM];
     size_t used = 0;
     ssize_t got = 1;
+
     snprintf(path, sizeof path, "/proc/%llu/auxv", (unsigned long long)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && got > 0 && used < MAX_AUXV) {
@@ -30,5 +31,6 @@ bool extract_process_entry(uint64_t pid, unsigned pointer_bytes, uint64_t *entry
 {
     uint8_t bytes[MAX_AUXV];
     enum extract_byte_order order = EXTRACT_HOST_BIG ? EXTRACT_BIG : EXTRACT_LITTLE;
+
     return extract_auxv_entry(bytes, read_auxv(pid, bytes), order, pointer_bytes, entry);
 }

@@ -84,6 +84,7 @@ static unsigned base_at(struct extract_cursor *cursor)
 bool live_number(struct extract_cursor *cursor, unsigned base, uint64_t *value)
 {
     bool found = false;
+
     *value = 0;
     if (!base)
         base = base_at(cursor);
@@ -105,6 +106,7 @@ bool live_number(struct extract_cursor *cursor, unsigned base, uint64_t *value)
 static bool part(struct live *live)
 {
     struct connection *connection = &live->connection;
+
     const volatile sig_atomic_t *cancel = connection->cancel;
     bool done = true;
     if (connection->fd >= 0 && live->kind->part) {
@@ -125,6 +127,7 @@ static void drop(struct live *live)
 {
     struct extract_error why = live->connection.error;
     enum connection_fault fault = live->connection.fault;
+
     if (fault == PEER_CANCELLED || fault == PEER_LATE)
         part(live);
     live_runs(live);
@@ -151,6 +154,7 @@ static bool start(struct live *live)
 static bool connect_again(struct live *live, unsigned turn)
 {
     uint64_t now = extract_now();
+
     if (live->connection.fd >= 0)
         return true;
     if (now < live->retry_at)
@@ -162,6 +166,7 @@ static bool connect_again(struct live *live, unsigned turn)
 static void lose_patience(struct live *live)
 {
     uint64_t next = live->patience ? live->patience * 2 : PATIENCE_LEAST;
+
     live->patience = next < MAX_PATIENCE ? next : MAX_PATIENCE;
     live->retry_at = extract_now() + live->patience;
 }
@@ -199,6 +204,7 @@ static enum live_answer attempt(struct live *live, const struct job *job, size_t
 static size_t next_part(const struct live *live, size_t left, size_t bad, bool look)
 {
     size_t part = left < live->chunk ? left : live->chunk;
+
     if (!bad)
         return part;
     part = bad / 2 < part ? bad / 2 : part;
@@ -212,6 +218,7 @@ static size_t work(struct live *live, const struct job *job, size_t length)
 {
     size_t done = 0, bad = 0; // bad: bytes from `done` on that failed as a whole
     bool look = false;
+
     live->refused = true; // unless the connection fails
     live->connection.limit = extract_now() + live->connection.timeout * (2 + length / BUDGET_STEP);
     while (done < length) {
@@ -247,6 +254,7 @@ size_t live_read(void *context, uint64_t address, void *buffer, size_t length)
 {
     struct live *live = context;
     struct job job = {.address = address, .into = buffer};
+
     return may_access(live) ? work(live, &job, length) : 0;
 }
 
@@ -254,12 +262,14 @@ static size_t write_span(void *context, uint64_t address, const void *bytes, siz
 {
     struct live *live = context;
     struct job job = {.address = address, .from = bytes};
+
     return may_access(live) ? work(live, &job, length) : 0;
 }
 
 static bool explain(void *context, uint64_t address, struct extract_error *error)
 {
     struct live *live = context;
+
     if (live->refused)
         extract_error_set(error, EXTRACT_UNREADABLE, live->place,
                           "check the address, and that the firmware is the one that runs",
@@ -277,6 +287,7 @@ static bool is_running(void *context)
 static bool region(void *context, size_t i, struct extract_region *found)
 {
     struct live *live = context;
+
     return live->kind->region && live->kind->region(live, i, found);
 }
 
@@ -298,6 +309,7 @@ static char *place_name(const char *place)
     const char *host = !strpbrk(place, ":/") ? "localhost:" : place[0] == ':' ? "localhost" : "";
     size_t size = strlen(host) + strlen(place) + 1;
     char *name = malloc(size);
+
     if (name)
         snprintf(name, size, "%s%s", host, place);
     return name;
@@ -309,6 +321,7 @@ enum extract_code live_new(struct live **live, const struct live_kind *kind, siz
 {
     unsigned ms = options && options->timeout_ms ? options->timeout_ms : DEFAULT_MS;
     enum extract_code code = connection_check(place, error);
+
     if (code)
         return code;
     struct live *l = *live = calloc(1, size);
@@ -339,6 +352,7 @@ enum extract_code live_open(struct live *live, struct extract_memory **memory,
                                            .is_running = is_running,
                                            .explain = explain};
     enum extract_code code;
+
     live->connection.limit = extract_now() + live->connection.timeout;
     if (!start(live)) {
         code = live->connection.error.code;

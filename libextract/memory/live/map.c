@@ -14,7 +14,7 @@ static const char *attribute(const char *element, const char *end, const char *n
     size_t length = strlen(name);
     for (const char *at = element; at + length + 2 < end; at++) {
         bool starts = at[0] == ' ' || at[0] == '\n' || at[0] == '\t' || at[0] == '\r';
-        if (starts && !memcmp(at + 1, name, length) && at[length + 1] == '=' &&
+        if (starts && memcmp(at + 1, name, length) == 0 && at[length + 1] == '=' &&
             (at[length + 2] == '"' || at[length + 2] == '\''))
             return at + length + 2;
     }
@@ -24,6 +24,7 @@ static const char *attribute(const char *element, const char *end, const char *n
 static bool number_of(const char *element, const char *end, const char *name, uint64_t *value)
 {
     const char *quoted = attribute(element, end, name);
+
     if (!quoted)
         return false;
     struct extract_cursor c =
@@ -34,12 +35,14 @@ static bool number_of(const char *element, const char *end, const char *name, ui
 static bool is_ram(const char *element, const char *end)
 {
     const char *type = attribute(element, end, "type");
-    return type && end - type > 4 && !memcmp(type + 1, "ram", 3) && type[4] == type[0];
+
+    return type && end - type > 4 && memcmp(type + 1, "ram", 3) == 0 && type[4] == type[0];
 }
 
 static bool add(struct map *map, const char *element, const char *end)
 {
     struct extract_region *r = &map->list[map->count];
+
     if (!is_ram(element, end))
         return true;
     if (map->count == MAP_REGIONS || !number_of(element, end, "start", &r->address) ||
@@ -54,6 +57,7 @@ static int compare_regions(const void *a, const void *b)
 {
     uint64_t x = ((const struct extract_region *)a)->address;
     uint64_t y = ((const struct extract_region *)b)->address;
+
     return x < y ? -1 : x > y;
 }
 
@@ -61,6 +65,7 @@ static int compare_regions(const void *a, const void *b)
 static bool make_sense(struct map *map)
 {
     uint64_t ram = 0;
+
     qsort(map->list, map->count, sizeof *map->list, compare_regions);
     for (size_t i = 0; i < map->count; i++) {
         const struct extract_region *r = &map->list[i];
@@ -77,12 +82,13 @@ void map_read(struct map *map, const char *xml, size_t length)
     static const char tag[] = "<memory";
     const char *end = xml + length, *at = xml;
     bool good = true;
+
     map->count = 0;
     while (good && (at = memchr(at, '<', (size_t)(end - at)))) {
         const char *close = memchr(at, '>', (size_t)(end - at));
         good = close != NULL;
         // <memory-map> holds the others.
-        if (good && close - at >= (ptrdiff_t)sizeof tag && !memcmp(at, tag, sizeof tag - 1) &&
+        if (good && close - at >= (ptrdiff_t)sizeof tag && memcmp(at, tag, sizeof tag - 1) == 0 &&
             at[sizeof tag - 1] != '-')
             good = add(map, at + sizeof tag - 1, close);
         at = close;

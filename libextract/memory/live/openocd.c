@@ -63,13 +63,15 @@ static bool receive(struct openocd *o)
 static bool take(struct extract_cursor *cursor, const char *text)
 {
     const uint8_t *found = extract_cursor_span(cursor, strlen(text));
-    return found && !memcmp(found, text, strlen(text));
+
+    return found && memcmp(found, text, strlen(text)) == 0;
 }
 
 // A word and the blank behind it.
 static bool take_word(struct extract_cursor *cursor, char *word, size_t size)
 {
     size_t used = 0;
+
     while (extract_cursor_left(cursor)) {
         uint8_t c = extract_cursor_u8(cursor);
         if (c == ' ') {
@@ -88,6 +90,7 @@ static bool take_head(struct openocd *o, struct extract_cursor *result, char cod
 {
     char state[32];
     uint64_t number;
+
     *result = extract_cursor_make(o->reply, o->used, EXTRACT_LITTLE);
     if (!take(result, mark) || !live_number(result, 10, &number) || number != o->number ||
         !take(result, " ") || !take_word(result, code, 16) ||
@@ -113,13 +116,14 @@ static enum live_answer ask(struct openocd *o, struct extract_cursor *result, co
     va_end(args);
     n += snprintf(o->script + n, sizeof o->script - (size_t)n,
                   "} r]; return \"%s%" PRIu32 " $c $s $r\"}}%c", mark, ++o->number, FRAME_END);
+
     if (!connection_send(&o->live.connection, o->script, (size_t)n) || !receive(o))
         return LIVE_BROKEN;
     if (!take_head(o, result, code)) {
         not_openocd(o);
         return LIVE_BROKEN;
     }
-    if (!strcmp(code, "0"))
+    if (strcmp(code, "0") == 0)
         return LIVE_GIVEN;
     size_t left = extract_cursor_left(result);
     if (!left)
@@ -133,6 +137,7 @@ static bool ask_word(struct openocd *o, char *word, size_t size, const char *scr
 {
     struct extract_cursor result;
     enum live_answer answer = ask(o, &result, "%s", script);
+
     if (answer == LIVE_REFUSED)
         return connection_fail(&o->live.connection, PEER_LATE, EXTRACT_BAD, NULL, "%s",
                                o->live.refusal);
@@ -152,15 +157,17 @@ static bool is_name(const char *name)
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-:+@";
     size_t length = strlen(name);
+
     return length && length < NAME_SIZE && strspn(name, allowed) == length && name[0] != '-';
 }
 
 static bool is_listed(const char *list, const char *name)
 {
     size_t length = strlen(name);
+
     for (const char *at = list; *at; at += *at == ' ') {
         size_t word = strcspn(at, " ");
-        if (word == length && !memcmp(at, name, word))
+        if (word == length && memcmp(at, name, word) == 0)
             return true;
         at += word;
     }
@@ -170,6 +177,7 @@ static bool is_listed(const char *list, const char *name)
 static bool choose_target(struct openocd *o)
 {
     char names[1024], hint[240];
+
     if (!o->named && !ask_word(o, o->target, sizeof o->target, "target current"))
         return false;
     if (!o->named && !is_name(o->target))
@@ -190,6 +198,7 @@ static bool greet(struct live *live)
     struct openocd *o = (struct openocd *)live;
     struct extract_cursor result;
     char facts[64], script[2 * NAME_SIZE + 64];
+
     if (!choose_target(o))
         return false;
     snprintf(script, sizeof script, "concat [%s cget -endian] [%s cget -type]", o->target,
@@ -215,6 +224,7 @@ static struct access plan(uint64_t address, size_t length)
     uint64_t start = address & ~UINT64_C(3);
     struct access whole = {start, 32, (unsigned)((address - start + length + 3) / 4)};
     struct access bytes = {address, 8, (unsigned)length};
+
     return length < 4 ? bytes : whole;
 }
 
@@ -235,6 +245,7 @@ static void put_word(const struct openocd *o, const struct access *a, unsigned i
                      uint64_t address, uint8_t *buffer, size_t length)
 {
     unsigned bytes = a->width / 8;
+
     for (unsigned b = 0; b < bytes; b++) {
         unsigned shift = 8 * (o->live.byte_order == EXTRACT_BIG ? bytes - 1 - b : b);
         uint64_t offset = a->address + (uint64_t)i * bytes + b - address;
@@ -251,6 +262,7 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
     struct extract_cursor words;
     uint64_t word;
     enum live_answer answer = ask_words(o, &a, &words);
+
     if (answer != LIVE_GIVEN)
         return answer;
     for (unsigned i = 0; i < a.count; i++) {
@@ -270,6 +282,7 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
 static uint64_t get_word(const struct openocd *o, const uint8_t *bytes, unsigned width)
 {
     struct extract_cursor c = extract_cursor_make(bytes, width / 8, o->live.byte_order);
+
     return width == 8 ? extract_cursor_u8(&c) : extract_cursor_u32(&c);
 }
 
@@ -282,6 +295,7 @@ static enum live_answer store(struct live *live, uint64_t address, const uint8_t
     char list[MAX_STORE * 5 + 1], *at = list;
     size_t most = length < MAX_STORE ? length : MAX_STORE;
     unsigned width = (address | most) % 4 ? 8 : 32, count = (unsigned)most / (width / 8);
+
     for (unsigned i = 0; i < count; i++)
         at += sprintf(at, "%s%#" PRIx64, i ? " " : "", get_word(o, bytes + i * (width / 8), width));
     enum live_answer answer =
@@ -303,6 +317,7 @@ enum extract_code openocd_open(struct extract_memory **memory, const char *place
                                void *context, struct extract_error *error)
 {
     const char *target = options ? options->target : NULL;
+
     *memory = NULL;
     if (target && !is_name(target))
         return extract_error_set(error, EXTRACT_USAGE, target,

@@ -22,6 +22,7 @@ bool packet_send(struct packets *packets, const void *data, size_t length)
     static const char digits[] = "0123456789abcdef";
     const uint8_t *from = data;
     uint8_t sum = 0, *to = packets->sent;
+
     *to++ = '$';
     for (size_t i = 0; i < length; i++) {
         uint8_t byte = from[i];
@@ -69,6 +70,7 @@ static enum body take_checksum(struct packets *packets, uint8_t sum)
 {
     int high = connection_byte(packets->connection);
     int low = high < 0 ? -1 : connection_byte(packets->connection);
+
     if (low < 0)
         return BODY_FAULT;
     high = hex_digit(high);
@@ -80,6 +82,7 @@ static enum body take_checksum(struct packets *packets, uint8_t sum)
 static int take_raw(struct packets *packets, uint8_t *sum)
 {
     int byte = connection_byte(packets->connection);
+
     if (byte >= 0)
         *sum = (uint8_t)(*sum + byte);
     return byte;
@@ -91,6 +94,7 @@ static enum body take_body(struct packets *packets)
 {
     uint8_t sum = 0;
     bool malformed = false;
+
     for (packets->used = 0;;) {
         int byte = connection_byte(packets->connection);
         unsigned count = 1;
@@ -124,6 +128,7 @@ static enum body take_body(struct packets *packets)
 static int find_start(struct packets *packets)
 {
     unsigned again = 0;
+
     for (size_t skipped = 0; skipped < MAX_GARBAGE; skipped++) {
         int byte = connection_byte(packets->connection);
         if (byte < 0 || byte == '$' || byte == '%')
@@ -140,6 +145,7 @@ static int find_start(struct packets *packets)
 bool packet_waits(struct packets *packets)
 {
     struct connection *connection = packets->connection;
+
     while (connection_has_byte(connection)) {
         int byte = connection_byte(connection);
         if (byte == '$')

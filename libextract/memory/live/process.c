@@ -26,6 +26,7 @@ static void name_process(char name[PROCESS_NAME], uint64_t pid)
 static size_t read_object(void *context, uint64_t address, void *buffer, size_t length)
 {
     const struct process *process = context;
+
     return ringside_trace_object_read(process->object, address, buffer, length);
 }
 
@@ -33,6 +34,7 @@ static size_t write_object(void *context, uint64_t address, const void *bytes, s
 {
     const struct process *process = context;
     uint32_t word;
+
     if (length != sizeof word)
         return 0;
     memcpy(&word, bytes, sizeof word);
@@ -46,6 +48,7 @@ static size_t write_object(void *context, uint64_t address, const void *bytes, s
 static bool is_running(void *context)
 {
     const struct process *process = context;
+
     return ringside_trace_object_is_written(process->object, UINT32_MAX);
 }
 
@@ -57,6 +60,7 @@ static bool has_ended(void *context)
 static bool explain(void *context, uint64_t address, struct extract_error *error)
 {
     const struct process *process = context;
+
     extract_error_set(error, EXTRACT_UNREADABLE, process->name,
                       "check what the program does with its file in /dev/shm, and restart it",
                       "the program has cut its shared memory short, at 0x%" PRIx64 " or before",
@@ -67,6 +71,7 @@ static bool explain(void *context, uint64_t address, struct extract_error *error
 static void close_object(void *context)
 {
     struct process *process = context;
+
     ringside_trace_object_close(process->object);
     free(process);
 }
@@ -74,6 +79,7 @@ static void close_object(void *context)
 static enum extract_code refuse(uint64_t pid, int fault, struct extract_error *error)
 {
     char name[PROCESS_NAME];
+
     name_process(name, pid);
     switch (fault) {
     case ESRCH:
@@ -103,6 +109,7 @@ enum extract_code extract_memory_open_process(struct extract_memory **memory, ui
                                               struct extract_error *error)
 {
     struct process *process = calloc(1, sizeof *process);
+
     *memory = NULL;
     if (!process)
         return refuse(pid, ENOMEM, error);

@@ -53,7 +53,7 @@ static bool is_stop(const struct packets *p)
 
 static bool is_text(const struct packets *p, const char *text)
 {
-    return p->used == strlen(text) && !memcmp(p->body, text, p->used);
+    return p->used == strlen(text) && memcmp(p->body, text, p->used) == 0;
 }
 
 static bool is_error(const struct packets *p)
@@ -66,6 +66,7 @@ static bool say_text(struct remote *r, const char *format, ...)
 {
     char text[256];
     va_list args;
+
     va_start(args, format);
     int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
@@ -116,6 +117,7 @@ static bool ask(struct remote *r, const char *text)
 static bool take(struct extract_cursor *c, const char *name)
 {
     size_t length = strlen(name);
+
     if (extract_cursor_left(c) < length || memcmp(c->bytes + c->at, name, length))
         return false;
     extract_cursor_span(c, length);
@@ -125,6 +127,7 @@ static bool take(struct extract_cursor *c, const char *name)
 static void take_feature(struct remote *r, struct extract_cursor *c)
 {
     uint64_t size;
+
     if (take(c, "PacketSize=")) {
         if (live_number(c, 16, &size) && size >= PACKET_LEAST)
             r->packet_size = size < MAX_PACKET ? (size_t)size : MAX_PACKET;
@@ -145,6 +148,7 @@ static void take_feature(struct remote *r, struct extract_cursor *c)
 static bool learn_features(struct remote *r)
 {
     struct packets *p = &r->packets;
+
     p->acks = true;
     r->packet_size = PACKET_DEFAULT;
     r->binary = r->vcont = r->has_map = false;
@@ -167,6 +171,7 @@ static bool learn_features(struct remote *r)
 static bool read_map(struct remote *r, char *xml, size_t *length)
 {
     const struct packets *p = &r->packets;
+
     for (*length = 0; *length < MAX_MAP;) {
         r->owed++;
         if (!say_text(r, "qXfer:memory-map:read::%zx,%x", *length, MAP_PIECE) || !take_reply(r))
@@ -188,6 +193,7 @@ static bool read_map(struct remote *r, char *xml, size_t *length)
 static bool learn_map(struct remote *r)
 {
     size_t length;
+
     r->map.count = 0;
     char *xml = r->has_map ? malloc(MAX_MAP) : NULL;
     if (!xml) // without a map there are no regions, and nothing else is missed
@@ -205,6 +211,7 @@ static uint64_t process_of(const struct packets *p)
 {
     struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
     uint64_t process = 0;
+
     while (extract_cursor_left(&c) && !take(&c, "thread:p"))
         extract_cursor_u8(&c);
     live_number(&c, 16, &process);
@@ -215,6 +222,7 @@ static uint64_t process_of(const struct packets *p)
 static bool learn_state(struct remote *r)
 {
     const struct packets *p = &r->packets;
+
     if (!say_text(r, "?") || !take_stop(r))
         return false;
     if (p->body[0] == 'W' || p->body[0] == 'X')
@@ -229,6 +237,7 @@ static bool learn_state(struct remote *r)
 static bool greet(struct live *live)
 {
     struct remote *r = remote_of(live);
+
     r->packets.connection = &live->connection;
     r->no_binary_write = false;
     r->owed = 0;
@@ -244,6 +253,7 @@ static bool greet(struct live *live)
 static bool take_hex(const struct packets *p, uint8_t *buffer, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
+
     for (size_t i = 0; i < length; i++) {
         struct extract_cursor pair = extract_cursor_make(extract_cursor_span(&c, 2), 2, c.swap);
         uint64_t value;
@@ -257,6 +267,7 @@ static bool take_hex(const struct packets *p, uint8_t *buffer, size_t length)
 static enum live_answer refusal(struct remote *r)
 {
     const struct packets *p = &r->packets;
+
     if (!p->used)
         return live_refuse(&r->live, "the server does not know the request");
     return live_refuse(&r->live, "the server answers %.*s", p->used < 100 ? (int)p->used : 100,
@@ -270,6 +281,7 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
     struct remote *r = remote_of(live);
     const struct packets *p = &r->packets;
     bool good;
+
     r->owed++;
     if (!say_text(r, "%c%" PRIx64 ",%zx", r->binary ? 'x' : 'm', address, length) || !take_reply(r))
         return LIVE_BROKEN;
@@ -305,6 +317,7 @@ static bool say_write(struct remote *r, bool binary, uint64_t address, const uin
                       size_t length)
 {
     char data[MAX_HEAD + PACKET_SENT];
+
     r->owed++;
     size_t head =
         (size_t)snprintf(data, MAX_HEAD, "%c%" PRIx64 ",%zx:", binary ? 'X' : 'M', address, length);
@@ -319,6 +332,7 @@ static enum live_answer store(struct live *live, uint64_t address, const uint8_t
 {
     struct remote *r = remote_of(live);
     size_t most = (r->packet_size < PACKET_SENT ? r->packet_size : PACKET_SENT) / 2;
+
     most = most > MAX_HEAD ? most - MAX_HEAD / 2 : 1; // escapes may double what is sent
     *done = length < most ? length : most;
     bool binary = !r->no_binary_write;
@@ -353,6 +367,7 @@ static bool halt(struct live *live)
     struct remote *r = remote_of(live);
     uint64_t asked = extract_now();
     bool stopped;
+
     if (!has_stopped(r, &stopped))
         return false;
     if (!stopped && (!connection_send(&live->connection, &interrupt, 1) || !take_stop(r)))
@@ -364,6 +379,7 @@ static bool halt(struct live *live)
 static bool resume(struct live *live)
 {
     struct remote *r = remote_of(live);
+
     if (!say_text(r, "%s", r->vcont ? "vCont;c" : "c"))
         return false;
     live_runs(live);
@@ -376,6 +392,7 @@ static bool resume(struct live *live)
 static bool monitor_resume(struct remote *r)
 {
     const struct packets *p = &r->packets;
+
     if (!ask(r, "qRcmd,726573756d65"))
         return false;
     for (unsigned i = 0; p->used && p->body[0] == 'O' && !is_text(p, "OK"); i++)
@@ -404,6 +421,7 @@ static bool part(struct live *live)
     struct remote *r = remote_of(live);
     bool settled = settle(r);
     struct extract_error why = live->connection.error;
+
     r->owed += settled;
     if (settled && say_part(r) && take_reply(r) && is_text(&r->packets, "OK"))
         return true;
@@ -418,6 +436,7 @@ static bool part(struct live *live)
 static bool region(const struct live *live, size_t i, struct extract_region *found)
 {
     const struct remote *r = (const struct remote *)live;
+
     if (i >= r->map.count)
         return false;
     *found = r->map.list[i];
@@ -437,6 +456,7 @@ enum extract_code remote_open(struct extract_memory **memory, const char *place,
                               void *context, struct extract_error *error)
 {
     struct live *live;
+
     *memory = NULL;
     enum extract_code code =
         live_new(&live, &remote_kind, sizeof(struct remote), place, options, error);

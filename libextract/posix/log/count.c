@@ -61,6 +61,7 @@ struct count {
 static int read_words(const struct posix_trace *trace, uint32_t words[WORDS])
 {
     uint64_t address = posix_stream_address(trace->target, trace->stream);
+
     return posix_read_words(trace->target, address + POSIX_STREAM_AT_GENERATION, words, WORDS);
 }
 
@@ -69,6 +70,7 @@ static bool is_at_rest(const struct posix_trace *trace)
 {
     const struct posix_target *target = trace->target;
     uint32_t lock = 1;
+
     if (!trace->reader.block.layout.shared)
         return true;
     return !posix_read_words(trace->target, target->address + POSIX_BLOCK_AT_LOCK, &lock, 1) &&
@@ -87,6 +89,7 @@ static bool read_count(const struct posix_trace *trace, struct count *count)
     const struct timespec pause = {0, PAUSE_NS};
     bool shared = trace->reader.block.layout.shared;
     uint32_t words[WORDS], again[WORDS];
+
     for (unsigned i = 0; i < (shared ? MAX_READS_SHARED : MAX_READS); i++) {
         if (read_words(trace, words))
             return false;
@@ -109,6 +112,7 @@ static bool count_window(const struct posix_trace *trace, uint32_t end, uint32_t
     const struct posix_reader *r = &trace->reader;
     struct posix_record record;
     uint32_t at = r->at;
+
     for (*records = 0; at != end; at += record.words, ++*records) {
         uint32_t offset = at - r->window_at;
         if (offset >= r->window_words ||
@@ -129,6 +133,7 @@ static bool is_after(uint32_t position, uint32_t other)
 void posix_log_count_start(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
+
     log->base = log->logged_records = log->ring_records = 0;
     log->has_base = log->base_is_exact = true;
 }
@@ -142,6 +147,7 @@ static bool count_skipped(const struct posix_trace *trace, uint32_t tail, uint32
     uint64_t ring = trace->target->address + block->ring_at;
     uint32_t end = trace->reader.at, words[WORDS], first;
     uint32_t at = is_after(block->read_pos, tail) ? block->read_pos : tail;
+
     if (!block->layout.shared || is_after(at, end))
         return false;
     for (*records = 0; at != end; ++*records) {
@@ -166,6 +172,7 @@ static bool apply_count(const struct posix_trace *trace, const struct count *cou
 {
     const struct posix_log *log = trace->log;
     uint32_t in_window, skipped = 0;
+
     if (is_after(trace->reader.at, count->tail)) {
         if (!count_skipped(trace, count->tail, &skipped))
             return false;
@@ -203,6 +210,7 @@ struct posix_lost posix_log_count_lost(const struct posix_trace *trace)
 void posix_log_note_reported(struct posix_trace *trace, const struct posix_lost *lost)
 {
     struct posix_log *log = trace->log;
+
     log->base = lost->base;
     log->logged_records = log->ring_records = 0;
     log->has_base = log->base_is_exact = lost->has_base;
@@ -216,6 +224,7 @@ void posix_log_release(struct posix_trace *trace)
     const struct posix_reader *r = &trace->reader;
     struct count count;
     bool counts = r->block.policy == POSIX_POLICY_LOOP && r->gap == POSIX_NO_GAP;
+
     if (r->block.read_pos == r->at)
         return;
     if (counts && read_count(trace, &count) && is_after(count.tail, r->at))

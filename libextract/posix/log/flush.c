@@ -71,6 +71,7 @@ static int follow_ring(struct posix_trace *trace)
     const struct posix_reader *r = &trace->reader;
     struct posix_generation generation = {trace->generation, r->generation};
     bool was_following = log->is_following;
+
     if (was_following && is_same(&log->generation, &generation))
         return 0;
     int error = was_following ? posix_log_put_mark(trace, EXTRACT_MARK_RESET) : 0;
@@ -96,6 +97,7 @@ static int put_gap(struct posix_trace *trace, const struct posix_lost *lost, uin
 {
     struct posix_log *log = trace->log;
     struct posix_reader *r = &trace->reader;
+
     if (r->gap == POSIX_NO_GAP)
         return 0;
     int error = 0;
@@ -129,6 +131,7 @@ static int log_failure(struct flush *flush, uint64_t stamp)
 {
     struct posix_log *log = flush->trace->log;
     const uint32_t number = (uint32_t)log->failed_flush;
+
     if (!log->failed_flush || log->failure_in_block ||
         (flush->has_host_clock && stamp <= log->failed_flush_ns))
         return 0;
@@ -155,6 +158,7 @@ static int yield_lock(struct flush *flush)
 {
     struct posix_log *log = flush->trace->log;
     unsigned begun = log->start_count;
+
     if (!flush->use)
         return 0;
     posix_pause(flush->use);
@@ -170,6 +174,7 @@ static int find_record(struct flush *flush, struct posix_record *record, const u
     struct posix_trace *trace = flush->trace;
     struct posix_reader *r = &trace->reader;
     int error = 0;
+
     for (unsigned i = 0; i < MAX_COUNTS && !error; i++) {
         error = posix_ring_find_record(trace, record, bytes);
         if (!error)
@@ -191,6 +196,7 @@ static int take_records(struct flush *flush)
     struct posix_record record;
     const uint8_t *bytes;
     int error = 0;
+
     while (!error && (int32_t)(trace->log->flush_end - trace->reader.at) > 0) {
         bool put = false;
         error = find_record(flush, &record, &bytes);
@@ -214,6 +220,7 @@ static int flush_ring(struct flush *flush)
     struct posix_trace *trace = flush->trace;
     struct posix_log *log = trace->log;
     int error = posix_read_wants(trace); // the filter decides which events are made
+
     if (!error)
         error = posix_log_put_names(trace);
     if (!error)
@@ -244,6 +251,7 @@ static int note_failure(struct posix_trace *trace, int error)
     struct posix_log *log = trace->log;
     struct posix_reader *r = &trace->reader;
     const struct posix_generation generation = {trace->generation, r->generation};
+
     log->block_bytes = log->block_records = log->ring_records = 0;
     log->last_id = 0;
     log->block_stamp = log->written_stamp;
@@ -268,6 +276,7 @@ int posix_log_flush(struct posix_trace *trace, struct posix_use *use, bool alway
 {
     struct posix_log *log = trace->log;
     struct flush flush = {.trace = trace, .use = use, .start = extract_wall()};
+
     if (log->is_flushing && !always)
         return 0;
     if (log->is_flushing) { // the flush in progress takes what is in the ring now, too
@@ -310,6 +319,7 @@ static bool is_due(const struct posix_trace *trace, uint32_t waited_ms)
     const struct posix_stream *block = &trace->reader.block;
     uint32_t fill = block->head - trace->reader.at;
     bool has_stopped = block->state & POSIX_STATE_STOPPED_FULL;
+
     return waited_ms >= MAX_AGE_MS || has_stopped || fill > block->ring_words / FILL_FRACTION;
 }
 
@@ -318,6 +328,7 @@ static bool is_due(const struct posix_trace *trace, uint32_t waited_ms)
 static bool poll_stream(const struct posix_log *log, int *pause_ms, uint32_t *waited_ms)
 {
     struct posix_use use;
+
     if (posix_enter(&use, log->id, POSIX_LOGGED))
         return false;
     bool due = !posix_ring_poll(use.trace) && is_due(use.trace, *waited_ms);
@@ -336,6 +347,7 @@ static void *flush_often(void *context)
     struct pollfd waker = {.fd = log->waker_fd, .events = POLLIN};
     int pause_ms = MIN_PAUSE_MS;
     uint32_t waited_ms = 0;
+
     while (poll(&waker, 1, pause_ms) <= 0) {
         waited_ms += (uint32_t)pause_ms;
         if (!poll_stream(log, &pause_ms, &waited_ms))
@@ -350,6 +362,7 @@ int posix_log_start_thread(struct posix_trace *trace)
     struct posix_log *log = trace->log;
     pthread_attr_t attr;
     sigset_t all, before;
+
     log->id = trace->id;
     log->waker_fd = trace->waker_fd;
     if (pthread_attr_init(&attr))

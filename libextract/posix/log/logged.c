@@ -44,6 +44,7 @@ static int refuse_next(struct posix_trace *trace, struct posix_event *event)
 static int logged_status(struct posix_trace *trace, struct posix_trace_status_info *status)
 {
     int error = posix_ring_status(trace, status);
+
     if (error)
         return error;
     struct posix_log *log = trace->log;
@@ -64,6 +65,7 @@ static int close_log(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
     struct posix_trace_status_info last = {0};
+
     if (!log->writer)
         return 0;
     int error = logged_status(trace, &last);
@@ -84,6 +86,7 @@ static int flush_all(struct posix_trace *trace)
     const struct posix_reader *r = &trace->reader;
     bool moves = extract_memory_is_running(trace->target->memory);
     int error = posix_log_flush(trace, NULL, false);
+
     for (unsigned i = 0; moves && !error; i++) {
         bool has_more = r->at != r->block.head;
         bool must_wait = has_more || !posix_request_is_done(&r->block);
@@ -119,6 +122,7 @@ static int finish_logged(struct posix_trace *trace)
 static void free_logged(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
+
     if (log->is_finished)
         posix_log_end_thread(log);
     extract_log_detach(log->writer);
@@ -143,6 +147,7 @@ static int check_descriptor(int fd)
 {
     struct stat st;
     int flags = fcntl(fd, F_GETFL);
+
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st) != 0)
         return EBADF;
     return S_ISREG(st.st_mode) ? 0 : EINVAL;
@@ -152,6 +157,7 @@ static int check_descriptor(int fd)
 static int add_log(struct posix_trace *trace, int fd)
 {
     struct posix_log *log = calloc(1, sizeof *log);
+
     if (!log)
         return ENOMEM;
     log->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -177,6 +183,7 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
 {
     struct posix_use use;
     int error = trid ? check_descriptor(file_desc) : EINVAL;
+
     if (!error)
         error = posix_make(POSIX_LOGGED, pid, attr, trid);
     if (!error)
@@ -197,6 +204,7 @@ int posix_trace_flush(trace_id_t trid)
 {
     struct posix_use use;
     int error = posix_enter(&use, trid, POSIX_LOGGED);
+
     if (error)
         return error;
     error = posix_log_flush(use.trace, &use, true);
@@ -209,6 +217,7 @@ int posix_trace_flush(trace_id_t trid)
 int posix_log_clear(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
+
     log->is_following = log->is_flushing = log->is_overrun = false;
     log->start_count++;
     return trace->attr.log_policy == POSIX_TRACE_APPEND

@@ -17,6 +17,7 @@ static const uint32_t host_order = EXTRACT_HOST_BIG ? EXTRACT_BIG : EXTRACT_LITT
 int posix_log_errno(enum extract_code code)
 {
     int reason = errno;
+
     switch (code) {
     case EXTRACT_OK:
         return 0;
@@ -70,6 +71,7 @@ void posix_log_settings_encode(uint8_t payload[LOG_ATTRIBUTES],
     const uint64_t numbers[] = {a->stream_size, a->log_size, a->max_data, ns_of(&a->resolution),
                                 ns_of(&a->created)};
     uint8_t *to = payload;
+
     memset(payload, 0, LOG_ATTRIBUTES);
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
         to = put_number(to, words[i], 4);
@@ -86,6 +88,7 @@ static void read_status(struct extract_cursor *c, struct posix_trace_status_info
         &s->posix_stream_overrun_status, &s->posix_stream_flush_status,
         &s->posix_stream_flush_error,    &s->posix_log_overrun_status,
         &s->posix_log_full_status};
+
     for (unsigned i = 0; i < STATUS_WORDS; i++)
         *members[i] = (int)extract_cursor_u32(c);
 }
@@ -94,6 +97,7 @@ static void read_status(struct extract_cursor *c, struct posix_trace_status_info
 static void read_text(struct extract_cursor *c, char text[TRACE_NAME_MAX])
 {
     const uint8_t *bytes = extract_cursor_span(c, TRACE_NAME_MAX);
+
     if (bytes)
         memcpy(text, bytes, TRACE_NAME_MAX - 1);
 }
@@ -103,6 +107,7 @@ bool posix_log_settings_decode(struct posix_log_settings *settings, const uint8_
 {
     struct extract_cursor c = extract_cursor_make(payload, length, EXTRACT_LITTLE);
     struct posix_attr *a = &settings->attr;
+
     *settings = (struct posix_log_settings){0};
     posix_attr_defaults(a);
     uint32_t version = extract_cursor_u32(&c);

@@ -82,6 +82,7 @@ static bool apply_ring(struct posix_trace *trace, const struct extract_log_block
     struct extract_ring ring;
     struct posix_stream stream;
     enum extract_code code = EXTRACT_BAD;
+
     if (load(r, block))
         code = extract_log_ring(&ring, r->payload, block->length, NULL);
     r->is_out_of_memory |= code == EXTRACT_NOMEM;
@@ -132,6 +133,7 @@ static bool apply_next_block(struct posix_trace *trace)
 {
     struct posix_recorded *r = trace->recorded;
     struct extract_log_block block;
+
     if (!extract_log_block_at(r->log, r->block, &block))
         return false;
     r->block++;
@@ -172,6 +174,7 @@ static bool find_record(struct posix_trace *trace, struct posix_record *record)
 {
     struct posix_recorded *r = trace->recorded;
     const struct posix_layout *layout = &trace->reader.block.layout;
+
     while (r->used - r->at >= 4) {
         const uint8_t *bytes = r->bytes + r->at;
         size_t left = r->used - r->at;
@@ -194,6 +197,7 @@ static void set_clock(struct posix_trace *trace, uint64_t stamp)
 {
     struct posix_reader *reader = &trace->reader;
     uint64_t wall = trace->recorded->wall;
+
     if (reader->clock_is_set)
         return;
     reader->clock_is_set = true;
@@ -207,6 +211,7 @@ static void make_event(struct posix_trace *trace, trace_event_id_t id, uint64_t 
                        struct posix_event *event)
 {
     static const int by_itself = 1;
+
     *event = (struct posix_event){.id = id,
                                   .pid = (pid_t)trace->target->block.pid,
                                   .time = posix_time_of_event(trace, stamp),
@@ -223,6 +228,7 @@ static bool make_gap_event(struct posix_trace *trace, const struct posix_record 
     struct posix_recorded *r = trace->recorded;
     bool is_reported = record->id == POSIX_ID_OVERFLOW || !r->has_gap;
     bool resumes = r->last == POSIX_ID_OVERFLOW && r->has_gap;
+
     if (is_reported) {
         r->has_gap = false;
         return false;
@@ -240,6 +246,7 @@ static int next_recorded(struct posix_trace *trace, struct posix_event *event)
     struct posix_recorded *r = trace->recorded;
     struct posix_record record;
     bool found = find_record(trace, &record);
+
     while (!found && !r->must_make_stop && apply_next_block(trace))
         found = find_record(trace, &record);
     if (!found && r->must_make_stop) {
@@ -265,6 +272,7 @@ static int next_recorded(struct posix_trace *trace, struct posix_event *event)
 static int rewind_log(struct posix_trace *trace)
 {
     struct posix_recorded *r = trace->recorded;
+
     r->block = r->at = r->used = 0;
     r->has_gap = r->must_make_stop = r->has_expected = r->is_out_of_memory = false;
     r->last = 0;
@@ -299,6 +307,7 @@ static int recorded_name(struct posix_trace *trace, trace_event_id_t id, char *n
 {
     const struct posix_recorded *r = trace->recorded;
     const uint8_t *slot = id >= POSIX_USER ? slot_of(r, id) : NULL;
+
     if (!slot)
         return EINVAL;
     uint32_t max = r->name_bytes < TRACE_EVENT_NAME_MAX ? r->name_bytes : TRACE_EVENT_NAME_MAX;
@@ -311,6 +320,7 @@ static int recorded_name(struct posix_trace *trace, trace_event_id_t id, char *n
 static trace_event_id_t recorded_next_named(struct posix_trace *trace, trace_event_id_t id)
 {
     const struct posix_recorded *r = trace->recorded;
+
     while (id - POSIX_USER < r->name_count && !slot_of(r, id))
         id++;
     return id - POSIX_USER < r->name_count ? id : 0;
@@ -321,6 +331,7 @@ static trace_event_id_t recorded_next_named(struct posix_trace *trace, trace_eve
 static void read_names(struct posix_recorded *r, const struct extract_log_block *block)
 {
     struct extract_log_names names;
+
     if (!load(r, block) || extract_log_names(&names, r->payload, block->length, NULL) ||
         names.first != POSIX_USER)
         return;
@@ -342,6 +353,7 @@ static bool ends_with_stop(struct posix_trace *trace, const struct extract_log_b
     const struct posix_layout *layout = &trace->reader.block.layout;
     struct posix_record record;
     uint32_t bytes = posix_record_head(layout) + 8;
+
     if (block->type != EXTRACT_LOG_BYTES || block->length < bytes || !load(trace->recorded, block))
         return false;
     const uint8_t *at = trace->recorded->payload + block->length - bytes;
@@ -354,6 +366,7 @@ static void read_losses(struct posix_trace_status_info *status, struct extract_l
                         struct extract_log_block *last)
 {
     struct extract_log_block block;
+
     for (size_t i = 0; extract_log_block_at(log, i, &block); i++) {
         if (block.type == EXTRACT_LOG_LOSS && block.kind == EXTRACT_LOSS_LOG_FULL)
             status->posix_log_overrun_status = POSIX_TRACE_OVERRUN;
@@ -372,6 +385,7 @@ static void guess_status(struct posix_trace *trace)
     const struct extract_log_status *s = extract_log_status(r->log);
     struct posix_trace_status_info *status = &r->settings.status;
     struct extract_log_block last = {0};
+
     *status = (struct posix_trace_status_info){0};
     read_losses(status, r->log, &last);
     bool ended = s->policy == EXTRACT_LOG_UNTIL_FULL && ends_with_stop(trace, &last);
@@ -388,6 +402,7 @@ static void guess_attributes(struct posix_trace *trace)
     const struct extract_log_status *s = extract_log_status(r->log);
     struct posix_attr *a = &r->settings.attr;
     static const int policies[] = {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND};
+
     posix_attr_defaults(a);
     posix_attr_from_ring(a, &trace->reader.block, POSIX_SET_IDS);
     a->log_policy = policies[s->policy];
@@ -403,6 +418,7 @@ static int read_all_settings(struct posix_trace *trace)
     struct posix_recorded *r = trace->recorded;
     struct extract_log_block block;
     bool has_ring = false, has_settings = false, is_foreign = false;
+
     for (size_t i = 0; extract_log_block_at(r->log, i, &block); i++) {
         if (block.type == EXTRACT_LOG_RING)
             has_ring |= apply_ring(trace, &block);
@@ -435,6 +451,7 @@ static int finish_recorded(struct posix_trace *trace)
 static void free_recorded(struct posix_trace *trace)
 {
     struct posix_recorded *r = trace->recorded;
+
     if (r) {
         extract_log_free(r->log);
         free(r->names);
@@ -458,6 +475,7 @@ static const struct posix_ops recorded_ops = {.next = next_recorded,
 static int open_log(struct posix_trace *trace, int fd)
 {
     int flags = fcntl(fd, F_GETFL);
+
     trace->ops = &recorded_ops;
     trace->target = posix_target_new(0, NULL);
     trace->recorded = calloc(1, sizeof *trace->recorded);
@@ -475,6 +493,7 @@ static int open_log(struct posix_trace *trace, int fd)
 int posix_trace_open(int file_desc, trace_id_t *trid)
 {
     struct posix_trace *trace = trid ? posix_new(POSIX_RECORDED) : NULL;
+
     if (!trace)
         return trid ? ENOMEM : EINVAL;
     int error = open_log(trace, file_desc);

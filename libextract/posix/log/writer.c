@@ -43,6 +43,7 @@ enum {
 static uint64_t section_capacity(const struct posix_attr *attr)
 {
     uint64_t records = attr->log_size / SECTIONS + 1;
+
     records = records > MIN_SECTION ? records : MIN_SECTION;
     return 2 * records; // the header of a small block is as long as its payload
 }
@@ -52,6 +53,7 @@ static uint64_t section_capacity(const struct posix_attr *attr)
 static struct extract_log_options options_of(const struct posix_attr *attr)
 {
     struct extract_log_options options = {.size = sizeof options, .policy = EXTRACT_LOG_APPEND};
+
     if (attr->log_policy == POSIX_TRACE_APPEND)
         return options;
     uint64_t header_bytes = 5 * LOG_HEAD + LOG_SECTION_PAYLOAD + LOG_MAX_RING + LOG_ATTRIBUTES +
@@ -81,6 +83,7 @@ static void note_program(struct posix_trace *trace)
     bool found =
         target->object &&
         extract_process_entry((uint64_t)target->pid, target->block.layout.address_bytes, &entry);
+
     log->has_entry |= found;
     log->entry = found ? entry : log->entry;
 }
@@ -90,6 +93,7 @@ int posix_log_start(struct posix_trace *trace)
     static const struct posix_trace_status_info none;
     struct posix_log *log = trace->log;
     struct extract_log_options options = options_of(&trace->attr);
+
     if (log->writer)
         extract_log_close(log->writer, NULL);
     log->writer = NULL;
@@ -121,6 +125,7 @@ int posix_log_start(struct posix_trace *trace)
 static uint32_t max_block_bytes(const struct posix_log *log)
 {
     uint64_t part = log->section_max_bytes / BLOCKS;
+
     return part < LOG_MIN_BLOCK     ? LOG_MIN_BLOCK
            : part < LOG_BLOCK_BYTES ? (uint32_t)part
                                     : LOG_BLOCK_BYTES;
@@ -129,6 +134,7 @@ static uint32_t max_block_bytes(const struct posix_log *log)
 bool posix_log_is_full(const struct posix_trace *trace)
 {
     const struct posix_log *log = trace->log;
+
     return log->is_full || (log->writer && extract_log_overwritten(log->writer));
 }
 
@@ -139,6 +145,7 @@ static int note_written(struct posix_log *log, enum extract_code code, uint16_t 
 {
     bool has_copy = extract_log_repeated(type) < LOG_REPEATED;
     uint64_t bytes = extract_log_size(length) * (has_copy ? 2 : 1);
+
     if (code == EXTRACT_LIMIT)
         log->is_full = log->is_overrun = true;
     if (code && code != EXTRACT_LIMIT)
@@ -154,6 +161,7 @@ static int write_block(struct posix_trace *trace, const struct extract_log_block
 {
     struct posix_log *log = trace->log;
     enum extract_code code = extract_log_put(log->writer, block, payload, NULL);
+
     return note_written(log, code, block->type, block->length);
 }
 
@@ -163,6 +171,7 @@ int posix_log_put_ring(struct posix_trace *trace)
     struct extract_ring ring = {0};
     struct posix_stream stream;
     uint64_t address = posix_stream_address(trace->target, trace->stream);
+
     if (log->is_full)
         return 0;
     if (posix_read_ring(&ring, trace->target->memory, NULL, address, NULL))
@@ -182,6 +191,7 @@ static void release_written(struct posix_trace *trace)
     struct posix_log *log = trace->log;
     const struct posix_reader *r = &trace->reader;
     bool has_gap = r->gap != POSIX_NO_GAP;
+
     if (has_gap && r->at != r->block.head) {
         log->at = log->end;
         return;
@@ -194,6 +204,7 @@ static void release_written(struct posix_trace *trace)
 int posix_log_put_program(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
+
     note_program(trace);
     if (!log->has_entry || log->is_full)
         return 0;
@@ -212,6 +223,7 @@ int posix_log_put_block(struct posix_trace *trace)
                                             .first = log->next_number};
     bool section_is_full =
         log->section_bytes && log->section_bytes + log->block_bytes > log->section_max_bytes;
+
     if (log->block_bytes && section_is_full) {
         extract_log_turn(log->writer);
         log->section_bytes = 0;
@@ -240,6 +252,7 @@ int posix_log_put_mark(struct posix_trace *trace, enum extract_log_mark kind)
     int error = posix_log_put_block(trace);
     const struct extract_log_block block = {
         .type = EXTRACT_LOG_MARK, .kind = (uint16_t)kind, .first = log->next_number};
+
     return error || log->is_full ? error : write_block(trace, &block, NULL);
 }
 
@@ -253,6 +266,7 @@ int posix_log_put_loss(struct posix_trace *trace, enum extract_log_loss kind, ui
                                             .lost = lost,
                                             .modulo = is_exact ? 0 : EXTRACT_LOG_ANY_MORE,
                                             .first = log->next_number + lost};
+
     if (error || log->is_full)
         return error;
     error = write_block(trace, &block, NULL);
@@ -269,6 +283,7 @@ int posix_log_put_settings(struct posix_trace *trace, const struct posix_trace_s
     const struct extract_log_block block = {.type = EXTRACT_LOG_ATTRIBUTES,
                                             .length = sizeof payload};
     int error = posix_ring_attr(trace, &settings.attr);
+
     posix_log_settings_encode(payload, &settings);
     return error ? error : write_block(trace, &block, payload);
 }
@@ -283,6 +298,7 @@ static uint32_t read_names(struct posix_trace *trace)
     uint32_t used = block->names_claimed ? block->names_room : block->names_used;
     uint32_t max = POSIX_SET_IDS - POSIX_USER, count = used < max ? used : max;
     uint8_t *to = trace->log->names;
+
     extract_log_store(to, LOG_NAME_BYTES, 4);
     extract_log_store(to + 4, POSIX_USER, 4);
     memset(to + NAMES_HEAD, 0, (size_t)count * LOG_NAME_BYTES);
@@ -300,6 +316,7 @@ int posix_log_put_names(struct posix_trace *trace)
     int error = posix_target_load(trace->target);
     bool is_same = log->has_names && block->names_used == log->names_used &&
                    block->names_claimed == log->names_claimed;
+
     if (error || is_same)
         return error;
     const struct extract_log_block names = {.type = EXTRACT_LOG_NAMES, .length = read_names(trace)};
@@ -322,6 +339,7 @@ static uint32_t make_record(uint8_t *to, const struct posix_layout *layout, trac
 {
     uint32_t head = posix_record_head(layout), data = number ? 4 : 0, bytes = head + data + 4;
     uint32_t tied = bytes / 4 << 16, at = head - (layout->stamp_bits > 32 ? 8 : 4);
+
     memset(to, 0, bytes);
     extract_store(to, tied | (uint32_t)RECORD_DONE << 30, 4, layout->order);
     extract_store(to + 4, id | data << 16, 4, layout->order);
@@ -352,6 +370,7 @@ static int end_log(struct posix_trace *trace)
     struct posix_log *log = trace->log;
     const struct posix_layout *layout = &trace->reader.block.layout;
     uint8_t bytes[MAX_MADE];
+
     if (log->last_id != POSIX_ID_STOP && log->block_bytes < LOG_BLOCK_CAPACITY - MAX_MADE) {
         uint32_t length = make_record(bytes, layout, POSIX_ID_STOP, log->block_stamp, &by_itself);
         append_record(log, bytes, length, POSIX_ID_STOP, log->block_stamp);
@@ -371,6 +390,7 @@ static int add_or_lose(struct posix_trace *trace, const uint8_t *bytes, uint32_t
     bool fits = trace->attr.log_policy != POSIX_TRACE_UNTIL_FULL ||
                 (used <= log->record_bytes_left && extract_log_size(used) <= log->block_bytes_left);
     int error = log->is_full || fits ? 0 : end_log(trace);
+
     if (error)
         return error;
     if (log->is_full)
@@ -385,6 +405,7 @@ int posix_log_add_record(struct posix_trace *trace, const struct posix_record *r
 {
     struct posix_log *log = trace->log;
     uint32_t length = record->words * 4;
+
     *put = log->block_bytes && log->block_bytes + length > max_block_bytes(log);
     int error = *put ? posix_log_put_block(trace) : 0;
     if (!error)
@@ -401,6 +422,7 @@ int posix_log_add_event(struct posix_trace *trace, trace_event_id_t id, uint64_t
 {
     uint8_t bytes[MAX_MADE];
     uint32_t length = make_record(bytes, &trace->reader.block.layout, id, stamp, number);
+
     if (trace->wants.filter.ringside_words[0] >> id & 1 || trace->log->is_full)
         return 0;
     int error = trace->log->block_bytes + length > LOG_BLOCK_BYTES ? posix_log_put_block(trace) : 0;

@@ -86,6 +86,7 @@ cache_scratch(struct entry_builder *builder, struct text_cache *cache, uint64_t 
 static struct entry_builder_text text_of(const struct text_cache_entry *cached)
 {
     static const char nothing[1 + PEN_BLOCK] = "";
+
     return cached ? (struct entry_builder_text){cached->bytes, cached->length - 1, cached->columns}
                   : (struct entry_builder_text){nothing, 0, 0};
 }

@@ -85,6 +85,7 @@ static void list_headings(const struct layout *layout, struct heading headings[H
 static unsigned fit_heading(unsigned width, const char *heading)
 {
     unsigned columns = (unsigned)strlen(heading);
+
     return width < columns ? columns : width;
 }
 

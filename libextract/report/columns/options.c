@@ -26,6 +26,7 @@ static bool *find_flag(struct extract_columns *columns, const char *name)
         {"svc", &columns->svc},
         {"tid", &columns->tid},
     };
+
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(flags[i].name, name) == 0)
             return flags[i].flag;

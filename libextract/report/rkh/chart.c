@@ -47,6 +47,7 @@ static struct chart_row make_row(const struct collector *c, const struct extract
     bool is_timed = extract_event_is_mark(event)
                         ? c->chart->is_timed
                         : rkh_layout_at(ring, event)->value[EXTRACT_RKH_TS] != 0;
+
     return (struct chart_row){.kind = kind,
                               .is_timed = is_timed,
                               .type = event->type,

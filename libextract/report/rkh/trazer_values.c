@@ -58,6 +58,7 @@ bool trazer_names_add_event(struct trazer_names *names, const struct extract_eve
 const char *trazer_names_find(const struct trazer_names *names, uint64_t key)
 {
     uint32_t offset = extract_map_get(&names->by_key, key);
+
     return offset ? names->bytes.data + offset - 1 : NULL;
 }
 

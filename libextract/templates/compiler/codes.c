@@ -15,6 +15,7 @@ struct numbers {
 static bool read_digits(const char **at, const char *end, uint64_t *number)
 {
     const char *from = *at;
+
     *number = 0;
     for (; *at < end && **at >= '0' && **at <= '9'; ++*at)
         if (*number <= MAX_PLACE)
@@ -96,6 +97,7 @@ static bool is_hex(const struct numbers *n, struct template_op *op)
 static bool is_bits(const struct numbers *n, struct template_op *op)
 {
     uint64_t bits = n->whole * 8 + n->part;
+
     op->kind = KIND_BITS;
     op->width = (uint32_t)bits;
     return bits >= 1 && n->whole <= MAX_BYTES && n->part <= MAX_BYTES;

@@ -16,6 +16,7 @@ static bool header_id(struct compiler *c, struct extract_template *t)
 {
     uint64_t id;
     size_t at = c->at, length = chunk(c);
+
     if (c->bytes[at] == '+' || c->bytes[at] == '-')
         return compile_fault(c, at, "E-HOOKID", "remove the sign: + and - are for update files",
                              "\"%s\" is not a hook id", lexer_show(c, at, length));
@@ -41,6 +42,7 @@ static bool header_version(struct compiler *c, struct extract_template *t)
 {
     size_t length = chunk(c), at = c->at, point = strcspn(c->bytes + at, ". \t\n");
     uint64_t version, release;
+
     if (point >= length || !lexer_number(c->bytes + at, point, 10, &version) ||
         !lexer_number(c->bytes + at + point + 1, length - point - 1, 10, &release) ||
         version > UINT32_MAX || release > UINT32_MAX)
@@ -76,6 +78,7 @@ static bool header_label(struct compiler *c, struct extract_template *t)
     struct template_op op;
     char first = lexer_peek(c);
     size_t at = c->at;
+
     if (first != '"' && !lexer_word(c))
         return compile_fault(c, at, "E-LABEL", "use a string or a word; \"\" for none",
                              "label is missing");
@@ -113,6 +116,7 @@ bool template_is_muted(const struct extract_templates *all, const struct extract
 static bool append_template(struct compiler *c, const struct extract_template *t)
 {
     struct extract_templates *all = c->templates;
+
     if (!template_grow((void **)&all->list, &all->capacity, all->count, sizeof *all->list)) {
         c->failed = EXTRACT_NOMEM;
         return false;
@@ -132,6 +136,7 @@ static bool is_superseded(struct compiler *c, const struct extract_template *t,
                           const struct extract_template *other)
 {
     bool older = is_older(t, other);
+
     compile_warn(c, 0, "W-DUP", "remove one of them", "%s %s the template of line %u%s", t->id,
                  older ? "is replaced by" : "replaces", other->line,
                  older ? ", whose version is newer" : "");
@@ -144,6 +149,7 @@ static bool is_hook_taken(const struct compiler *c, const struct extract_templat
     const struct extract_templates *all = c->templates;
     uint32_t place = all->by_hook[t->hook];
     const struct extract_template *other = place ? &all->list[place - 1] : NULL;
+
     return other && (other->file == c->file ? is_older(t, other) : c->beneath);
 }
 
@@ -153,6 +159,7 @@ static bool enter_template(struct compiler *c, const struct extract_template *t)
     struct extract_templates *all = c->templates;
     uint32_t *place = by_digits(all, t);
     const struct extract_template *other = *place ? &all->list[*place - 1] : NULL;
+
     if (other && c->beneath)
         return false;
     bool lost = other && other->file == c->file && is_superseded(c, t, other);
@@ -172,6 +179,7 @@ static bool enter_template(struct compiler *c, const struct extract_template *t)
 static void exempt_declared(struct compiler *c, uint32_t program)
 {
     struct extract_templates *all = c->templates;
+
     for (uint32_t i = program; i < all->op_count; i++)
         if (all->ops[i].code == OP_MACRO && macro_set_has(&c->declared, all->ops[i].arg))
             all->ops[i].width = 0;
@@ -204,6 +212,7 @@ enum extract_code template_compile(struct extract_templates *templates, const ch
                                    const char *text, size_t length, bool beneath)
 {
     struct compiler *c = calloc(1, sizeof *c);
+
     if (!c)
         return EXTRACT_NOMEM;
     c->templates = templates;

@@ -7,6 +7,7 @@ enum { MAX_OPS = 1 << 26, MAX_STRINGS = 1 << 30 };
 bool emit(struct compiler *c, struct template_op op, size_t at)
 {
     struct extract_templates *t = c->templates;
+
     if (t->op_count >= MAX_OPS) {
         c->failed = EXTRACT_LIMIT;
         return false;
@@ -41,6 +42,7 @@ void emit_target(struct compiler *c, uint32_t jump)
 bool emit_byte(struct compiler *c, char byte)
 {
     struct extract_templates *t = c->templates;
+
     if (t->string_bytes >= MAX_STRINGS) {
         c->failed = EXTRACT_LIMIT;
         return false;

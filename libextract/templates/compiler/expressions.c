@@ -19,6 +19,7 @@ static bool count_value(struct compiler *c, size_t at)
 static bool integer(struct compiler *c)
 {
     size_t at = c->at, length = 0;
+
     while (isalnum((unsigned char)c->bytes[at + length]))
         length++;
     struct template_op op = {.code = OP_CONST};
@@ -32,6 +33,7 @@ static bool integer(struct compiler *c)
 static bool code(struct compiler *c)
 {
     size_t at = c->at, length = 0;
+
     while (isalnum((unsigned char)c->bytes[at + length]) || c->bytes[at + length] == '.')
         length++;
     struct template_op op;
@@ -52,6 +54,7 @@ static bool code(struct compiler *c)
 static bool macro(struct compiler *c)
 {
     struct macro m;
+
     return macro_read(c, &m) && count_value(c, m.at) && macro_push(c, &m, "E-EXPR");
 }
 
@@ -66,6 +69,7 @@ static bool deeper(struct compiler *c, unsigned depth)
 static bool parenthesis(struct compiler *c, unsigned depth)
 {
     size_t open = c->at++;
+
     if (!sum(c, depth + 1))
         return false;
     if (!lexer_take(c, ')'))
@@ -77,6 +81,7 @@ static bool factor(struct compiler *c, unsigned depth)
 {
     char first = lexer_peek(c);
     size_t at = c->at;
+
     if (!deeper(c, depth))
         return false;
     if (first == '-') {
@@ -129,6 +134,7 @@ static bool sum(struct compiler *c, unsigned depth)
 static bool may_assign(struct compiler *c, const struct macro *target, size_t end)
 {
     const char *name = lexer_show(c, target->at, end - target->at);
+
     if (target->sort == MACRO_USER ||
         (target->sort == MACRO_SYSTEM && target->arg <= SYSTEM_BASEPOINTER))
         return true;
@@ -143,6 +149,7 @@ static bool may_assign(struct compiler *c, const struct macro *target, size_t en
 static bool end_block(struct compiler *c, size_t open)
 {
     char next = lexer_peek(c);
+
     if (next == '}' && c->bytes[c->at + 1] == '}') {
         c->at += 2;
         return true;
@@ -157,6 +164,7 @@ static bool end_block(struct compiler *c, size_t open)
 static bool assign(struct compiler *c, const struct macro *target)
 {
     struct template_op store = {.code = OP_STORE, .arg = target->arg};
+
     if (target->sort == MACRO_SYSTEM)
         store.code = OP_STORE_SYSTEM;
     c->stack = 0;

@@ -9,6 +9,7 @@
 bool item_is_switch(const struct compiler *c)
 {
     size_t at = c->at;
+
     while (lexer_blank(c->bytes[at]))
         at++;
     return c->bytes[at] == ',';
@@ -27,6 +28,7 @@ static bool ends_in_code(const struct compiler *c, size_t at, size_t length)
 {
     struct template_op op;
     size_t tail = length;
+
     while (tail > 0 && c->bytes[at + tail - 1] != '=' && c->bytes[at + tail - 1] != ':')
         tail--;
     return code_parse(c->bytes + at + tail, length - tail, &op) == CODE_GOOD;
@@ -45,6 +47,7 @@ static bool word_bytes(struct compiler *c, size_t length)
 static bool string_bytes(struct compiler *c)
 {
     size_t open = c->at++;
+
     for (char byte; (byte = c->bytes[c->at]) != '"'; c->at++) {
         if (!byte)
             return compile_fault(c, open, "E-STRING", "add a quote, or use \\\" within the string",
@@ -63,6 +66,7 @@ bool item_is_text(const struct compiler *c)
     struct template_op op;
     const char *word = c->bytes + c->at;
     size_t length = lexer_word(c);
+
     if (!length)
         return *word == '"';
     return word[length] != '$' && code_parse(word, length, &op) == CODE_NONE;
@@ -71,6 +75,7 @@ bool item_is_text(const struct compiler *c)
 bool item_text(struct compiler *c, struct template_op *op)
 {
     uint32_t begin = c->templates->string_bytes;
+
     if (!(c->bytes[c->at] == '"' ? string_bytes(c) : word_bytes(c, lexer_word(c))))
         return false;
     *op = emit_text(c, begin);
@@ -87,6 +92,7 @@ static void join_nothing(struct compiler *c, size_t at)
 bool item_is_level(const struct compiler *c)
 {
     size_t at = c->at;
+
     if (c->bytes[at] != 'L' && c->bytes[at] != 'l')
         return false;
     at += 1 + strspn(c->bytes + at + 1, " \t");
@@ -114,6 +120,7 @@ static bool is_stray_comment(const struct compiler *c, size_t at)
 {
     struct template_op op;
     size_t before = at, end = at + strcspn(c->bytes + at, "\n");
+
     while (before > 0 && (c->bytes[before - 1] == ' ' || c->bytes[before - 1] == '\t'))
         before--;
     if (c->bytes[at] != '#' || before == 0 || c->bytes[before - 1] != '\n')
@@ -135,6 +142,7 @@ bool item_text_print(struct compiler *c)
 {
     struct template_op op;
     size_t at = c->at;
+
     if (item_is_level(c) && !item_warn_level(c, at))
         return false;
     if (is_stray_comment(c, at) &&
@@ -153,6 +161,7 @@ bool item_text_print(struct compiler *c)
 static bool emit_escape(struct compiler *c, size_t at)
 {
     uint8_t code = c->bytes[at + 1] == 'n' ? OP_NEWLINE : OP_TAB;
+
     return emit_item(c, (struct template_op){.code = code, .flags = OP_OPEN}, at);
 }
 
@@ -193,6 +202,7 @@ static bool quoted_escape(struct compiler *c, struct quoted *q)
 {
     size_t at = c->at;
     char what = c->bytes[at + 1];
+
     if (what == '"' || what == '`')
         return quoted_byte(c, q, at + 1);
     if (what != 'n' && what != 't')
@@ -207,6 +217,7 @@ static bool quoted_escape(struct compiler *c, struct quoted *q)
 static bool quoted_macro(struct compiler *c, struct quoted *q)
 {
     struct macro macro;
+
     if (!quoted_flush(c, q) || !macro_read(c, &macro))
         return false;
     join(c, q, macro.at);
@@ -216,6 +227,7 @@ static bool quoted_macro(struct compiler *c, struct quoted *q)
 static bool quoted_code(struct compiler *c, struct quoted *q, size_t length, struct template_op *op)
 {
     size_t at = c->at;
+
     if (!quoted_flush(c, q))
         return false;
     c->at += length;
@@ -230,6 +242,7 @@ static bool quoted_word(struct compiler *c, struct quoted *q, size_t length)
     struct template_op op;
     bool glued = c->at == c->macro_end || c->bytes[c->at + length] == '$';
     enum code_word sort = glued ? CODE_NONE : code_parse(c->bytes + c->at, length, &op);
+
     if (sort == CODE_OUT_OF_RANGE)
         return code_fault(c, c->at, length);
     if (sort == CODE_GOOD)
@@ -243,6 +256,7 @@ static bool quoted_word(struct compiler *c, struct quoted *q, size_t length)
 static bool item_quoted(struct compiler *c)
 {
     struct quoted q = {c->at, c->at == c->touch, c->templates->string_bytes, c->at};
+
     c->at++;
     for (bool good; c->bytes[c->at] != '`';) {
         size_t length = lexer_word(c);
@@ -273,6 +287,7 @@ static bool item_quoted(struct compiler *c)
 static bool item_code(struct compiler *c, size_t at, const struct template_op *op)
 {
     struct operand operand;
+
     if (item_is_switch(c))
         return operand_code(c, at, op, &operand) && statement_switch(c, &operand);
     return op->code == OP_PUT || op->code == OP_BLANKS ? emit_item(c, *op, at) : emit(c, *op, at);
@@ -282,6 +297,7 @@ static bool item_macro(struct compiler *c)
 {
     struct macro macro;
     struct operand operand;
+
     if (!macro_read(c, &macro))
         return false;
     if (item_is_switch(c))
@@ -293,6 +309,7 @@ static bool item_escape(struct compiler *c)
 {
     size_t at = c->at;
     char what = c->bytes[at + 1];
+
     if (what == '*')
         return compile_fault(c, at, "E-WILD", "quote the text", "wildcard \\* outside of a switch");
     if (lexer_blank(what) || !what)
@@ -309,6 +326,7 @@ static bool is_timer(const struct compiler *c, size_t length)
 {
     static const char *const names[] = {"starttimer", "endtimer"};
     const char *word = c->bytes + c->at;
+
     for (unsigned i = 0; i < 2; i++) {
         size_t name = strlen(names[i]);
         if (length >= name && !strncasecmp(word, names[i], name) &&
@@ -348,6 +366,7 @@ static bool item_word(struct compiler *c)
 static bool item_brace(struct compiler *c)
 {
     size_t at = c->at;
+
     if (c->bytes[at + 1] == '{') {
         bool good = compile_expression(c);
         join_nothing(c, at);
@@ -401,6 +420,7 @@ bool compile_body(struct compiler *c, const char *name, const char *hint)
 {
     char first = lexer_peek(c);
     size_t open = c->at;
+
     if (first == '`')
         return item_quoted(c);
     if (first != '{')

@@ -55,6 +55,7 @@ bool lexer_is(const struct compiler *c, size_t at, size_t length, const char *wo
 const char *lexer_show(struct compiler *c, size_t at, size_t length)
 {
     bool is_truncated = length > SHOWN;
+
     if (is_truncated) {
         length = SHOWN;
         while (length > 0 && ((unsigned char)c->bytes[at + length] & 0xc0) == 0x80)
@@ -108,6 +109,7 @@ static void report(struct compiler *c, size_t at, const char *name, const char *
 {
     char text[256];
     struct template_place place = lexer_place(c, at);
+
     vsnprintf(text, sizeof text, what, args);
     if (!template_diagnose(c->templates, &place, name, hint, "%s", text))
         c->failed = EXTRACT_NOMEM;
@@ -117,6 +119,7 @@ bool compile_fault(struct compiler *c, size_t at, const char *name, const char *
                    const char *what, ...)
 {
     va_list args;
+
     va_start(args, what);
     report(c, at, name, hint, what, args);
     va_end(args);
@@ -127,6 +130,7 @@ bool compile_warn(struct compiler *c, size_t at, const char *name, const char *h
                   const char *what, ...)
 {
     va_list args;
+
     va_start(args, what);
     report(c, at, name, hint, what, args);
     va_end(args);
@@ -138,6 +142,7 @@ bool compile_warn(struct compiler *c, size_t at, const char *name, const char *h
 static size_t line_length(const struct compiler *c)
 {
     const char *from = c->text + c->next, *end = memchr(from, '\n', c->length - c->next);
+
     return end ? (size_t)(end - from) : c->length - c->next;
 }
 
@@ -153,6 +158,7 @@ static void skip_line(struct compiler *c, size_t length)
 static bool reserve(struct compiler *c, size_t length)
 {
     size_t need = c->count + length + 2;
+
     if (need > c->capacity) {
         char *grown = realloc(c->bytes, need * 2);
         if (!grown) {
@@ -195,6 +201,7 @@ static bool append_line(struct compiler *c, size_t length, bool *more)
 static bool fault_of_byte(struct compiler *c, size_t at)
 {
     uint32_t character;
+
     if (extract_utf8_decode(c->bytes + at, &character) > 1)
         return compile_fault(c, at, "E-ESCAPE", "remove it",
                              "character U+%04X is invisible, or changes the text's direction",
@@ -224,6 +231,7 @@ static bool is_comment(const struct compiler *c, size_t length)
 {
     const char *line = c->text + c->next;
     size_t blanks = 0;
+
     if (length && (*line == '#' || *line == '*'))
         return true;
     while (blanks < length && lexer_blank(line[blanks]))

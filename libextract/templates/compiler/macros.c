@@ -60,6 +60,7 @@ static const char *const unknown[] = {"PROCNAME", "RUNQUE", "INT", "FILENAME", "
 static bool is_called(const char *name, size_t length, struct macro *macro)
 {
     uint64_t hook;
+
     if (length == 7 && memcmp(name, "DEFAULT", 7) == 0) {
         name = "008";
         length = 3;
@@ -76,6 +77,7 @@ static bool is_called(const char *name, size_t length, struct macro *macro)
 static bool find_slot(struct compiler *c, size_t at, size_t length, uint32_t *slot)
 {
     uint32_t hash = 2166136261u;
+
     for (size_t i = 0; i < length; i++)
         hash = (hash ^ (unsigned char)c->bytes[at + i]) * 16777619u;
     struct macro_place *place = &c->names[hash % MACRO_HASH];
@@ -96,6 +98,7 @@ static bool find_slot(struct compiler *c, size_t at, size_t length, uint32_t *sl
 static bool find_macro(struct compiler *c, struct macro *macro, size_t length)
 {
     const char *name = c->bytes + macro->at + 1;
+
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (known[i].name[0] != *name || !lexer_is(c, macro->at + 1, length, known[i].name))
             continue;
@@ -126,6 +129,7 @@ static size_t format_length(const struct compiler *c, size_t at)
 {
     const char *f = c->bytes + at;
     size_t digits = digits_at(c, at + 1), length = 1 + digits;
+
     if (*f && strchr("XDUoS", *f) && f[1] == 'W')
         return 2;
     if (!*f || !strchr("XDUoSBW", *f) || !digits)
@@ -139,6 +143,7 @@ static size_t format_length(const struct compiler *c, size_t at)
 static size_t other_length(const struct compiler *c, size_t at)
 {
     size_t length = 0;
+
     while (isalnum((unsigned char)c->bytes[at + length]))
         length++;
     if (length && c->bytes[at + length] == '.' && digits_at(c, at + length + 1))
@@ -151,6 +156,7 @@ static bool extract_format(struct compiler *c, size_t length, struct macro *macr
 {
     size_t low = digits_at(c, c->at + 1);
     uint64_t from, to;
+
     if (!lexer_number(c->bytes + c->at + 1, low, 10, &from) || length < low + 2 ||
         !lexer_number(c->bytes + c->at + low + 2, length - low - 2, 10, &to) || from > to ||
         to > 63)
@@ -166,6 +172,7 @@ static bool extract_format(struct compiler *c, size_t length, struct macro *macr
 static bool other_format(struct compiler *c, struct macro *macro)
 {
     size_t length = other_length(c, c->at);
+
     if (!length)
         return compile_fault(c, c->at - 1, "E-MACRO-FMT", "use a format, as in $name%X4",
                              "%% without a format");
@@ -180,6 +187,7 @@ static bool other_format(struct compiler *c, struct macro *macro)
 static bool read_format(struct compiler *c, struct macro *macro)
 {
     size_t length = format_length(c, c->at);
+
     if (!length)
         return other_format(c, macro);
     char letter = c->bytes[c->at];
@@ -211,6 +219,7 @@ static bool allow_format(struct compiler *c, const struct macro *macro)
 bool macro_read(struct compiler *c, struct macro *macro)
 {
     size_t length = 0;
+
     *macro = (struct macro){.at = c->at++, .base = 16};
     macro->format = (struct template_op){.code = OP_SHOW, .kind = KIND_PLAIN};
     while (isalnum((unsigned char)c->bytes[c->at + length]) || c->bytes[c->at + length] == '_')
@@ -240,6 +249,7 @@ bool macro_read(struct compiler *c, struct macro *macro)
 static bool push_macro(struct compiler *c, const struct macro *macro)
 {
     struct template_op op = {.code = OP_SYSTEM, .arg = macro->arg};
+
     if (macro->sort == MACRO_USER) {
         op.code = OP_MACRO;
         op.width = lexer_place(c, macro->at).column;
@@ -250,6 +260,7 @@ static bool push_macro(struct compiler *c, const struct macro *macro)
 bool macro_item(struct compiler *c, const struct macro *macro)
 {
     struct template_op op = {.arg = macro->arg};
+
     switch (macro->sort) {
     case MACRO_ACTION:
         op = (struct template_op){.code = (uint8_t)macro->arg};

@@ -28,6 +28,7 @@ bool operand_code(struct compiler *c, size_t at, const struct template_op *code,
     bool number = op.code == OP_PUT &&
                   (op.kind <= KIND_BITS || op.kind == KIND_LENGTH || op.kind == KIND_TYPE);
     bool text = op.code == OP_PUT && (op.kind == KIND_ASCII || op.kind == KIND_COUNTED);
+
     if ((!number && !text) || !code_fits(&op))
         return compile_fault(c, at, no_operand, "use X D U o B of at most 8 bytes, A, S, HB or HT",
                              "code cannot be an operand");
@@ -65,6 +66,7 @@ static bool is_fixed(const struct macro *macro)
 bool operand_macro(struct compiler *c, const struct macro *macro, struct operand *operand)
 {
     bool text = macro->sort == MACRO_SYSTEM && macro->arg >= SYSTEM_TEXTS && !macro->formatted;
+
     operand->base = text ? 0 : macro->base;
     operand->is_fixed = is_fixed(macro);
     operand->show = macro->format;
@@ -138,6 +140,7 @@ static bool match_number(struct compiler *c, unsigned base, uint64_t *value)
         [16] = "use a hexadecimal value for X, HT and macros without a format"};
     size_t at = c->at, length = lexer_word(c);
     const char *word = c->bytes + at;
+
     if (!parse_value(word, length, base, value)) {
         if (!length)
             length = strcspn(word, " \t\n{");
@@ -153,6 +156,7 @@ static bool case_test(struct compiler *c, const struct operand *operand)
 {
     size_t at = c->at;
     struct template_op op = {.code = OP_UNLESS}, text;
+
     if (operand->base)
         return match_number(c, operand->base, &op.value) && emit(c, op, at);
     if (c->bytes[at] != '"' && !lexer_word(c))
@@ -170,6 +174,7 @@ static bool case_body(struct compiler *c)
 {
     static const char hint[] = "use a string, a word, or items in braces";
     char first = lexer_peek(c);
+
     if (first == '{' || first == '`')
         return compile_body(c, "E-CASE", hint);
     if (!item_is_text(c))
@@ -184,6 +189,7 @@ static bool switch_case(struct compiler *c, struct cases *cases)
     size_t at = c->at;
     uint32_t unless = emit_here(c);
     bool any = c->bytes[at] == '\\' && c->bytes[at + 1] == '*';
+
     if (cases->has_wildcard && !cases->has_warned) {
         cases->has_warned = true;
         if (!compile_warn(c, at, "W-WILD", "put \\* last", "case after \\* is never reached"))
@@ -233,6 +239,7 @@ static bool is_like_value(const struct compiler *c, const struct cases *cases, s
     unsigned base = cases->operand->base;
     uint64_t value;
     bool has_digit = isdigit((unsigned char)word[0]) || word[0] == '-';
+
     if (!base)
         return isdigit((unsigned char)cases->value) && lexer_number(word, length, 10, &value);
     return (has_digit || isalpha((unsigned char)cases->value)) &&
@@ -244,6 +251,7 @@ static bool is_like_value(const struct compiler *c, const struct cases *cases, s
 static bool is_like_body(const struct compiler *c, const struct cases *cases)
 {
     char first = c->bytes[c->at];
+
     if (first == '"' || first == '`')
         return true;
     if (first == '{')
@@ -296,6 +304,7 @@ bool statement_switch(struct compiler *c, const struct operand *operand)
 static bool loop_count(struct compiler *c, bool *is_fixed)
 {
     struct template_op op = {.code = OP_CONST};
+
     lexer_skip(c);
     size_t at = c->at, length = lexer_word(c);
     if (!lexer_constant(c->bytes + at, length, 10, &op.value))
@@ -309,6 +318,7 @@ bool statement_loop(struct compiler *c)
 {
     size_t at = c->at;
     bool is_fixed;
+
     c->at += strlen("LOOP");
     c->touch = NOWHERE;
     if (!loop_count(c, &is_fixed))
@@ -348,6 +358,7 @@ static bool flag_number(struct compiler *c, uint64_t *value)
 static size_t mask_sign(const struct compiler *c)
 {
     static const char quoted[] = "'&'";
+
     if (c->bytes[c->at] == '&')
         return 1;
     return strncmp(c->bytes + c->at, quoted, strlen(quoted)) ? 0 : strlen(quoted);
@@ -356,6 +367,7 @@ static size_t mask_sign(const struct compiler *c)
 static bool flag_test(struct compiler *c, struct template_op *test)
 {
     size_t at = c->at, sign = mask_sign(c);
+
     c->at += sign;
     if (!sign) {
         if (!flag_number(c, &test->value))
@@ -402,6 +414,7 @@ static bool compile_flag(struct compiler *c)
     struct template_op test = {.code = OP_FLAG}, with, without;
     bool has = false;
     size_t at = c->at;
+
     if (!flag_test(c, &test) || !flag_texts(c, &with, &without, &has))
         return false;
     uint32_t unless = emit_here(c);
@@ -426,6 +439,7 @@ static bool compile_flag(struct compiler *c)
 static bool flag_follows(struct compiler *c)
 {
     char next = lexer_peek(c), after = next ? c->bytes[c->at + 1] : 0;
+
     if (next == ',') {
         c->at++;
         lexer_skip(c);
@@ -438,6 +452,7 @@ static bool flag_follows(struct compiler *c)
 bool statement_flags(struct compiler *c)
 {
     bool is_fixed;
+
     c->at += strlen("BITFLAGS");
     if (!operand_number(c, "E-BITFLAGS", &is_fixed))
         return false;
@@ -461,6 +476,7 @@ bool statement_flags(struct compiler *c)
 static bool timer_argument(struct compiler *c, char end)
 {
     size_t from = c->at;
+
     lexer_skip(c);
     size_t length = strcspn(c->bytes + c->at, ",()\"`{}");
     if (!length)
@@ -473,6 +489,7 @@ static bool timer_argument(struct compiler *c, char end)
 bool statement_timer(struct compiler *c)
 {
     size_t at = c->at;
+
     c->at = at + (strchr("sS", c->bytes[at]) ? strlen("starttimer") : strlen("endtimer"));
     if (lexer_take(c, '(') && timer_argument(c, ',') && timer_argument(c, ')'))
         return true;

@@ -28,6 +28,7 @@ struct named {
 static void *allocate(struct extract_templates *templates, size_t length)
 {
     struct template_page *page = templates->pages;
+
     length = (length + 7) / 8 * 8;
     if (!page || page->size - page->used < length) {
         size_t size = length > PAGE ? length : PAGE;
@@ -44,6 +45,7 @@ static void *allocate(struct extract_templates *templates, size_t length)
 char *template_store_copy(struct extract_templates *templates, const char *bytes, size_t length)
 {
     char *copy = allocate(templates, length + 1);
+
     if (!copy)
         return NULL;
     if (length)
@@ -74,6 +76,7 @@ size_t template_mark_length(const char *text, size_t length)
 {
     static const char mark[] = "\xef\xbb\xbf";
     size_t bytes = sizeof mark - 1;
+
     return length >= bytes && memcmp(text, mark, bytes) == 0 ? bytes : 0;
 }
 
@@ -104,6 +107,7 @@ bool template_grow(void **array, uint32_t *room, uint32_t count, size_t size)
 static uint32_t rank_of(const char *file)
 {
     uint32_t rank;
+
     memcpy(&rank, file - offsetof(struct named, name), sizeof rank);
     return rank;
 }
@@ -112,6 +116,7 @@ static uint32_t rank_of(const char *file)
 static bool is_after(const struct extract_diagnostic *d, const struct template_place *place)
 {
     uint32_t a = rank_of(d->file), b = rank_of(place->file);
+
     if (a != b)
         return a > b;
     return d->line != place->line ? d->line > place->line : d->column > place->column;
@@ -124,6 +129,7 @@ static bool insert_diagnostic(struct extract_templates *templates,
     struct extract_diagnostic *grown =
         extract_grow(templates->diagnostics, &templates->diagnostic_capacity,
                      templates->diagnostic_count, sizeof *grown);
+
     if (!grown)
         return false;
     templates->diagnostics = grown;
@@ -167,6 +173,7 @@ static bool is_of_link(const struct extract_diagnostic *d)
 void template_forgive_link(struct extract_templates *templates)
 {
     size_t kept = 0;
+
     for (size_t i = 0; i < templates->diagnostic_count; i++)
         if (!is_of_link(&templates->diagnostics[i]))
             templates->diagnostics[kept++] = templates->diagnostics[i];

@@ -38,5 +38,6 @@ size_t run_date(char to[RUN_DATE], int64_t seconds)
     int length = snprintf(to, RUN_DATE, "%s %s %2u %02u:%02u:%02u %" PRId64,
                           days[(day % 7 + 7) % 7], months[date.month], date.day, clock / 3600,
                           clock / 60 % 60, clock % 60, date.year);
+
     return length < 0 ? 0 : (size_t)length;
 }

@@ -6,6 +6,7 @@
 void run_move_by(struct extract_formatter *run, int64_t bits)
 {
     int64_t to = 0;
+
     if (__builtin_add_overflow(run->pointer, bits, &to))
         to = bits > 0 ? RUN_MAX_POINTER : -RUN_MAX_POINTER;
     run_move(run, to);
@@ -15,6 +16,7 @@ bool run_bits(struct extract_formatter *run, unsigned bits, uint64_t *value)
 {
     int64_t first = run_is_near(run) ? run->pointer + run->base * 8 : -1;
     uint64_t all = run->bytes.length * UINT64_C(8);
+
     if (first < 0 || (uint64_t)first > all || bits > all - (uint64_t)first)
         return run_fail(run, "E-SHORT");
     uint64_t result = 0, end = (uint64_t)first + bits;
@@ -28,6 +30,7 @@ bool run_bits(struct extract_formatter *run, unsigned bits, uint64_t *value)
 bool run_span(struct extract_formatter *run, const struct template_op *op, struct run_span *span)
 {
     uint64_t length = op->width;
+
     if (op->kind == KIND_COUNTED && !run_number(run, op->width ? op->width : run->word, &length))
         return false;
     const uint8_t *text = run_take(run, length);
@@ -56,6 +59,7 @@ static uint64_t system_of_host(const struct extract_formatter *run, unsigned mac
 {
     static const struct extract_template_host nobody;
     const struct extract_template_host *host = run->host ? run->host : &nobody;
+
     switch (macro) {
     case SYSTEM_TOTALCPUS:
         return host->cpus_total;
@@ -75,6 +79,7 @@ static uint64_t system_of_host(const struct extract_formatter *run, unsigned mac
 static uint64_t system_of_entry(const struct extract_formatter *run, unsigned macro)
 {
     const struct extract_entry *entry = run->entry;
+
     switch (macro) {
     case SYSTEM_HD:
         return entry->data;
@@ -141,6 +146,7 @@ struct run_span run_system_text(const struct extract_formatter *run, unsigned ma
 bool run_value(struct extract_formatter *run, const struct template_op *op, uint64_t *value)
 {
     unsigned width = op->width ? op->width : run->word;
+
     switch (op->kind) {
     case KIND_BITS:
         return run_bits(run, op->width, value);

@@ -21,6 +21,7 @@ static uint32_t data_bytes(unsigned type, size_t length)
 {
     size_t most = type == TYPE_EMPTY ? 0 : type == TYPE_WORD ? 4 : MAX_WORDS * 4;
     size_t bytes = length - 4 < most ? length - 4 : most;
+
     return (uint32_t)bytes;
 }
 
@@ -28,6 +29,7 @@ static void parse_narrow(struct extract_entry *entry, struct extract_cursor *c)
 {
     uint32_t word = extract_cursor_u32(c);
     unsigned type = word >> 16 & (15 & ~TYPE_STAMPED);
+
     entry->bits = 32;
     entry->hook = (uint16_t)(word >> 20 << 4);
     entry->type = word >> 16 & 15;

@@ -46,6 +46,7 @@ RUN_STEP(op_show_system)
 {
     char room[4];
     struct run_span text = run_system_text(run, op->arg, room);
+
     return run_put_escaped(run, op->flags, text, 0) ? run_next(op) : NULL;
 }
 
@@ -103,6 +104,7 @@ RUN_STEP(op_const)
 RUN_STEP(op_read)
 {
     uint64_t value = 0;
+
     return run_value(run, op, &value) ? push(run, op, value) : NULL;
 }
 
@@ -142,6 +144,7 @@ RUN_STEP(op_divide)
 {
     int64_t by = (int64_t)run->stack[--run->top];
     uint64_t *value = &run->stack[run->top - 1];
+
     if (!by) {
         run_fail(run, "E-DIV0");
         return NULL;
@@ -173,6 +176,7 @@ RUN_STEP(op_store)
 RUN_STEP(op_store_system)
 {
     int64_t value = (int64_t)run->stack[--run->top], bits = 0;
+
     if (op->arg == SYSTEM_BASEPOINTER) {
         run->base = value;
         run->words = 0;
@@ -215,7 +219,8 @@ RUN_STEP(op_unless_text)
 {
     struct run_span text = string_at(run, op->other, op->value);
     bool same = text.length == run->held.length &&
-                (!text.length || !memcmp(text.text, run->held.text, text.length));
+                (!text.length || memcmp(text.text, run->held.text, text.length) == 0);
+
     return same ? run_next(op) : jump(run, op);
 }
 
@@ -234,6 +239,7 @@ RUN_STEP(op_flag)
 RUN_STEP(op_loop)
 {
     int64_t turns = (int64_t)run->stack[--run->top];
+
     if (turns <= 0)
         return jump(run, op);
     if (turns > TEMPLATE_LOOPS || run->loop_depth == RUN_LOOPS) {
@@ -247,6 +253,7 @@ RUN_STEP(op_loop)
 RUN_STEP(op_again)
 {
     uint32_t *left = &run->loops[run->loop_depth - 1];
+
     next_op again = jump(run, op);
     if (!run_spend(run, (uint64_t)(op - again) + 1))
         return NULL;
@@ -285,6 +292,7 @@ RUN_STEP(op_error)
 {
     char line[96];
     const struct extract_entry *entry = run->entry;
+
     (void)op;
     if (entry->log_file) {
         int length = snprintf(line, sizeof line, "ERROR: hook %04X at offset 0x%" PRIx64 " of ",

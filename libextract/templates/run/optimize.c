@@ -30,6 +30,7 @@ struct joint {
 static bool make_room(struct extract_templates *t, size_t more)
 {
     size_t needed = t->string_bytes + more + PEN_BLOCK;
+
     if (needed > UINT32_MAX / 2)
         return false;
     if (needed > t->string_capacity || !t->strings) {
@@ -64,6 +65,7 @@ static bool take_text(const struct extract_templates *t, const struct template_o
 {
     const char *text = t->strings + op->arg;
     bool blank = joint->length && !joint->open && !(op->flags & OP_ABUTS);
+
     if (!op->value)
         return true;
     if (op->value > MAX_JOINED || joint->length + blank + op->value > MAX_JOINED ||
@@ -139,6 +141,7 @@ static uint32_t put_op(struct optimizer *o, uint32_t at, uint32_t count, struct 
 static uint32_t put_literal(struct optimizer *o, uint32_t at, uint32_t count, struct joint *joint)
 {
     struct template_op op = {.code = OP_LITERAL};
+
     op.flags = (uint8_t)((joint->abuts ? OP_ABUTS : 0) | (joint->open ? OP_OPEN : 0));
     return joint->length ? put_op(o, at, count, op, joint) : 1;
 }
@@ -151,6 +154,7 @@ static uint32_t put_field(struct optimizer *o, uint32_t at, uint32_t count, uint
     struct template_op op = {.code = code, .kind = last->kind, .width = last->width};
     bool touches = joint->open || last->flags & OP_ABUTS;
     bool abuts = joint->length ? joint->abuts : last->flags & OP_ABUTS;
+
     op.flags = (uint8_t)((abuts ? OP_ABUTS : 0) | (last->flags & OP_OPEN) | joint->move);
     op.other = joint->place;
     if (code == OP_FIELD_NAME && touches)
@@ -172,6 +176,7 @@ static uint32_t join_number(struct optimizer *o, uint32_t at, uint32_t i, struct
 {
     const struct template_op *op = &o->templates->ops[i];
     bool more = i + 1 < o->templates->op_count && !o->targets[i + 1];
+
     if (op->code == OP_PUT && is_number(op))
         return put_field(o, at, i - at + 1, OP_FIELD, op, joint);
     if (op->code == OP_PUT && op->kind == KIND_NAME && joint->length)
@@ -190,6 +195,7 @@ static uint32_t join(struct optimizer *o, uint32_t at, uint32_t end, uint32_t *m
     const struct extract_templates *t = o->templates;
     struct joint joint;
     uint32_t i = at;
+
     memset(&joint, 0, offsetof(struct joint, text));
     for (; i < end && (i == at || !o->targets[i]); i++) {
         const struct template_op *op = &t->ops[i];
@@ -207,6 +213,7 @@ static uint32_t join(struct optimizer *o, uint32_t at, uint32_t end, uint32_t *m
 static void join_all(struct optimizer *o)
 {
     struct extract_templates *t = o->templates;
+
     for (uint32_t i = 0, done; i < t->op_count; i += done) {
         uint32_t left = t->op_count - i, moves = UINT32_MAX;
         done = 1u + t->ops[i].skip; // joined by an earlier link
@@ -222,6 +229,7 @@ static void join_all(struct optimizer *o)
 void template_optimize(struct extract_templates *templates)
 {
     struct optimizer o = {templates, calloc(templates->op_count + 1u, 1)};
+
     if (o.targets && make_room(templates, 0)) {
         mark_targets(&o);
         join_all(&o);

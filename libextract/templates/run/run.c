@@ -71,6 +71,7 @@ static void begin(struct extract_formatter *run, const struct extract_entry *ent
 static void run_program(struct extract_formatter *run, uint32_t program)
 {
     const struct template_op *op = run->templates->ops + program;
+
     while (op)
         op = run_steps[op->code](run, op);
 }
@@ -78,6 +79,7 @@ static void run_program(struct extract_formatter *run, uint32_t program)
 static bool dump_words(struct extract_formatter *run, size_t end)
 {
     struct template_op word = {.kind = KIND_HEX};
+
     for (size_t at = run->word; at + run->word <= end; at += run->word) {
         uint64_t value = 0;
         if (!run_number(run, run->word, &value) || !run_show(run, &word, value, 0))
@@ -90,6 +92,7 @@ static bool dump_words(struct extract_formatter *run, size_t end)
 static void dump_bytes(struct extract_formatter *run)
 {
     struct template_op byte = {.kind = KIND_HEX, .width = 1};
+
     for (uint64_t value = 0; extract_cursor_left(&run->bytes); byte.flags = OP_ABUTS)
         if (!run_number(run, 1, &value) || !run_show(run, &byte, value, 0))
             return;
@@ -100,6 +103,7 @@ static void dump(struct extract_formatter *run)
     size_t length = run->bytes.length;
     size_t words = run->entry->generic && length > run->buffer ? run->buffer : length;
     struct template_op id = {.kind = KIND_PLAIN};
+
     run_move(run, run->word * 8);
     if (run_show(run, &id, run_system(run, SYSTEM_TRACEID), 0) &&
         extract_cursor_seek(&run->bytes, run->word) && dump_words(run, words))
@@ -110,6 +114,7 @@ static void run_default(struct extract_formatter *run)
 {
     const struct extract_template *other =
         extract_templates_find(run->templates, EXTRACT_HOOKS_16, HOOK_DEFAULT);
+
     if (other)
         run_program(run, other->program);
     else

@@ -35,6 +35,7 @@ static inline uint64_t cut(const struct extract_formatter *run, const struct tem
                            uint64_t value)
 {
     unsigned width = width_of(run, op);
+
     switch (op->kind) {
     case KIND_PLAIN:
     case KIND_LENGTH:
@@ -66,6 +67,7 @@ static inline void put_decimal(struct text_writer *writer, uint64_t value, bool 
 static void put_octal(struct text_writer *writer, uint64_t value)
 {
     unsigned digits = (66u - (unsigned)__builtin_clzll(value | 1)) / 3;
+
     for (unsigned i = digits; i > 0; i--, value >>= 3)
         writer->at[i - 1] = (char)('0' + (value & 7));
     writer->at += digits;
@@ -83,6 +85,7 @@ static inline char *put_number(const struct extract_formatter *run, char *at,
                                const struct template_op *op, uint64_t value)
 {
     struct text_writer writer = {NULL, at, NULL};
+
     switch (op->kind) {
     case KIND_HEX:
         text_writer_upper(&writer, value, width_of(run, op) * 2);
@@ -126,6 +129,7 @@ static bool show_float(struct extract_formatter *run, const struct template_op *
     float narrow = 0;
     double number = 0;
     uint32_t low = (uint32_t)value;
+
     memcpy(&narrow, &low, sizeof narrow);
     memcpy(&number, &value, sizeof number);
     locale_t own = uselocale(run->numbers);
@@ -154,6 +158,7 @@ static inline bool show_name(struct extract_formatter *run, unsigned flags, uint
     size_t length = 0;
     const char *name =
         host && host->name ? host->name(host->context, run->entry, value, word, &length) : NULL;
+
     if (!name)
         return show_unnamed(run, flags, value);
     if (!length || !host->padded)
@@ -170,6 +175,7 @@ static inline bool show_name(struct extract_formatter *run, unsigned flags, uint
 static bool show_error(struct extract_formatter *run, const struct template_op *op, uint64_t value)
 {
     const char *name = template_error_name(value);
+
     if (name)
         return run_put(run, op->flags, name, strlen(name));
     struct template_op number = {.kind = KIND_UNSIGNED, .flags = op->flags};
@@ -180,6 +186,7 @@ bool run_show(struct extract_formatter *run, const struct template_op *op, uint6
               unsigned word)
 {
     char date[RUN_DATE];
+
     switch (op->kind) {
     case KIND_BITS:
         return show_digits(run, op->flags, value, op->width, 1);
@@ -207,6 +214,7 @@ bool run_show(struct extract_formatter *run, const struct template_op *op, uint6
 static bool put_long(struct extract_formatter *run, const struct template_op *op)
 {
     const uint8_t *bytes = run_take(run, op->width);
+
     if (!bytes || !run_begin(run, op->flags, op->width * 2))
         return false;
     for (uint32_t i = 0; i < op->width; i++)
@@ -235,6 +243,7 @@ static inline unsigned word_at(const struct extract_formatter *run, unsigned byt
     uint64_t at = (uint64_t)((run->pointer + 7) >> 3) + (uint64_t)run->base;
     uint64_t word = run_words_of(run, at);
     bool inside = (at & (run->word - 1u)) + bytes <= run->word;
+
     return inside && word >= 1 && word <= (run->entry->generic ? 1 : 5) ? (unsigned)word : 0;
 }
 
@@ -242,6 +251,7 @@ static bool put_value(struct extract_formatter *run, const struct template_op *o
 {
     uint64_t value = 0;
     unsigned word = op->kind == KIND_NAME ? word_at(run, width_of(run, op)) : 0;
+
     return run_value(run, op, &value) && run_show(run, op, value, word);
 }
 
@@ -249,6 +259,7 @@ const struct template_op *run_op_put(struct extract_formatter *run, const struct
 {
     struct run_span span = {NULL, 0};
     bool well = false;
+
     switch (op->kind) {
     case KIND_ASCII:
     case KIND_COUNTED:
@@ -272,6 +283,7 @@ const struct template_op *run_op_count_put(struct extract_formatter *run,
 {
     uint64_t length = run->stack[--run->top];
     const uint8_t *text = run_take(run, length);
+
     if (!text)
         return NULL;
     struct run_span span = {(const char *)text, (size_t)length};
@@ -281,6 +293,7 @@ const struct template_op *run_op_count_put(struct extract_formatter *run,
 const struct template_op *run_op_show(struct extract_formatter *run, const struct template_op *op)
 {
     uint64_t value = run->stack[--run->top];
+
     return run_show(run, op, run_cut(run, op, value), 0) ? run_next(op) : NULL;
 }
 
@@ -314,6 +327,7 @@ static inline bool field_value(struct extract_formatter *run, const struct templ
 const struct template_op *run_op_field(struct extract_formatter *run, const struct template_op *op)
 {
     uint64_t value = 0;
+
     if (!field_text(run, op))
         return NULL;
     field_seek(run, op);
@@ -340,6 +354,7 @@ static inline bool field_number(struct extract_formatter *run, const struct temp
                                 uint64_t *value, unsigned *word)
 {
     unsigned width = width_of(run, op);
+
     if (op->flags & OP_AT_WORD && op->other < run->words && width == run->word) {
         *value = run_whole_word(run, op->other);
         *word = op->other <= 5 ? (unsigned)op->other : 0;
@@ -356,6 +371,7 @@ const struct template_op *run_op_field_name(struct extract_formatter *run,
 {
     uint64_t value = 0;
     unsigned word = 0;
+
     if (!field_text(run, op))
         return NULL;
     run_behind(run, op->flags & OP_TOUCHED ? OP_OPEN : 0);

@@ -20,6 +20,7 @@ static size_t room_left(const struct extract_formatter *run)
 bool run_begin_line(struct extract_formatter *run, size_t most)
 {
     size_t before = run->gap == GAP_MARGIN ? run->margin : 1;
+
     if (room_left(run) < before || room_left(run) - before < most)
         return run_fail(run, "E-OUTPUT");
     if (run->gap == GAP_MARGIN) {
@@ -55,6 +56,7 @@ bool run_put(struct extract_formatter *run, unsigned flags, const char *text, si
 static size_t printable(const char *text, size_t length)
 {
     char character[EXTRACT_PRINTABLE_BYTES + 1] = {0};
+
     memcpy(character, text, length < EXTRACT_PRINTABLE_BYTES ? length : EXTRACT_PRINTABLE_BYTES);
     return *character ? extract_printable(character) : 0;
 }
@@ -107,6 +109,7 @@ bool run_put_escaped(struct extract_formatter *run, unsigned flags, struct run_s
                      uint64_t field)
 {
     uint64_t columns = 0;
+
     if (!text.length && !field)
         return true;
     if (!run_begin(run, flags, 4) || !put_characters(run, text, &columns) ||
@@ -132,6 +135,7 @@ static void strip(struct extract_formatter *run)
 bool run_newline(struct extract_formatter *run)
 {
     const char *end = run->writer.at;
+
     strip(run);
     if (!run_spend(run, (uint64_t)(end - run->writer.at) / 16))
         return false;
@@ -148,6 +152,7 @@ bool run_newline(struct extract_formatter *run)
 static uint64_t column(struct extract_formatter *run)
 {
     uint64_t columns = 0;
+
     for (const char *c = run->line; c < run->writer.at; c++)
         columns += ((unsigned char)*c & 0xc0) != 0x80;
     return columns;
@@ -169,6 +174,7 @@ bool run_tab(struct extract_formatter *run)
 bool run_literal(struct extract_formatter *run, unsigned flags, struct run_span text)
 {
     const char *at = text.text, *end = at + text.length;
+
     while (at < end) {
         const char *stop = at;
         while (stop < end && *stop != '\t' && *stop != '\n')
@@ -185,6 +191,7 @@ bool run_literal(struct extract_formatter *run, unsigned flags, struct run_span 
 static void put_marker(struct extract_formatter *run)
 {
     bool blank = run->writer.at > run->line && !strchr(" \t", run->writer.at[-1]);
+
     run->writer.end += RUN_RESERVE;
     run->gap = run->gap == GAP_MARGIN ? GAP_MARGIN : blank ? GAP_BLANK : GAP_NONE;
     const char *fault = run->fault;

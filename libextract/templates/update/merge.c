@@ -13,6 +13,7 @@
 uint32_t update_id(const struct extract_template *template)
 {
     uint32_t hook = template->hook;
+
     return strlen(template->id) == 3 || hook < 0x1000 ? hook >> 4 : hook;
 }
 
@@ -22,6 +23,7 @@ uint32_t update_id(const struct extract_template *template)
 static void enter_old(struct update *update, const struct extract_templates *old)
 {
     const struct extract_template *template;
+
     for (size_t i = 0; (template = extract_templates_at(old, i)); i++)
         update->slots[update_id(template)] =
             (struct update_slot){.old = template->source,
@@ -41,6 +43,7 @@ static enum extract_code report_kept(struct update *update, const struct update_
                                      const struct update_slot *slot, struct extract_error *error)
 {
     char what[160];
+
     update->options->kept++;
     snprintf(what, sizeof what, "%03X is not replaced: its version %u.%u is newer than %u.%u",
              (unsigned)change->id, slot->version, slot->release, change->version, change->release);
@@ -56,6 +59,7 @@ static enum extract_code report_twin(struct update *update, const struct update_
     uint32_t id = change->id, twin = id < 0x1000 ? id << 4 : id >> 4;
     bool has_twin = id < 0x1000 ? id >= 0x100 : id % 16 == 0;
     char what[96];
+
     if (!has_twin || !update->slots[twin].now)
         return EXTRACT_OK;
     snprintf(what, sizeof what, "target also has %03X, which is the same hook id", (unsigned)twin);
@@ -70,6 +74,7 @@ static enum extract_code add_template(struct update *update, uint32_t index,
     struct update_slot *slot = &update->slots[change->id];
     enum extract_code code = EXTRACT_OK;
     bool newer = slot->now && is_newer(slot, change->version, change->release);
+
     if (newer && !update->options->any_version)
         return report_kept(update, change, slot, error);
     if (slot->now) {
@@ -92,6 +97,7 @@ static enum extract_code delete_template(struct update *update, uint32_t index,
     const struct update_change *change = &update->changes[index];
     struct update_slot *slot = &update->slots[change->id];
     char what[64];
+
     if (slot->now) {
         slot->now = NULL;
         update->options->deleted++;
@@ -107,6 +113,7 @@ enum extract_code update_merge(struct update *update, const struct extract_templ
                                struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+
     enter_old(update, old);
     for (uint32_t i = 0; i < update->change_count && !code; i++)
         code = update->changes[i].adds ? add_template(update, i, error)
@@ -134,6 +141,7 @@ static void put_lines(struct extract_text *text, const char *lines, size_t lengt
 static void put_added(const struct update *update, struct extract_text *text, uint32_t id)
 {
     const struct update_slot *slot = &update->slots[id];
+
     if (text->used > template_mark_length(update->text, update->length) &&
         text->data[text->used - 1] != '\n')
         extract_text_putc(text, '\n');
@@ -175,6 +183,7 @@ static void put_template(const struct update *update, struct extract_text *text,
 {
     const struct update_slot *slot = &update->slots[update_id(template)];
     bool in_force = template->source == slot->old;
+
     if (!is_changed(slot))
         extract_text_put(text, lines, length);
     else if (in_force && slot->now)
@@ -200,6 +209,7 @@ static void put_target(const struct update *update, const struct extract_templat
     struct walk walk = {update->text + mark, update->text + update->length, 1};
     bool sorted = is_sorted(old);
     uint32_t next = 0;
+
     extract_text_put(text, update->text, mark); // before a template that becomes the first, too
     for (uint32_t i = 0; i < old->count; i++) {
         const struct extract_template *template = &old->list[i];
@@ -229,6 +239,7 @@ static void put_target(const struct update *update, const struct extract_templat
 static bool put_undo(const struct update *update, struct extract_text *undo)
 {
     bool changed = false;
+
     extract_text_puts(undo, HEADER);
     for (uint32_t id = 0; id < UPDATE_IDS; id++) {
         changed |= is_changed(&update->slots[id]);

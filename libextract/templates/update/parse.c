@@ -23,6 +23,7 @@ static bool next_line(struct line *line, const struct update *update)
 {
     char *limit = update->edits + update->edits_length;
     char *start = line->start ? line->end : update->edits;
+
     if (start == limit)
         return false;
     char *newline = memchr(start, '\n', (size_t)(limit - start));
@@ -47,6 +48,7 @@ static char *skip_blanks(char *at, const char *end)
 static char *trimmed_end(const struct line *line)
 {
     char *end = line->end;
+
     while (end > line->start && is_blank(end[-1]))
         end--;
     return end;
@@ -55,6 +57,7 @@ static char *trimmed_end(const struct line *line)
 static bool is_header(const struct line *line)
 {
     char *end = trimmed_end(line), *at = skip_blanks(line->start, end);
+
     if (at == end || *at != '*')
         return false;
     at = skip_blanks(at + 1, end);
@@ -71,6 +74,7 @@ static struct update_change *add_change(struct update *update, const struct line
 {
     struct update_change *changes = extract_grow(update->changes, &update->change_capacity,
                                                  update->change_count, sizeof *changes);
+
     if (!changes)
         return NULL;
     update->changes = changes;
@@ -85,6 +89,7 @@ static bool parse_id(const char *at, const char *end, uint32_t *id)
 {
     uint64_t number;
     size_t length = (size_t)(end - at);
+
     if ((length != 3 && length != 4) || !lexer_number(at, length, 16, &number))
         return false;
     bool is_short = length == 4 && number < 0x1000;
@@ -99,6 +104,7 @@ static enum extract_code parse_deletion(struct update *update, const struct line
 {
     char *end = trimmed_end(line), *at = skip_blanks(sign + 1, end);
     struct update_change *change = add_change(update, line, at);
+
     if (!change)
         return no_memory(update, error);
     if (parse_id(at, end, &change->id))
@@ -113,6 +119,7 @@ static enum extract_code parse_line(struct update *update, const struct line *li
                                     struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+
     if (*at == '+') {
         *at = ' ';
         struct update_change *change = add_change(update, line, skip_blanks(at, trimmed_end(line)));
@@ -137,6 +144,7 @@ static enum extract_code parse_lines(struct update *update, struct line *line,
 {
     enum extract_code code = EXTRACT_OK;
     bool within = false, is_template = false; // in a logical line; in that of a template
+
     while (!code && next_line(line, update)) {
         char *end = trimmed_end(line), *at = skip_blanks(line->start, end);
         bool is_comment = at != end && *at == '#' && !within;
@@ -157,6 +165,7 @@ static enum extract_code parse_text(struct update *update, struct extract_error 
 {
     enum extract_code code = EXTRACT_OK;
     struct line line = {0};
+
     if (next_line(&line, update) && is_header(&line)) {
         *line.start = '#';
     } else {
@@ -171,6 +180,7 @@ static enum extract_code parse_text(struct update *update, struct extract_error 
 static void set_template(struct update_change *change, const struct extract_template *template)
 {
     size_t blanks = 0;
+
     while (is_blank(template->source[blanks]))
         blanks++;
     change->id = update_id(template);
@@ -186,6 +196,7 @@ static enum extract_code assign_templates(struct update *update, struct extract_
     const struct extract_templates *set = update->reports;
     enum extract_code code = EXTRACT_OK;
     uint32_t at = 0;
+
     for (size_t i = 0; i < update->change_count && !code; i++) {
         struct update_change *change = &update->changes[i];
         bool last = i + 1 == update->change_count;

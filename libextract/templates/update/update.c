@@ -37,6 +37,7 @@ static enum extract_code no_memory(const char *name, struct extract_error *error
 static enum extract_code check_kind(int fd, const char *name, struct extract_error *error)
 {
     struct stat st;
+
     if (fstat(fd, &st) != 0)
         return extract_file_error(name, NULL, error);
     if (!S_ISREG(st.st_mode))
@@ -48,6 +49,7 @@ static enum extract_code check_kind(int fd, const char *name, struct extract_err
 static bool is_at(int fd, const char *path)
 {
     struct stat mine, there;
+
     return fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_dev == there.st_dev &&
            mine.st_ino == there.st_ino;
 }
@@ -58,6 +60,7 @@ static enum extract_code try_lock(int *fd, const char *path, const char *name,
                                   struct extract_error *error)
 {
     int found = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
     if (found < 0)
         return extract_file_error(name, "use a file that is writable", error);
     enum extract_code code = check_kind(found, name, error);
@@ -75,6 +78,7 @@ static enum extract_code lock_target(int *fd, const char *path, const char *name
                                      struct extract_error *error)
 {
     const struct timespec pause = {0, LOCK_PAUSE_NS};
+
     *fd = -1;
     for (int i = 0; i < MAX_LOCK_TRIES; i++) {
         enum extract_code code = try_lock(fd, path, name, error);
@@ -99,6 +103,7 @@ static char *undo_path(const char *update, const char *chosen, struct extract_er
     const char *base = chosen ? chosen : update;
     size_t length = strlen(base);
     char *path = malloc(length + sizeof ".undo.trc");
+
     if (strcmp(base, "-") == 0) {
         extract_error_set(error, EXTRACT_USAGE, "undo file", "use --undo FILE",
                           chosen ? "cannot be standard output"
@@ -125,6 +130,7 @@ static enum extract_code write_undo(const char *path, const struct extract_text 
     uint8_t *bytes;
     size_t length;
     struct stat st;
+
     if (lstat(path, &st) != 0)
         return extract_file_create(path, undo->data, undo->used, error);
     bool is_same = S_ISREG(st.st_mode) && (uint64_t)st.st_size == undo->used;
@@ -149,6 +155,7 @@ enum extract_code update_report(struct update *update, unsigned line, unsigned c
                                 struct extract_error *error)
 {
     struct template_place place = {update->name, line, column};
+
     if (template_diagnose(update->reports, &place, name, hint, "%s", what))
         return EXTRACT_OK;
     return no_memory(update->name, error);
@@ -170,6 +177,7 @@ static bool report_errors(const struct update *update, const struct extract_temp
     struct template_place place = {template_store_file(update->reports, file), 0, 0};
     size_t count = extract_templates_diagnostics(set, &list);
     bool kept = place.file != NULL;
+
     for (size_t i = 0; i < count && kept; i++) {
         place.line = list[i].line;
         place.column = list[i].column;
@@ -186,6 +194,7 @@ static enum extract_code compile_text(struct extract_templates **set, const stru
                                       struct extract_error *error)
 {
     enum extract_code code = extract_templates_open(set, 0, error);
+
     if (!code)
         code = extract_templates_add(*set, file, text, length, false, error);
     if (!code && link)
@@ -205,6 +214,7 @@ static enum extract_code check_result(const struct update *update, const struct 
     struct extract_templates *set = NULL;
     size_t size = strlen(update->target) + sizeof suffix;
     char *file = malloc(size);
+
     if (!file)
         return no_memory(update->target, error);
     snprintf(file, size, "%s%s", update->target, suffix);
@@ -232,6 +242,7 @@ static enum extract_code apply_update(struct update *update, const struct extrac
                                       struct extract_error *error)
 {
     struct extract_text text, undo;
+
     extract_text_init(&text, NULL, NULL);
     extract_text_init(&undo, NULL, NULL);
     enum extract_code code = update_merge(update, old, error);
@@ -249,6 +260,7 @@ static enum extract_code parse_and_apply(struct update *update, const char *name
                                          const char *undo_path, struct extract_error *error)
 {
     struct extract_templates *old = NULL;
+
     update->name = template_store_file(update->reports, name);
     update->slots = calloc(UPDATE_IDS, sizeof *update->slots);
     if (!update->name || !update->slots)
@@ -271,6 +283,7 @@ static enum extract_code read_and_apply(struct update *update, const char *path,
 {
     uint8_t *text = NULL, *edits = NULL;
     enum extract_code code = extract_file_read(path, MAX_UPDATE, &text, &update->length, error);
+
     if (!code)
         code = extract_file_read_in_time(update_path, MAX_UPDATE, &edits, &update->edits_length,
                                          error);
@@ -294,6 +307,7 @@ static enum extract_code lock_and_apply(struct update *update, const char *updat
 {
     char path[PATH_MAX];
     int fd;
+
     if (!realpath(update->target, path) && errno == ENOENT)
         return extract_error_set(error, EXTRACT_NOTFOUND, update->target,
                                  "use an existing file of templates, which may be empty",
@@ -316,6 +330,7 @@ enum extract_code extract_templates_update(struct extract_templates *templates, 
     struct extract_template_update usual = {.size = sizeof usual};
     struct extract_error unheard;
     struct update update = {.reports = templates, .target = target};
+
     update.options = options = options ? options : &usual;
     error = error ? error : &unheard;
     options->added = options->replaced = options->deleted = options->kept = 0;
