@@ -16,7 +16,7 @@
 
 static enum extract_code usage(struct call *call, const char *why)
 {
-    return extract_error_set(&call->answer->error, EXTRACT_USAGE, call->request->verb,
+    return extract_error_set(&call->answer->error, EXTRACT_USAGE, call->request->command,
                              "run `help ringside`", "%s", why);
 }
 
@@ -106,8 +106,8 @@ static enum extract_code end_look(struct call *call, struct query *query, uint64
     return code;
 }
 
-static enum extract_code run_verb(struct call *call, const char *verb,
-                                  const struct query_options *choice)
+static enum extract_code run_query(struct call *call, const char *command,
+                                   const struct query_options *choice)
 {
     struct answer *answer = call->answer;
     struct query query;
@@ -115,16 +115,16 @@ static enum extract_code run_verb(struct call *call, const char *verb,
 
     if (code)
         return code;
-    code = query_run(&query, verb, &answer->text, &answer->error);
+    code = query_run(&query, command, &answer->text, &answer->error);
     if (code == EXTRACT_NOTFOUND)
         code = EXTRACT_USAGE; // a filter names nothing of this trace
-    uint64_t events = strcmp(verb, "report") == 0
+    uint64_t events = strcmp(command, "report") == 0
                           ? extract_session_shown(query.session)
                           : extract_trace_info(extract_session_trace(query.session))->entries_valid;
     return end_look(call, &query, events, code);
 }
 
-// info, objects and stats are verbs of the library, too.
+// info, objects and stats are queries of the library, too.
 static enum extract_code run_same(struct call *call)
 {
     struct query_options choice;
@@ -132,7 +132,7 @@ static enum extract_code run_same(struct call *call)
 
     if (!code && choice.column_count > (call->state->options.columns != NULL))
         return usage(call, "-O goes with dump, report, last and diff");
-    return code ? code : run_verb(call, call->request->verb, &choice);
+    return code ? code : run_query(call, call->request->command, &choice);
 }
 
 static enum extract_code run_report(struct call *call)
@@ -140,7 +140,7 @@ static enum extract_code run_report(struct call *call)
     struct query_options choice;
     enum extract_code code = read_choice(call, 0, &choice);
 
-    return code ? code : run_verb(call, "report", &choice);
+    return code ? code : run_query(call, "report", &choice);
 }
 
 static enum extract_code run_last(struct call *call)
@@ -151,7 +151,7 @@ static enum extract_code run_last(struct call *call)
         return usage(call, "no number of events is given");
     enum extract_code code = read_choice(call, 1, &choice);
     choice.word[EXTRACT_FILTER_LAST] = call->request->argument[0];
-    return code ? code : run_verb(call, "report", &choice);
+    return code ? code : run_query(call, "report", &choice);
 }
 
 static enum extract_code run_news(struct call *call, const struct query_options *choice,
@@ -457,11 +457,11 @@ void command_run(struct call *call)
     struct answer *answer = call->answer;
     const struct command *command = commands;
 
-    while (command->name && strcmp(command->name, call->request->verb) != 0)
+    while (command->name && strcmp(command->name, call->request->command) != 0)
         command++;
     enum extract_code code = command->name ? command->run(call) : usage(call, "unknown command");
     if (code && !answer->error.code)
-        extract_error_set(&answer->error, code, call->request->verb, NULL, "%s",
+        extract_error_set(&answer->error, code, call->request->command, NULL, "%s",
                           extract_code_name(code));
     if (code)
         answer->status = status_of(code);

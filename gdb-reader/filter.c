@@ -64,10 +64,10 @@ static void put_filter(const struct extract_request *request, bool changes,
 }
 
 // Says what has come of a change. GDB gets there only if it could write every word.
-static void put_outcome(const char *verb, const struct extract_request *request,
+static void put_outcome(const char *command, const struct extract_request *request,
                         struct extract_text *script)
 {
-    extract_text_printf(script, "printf \"%s: %s\\n\"\n", verb,
+    extract_text_printf(script, "printf \"%s: %s\\n\"\n", command,
                         extract_request_takes_effect_at_once(request)
                             ? "written"
                             : "requested; done when the target passes its next trace point");
@@ -83,11 +83,11 @@ static enum extract_code work_on_request(struct call *call, const struct query *
         words[i] = asked->argument[i];
     enum extract_code code =
         extract_request_new(&request, extract_session_trace(query->session), query->memory,
-                            asked->verb, words, asked->arguments, &answer->error);
+                            asked->command, words, asked->arguments, &answer->error);
     bool changes = !code && put_words(request, &answer->script);
     if (changes)
-        put_outcome(asked->verb, request, &answer->script);
-    if (!code && !strcmp(asked->verb, "filter"))
+        put_outcome(asked->command, request, &answer->script);
+    if (!code && !strcmp(asked->command, "filter"))
         put_filter(request, changes, &answer->text);
     extract_request_free(request);
     return code == EXTRACT_NOTFOUND ? EXTRACT_USAGE : code;

@@ -2,7 +2,7 @@
 // gdb-reader: one look at the ring: from target memory to a trace.
 //
 // In: the target's memory, what `ringside set` has set, GDB's symbol file. Out: an open session of
-// the library, whose verbs print what the program `ringside` prints.
+// the library, whose queries print what the program `ringside` prints.
 #include "query.h"
 #include "base/now.h"
 #include "templates.h"
@@ -233,15 +233,15 @@ static enum extract_code end_run(struct query *query, enum extract_code code,
     return code;
 }
 
-enum extract_code query_run(struct query *query, const char *verb, struct extract_text *text,
+enum extract_code query_run(struct query *query, const char *command, struct extract_text *text,
                             struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
 
-    if (strcmp(verb, "report") == 0)
+    if (strcmp(command, "report") == 0)
         code = templates_are_files(&query->state->options.templates, error);
     return code ? code
-                : end_run(query, extract_session_run(query->session, verb, text, error), text,
+                : end_run(query, extract_session_run(query->session, command, text, error), text,
                           error);
 }
 

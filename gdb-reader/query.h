@@ -53,11 +53,11 @@ enum extract_code query_open(struct query *query, struct state *state,
                              const struct request *request, const struct query_options *choice,
                              struct target *target, struct extract_error *error);
 
-// Answers a verb of the library. What is wrong with the templates, and which losses they brought,
+// Answers a query of the library. What is wrong with the templates, and which losses they brought,
 // is told in the text. Errors: as extract_session_run; LIMIT: the templates take too long.
-enum extract_code query_run(struct query *query, const char *verb, struct extract_text *text,
+enum extract_code query_run(struct query *query, const char *command, struct extract_text *text,
                             struct extract_error *error);
-// The same of the verb "report", for the events of another view.
+// Answers the query "report", for the events of another view.
 enum extract_code query_report(struct query *query, const struct extract_view *view,
                                struct extract_text *text, struct extract_error *error);
 

@@ -71,7 +71,7 @@ static void serve(gdb_target_read *read)
     if (channel_take(&reader.channel, &transaction.request, error))
         transaction.answer.status = ANSWER_USAGE;
     else if (!target_run(read, work, &transaction))
-        extract_error_set(error, EXTRACT_NOMEM, transaction.request.verb, NULL, "out of memory");
+        extract_error_set(error, EXTRACT_NOMEM, transaction.request.command, NULL, "out of memory");
 }
 
 static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_callbacks *callbacks)

@@ -2,7 +2,7 @@
 // gdb-reader: the two channels between GDB's command line and the reader.
 //
 // In: requests, written by the commands of ringside.gdb as fields that end in NUL:
-//     verb, arguments …, ["\3", output of `show user`], "\1", output of `info files` + "\2"
+//     command, arguments …, ["\3", output of `show user`], "\1", output of `info files` + "\2"
 // Out: the request in pieces; and scripts for GDB to `source`.
 // Linux: memfd_create(2), proc(5) for /proc/self/fd.
 #define _GNU_SOURCE
@@ -143,13 +143,13 @@ enum extract_code channel_take(const struct channel *channel, struct request *re
         return code;
     char *at = request->bytes;
     char *end = at + length;
-    request->verb = next_field(&at, end);
+    request->command = next_field(&at, end);
     request->files = "";
     while ((field = next_field(&at, end)) && !is_mark(field, MARK_FILES)) {
         if (is_mark(field, MARK_HOOKS)) {
             request->hooks = next_field(&at, end);
         } else if (*field && request->arguments == CHANNEL_ARGUMENTS) {
-            return extract_error_set(error, EXTRACT_LIMIT, request->verb, NULL,
+            return extract_error_set(error, EXTRACT_LIMIT, request->command, NULL,
                                      "more than %d arguments", CHANNEL_ARGUMENTS);
         } else if (*field) { // GDB versions differ in whether a value brings its NUL along
             unquote(field);
@@ -158,7 +158,7 @@ enum extract_code channel_take(const struct channel *channel, struct request *re
     }
     if (field && at < end)
         request->files = at;
-    if (!request->verb)
+    if (!request->command)
         return extract_error_set(error, EXTRACT_BAD, "request", NULL, "empty");
     return EXTRACT_OK;
 }

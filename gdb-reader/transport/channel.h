@@ -19,7 +19,7 @@ struct channel {
 // One command as it was typed. All strings point into `bytes`.
 struct request {
     char *bytes; // owned
-    const char *verb;
+    const char *command;
     char *argument[CHANNEL_ARGUMENTS]; // quotes removed
     size_t arguments;
     const char *files; // what GDB's `info files` printed

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// cli: RKH streams that are read as they come: pipes, serial ports, clients of a TCP port, files
-// that grow. In: options. Out: each event when its frame is whole; a summary on standard error.
+// cli: RKH streams that `report` reads as they arrive: pipes, serial ports, clients of a TCP port,
+// and files that grow. Each event is printed when its frame is complete; a summary goes to standard
+// error at the end.
 #include "feed/feed.h"
 #include "base/file.h"
 #include "cli/cli.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: inputs. In: a dump, IMAGE@ADDRESS, a core, Intel HEX, S-record, or "-". Out: one memory;
-// or, in: FILE.log, out: a log.
+// cli: opens the inputs of a command: dumps, memory images, cores, HEX files, logs, standard input.
+//
+// The kind of a file is found by its first bytes. Images, HEX and S-record files together form one
+// memory; every other input stands alone.
 #include "cli/cli.h"
 #include <errno.h>
 #include <stdio.h>

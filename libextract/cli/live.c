@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: live targets. In: --openocd, --remote, --pid, --target, --timeout. Out: their memory; a
-// target that goes on, however the program ends; how long it stood, on standard error.
+// cli: live targets of --openocd, --remote and --pid.
+//
+// However the program ends, a halted target is resumed first: signals that end the program only set
+// a flag while a target is open. At the end, the time that it was halted goes to standard error.
 #include "cli/cli.h"
 #include <extract/memory.h>
 #include <signal.h>

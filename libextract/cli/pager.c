@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: the pager. In: $PAGER, or less. Out: standard output leads into it.
+// cli: leads standard output into $PAGER, or less.
 // Standard: IEEE Std 1003.1-2017 (pipe, fork, dup2, waitpid).
 #include "cli/cli.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: the symbols that the options name. In: --elf, --pid. Out: the ELF's symbols; those of a
-// process on this host at the addresses where it was loaded.
+// cli: opens the symbols of --elf, or of the executable of --pid at the addresses where it is
+// loaded.
 //
 // Source: Linux proc(5), /proc/PID/exe.
 #include "cli/cli.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: what `record` says of itself. In: the recorder's status. Out: advice, a line that lives or
-// one now and then, and a summary, on standard error; the summary in JSON on standard output.
+// cli: prints what `record` and `periodic` report of themselves, on standard error.
+//
+// That is advice before a recording, one line that is kept up to date (without a terminal, one
+// every few seconds), and a summary, which --json prints as an object on standard output.
 #include "cli/progress.h"
 #include "base/now.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside chart`. In: an RKH trace, filters. Out: a message sequence chart.
+// cli: `ringside chart` draws a message sequence chart of an RKH trace.
 #include "cli/cli.h"
 #include <string.h>
 
@@ -27,8 +27,10 @@ const struct cli_command cli_chart = {
     .name = "chart",
     .arguments = "[FILTER...] INPUT... -o FILE",
     .summary = "draw a message sequence chart (RKH)",
-    .help = "A file that ends in .signalling or .msc is for msc-generator, any other is SVG.\n"
-            "-o - writes SVG to standard output. At most the newest 4000 lines are drawn.\n",
+    .help =
+        "A file name that ends in .signalling or .msc selects the format of msc-generator; any "
+        "other\n"
+        "is SVG. -o - writes SVG to standard output. At most the newest 4000 lines are drawn.\n",
     .takes = CLI_FILTERS | CLI_OUTPUT,
     .run = run,
 };

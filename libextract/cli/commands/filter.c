@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside filter`. In: a live target, words. Out: what the target emits; on the words on and
-// off, bytes that are written to it.
+// cli: `ringside filter` shows or changes which events a live target records.
+//
+// For RKH, the terms after on and off become bytes that are written to the target's filter tables.
+// Other formats have the requests show, set, add and sub, which control/request.c sends.
 #include "cli/cli.h"
 #include "cli/control/control.h"
 #include <extract/filter.h>
@@ -120,13 +122,17 @@ const struct cli_command cli_filter = {
     .name = "filter",
     .arguments = "--openocd SERVER --elf FIRMWARE.elf [on|off WHAT...]",
     .summary = "show or change which events are recorded",
-    .help = "WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all;\n"
-            "names may be patterns or numbers; active objects are those of the trace and of the\n"
-            "ELF. --rkh version=2.4.4 says the version where nothing else does. The target is\n"
-            "written to with on and off alone; before and after are shown.\n"
-            "Of POSIX trace: filter show|set|add|sub NAME..., names of event types, ids, all,\n"
-            "system, user or none. What is in the filter is NOT recorded. --elf may be missing.\n"
-            "Of ThreadX the same with classes, as mutex, user or all: those that ARE recorded.\n",
+    .help =
+        "RKH: WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all. "
+        "Names\n"
+        "may be patterns or numbers; active objects are those of the trace and of the ELF. Use "
+        "--rkh\n"
+        "version=2.4.4 if nothing else tells the version. Only on and off write to the target; "
+        "the\n"
+        "settings before and after are printed.\n"
+        "POSIX trace: filter show|set|add|sub NAME..., where NAME is an event type, an id, all,\n"
+        "system, user or none. What is in the filter is NOT recorded. --elf may be missing.\n"
+        "ThreadX: the same with classes, as mutex, user or all: those that ARE recorded.\n",
     .takes = 0,
     .run = run,
 };

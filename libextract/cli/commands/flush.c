@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside flush`. In: a log, a live target or an image. Out: in the log, what is new in the
-// ring; how many events that were.
+// cli: `ringside flush` appends to a log what is new in a ring, in one pass, and prints how many
+// events that were.
 #include "cli/cli.h"
 #include <extract/record.h>
 #include <string.h>
@@ -59,10 +59,11 @@ const struct cli_command cli_flush = {
     .name = "flush",
     .arguments = "LOG --pid PID | --openocd SERVER | --remote SERVER | IMAGE@ADDRESS...",
     .summary = "append new events to a log",
-    .help =
-        "One pass, as posix_trace_flush makes; of every trace that can be recorded. The log is\n"
-        "made where there is none, else it must have the policy append. Nothing is written to\n"
-        "the target. Status 3: what came behind the log's end is not in the ring any more.\n",
+    .help = "Make one pass, as posix_trace_flush does, over any trace that can be recorded. A "
+            "missing log\n"
+            "is created; an existing one must have the policy append. Nothing is written to the "
+            "target.\n"
+            "Exit status 3: events after the end of the log are no longer in the ring.\n",
     .takes = 0,
     .run = run,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside openocd-config`. In: the firmware's ELF. Out: the lines for OpenOCD's
-// configuration that tell ringside.tcl where the ring, the fault handlers and the RAM are.
+// cli: `ringside openocd-config` prints the lines for OpenOCD's configuration that tell
+// ringside.tcl the addresses of the ring, the fault handlers and the RAM. It takes them from the
+// firmware's ELF.
 #include "cli/cli.h"
 #include <stdlib.h>
 #include <string.h>
@@ -276,8 +277,8 @@ const struct cli_command cli_openocd_config = {
     .name = "openocd-config",
     .arguments = "--elf FIRMWARE.elf",
     .summary = "print OpenOCD commands for a firmware",
-    .help =
-        "Put them into OpenOCD's configuration; ringside-openocd(7) says what it can do then.\n",
+    .help = "Add the lines to the configuration of OpenOCD; see ringside-openocd(7) for what they "
+            "enable.\n",
     .takes = CLI_NO_INPUT,
     .run = run,
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside periodic`. In: a live target, a folder. Out: a copy of its ring every so often, in
-// numbered files of the format's own kind.
+// cli: `ringside periodic` saves a snapshot of a live ring at regular intervals.
+//
+// Each snapshot is a numbered file in the dump format of the ring. A failed snapshot is printed
+// once and counted, and the next is tried. With --keep, only files that this process wrote are
+// removed.
 #include "base/file.h"
 #include "base/now.h"
 #include "cli/cli.h"
@@ -366,12 +369,14 @@ const struct cli_command cli_periodic = {
     .arguments = "--openocd SERVER --every MS DIR",
     .summary = "save snapshots at regular intervals",
     .help =
-        "Each is a file DIR/snapshot-000001.trx (of hook words .hook, of RKH .rkr) and so on,\n"
-        "behind those that lie there, and whole or not there at all. The target is not halted\n"
-        "(with --remote it is, for each). What fails is said once and counted, and it goes on.\n"
-        "Interrupt it to end it. Status 3: some failed, or have losses.\n"
-        "  --keep N       only the newest N of those that it writes stay\n"
-        "  --for SECONDS  ends then; --count N when so many were taken\n",
+        "Each snapshot is a file DIR/snapshot-000001.trx (.hook for hook words, .rkr for RKH) and "
+        "so\n"
+        "on. Numbers continue after existing files, and a file appears only when it is complete. "
+        "The\n"
+        "target is not halted; with --remote, it is halted for each snapshot. A failure is "
+        "printed\n"
+        "once and counted, and the next snapshot is tried. Interrupt the command to end it. Exit\n"
+        "status 3: some snapshots failed, or have losses.\n",
     .takes = CLI_TIMED | CLI_KEEP | CLI_COUNT | CLI_NO_INPUT,
     .run = run,
 };

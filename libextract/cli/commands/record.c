@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside record`. In: a live target. Out: a log of what its ring holds and will hold.
+// cli: `ringside record` copies a live ring to a log until a signal, a time or an event ends it.
+//
+// The library's recorder does the work; this file polls it when a poll is due, prints its progress,
+// and turns its final status into the exit status.
 #include "base/now.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -252,10 +255,12 @@ const struct cli_command cli_record = {
     .name = "record",
     .arguments = "--openocd SERVER | --remote SERVER | --pid PID -o FILE.log",
     .summary = "record to a log until interrupted",
-    .help = "Only new entries are read, and the target is not halted (with --remote it is, for\n"
-            "each poll, because the server cannot read memory otherwise). Interrupt it to end the\n"
-            "recording. The log never replaces a file. Exit status 3: some events were lost; the\n"
-            "log says where.\n",
+    .help =
+        "Only new entries are read. The target is not halted; with --remote, it is halted for "
+        "each\n"
+        "poll, because the server cannot read memory otherwise. Interrupt the command to end the\n"
+        "recording. The log never replaces a file. Exit status 3: some events were lost; the log\n"
+        "contains where.\n",
     .takes = CLI_OUTPUT | CLI_RECORD | CLI_TIMED | CLI_NO_INPUT,
     .run = run,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside report` and `ringside last`. In: a trace, filters. Out: the events.
+// cli: `ringside report` and `ringside last` print the events of a trace that filters leave.
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/templates/commands.h"

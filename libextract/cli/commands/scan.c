@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside scan`. In: images of memory. Out: the rings that lie there, found without symbols.
+// cli: `ringside scan` lists the rings in memory images, which it finds without symbols.
 #include "cli/cli.h"
 
 struct scan {
@@ -116,7 +116,8 @@ const struct cli_command cli_scan = {
     .name = "scan",
     .arguments = "IMAGE@ADDRESS...",
     .summary = "find rings in memory images, without symbols",
-    .help = "Give what it finds to the other commands with --ring ADDRESS. Of a log, it is the\n"
+    .help = "Pass an address that it prints to other commands with --ring ADDRESS. For a log, it "
+            "prints the\n"
             "ring that was recorded last.\n",
     .run = run,
 };

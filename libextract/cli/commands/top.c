@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside top`. In: a live target or a log that is being recorded, filters. Out: a screen
-// that is drawn again each delay; without a terminal, blocks of text or lines of JSON.
+// cli: `ringside top` shows a live target, or a log that is being recorded, on a screen that is
+// drawn again after each delay. Without a terminal it prints blocks of text or lines of JSON.
 #include "cli/top/top.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -112,10 +112,9 @@ const struct cli_command cli_top = {
     .name = "top",
     .arguments = "[FILTER...] FILE.log | --openocd SERVER | --remote SERVER | --pid PID",
     .summary = "show threads, load and new events live",
-    .help =
-        "Of a live target (--openocd, --remote, --pid), which it may record along (-o FILE.log),\n"
-        "or of a log that is being recorded. --delay SECONDS between refreshes (1), --batch for\n"
-        "text without a screen, --count N for an end. On the screen, ? lists the keys.\n",
+    .help = "Show a live target (--openocd, --remote, --pid), which -o FILE.log also records, or a "
+            "log\n"
+            "that is being recorded. On the screen, ? lists the keys.\n",
     .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REFRESH | CLI_COUNT,
     .run = run,
 };

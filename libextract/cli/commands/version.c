@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside version` and --version. Out: which version this is.
+// cli: `ringside version` and --version print the version of the program.
 #include "cli/cli.h"
 
 static int run(const struct cli_options *options)

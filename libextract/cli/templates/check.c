@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside templates check` and `list`. In: files of templates. Out: what is wrong with them;
-// their hook ids and labels.
+// cli: `ringside templates check` prints what is wrong in template files, and `list` prints the
+// hook ids and labels of their templates.
 #include "base/file.h"
 #include "cli/templates/commands.h"
 #include "formats/format.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: the files that the verbs of `ringside templates` read. In: their paths. Out: a set of
-// templates, and what there is to say of them on standard error.
+// cli: loads the files of the subcommands of `ringside templates` as one set of templates, and
+// prints the diagnostics on standard error.
 #include "cli/templates/commands.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside templates run`. In: a file of templates and one raw entry. Out: its text.
+// cli: `ringside templates run` prints the text that a file of templates gives one raw entry.
 #include "cli/templates/commands.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside templates update`. In: a file of templates and a file of changes (AIX trcupdate).
-// Out: the first one changed, in one step; or with -x some of its templates on standard output.
+// cli: `ringside templates update` changes a file of templates by an update file, in one step, as
+// AIX trcupdate does. With -x it prints some templates as an update file instead.
 #include "cli/templates/commands.h"
 #include <stdio.h>
 #include <string.h>

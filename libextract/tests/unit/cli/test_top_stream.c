@@ -97,9 +97,9 @@ static void the_newest_entries_stay(void **state)
     shows(6);
     for (unsigned i = 0; i < 40; i++)
         arrive(2000);
-    assert_true(window->pieces.entries <= TOP_ENTRIES);
-    assert_true(window->pieces.entries > TOP_ENTRIES - 2000);
-    shows((uint32_t)window->pieces.entries);
+    assert_true(window->blocks.entries <= TOP_ENTRIES);
+    assert_true(window->blocks.entries > TOP_ENTRIES - 2000);
+    shows((uint32_t)window->blocks.entries);
     assert_int_equal(window->state.entries, produced);
 }
 
@@ -115,8 +115,8 @@ static void bytes_are_bounded(void **state)
                                                     .first = i,
                                                     .wall = now},
                         large);
-    assert_true(window->pieces.bytes <= TOP_BYTES);
-    assert_int_equal(window->pieces.count, TOP_BYTES / sizeof large);
+    assert_true(window->blocks.bytes <= TOP_BYTES);
+    assert_int_equal(window->blocks.count, TOP_BYTES / sizeof large);
 }
 
 static void time_passes(void **state)
@@ -163,7 +163,7 @@ static void other_blocks_are_gaps(void **state)
     shows(0);
     top_window_free(window); // no ring yet
     arrive(1);
-    assert_int_equal(window->pieces.count, 0);
+    assert_int_equal(window->blocks.count, 0);
 }
 
 // What came with the first arrival had been there for an unknown time, in however many blocks.
