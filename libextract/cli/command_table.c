@@ -19,6 +19,7 @@ const struct cli_command *cli_command_at(size_t i)
 const struct cli_command *cli_command_find(const char *name)
 {
     const struct cli_command *command;
+
     for (size_t i = 0; (command = cli_command_at(i)); i++)
         if (strcmp(command->name, name) == 0 ||
             (command->alias && strcmp(command->alias, name) == 0))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// cli: RKH streams that are read as they come: pipes, serial ports, clients of a TCP port, files
-// that grow. In: options. Out: each event when its frame is whole; a summary on standard error.
+// cli: RKH streams that `report` reads as they arrive: pipes, serial ports, clients of a TCP port,
+// and files that grow. Each event is printed when its frame is complete; a summary goes to standard
+// error at the end.
 #include "feed/feed.h"
 #include "base/file.h"
 #include "cli/cli.h"
@@ -52,6 +53,7 @@ static bool is_port(const char *path)
     static const char *const starts[] = {"/dev/tty", "/dev/pts/", "/dev/rfcomm"};
     char *real = realpath(path, NULL);
     bool is = false;
+
     for (size_t i = 0; real && i < sizeof starts / sizeof *starts; i++)
         is |= strncmp(real, starts[i], strlen(starts[i])) == 0;
     free(real);
@@ -63,6 +65,7 @@ static enum kind kind_of(const struct cli_options *options)
     const char *format = options->session.format, *path = options->inputs[0];
     bool rkh = format && strcmp(format, "rkh") == 0;
     struct stat is;
+
     if (options->feeding.listen)
         return LISTENER;
     if (options->input_count != 1 || options->hook)
@@ -98,6 +101,7 @@ int cli_feed_check(const struct cli_options *options, bool *is)
     const char *format = options->session.format, *all = asks_for_all(options);
     enum kind kind = kind_of(options);
     bool asked = feeding->listen || feeding->follow || feeding->save || feeding->baud;
+
     *is = false;
     if (kind == NOTHING && asked)
         return cli_refuse(feeding->listen   ? "--listen"
@@ -129,6 +133,7 @@ static bool write_out(void *context, const char *data, size_t length)
 {
     struct cli_output *output = context;
     struct pollfd one = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
     while (length) {
         if (poll(&one, 1, WAIT_MS) <= 0) {
             if (stopped)
@@ -149,6 +154,7 @@ static bool write_out(void *context, const char *data, size_t length)
 static bool has_reader(void)
 {
     struct pollfd one = {.fd = STDOUT_FILENO};
+
     return poll(&one, 1, 0) <= 0 || !(one.revents & POLLERR);
 }
 
@@ -156,6 +162,7 @@ static void say(const struct feeding *f, const char *what)
 {
     struct extract_error error;
     char line[sizeof error.what + sizeof error.why + 8];
+
     if (f->options->quiet)
         return;
     extract_error_set(&error, EXTRACT_IO, f->feed.name, NULL, "%s", what);
@@ -172,6 +179,7 @@ static void sum_up(const struct feeding *f, const struct extract_running_status 
                  status->good, status->torn, status->checksum, status->length, status->id);
     char *end = text + used;
     size_t room = sizeof text - (size_t)used;
+
     if (status->lost_known || !status->resolved)
         used = snprintf(end, room, "%" PRIu64 " lost%s", status->lost,
                         status->lost ? " (modulo 256 in each gap)" : "");
@@ -188,6 +196,7 @@ static void sum_up(const struct feeding *f, const struct extract_running_status 
 static void tell_templates(struct feeding *f)
 {
     const struct extract_templates *templates = extract_running_templates(f->running);
+
     if (!templates || f->has_told_templates || f->options->quiet)
         return;
     f->has_told_templates = true;
@@ -198,6 +207,7 @@ static void tell_templates(struct feeding *f)
 static void tell_rates(struct feeding *f)
 {
     const char *rates = extract_running_status(f->running).rates;
+
     if (!rates || f->has_told_rates)
         return;
     f->has_told_rates = true;
@@ -214,6 +224,7 @@ static void tell_rates(struct feeding *f)
 static enum extract_code open_save(struct feeding *f, struct extract_error *error)
 {
     const char *path = f->options->feeding.save;
+
     f->save = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
     if (!path || f->save >= 0)
         return EXTRACT_OK;
@@ -236,6 +247,7 @@ static enum extract_code take(struct feeding *f, enum feed_news news, size_t got
                               struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+
     if (news == FEED_CAME || news == FEED_WENT) {
         code = extract_running_break(f->running, &f->output.text, error);
         say(f, f->feed.said);
@@ -259,6 +271,7 @@ static enum extract_code follow(struct feeding *f, struct extract_error *error)
     enum extract_code code = EXTRACT_OK;
     enum feed_news news = FEED_QUIET;
     size_t got;
+
     while (!stopped && !code && news != FEED_END && has_reader()) {
         news = feed_next(&f->feed, f->bytes, sizeof f->bytes, &got, WAIT_MS);
         code = take(f, news, got, error);
@@ -279,6 +292,7 @@ static enum extract_code open_feed(struct feeding *f, struct extract_error *erro
     const struct cli_options *options = f->options;
     const struct cli_feeding *feeding = &options->feeding;
     const char *path = options->inputs[0];
+
     switch (kind_of(options)) {
     case LISTENER:
         path = *feeding->listen ? feeding->listen : path ? path : "127.0.0.1";
@@ -297,6 +311,7 @@ static enum extract_code open_all(struct feeding *f, struct extract_error *error
 {
     const struct cli_options *options = f->options;
     enum extract_code code = EXTRACT_OK;
+
     if (options->elf)
         code = extract_symbols_open(&f->symbols, options->elf, error);
     if (!code && options->user_events)
@@ -316,6 +331,7 @@ static enum extract_code open_all(struct feeding *f, struct extract_error *error
 static int print_all(struct feeding *f)
 {
     struct extract_error error;
+
     cli_output_open(&f->output);
     f->output.text.flush = write_out;
     if (f->feed.listener >= 0)
@@ -341,6 +357,7 @@ int cli_feed_run(const struct cli_options *options)
 {
     struct extract_error error;
     struct feeding *f = calloc(1, sizeof *f);
+
     if (!f)
         return cli_refuse("report", NULL, "out of memory");
     f->options = options;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: inputs. In: a dump, IMAGE@ADDRESS, a core, Intel HEX, S-record, or "-". Out: one memory;
-// or, in: FILE.log, out: a log.
+// cli: opens the inputs of a command: dumps, memory images, cores, HEX files, logs, standard input.
+//
+// The kind of a file is found by its first bytes. Images, HEX and S-record files together form one
+// memory; every other input stands alone.
 #include "cli/cli.h"
 #include <errno.h>
 #include <stdio.h>
@@ -22,6 +24,7 @@ static enum extract_code split(struct input *input, const char *argument,
                                struct extract_error *error)
 {
     const char *at = strrchr(argument, '@');
+
     input->address_known = at && extract_number_parse(at + 1, &input->address);
     if (at && !input->address_known && access(argument, F_OK))
         return extract_error_set(error, EXTRACT_USAGE, argument,
@@ -40,6 +43,7 @@ static enum extract_code keep_stdin(struct extract_error *error)
     struct stat status;
     char buffer[65536];
     ssize_t got = 0;
+
     if (!fstat(STDIN_FILENO, &status) && S_ISREG(status.st_mode))
         return EXTRACT_OK;
     FILE *copy = tmpfile();
@@ -61,6 +65,7 @@ static enum extract_code keep_stdin(struct extract_error *error)
 static enum extract_code look_at_stdin(struct input *input, struct extract_error *error)
 {
     enum extract_code code = keep_stdin(error);
+
     if (!code)
         code = extract_memory_detect("/dev/stdin", &input->kind, error);
     if (code || strcmp(input->kind, "trx") == 0 || strcmp(input->kind, "hook") == 0)
@@ -78,6 +83,7 @@ static enum extract_code look_at(struct input *input, const char *argument,
     bool rkh = format && strcmp(format, "rkh") == 0;
     bool hook = options->hook || (format && strcmp(format, "hook") == 0);
     enum extract_code code = split(input, argument, error);
+
     input->kind = "raw";
     if (code || input->address_known)
         return code;
@@ -130,6 +136,7 @@ static enum extract_code open_stream(struct extract_memory **memory, const struc
     struct extract_hook_stream layout;
     enum extract_code code =
         extract_hook_stream_parse(&layout, options->hook ? options->hook : "", error);
+
     return code ? code : extract_hook_stream_open(memory, input->path, &layout, error);
 }
 
@@ -162,6 +169,7 @@ enum extract_code cli_memory_open(struct extract_memory **memory, const struct c
                                   struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+
     *memory = NULL;
     if (cli_is_live(options))
         return cli_live_open(memory, options, error);
@@ -187,6 +195,7 @@ enum extract_code cli_log_open(struct extract_log **log, const struct cli_option
                                struct extract_error *error)
 {
     struct input input = {0};
+
     *log = NULL;
     if (options->input_count != 1 || cli_is_live(options))
         return EXTRACT_OK;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: live targets. In: --openocd, --remote, --pid, --target, --timeout. Out: their memory; a
-// target that goes on, however the program ends; how long it stood, on standard error.
+// cli: live targets of --openocd, --remote and --pid.
+//
+// However the program ends, a halted target is resumed first: signals that end the program only set
+// a flag while a target is open. At the end, the time that it was halted goes to standard error.
 #include "cli/cli.h"
 #include <extract/memory.h>
 #include <signal.h>
@@ -27,6 +29,7 @@ static void note_signal(int signal)
 void cli_catch_ending(void (*handler)(int signal))
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
+
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
         sigaction(ending[i], &action, NULL);
 }
@@ -36,6 +39,7 @@ void cli_catch_ending(void (*handler)(int signal))
 static void catch_signals(void)
 {
     struct sigaction old, ours = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
         if (!sigaction(ending[i], NULL, &old) && old.sa_handler == SIG_DFL)
             sigaction(ending[i], &ours, NULL);
@@ -45,6 +49,7 @@ static void catch_signals(void)
 static void release_signals(void)
 {
     struct sigaction now;
+
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
         if (!sigaction(ending[i], NULL, &now) && now.sa_handler == note_signal)
             signal(ending[i], SIG_DFL);
@@ -60,12 +65,14 @@ bool cli_is_live(const struct cli_options *options)
 void cli_nap(uint64_t ns)
 {
     struct timespec t = {0, (long)(ns < MAX_NAP ? ns : MAX_NAP)};
+
     nanosleep(&t, NULL);
 }
 
 bool cli_timeout_parse(const char *seconds, unsigned *ms)
 {
     char *end;
+
     if (!*seconds || strspn(seconds, "0123456789.") != strlen(seconds))
         return false;
     double value = strtod(seconds, &end);
@@ -101,6 +108,7 @@ enum extract_code cli_live_open(struct extract_memory **memory, const struct cli
                                         .timeout_ms = options->timeout_ms,
                                         .cancel = &interrupted};
     enum extract_code code = check(options, error);
+
     *memory = NULL;
     if (code)
         return code;
@@ -117,6 +125,7 @@ enum extract_code cli_live_open(struct extract_memory **memory, const struct cli
 void cli_live_release(struct extract_memory *memory, const struct cli_options *options)
 {
     struct extract_error error;
+
     if (!memory || !cli_is_live(options))
         return;
     if (extract_live_release(memory, &error)) {

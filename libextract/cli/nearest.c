@@ -18,6 +18,7 @@ static unsigned edits_between(const char *from, const char *to)
     unsigned rows[3][LETTERS_MAX + 1] = {{0}};
     unsigned *before = rows[0], *last = rows[1], *row = rows[2];
     size_t from_length = strlen(from), to_length = strlen(to);
+
     for (size_t k = 0; k <= to_length; k++)
         last[k] = (unsigned)k;
     for (size_t i = 1; i <= from_length; i++) {
@@ -41,6 +42,7 @@ const char *cli_nearest(const char *word, const char *(*known)(const void *conte
     const char *candidate, *nearest = NULL;
     size_t length = strlen(word);
     unsigned least = EDITS_MAX + 1;
+
     for (size_t i = 0; length <= LETTERS_MAX && (candidate = known(context, i)); i++) {
         if (strlen(candidate) > LETTERS_MAX)
             continue;

@@ -14,6 +14,7 @@ static bool write_file(void *context, const char *data, size_t length)
 {
     struct cli_output *output = context;
     bool good = extract_atomic_file_write(&output->file, data, length);
+
     output->fault = good ? 0 : errno;
     return good;
 }
@@ -21,6 +22,7 @@ static bool write_file(void *context, const char *data, size_t length)
 static bool write_all(void *context, const char *data, size_t length)
 {
     struct cli_output *output = context;
+
     while (length) {
         ssize_t done = write(STDOUT_FILENO, data, length);
         if (done < 0 && errno == EINTR)
@@ -44,6 +46,7 @@ void cli_output_open(struct cli_output *output)
 int cli_output_open_as(struct cli_output *output, const struct cli_options *options)
 {
     struct extract_error error;
+
     cli_output_open(output);
     if (options->output) {
         if (extract_atomic_file_open(&output->file, options->output, false, &error))
@@ -59,6 +62,7 @@ int cli_output_open_as(struct cli_output *output, const struct cli_options *opti
 static int complain_of(const char *name, int fault)
 {
     struct extract_error error;
+
     errno = fault;
     extract_file_error(name, NULL, &error);
     return cli_complain(&error);
@@ -69,6 +73,7 @@ static int end_file(struct cli_output *output, int status)
 {
     struct extract_error error;
     bool whole = !extract_text_flush(&output->text) && (!status || status == CLI_LOSSES);
+
     if (whole && extract_atomic_file_keep(&output->file, &error))
         return cli_complain(&error);
     if (whole)
@@ -109,6 +114,7 @@ int cli_output_close(struct cli_output *output, int status)
 int cli_complain(const struct extract_error *error)
 {
     char line[sizeof error->what + sizeof error->why + sizeof error->hint + 8];
+
     fprintf(stderr, "ringside: %s\n", extract_error_format(error, line, sizeof line));
     return error->code == EXTRACT_USAGE ? CLI_USAGE : CLI_UNREADABLE;
 }
@@ -116,6 +122,7 @@ int cli_complain(const struct extract_error *error)
 int cli_refuse(const char *what, const char *hint, const char *why)
 {
     struct extract_error error;
+
     extract_error_set(&error, EXTRACT_USAGE, what, hint, "%s", why);
     return cli_complain(&error);
 }

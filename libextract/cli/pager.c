@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: the pager. In: $PAGER, or less. Out: standard output leads into it.
+// cli: leads standard output into $PAGER, or less.
 // Standard: IEEE Std 1003.1-2017 (pipe, fork, dup2, waitpid).
 #include "cli/cli.h"
 #include <errno.h>
@@ -14,6 +14,7 @@ enum { NOT_EXECUTABLE = 126, NOT_FOUND };
 static void run_pager(const int ends[2])
 {
     const char *command = getenv("PAGER");
+
     if (!command || !*command)
         command = "less";
     dup2(ends[0], STDIN_FILENO);
@@ -29,6 +30,7 @@ static void run_pager(const int ends[2])
 bool cli_pager_open(int *child)
 {
     int ends[2];
+
     if (!isatty(STDOUT_FILENO) || pipe(ends) != 0)
         return false;
     *child = fork();
@@ -46,6 +48,7 @@ bool cli_pager_open(int *child)
 bool cli_pager_close(int child)
 {
     int status = 0;
+
     close(STDOUT_FILENO); // the pager sees the end
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: the symbols that the options name. In: --elf, --pid. Out: the ELF's symbols; those of a
-// process on this host at the addresses where it was loaded.
+// cli: opens the symbols of --elf, or of the executable of --pid at the addresses where it is
+// loaded.
 //
 // Source: Linux proc(5), /proc/PID/exe.
 #include "cli/cli.h"
@@ -14,6 +14,7 @@ static enum extract_code open_file(struct extract_symbols **symbols,
                                    const struct cli_options *options, struct extract_error *error)
 {
     char path[PATH_ROOM];
+
     if (options->elf)
         return extract_symbols_open(symbols, options->elf, error);
     snprintf(path, sizeof path, "/proc/%llu/exe", (unsigned long long)options->pid);
@@ -26,6 +27,7 @@ enum extract_code cli_symbols_open(struct extract_symbols **symbols,
                                    const struct cli_options *options, struct extract_error *error)
 {
     uint64_t entry;
+
     *symbols = NULL;
     enum extract_code code = open_file(symbols, options, error);
     if (!code && *symbols && options->pid &&

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: what `record` says of itself. In: the recorder's status. Out: advice, a line that lives or
-// one now and then, and a summary, on standard error; the summary in JSON on standard output.
+// cli: prints what `record` and `periodic` report of themselves, on standard error.
+//
+// That is advice before a recording, one line that is kept up to date (without a terminal, one
+// every few seconds), and a summary, which --json prints as an object on standard output.
 #include "cli/progress.h"
 #include "base/now.h"
 #include <stdio.h>
@@ -20,6 +22,7 @@ static void say(const struct progress *progress, const char *line)
 {
     struct extract_error error;
     char text[sizeof error.what + sizeof error.why + 8];
+
     extract_error_set(&error, EXTRACT_OK, progress->name, NULL, "%s", line);
     fprintf(stderr, "ringside: %s\n", extract_error_format(&error, text, sizeof text));
 }
@@ -33,6 +36,7 @@ void progress_say(const struct progress *progress, const char *line)
 void progress_start(struct progress *progress, const char *name, bool quiet)
 {
     const char *term = getenv("TERM");
+
     *progress = (struct progress){.name = name, .quiet = quiet, .start = extract_now()};
     progress->terminal = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb");
     progress->said = progress->start;
@@ -43,6 +47,7 @@ void progress_advise(const struct progress *progress, const struct extract_recor
 {
     const struct extract_record_advice *advice = &status->advice;
     char line[320], most[80];
+
     if (progress->quiet)
         return;
     if (advice->events)
@@ -67,6 +72,7 @@ void progress_advise(const struct progress *progress, const struct extract_recor
 static void lack(char *text, size_t size, const struct extract_record_status *status)
 {
     const struct extract_record_advice *advice = &status->advice;
+
     text[0] = 0;
     if (advice->link_is_too_slow)
         snprintf(text, size, "; the link is too slow for this load");
@@ -97,6 +103,7 @@ static const char *state_of(const struct extract_record_status *status)
 static int columns(void)
 {
     struct winsize size;
+
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2 ? 80 : size.ws_col;
 }
 
@@ -108,6 +115,7 @@ static void draw(struct progress *progress, const struct extract_record_status *
     double bytes = (double)(status->cost.bytes - progress->bytes) / (seconds > 0 ? seconds : 1);
     unsigned fill = advice->slots ? (unsigned)(100.0 * status->fill / advice->slots) : 0;
     char more[64], lost[80], line[280];
+
     lack(more, sizeof more, status);
     put_lost(lost, sizeof lost, status);
     snprintf(line, sizeof line,
@@ -130,6 +138,7 @@ void progress_show(struct progress *progress, const struct extract_record_status
     uint64_t now = extract_now();
     uint64_t pause = progress->terminal ? TERMINAL_PAUSE : PLAIN_PAUSE;
     bool turned = progress->gone != status->gone; // is said at once
+
     progress->gone = status->gone;
     if (!progress->quiet && (turned || now - progress->said >= pause * 1000000))
         draw(progress, status, now);
@@ -147,6 +156,7 @@ void progress_sum(struct progress *progress, const struct extract_record_status 
 {
     uint64_t ns = extract_now() - progress->start;
     char more[64], lost[80], line[280];
+
     progress_clear(progress);
     if (progress->quiet)
         return;
@@ -186,6 +196,7 @@ void progress_json(const struct progress *progress, struct extract_text *text,
                    const struct extract_live_halts *halts, const char *path, const char *reason)
 {
     uint64_t ns = extract_now() - progress->start;
+
     extract_text_puts(text, "{\"file\":");
     extract_text_json(text, path);
     extract_text_printf(text, ",\"reason\":\"%s\",\"seconds\":%.3f,", reason, (double)ns / 1e9);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: what `record` says of itself.
+// cli: the messages of `record` and `periodic` on their progress.
 #ifndef RINGSIDE_PROGRESS_H
 #define RINGSIDE_PROGRESS_H
 

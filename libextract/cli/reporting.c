@@ -30,6 +30,7 @@ static enum extract_code set_other(void *context, const char *word, const char *
 {
     struct cli_reporting *reporting = context;
     bool off = value && strcmp(value, "off") == 0, on = !value || strcmp(value, "on") == 0;
+
     if (strcmp(word, "starttime") == 0)
         return set_time(reporting->start_time, sizeof reporting->start_time, word, value, error);
     if (strcmp(word, "endtime") == 0)
@@ -48,6 +49,7 @@ static void add_condition(struct extract_session_options *session, enum extract_
                           const char *value)
 {
     struct extract_condition *conditions = (struct extract_condition *)session->conditions;
+
     if (*value)
         conditions[session->condition_count++] = (struct extract_condition){word, value};
 }
@@ -83,6 +85,7 @@ static bool parse_date(const char *date, int64_t *seconds)
 {
     struct tm tm = {.tm_isdst = -1};
     int read = 0, year = 0;
+
     if (strlen(date) != 12 || strspn(date, "0123456789") != 12 ||
         sscanf(date, "%2d%2d%2d%2d%2d%2d%n", &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min,
                &tm.tm_sec, &year, &read) != 6)
@@ -104,6 +107,7 @@ static bool parse_date(const char *date, int64_t *seconds)
 static bool first_wall(struct extract_log *log, int64_t *seconds)
 {
     struct extract_log_block block;
+
     for (size_t i = 0; log && extract_log_block_at(log, i, &block); i++)
         if (extract_log_holds_entries(&block)) {
             *seconds = (int64_t)(block.wall / NANO);
@@ -117,6 +121,7 @@ static enum extract_code set_date(char *time, size_t size, const char *option, c
                                   struct extract_log *log, struct extract_error *error)
 {
     int64_t wanted, first;
+
     if (!parse_date(date, &wanted))
         return extract_error_set(error, EXTRACT_USAGE, option,
                                  "use month, day, hour, minute, second and year: mmddhhmmssyy",
@@ -138,6 +143,7 @@ enum extract_code cli_reporting_dates(struct extract_session_options *session,
 {
     const struct cli_reporting *reporting = &options->reporting;
     enum extract_code code = EXTRACT_OK;
+
     *dates = (struct cli_dates){"", ""};
     if (reporting->start_date)
         code = set_date(dates->from, sizeof dates->from, "-s", reporting->start_date, log, error);

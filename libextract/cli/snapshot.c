@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: one look at a trace. In: options. Out: an open session; losses named on standard error.
+// cli: opens one trace with the options of the command line, runs a query of the session on it, and
+// prints losses on standard error when it is closed.
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/templates/commands.h"
@@ -10,6 +11,7 @@ static void say_opened(const char *path)
 {
     struct extract_error error;
     char line[sizeof error.what + sizeof error.why + 8];
+
     if (!path)
         return;
     extract_error_set(&error, EXTRACT_OK, extract_file_name(path), NULL, "opened");
@@ -30,6 +32,7 @@ static void say_files(const struct cli_options *options)
 static bool streams_clash(const struct cli_options *options)
 {
     size_t count = 0;
+
     for (int i = 0; i < options->input_count; i++)
         count += strcmp(options->inputs[i], "-") == 0 || strncmp(options->inputs[i], "-@", 2) == 0;
     for (size_t i = 0; i < options->reporting.template_count; i++)
@@ -72,13 +75,14 @@ int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_optio
 int cli_snapshot_open(struct cli_snapshot *snapshot, const struct cli_options *options)
 {
     int status = cli_snapshot_open_live(snapshot, options);
+
     cli_live_release(snapshot->memory, options);
     return status;
 }
 
-// Prints each line of `verb` behind "ringside: INPUT: ".
+// Prints each line of a query's answer after "ringside: INPUT: ".
 static void name_lines(struct cli_snapshot *snapshot, const struct cli_options *options,
-                       const char *verb)
+                       const char *query)
 {
     const char *name = snapshot->log ? options->inputs[0] : extract_memory_name(snapshot->memory);
     struct extract_text lines;
@@ -86,7 +90,7 @@ static void name_lines(struct cli_snapshot *snapshot, const struct cli_options *
     char line[sizeof error.what + sizeof error.why + 8];
 
     extract_text_init(&lines, NULL, NULL);
-    if (extract_session_run(snapshot->session, verb, &lines, &error))
+    if (extract_session_run(snapshot->session, query, &lines, &error))
         cli_complain(&error);
     for (size_t i = 0, length; i < lines.used; i += length + 1) {
         const char *end = memchr(lines.data + i, '\n', lines.used - i);
@@ -119,10 +123,11 @@ int cli_snapshot_close(struct cli_snapshot *snapshot, const struct cli_options *
 static bool tell_templates(const struct cli_snapshot *snapshot, bool quiet)
 {
     const struct extract_templates *templates = extract_session_templates(snapshot->session);
+
     return templates && !quiet && templates_diagnose(templates, false);
 }
 
-int cli_snapshot_run(const struct cli_options *options, const char *verb)
+int cli_snapshot_run(const struct cli_options *options, const char *query)
 {
     struct cli_snapshot snapshot;
     struct cli_output output;
@@ -132,7 +137,7 @@ int cli_snapshot_run(const struct cli_options *options, const char *verb)
     if (!status)
         status = cli_output_open_as(&output, options);
     if (!status) {
-        enum extract_code code = extract_session_run(snapshot.session, verb, &output.text, &error);
+        enum extract_code code = extract_session_run(snapshot.session, query, &output.text, &error);
         bool told = tell_templates(&snapshot, options->quiet);
         if (code == EXTRACT_BAD && told)
             status = CLI_UNREADABLE;

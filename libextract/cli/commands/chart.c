@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside chart`. In: an RKH trace, filters. Out: a message sequence chart.
+// cli: `ringside chart` draws a message sequence chart of an RKH trace.
 #include "cli/cli.h"
 #include <string.h>
 
 static bool ends_in(const char *name, const char *end)
 {
     size_t length = strlen(name), tail = strlen(end);
+
     return length > tail && strcmp(name + length - tail, end) == 0;
 }
 
@@ -13,6 +14,7 @@ static int run(const struct cli_options *options)
 {
     struct cli_options rest = *options;
     const char *output = options->output;
+
     if (!output)
         return cli_refuse("chart", "use -o FILE.svg or -o FILE.signalling, or -o - for SVG",
                           "no output file is given");
@@ -27,8 +29,10 @@ const struct cli_command cli_chart = {
     .name = "chart",
     .arguments = "[FILTER...] INPUT... -o FILE",
     .summary = "draw a message sequence chart (RKH)",
-    .help = "A file that ends in .signalling or .msc is for msc-generator, any other is SVG.\n"
-            "-o - writes SVG to standard output. At most the newest 4000 lines are drawn.\n",
+    .help =
+        "A file name that ends in .signalling or .msc selects the format of msc-generator; any "
+        "other\n"
+        "is SVG. -o - writes SVG to standard output. At most the newest 4000 lines are drawn.\n",
     .takes = CLI_FILTERS | CLI_OUTPUT,
     .run = run,
 };

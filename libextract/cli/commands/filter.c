@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside filter`. In: a live target, words. Out: what the target emits; on the words on and
-// off, bytes that are written to it.
+// cli: `ringside filter` shows or changes which events a live target records.
+//
+// For RKH, the terms after on and off become bytes that are written to the target's filter tables.
+// Other formats have the requests show, set, add and sub, which control/request.c sends.
 #include "cli/cli.h"
 #include "cli/control/control.h"
 #include <extract/filter.h>
@@ -12,6 +14,7 @@ static enum extract_code write_back(struct extract_memory *memory,
 {
     enum extract_code code = EXTRACT_OK;
     struct extract_edit edit;
+
     for (size_t i = 0; !code && extract_control_edit(control, i, &edit); i++)
         code = extract_memory_write(memory, edit.address, &edit.after, 1, error);
     return code;
@@ -21,6 +24,7 @@ static enum extract_code write_back(struct extract_memory *memory,
 static int show(const struct extract_control *control, bool changed)
 {
     struct cli_output output;
+
     cli_output_open(&output);
     if (changed)
         extract_text_puts(&output.text, "before:\n");
@@ -48,6 +52,7 @@ static enum extract_code ask_other(const struct cli_options *options, struct ext
     enum extract_code code =
         extract_request_new(&request, extract_session_trace(session), memory, "filter",
                             options->inputs, (size_t)options->input_count, error);
+
     if (code)
         return code;
     cli_output_open(&output);
@@ -64,6 +69,7 @@ static enum extract_code ask_rkh(const struct cli_options *options, struct extra
     struct extract_control *control = NULL;
     enum extract_code code =
         extract_control_read(&control, memory, symbols, trace, options->session.rkh, error);
+
     if (!code)
         code =
             extract_control_change(control, options->inputs, (size_t)options->input_count, error);
@@ -80,6 +86,7 @@ static enum extract_code work(const struct cli_options *options, struct extract_
                               struct extract_error *error)
 {
     struct extract_session *session = NULL;
+
     // A ring that cannot be read has no names, and its filters may be why.
     bool named = !extract_session_open(&session, memory, symbols, &options->session, NULL);
     const struct extract_trace *trace = named ? extract_session_trace(session) : NULL;
@@ -97,6 +104,7 @@ static int run(const struct cli_options *options)
     struct extract_symbols *symbols = NULL;
     struct extract_error error;
     int printed = CLI_WHOLE;
+
     if (cli_filter_is_request(options))
         return cli_filter_request(options);
     if (!cli_is_live(options) || (!options->elf && !options->pid))
@@ -120,13 +128,17 @@ const struct cli_command cli_filter = {
     .name = "filter",
     .arguments = "--openocd SERVER --elf FIRMWARE.elf [on|off WHAT...]",
     .summary = "show or change which events are recorded",
-    .help = "WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all;\n"
-            "names may be patterns or numbers; active objects are those of the trace and of the\n"
-            "ELF. --rkh version=2.4.4 says the version where nothing else does. The target is\n"
-            "written to with on and off alone; before and after are shown.\n"
-            "Of POSIX trace: filter show|set|add|sub NAME..., names of event types, ids, all,\n"
-            "system, user or none. What is in the filter is NOT recorded. --elf may be missing.\n"
-            "Of ThreadX the same with classes, as mutex, user or all: those that ARE recorded.\n",
+    .help =
+        "RKH: WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all. "
+        "Names\n"
+        "may be patterns or numbers; active objects are those of the trace and of the ELF. Use "
+        "--rkh\n"
+        "version=2.4.4 if nothing else tells the version. Only on and off write to the target; "
+        "the\n"
+        "settings before and after are printed.\n"
+        "POSIX trace: filter show|set|add|sub NAME..., where NAME is an event type, an id, all,\n"
+        "system, user or none. What is in the filter is NOT recorded. --elf may be missing.\n"
+        "ThreadX: the same with classes, as mutex, user or all: those that ARE recorded.\n",
     .takes = 0,
     .run = run,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside flush`. In: a log, a live target or an image. Out: in the log, what is new in the
-// ring; how many events that were.
+// cli: `ringside flush` appends to a log what is new in a ring, in one pass, and prints how many
+// events that were.
 #include "cli/cli.h"
 #include <extract/record.h>
 #include <string.h>
@@ -22,6 +22,7 @@ static enum extract_code flush(struct flushing *f, const char *path,
                                                   .rkh = session->rkh,
                                                   .stream = session->stream};
     struct cli_options rest = *f->options; // the log is no input
+
     rest.inputs++;
     rest.input_count--;
     enum extract_code code = cli_symbols_open(&f->symbols, &rest, error);
@@ -35,6 +36,7 @@ static int run(const struct cli_options *options)
     struct extract_record_status status;
     struct extract_error error;
     struct cli_output output;
+
     if (!options->input_count || (options->input_count == 1 && !cli_is_live(options)))
         return cli_refuse(
             "flush", "use LOG, and --pid PID, --openocd SERVER, --remote SERVER or IMAGE@ADDRESS",
@@ -59,10 +61,11 @@ const struct cli_command cli_flush = {
     .name = "flush",
     .arguments = "LOG --pid PID | --openocd SERVER | --remote SERVER | IMAGE@ADDRESS...",
     .summary = "append new events to a log",
-    .help =
-        "One pass, as posix_trace_flush makes; of every trace that can be recorded. The log is\n"
-        "made where there is none, else it must have the policy append. Nothing is written to\n"
-        "the target. Status 3: what came behind the log's end is not in the ring any more.\n",
+    .help = "Make one pass, as posix_trace_flush does, over any trace that can be recorded. A "
+            "missing log\n"
+            "is created; an existing one must have the policy append. Nothing is written to the "
+            "target.\n"
+            "Exit status 3: events after the end of the log are no longer in the ring.\n",
     .takes = 0,
     .run = run,
 };

@@ -54,6 +54,7 @@ static void put_command(struct extract_text *text, const struct cli_command *com
 static void put_completion(struct extract_text *text)
 {
     const struct cli_command *command;
+
     extract_text_puts(text, "_ringside() {\n"
                             "    local word=${COMP_WORDS[COMP_CWORD]} command='' words='' i\n"
                             "    for ((i = 1; i < COMP_CWORD; i++)); do\n"

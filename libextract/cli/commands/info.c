@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside info`. In: a trace. Out: its layout, state and losses.
+// cli: `ringside info` prints the layout, the state and the losses of a trace.
 #include "cli/cli.h"
 
 static int run(const struct cli_options *options)

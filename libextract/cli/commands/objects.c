@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside objects`. In: a trace. Out: its kernel objects.
+// cli: `ringside objects` lists the kernel objects of a trace.
 #include "cli/cli.h"
 
 static int run(const struct cli_options *options)

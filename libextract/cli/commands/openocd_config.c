@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside openocd-config`. In: the firmware's ELF. Out: the lines for OpenOCD's
-// configuration that tell ringside.tcl where the ring, the fault handlers and the RAM are.
+// cli: `ringside openocd-config` prints the lines for OpenOCD's configuration that tell
+// ringside.tcl the addresses of the ring, the fault handlers and the RAM. It takes them from the
+// firmware's ELF.
 #include "cli/cli.h"
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ static int by_address(const void *a, const void *b)
 {
     uint64_t left = ((const struct extract_region *)a)->address;
     uint64_t right = ((const struct extract_region *)b)->address;
+
     return (left > right) - (left < right);
 }
 
@@ -46,6 +48,7 @@ static int by_address(const void *a, const void *b)
 static size_t collect_ram(const struct extract_symbols *symbols, struct extract_region *ram)
 {
     size_t count = 0, spans = 0;
+
     while (count < RAM_SPANS && extract_symbols_writable(symbols, count, &ram[count]))
         count++;
     qsort(ram, count, sizeof *ram, by_address);
@@ -64,6 +67,7 @@ static void put_ram(struct extract_text *text, const struct extract_symbols *sym
 {
     struct extract_region ram[RAM_SPANS];
     size_t spans = collect_ram(symbols, ram);
+
     for (size_t i = 0; i < spans; i++)
         extract_text_printf(text, " \\\n\t-ram 0x%08llx+0x%llx", (unsigned long long)ram[i].address,
                             (unsigned long long)ram[i].length);
@@ -74,6 +78,7 @@ static void put_faults(struct extract_text *text, const struct extract_symbols *
 {
     uint64_t seen[sizeof fault_handlers / sizeof *fault_handlers];
     size_t count = 0;
+
     for (size_t i = 0; fault_handlers[i]; i++) {
         struct extract_symbol symbol;
         if (!extract_symbols_by_name(symbols, fault_handlers[i], &symbol) || !symbol.size)
@@ -93,6 +98,7 @@ static void put_address(struct extract_text *text, const struct extract_symbols 
                         const char *option, const char *name)
 {
     struct extract_symbol symbol;
+
     if (extract_symbols_by_name(symbols, name, &symbol))
         extract_text_printf(text, " %s 0x%08llx", option, (unsigned long long)symbol.address);
 }
@@ -101,6 +107,7 @@ static void put_span(struct extract_text *text, const struct extract_symbols *sy
                      const char *option, const char *name)
 {
     struct extract_symbol symbol;
+
     if (extract_symbols_by_name(symbols, name, &symbol) && symbol.size)
         extract_text_printf(text, " %s 0x%08llx+0x%llx", option, (unsigned long long)symbol.address,
                             (unsigned long long)symbol.size);
@@ -111,6 +118,7 @@ static void put_settings(struct extract_text *text, struct extract_symbols *symb
 {
     struct extract_rkh rkh = {0};
     bool first = true;
+
     extract_rkh_of_symbols(&rkh, symbols);
     for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++) {
         if (rkh.from[key] != EXTRACT_RKH_DWARF)
@@ -124,6 +132,7 @@ static void put_settings(struct extract_text *text, struct extract_symbols *symb
 static void put_rkh(struct extract_text *text, struct extract_symbols *symbols)
 {
     struct extract_symbol pointer;
+
     extract_text_puts(text, "# RKH's trace, for OpenOCD; behind the target's own configuration.\n"
                             "# Of several targets, name one: ringside init -target NAME ...\n"
                             "source [find ringside.tcl]\n"
@@ -151,6 +160,7 @@ static void put_rkh(struct extract_text *text, struct extract_symbols *symbols)
 static void put_threadx(struct extract_text *text, struct extract_symbols *symbols)
 {
     struct extract_symbol filter;
+
     extract_text_puts(text, "# The ThreadX event trace, for OpenOCD; behind the target's own "
                             "configuration.\n"
                             "# Of several targets, name one: ringside init -target NAME ...\n"
@@ -210,6 +220,7 @@ static bool is_rkh_without_locals(const struct extract_symbols *symbols, const c
 {
     static const char prefix[] = "rkh_trc_";
     struct extract_symbol symbol;
+
     for (size_t i = 0; extract_symbols_at(symbols, i, &symbol); i++)
         if (strncmp(symbol.name, prefix, sizeof prefix - 1) == 0)
             return true;
@@ -221,6 +232,7 @@ static int print_config(struct extract_symbols *symbols, const char *format)
     struct extract_symbol symbol;
     struct extract_error error;
     struct cli_output output;
+
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
         if (!extract_symbols_by_name(symbols, traces[i].symbol, &symbol))
             continue;
@@ -246,6 +258,7 @@ static int print_config(struct extract_symbols *symbols, const char *format)
 static int refuse_moving(const struct extract_symbols *symbols)
 {
     struct extract_error error;
+
     extract_error_set(&error, EXTRACT_UNSUPPORTED, extract_symbols_path(symbols),
                       "link the firmware at fixed addresses (-no-pie)",
                       "position-independent: only its loader knows the addresses of its symbols");
@@ -256,6 +269,7 @@ static int run(const struct cli_options *options)
 {
     struct extract_symbols *symbols;
     struct extract_error error;
+
     if (options->input_count)
         return cli_refuse("openocd-config", "use --elf FILE to select the firmware",
                           "an input is given");
@@ -276,8 +290,8 @@ const struct cli_command cli_openocd_config = {
     .name = "openocd-config",
     .arguments = "--elf FIRMWARE.elf",
     .summary = "print OpenOCD commands for a firmware",
-    .help =
-        "Put them into OpenOCD's configuration; ringside-openocd(7) says what it can do then.\n",
+    .help = "Add the lines to the configuration of OpenOCD; see ringside-openocd(7) for what they "
+            "enable.\n",
     .takes = CLI_NO_INPUT,
     .run = run,
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside periodic`. In: a live target, a folder. Out: a copy of its ring every so often, in
-// numbered files of the format's own kind.
+// cli: `ringside periodic` saves a snapshot of a live ring at regular intervals.
+//
+// Each snapshot is a numbered file in the dump format of the ring. A failed snapshot is printed
+// once and counted, and the next is tried. With --keep, only files that this process wrote are
+// removed.
 #include "base/file.h"
 #include "base/now.h"
 #include "cli/cli.h"
@@ -61,6 +64,7 @@ struct periodic {
 static uint32_t number_of(const char *name)
 {
     size_t length = sizeof stem - 1;
+
     if (strncmp(name, stem, length) || strspn(name + length, "0123456789") != DIGITS ||
         name[length + DIGITS] != '.')
         return 0;
@@ -71,6 +75,7 @@ static uint32_t number_of(const char *name)
 static enum extract_code find_number(struct periodic *p, struct extract_error *error)
 {
     const struct dirent *entry;
+
     DIR *folder = opendir(p->folder);
     if (!folder)
         return extract_file_error(p->folder, "use a directory that can be read and written", error);
@@ -94,6 +99,7 @@ static char *path_of(const struct periodic *p, const char *name)
 {
     size_t size = strlen(p->folder) + 1 + NAME_ROOM;
     char *path = malloc(size);
+
     if (path)
         snprintf(path, size, "%s/%s", p->folder, name);
     return path;
@@ -105,6 +111,7 @@ static void keep(struct periodic *p, const char *path, const char *name)
 {
     uint64_t most = p->options->recording.keep;
     struct stat st;
+
     if (!most)
         return;
     struct own *own = &p->own[p->taken % most];
@@ -124,6 +131,7 @@ static enum extract_code create(struct periodic *p, const struct extract_text *r
                                 const char *suffix, bool *met, struct extract_error *error)
 {
     char name[NAME_ROOM];
+
     if (p->number >= MAX_NUMBER)
         return extract_error_set(error, EXTRACT_LIMIT, p->folder,
                                  "use another directory, or move its files away",
@@ -146,6 +154,7 @@ static enum extract_code write_file(struct periodic *p, const struct extract_tex
 {
     bool met = false;
     enum extract_code code = create(p, ring, suffix, &met, error);
+
     for (unsigned i = 0; met && i < NAME_TRIES; i++) {
         met = false;
         code = find_number(p, error);
@@ -161,6 +170,7 @@ static enum extract_code look(struct periodic *p, struct extract_session **sessi
                               struct extract_error *error)
 {
     enum extract_code code = extract_live_halt(p->memory, error);
+
     if (code)
         return code;
     code = extract_session_open(session, p->memory, p->symbols, &p->options->session, error);
@@ -173,6 +183,7 @@ static enum extract_code take(struct periodic *p, struct extract_error *error)
     struct extract_session *session = NULL;
     struct extract_text ring;
     enum extract_code code = look(p, &session, error);
+
     if (code)
         return code;
     p->looked = true;
@@ -235,6 +246,7 @@ static int follow(struct periodic *p)
 {
     struct extract_error error;
     uint64_t every = p->options->recording.every_ns, due = p->progress.start;
+
     while (!(p->reason = reason_to_stop(p))) {
         uint64_t now = extract_now();
         if (now < due) {
@@ -259,6 +271,7 @@ static int follow(struct periodic *p)
 static void say_sum(const struct periodic *p, const struct extract_live_halts *halts)
 {
     char line[240], more[64] = "";
+
     if (p->absent)
         snprintf(more, sizeof more, "; %llu times its trace was not enabled",
                  (unsigned long long)p->absent);
@@ -278,6 +291,7 @@ static int put_sum(const struct periodic *p, const struct extract_live_halts *ha
 {
     struct extract_memory_cost cost = extract_memory_cost(p->memory);
     struct cli_output output;
+
     cli_output_open(&output);
     extract_text_puts(&output.text, "{\"folder\":");
     extract_text_json(&output.text, p->folder);
@@ -297,6 +311,7 @@ static int put_sum(const struct periodic *p, const struct extract_live_halts *ha
 static int take_all(struct periodic *p)
 {
     char line[64];
+
     progress_start(&p->progress, extract_memory_name(p->memory), p->options->quiet);
     snprintf(line, sizeof line, "a snapshot every %.6g ms, from number %u on",
              (double)p->options->recording.every_ns / 1e6, p->number + 1);
@@ -317,6 +332,7 @@ static enum extract_code begin(struct periodic *p, struct extract_error *error)
 {
     uint64_t most = p->options->recording.keep;
     enum extract_code code = EXTRACT_OK;
+
     p->own = calloc(most ? most : 1, sizeof *p->own);
     if (!p->own)
         return extract_error_set(error, EXTRACT_NOMEM, "--keep", "keep fewer", "out of memory");
@@ -328,6 +344,7 @@ static enum extract_code begin(struct periodic *p, struct extract_error *error)
 static int check(const struct cli_options *options)
 {
     const char *hint = "use --openocd SERVER or --remote SERVER, --every MS, and a directory";
+
     if (!cli_is_live(options))
         return cli_refuse("periodic", hint, "no live target is given");
     if (options->input_count != 1)
@@ -346,6 +363,7 @@ static int run(const struct cli_options *options)
     struct periodic p = {.options = options, .live = *options};
     struct extract_error error;
     int status = check(options);
+
     if (status)
         return status;
     p.folder = options->inputs[0];
@@ -366,12 +384,14 @@ const struct cli_command cli_periodic = {
     .arguments = "--openocd SERVER --every MS DIR",
     .summary = "save snapshots at regular intervals",
     .help =
-        "Each is a file DIR/snapshot-000001.trx (of hook words .hook, of RKH .rkr) and so on,\n"
-        "behind those that lie there, and whole or not there at all. The target is not halted\n"
-        "(with --remote it is, for each). What fails is said once and counted, and it goes on.\n"
-        "Interrupt it to end it. Status 3: some failed, or have losses.\n"
-        "  --keep N       only the newest N of those that it writes stay\n"
-        "  --for SECONDS  ends then; --count N when so many were taken\n",
+        "Each snapshot is a file DIR/snapshot-000001.trx (.hook for hook words, .rkr for RKH) and "
+        "so\n"
+        "on. Numbers continue after existing files, and a file appears only when it is complete. "
+        "The\n"
+        "target is not halted; with --remote, it is halted for each snapshot. A failure is "
+        "printed\n"
+        "once and counted, and the next snapshot is tried. Interrupt the command to end it. Exit\n"
+        "status 3: some snapshots failed, or have losses.\n",
     .takes = CLI_TIMED | CLI_KEEP | CLI_COUNT | CLI_NO_INPUT,
     .run = run,
 };

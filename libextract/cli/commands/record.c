@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside record`. In: a live target. Out: a log of what its ring holds and will hold.
+// cli: `ringside record` copies a live ring to a log until a signal, a time or an event ends it.
+//
+// The library's recorder does the work; this file polls it when a poll is due, prints its progress,
+// and turns its final status into the exit status.
 #include "base/now.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -32,6 +35,7 @@ struct recording {
 static bool note_met(void *context, const struct extract_event *events, size_t count)
 {
     struct recording *r = context;
+
     (void)events;
     r->met |= count > 0;
     return false;
@@ -47,6 +51,7 @@ static enum extract_code look_for(struct recording *r, const struct extract_log_
     struct extract_trace *trace = NULL;
     struct extract_view *view = NULL;
     uint8_t *verdicts = calloc(block->count, 1); // all good
+
     ring->address = ring->registry.start = ring->registry.end = ring->entries.start;
     ring->registry.count = 0;
     ring->entries.count = block->count;
@@ -71,6 +76,7 @@ static enum extract_code take(void *context, const struct extract_log_block *blo
                               const void *payload, struct extract_error *error)
 {
     struct recording *r = context;
+
     if (block->type == EXTRACT_LOG_RING)
         r->ring = *(const struct extract_ring *)payload;
     if (r->until && r->ring.format && !r->ring.entries.slot_bytes)
@@ -87,6 +93,7 @@ static enum extract_code open_target(struct recording *r, struct extract_error *
 {
     const struct cli_options *options = r->options;
     enum extract_code code = cli_symbols_open(&r->symbols, options, error);
+
     if (!code && options->recording.until) {
         code = extract_filter_new(&r->until, error);
         code = code ? code
@@ -113,6 +120,7 @@ static enum extract_code open_log(struct recording *r, struct extract_error *err
                                             .context = r,
                                             .period = recording->every_ns};
     struct extract_ring ring;
+
     // Before a log is created: a wrong port or firmware leaves no file behind. A board's trace may
     // be enabled later, and is waited for; a process without a stream is a mistake.
     enum extract_code code = extract_record_find(&ring, r->memory, r->symbols, &record, error);
@@ -128,6 +136,7 @@ static enum extract_code open_log(struct recording *r, struct extract_error *err
 static bool has_ended(const struct recording *r)
 {
     const struct extract_record_status *status = extract_recorder_status(r->recorder);
+
     return (!status->enabled || status->gone) && extract_memory_has_ended(r->memory);
 }
 
@@ -146,6 +155,7 @@ static const char *reason_to_stop(const struct recording *r)
 static enum extract_code follow(struct recording *r, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+
     while (!code && !(r->reason = reason_to_stop(r))) {
         uint64_t due = extract_recorder_due(r->recorder);
         progress_show(&r->progress, extract_recorder_status(r->recorder));
@@ -176,6 +186,7 @@ static int finish(struct recording *r, struct extract_record_status *status)
 {
     struct extract_live_halts halts = extract_live_halts(r->memory);
     struct cli_output output;
+
     progress_sum(&r->progress, status, &halts, r->options->output);
     if (!r->options->session.json)
         return CLI_WHOLE;
@@ -207,6 +218,7 @@ static int record(struct recording *r)
     struct extract_error error;
     struct extract_live_halts halts = extract_live_halts(r->memory);
     enum extract_code code = EXTRACT_OK;
+
     progress_start(&r->progress, extract_memory_name(r->memory), r->options->quiet);
     progress_advise(&r->progress, extract_recorder_status(r->recorder), &halts);
     code = follow(r, &error);
@@ -227,6 +239,7 @@ static int run(const struct cli_options *options)
 {
     struct recording r = {.options = options};
     struct extract_error error;
+
     if (!options->output || !cli_is_live(options))
         return cli_refuse("record",
                           "use --openocd SERVER, --remote SERVER or --pid PID, and -o FILE.log",
@@ -252,10 +265,12 @@ const struct cli_command cli_record = {
     .name = "record",
     .arguments = "--openocd SERVER | --remote SERVER | --pid PID -o FILE.log",
     .summary = "record to a log until interrupted",
-    .help = "Only new entries are read, and the target is not halted (with --remote it is, for\n"
-            "each poll, because the server cannot read memory otherwise). Interrupt it to end the\n"
-            "recording. The log never replaces a file. Exit status 3: some events were lost; the\n"
-            "log says where.\n",
+    .help =
+        "Only new entries are read. The target is not halted; with --remote, it is halted for "
+        "each\n"
+        "poll, because the server cannot read memory otherwise. Interrupt the command to end the\n"
+        "recording. The log never replaces a file. Exit status 3: some events were lost; the log\n"
+        "contains where.\n",
     .takes = CLI_OUTPUT | CLI_RECORD | CLI_TIMED | CLI_NO_INPUT,
     .run = run,
 };

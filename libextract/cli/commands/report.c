@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside report` and `ringside last`. In: a trace, filters. Out: the events.
+// cli: `ringside report` and `ringside last` print the events of a trace that filters leave.
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/templates/commands.h"
@@ -9,6 +9,7 @@
 static int run_templates(const struct cli_options *options)
 {
     const struct cli_reporting *reporting = &options->reporting;
+
     if (options->output)
         return cli_refuse("-o", "redirect standard output instead",
                           "-o cannot be combined with -c and -j");
@@ -29,6 +30,7 @@ static int run_templates(const struct cli_options *options)
 static int run_events(struct cli_options *options)
 {
     struct cli_reporting *reporting = &options->reporting;
+
     if (reporting->raw && !options->output && isatty(STDOUT_FILENO))
         return cli_refuse("-r", "use -o FILE, or redirect standard output",
                           "raw entries cannot go to a terminal");
@@ -46,6 +48,7 @@ static bool kinds_clash(const struct cli_options *options)
 {
     const struct cli_reporting *reporting = &options->reporting;
     bool json = options->session.json && !reporting->list;
+
     return reporting->check + reporting->list + reporting->raw + reporting->columns.histogram +
                json >
            1;
@@ -60,6 +63,7 @@ static int refuse_kinds(void)
 static int run_report(const struct cli_options *options)
 {
     struct cli_options rest = *options;
+
     if (kinds_clash(options))
         return refuse_kinds();
     if (options->reporting.check || options->reporting.list)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside save`. In: a trace. Out: the ring alone, as a dump file of its own format.
+// cli: `ringside save` writes the ring of a trace to a dump file of its own format.
 #include "base/file.h"
 #include "cli/cli.h"
 #include <extract/report.h>
@@ -25,6 +25,7 @@ static void tell_losses(const struct cli_snapshot *snapshot, const struct cli_op
         extract_trace_info(extract_session_trace(snapshot->session))->log;
     struct extract_error error;
     uint64_t marks = 0;
+
     for (unsigned i = 1; log && i < EXTRACT_LOSS_REASONS; i++)
         marks += log->losses[i].gaps;
     if (!marks || options->quiet)
@@ -65,10 +66,11 @@ const struct cli_command cli_save = {
     .alias = "snapshot",
     .arguments = "INPUT... -o FILE",
     .summary = "save the ring to a dump file",
-    .help =
-        "It is of the trace's own kind: FILE.trx of ThreadX, FILE.hook of hook words, FILE.rkr of\n"
-        "an RKH ring, FILE.ptr of POSIX trace; streams of RKH frames stay such. It is replaced in\n"
-        "one step. -o - writes to standard output.\n",
+    .help = "The file has the format of the trace: FILE.trx for ThreadX, FILE.hook for hook words, "
+            "FILE.rkr\n"
+            "for an RKH ring, FILE.ptr for POSIX trace; a stream of RKH frames stays one. It gives "
+            "the\n"
+            "same report. It is replaced in one step. -o - writes to standard output.\n",
     .takes = CLI_OUTPUT,
     .run = run,
 };

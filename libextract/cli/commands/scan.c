@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside scan`. In: images of memory. Out: the rings that lie there, found without symbols.
+// cli: `ringside scan` lists the rings in memory images, which it finds without symbols.
 #include "cli/cli.h"
 
 struct scan {
@@ -39,6 +39,7 @@ static void put_json(struct extract_text *text, const struct extract_ring *ring)
 static bool put_ring(void *context, const struct extract_ring *ring)
 {
     struct scan *scan = context;
+
     scan->found++;
     if (scan->json) {
         put_json(scan->text, ring);
@@ -82,6 +83,7 @@ static int tell_log(const struct cli_options *options)
     struct cli_snapshot snapshot;
     struct cli_output output;
     int status = cli_snapshot_open(&snapshot, options);
+
     if (!status) {
         cli_output_open(&output);
         struct scan scan = {&output.text, options->session.json, !options->session.no_header, 0};
@@ -116,7 +118,8 @@ const struct cli_command cli_scan = {
     .name = "scan",
     .arguments = "IMAGE@ADDRESS...",
     .summary = "find rings in memory images, without symbols",
-    .help = "Give what it finds to the other commands with --ring ADDRESS. Of a log, it is the\n"
+    .help = "Pass an address that it prints to other commands with --ring ADDRESS. For a log, it "
+            "prints the\n"
             "ring that was recorded last.\n",
     .run = run,
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside stats`. In: a trace, filters. Out: load, switches, stacks and services.
+// cli: `ringside stats` prints load, switches, stacks and services of the events that filters
+// leave.
 #include "cli/cli.h"
 
 static int run(const struct cli_options *options)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside top`. In: a live target or a log that is being recorded, filters. Out: a screen
-// that is drawn again each delay; without a terminal, blocks of text or lines of JSON.
+// cli: `ringside top` shows a live target, or a log that is being recorded, on a screen that is
+// drawn again after each delay. Without a terminal it prints blocks of text or lines of JSON.
 #include "cli/top/top.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 static bool has_screen(void)
 {
     const char *term = getenv("TERM");
+
     return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb");
 }
 
@@ -27,6 +28,7 @@ static void set_up(struct top_options *top, struct top_view *view,
                    const struct cli_options *options)
 {
     const struct extract_session_options *session = &options->session;
+
     top->batch = options->batch || session->json || !has_screen();
     top->count = options->count;
     top->delay = options->delay_ms ? options->delay_ms * (EXTRACT_SECOND / 1000) : EXTRACT_SECOND;
@@ -54,6 +56,7 @@ static int judge(const struct top_source *source, const struct cli_options *opti
     const struct top_state *state = &source->window.state;
     struct extract_error error;
     char line[sizeof error.what + sizeof error.why + 8];
+
     if (!state->gaps)
         return CLI_WHOLE;
     extract_error_set(&error, EXTRACT_BAD, source->name, NULL, "%s%" PRIu64 " event%s lost",
@@ -71,6 +74,7 @@ static int watch(struct top_source *source, const struct cli_options *options,
     struct extract_error error, closing;
     struct top_options top;
     struct top_view view = {0};
+
     set_up(&top, &view, options);
     if (!top_filter_line_write(view.line, &options->session))
         return cli_refuse("top", "use fewer filters", "the filters are too long for a filter line");
@@ -95,6 +99,7 @@ static int run(const struct cli_options *options)
     struct extract_error error;
     struct top_source *source = calloc(1, sizeof *source);
     int status = check(options);
+
     if (!status && !source)
         status = cli_refuse("top", NULL, "out of memory");
     if (!status && options->user_events &&
@@ -112,10 +117,9 @@ const struct cli_command cli_top = {
     .name = "top",
     .arguments = "[FILTER...] FILE.log | --openocd SERVER | --remote SERVER | --pid PID",
     .summary = "show threads, load and new events live",
-    .help =
-        "Of a live target (--openocd, --remote, --pid), which it may record along (-o FILE.log),\n"
-        "or of a log that is being recorded. --delay SECONDS between refreshes (1), --batch for\n"
-        "text without a screen, --count N for an end. On the screen, ? lists the keys.\n",
+    .help = "Show a live target (--openocd, --remote, --pid), which -o FILE.log also records, or a "
+            "log\n"
+            "that is being recorded. On the screen, ? lists the keys.\n",
     .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REFRESH | CLI_COUNT,
     .run = run,
 };

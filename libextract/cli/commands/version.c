@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside version` and --version. Out: which version this is.
+// cli: `ringside version` and --version print the version of the program.
 #include "cli/cli.h"
 
 static int run(const struct cli_options *options)
 {
     struct cli_output output;
+
     (void)options;
     cli_output_open(&output);
     extract_text_puts(&output.text, "ringside " EXTRACT_VERSION "\n");

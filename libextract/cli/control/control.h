@@ -7,10 +7,10 @@
 #include <extract/filter.h>
 
 // Runs a request of extract_request_new and says what came of it. Returns the status.
-int cli_request_run(const struct cli_options *options, const char *verb, const char *const *words,
-                    size_t count);
+int cli_request_run(const struct cli_options *options, const char *command,
+                    const char *const *words, size_t count);
 
-// Says what a request of the verb filter shows, which changes nothing.
+// Says what a request of the command filter shows, which changes nothing.
 void cli_request_show(const struct extract_request *request, bool json, struct extract_text *text);
 
 // Whether the words of `filter` are a request's (show, set, add, sub), and that.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside start`, `stop`, `clear`, and `filter show|set|add|sub`. In: a live target, words.
-// Out: words that are written to its ring's control block, and whether the target has acted.
+// cli: `ringside start`, `stop`, `clear`, and `filter show|set|add|sub`.
+//
+// A request is a few words that are written to the control block of a live target's ring. The
+// target's recorder carries it out at its next trace point, which this file waits for.
 #include "base/now.h"
 #include "cli/cli.h"
 #include "cli/control/control.h"
@@ -12,7 +14,7 @@
 enum { WAIT = 2000000000, NAP = 10 * 1000 * 1000 }; // ns
 
 struct outcome {
-    const char *verb;
+    const char *command;
     const struct extract_request *request;
     bool filter;
     bool changes; // else it is only shown
@@ -27,6 +29,7 @@ static enum extract_code await(const struct extract_request *request, struct ext
     const struct timespec nap = {0, NAP};
     uint64_t until = extract_now() + WAIT;
     enum extract_code code = EXTRACT_OK;
+
     *done = false;
     while (!code && !*done) {
         code = extract_live_halt(memory, error);
@@ -44,6 +47,7 @@ static void put_filter(struct kv_writer *facts, const char *key,
                        const struct extract_request *request, bool changed)
 {
     struct extract_text shown;
+
     extract_text_init(&shown, NULL, NULL);
     extract_request_show(request, changed, &shown);
     if (!shown.code && shown.used)
@@ -58,8 +62,9 @@ static void put_filter(struct kv_writer *facts, const char *key,
 static void put_json(const struct outcome *o, struct extract_text *text)
 {
     struct kv_writer facts;
+
     kv_open(&facts, text, true);
-    kv_put_string(&facts, "verb", o->verb);
+    kv_put_string(&facts, "verb", o->command);
     if (o->filter)
         put_filter(&facts, o->changes ? "before" : "filter", o->request, false);
     if (o->filter && o->changes)
@@ -87,30 +92,32 @@ static void put_text(const struct outcome *o, struct extract_text *text)
     if (!o->changes)
         return;
     if (o->done)
-        extract_text_printf(text, "%s: done\n", o->verb);
+        extract_text_printf(text, "%s: done\n", o->command);
     else if (extract_request_takes_effect_at_once(o->request))
         extract_text_printf(text, "%s: written, but the target has since changed the word\n",
-                            o->verb);
+                            o->command);
     else
         extract_text_printf(
-            text, "%s: requested; done when the target passes its next trace point\n", o->verb);
+            text, "%s: requested; done when the target passes its next trace point\n", o->command);
 }
 
 void cli_request_show(const struct extract_request *request, bool json, struct extract_text *text)
 {
-    const struct outcome o = {.verb = "filter", .request = request, .filter = true};
+    const struct outcome o = {.command = "filter", .request = request, .filter = true};
+
     (json ? put_json : put_text)(&o, text);
 }
 
-static enum extract_code work(const char *verb, const char *const *words, size_t count, bool json,
-                              struct cli_snapshot *snapshot, struct extract_text *text,
+static enum extract_code work(const char *command, const char *const *words, size_t count,
+                              bool json, struct cli_snapshot *snapshot, struct extract_text *text,
                               struct extract_error *error)
 {
-    struct outcome o = {.verb = verb, .filter = strcmp(verb, "filter") == 0};
+    struct outcome o = {.command = command, .filter = strcmp(command, "filter") == 0};
     struct extract_request *request = NULL;
     struct extract_word word;
     enum extract_code code = extract_request_new(&request, extract_session_trace(snapshot->session),
-                                                 snapshot->memory, verb, words, count, error);
+                                                 snapshot->memory, command, words, count, error);
+
     o.request = request;
     o.changes = !code && extract_request_word(request, 0, &word);
     if (!code && o.changes)
@@ -123,23 +130,24 @@ static enum extract_code work(const char *verb, const char *const *words, size_t
     return code;
 }
 
-int cli_request_run(const struct cli_options *options, const char *verb, const char *const *words,
-                    size_t count)
+int cli_request_run(const struct cli_options *options, const char *command,
+                    const char *const *words, size_t count)
 {
     struct extract_error error;
     struct cli_output output;
     struct cli_snapshot snapshot;
-    bool show = strcmp(verb, "filter") == 0 && (!count || strcmp(words[0], "show") == 0);
+    bool show = strcmp(command, "filter") == 0 && (!count || strcmp(words[0], "show") == 0);
+
     if (!cli_is_live(options) && !show)
-        return cli_refuse(verb, "use --pid PID, --openocd SERVER or --remote SERVER",
+        return cli_refuse(command, "use --pid PID, --openocd SERVER or --remote SERVER",
                           "no live target is given");
     int status = cli_snapshot_open_live(&snapshot, options);
     if (!status && snapshot.log)
-        status = cli_refuse(verb, "use a live target or a ring", "a log has no recorder");
+        status = cli_refuse(command, "use a live target or a ring", "a log has no recorder");
     if (!status) {
         cli_output_open(&output);
         enum extract_code code =
-            work(verb, words, count, options->session.json, &snapshot, &output.text, &error);
+            work(command, words, count, options->session.json, &snapshot, &output.text, &error);
         status = code ? cli_complain(&error) : status;
         status = code == EXTRACT_NOTFOUND ? CLI_USAGE : status;
         status = cli_output_close(&output, status);
@@ -151,12 +159,13 @@ int cli_request_run(const struct cli_options *options, const char *verb, const c
     return end == CLI_LOSSES ? status : end;
 }
 
-// Words of the command line behind the verb are the request's, and no inputs.
-static int run_live(const struct cli_options *options, const char *verb)
+// The words after the command are the terms of the request, not inputs.
+static int run_live(const struct cli_options *options, const char *command)
 {
     struct cli_options live = *options;
+
     live.input_count = 0;
-    return cli_request_run(&live, verb, options->inputs, (size_t)options->input_count);
+    return cli_request_run(&live, command, options->inputs, (size_t)options->input_count);
 }
 
 static int run_start(const struct cli_options *options)
@@ -177,6 +186,7 @@ static int run_clear(const struct cli_options *options)
 bool cli_filter_is_request(const struct cli_options *options)
 {
     static const char *const words[] = {"show", "set", "add", "sub"};
+
     for (size_t i = 0; options->input_count && i < sizeof words / sizeof *words; i++)
         if (strcmp(options->inputs[0], words[i]) == 0)
             return true;
@@ -187,6 +197,7 @@ bool cli_filter_is_request(const struct cli_options *options)
 int cli_filter_request(const struct cli_options *options)
 {
     static const char *const show[] = {"show"};
+
     if (strcmp(options->inputs[0], "show") != 0)
         return run_live(options, "filter");
     struct cli_options rest = *options;
@@ -203,8 +214,8 @@ const struct cli_command cli_start = {
     .name = "start",
     .arguments = "--pid PID | --openocd SERVER | --remote SERVER [--elf FIRMWARE.elf]",
     .summary = "start recording (POSIX trace, hook words)",
-    .help = "It is asked for in the ring's control block; the target's recorder does it when it\n"
-            "passes its next trace point, which is waited for, 2 seconds at most.\n",
+    .help = "The request is written to the ring's control block. The target's recorder carries it\n"
+            "out at its next trace point; the command waits for that for at most 2 seconds.\n",
     .takes = CLI_NO_INPUT,
     .run = run_start,
 };
@@ -214,7 +225,7 @@ const struct cli_command cli_stop = {
     .name = "stop",
     .arguments = "--pid PID | --openocd SERVER | --remote SERVER [--elf FIRMWARE.elf]",
     .summary = "stop recording; the ring keeps its events",
-    .help = "As with start.\n",
+    .help = "The request works as for start.\n",
     .takes = CLI_NO_INPUT,
     .run = run_stop,
 };
@@ -224,7 +235,8 @@ const struct cli_command cli_clear = {
     .name = "clear",
     .arguments = "--pid PID | --openocd SERVER | --remote SERVER [--elf FIRMWARE.elf]",
     .summary = "discard recorded events (POSIX trace)",
-    .help = "As with start. Names of event types stay, and whether it records.\n",
+    .help =
+        "The request works as for start. Names of event types and the running state are kept.\n",
     .takes = CLI_NO_INPUT,
     .run = run_clear,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside status`. In: a trace. Out: posix_trace_status_info of its stream, in words.
+// cli: `ringside status` prints the status of a stream in the words of posix_trace_get_status.
 #include "cli/cli.h"
 
 static int run(const struct cli_options *options)
@@ -12,7 +12,7 @@ const struct cli_command cli_status = {
     .name = "status",
     .arguments = "INPUT...",
     .summary = "show whether a stream is running, full or overrun",
-    .help = "The words are those of posix_trace_get_status, for every format of trace.\n",
+    .help = "The words are those of posix_trace_get_status, for every trace format.\n",
     .takes = 0,
     .run = run,
 };

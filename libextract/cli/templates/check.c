@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside templates check` and `list`. In: files of templates. Out: what is wrong with them;
-// their hook ids and labels.
+// cli: `ringside templates check` prints what is wrong in template files, and `list` prints the
+// hook ids and labels of their templates.
 #include "base/file.h"
 #include "cli/templates/commands.h"
 #include "formats/format.h"
@@ -10,6 +10,7 @@ static unsigned count_of(const struct extract_templates *templates, const char *
 {
     const struct extract_template *template;
     unsigned count = 0;
+
     for (size_t i = 0; (template = extract_templates_at(templates, i)); i++)
         count += strcmp(template->file, file) == 0;
     return count;
@@ -20,6 +21,7 @@ static void put_count(struct extract_text *text, const struct extract_templates 
                       const char *file)
 {
     struct extract_text clean;
+
     extract_text_init(&clean, NULL, NULL);
     extract_text_escaped(&clean, extract_file_name(file));
     extract_text_putc(&clean, 0);
@@ -33,6 +35,7 @@ static int print_counts(const struct extract_templates *templates,
                         const struct templates_options *options)
 {
     struct cli_output output;
+
     cli_output_open(&output);
     for (int i = 0; i < options->file_count; i++)
         put_count(&output.text, templates, options->files[i]);
@@ -42,12 +45,14 @@ static int print_counts(const struct extract_templates *templates,
 static bool has_diagnostics(const struct extract_templates *templates)
 {
     const struct extract_diagnostic *list;
+
     return extract_templates_diagnostics(templates, &list) > 0;
 }
 
 int templates_check(const struct templates_options *options)
 {
     struct extract_templates *templates;
+
     if (!options->file_count)
         return cli_refuse("templates check", "use ringside templates check FILE...",
                           "no file is given");
@@ -65,6 +70,7 @@ static size_t id_length(const struct extract_template *template, bool plain)
 {
     size_t length = strlen(template->id);
     bool short_enough = length == 4 && template->id[3] == '0' && (!plain || template->id[0] == '0');
+
     return short_enough ? 3 : length;
 }
 
@@ -94,6 +100,7 @@ static int print_list(const struct extract_templates *templates,
 {
     const struct extract_template *template;
     struct cli_output output;
+
     cli_output_open(&output);
     for (size_t i = 0; (template = extract_templates_at(templates, i)); i++)
         if (options->json)
@@ -106,6 +113,7 @@ static int print_list(const struct extract_templates *templates,
 static int load_builtin(struct extract_templates **templates, const char *format)
 {
     struct extract_error error;
+
     *templates = NULL;
     if (!extract_format_by_name(format))
         return cli_refuse(format, "use threadx, hook, rkh or posix", "unknown format");
@@ -123,6 +131,7 @@ int templates_list(const struct templates_options *options)
     bool plain = options->format || !options->file_count;
     int status = options->file_count ? templates_load(&templates, options)
                                      : load_builtin(&templates, format);
+
     if (!status)
         status = print_list(templates, options, plain);
     extract_templates_close(templates);

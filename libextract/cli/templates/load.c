@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: the files that the verbs of `ringside templates` read. In: their paths. Out: a set of
-// templates, and what there is to say of them on standard error.
+// cli: loads the files of the subcommands of `ringside templates` as one set of templates, and
+// prints the diagnostics on standard error.
 #include "cli/templates/commands.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +11,7 @@ bool templates_diagnose(const struct extract_templates *templates, bool quiet)
     size_t count = extract_templates_diagnostics(templates, &list);
     bool has_error = false;
     struct extract_text text;
+
     extract_text_init(&text, NULL, NULL);
     extract_templates_tell(templates, !quiet, SIZE_MAX, &text);
     if (text.used)
@@ -26,6 +27,7 @@ static int add_files(struct extract_templates *templates, const struct templates
 {
     struct extract_error error;
     int status = CLI_WHOLE, streams = 0;
+
     for (int i = 0; i < options->file_count; i++)
         if (strcmp(options->files[i], "-") == 0 && streams++)
             return cli_refuse("-", "use it once", "standard input can be read only once");
@@ -37,6 +39,7 @@ static int add_files(struct extract_templates *templates, const struct templates
 int templates_load(struct extract_templates **templates, const struct templates_options *options)
 {
     struct extract_error error;
+
     *templates = NULL;
     if (extract_templates_open(templates, options->dialect, &error))
         return cli_complain(&error);

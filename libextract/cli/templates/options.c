@@ -219,6 +219,7 @@ static unsigned digit_of(char c)
 static bool refuse_hex(const char *option, const char *why, size_t position)
 {
     struct extract_error error;
+
     extract_error_set(&error, EXTRACT_USAGE, option,
                       "use pairs of hexadecimal digits, as in 010A00050000002A",
                       "%s at character %zu", why, position);
@@ -229,6 +230,7 @@ static bool refuse_hex(const char *option, const char *why, size_t position)
 bool templates_hex_parse(uint8_t *bytes, size_t *length, const char *option, const char *digits)
 {
     size_t count = 0, at = 0;
+
     for (; digits[at]; at++) {
         unsigned digit = digit_of(digits[at]);
         if (isspace((unsigned char)digits[at]))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside templates run`. In: a file of templates and one raw entry. Out: its text.
+// cli: `ringside templates run` prints the text that a file of templates gives one raw entry.
 #include "cli/templates/commands.h"
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,7 @@ static const char *name(void *context, const struct extract_entry *entry, uint64
 {
     struct names *names = context;
     const char *path = path_of(names->options, value);
+
     (void)entry;
     (void)word;
     if (!path)
@@ -52,6 +53,7 @@ static const char *mark_of(enum extract_ending ending)
 static int print(const struct extract_outcome *outcome)
 {
     struct cli_output output;
+
     cli_output_open(&output);
     extract_text_put(&output.text, outcome->text, outcome->length);
     extract_text_puts(&output.text, mark_of(outcome->ending));
@@ -68,6 +70,7 @@ static int format(const struct extract_templates *templates, const struct extrac
     struct extract_formatter *formatter;
     struct extract_outcome outcome;
     struct extract_error error;
+
     if (extract_formatter_open(&formatter, templates, &host, &error))
         return cli_complain(&error);
     extract_text_init(&names.clean, NULL, NULL);
@@ -85,6 +88,7 @@ static int load_and_format(const struct extract_entry *entry,
 {
     struct extract_templates *templates;
     int status = templates_load(&templates, options);
+
     if (!status)
         status = format(templates, entry, options);
     extract_templates_close(templates);
@@ -96,6 +100,7 @@ static int run_bytes(uint8_t *bytes, const struct templates_options *options)
     struct extract_entry entry;
     struct extract_error error;
     size_t length;
+
     if (!templates_hex_parse(bytes, &length, "--entry", options->entry))
         return CLI_USAGE;
     if (extract_entry_parse(&entry, bytes, length, options->bits, options->generic, &error)) {

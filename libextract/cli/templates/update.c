@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside templates update`. In: a file of templates and a file of changes (AIX trcupdate).
-// Out: the first one changed, in one step; or with -x some of its templates on standard output.
+// cli: `ringside templates update` changes a file of templates by an update file, in one step, as
+// AIX trcupdate does. With -x it prints some templates as an update file instead.
 #include "cli/templates/commands.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +11,7 @@ static const struct extract_template *find(const struct extract_templates *templ
 {
     char id[8] = "0x";
     uint64_t number;
+
     if (length < 3 || length > 4)
         return NULL;
     memcpy(id + 2, word, length);
@@ -30,6 +31,7 @@ static bool put_template(struct extract_text *text, const struct extract_templat
     struct extract_error error;
     char id[16];
     const struct extract_template *template = find(templates, word, length);
+
     if (!template) {
         snprintf(id, sizeof id, "%.*s", (int)(length < sizeof id ? length : sizeof id - 1), word);
         extract_error_set(&error, EXTRACT_NOTFOUND, id, "run ringside templates list FILE",
@@ -64,6 +66,7 @@ static int print_templates(const struct extract_templates *templates, const char
     struct cli_output output;
     struct extract_text text;
     int status = CLI_UNREADABLE;
+
     cli_output_open(&output);
     extract_text_init(&text, NULL, NULL);
     if (put_templates(&text, templates, ids) && !text.code) {
@@ -77,6 +80,7 @@ static int print_templates(const struct extract_templates *templates, const char
 static int extract(const struct templates_options *options)
 {
     struct extract_templates *templates;
+
     if (options->file_count != 1)
         return cli_refuse("templates update", "use ringside templates update FILE -x ID,ID...",
                           "with -x, exactly one file is needed");
@@ -90,6 +94,7 @@ static int extract(const struct templates_options *options)
 static int print_counts(const char *target, const struct extract_template_update *update)
 {
     struct cli_output output;
+
     cli_output_open(&output);
     extract_text_escaped(&output.text, target);
     extract_text_printf(&output.text, ": %u added, %u replaced, %u deleted, %u kept\n",
@@ -105,6 +110,7 @@ static int apply(struct extract_templates *templates, const struct templates_opt
     struct extract_error error;
     enum extract_code code =
         extract_templates_update(templates, options->files[0], options->files[1], &update, &error);
+
     templates_diagnose(templates, options->quiet);
     if (code)
         return cli_complain(&error);
@@ -115,6 +121,7 @@ int templates_update(const struct templates_options *options)
 {
     struct extract_templates *templates;
     struct extract_error error;
+
     if (options->ids)
         return extract(options);
     if (options->file_count != 2)

@@ -20,6 +20,7 @@ static struct top_block *block_at(struct top_blocks *blocks, size_t i)
 static void drop_oldest(struct top_blocks *blocks)
 {
     struct top_block *entry = block_at(blocks, 0);
+
     blocks->bytes -= entry->block.length;
     blocks->entries -= entry->block.count;
     free(entry->payload);
@@ -66,6 +67,7 @@ bool top_blocks_put(struct top_blocks *blocks, const struct extract_log_block *b
                     const void *payload)
 {
     uint8_t *copy = malloc((size_t)block->length + 1);
+
     if (!copy || !make_capacity(blocks)) {
         free(copy);
         return false;
@@ -86,6 +88,7 @@ static enum extract_code put_registry(const struct top_window *window,
 {
     const struct extract_log_block names = {.type = EXTRACT_LOG_NAMES,
                                             .length = (uint32_t)window->registry_bytes};
+
     if (!window->registry)
         return EXTRACT_OK;
     if (window->has_names)
@@ -99,6 +102,7 @@ static enum extract_code put_all(const struct top_window *window, struct extract
 {
     const struct top_blocks *blocks = &window->blocks;
     enum extract_code code = extract_log_put_ring(writer, &window->ring, error);
+
     code = code ? code : put_registry(window, writer, error);
     for (size_t i = 0; !code && i < blocks->count; i++) {
         const struct top_block *entry = &blocks->list[blocks->oldest + i];
@@ -114,6 +118,7 @@ static enum extract_code write_log(const struct top_window *window, int fd,
         .size = sizeof options, .policy = EXTRACT_LOG_APPEND, .section_bytes = SECTION};
     struct extract_log_writer *writer;
     enum extract_code code = extract_log_create_fd(&writer, fd, &options, error);
+
     if (code)
         return code;
     code = put_all(window, writer, error);
@@ -125,6 +130,7 @@ enum extract_code top_window_log(const struct top_window *window, struct extract
                                  struct extract_error *error)
 {
     int fd = memfd_create("ringside-top", MFD_CLOEXEC);
+
     *log = NULL;
     if (fd < 0)
         return extract_error_set(error, EXTRACT_IO, "window", NULL, "%s", strerror(errno));

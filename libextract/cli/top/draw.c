@@ -31,6 +31,7 @@ static const char *column_name(enum top_column column)
 static unsigned count_lines(const struct extract_text *text)
 {
     unsigned lines = 0;
+
     for (size_t i = 0; i < text->used; i++)
         lines += text->data[i] == '\n';
     return lines;
@@ -57,6 +58,7 @@ static void put_rate(struct extract_text *text, const struct top_snapshot *snaps
 {
     const struct top_number *rate = &snapshot->facts.rate;
     uint64_t all = snapshot->stats->events;
+
     if (rate->known && all)
         put_thousandths(text, (uint64_t)((unsigned __int128)rate->value * count / all));
     else
@@ -67,6 +69,7 @@ static void put_target(struct extract_text *text, const struct top_snapshot *sna
                        const struct top_view *view)
 {
     const struct top_facts *facts = &snapshot->facts;
+
     extract_text_puts(text, view->report.color ? "\x1b[1m" : "");
     extract_text_escaped(text, facts->target);
     extract_text_printf(text, ": %s, %s",
@@ -143,6 +146,7 @@ static uint16_t priority_of(const struct extract_thread_stats *thread)
 static uint64_t key_of(const struct extract_thread_stats *thread, enum top_column column)
 {
     uint64_t used = thread->stack_size - thread->stack_free;
+
     switch (column) {
     case TOP_PRIORITY:
         return EXTRACT_NO_PRIORITY - (uint64_t)priority_of(thread);
@@ -162,6 +166,7 @@ static uint64_t key_of(const struct extract_thread_stats *thread, enum top_colum
 static int by_key(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
+
     if (x->key != y->key)
         return x->key < y->key ? 1 : -1;
     return strcmp(x->thread->thread->shown, y->thread->thread->shown);
@@ -174,6 +179,7 @@ static struct row *sort_threads(const struct top_snapshot *snapshot, enum top_co
     const struct extract_stats *stats = snapshot->stats;
     const struct extract_object *first;
     struct row *rows = calloc(stats->thread_count + 1, sizeof *rows);
+
     extract_trace_objects(snapshot->trace, &first);
     *count = 0;
     for (size_t i = 0; rows && i < stats->thread_count; i++) {
@@ -222,6 +228,7 @@ static void bar_cell(struct text_table *table, uint64_t part, uint64_t whole)
 {
     uint64_t marks =
         whole ? (uint64_t)(((unsigned __int128)part * BAR_COLUMNS + whole / 2) / whole) : 0;
+
     extract_text_pad(&table->cells, '|', marks < BAR_COLUMNS ? (size_t)marks : BAR_COLUMNS);
     text_table_end_cell(table);
 }
@@ -233,6 +240,7 @@ static void put_row(struct text_table *table, const struct top_snapshot *snapsho
     uint16_t priority = priority_of(thread);
     uint64_t loaded =
         snapshot->stats->has_loads ? snapshot->stats->span_ticks : 0; // 0: shares are unknown
+
     top_truncate(&table->cells, thread->thread->shown, screen ? NAME_COLUMNS : NO_LIMIT);
     text_table_end_cell(table);
     optional_cell(table, priority != EXTRACT_NO_PRIORITY, priority);
@@ -253,6 +261,7 @@ static void head_cell(struct text_table *table, const char *name, enum top_colum
 {
     bool sorted = column == sort;
     size_t used = strlen(name) + 2 * sorted;
+
     if (column != TOP_NAME)
         extract_text_pad(&table->cells, ' ', width > used ? width - used : 0);
     extract_text_printf(&table->cells, sorted ? "[%s]" : "%s", name);
@@ -265,6 +274,7 @@ static void put_heads(struct text_table *table, enum top_column sort)
 {
     static const size_t widths[TOP_COLUMNS] = {
         [TOP_NAME] = 16, [TOP_PRIORITY] = 6, [TOP_LOAD] = 8, [TOP_EVENTS] = 10, [TOP_STACK] = 10};
+
     for (enum top_column c = TOP_NAME; c < TOP_COLUMNS; c++) {
         head_cell(table, column_name(c), c, sort, widths[c]);
         if (c == TOP_LOAD)
@@ -281,6 +291,7 @@ static void put_threads(struct extract_text *text, const struct top_snapshot *sn
     struct text_table table;
     size_t count;
     struct row *rows = sort_threads(snapshot, view->sort, &count);
+
     if (!rows) {
         text->code = EXTRACT_NOMEM;
         return;
@@ -300,6 +311,7 @@ static void put_types(struct extract_text *text, const struct top_snapshot *snap
                       const struct top_view *view, const struct extract_stats *stats, size_t most)
 {
     struct text_table table;
+
     text_table_open(&table, 4, 3);
     text_table_put_string(&table, "  events/s");
     text_table_put_string(&table, "   percent");
@@ -320,6 +332,7 @@ static void put_types(struct extract_text *text, const struct top_snapshot *snap
 static void put_fault(struct extract_text *text, const struct extract_error *error)
 {
     char line[sizeof error->what + sizeof error->why + sizeof error->hint + 8];
+
     extract_text_puts(text, extract_error_format(error, line, sizeof line));
     extract_text_putc(text, '\n');
 }
@@ -332,6 +345,7 @@ static void put_filtered(struct extract_text *text, const struct top_snapshot *s
     struct extract_error error;
     enum extract_code code =
         top_snapshot_stats(snapshot, view->line, view->report.hz, &stats, &error);
+
     if (code)
         put_fault(text, &error);
     if (!stats)
@@ -382,6 +396,7 @@ static void put_foot(struct extract_text *text, const struct top_view *view)
 static void fit_rows(struct extract_text *text, unsigned rows)
 {
     unsigned lines = 0;
+
     for (size_t i = 0; i < text->used; i++)
         if (text->data[i] == '\n' && ++lines == rows)
             text->used = i + 1;
@@ -409,6 +424,7 @@ void top_draw(struct extract_text *text, const struct top_snapshot *snapshot,
               const struct top_view *view, struct top_size size)
 {
     unsigned rows = size.rows > 1 ? size.rows - 1 : 0;
+
     if (view->help)
         put_help(text);
     else

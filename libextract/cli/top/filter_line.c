@@ -11,6 +11,7 @@ static bool next_piece(const char **line, char stop, char *piece)
 {
     const char *at = *line + strspn(*line, " \t");
     char quote = 0;
+
     *line = at;
     if (!*at)
         return false;
@@ -42,6 +43,7 @@ static bool find_word(const char *name, enum extract_filter_word *word)
 static enum extract_code add_last(const char *value, uint64_t *most, struct extract_error *error)
 {
     uint64_t last;
+
     if (!extract_number_parse(value, &last))
         return extract_error_set(error, EXTRACT_USAGE, "last", NULL, "\"%s\" is not a number",
                                  value);
@@ -76,6 +78,7 @@ enum extract_code top_filter_line_filter(const char *line, uint64_t most,
     char number[24];
     bool bounded = most != 0;
     enum extract_code code = extract_filter_new(filter, error);
+
     if (!code)
         code = add_words(*filter, line, &most, error);
     if (!code && bounded) {
@@ -92,6 +95,7 @@ enum extract_code top_filter_line_filter(const char *line, uint64_t most,
 bool top_filter_line_write(char line[TOP_LINE], const struct extract_session_options *options)
 {
     size_t used = 0;
+
     line[0] = 0;
     for (size_t i = 0; i < options->condition_count; i++) {
         const struct extract_condition *c = &options->conditions[i];

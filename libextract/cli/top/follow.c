@@ -11,10 +11,11 @@
 static bool has_changed(struct top_source *source)
 {
     struct stat now;
+
     if (stat(source->path, &now))
         return true;
     int64_t changed[3] = {now.st_size, now.st_mtim.tv_sec, now.st_mtim.tv_nsec};
-    bool same = !memcmp(changed, source->changed, sizeof changed);
+    bool same = memcmp(changed, source->changed, sizeof changed) == 0;
     memcpy(source->changed, changed, sizeof changed);
     return !same || source->writing || source->unreadable; // its writer may have gone
 }
@@ -24,6 +25,7 @@ static size_t survey(struct extract_log *log, uint64_t *wall)
 {
     struct extract_log_block block;
     size_t blocks = 0;
+
     *wall = 0;
     while (extract_log_block_at(log, blocks, &block)) {
         *wall = extract_log_holds_entries(&block) ? block.wall : *wall;
@@ -40,6 +42,7 @@ static size_t first_wanted(struct extract_log *log)
     struct extract_log_block block;
     size_t i = survey(log, &wall);
     size_t earliest = wall > span ? extract_log_seek(log, wall - span) : 0;
+
     for (; i > earliest && entries < TOP_ENTRIES; i--)
         if (extract_log_block_at(log, i - 1, &block) && extract_log_holds_entries(&block))
             entries += block.count;
@@ -67,6 +70,7 @@ static enum extract_code take_payload(struct top_source *source,
     uint64_t address;
     size_t length;
     enum extract_code code = EXTRACT_OK;
+
     switch (block->type) {
     case EXTRACT_LOG_RING:
         code = extract_log_ring(&ring, payload, block->length, error);
@@ -89,6 +93,7 @@ static enum extract_code take_block(struct top_source *source, struct extract_lo
                                     struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
+
     void *payload = malloc(block->length ? block->length : 1);
     if (!payload)
         return extract_error_set(error, EXTRACT_NOMEM, source->path, NULL, "out of memory");
@@ -106,6 +111,7 @@ static enum extract_code take_blocks(struct top_source *source, struct extract_l
     struct extract_log_block block;
     size_t wanted = first_wanted(log);
     enum extract_code code = EXTRACT_OK;
+
     for (size_t i = 0; !code && extract_log_block_at(log, i, &block); i++) {
         if (block.type == EXTRACT_LOG_GONE || block.number < source->next_block)
             continue;

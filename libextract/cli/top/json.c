@@ -77,6 +77,7 @@ static void put_filtered(struct kv_writer *facts, const struct top_snapshot *sna
 {
     struct extract_stats *stats;
     struct extract_error error;
+
     kv_put_string(facts, "filter", view->line);
     top_snapshot_stats(snapshot, view->line, view->report.hz, &stats, &error);
     put_stats(facts, "filtered", stats, &view->report);
@@ -87,6 +88,7 @@ static void put_newest(struct kv_writer *facts, const struct top_snapshot *snaps
                        const struct top_view *view)
 {
     struct extract_error error;
+
     kv_put_key(facts, "newest");
     extract_text_putc(facts->text, '[');
     size_t start = facts->text->used;
@@ -100,6 +102,7 @@ void top_draw_json(struct extract_text *text, const struct top_snapshot *snapsho
                    const struct top_view *view)
 {
     struct kv_writer facts;
+
     kv_open(&facts, text, true);
     put_facts(&facts, &snapshot->facts);
     put_stats(&facts, "stats", snapshot->stats, &view->report);

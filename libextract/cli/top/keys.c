@@ -11,6 +11,7 @@ enum { CTRL_U = 0x15, ESCAPE = 0x1b, BACKSPACE = 0x7f };
 static size_t sequence(const char *bytes, size_t length)
 {
     size_t i = 2;
+
     if (length < 2 || (bytes[1] != '[' && bytes[1] != 'O'))
         return 1;
     while (i < length && bytes[i] >= 0x20 && bytes[i] < 0x40)
@@ -26,6 +27,7 @@ static void sort_by(struct top_view *view, int step)
 static void drop_character(char *line)
 {
     size_t length = strlen(line);
+
     while (length && (line[length - 1] & 0xc0) == 0x80)
         line[--length] = 0;
     if (length)
@@ -37,6 +39,7 @@ static void take_line(struct top_view *view)
 {
     struct extract_filter *filter;
     struct extract_error error;
+
     view->editing = false;
     if (top_filter_line_filter(view->edit, 0, &filter, &error)) {
         extract_error_format(&error, view->message, sizeof view->message);
@@ -49,6 +52,7 @@ static void take_line(struct top_view *view)
 static void edit(struct top_view *view, char key)
 {
     size_t length = strlen(view->edit);
+
     if (key == '\r' || key == '\n')
         take_line(view);
     else if (key == ESCAPE)

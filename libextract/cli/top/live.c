@@ -10,6 +10,7 @@ static enum extract_code take(void *context, const struct extract_log_block *blo
                               const void *payload, struct extract_error *error)
 {
     struct top_source *source = context;
+
     switch (block->type) {
     case EXTRACT_LOG_RING:
         return top_window_ring(&source->window, payload, error);
@@ -27,6 +28,7 @@ static enum extract_code open_log(struct top_source *source, struct extract_erro
 {
     const char *path = source->options->output;
     struct extract_log_options options = {.size = sizeof options, .policy = EXTRACT_LOG_LOOP};
+
     return path ? extract_log_create(&source->log, path, &options, error) : EXTRACT_OK;
 }
 
@@ -61,6 +63,7 @@ static void measure(struct top_source *source)
     struct extract_live_halts halts = extract_live_halts(source->memory);
     struct extract_memory_cost cost = extract_recorder_status(source->recorder)->cost;
     uint64_t now = extract_now(), time = now - source->measured;
+
     if (time < TOP_MEASURE)
         return;
     uint64_t bytes = cost.bytes - source->bytes, stood = halts.nanoseconds - source->stood;
@@ -75,6 +78,7 @@ static void measure(struct top_source *source)
 void top_live_facts(struct top_source *source, struct top_facts *facts)
 {
     const struct extract_record_status *status = extract_recorder_status(source->recorder);
+
     measure(source);
     facts->fill = (struct top_number){status->fill, true};
     facts->period = (struct top_number){status->advice.period, true};

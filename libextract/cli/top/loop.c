@@ -54,6 +54,7 @@ static enum extract_code take_signals(struct loop *loop)
 {
     struct signalfd_siginfo info;
     enum extract_code code = EXTRACT_OK;
+
     while (!code && read(loop->options->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGTSTP)
             code = stand_by(loop);
@@ -69,6 +70,7 @@ static void take_keys(struct loop *loop)
 {
     char bytes[256];
     ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+
     if (got <= 0) { // poll said that there is something: the terminal has gone
         loop->quit |= got == 0 || (errno != EINTR && errno != EAGAIN);
         return;
@@ -88,6 +90,7 @@ static enum extract_code wait_for(struct loop *loop, uint64_t ns)
                             {.fd = STDIN_FILENO, .events = POLLIN}};
     struct timespec time = {(time_t)(ns / EXTRACT_SECOND), (long)(ns % EXTRACT_SECOND)};
     enum extract_code code = EXTRACT_OK;
+
     if (ppoll(fds, loop->options->batch ? 1 : 2, &time, NULL) <= 0)
         return EXTRACT_OK;
     if (fds[0].revents)
@@ -101,6 +104,7 @@ static enum extract_code wait_for(struct loop *loop, uint64_t ns)
 static void print(struct loop *loop, const struct extract_text *drawing)
 {
     struct cli_output output;
+
     cli_output_open(&output);
     if (loop->shown && !loop->view->report.json)
         extract_text_putc(&output.text, '\n');
@@ -114,6 +118,7 @@ static enum extract_code draw(struct loop *loop)
     struct extract_text drawing;
     struct top_size size = {0, 0};
     enum extract_code code = EXTRACT_OK;
+
     extract_text_init(&drawing, NULL, NULL);
     if (!loop->options->batch)
         size = top_screen_size();
@@ -136,6 +141,7 @@ static enum extract_code draw(struct loop *loop)
 static enum extract_code refresh(struct loop *loop)
 {
     uint64_t now = extract_now();
+
     loop->next += loop->options->delay;
     if (loop->next < now) // what was late is not made up for
         loop->next = now + loop->options->delay;
@@ -155,6 +161,7 @@ static enum extract_code refresh(struct loop *loop)
 static enum extract_code run(struct loop *loop)
 {
     enum extract_code code = EXTRACT_OK;
+
     loop->next = extract_now();
     while (!code && !loop->quit) {
         uint64_t now = extract_now(), due = top_source_due(loop->source);
@@ -183,6 +190,7 @@ enum extract_code top_run(struct top_source *source, const struct extract_user_t
                         .status = status,
                         .error = error};
     enum extract_code code = EXTRACT_OK;
+
     if (!options->batch)
         code = top_screen_open(&loop.screen, error);
     if (!code)

@@ -64,6 +64,7 @@ bool top_screen_show(const struct extract_text *drawing, struct top_size size)
 {
     struct extract_text out;
     size_t at = 0;
+
     extract_text_init(&out, NULL, NULL);
     extract_text_puts(&out, "\x1b[H");
     for (unsigned row = 0; row < size.rows; row++) {

@@ -10,6 +10,7 @@ static enum extract_code open_log(struct top_snapshot *snapshot, const struct to
                                   struct extract_error *error)
 {
     enum extract_code code = top_window_log(window, &snapshot->log, error);
+
     return code ? code : extract_trace_open_log(&snapshot->trace, snapshot->log, options, error);
 }
 
@@ -24,6 +25,7 @@ static enum extract_code open_trace(struct top_snapshot *snapshot, const struct 
                                             .modulus = source->options->session.modulus,
                                             .rkh = source->options->session.rkh,
                                             .cores_seen = source->window.cores};
+
     if (source->window.streams)
         return open_log(snapshot, &source->window, &options, error);
     enum extract_code code = top_window_snapshot(&source->window, &snapshot->slots, error);
@@ -34,6 +36,7 @@ static bool note_last(void *context, const struct extract_event *events, size_t 
 {
     struct top_snapshot *snapshot = context;
     const struct extract_object *first;
+
     extract_trace_objects(snapshot->trace, &first);
     for (size_t i = 0; i < count; i++) {
         const struct extract_object *thread =
@@ -51,6 +54,7 @@ static enum extract_code study(struct top_snapshot *snapshot, struct extract_err
     const struct extract_object *objects;
     struct extract_sink sink = {.events = note_last, .context = snapshot};
     struct extract_view *view = NULL;
+
     snapshot->last =
         calloc(extract_trace_objects(snapshot->trace, &objects) + 1, sizeof *snapshot->last);
     if (!snapshot->last)
@@ -76,6 +80,7 @@ enum extract_code top_snapshot_open(struct top_snapshot *snapshot, struct top_so
 {
     enum extract_code code = EXTRACT_OK;
     struct extract_error fault;
+
     memset(snapshot, 0, sizeof *snapshot);
     top_source_facts(source, &snapshot->facts);
     if (source->window.has_ring) {
@@ -111,6 +116,7 @@ static enum extract_code make_view(const struct top_snapshot *snapshot, const ch
                                    struct extract_error *error)
 {
     struct extract_filter *filter;
+
     *view = NULL;
     enum extract_code code = top_filter_line_filter(line, most, &filter, error);
     if (code)
@@ -125,6 +131,7 @@ enum extract_code top_snapshot_stats(const struct top_snapshot *snapshot, const 
                                      struct extract_error *error)
 {
     struct extract_view *view;
+
     *stats = NULL;
     enum extract_code found = make_view(snapshot, line, 0, hz, &view, error);
     enum extract_code code = view ? extract_stats_new(stats, view, snapshot->trace, error) : found;
@@ -138,6 +145,7 @@ enum extract_code top_snapshot_events(const struct top_snapshot *snapshot, const
 {
     struct extract_view *view;
     enum extract_code code = make_view(snapshot, line, most, report->hz, &view, error);
+
     if (view)
         extract_report_events(text, view, snapshot->trace, report, NULL);
     extract_view_free(view);

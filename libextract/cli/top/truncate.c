@@ -9,6 +9,7 @@
 static size_t character(const char *string, size_t left)
 {
     char copy[EXTRACT_PRINTABLE_BYTES + 1] = {0};
+
     memcpy(copy, string, left < EXTRACT_PRINTABLE_BYTES ? left : EXTRACT_PRINTABLE_BYTES);
     size_t bytes = extract_printable(copy);
     return bytes ? bytes : 1;
@@ -18,12 +19,14 @@ static size_t character(const char *string, size_t left)
 static size_t sequence(const char *line, size_t left)
 {
     const char *end = left > 1 && line[0] == '\x1b' ? memchr(line, 'm', left) : NULL;
+
     return end ? (size_t)(end - line) + 1 : 0;
 }
 
 static size_t columns_of(const char *line, size_t length)
 {
     size_t columns = 0;
+
     for (size_t i = 0; i < length;) {
         size_t skip = sequence(line + i, length - i);
         columns += !skip;
@@ -36,6 +39,7 @@ void top_truncate_line(struct extract_text *text, const char *line, size_t lengt
 {
     bool cut = columns_of(line, length) > columns;
     size_t room = cut && columns ? columns - 1 : columns;
+
     for (size_t i = 0; i < length;) {
         size_t skip = sequence(line + i, length - i);
         size_t bytes = skip ? skip : character(line + i, length - i);

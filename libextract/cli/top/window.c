@@ -139,6 +139,7 @@ enum extract_code top_window_objects(struct top_window *window, const void *byte
                                      struct extract_error *error)
 {
     uint8_t *copy = malloc(length ? length : 1);
+
     if (!copy)
         return extract_error_set(error, EXTRACT_NOMEM, "registry", NULL, "out of memory");
     memcpy(copy, bytes, length);
@@ -153,6 +154,7 @@ enum extract_code top_window_names(struct top_window *window, const void *payloa
                                    struct extract_error *error)
 {
     enum extract_code code = top_window_objects(window, payload, length, error);
+
     window->has_names |= !code;
     return code;
 }
@@ -161,6 +163,7 @@ enum extract_code top_window_names(struct top_window *window, const void *payloa
 static void append(struct top_window *window, const uint8_t *slots, uint32_t count)
 {
     size_t bytes = window->ring.entries.slot_bytes;
+
     shrink(window, TOP_ENTRIES - count);
     for (uint32_t done = 0; done < count;) {
         uint32_t at = (window->oldest + window->count) % TOP_ENTRIES, run = TOP_ENTRIES - at;
@@ -239,6 +242,7 @@ static void take_entries(struct top_window *window, const struct extract_log_blo
 static void take_loss(struct top_window *window, const struct extract_log_block *block)
 {
     bool is_gap = block->kind != EXTRACT_LOSS_EARLIER;
+
     window->state.lost += block->lost;
     window->state.gaps += is_gap;
     window->state.gaps_not_exact += is_gap && block->modulo;
@@ -250,6 +254,7 @@ static void take_loss(struct top_window *window, const struct extract_log_block 
 static void take_mark(struct top_window *window, const struct extract_log_block *block)
 {
     struct top_state *state = &window->state;
+
     switch (block->kind) {
     case EXTRACT_MARK_RESET:
         state->resets++;
@@ -304,6 +309,7 @@ void top_window_take(struct top_window *window, const struct extract_log_block *
 static struct extract_ring shrunk(const struct top_window *window)
 {
     struct extract_ring ring = window->ring;
+
     ring.entries.count = window->count ? window->count : 1;
     ring.entries.end = ring.entries.start + (uint64_t)ring.entries.count * ring.entries.slot_bytes;
     ring.length = ring.entries.end - ring.address;
@@ -319,6 +325,7 @@ static void fill(const struct top_window *window, struct extract_snapshot *snaps
     uint8_t *entries = snapshot->bytes + (ring->entries.start - ring->address);
     uint64_t most = ring->registry.end - ring->registry.start;
     uint32_t run = TOP_ENTRIES - window->oldest;
+
     run = run < window->count ? run : window->count;
 
     memcpy(snapshot->bytes, ring->header, ring->header_bytes);
@@ -333,6 +340,7 @@ static void fill(const struct top_window *window, struct extract_snapshot *snaps
 static void judge(const struct top_window *window, struct extract_snapshot *snapshot)
 {
     uint32_t count = window->count, open = window->provisional;
+
     open = open < count ? open : count;
     memset(snapshot->verdict + count - open, EXTRACT_PROVISIONAL, open);
     snapshot->counts[EXTRACT_GOOD] = count - open;
