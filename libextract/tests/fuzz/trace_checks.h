@@ -97,7 +97,7 @@ static inline void check_stats(const struct extract_trace *trace, bool forward)
     for (size_t i = 0; i < stats->service_count; i++)
         services += stats->services[i].count;
     check(stats->events == extract_trace_info(trace)->entries_valid && services == stats->events);
-    check(stats->stretch_events == stats->events);
+    check(stats->range_events == stats->events);
     check(ticks <= stats->span_ticks);
     check(!forward || stats->span_ticks <= extract_trace_info(trace)->span_ticks);
     check(stats->has_loads || !ticks);
