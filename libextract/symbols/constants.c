@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// symbols: what the constants of a program hold in values of one type.
+// symbols: lists the values that constants of the program have in members of one type.
 //
-// The type is a typedef, which is found on the way from a variable's type to its members, before
-// typedefs are peeled off. Of an array, the members of one element are found once, and read from
-// each element. Standard: DWARF 5, chapter 5.
+// The caller names a typedef of an integer. This file searches every variable in a read-only
+// section for members of that typedef, and passes each value to a callback. The search follows one
+// typedef at a time, because resolving all of them at once would skip the one that is searched for.
+// In an array, the members of one element are found once and then read from every element.
+// Standard: DWARF 5, chapter 5.
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
 #include "symbols/dwarf.h"

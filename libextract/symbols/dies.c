@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// symbols: entries of DWARF, one at a time.
+// symbols: reads single entries (DIEs) of .debug_info.
 //
-// In: libdw's view of .debug_info. Out: struct die.
+// A caller gets the first child of an entry and steps through its siblings. Each entry is read into
+// a struct die, which holds the attributes that matter for types. Every step has a cost, so that
+// damaged or hostile DWARF ends a query instead of keeping the program busy forever.
 // Standard: DWARF 5, sections 2.3 (siblings), 5.7.6 (members) and 7.5.4 (attributes).
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// symbols: entries of DWARF (DIEs), and types in hand.
+// symbols: shared by the files that read types: DWARF entries (DIEs), and queries about types.
+//
+// extract_types_ask finds a type and calls a function to answer the query. Both spend steps from
+// the budget of the query, which ends it if the DWARF is hostile.
 #ifndef EXTRACT_SYMBOLS_DIES_H
 #define EXTRACT_SYMBOLS_DIES_H
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// symbols: opening libdw on a checked ELF file, and calling it.
+// symbols: opens libdw on an ELF file in memory, and is the only way to call it.
 //
-// In: an ELF file in memory. Out: a handle that is safe to ask.
+// Before a handle is given out, the debug sections are checked against limits, and the units of
+// .debug_info are loaded. libdw can then neither exhaust memory nor run forever. dwarf.h explains
+// why every call goes through extract_dwarf_run.
 // Standard: DWARF Debugging Information Format, versions 2 to 5 (section numbers are of 5);
 // gABI draft of 2015, "Section Compression".
 #ifdef EXTRACT_HAVE_DW

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// symbols: libdw, made safe to call from inside of a debugger.
+// symbols: makes libdw safe to call inside a debugger, and declares the lookups that need DWARF.
 //
-// libdw ends the process when memory is short, unless a handler jumps out of it; so every call
-// goes through extract_dwarf_run. And it bounds nothing: what hostile DWARF could make it do for
-// ever is checked once, before it is asked.
+// If memory runs out, libdw ends the process, unless its handler jumps out of the call. Therefore
+// every call goes through extract_dwarf_run, which sets up that jump. libdw also has no limits of
+// its own. Whatever hostile DWARF could use to keep it busy forever is therefore checked once, when
+// the DWARF is opened.
 #ifndef EXTRACT_SYMBOLS_DWARF_H
 #define EXTRACT_SYMBOLS_DWARF_H
 

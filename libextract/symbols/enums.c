@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// symbols: the enumerations of a firmware's source.
+// symbols: lists the enumerations in the source of the firmware.
 //
-// The units of .debug_info are walked once, through libdw, on the first question. Each enumeration
-// is kept once, however many units include its header. Standard: DWARF 5, section 5.8.
+// The first lookup walks through all units of .debug_info and fills a table; later lookups read
+// only the table. An enumeration in a header appears in every unit that includes it, but is kept
+// once. Standard: DWARF 5, section 5.8.
 #ifdef EXTRACT_HAVE_DW
 #define _GNU_SOURCE // qsort_r
 #include "dies.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// symbols: the headers of an ELF file.
+// symbols: reads the headers of an ELF file.
 //
-// In: the bytes of a file, which may be hostile. Out: libelf's view of them, and a section table in
-// which every section lies inside of the file.
-// Standard: System V ABI, gABI 4.1 (chapters 4, 5) and its later drafts.
-// libelf sees the bytes only after the file's header and the bounds of its section table were
-// checked here, which also tells a cut file from a damaged one.
+// The bytes may be hostile. This file returns libelf's view of them, and a section table in which
+// every section is inside the file. libelf gets the bytes only after the ELF header and the bounds
+// of the section table are checked here. The checks also distinguish a truncated file from a
+// damaged one, which libelf does not. Standard: System V ABI, gABI 4.1 (chapters 4, 5) and its
+// later drafts.
 #include "image.h"
 #include <stdlib.h>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// symbols: an ELF file's bytes, held in memory, and its checked section table.
+// symbols: an ELF file in memory, with a section table that is safe to use.
+//
+// After extract_elf_open succeeds, every section is inside the bytes of the file.
 #ifndef EXTRACT_SYMBOLS_IMAGE_H
 #define EXTRACT_SYMBOLS_IMAGE_H
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// symbols: what the files of this room share: the object itself and its parts.
+// symbols: shared by the files of this room: struct extract_symbols and its tables.
+//
+// Each table has one owner: table.c and segments.c fill the symbols, lines.c the source lines,
+// types.c the types, and enums.c the enumerations. All addresses in the tables are those of the ELF
+// file; the lookups add `load_bias`.
 #ifndef EXTRACT_SYMBOLS_ROOM_H
 #define EXTRACT_SYMBOLS_ROOM_H
 

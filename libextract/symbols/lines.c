@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// symbols: source lines by address.
+// symbols: finds the source line of an address.
 //
-// In: the tables of lines, read by libdw, each once. Out: struct line_table.
+// The first lookup reads all line tables through libdw, each once, and merges their rows into one
+// array that is sorted by address. Later lookups search only that array. Rows outside the code
+// sections are ignored: tables.c has moved the rows of dropped functions there.
 // Standard: DWARF 5, section 6.2 "Line Number Information" (versions 2 to 5).
-//
-// A row counts only inside of a section of code; what dropped functions leave behind was moved
-// out of those before (tables.c).
 #ifdef EXTRACT_HAVE_DW
 #include "dwarf.h"
 #include "symbols/dwarf.h"

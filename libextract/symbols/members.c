@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// symbols: members of structs, by name and by offset.
+// symbols: finds members of structs by name and by offset.
 //
-// In: types in hand (dies.h). Out: offsets and sizes, or the path of the member at an offset.
-// Standard: DWARF 5, section 5.7 "Structure, Union, Class and Interface Type Entries". Bit-fields
-// have no byte of their own and are passed over.
+// A caller names a type, or the address of a variable, and gets the offset and size of a member. In
+// the other direction, it gets the path of the member at an offset ("stack.size"). Bit-fields are
+// skipped, because they have no byte of their own.
+// Standard: DWARF 5, section 5.7 "Structure, Union, Class and Interface Type Entries".
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
 #include "symbols/dwarf.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// symbols: who covers which part of the address space.
+// symbols: divides the address space among the symbols.
 //
-// In: symbols sorted by address and the ends of their covers, which may nest and overlap. Out:
-// disjoint segments. Where several symbols cover an address, the one that starts nearest below it
-// has it; of several that start there, the first in the table's order. An unsized label inside of
-// a sized function does not take the rest of the function.
+// The input is the symbols, sorted by address, and the end of each. They may nest and overlap. The
+// output is disjoint segments, so that one binary search finds the owner of an address. If several
+// symbols cover an address, the one with the nearest start at or below it becomes the owner. If
+// several start there, the first in the order of the table does. An unsized label inside a sized
+// function does not take the rest of the function.
 #include "internal.h"
 
 struct sweep {

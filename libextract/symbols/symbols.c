@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// symbols: the object itself: opening, closing, and looking up names and addresses.
+// symbols: opens and closes the symbols object, and looks up names and addresses in it.
 //
-// In: the path or the bytes of an ELF file. Out: struct extract_symbols and answers from its
-// tables. The file is read into memory, not mapped: a build that shrinks a mapped file would kill
-// the debugger that this runs in (SIGBUS).
+// The object is built from an ELF file or from its bytes. The file is read into memory and not
+// mapped: a build that shrinks a mapped file would kill the debugger that runs this code (SIGBUS).
+// Lookups here need only the symbol table and the sections; those that need DWARF are in the other
+// files of this room.
 #define _GNU_SOURCE // memmem
 #include "base/file.h"
 #include "internal.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// symbols: the symbol table, read once into arrays sorted by address and by name.
+// symbols: reads the symbol table into arrays that are sorted by address and by name.
 //
-// In: .symtab (or .dynsym) of a checked ELF file, through libelf. Out: struct symbol_table.
+// The symbols come from .symtab, or from .dynsym if there is none, through libelf. Symbols that are
+// of no use to a reader of traces are left out (mapping symbols, temporary labels, symbols that are
+// not loaded). If several symbols share an address or a name, the sort order puts the best first.
 // Standard: System V ABI, gABI 4.1 chapter 4 "Symbol Table"; ELF for the Arm Architecture
 // (2022Q3) 5.5.3 interworking and 5.5.5 mapping symbols; RISC-V psABI 1.0 "Mapping Symbol".
 #define _GNU_SOURCE // qsort_r

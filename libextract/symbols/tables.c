@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// symbols: the tables of lines, made ready for libdw.
+// symbols: prepares the line tables of .debug_line before libdw reads them.
 //
-// In: .debug_line. Out: the offsets of its tables, and the same section with the sequences of
-// dropped functions moved out of the way.
-// Standard: DWARF 5, section 6.2 "Line Number Information" (versions 2 to 5).
-//
-// A linker that drops functions (--gc-sections) leaves their sequences behind at address 0, on top
-// of real code on a Cortex-M. libdw sorts the rows of a table across its sequences, so that nobody
-// can tell them apart any more; so those sequences are moved to where no code is before libdw
-// reads them. At address 0 one sequence counts, the first, and only when a function starts there.
+// A linker that drops functions (--gc-sections) leaves their line sequences at address 0. On a
+// Cortex-M, real code is there too. libdw sorts the rows of a table across its sequences, after
+// which they cannot be separated. Therefore this file first moves the sequences of dropped
+// functions to an address without code, by changing .debug_line in memory. Only the first sequence
+// at address 0 stays, and only if a function starts there. The file also records the offset of each
+// table that libdw may read, and truncates overlong paths. Standard: DWARF 5, section 6.2 "Line
+// Number Information" (versions 2 to 5).
 #ifdef EXTRACT_HAVE_DW
 #include "dwarf.h"
 

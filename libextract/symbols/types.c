@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// symbols: types by name.
+// symbols: finds types by their name, and by the address of a variable.
 //
-// In: .debug_info, through libdw. Out: an index of the named types of all units, built on the
-// first question, and the size of a type.
-// Standard: DWARF 5, chapter 5 "Type Entries".
+// The first query walks through all units of .debug_info and builds an index of the named types and
+// of the variables with a fixed address. A query then finds its type in the index, resolves
+// typedefs and qualifiers, and calls the function that answers it (see dies.h). Standard: DWARF 5,
+// chapter 5 "Type Entries".
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
 #include "symbols/dwarf.h"
