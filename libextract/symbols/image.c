@@ -17,7 +17,7 @@ struct header {
 };
 
 #define STRING_LONGEST ((size_t)16384)
-#define HINT_NOT_ELF   "give the linked program (.elf, .axf, .out) that runs on the target"
+#define HINT_NOT_ELF   "use the linked program (.elf, .axf, .out) that runs on the target"
 
 const char *extract_elf_string(const void *bytes, size_t length, uint64_t offset)
 {
@@ -57,11 +57,13 @@ static enum extract_code read_identity(struct elf_file *file, const char *name,
     if (file->length < EI_NIDENT || memcmp(id, ELFMAG, SELFMAG) != 0)
         return extract_error_set(error, EXTRACT_BAD, name, HINT_NOT_ELF, "is not an ELF file");
     if (id[EI_CLASS] != ELFCLASS32 && id[EI_CLASS] != ELFCLASS64)
-        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
-                                 "has the ELF class %u, neither 32 nor 64 bit", id[EI_CLASS]);
+        return extract_error_set(error, EXTRACT_BAD, name, "check the file, or link it again",
+                                 "has ELF class %u, which is neither 32-bit nor 64-bit",
+                                 id[EI_CLASS]);
     if (id[EI_DATA] != ELFDATA2LSB && id[EI_DATA] != ELFDATA2MSB)
-        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
-                                 "has the ELF byte order %u, neither little nor big", id[EI_DATA]);
+        return extract_error_set(error, EXTRACT_BAD, name, "check the file, or link it again",
+                                 "has ELF byte order %u, which is neither little nor big",
+                                 id[EI_DATA]);
     file->word = id[EI_CLASS] == ELFCLASS64 ? 8 : 4;
     file->order = id[EI_DATA] == ELFDATA2MSB ? EXTRACT_BIG : EXTRACT_LITTLE;
     return EXTRACT_OK;
@@ -71,15 +73,15 @@ static enum extract_code check_type(uint16_t type, const char *name, struct extr
 {
     if (type == ET_CORE)
         return extract_error_set(error, EXTRACT_BAD, name,
-                                 "a core is an input of memory; the program that it came from goes "
-                                 "here",
+                                 "use the program that wrote the core, and pass the core as the "
+                                 "memory to read",
                                  "is a core file, which holds no symbols");
     if (type == ET_REL)
         return extract_error_set(error, EXTRACT_BAD, name, HINT_NOT_ELF,
                                  "is an object file whose addresses are not yet fixed");
     if (type != ET_EXEC && type != ET_DYN)
         return extract_error_set(error, EXTRACT_BAD, name, HINT_NOT_ELF,
-                                 "has the ELF type %u, which is no program", type);
+                                 "has ELF type %u, which is not a program", type);
     return EXTRACT_OK;
 }
 
@@ -104,7 +106,7 @@ static enum extract_code read_header(struct elf_file *file, struct header *heade
     extract_cursor_u16(&c); // e_shstrndx
     if (c.failed)
         return extract_error_set(error, EXTRACT_TRUNCATED, name, "copy or link the file again",
-                                 "ends inside of its ELF header");
+                                 "ends inside its ELF header");
     return check_type(header->type, name, error);
 }
 
@@ -121,7 +123,7 @@ static enum extract_code section_error(struct extract_error *error, const char *
                                        const char *what)
 {
     return extract_error_set(error, EXTRACT_TRUNCATED, name, "copy or link the file again",
-                             "%s behind the end of the file", what);
+                             "%s past the end of the file", what);
 }
 
 // Gives sections their bytes; true when they all lie inside of the file.
@@ -189,15 +191,15 @@ static enum extract_code read_sections(struct elf_file *file, uint64_t count, co
         return extract_error_set(error, EXTRACT_NOMEM, name, "", "no memory for %llu sections",
                                  (unsigned long long)count);
     if (elf_kind(file->elf) != ELF_K_ELF)
-        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
-                                 "has an ELF version that is not known");
+        return extract_error_set(error, EXTRACT_BAD, name, "check the file, or link it again",
+                                 "has an unknown ELF version");
     if (elf_getshdrstrndx(file->elf, &names) != 0)
         names = 0;
     cut_names(file, names);
     file->section_count = (uint32_t)count;
     for (uint32_t i = 0; i < count; i++)
         if (!read_section(file, &file->sections[i], i, names))
-            return section_error(error, name, "one of its sections ends");
+            return section_error(error, name, "a section extends");
     return EXTRACT_OK;
 }
 
@@ -210,14 +212,14 @@ static enum extract_code check_sections(struct elf_file *file, const struct head
     if (header->sections == 0)
         return read_sections(file, 0, name, error);
     if (header->entry != entry)
-        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
-                                 "has section headers of %u bytes instead of %zu", header->entry,
+        return extract_error_set(error, EXTRACT_BAD, name, "check the file, or link it again",
+                                 "has section headers of %u bytes; expected %zu", header->entry,
                                  entry);
     if (!extract_cursor_seek(&c, header->sections))
-        return section_error(error, name, "its section table lies");
+        return section_error(error, name, "the section table starts");
     uint64_t count = count_sections(header, c, file->word);
     if (count > extract_cursor_left(&c) / entry)
-        return section_error(error, name, "its section table ends");
+        return section_error(error, name, "the section table extends");
     return read_sections(file, count, name, error);
 }
 

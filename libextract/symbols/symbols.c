@@ -23,7 +23,7 @@ enum { MEMBER_MAX = 256 };
 static enum extract_code too_large(struct extract_error *error, const char *path)
 {
     return extract_error_set(error, EXTRACT_LIMIT, path,
-                             "strip what is not needed: strip --strip-unneeded",
+                             "remove unneeded symbols with strip --strip-unneeded",
                              "is larger than 1 GiB");
 }
 
@@ -47,7 +47,7 @@ static enum extract_code open_owned(struct extract_symbols **symbols, const char
     if (!s || !s->path) {
         free(bytes);
         free(s);
-        return extract_error_set(error, EXTRACT_NOMEM, path, "", "no memory to read it");
+        return extract_error_set(error, EXTRACT_NOMEM, path, "", "no memory to read the file");
     }
     code = extract_elf_open(&s->file, path, bytes, length, error);
     if (code == EXTRACT_OK)
@@ -69,7 +69,7 @@ enum extract_code extract_symbols_open_bytes(struct extract_symbols **symbols, c
         return too_large(error, name);
     uint8_t *copy = malloc(length + 1);
     if (!copy)
-        return extract_error_set(error, EXTRACT_NOMEM, name, "", "no memory to read it");
+        return extract_error_set(error, EXTRACT_NOMEM, name, "", "no memory to read the file");
     if (length)
         memcpy(copy, bytes, length);
     return open_owned(symbols, name, copy, length, error);
@@ -86,7 +86,7 @@ static enum extract_code read_whole(int fd, const char *path, uint8_t *bytes, si
             return extract_error_set(error, EXTRACT_IO, path, "", "%s", strerror(errno));
         if (got == 0)
             return extract_error_set(error, EXTRACT_TRUNCATED, path, "try again after the build",
-                                     "became shorter while it was read");
+                                     "was truncated while being read");
         done += (size_t)got;
     }
     return EXTRACT_OK;
@@ -100,14 +100,14 @@ static enum extract_code read_file(int fd, const char *path, uint8_t **bytes, si
     if (fstat(fd, &facts) != 0)
         return extract_error_set(error, EXTRACT_IO, path, "", "%s", strerror(errno));
     if (!S_ISREG(facts.st_mode))
-        return extract_error_set(error, EXTRACT_IO, path, "give an ELF file",
+        return extract_error_set(error, EXTRACT_IO, path, "use an ELF file",
                                  "is not a regular file");
     if (facts.st_size > FILE_MAX)
         return too_large(error, path);
     *length = (size_t)facts.st_size;
     *bytes = malloc(*length + 1);
     if (!*bytes)
-        return extract_error_set(error, EXTRACT_NOMEM, path, "", "no memory to read it");
+        return extract_error_set(error, EXTRACT_NOMEM, path, "", "no memory to read the file");
     return read_whole(fd, path, *bytes, *length, error);
 }
 
@@ -121,7 +121,7 @@ enum extract_code extract_symbols_open(struct extract_symbols **symbols, const c
     // Opening a pipe or a device must not wait: it is refused right behind.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return extract_file_error(path, "is the path right?", error);
+        return extract_file_error(path, "check the path", error);
     enum extract_code code = read_file(fd, path, &bytes, &length, error);
     close(fd);
     if (code != EXTRACT_OK) {

@@ -264,17 +264,17 @@ enum extract_code extract_table_read(struct symbol_table *table, const struct el
     if (!symbols || !symbols->length)
         return EXTRACT_OK;
     if (symbols->entry != entry)
-        return extract_error_set(error, EXTRACT_BAD, path, "is the file damaged?",
-                                 "its symbol table has entries of %llu bytes instead of %zu",
+        return extract_error_set(error, EXTRACT_BAD, path, "check the file, or link it again",
+                                 "has symbol table entries of %llu bytes; expected %zu",
                                  (unsigned long long)symbols->entry, entry);
     if (symbols->link >= file->section_count || file->sections[symbols->link].type != SHT_STRTAB)
-        return extract_error_set(error, EXTRACT_BAD, path, "is the file damaged?",
-                                 "its symbol table has no table of names");
+        return extract_error_set(error, EXTRACT_BAD, path, "check the file, or link it again",
+                                 "has no string table for its symbol table");
     struct reading r = {.file = file, .entries = section_data(file, symbols)};
     r.wide = find_wide(file, symbols);
     if (!r.entries)
-        return extract_error_set(error, EXTRACT_BAD, path, "is the file damaged?",
-                                 "its symbol table cannot be read: %s", elf_errmsg(-1));
+        return extract_error_set(error, EXTRACT_BAD, path, "check the file, or link it again",
+                                 "symbol table is not readable: %s", elf_errmsg(-1));
     size_t entries = symbols->length / entry;
     if (read_all(&r, entries, table, &file->sections[symbols->link]))
         return EXTRACT_OK;
