@@ -9,10 +9,11 @@
 #include "image.h"
 #include <stdlib.h>
 
+// The fields of the ELF header that are needed here.
 struct header {
     uint64_t sections; // file offset of the section table
     uint16_t type;
-    uint16_t entry; // bytes of one section header, as claimed
+    uint16_t entry; // size of one section header in bytes, unchecked
     uint16_t count;
 };
 
@@ -48,7 +49,7 @@ bool extract_elf_clean(const char *name)
     return true;
 }
 
-// The identification bytes: class and byte order.
+// Reads the class and the byte order from the identification bytes.
 static enum extract_code read_identity(struct elf_file *file, const char *name,
                                        struct extract_error *error)
 {
@@ -110,7 +111,8 @@ static enum extract_code read_header(struct elf_file *file, struct header *heade
     return check_type(header->type, name, error);
 }
 
-// A count that does not fit into 16 bits stands in the size of section 0 (gABI, "Section Header").
+// Returns the number of sections. If it does not fit into 16 bits, it is stored in the size of
+// section 0 (gABI, "Section Header").
 static uint64_t count_sections(const struct header *header, struct extract_cursor c, unsigned word)
 {
     if (header->count)
@@ -126,7 +128,7 @@ static enum extract_code section_error(struct extract_error *error, const char *
                              "%s past the end of the file", what);
 }
 
-// Gives sections their bytes; true when they all lie inside of the file.
+// Sets the bytes of a section. Returns false if they are not all inside the file.
 static bool place_section(const struct elf_file *file, struct elf_section *section, uint64_t offset)
 {
     if (section->type == SHT_NOBITS || section->type == SHT_NULL || section->size == 0)
@@ -138,9 +140,9 @@ static bool place_section(const struct elf_file *file, struct elf_section *secti
     return true;
 }
 
-// A table of names ends in a NUL (gABI, "String Table"). In one that does not, libelf and libdw
-// would look for the last NUL for each name again, and for the end of each of a name that is far
-// too long.
+// Makes the table of section names end in a NUL, as the gABI requires ("String Table"), and
+// truncates overlong names. Otherwise libelf and libdw would search for the last NUL again for each
+// name, and for the end of each overlong name.
 static void cut_names(struct elf_file *file, size_t names)
 {
     struct elf_section table = {0};
@@ -178,7 +180,8 @@ static bool read_section(const struct elf_file *file, struct elf_section *sectio
     return place_section(file, section, header.sh_offset);
 }
 
-// libelf's view of a file whose section table has `count` entries, all of them inside.
+// Opens libelf on a file and reads its sections. The caller has checked that all `count` entries of
+// the section table are inside the file.
 static enum extract_code read_sections(struct elf_file *file, uint64_t count, const char *name,
                                        struct extract_error *error)
 {
