@@ -35,7 +35,7 @@ static char *copy_string(const char *string)
     return copy ? memcpy(copy, string, size) : NULL;
 }
 
-// Takes over `bytes`.
+// Builds the object. It takes ownership of `bytes`, also on failure.
 static enum extract_code open_owned(struct extract_symbols **symbols, const char *path,
                                     uint8_t *bytes, size_t length, struct extract_error *error)
 {
@@ -118,7 +118,7 @@ enum extract_code extract_symbols_open(struct extract_symbols **symbols, const c
     size_t length = 0;
 
     *symbols = NULL;
-    // Opening a pipe or a device must not wait: it is refused right behind.
+    // Opening a pipe or a device must not block: read_file rejects it.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return extract_file_error(path, "check the path", error);
@@ -169,8 +169,8 @@ bool extract_symbols_at(const struct extract_symbols *symbols, size_t i,
     return true;
 }
 
-// What a loader moves a program by has no bits below it: the pages that its segments ask for,
-// though no more than those of the host (gABI, "Program Loading").
+// Returns the page size in bytes: a loader moves a program only by a multiple of it. It is the
+// smallest alignment of the loaded segments, but at most 4096 (gABI, "Program Loading").
 static uint64_t page_of(Elf *elf)
 {
     uint64_t page = 4096;
@@ -197,7 +197,7 @@ void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry)
     if (!extract_symbols_is_position_independent(symbols) ||
         !gelf_getehdr(symbols->file.elf, &header) || !header.e_entry)
         return;
-    // Of Thumb code bit 0 is set, or not, by who tells.
+    // Whether bit 0 is set in the address of Thumb code depends on the source of the address.
     uint64_t bits = symbols->file.machine == EM_ARM ? ~UINT64_C(1) : UINT64_MAX;
     uint64_t load_bias = (entry & bits) - (header.e_entry & bits);
     if (load_bias % page_of(symbols->file.elf))
@@ -224,7 +224,7 @@ bool extract_symbols_by_name(const struct extract_symbols *symbols, const char *
     const struct symbol_table *table = &symbols->table;
     size_t low = 0, high = table->count;
 
-    // The first of that name is the best one.
+    // The first symbol of that name is the best one.
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (strcmp(table->symbols[table->by_name[middle]].name, name) < 0)
@@ -239,7 +239,8 @@ bool extract_symbols_by_name(const struct extract_symbols *symbols, const char *
     return true;
 }
 
-// The segment that holds the address; the table has one that starts at or below it.
+// Returns the index of the segment that contains the address. The caller makes sure that a segment
+// starts at or below it.
 static size_t find_segment(const struct symbol_table *table, uint64_t address, size_t *cache)
 {
     size_t at = cache ? *cache : table->segment_count;
@@ -267,7 +268,7 @@ bool extract_symbols_by_address(const struct extract_symbols *symbols, uint64_t 
     *symbol = table->symbols[owner];
     if (offset) {
         *offset = address - symbol->address;
-        // A Thumb code pointer has bit 0 set; the function's own address is even.
+        // A pointer to Thumb code has bit 0 set, but the address of the symbol is even.
         if (symbols->file.machine == EM_ARM && symbol->function)
             *offset &= ~(uint64_t)1;
     }
