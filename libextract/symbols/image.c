@@ -216,7 +216,7 @@ static enum extract_code check_sections(struct elf_file *file, const struct head
         return read_sections(file, 0, name, error);
     if (header->entry != entry)
         return extract_error_set(error, EXTRACT_BAD, name, "check the file, or link it again",
-                                 "has section headers of %u bytes; expected %zu", header->entry,
+                                 "has section headers of %u bytes instead of %zu", header->entry,
                                  entry);
     if (!extract_cursor_seek(&c, header->sections))
         return section_error(error, name, "the section table starts");

@@ -267,7 +267,7 @@ enum extract_code extract_table_read(struct symbol_table *table, const struct el
         return EXTRACT_OK;
     if (symbols->entry != entry)
         return extract_error_set(error, EXTRACT_BAD, path, "check the file, or link it again",
-                                 "has symbol table entries of %llu bytes; expected %zu",
+                                 "has symbol table entries of %llu bytes instead of %zu",
                                  (unsigned long long)symbols->entry, entry);
     if (symbols->link >= file->section_count || file->sections[symbols->link].type != SHT_STRTAB)
         return extract_error_set(error, EXTRACT_BAD, path, "check the file, or link it again",
