@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// symbols: what the constants of a program hold in values of one type.
+// symbols: lists the values that constants of the program have in members of one type.
 //
-// The type is a typedef, which is found on the way from a variable's type to its members, before
-// typedefs are peeled off. Of an array, the members of one element are found once, and read from
-// each element. Standard: DWARF 5, chapter 5.
+// The caller names a typedef of an integer. This file searches every variable in a read-only
+// section for members of that typedef, and passes each value to a callback. The search follows one
+// typedef at a time, because resolving all of them at once would skip the one that is searched for.
+// In an array, the members of one element are found once and then read from every element.
+// Standard: DWARF 5, chapter 5.
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
 #include "symbols/dwarf.h"
 
 enum { PLACES_MAX = 16, ELEMENTS_MAX = 1 << 12, VALUES_MAX = 1 << 16, VALUE_BYTES = 8 };
 
-// Where values of the type lie, from the start of a variable or of an element.
+// The offsets of the values in a variable, or in each element of an array.
 struct places {
     uint64_t offset[PLACES_MAX];
-    uint64_t size; // of each
+    uint64_t size; // size of each value in bytes
     unsigned count;
 };
 
@@ -52,7 +54,7 @@ static void find_in_struct(struct search *s, const struct die *type, uint64_t of
             find_places(s, &member, offset + member.location, depth + 1, places);
 }
 
-// The places in what has the type that `holder` names.
+// Finds the values in the type of `holder`, which is a variable, a member or an array.
 static void find_places(struct search *s, const struct die *holder, uint64_t offset, unsigned depth,
                         struct places *places)
 {
@@ -89,7 +91,8 @@ static void take_values(struct search *s, uint64_t address, const struct places 
     }
 }
 
-// The type of a variable's elements, where it is an array.
+// Gets the array type of a variable, without typedefs and qualifiers. Returns false if the variable
+// is not an array.
 static bool find_array(struct search *s, const struct die *variable, struct die *array)
 {
     struct die type = *variable;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// symbols: entries of DWARF, one at a time.
+// symbols: reads single entries (DIEs) of .debug_info.
 //
-// In: libdw's view of .debug_info. Out: struct die.
+// A caller gets the first child of an entry and steps through its siblings. Each entry is read into
+// a struct die, which holds the attributes that matter for types. Every step has a cost, so that
+// damaged or hostile DWARF ends a query instead of keeping the program busy forever.
 // Standard: DWARF 5, sections 2.3 (siblings), 5.7.6 (members) and 7.5.4 (attributes).
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
@@ -25,7 +27,8 @@ static uint64_t number(Dwarf_Attribute *attribute)
     return dwarf_formudata(attribute, &value) == 0 ? value : 0;
 }
 
-// A member's offset is a number, or in older versions an expression that adds one.
+// Returns the offset of a member. It is a number or, in older versions of DWARF, an expression that
+// adds a number.
 static uint64_t member_location(Dwarf_Attribute *attribute)
 {
     Dwarf_Word value;
@@ -40,7 +43,7 @@ static uint64_t member_location(Dwarf_Attribute *attribute)
     return op == DW_OP_plus_uconst || op == DW_OP_constu ? expression[0].number : 0;
 }
 
-// An address that stands in a table of the unit (7.27).
+// Reads an address that is stored in a table of the unit (7.27).
 static bool take_indexed(Dwarf_Attribute *attribute, uint64_t *address)
 {
     Dwarf_Attribute entry;
@@ -56,7 +59,7 @@ static bool take_indexed(Dwarf_Attribute *attribute, uint64_t *address)
     return true;
 }
 
-// A variable's place is a fixed one when it is an address and nothing else (2.5.1.1).
+// Reads the location of a variable. It is fixed if it is an address and nothing else (2.5.1.1).
 static void take_place(Dwarf_Attribute *attribute, struct die *die)
 {
     Dwarf_Block block;
@@ -73,7 +76,7 @@ static void take_place(Dwarf_Attribute *attribute, struct die *die)
     die->placed &= !c.failed && !extract_cursor_left(&c);
 }
 
-// An enumerator's value: negative ones have a form with a sign of their own.
+// Reads the value of an enumerator. Negative values have signed forms.
 static void take_value(Dwarf_Attribute *attribute, struct die *die)
 {
     bool is_signed = attribute->form == DW_FORM_sdata || attribute->form == DW_FORM_implicit_const;
@@ -161,7 +164,7 @@ bool extract_die_child(struct asking *asking, const Dwarf_Die *parent, struct di
     return dwarf_child(&at, &at) == 0 && extract_die_read(asking, &at, child);
 }
 
-// libdw walks over what lies inside of an entry, for as many bytes as it has.
+// To find a sibling, libdw walks over all that is inside the entry. Hence the cost is the distance.
 bool extract_die_sibling(struct asking *asking, struct die *die)
 {
     uint64_t before = dwarf_dieoffset(&die->die);

@@ -1,96 +1,108 @@
 // SPDX-License-Identifier: MIT
-// symbols: entries of DWARF (DIEs), and types in hand.
+// symbols: shared by the files that read types: DWARF entries (DIEs), and queries about types.
+//
+// extract_types_ask finds a type and calls a function to answer the query. Both spend steps from
+// the budget of the query, which ends it if the DWARF is hostile.
 #ifndef EXTRACT_SYMBOLS_DIES_H
 #define EXTRACT_SYMBOLS_DIES_H
 
 #include "dwarf.h"
 
-// Chains of typedefs and qualifiers, and nested structs, longer than this are cyclic or hostile.
+// Limit for chains of typedefs and qualifiers, and for nested structs. Longer ones are cyclic or
+// hostile.
 #define TYPE_DEPTH_MAX 32
-// What one question may cost: far above honest input.
+// Budget of one query, in steps: far above what honest input needs.
 #define STEPS_OF_A_QUESTION (1u << 26)
 
-// An entry: its shape, and those of its attributes that say something about types.
+// A DWARF entry, with the attributes that matter for types.
 struct die {
     const struct elf_file *file;
     Dwarf_Die die;
     int tag;
-    const char *name;           // NULL without one, or when it holds control characters
-    Dwarf_Attribute type;       // its form is 0 when there is none
-    Dwarf_Attribute definition; // of a declaration: leads to a type unit
-    Dwarf_Attribute declared;   // of a definition: leads to its declaration
-    uint64_t address;           // of a variable that is placed
-    uint64_t size;
-    uint64_t location; // offset of a member
-    uint64_t count;    // of a subrange
-    int64_t value;     // of an enumerator, where `valued`
-    bool sized;
-    bool valued;
-    bool bitfield;
-    bool declaration;
-    bool placed;
+    const char *name;           // NULL if it has none, or one with control characters
+    Dwarf_Attribute type;       // form 0 if the entry has no type
+    Dwarf_Attribute definition; // in a declaration: reference to a type unit
+    Dwarf_Attribute declared;   // in a definition: reference to its declaration
+    uint64_t address;           // address of a variable, if `placed`
+    uint64_t size;              // size in bytes, if `sized`
+    uint64_t location;          // offset of a member in bytes
+    uint64_t count;             // number of elements of a subrange; 0 if unknown
+    int64_t value;              // value of an enumerator, if `valued`
+    bool sized;                 // DWARF gives the size
+    bool valued;                // DWARF gives the value of the enumerator
+    bool bitfield;              // the member is a bit-field
+    bool declaration;           // the type is declared here, but defined elsewhere
+    bool placed;                // the variable has a fixed address
 };
 
+// A named type of the index.
 struct type_entry {
     const char *name;
     Dwarf_Die die;
     int tag;
 };
 
+// A variable with a fixed address.
 struct placed_entry {
-    uint64_t address; // first: see room_count_up_to
+    uint64_t address; // must be the first field: see room_count_up_to
     Dwarf_Die die;
 };
 
-// A question under way, or the building of the index: what it may still cost, about in bytes of
-// .debug_info. No question about honest input comes near it.
+// A query in progress, or the building of the index, with the steps that it has left. A step is
+// about one byte of .debug_info.
 struct asking {
     struct extract_dwarf *dwarf;
     const struct type_index *index;
-    uint64_t steps;
+    uint64_t steps; // steps left
 };
 
-// Spends steps; false when none are left.
+// Spends `steps` of the budget. Returns false, and sets the budget to 0, if fewer are left.
 bool extract_die_spend(struct asking *asking, uint64_t steps);
 
-// Reads the attributes of an entry. False at damage.
+// Reads the attributes of an entry. Returns false if the entry is damaged or the budget is spent.
 bool extract_die_read(struct asking *asking, const Dwarf_Die *at, struct die *die);
 
-// Moves to the first child, and to the next sibling. False when there is none.
+// Reads the first child of an entry, or replaces an entry with its next sibling. Returns false
+// after the last one, at damage, and if the budget is spent.
 bool extract_die_child(struct asking *asking, const Dwarf_Die *parent, struct die *child);
 bool extract_die_sibling(struct asking *asking, struct die *die);
 
+// Returns true for a struct, class or union.
 bool extract_die_is_struct(const struct die *die);
 
-// The type that an entry has; a declaration leads to its definition, by its tag.
+// Gets the type of an entry, without typedefs and qualifiers. A declaration is replaced with the
+// definition of the same name and tag. Returns false if there is no type, or at damage.
 bool extract_types_of(struct asking *asking, const struct die *die, struct die *type);
 
-// Bytes of a type; false when DWARF does not say.
+// Gets the size of a type in bytes. Returns false if DWARF does not give it.
 bool extract_types_size(struct asking *asking, const struct die *type, uint64_t *size);
 
-// The element type of an array and how many elements it has, over all of its dimensions (0: DWARF
-// does not say). False for anything else.
+// Gets the element type of an array, and its number of elements over all dimensions (0 if DWARF
+// does not give it). Returns false for any other type.
 bool extract_types_array(struct asking *asking, const struct die *type, struct die *element,
                          uint64_t *total);
 
-// A question about a type: its name, what is asked of it, and how it goes on.
+// A query about a type. The fields after `answer` are its arguments and results; each `answer` uses
+// some of them.
 struct type_question {
-    const char *type; // NULL: that of the variable at `address`
-    uint64_t address;
+    const char *type; // name of the type; NULL for the type of the variable at `address`
+    uint64_t address; // address in the ELF file
     bool (*answer)(struct asking *asking, const struct die *type, struct type_question *question);
     const char *member, *beside;
     uint64_t offset, size;
-    bool behind; // pointers, too
+    bool behind; // search also in the targets of pointers
     struct extract_inner *inner;
     char *buffer;
     size_t buffer_size;
     struct asking asking; // set by extract_types_ask
 };
 
-// The DWARF of the ELF, whose types are indexed on the first call. NULL: there is none.
+// Returns the DWARF of the ELF file, and builds the index of types on the first call. Returns NULL
+// if there is no DWARF, or if memory ran out.
 struct extract_dwarf *extract_types_dwarf(struct extract_symbols *symbols);
 
-// Finds the type and has the question answered. The index is built on the first one.
+// Finds the type of the query and calls `answer`. Returns false if the type is not found, or what
+// `answer` returns. The first query builds the index.
 bool extract_types_ask(struct extract_symbols *symbols, struct type_question *question);
 
 #endif

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// symbols: opening libdw on a checked ELF file, and calling it.
+// symbols: opens libdw on an ELF file in memory, and is the only way to call it.
 //
-// In: an ELF file in memory. Out: a handle that is safe to ask.
+// Before a handle is given out, the debug sections are checked against limits, and the units of
+// .debug_info are loaded. libdw can then neither exhaust memory nor run forever. dwarf.h explains
+// why every call goes through extract_dwarf_run.
 // Standard: DWARF Debugging Information Format, versions 2 to 5 (section numbers are of 5);
 // gABI draft of 2015, "Section Compression".
 #ifdef EXTRACT_HAVE_DW
@@ -9,14 +11,15 @@
 #include <setjmp.h>
 
 #define INFLATED_MAX   (1u << 30)
-#define MAX_DEFLATE    1032u      // what deflate can reach; a header that claims more is false
-#define UNITS_MAX      (1u << 17) // libdw takes about 1 KiB for each
-#define ABBREVS_MORE   (1u << 24) // bytes of abbreviations read again by units that share them
-#define ATTRIBUTES_MAX 256u       // of one entry: every look at an entry reads them all
+#define MAX_DEFLATE    1032u      // highest ratio of deflate; a header that claims more is false
+#define UNITS_MAX      (1u << 17) // libdw uses about 1 KiB for each
+#define ABBREVS_MORE   (1u << 24) // bytes of abbreviations that sharing units read again
+#define ATTRIBUTES_MAX 256u       // per entry; each read of an entry reads them all
 
-// libdw tells its handler nothing, so that the way back has to lie outside of any object: it is
-// set during a call only, and each thread has its own. It lies in the static block, since a lazily
-// made one would need memory at the first use in a loaded library, and abort without it.
+// The jump target of the out-of-memory handler. It cannot be in an object, because libdw passes
+// nothing to its handler. It is set only during a call, and each thread has its own. It is in the
+// static TLS block: in a loaded library, a lazily allocated one would need memory at its first use,
+// and would abort the process if there is none.
 static _Thread_local jmp_buf *way_back __attribute__((tls_model("initial-exec")));
 
 __attribute__((noreturn)) static void out_of_memory(void)
@@ -50,7 +53,7 @@ Elf_Data *extract_dwarf_data(const struct elf_file *file, const char *name)
     for (uint32_t i = 0; i < file->section_count; i++) {
         if (strcmp(file->sections[i].name, name) != 0)
             continue;
-        // Which of two libdw takes is not said.
+        // Of two sections with the same name, libdw does not document which one it uses.
         if (found)
             return NULL;
         found = i;
@@ -58,9 +61,9 @@ Elf_Data *extract_dwarf_data(const struct elf_file *file, const char *name)
     return found ? elf_rawdata(elf_getscn(file->elf, found), NULL) : NULL;
 }
 
-// Inflating is libelf's; that all sections together stay in bounds is seen to here, and that they
-// are compressed in gABI's way. DWARF that dwz has split makes libdw open a file whose name stands
-// in this one: it is not read at all.
+// Checks that all sections together inflate to at most INFLATED_MAX bytes, and that they are
+// compressed as the gABI specifies. libelf does the inflating. DWARF that dwz has split is
+// rejected, because libdw would open another file whose name is stored in this one.
 static bool check_sections(const struct elf_file *file)
 {
     uint64_t total = 0;
@@ -93,8 +96,8 @@ uint64_t extract_dwarf_uleb(struct extract_cursor *c)
     return value;
 }
 
-// Reads one table of abbreviations (7.5.3) up to its end or to damage, where libdw ends too. False
-// when an entry has more attributes than any compiler writes.
+// Reads one table of abbreviations (7.5.3) up to its end or to damage, where libdw stops too.
+// Returns false if an entry has more attributes than any compiler writes.
 static bool check_abbrevs(struct extract_cursor *c)
 {
     while (!c->failed && extract_cursor_left(c) && extract_dwarf_uleb(c)) {
@@ -117,15 +120,15 @@ static bool check_abbrevs(struct extract_cursor *c)
 struct checking {
     struct extract_dwarf *dwarf;
     Elf_Data *abbrevs;
-    uint64_t units, bytes; // what was met so far: units, bytes of abbreviations
+    uint64_t units, bytes; // units and bytes of abbreviations so far
 };
 
-// What libdw keeps of a unit and of its abbreviations lies in hash tables, and a failed allocation
-// of one of those ends the process whatever the handler says. So they are made here, all of them,
-// and only when there is memory enough for them to grow to their size.
+// Makes libdw load a unit and its abbreviations. libdw keeps them in hash tables, and if it cannot
+// allocate one of these, it ends the process without calling the handler. Therefore all of them are
+// filled here, and only after a test allocation shows that there is enough memory for their growth.
 static bool load_unit(const struct checking *k, Dwarf_Off at, bool types, size_t abbrevs)
 {
-    // Volatile, or else compilers leave out what is only taken and given back.
+    // Volatile, because otherwise compilers remove an allocation that is only freed.
     void *volatile room = malloc(65536 + 32 * abbrevs + 64 * (size_t)k->units);
     Dwarf_Abbrev *abbrev;
     Dwarf_Die unit;
@@ -141,7 +144,8 @@ static bool load_unit(const struct checking *k, Dwarf_Off at, bool types, size_t
     return true;
 }
 
-// The units of .debug_info, or of .debug_types. Their walk ends at damage, as libdw's own does.
+// Checks and loads the units of .debug_info, or of .debug_types. The walk ends at damage, as that
+// of libdw does.
 static bool check_units(struct checking *k, bool types)
 {
     struct extract_dwarf *d = k->dwarf;
@@ -187,7 +191,7 @@ struct extract_dwarf *extract_dwarf_open(const struct elf_file *file, bool zero_
         return NULL;
     }
     dwarf_new_oom_handler(dwarf->dw, out_of_memory);
-    // From here on compressed sections are inflated. The tables of lines are changed first, since
+    // From here on, compressed sections are inflated. The line tables are changed first, since
     // hostile sections may overlap with what is checked.
     bool done = extract_dwarf_tables(dwarf, zero_is_code);
     struct checking k = {.dwarf = dwarf, .abbrevs = extract_dwarf_data(file, ".debug_abbrev")};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// symbols: libdw, made safe to call from inside of a debugger.
+// symbols: makes libdw safe to call inside a debugger, and declares the lookups that need DWARF.
 //
-// libdw ends the process when memory is short, unless a handler jumps out of it; so every call
-// goes through extract_dwarf_run. And it bounds nothing: what hostile DWARF could make it do for
-// ever is checked once, before it is asked.
+// If memory runs out, libdw ends the process, unless its handler jumps out of the call. Therefore
+// every call goes through extract_dwarf_run, which sets up that jump. libdw also has no limits of
+// its own. Whatever hostile DWARF could use to keep it busy forever is therefore checked once, when
+// the DWARF is opened.
 #ifndef EXTRACT_SYMBOLS_DWARF_H
 #define EXTRACT_SYMBOLS_DWARF_H
 
@@ -11,104 +12,109 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
-// A table in .debug_line.
+// A line table in .debug_line.
 struct line_start {
-    uint64_t offset; // first: see room_count_up_to
-    bool taken;
+    uint64_t offset; // offset in .debug_line; must be the first field: see room_count_up_to
+    bool taken;      // true after the table was read
 };
 
 struct extract_dwarf {
     Dwarf *dw;
     const struct elf_file *file;
-    uint64_t largest;          // bytes of the largest unit
-    struct line_start *tables; // by offset: those that libdw may read
+    uint64_t largest;          // size of the largest unit in bytes
+    struct line_start *tables; // line tables that libdw may read, by offset
     size_t table_count;
     size_t table_capacity;
 };
 
-// Opens the DWARF of a file. NULL without any, for DWARF that leans on other files or is built to
-// exhaust, and when memory is short. `zero_is_code`: a function starts at address 0.
+// Opens the DWARF of a file. `zero_is_code` tells that a function starts at address 0. Returns NULL
+// if the file has no DWARF, if its DWARF needs other files or exceeds the limits, or if memory runs
+// out. The file must outlive the result.
 struct extract_dwarf *extract_dwarf_open(const struct elf_file *file, bool zero_is_code);
 void extract_dwarf_close(struct extract_dwarf *dwarf);
 
-// Runs `work`, the only place where libdw may be called. False when `work` says so, and when memory
-// runs short in libdw: *dwarf is then closed and NULL, and `work` was left at any call of libdw.
+// Calls `work`, and returns what it returns. libdw may be called only inside `work`. If libdw runs
+// out of memory, `work` is abandoned at that call, *dwarf is closed and set to NULL, and the result
+// is false. Therefore `work` must keep whatever it allocates in `context`.
 bool extract_dwarf_run(struct extract_dwarf **dwarf, bool (*work)(void *context), void *context);
 
-// libdw's bytes of the debug section of that name. NULL when there is none, or more than one.
+// Returns the bytes that libdw uses for the debug section of that name. Returns NULL if there is no
+// such section, or more than one.
 Elf_Data *extract_dwarf_data(const struct elf_file *file, const char *name);
 
-// An unsigned LEB128 number (DWARF 5, section 7.6).
+// Reads an unsigned LEB128 number (DWARF 5, section 7.6). Bits above 63 are dropped.
 uint64_t extract_dwarf_uleb(struct extract_cursor *c);
 
-// Finds the tables of lines that libdw may read, and makes it safe and right to do so. False when
-// memory is short.
+// Finds the line tables that libdw may read, and prepares them (see tables.c). Returns false if
+// memory runs out.
 bool extract_dwarf_tables(struct extract_dwarf *dwarf, bool zero_is_code);
 
-// Calls `take` with each value that a constant of the program has in the type of that name, a
-// typedef of an integer: variables, members of structs, and those of the elements of arrays.
-// Nothing is found without DWARF, or in a build without libdw.
+// Calls `take` with each value that constants of the program have in the typedef of an integer
+// named `type`. The values are in variables, in members of structs, and in members of array
+// elements. Without DWARF, or in a build without libdw, `take` is not called.
 void extract_symbols_constants(struct extract_symbols *symbols, const char *type,
                                extract_value_taker *take, void *context);
 
 // Returns the number of symbols.
 size_t extract_symbols_count(const struct extract_symbols *symbols);
 
-// The i-th enumeration; the same one in several units is one. The first call reads them all. False
-// behind the last, without DWARF, when memory runs short, and in a build without libdw. Names
-// belong to the symbols object.
+// Gets the enumeration of index `i`. An enumeration that several units include counts once. The
+// first call reads all of them. Returns false after the last one, without DWARF, if memory runs
+// out, and in a build without libdw. The names belong to the symbols object.
 bool extract_symbols_enum(struct extract_symbols *symbols, size_t i,
                           struct extract_enum *enumeration);
 
-// The i-th enumerator of an enumeration. False behind the last.
+// Gets the enumerator of index `i` of an enumeration. Returns false after the last one.
 bool extract_symbols_enumerator(struct extract_symbols *symbols,
                                 const struct extract_enum *enumeration, size_t i, const char **name,
                                 int64_t *value);
 
-// Whether the constants of the ELF file hold a text with its NUL: by itself, or as the end of a
-// longer one, since linkers merge the two.
+// Returns true if the constants of the ELF file contain a text with its NUL. It may be the end of a
+// longer text, since linkers merge the two.
 bool extract_symbols_has_text(const struct extract_symbols *symbols, const char *text);
 
-// Finds a member of that name in the variable that lies at an address: in its struct, in those that
-// are members of it, else, where `behind` is true, behind one pointer. `beside` (may be NULL) names
-// a second member of the same struct. False without DWARF, or when there is none.
+// Finds the member named `member` in the variable at an address. The search covers the struct of
+// the variable and the structs in it. If it fails and `behind` is true, the targets of the pointers
+// in these structs are searched. `beside` (may be NULL) names a second member of the same struct.
+// Returns false without DWARF, or if no such member exists.
 bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, const char *member,
                            const char *beside, bool behind, struct extract_inner *inner);
 
-// Offset and size in bytes of a member ("tx_thread_name"; "a.b" reaches into nested structs and
-// into anonymous members) of a type named as above.
+// Gets the offset and size in bytes of a member of a type. The path "a.b" is a member of a nested
+// struct; members of anonymous structs are found without a prefix. The type is named as in
+// extract_symbols_type_size. Returns false if the type or the member is not found.
 bool extract_symbols_member(struct extract_symbols *symbols, const char *type, const char *member,
                             uint64_t *offset, uint64_t *size);
 
-// The member at a byte offset of a type: "stack.size" for nested ones, "queue[3].next" for arrays,
-// into `buffer` (cut to what fits in whole parts). False when no member covers it. Used to name
-// addresses inside objects.
+// Writes the path of the member at an offset of a type in bytes: "stack.size" for a nested struct,
+// "queue[3].next" for an array. If the path does not fit into `size` bytes, its last parts are left
+// out. Returns false if no member covers the offset.
 bool extract_symbols_member_at(struct extract_symbols *symbols, const char *type, uint64_t offset,
                                char *buffer, size_t size);
 
-// Opens the ELF file in `bytes`, which are copied, as extract_symbols_open does. `name` is used in
-// messages.
+// Opens an ELF file from its bytes, which are copied. `name` appears in messages. Errors and
+// ownership are those of extract_symbols_open.
 enum extract_code extract_symbols_open_bytes(struct extract_symbols **symbols, const char *name,
                                              const void *bytes, size_t length,
                                              struct extract_error *error);
 
-// Source place of a code address, from the line table. False without DWARF or without a row, and
-// always in a build without libdw. `file` is relative to the unit's own directory when it lies
-// below that. The first call reads the line tables into one sorted table; when memory is short
-// then, there are no places from then on.
+// Finds the source place of a code address. A file in the directory of its unit, or below it, is
+// given relative to that. The first call reads all line tables; if memory runs out then, this and
+// all later calls return false. Returns false if no row covers the address, without DWARF, and in a
+// build without libdw.
 bool extract_symbols_place(struct extract_symbols *symbols, uint64_t address,
                            struct extract_place *place);
 
-// Copies up to `length` bytes that the ELF file itself holds at a target address (read-only
-// allocated sections: code and constants). Returns how many from the start; 0 when it holds none.
-// Writable sections are left out, since their run-time content is not in the file.
+// Copies up to `length` bytes at a target address from the ELF file, out of its code and constants
+// (read-only allocated sections). Returns the number of bytes copied, or 0 if the file has none
+// there. Writable sections are not used, since their content at run time is not in the file.
 size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint64_t address,
                                      void *buffer, size_t length);
 
-// Bytes of a type by its name: "TX_THREAD" (typedef), "struct TX_THREAD_STRUCT" or the bare tag.
-// The first call reads which types there are. (Of a name with several definitions the first.) When
-// memory runs short, this and the next two have no answers from then on; nor have they any in a
-// build without libdw.
+// Gets the size in bytes of a type by its name: "TX_THREAD" (a typedef), "struct TX_THREAD_STRUCT"
+// or the bare tag. If a name has several definitions, the first counts. The first call builds the
+// index of types. If memory runs out, all lookups of types and members fail from then on, as they
+// do in a build without libdw.
 bool extract_symbols_type_size(struct extract_symbols *symbols, const char *type, uint64_t *size);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// symbols: the enumerations of a firmware's source.
+// symbols: lists the enumerations in the source of the firmware.
 //
-// The units of .debug_info are walked once, through libdw, on the first question. Each enumeration
-// is kept once, however many units include its header. Standard: DWARF 5, section 5.8.
+// The first lookup walks through all units of .debug_info and fills a table; later lookups read
+// only the table. An enumeration in a header appears in every unit that includes it, but is kept
+// once. Standard: DWARF 5, section 5.8.
 #ifdef EXTRACT_HAVE_DW
 #define _GNU_SOURCE // qsort_r
 #include "dies.h"
@@ -13,7 +14,7 @@ enum { ENUMERATORS_MAX = 1 << 20, NAMES_MAX = 1 << 26 };
 struct building {
     struct extract_symbols *symbols;
     struct asking asking;
-    size_t unit; // its first enumeration
+    size_t unit; // index of the first enumeration of the current unit
 };
 
 static uint32_t store_name(struct enum_table *table, const char *name)
@@ -34,7 +35,7 @@ static bool add_enumerator(struct enum_table *table, const struct die *die)
     return true;
 }
 
-// Whether there is room for more: beyond it, nothing more is read.
+// Returns true while the table is below its limits. Above them, nothing more is read.
 static bool has_room(const struct enum_table *table)
 {
     return table->enumerator_count < ENUMERATORS_MAX && table->names.used < NAMES_MAX;
@@ -64,8 +65,8 @@ static bool add_enumeration(struct building *b, const struct die *type)
     return true;
 }
 
-// An enumeration without a tag is called by its typedef. Those of a unit lie in the order of their
-// offsets.
+// Gives the name of a typedef to its enumeration, if that has no tag. The enumerations of a unit
+// are in the order of their offsets, hence the binary search.
 static void name_by_typedef(struct building *b, const struct die *die)
 {
     struct enum_table *table = &b->symbols->enums;
@@ -87,7 +88,8 @@ static void name_by_typedef(struct building *b, const struct die *die)
         table->list[low].name = store_name(table, die->name);
 }
 
-// What stands at the top of a unit. A typedef may come in front of its enumeration.
+// Adds the enumerations at the top level of a unit. Typedefs need a second pass, because a typedef
+// may come before its enumeration.
 static bool add_unit(struct building *b, const Dwarf_Die *unit)
 {
     const struct enum_table *table = &b->symbols->enums;
@@ -117,7 +119,7 @@ static bool build(void *context)
     return !b->symbols->enums.names.code;
 }
 
-// ---- each once ----
+// ---- repeated enumerations ----
 
 static const char *name_at(const struct enum_table *table, uint32_t name)
 {

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
-// symbols: the headers of an ELF file.
+// symbols: reads the headers of an ELF file.
 //
-// In: the bytes of a file, which may be hostile. Out: libelf's view of them, and a section table in
-// which every section lies inside of the file.
-// Standard: System V ABI, gABI 4.1 (chapters 4, 5) and its later drafts.
-// libelf sees the bytes only after the file's header and the bounds of its section table were
-// checked here, which also tells a cut file from a damaged one.
+// The bytes may be hostile. This file returns libelf's view of them, and a section table in which
+// every section is inside the file. libelf gets the bytes only after the ELF header and the bounds
+// of the section table are checked here. The checks also distinguish a truncated file from a
+// damaged one, which libelf does not. Standard: System V ABI, gABI 4.1 (chapters 4, 5) and its
+// later drafts.
 #include "image.h"
 #include <stdlib.h>
 
+// The fields of the ELF header that are needed here.
 struct header {
     uint64_t sections; // file offset of the section table
     uint16_t type;
-    uint16_t entry; // bytes of one section header, as claimed
+    uint16_t entry; // size of one section header in bytes, unchecked
     uint16_t count;
 };
 
 #define STRING_LONGEST ((size_t)16384)
-#define HINT_NOT_ELF   "give the linked program (.elf, .axf, .out) that runs on the target"
+#define HINT_NOT_ELF   "use the linked program (.elf, .axf, .out) that runs on the target"
 
 const char *extract_elf_string(const void *bytes, size_t length, uint64_t offset)
 {
@@ -48,7 +49,7 @@ bool extract_elf_clean(const char *name)
     return true;
 }
 
-// The identification bytes: class and byte order.
+// Reads the class and the byte order from the identification bytes.
 static enum extract_code read_identity(struct elf_file *file, const char *name,
                                        struct extract_error *error)
 {
@@ -57,11 +58,13 @@ static enum extract_code read_identity(struct elf_file *file, const char *name,
     if (file->length < EI_NIDENT || memcmp(id, ELFMAG, SELFMAG) != 0)
         return extract_error_set(error, EXTRACT_BAD, name, HINT_NOT_ELF, "is not an ELF file");
     if (id[EI_CLASS] != ELFCLASS32 && id[EI_CLASS] != ELFCLASS64)
-        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
-                                 "has the ELF class %u, neither 32 nor 64 bit", id[EI_CLASS]);
+        return extract_error_set(error, EXTRACT_BAD, name, "check the file, or link it again",
+                                 "has ELF class %u, which is neither 32-bit nor 64-bit",
+                                 id[EI_CLASS]);
     if (id[EI_DATA] != ELFDATA2LSB && id[EI_DATA] != ELFDATA2MSB)
-        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
-                                 "has the ELF byte order %u, neither little nor big", id[EI_DATA]);
+        return extract_error_set(error, EXTRACT_BAD, name, "check the file, or link it again",
+                                 "has ELF byte order %u, which is neither little nor big",
+                                 id[EI_DATA]);
     file->word = id[EI_CLASS] == ELFCLASS64 ? 8 : 4;
     file->order = id[EI_DATA] == ELFDATA2MSB ? EXTRACT_BIG : EXTRACT_LITTLE;
     return EXTRACT_OK;
@@ -71,15 +74,15 @@ static enum extract_code check_type(uint16_t type, const char *name, struct extr
 {
     if (type == ET_CORE)
         return extract_error_set(error, EXTRACT_BAD, name,
-                                 "a core is an input of memory; the program that it came from goes "
-                                 "here",
+                                 "use the program that wrote the core, and pass the core as the "
+                                 "memory to read",
                                  "is a core file, which holds no symbols");
     if (type == ET_REL)
         return extract_error_set(error, EXTRACT_BAD, name, HINT_NOT_ELF,
                                  "is an object file whose addresses are not yet fixed");
     if (type != ET_EXEC && type != ET_DYN)
         return extract_error_set(error, EXTRACT_BAD, name, HINT_NOT_ELF,
-                                 "has the ELF type %u, which is no program", type);
+                                 "has ELF type %u, which is not a program", type);
     return EXTRACT_OK;
 }
 
@@ -104,11 +107,12 @@ static enum extract_code read_header(struct elf_file *file, struct header *heade
     extract_cursor_u16(&c); // e_shstrndx
     if (c.failed)
         return extract_error_set(error, EXTRACT_TRUNCATED, name, "copy or link the file again",
-                                 "ends inside of its ELF header");
+                                 "ends inside its ELF header");
     return check_type(header->type, name, error);
 }
 
-// A count that does not fit into 16 bits stands in the size of section 0 (gABI, "Section Header").
+// Returns the number of sections. If it does not fit into 16 bits, it is stored in the size of
+// section 0 (gABI, "Section Header").
 static uint64_t count_sections(const struct header *header, struct extract_cursor c, unsigned word)
 {
     if (header->count)
@@ -121,10 +125,10 @@ static enum extract_code section_error(struct extract_error *error, const char *
                                        const char *what)
 {
     return extract_error_set(error, EXTRACT_TRUNCATED, name, "copy or link the file again",
-                             "%s behind the end of the file", what);
+                             "%s past the end of the file", what);
 }
 
-// Gives sections their bytes; true when they all lie inside of the file.
+// Sets the bytes of a section. Returns false if they are not all inside the file.
 static bool place_section(const struct elf_file *file, struct elf_section *section, uint64_t offset)
 {
     if (section->type == SHT_NOBITS || section->type == SHT_NULL || section->size == 0)
@@ -136,9 +140,9 @@ static bool place_section(const struct elf_file *file, struct elf_section *secti
     return true;
 }
 
-// A table of names ends in a NUL (gABI, "String Table"). In one that does not, libelf and libdw
-// would look for the last NUL for each name again, and for the end of each of a name that is far
-// too long.
+// Makes the table of section names end in a NUL, as the gABI requires ("String Table"), and
+// truncates overlong names. Otherwise libelf and libdw would search for the last NUL again for each
+// name, and for the end of each overlong name.
 static void cut_names(struct elf_file *file, size_t names)
 {
     struct elf_section table = {0};
@@ -176,7 +180,8 @@ static bool read_section(const struct elf_file *file, struct elf_section *sectio
     return place_section(file, section, header.sh_offset);
 }
 
-// libelf's view of a file whose section table has `count` entries, all of them inside.
+// Opens libelf on a file and reads its sections. The caller has checked that all `count` entries of
+// the section table are inside the file.
 static enum extract_code read_sections(struct elf_file *file, uint64_t count, const char *name,
                                        struct extract_error *error)
 {
@@ -189,15 +194,15 @@ static enum extract_code read_sections(struct elf_file *file, uint64_t count, co
         return extract_error_set(error, EXTRACT_NOMEM, name, "", "no memory for %llu sections",
                                  (unsigned long long)count);
     if (elf_kind(file->elf) != ELF_K_ELF)
-        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
-                                 "has an ELF version that is not known");
+        return extract_error_set(error, EXTRACT_BAD, name, "check the file, or link it again",
+                                 "has an unknown ELF version");
     if (elf_getshdrstrndx(file->elf, &names) != 0)
         names = 0;
     cut_names(file, names);
     file->section_count = (uint32_t)count;
     for (uint32_t i = 0; i < count; i++)
         if (!read_section(file, &file->sections[i], i, names))
-            return section_error(error, name, "one of its sections ends");
+            return section_error(error, name, "a section extends");
     return EXTRACT_OK;
 }
 
@@ -210,14 +215,14 @@ static enum extract_code check_sections(struct elf_file *file, const struct head
     if (header->sections == 0)
         return read_sections(file, 0, name, error);
     if (header->entry != entry)
-        return extract_error_set(error, EXTRACT_BAD, name, "is the file damaged?",
+        return extract_error_set(error, EXTRACT_BAD, name, "check the file, or link it again",
                                  "has section headers of %u bytes instead of %zu", header->entry,
                                  entry);
     if (!extract_cursor_seek(&c, header->sections))
-        return section_error(error, name, "its section table lies");
+        return section_error(error, name, "the section table starts");
     uint64_t count = count_sections(header, c, file->word);
     if (count > extract_cursor_left(&c) / entry)
-        return section_error(error, name, "its section table ends");
+        return section_error(error, name, "the section table extends");
     return read_sections(file, count, name, error);
 }
 

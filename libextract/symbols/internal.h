@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// symbols: what the files of this room share: the object itself and its parts.
+// symbols: shared by the files of this room: struct extract_symbols and its tables.
+//
+// Each table has one owner: table.c and segments.c fill the symbols, lines.c the source lines,
+// types.c the types, and enums.c the enumerations. All addresses in the tables are those of the ELF
+// file; the lookups add `load_bias`.
 #ifndef EXTRACT_SYMBOLS_ROOM_H
 #define EXTRACT_SYMBOLS_ROOM_H
 
@@ -12,52 +16,55 @@
 
 // The symbols, sorted by address, and two indexes over them.
 struct symbol_table {
-    struct extract_symbol *symbols; // by address, the better one of an address first
-    uint32_t *by_name;              // indexes into symbols, by name, the better one first
+    struct extract_symbol *symbols; // by address; the best of each address first
+    uint32_t *by_name;              // indexes into `symbols`, by name; the best of each name first
     size_t count;
-    // Disjoint segments of the address space, so that one binary search over a compact array
-    // answers a look-up: segment i is [starts[i], starts[i + 1]) and belongs to owners[i].
+    // Disjoint segments of the address space: segment i is [starts[i], starts[i + 1]) and belongs
+    // to symbols[owners[i]]. A lookup is one binary search in a compact array.
     uint64_t *starts;
-    uint32_t *owners; // NO_OWNER: a gap
+    uint32_t *owners; // NO_OWNER for a gap
     size_t segment_count;
-    char *names; // what the symbols' names point to
+    char *names; // text of the names of all symbols
 };
 
-// A row of the line tables, which holds up to the next row's address.
+// A row of the line table. It is valid up to the address of the next row.
 struct line_row {
-    uint32_t file; // offset into line_table.names; 0: unknown
-    uint32_t line; // 0: no source from here on
+    uint32_t file; // offset into line_table.names; 0 if unknown
+    uint32_t line; // line number; 0 if no source is known for the addresses of the row
 };
 
+// The source lines of all units.
 struct line_table {
     uint64_t *addresses; // ascending
     struct line_row *rows;
     size_t count;
-    struct extract_text names; // NUL-ended strings, one behind the other
-    bool read;
+    struct extract_text names; // strings, each with its NUL
+    bool read;                 // true after the first lookup, even if it failed
 };
 
-// The named types, and libdw's handle, which stays open for questions about them.
+// The named types, with the handle of libdw, which stays open for queries about them.
 struct type_index {
-    struct extract_dwarf *dwarf; // NULL without DWARF, and when memory ran short
-    struct type_entry *entries;  // by name, then by what a bare name means first
+    struct extract_dwarf *dwarf; // NULL without DWARF, and after memory ran out
+    struct type_entry *entries;  // by name; of one name, the one that a bare name means first
     size_t count;
     size_t capacity;
-    struct placed_entry *placed; // variables of whole units, by address
+    struct placed_entry *placed; // variables at the top level of all units, by address
     size_t placed_count;
     size_t placed_capacity;
     bool read;
 };
 
+// A name and value of an enumeration.
 struct enumerator {
     uint32_t name; // offset into enum_table.names
     int64_t value;
 };
 
+// An enumeration.
 struct enumeration {
-    uint32_t name;         // offset into enum_table.names; UINT32_MAX: it has none
-    uint32_t first, count; // of its enumerators
-    uint64_t offset;       // in .debug_info
+    uint32_t name;         // offset into enum_table.names; UINT32_MAX if it has none
+    uint32_t first, count; // index of the first enumerator, and number of enumerators
+    uint64_t offset;       // offset in .debug_info
 };
 
 // The enumerations of all units, each once.
@@ -68,15 +75,15 @@ struct enum_table {
     struct enumerator *enumerators;
     size_t enumerator_count;
     size_t enumerator_capacity;
-    struct extract_text names; // NUL-ended strings, one behind the other
-    bool read;
+    struct extract_text names; // strings, each with its NUL
+    bool read;                 // true after the first lookup, even if it failed
 };
 
 struct extract_symbols {
     char *path;
-    uint64_t load_bias; // how far above the addresses of its file the program was loaded
-    bool placed;        // that was told, by the place of its entry point:
-    uint64_t entry;
+    uint64_t load_bias; // distance of the loaded program from the addresses of its file in bytes
+    bool placed;        // extract_symbols_move has accepted an entry point
+    uint64_t entry;     // address of that entry point
     struct elf_file file;
     struct symbol_table table;
     struct line_table lines;
@@ -84,16 +91,17 @@ struct extract_symbols {
     struct enum_table enums;
 };
 
-// Reads .symtab (or .dynsym). A file without either leaves the table empty.
+// Reads .symtab (or .dynsym). If the file has neither, the table stays empty. Errors: BAD, NOMEM.
 enum extract_code extract_table_read(struct symbol_table *table, const struct elf_file *file,
                                      const char *path, struct extract_error *error);
 void extract_table_free(struct symbol_table *table);
 
-// Cuts the address space into segments. ends[i] is the end of symbol i's cover (its own address
-// when it covers nothing). False when memory is short.
+// Divides the address space into segments. ends[i] is the address after the last that symbol i
+// covers, or its own address if it covers nothing. Returns false if memory runs out.
 bool extract_segments_build(struct symbol_table *table, const uint64_t *ends);
 
-// extract_symbols_member_at for the variable that lies at an address, by its type.
+// Writes the path of the member at an offset of the variable at `address`, as
+// extract_symbols_member_at does. If members begin at the offset, the outermost is written.
 bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t address,
                                      uint64_t offset, char *buffer, size_t size);
 
@@ -101,8 +109,9 @@ void extract_lines_free(struct line_table *lines);
 void extract_types_free(struct type_index *types);
 void extract_enums_free(struct enum_table *enums);
 
-// The index of the last of `count` (> 0) ascending keys that is <= key; keys[0] <= key is given.
-// Without branches that depend on the data: a wrong guess costs more than the step.
+// Returns the index of the last of `count` ascending keys that is <= key. The caller makes sure
+// that count > 0 and keys[0] <= key. The loop has no branches that depend on the data, because a
+// wrong prediction costs more than a step.
 static inline size_t room_last_at_or_below(const uint64_t *keys, size_t count, uint64_t key)
 {
     const uint64_t *base = keys;
@@ -115,8 +124,8 @@ static inline size_t room_last_at_or_below(const uint64_t *keys, size_t count, u
     return (size_t)(base - keys);
 }
 
-// How many of `count` items, ascending by the uint64_t that each starts with, start with one that
-// is <= key.
+// Returns how many of `count` items have a key <= key. The items are in ascending order of their
+// keys. The key of an item is the uint64_t at its start.
 static inline size_t room_count_up_to(const void *items, size_t count, size_t item_bytes,
                                       uint64_t key)
 {

@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: MIT
-// symbols: source lines by address.
+// symbols: finds the source line of an address.
 //
-// In: the tables of lines, read by libdw, each once. Out: struct line_table.
+// The first lookup reads all line tables through libdw, each once, and merges their rows into one
+// array that is sorted by address. Later lookups search only that array. Rows outside the code
+// sections are ignored: tables.c has moved the rows of dropped functions there.
 // Standard: DWARF 5, section 6.2 "Line Number Information" (versions 2 to 5).
-//
-// A row counts only inside of a section of code; what dropped functions leave behind was moved
-// out of those before (tables.c).
 #ifdef EXTRACT_HAVE_DW
 #include "dwarf.h"
 #include "symbols/dwarf.h"
 
-#define PATH_LONGEST 4096u      // longer ones than PATH_MAX name no file
+#define PATH_LONGEST 4096u      // PATH_MAX: no file has a longer path
 #define NAMES_MAX    (1u << 28) // bytes of file names that libdw may hold
 
+// A row of a line table, before sorting.
 struct row {
     uint64_t address;
     uint32_t file;
     uint32_t line;
     uint32_t order;
-    bool end; // of a sequence
+    bool end; // true if the row ends a sequence
 };
 
 struct span {
-    uint64_t start; // first: see room_count_up_to
+    uint64_t start; // must be the first field: see room_count_up_to
     uint64_t end;
 };
 
-// The table in hand.
+// The current line table.
 struct unit_lines {
     Dwarf_Lines *lines;
     Dwarf_Files *files;
     size_t line_count;
     size_t file_count;
-    const char *directory; // the unit's own; may be NULL
+    const char *directory; // directory of the unit; may be NULL
 };
 
 struct building {
     const struct extract_symbols *symbols;
     struct extract_dwarf *dwarf;
     struct extract_text names;
-    uint32_t *name_of;   // each file of the table in hand, as an offset into names; 0: not yet
-    uint64_t names_left; // what libdw's file names may still take
+    uint32_t *name_of;   // per file of the current table: offset into names, 0 if not yet read
+    uint64_t names_left; // bytes that the file names of libdw may still use
     struct row *rows;
     size_t row_count;
     size_t row_capacity;
-    struct span *code; // sections of code, by address
+    struct span *code; // code sections, by address
     size_t code_count;
 };
 
@@ -54,7 +54,7 @@ static int by_start(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-// Collects the sections of code.
+// Collects the code sections.
 static bool find_code(struct building *b, const struct elf_file *file)
 {
     const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
@@ -78,7 +78,8 @@ static bool is_code(const struct building *b, uint64_t address)
     return n > 0 && address < b->code[n - 1].end;
 }
 
-// A file's name; libdw has put the unit's own directory in front, where DWARF gives none.
+// Stores the name of a file and returns its offset, or 0 if the name is unusable. If DWARF gives a
+// relative name, libdw prepends the directory of the unit, which is removed here.
 static uint32_t put_name(struct building *b, const struct unit_lines *u, const char *name)
 {
     size_t length = u->directory ? strlen(u->directory) : 0;
@@ -149,7 +150,7 @@ static bool put_rows(struct building *b, const struct unit_lines *u)
     return true;
 }
 
-// Whether there is a table at the offset that was not read yet.
+// Returns true, and marks the table as read, if the offset has a table that was not read yet.
 static bool take_table(struct extract_dwarf *d, uint64_t offset)
 {
     size_t n = room_count_up_to(d->tables, d->table_count, sizeof *d->tables, offset);
@@ -186,7 +187,8 @@ static bool read_units(void *context)
     return b->names.code == EXTRACT_OK;
 }
 
-// By address; of one address the end of a sequence first, then as the tables have them.
+// Compares rows by address. At the same address, the end of a sequence comes first, and the others
+// keep the order of the tables.
 static int by_address(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
@@ -198,8 +200,9 @@ static int by_address(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-// A row where a sequence ends is the next one's first, or one of no length that libdw has sorted
-// behind the end: then padding follows, which no symbol covers.
+// Returns true if padding follows at an address where a sequence ends. A row there is either the
+// first of the next sequence, or an empty one that libdw has sorted after the end. In the second
+// case no symbol covers the address.
 static bool is_padding(const struct building *b, uint64_t address)
 {
     struct extract_symbol symbol;
@@ -209,7 +212,7 @@ static bool is_padding(const struct building *b, uint64_t address)
                                        NULL);
 }
 
-// Of several rows of one address the last one counts.
+// Sorts the rows into the table. Of several rows with the same address, the last one counts.
 static bool lay_out(struct building *b, struct line_table *lines)
 {
     uint64_t end = 0;
@@ -280,7 +283,7 @@ bool extract_symbols_place(struct extract_symbols *symbols, uint64_t address,
     if (!lines->read)
         read_lines(symbols);
     address -= symbols->load_bias;
-    // A Thumb bit changes nothing: the rows of such code start at even addresses.
+    // The Thumb bit does not matter, because the rows of Thumb code start at even addresses.
     if (!lines->count || address < lines->addresses[0])
         return false;
     const struct line_row *row =

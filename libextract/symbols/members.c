@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// symbols: members of structs, by name and by offset.
+// symbols: finds members of structs by name and by offset.
 //
-// In: types in hand (dies.h). Out: offsets and sizes, or the path of the member at an offset.
-// Standard: DWARF 5, section 5.7 "Structure, Union, Class and Interface Type Entries". Bit-fields
-// have no byte of their own and are passed over.
+// A caller names a type, or the address of a variable, and gets the offset and size of a member. In
+// the other direction, it gets the path of the member at an offset ("stack.size"). Bit-fields are
+// skipped, because they have no byte of their own.
+// Standard: DWARF 5, section 5.7 "Structure, Union, Class and Interface Type Entries".
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
 #include "symbols/dwarf.h"
 #include <stdio.h>
 
-// A member on the way: where it lies from the start of the outermost type.
+// A member that was found, with its type.
 struct member {
-    uint64_t offset;
+    uint64_t offset; // offset from the start of the outermost type in bytes
     struct die type;
 };
 
@@ -20,7 +21,7 @@ struct path {
     char *buffer;
     size_t size;
     size_t used;
-    bool outermost; // of what begins at the offset, the outermost is wanted
+    bool outermost; // if several members begin at the offset, write only the outermost
 };
 
 static bool is_member(const struct die *die)
@@ -28,7 +29,7 @@ static bool is_member(const struct die *die)
     return (die->tag == DW_TAG_member && !die->bitfield) || die->tag == DW_TAG_inheritance;
 }
 
-// Finds the member of that name (`length` bytes) in a struct, and in what it holds without a name.
+// Finds the member named `name` (`length` bytes) in a struct, and in its members without a name.
 static bool find_in(struct asking *asking, const struct member *outer, const char *name,
                     size_t length, struct member *found, unsigned depth)
 {
@@ -94,7 +95,7 @@ bool extract_symbols_member(struct extract_symbols *symbols, const char *type, c
     return true;
 }
 
-// Appends to the path; false when it does not fit.
+// Appends a name to the path. Returns false if it does not fit.
 static bool append(struct path *path, const char *separator, const char *name)
 {
     int n = snprintf(path->buffer + path->used, path->size - path->used, "%s%s",
@@ -114,8 +115,9 @@ static bool append_index(struct path *path, uint64_t i)
     return append(path, "", text);
 }
 
-// Steps into the element of an array that holds the offset; arrays of several dimensions count
-// through. Other types stay as they are.
+// Replaces an array with its element at the offset, and the offset with that in the element. The
+// elements of several dimensions are numbered in one sequence. Other types stay as they are.
+// Returns false if the index does not fit into the path.
 static bool enter_array(struct asking *asking, struct die *type, uint64_t *offset,
                         struct path *path)
 {
@@ -136,7 +138,8 @@ static bool enter_array(struct asking *asking, struct die *type, uint64_t *offse
 static bool name_offset(struct asking *asking, const struct die *type, uint64_t offset,
                         struct path *path, unsigned depth);
 
-// Writes the name of a member that covers the offset (counted from it), and of what lies inside.
+// Writes the name of a member, and the path inside it. The offset is counted from the member, which
+// covers it.
 static bool name_member(struct asking *asking, const struct die *die, struct die *type,
                         uint64_t offset, struct path *path, unsigned depth)
 {
@@ -150,7 +153,7 @@ static bool name_member(struct asking *asking, const struct die *die, struct die
         return true;
     if (fits && name_offset(asking, type, offset, path, depth + 1))
         return true;
-    // In the padding of a named member, the member itself is the answer.
+    // If the offset is in the padding of a named member, the path ends with that member.
     path->used = named && fits ? whole : before;
     path->buffer[path->used] = 0;
     return named && fits;
@@ -222,18 +225,18 @@ bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t a
     return extract_types_ask(symbols, &question);
 }
 
-// ---- a member wherever it is ----
+// ---- searching for a member at any depth ----
 
-#define NESTED_MAX        6 // structs in structs on the way to it
+#define NESTED_MAX        6 // levels of nested structs
 #define STEPS_OF_A_SEARCH (1u << 18)
 
-// A search: names, and where it found them.
+// A search for one or two members. The position goes to `inner`.
 struct search {
     const char *name, *beside;
     struct extract_inner *inner;
 };
 
-// Looks in a struct and in those that are members of it.
+// Searches a struct and the structs in it.
 static bool search_nested(struct asking *asking, const struct member *outer,
                           const struct search *search, unsigned depth)
 {
@@ -259,7 +262,7 @@ static bool search_nested(struct asking *asking, const struct member *outer,
     return false;
 }
 
-// Looks behind the pointers that a struct and those that are members of it hold.
+// Searches the targets of the pointers in a struct and in the structs in it.
 static bool search_behind(struct asking *asking, const struct member *outer,
                           const struct search *search, unsigned depth)
 {

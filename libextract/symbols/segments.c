@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
-// symbols: who covers which part of the address space.
+// symbols: divides the address space among the symbols.
 //
-// In: symbols sorted by address and the ends of their covers, which may nest and overlap. Out:
-// disjoint segments. Where several symbols cover an address, the one that starts nearest below it
-// has it; of several that start there, the first in the table's order. An unsized label inside of
-// a sized function does not take the rest of the function.
+// The input is the symbols, sorted by address, and the end of each. They may nest and overlap. The
+// output is disjoint segments, so that one binary search finds the owner of an address. If several
+// symbols cover an address, the one with the nearest start at or below it becomes the owner. If
+// several start there, the first in the order of the table does. An unsized label inside a sized
+// function does not take the rest of the function.
 #include "internal.h"
 
+// One pass over the symbols in the order of their addresses.
 struct sweep {
     struct symbol_table *table;
     const uint64_t *ends;
-    uint32_t *open; // a stack of symbols whose cover has begun; the top one has the address
+    uint32_t *open; // stack of symbols that cover the current address; the top one owns it
     size_t depth;
 };
 
-// From `address` on the owner is another one.
+// Starts a segment at `address`, unless the owner stays the same.
 static void cut(struct symbol_table *table, uint64_t address, uint32_t owner)
 {
-    size_t last = table->segment_count - 1; // of no meaning while there is none
+    size_t last = table->segment_count - 1; // not used while there is no segment
 
     if (table->segment_count && table->starts[last] == address) {
         table->owners[last] = owner;
@@ -29,7 +31,7 @@ static void cut(struct symbol_table *table, uint64_t address, uint32_t owner)
     table->owners[table->segment_count++] = owner;
 }
 
-// Closes every cover that ends at or before `address`.
+// Closes every symbol whose cover ends at or before `address`.
 static void close_until(struct sweep *s, uint64_t address)
 {
     while (s->depth && s->ends[s->open[s->depth - 1]] <= address) {
@@ -40,8 +42,8 @@ static void close_until(struct sweep *s, uint64_t address)
     }
 }
 
-// Whether symbol i takes the address space from its start on. `best` is the first of its address:
-// beside a sized symbol a label says nothing more.
+// Returns true if symbol i becomes the owner at its start. `best` is the first symbol of that
+// address: next to a sized symbol, a label adds nothing.
 static bool takes(const struct sweep *s, size_t i, size_t best)
 {
     const struct extract_symbol *symbols = s->table->symbols;
@@ -53,7 +55,8 @@ static bool takes(const struct sweep *s, size_t i, size_t best)
     return !symbols[best].size && (!s->depth || !symbols[s->open[s->depth - 1]].size);
 }
 
-// The first symbol of an address is the best one, so it has to lie on top: last in, of a group.
+// Opens all symbols of one address, and returns the index after them. The first is the best one and
+// is pushed last, so that it is on top of the stack.
 static size_t sweep_group(struct sweep *s, size_t first)
 {
     const struct extract_symbol *symbols = s->table->symbols;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// symbols: the object itself: opening, closing, and looking up names and addresses.
+// symbols: opens and closes the symbols object, and looks up names and addresses in it.
 //
-// In: the path or the bytes of an ELF file. Out: struct extract_symbols and answers from its
-// tables. The file is read into memory, not mapped: a build that shrinks a mapped file would kill
-// the debugger that this runs in (SIGBUS).
+// The object is built from an ELF file or from its bytes. The file is read into memory and not
+// mapped: a build that shrinks a mapped file would kill the debugger that runs this code (SIGBUS).
+// Lookups here need only the symbol table and the sections; those that need DWARF are in the other
+// files of this room.
 #define _GNU_SOURCE // memmem
 #include "base/file.h"
 #include "internal.h"
@@ -22,7 +23,7 @@ enum { MEMBER_MAX = 256 };
 static enum extract_code too_large(struct extract_error *error, const char *path)
 {
     return extract_error_set(error, EXTRACT_LIMIT, path,
-                             "strip what is not needed: strip --strip-unneeded",
+                             "remove unneeded symbols with strip --strip-unneeded",
                              "is larger than 1 GiB");
 }
 
@@ -34,7 +35,7 @@ static char *copy_string(const char *string)
     return copy ? memcpy(copy, string, size) : NULL;
 }
 
-// Takes over `bytes`.
+// Builds the object. It takes ownership of `bytes`, also on failure.
 static enum extract_code open_owned(struct extract_symbols **symbols, const char *path,
                                     uint8_t *bytes, size_t length, struct extract_error *error)
 {
@@ -46,7 +47,7 @@ static enum extract_code open_owned(struct extract_symbols **symbols, const char
     if (!s || !s->path) {
         free(bytes);
         free(s);
-        return extract_error_set(error, EXTRACT_NOMEM, path, "", "no memory to read it");
+        return extract_error_set(error, EXTRACT_NOMEM, path, "", "no memory to read the file");
     }
     code = extract_elf_open(&s->file, path, bytes, length, error);
     if (code == EXTRACT_OK)
@@ -68,7 +69,7 @@ enum extract_code extract_symbols_open_bytes(struct extract_symbols **symbols, c
         return too_large(error, name);
     uint8_t *copy = malloc(length + 1);
     if (!copy)
-        return extract_error_set(error, EXTRACT_NOMEM, name, "", "no memory to read it");
+        return extract_error_set(error, EXTRACT_NOMEM, name, "", "no memory to read the file");
     if (length)
         memcpy(copy, bytes, length);
     return open_owned(symbols, name, copy, length, error);
@@ -85,7 +86,7 @@ static enum extract_code read_whole(int fd, const char *path, uint8_t *bytes, si
             return extract_error_set(error, EXTRACT_IO, path, "", "%s", strerror(errno));
         if (got == 0)
             return extract_error_set(error, EXTRACT_TRUNCATED, path, "try again after the build",
-                                     "became shorter while it was read");
+                                     "was truncated while being read");
         done += (size_t)got;
     }
     return EXTRACT_OK;
@@ -99,14 +100,14 @@ static enum extract_code read_file(int fd, const char *path, uint8_t **bytes, si
     if (fstat(fd, &facts) != 0)
         return extract_error_set(error, EXTRACT_IO, path, "", "%s", strerror(errno));
     if (!S_ISREG(facts.st_mode))
-        return extract_error_set(error, EXTRACT_IO, path, "give an ELF file",
+        return extract_error_set(error, EXTRACT_IO, path, "use an ELF file",
                                  "is not a regular file");
     if (facts.st_size > FILE_MAX)
         return too_large(error, path);
     *length = (size_t)facts.st_size;
     *bytes = malloc(*length + 1);
     if (!*bytes)
-        return extract_error_set(error, EXTRACT_NOMEM, path, "", "no memory to read it");
+        return extract_error_set(error, EXTRACT_NOMEM, path, "", "no memory to read the file");
     return read_whole(fd, path, *bytes, *length, error);
 }
 
@@ -117,10 +118,10 @@ enum extract_code extract_symbols_open(struct extract_symbols **symbols, const c
     size_t length = 0;
 
     *symbols = NULL;
-    // Opening a pipe or a device must not wait: it is refused right behind.
+    // Opening a pipe or a device must not block: read_file rejects it.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return extract_file_error(path, "is the path right?", error);
+        return extract_file_error(path, "check the path", error);
     enum extract_code code = read_file(fd, path, &bytes, &length, error);
     close(fd);
     if (code != EXTRACT_OK) {
@@ -168,8 +169,8 @@ bool extract_symbols_at(const struct extract_symbols *symbols, size_t i,
     return true;
 }
 
-// What a loader moves a program by has no bits below it: the pages that its segments ask for,
-// though no more than those of the host (gABI, "Program Loading").
+// Returns the page size in bytes: a loader moves a program only by a multiple of it. It is the
+// smallest alignment of the loaded segments, but at most 4096 (gABI, "Program Loading").
 static uint64_t page_of(Elf *elf)
 {
     uint64_t page = 4096;
@@ -196,7 +197,7 @@ void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry)
     if (!extract_symbols_is_position_independent(symbols) ||
         !gelf_getehdr(symbols->file.elf, &header) || !header.e_entry)
         return;
-    // Of Thumb code bit 0 is set, or not, by who tells.
+    // Whether bit 0 is set in the address of Thumb code depends on the source of the address.
     uint64_t bits = symbols->file.machine == EM_ARM ? ~UINT64_C(1) : UINT64_MAX;
     uint64_t load_bias = (entry & bits) - (header.e_entry & bits);
     if (load_bias % page_of(symbols->file.elf))
@@ -223,7 +224,7 @@ bool extract_symbols_by_name(const struct extract_symbols *symbols, const char *
     const struct symbol_table *table = &symbols->table;
     size_t low = 0, high = table->count;
 
-    // The first of that name is the best one.
+    // The first symbol of that name is the best one.
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (strcmp(table->symbols[table->by_name[middle]].name, name) < 0)
@@ -238,7 +239,8 @@ bool extract_symbols_by_name(const struct extract_symbols *symbols, const char *
     return true;
 }
 
-// The segment that holds the address; the table has one that starts at or below it.
+// Returns the index of the segment that contains the address. The caller makes sure that a segment
+// starts at or below it.
 static size_t find_segment(const struct symbol_table *table, uint64_t address, size_t *cache)
 {
     size_t at = cache ? *cache : table->segment_count;
@@ -266,7 +268,7 @@ bool extract_symbols_by_address(const struct extract_symbols *symbols, uint64_t 
     *symbol = table->symbols[owner];
     if (offset) {
         *offset = address - symbol->address;
-        // A Thumb code pointer has bit 0 set; the function's own address is even.
+        // A pointer to Thumb code has bit 0 set, but the address of the symbol is even.
         if (symbols->file.machine == EM_ARM && symbol->function)
             *offset &= ~(uint64_t)1;
     }

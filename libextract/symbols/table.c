@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: MIT
-// symbols: the symbol table, read once into arrays sorted by address and by name.
+// symbols: reads the symbol table into arrays that are sorted by address and by name.
 //
-// In: .symtab (or .dynsym) of a checked ELF file, through libelf. Out: struct symbol_table.
+// The symbols come from .symtab, or from .dynsym if there is none, through libelf. Symbols that are
+// of no use to a reader of traces are left out (mapping symbols, temporary labels, symbols that are
+// not loaded). If several symbols share an address or a name, the sort order puts the best first.
 // Standard: System V ABI, gABI 4.1 chapter 4 "Symbol Table"; ELF for the Arm Architecture
 // (2022Q3) 5.5.3 interworking and 5.5.5 mapping symbols; RISC-V psABI 1.0 "Mapping Symbol".
 #define _GNU_SOURCE // qsort_r
 #include "internal.h"
 
-// A symbol on its way into the table, with what decides between several of one address.
+// A symbol before sorting, with the properties that rank symbols of the same address.
 struct candidate {
     struct extract_symbol symbol;
-    uint32_t section; // index, or SHN_ABS
-    uint8_t binding;  // 2 global, 1 weak, 0 local
-    bool typed;       // a function or object, no bare label
-    bool fixed;       // SHN_ABS: a number, perhaps no address at all
+    uint32_t section; // section index, or SHN_ABS
+    uint8_t binding;  // 2 for global, 1 for weak, 0 for local
+    bool typed;       // a function or object, not a bare label
+    bool fixed;       // SHN_ABS: a number that need not be an address
 };
 
 struct reading {
     const struct elf_file *file;
     Elf_Data *entries;
-    Elf_Data *wide;    // SHT_SYMTAB_SHNDX, for section indexes beyond 16 bits; or NULL
-    const char *names; // the table's own copy
+    Elf_Data *wide;    // SHT_SYMTAB_SHNDX, for section indexes above 16 bits; may be NULL
+    const char *names; // copy that the table owns
     size_t names_length;
     struct candidate *found;
     size_t count;
-    uint64_t name_bytes; // what may still be spent on names
+    uint64_t name_bytes; // bytes of names that may still be read
 };
 
 static bool is_arm_code(const struct elf_file *file, unsigned type)
@@ -33,8 +35,8 @@ static bool is_arm_code(const struct elf_file *file, unsigned type)
            (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_ARM_TFUNC);
 }
 
-// Labels that assemblers leave for their own use: $a $t $d $x (with .suffix or, on RISC-V, an ISA
-// string) mark code and data; .L ones are temporary.
+// Returns true for labels that assemblers create for their own use: $a, $t, $d and $x mark code and
+// data (with a .suffix or, on RISC-V, an ISA string), and .L labels are temporary.
 static bool is_mapping(const char *name)
 {
     if (name[0] == '.' && name[1] == 'L')
@@ -44,8 +46,8 @@ static bool is_mapping(const char *name)
     return !name[2] || name[2] == '.' || (name[1] == 'x' && name[2] == 'r' && name[3] == 'v');
 }
 
-// Symbols of the target's address space only: no thread-local offsets, sections, source files,
-// undefined ones, or notes that are not loaded.
+// Returns true for symbols in the address space of the target. Thread-local offsets, sections,
+// source files, undefined symbols, and symbols in sections that are not loaded are left out.
 static bool is_wanted(const struct reading *r, unsigned type, uint32_t section)
 {
     if (type != STT_NOTYPE && type != STT_OBJECT && type != STT_FUNC && type != STT_GNU_IFUNC &&
@@ -57,7 +59,7 @@ static bool is_wanted(const struct reading *r, unsigned type, uint32_t section)
            (r->file->sections[section].flags & SHF_ALLOC);
 }
 
-// A name's text; NULL for none or one that no compiler writes.
+// Returns the text of a name. Returns NULL if the symbol has none, or one that no compiler writes.
 static const char *read_name(struct reading *r, uint32_t offset)
 {
     const char *name = extract_elf_string(r->names, r->names_length, offset);
@@ -102,8 +104,9 @@ static int by_number(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-// By address; of one address sized before unsized, typed before bare labels, global before weak
-// before local, then the shorter and the alphabetically first name.
+// Compares symbols by address. At the same address, the better one comes first: sized before
+// unsized, typed before bare labels, global before weak before local, then by the shorter name,
+// then alphabetically.
 static int by_address(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
@@ -142,9 +145,10 @@ static uint64_t sized_end(const struct extract_symbol *symbol)
     return end < symbol->address ? UINT64_MAX : end;
 }
 
-// Where each symbol's cover ends: at its size; without one at the next symbol of its section, or
-// the section's end. A fixed number without a size covers nothing: it need not be an address.
-// `next` has two numbers a section: the lowest address seen so far, going down, and the one above.
+// Sets the address where each symbol ends. A symbol without a size ends at the next symbol of its
+// section, or at the end of the section. A fixed number without a size covers nothing, because it
+// need not be an address. The loop goes down. `next` has two numbers per section: the lowest
+// address so far, and the one above it.
 static void find_ends(const struct reading *r, uint64_t *ends, uint64_t *next)
 {
     const struct elf_section *sections = r->file->sections;
@@ -181,7 +185,7 @@ static bool build_segments(const struct reading *r, struct symbol_table *table)
     return done;
 }
 
-// Sorts what was found into the table.
+// Sorts the symbols into the table.
 static bool build_table(const struct reading *r, struct symbol_table *table)
 {
     table->symbols = malloc((r->count + 1) * sizeof *table->symbols);
@@ -206,7 +210,7 @@ static const struct elf_section *find_type(const struct elf_file *file, uint32_t
     return NULL;
 }
 
-// libelf's data of a section, in the host's byte order.
+// Returns the data of a section from libelf, in the byte order of the host.
 static Elf_Data *section_data(const struct elf_file *file, const struct elf_section *section)
 {
     return elf_getdata(elf_getscn(file->elf, (size_t)(section - file->sections)), NULL);
@@ -221,7 +225,7 @@ static Elf_Data *find_wide(const struct elf_file *file, const struct elf_section
     return NULL;
 }
 
-// The names are copied: what reads DWARF later may change the file's bytes.
+// Copies the names, because reading DWARF later may change the bytes of the file.
 static bool copy_names(struct reading *r, struct symbol_table *table,
                        const struct elf_section *strings)
 {
@@ -232,8 +236,8 @@ static bool copy_names(struct reading *r, struct symbol_table *table,
         memcpy(table->names, strings->bytes, strings->length);
     r->names = table->names;
     r->names_length = strings->length;
-    // Linkers let a name be the tail of another; far more than the table holds is an attack on
-    // the time that sorting takes.
+    // Linkers let a name be the tail of another, so the names may exceed the bytes of the table.
+    // Far more than that is an attack on the time that sorting takes.
     r->name_bytes = 8 * (uint64_t)strings->length;
     return true;
 }
@@ -262,17 +266,17 @@ enum extract_code extract_table_read(struct symbol_table *table, const struct el
     if (!symbols || !symbols->length)
         return EXTRACT_OK;
     if (symbols->entry != entry)
-        return extract_error_set(error, EXTRACT_BAD, path, "is the file damaged?",
-                                 "its symbol table has entries of %llu bytes instead of %zu",
+        return extract_error_set(error, EXTRACT_BAD, path, "check the file, or link it again",
+                                 "has symbol table entries of %llu bytes instead of %zu",
                                  (unsigned long long)symbols->entry, entry);
     if (symbols->link >= file->section_count || file->sections[symbols->link].type != SHT_STRTAB)
-        return extract_error_set(error, EXTRACT_BAD, path, "is the file damaged?",
-                                 "its symbol table has no table of names");
+        return extract_error_set(error, EXTRACT_BAD, path, "check the file, or link it again",
+                                 "has no string table for its symbol table");
     struct reading r = {.file = file, .entries = section_data(file, symbols)};
     r.wide = find_wide(file, symbols);
     if (!r.entries)
-        return extract_error_set(error, EXTRACT_BAD, path, "is the file damaged?",
-                                 "its symbol table cannot be read: %s", elf_errmsg(-1));
+        return extract_error_set(error, EXTRACT_BAD, path, "check the file, or link it again",
+                                 "symbol table is not readable: %s", elf_errmsg(-1));
     size_t entries = symbols->length / entry;
     if (read_all(&r, entries, table, &file->sections[symbols->link]))
         return EXTRACT_OK;

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT
-// symbols: the tables of lines, made ready for libdw.
+// symbols: prepares the line tables of .debug_line before libdw reads them.
 //
-// In: .debug_line. Out: the offsets of its tables, and the same section with the sequences of
-// dropped functions moved out of the way.
-// Standard: DWARF 5, section 6.2 "Line Number Information" (versions 2 to 5).
-//
-// A linker that drops functions (--gc-sections) leaves their sequences behind at address 0, on top
-// of real code on a Cortex-M. libdw sorts the rows of a table across its sequences, so that nobody
-// can tell them apart any more; so those sequences are moved to where no code is before libdw
-// reads them. At address 0 one sequence counts, the first, and only when a function starts there.
+// A linker that drops functions (--gc-sections) leaves their line sequences at address 0. On a
+// Cortex-M, real code is there too. libdw sorts the rows of a table across its sequences, after
+// which they cannot be separated. Therefore this file first moves the sequences of dropped
+// functions to an address without code, by changing .debug_line in memory. Only the first sequence
+// at address 0 stays, and only if a function starts there. The file also records the offset of each
+// table that libdw may read, and truncates overlong paths. Standard: DWARF 5, section 6.2 "Line
+// Number Information" (versions 2 to 5).
 #ifdef EXTRACT_HAVE_DW
 #include "dwarf.h"
 
-#define HEADER_MAX 65536u // bytes of a table's lists of directories and files
-#define MAX_STRING 4096u  // longer paths name no file
+#define HEADER_MAX 65536u // bytes of the lists of directories and files of a table
+#define MAX_STRING 4096u  // PATH_MAX: no file has a longer path
 
+// The state of the walk through .debug_line.
 struct walk {
     uint8_t *bytes;
-    struct extract_cursor c; // inside of one table
-    bool zero_is_code;
-    bool at_zero;           // inside of the sequence at address 0 that counts
-    uint8_t first;          // special opcode
-    const uint8_t *lengths; // how many operands the opcodes below it have
+    struct extract_cursor c; // position in the current table, and its end
+    bool zero_is_code;       // the next sequence at address 0 is that of a function
+    bool at_zero;            // inside that sequence
+    uint8_t first;           // first special opcode
+    const uint8_t *lengths;  // number of operands of each opcode below `first`
 };
 
-// libdw joins each file's name with its directory's, both of which may stand in the file once and
-// be named often: what it makes of them is bounded by cutting them.
+// Truncates the strings of a section. libdw joins the name of each file with that of its directory.
+// Both may be stored once and used often, so that only their length limits the memory for the
+// result.
 static void cut_strings(const struct elf_file *file, const char *section)
 {
     Elf_Data *data = extract_dwarf_data(file, section);
@@ -34,7 +35,7 @@ static void cut_strings(const struct elf_file *file, const char *section)
         extract_elf_cut(data->d_buf, data->d_size, MAX_STRING);
 }
 
-// An extended opcode (6.2.5.3).
+// Reads an extended opcode (6.2.5.3), and moves a sequence at address 0 away if it is not code.
 static void extended(struct walk *w)
 {
     const uint64_t length = extract_dwarf_uleb(&w->c);
@@ -52,7 +53,7 @@ static void extended(struct walk *w)
     uint8_t *address = w->bytes + operand.at;
     bool zero = extract_cursor_word(&operand, (unsigned)length - 1) == 0;
     w->at_zero |= zero && w->zero_is_code;
-    // The same in both byte orders; no machine has code at either address.
+    // The new address is the same in both byte orders, and no machine has code there.
     if (zero && !w->at_zero)
         memset(address, length == 5 ? 0xff : 0x80, (size_t)length - 1);
 }
@@ -74,8 +75,8 @@ static void run(struct walk *w)
     w->at_zero = false;
 }
 
-// A unit's initial length (7.5.1): where it ends, and whether its offsets have 4 or 8 bytes.
-// False when it does not end inside of the section.
+// Reads the initial length of a unit (7.5.1): gets its end, and whether its offsets have 4 or 8
+// bytes. Returns false if the unit does not end inside the section.
 static bool read_length(struct extract_cursor *c, uint64_t *end, unsigned *offset_bytes)
 {
     uint64_t length = extract_cursor_u32(c);
@@ -91,7 +92,8 @@ static bool read_length(struct extract_cursor *c, uint64_t *end, unsigned *offse
     return true;
 }
 
-// A table's header (6.2.4) up to where its program starts. False for one that cannot be read.
+// Reads the header of a table (6.2.4), and moves to the start of its program. Returns false if the
+// header is unsupported or damaged.
 static bool read_header(struct walk *w, unsigned offset_bytes)
 {
     struct extract_cursor *c = &w->c;

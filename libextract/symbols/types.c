@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// symbols: types by name.
+// symbols: finds types by their name, and by the address of a variable.
 //
-// In: .debug_info, through libdw. Out: an index of the named types of all units, built on the
-// first question, and the size of a type.
-// Standard: DWARF 5, chapter 5 "Type Entries".
+// The first query walks through all units of .debug_info and builds an index of the named types and
+// of the variables with a fixed address. A query then finds its type in the index, resolves
+// typedefs and qualifiers, and calls the function that answers it (see dies.h). Standard: DWARF 5,
+// chapter 5 "Type Entries".
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
 #include "symbols/dwarf.h"
 
-// Of one bare name: the typedef first, then the tag of a struct, then the rest.
+// Returns the rank of a tag among types with the same bare name: typedefs come first, then structs,
+// then the rest.
 static int rank(int tag)
 {
     struct die die = {.tag = tag};
@@ -44,7 +46,7 @@ static bool add_placed(struct type_index *index, const struct die *die)
     return true;
 }
 
-// The types and variables that stand at the top of a unit. Damage ends the unit, not the index.
+// Adds the types and variables at the top level of a unit. Damage ends the unit, but not the index.
 static bool add_unit(struct type_index *index, const Dwarf_Die *unit)
 {
     struct asking asking = {.dwarf = index->dwarf, .steps = UINT64_MAX};
@@ -69,7 +71,7 @@ static int by_name(const void *left, const void *right)
         return rank(a->tag) - rank(b->tag);
     if (a->tag != b->tag)
         return a->tag - b->tag;
-    // The bytes of all units lie one behind the other, as the units do.
+    // The bytes of the units are stored in the order of the units.
     return (a->die.addr > b->die.addr) - (a->die.addr < b->die.addr);
 }
 
@@ -82,7 +84,8 @@ static int by_address(const void *left, const void *right)
     return (a->die.addr > b->die.addr) - (a->die.addr < b->die.addr);
 }
 
-// Every unit that includes a header repeats its types: one of each is enough.
+// Drops repeated types. Every unit that includes a header repeats its types, and one of each is
+// enough.
 static void drop_repeated(struct type_index *index)
 {
     size_t kept = 0;
@@ -122,7 +125,7 @@ void extract_types_free(struct type_index *types)
     memset(types, 0, sizeof *types);
 }
 
-// The first entry of a name; index->count when there is none.
+// Returns the index of the first entry of a name, or of the entry that would follow it.
 static size_t find_name(const struct type_index *index, const char *name)
 {
     size_t low = 0, high = index->count;
@@ -137,18 +140,20 @@ static size_t find_name(const struct type_index *index, const char *name)
     return low;
 }
 
-// The definition of a name, of one tag only when `tag` is not 0.
+// Finds the definition of a name. If `tag` is not 0, only types with that tag count.
 static bool find_definition(struct asking *asking, const char *name, int tag, struct die *type,
                             unsigned depth);
 
-// The entry that an attribute names. A typedef of void has none.
+// Gets the entry that an attribute refers to. Returns false if there is none, as in a typedef of
+// void.
 static bool refer(const Dwarf_Attribute *attribute, Dwarf_Die *at)
 {
     Dwarf_Attribute copy = *attribute;
     return copy.form && dwarf_formref_die(&copy, at);
 }
 
-// Reads an entry and peels typedefs and qualifiers off.
+// Reads a type, and replaces typedefs, qualifiers and declarations with the type that they stand
+// for.
 static bool peel(struct asking *asking, Dwarf_Die at, struct die *type, unsigned depth)
 {
     for (; depth < TYPE_DEPTH_MAX && extract_die_read(asking, &at, type); depth++) {
@@ -180,7 +185,7 @@ static bool find_definition(struct asking *asking, const char *name, int tag, st
 {
     const struct type_index *index = asking->index;
 
-    // The comparisons are paid for by the length of the name.
+    // The cost of the comparisons is the length of the name.
     if (!extract_die_spend(asking, strlen(name)))
         return false;
     for (size_t i = find_name(index, name);
@@ -200,8 +205,8 @@ bool extract_types_of(struct asking *asking, const struct die *die, struct die *
     return refer(&die->type, &at) && peel(asking, at, type, 0);
 }
 
-// The type of a name ("TX_THREAD", "struct TX_THREAD_STRUCT", "TX_THREAD_STRUCT"), with typedefs
-// and qualifiers peeled off.
+// Finds a type by name ("TX_THREAD", "struct TX_THREAD_STRUCT", "TX_THREAD_STRUCT"), without
+// typedefs and qualifiers.
 static bool type_of_name(struct asking *asking, const char *name, struct die *type)
 {
     static const struct {
@@ -258,7 +263,7 @@ bool extract_types_size(struct asking *asking, const struct die *type, uint64_t 
     return size_of(asking, type, size, 0);
 }
 
-// The type of the variable at an address.
+// Finds the type of the variable at an address.
 static bool type_of_variable(struct asking *asking, uint64_t address, struct die *type)
 {
     const struct type_index *index = asking->index;
