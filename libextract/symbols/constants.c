@@ -32,6 +32,7 @@ static bool follow(struct search *s, const Dwarf_Attribute *attribute, struct di
 {
     Dwarf_Attribute copy = *attribute;
     Dwarf_Die at;
+
     return copy.form && dwarf_formref_die(&copy, &at) && extract_die_read(&s->asking, &at, die);
 }
 
@@ -49,6 +50,7 @@ static void find_in_struct(struct search *s, const struct die *type, uint64_t of
 {
     struct die member;
     bool more = extract_die_child(&s->asking, &type->die, &member);
+
     for (; more && places->count < PLACES_MAX; more = extract_die_sibling(&s->asking, &member))
         if (member.tag == DW_TAG_member && !member.bitfield)
             find_places(s, &member, offset + member.location, depth + 1, places);
@@ -59,8 +61,9 @@ static void find_places(struct search *s, const struct die *holder, uint64_t off
                         struct places *places)
 {
     struct die type = *holder;
+
     while (depth++ < TYPE_DEPTH_MAX && follow(s, &type.type, &type)) {
-        if (type.tag == DW_TAG_typedef && type.name && !strcmp(type.name, s->type)) {
+        if (type.tag == DW_TAG_typedef && type.name && strcmp(type.name, s->type) == 0) {
             struct die value;
             if (extract_types_of(&s->asking, &type, &value) &&
                 extract_types_size(&s->asking, &value, &places->size))
@@ -78,6 +81,7 @@ static void take_values(struct search *s, uint64_t address, const struct places 
 {
     bool is_big = extract_symbols_byte_order(s->symbols) == EXTRACT_BIG;
     uint8_t bytes[VALUE_BYTES];
+
     for (unsigned i = 0; i < places->count && places->size <= sizeof bytes; i++) {
         size_t size = (size_t)places->size;
         uint64_t value = 0;
@@ -96,6 +100,7 @@ static void take_values(struct search *s, uint64_t address, const struct places 
 static bool find_array(struct search *s, const struct die *variable, struct die *array)
 {
     struct die type = *variable;
+
     for (unsigned depth = 0; depth < TYPE_DEPTH_MAX && follow(s, &type.type, &type); depth++) {
         *array = type;
         if (type.tag == DW_TAG_array_type)
@@ -112,6 +117,7 @@ static void search_variable(struct search *s, const struct placed_entry *entry)
     struct die variable, array, element;
     uint64_t address = entry->address + s->symbols->load_bias, count = 1, stride = 0;
     uint8_t byte;
+
     if (!extract_symbols_read_constant(s->symbols, address, &byte, 1) ||
         !extract_die_read(&s->asking, &entry->die, &variable) ||
         (!variable.type.form && !follow(s, &variable.declared, &variable)))
@@ -132,6 +138,7 @@ static bool search_all(void *context)
 {
     struct search *s = context;
     const struct type_index *index = &s->symbols->types;
+
     for (size_t i = 0; i < index->placed_count && s->taken < VALUES_MAX && s->asking.steps; i++)
         search_variable(s, &index->placed[i]);
     return true;
@@ -141,6 +148,7 @@ void extract_symbols_constants(struct extract_symbols *symbols, const char *type
                                extract_value_taker *take, void *context)
 {
     struct search s = {.symbols = symbols, .type = type, .take = take, .context = context};
+
     s.asking = (struct asking){extract_types_dwarf(symbols), &symbols->types, STEPS_OF_A_QUESTION};
     if (s.asking.dwarf)
         extract_dwarf_run(&symbols->types.dwarf, search_all, &s);

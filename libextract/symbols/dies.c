@@ -11,6 +11,7 @@
 bool extract_die_spend(struct asking *asking, uint64_t steps)
 {
     bool enough = steps <= asking->steps;
+
     asking->steps = enough ? asking->steps - steps : 0;
     return enough;
 }
@@ -24,6 +25,7 @@ bool extract_die_is_struct(const struct die *die)
 static uint64_t number(Dwarf_Attribute *attribute)
 {
     Dwarf_Word value;
+
     return dwarf_formudata(attribute, &value) == 0 ? value : 0;
 }
 

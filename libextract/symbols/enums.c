@@ -20,6 +20,7 @@ struct building {
 static uint32_t store_name(struct enum_table *table, const char *name)
 {
     size_t at = table->names.used;
+
     extract_text_put(&table->names, name, strlen(name) + 1);
     return (uint32_t)at;
 }
@@ -28,6 +29,7 @@ static bool add_enumerator(struct enum_table *table, const struct die *die)
 {
     struct enumerator *list = extract_grow(table->enumerators, &table->enumerator_capacity,
                                            table->enumerator_count, sizeof *list);
+
     if (!list)
         return false;
     table->enumerators = list;
@@ -50,6 +52,7 @@ static bool add_enumeration(struct building *b, const struct die *type)
                               .first = (uint32_t)table->enumerator_count,
                               .offset = dwarf_dieoffset(&((struct die *)type)->die)};
     struct die die;
+
     if (!list)
         return false;
     table->list = list;
@@ -73,6 +76,7 @@ static void name_by_typedef(struct building *b, const struct die *die)
     Dwarf_Attribute attribute = die->type;
     size_t low = b->unit, high = table->count;
     Dwarf_Die at;
+
     if (!die->name || !attribute.form || !dwarf_formref_die(&attribute, &at))
         return;
     uint64_t offset = dwarf_dieoffset(&at);
@@ -94,6 +98,7 @@ static bool add_unit(struct building *b, const Dwarf_Die *unit)
 {
     const struct enum_table *table = &b->symbols->enums;
     struct die die;
+
     b->unit = table->count;
     bool more = extract_die_child(&b->asking, unit, &die);
     for (; more && has_room(table); more = extract_die_sibling(&b->asking, &die))
@@ -113,6 +118,7 @@ static bool build(void *context)
     struct building *b = context;
     Dwarf_CU *cu = NULL;
     Dwarf_Die unit;
+
     while (dwarf_get_units(b->asking.dwarf->dw, cu, &cu, NULL, NULL, &unit, NULL) == 0)
         if (!add_unit(b, &unit))
             return false;
@@ -131,6 +137,7 @@ static int by_content(const void *left, const void *right, void *context)
     const struct enum_table *table = context;
     const struct enumeration *a = left, *b = right;
     int order = strcmp(name_at(table, a->name), name_at(table, b->name));
+
     for (uint32_t i = 0; !order && i < a->count && i < b->count; i++) {
         const struct enumerator *x = &table->enumerators[a->first + i];
         const struct enumerator *y = &table->enumerators[b->first + i];
@@ -143,6 +150,7 @@ static int by_content(const void *left, const void *right, void *context)
 static void drop_repeated(struct enum_table *table)
 {
     size_t kept = 0;
+
     if (table->count)
         qsort_r(table->list, table->count, sizeof *table->list, by_content, table);
     for (size_t i = 0; i < table->count; i++)
@@ -163,6 +171,7 @@ static void read_all(struct extract_symbols *symbols)
 {
     struct enum_table *table = &symbols->enums;
     struct building b = {.symbols = symbols};
+
     table->read = true;
     extract_text_init(&table->names, NULL, NULL);
     b.asking.dwarf = extract_types_dwarf(symbols);
@@ -176,6 +185,7 @@ static void read_all(struct extract_symbols *symbols)
 bool extract_symbols_enum(struct extract_symbols *symbols, size_t i, struct extract_enum *found)
 {
     struct enum_table *table = &symbols->enums;
+
     if (!table->read)
         read_all(symbols);
     if (i >= table->count)
@@ -189,6 +199,7 @@ bool extract_symbols_enumerator(struct extract_symbols *symbols, const struct ex
                                 size_t i, const char **name, int64_t *value)
 {
     const struct enum_table *table = &symbols->enums;
+
     if (i >= of->count || of->first + i >= table->enumerator_count)
         return false;
     *name = table->names.data + table->enumerators[of->first + i].name;

@@ -51,6 +51,7 @@ struct building {
 static int by_start(const void *left, const void *right)
 {
     uint64_t a = ((const struct span *)left)->start, b = ((const struct span *)right)->start;
+
     return (a > b) - (a < b);
 }
 

@@ -176,6 +176,7 @@ static uint64_t page_of(Elf *elf)
     uint64_t page = 4096;
     size_t count = 0;
     GElf_Phdr segment;
+
     if (elf_getphdrnum(elf, &count) != 0)
         return 1;
     for (size_t i = 0; i < count && i < INT32_MAX; i++)
@@ -188,12 +189,14 @@ static uint64_t page_of(Elf *elf)
 bool extract_symbols_is_position_independent(const struct extract_symbols *symbols)
 {
     GElf_Ehdr header;
+
     return gelf_getehdr(symbols->file.elf, &header) && header.e_type == ET_DYN;
 }
 
 void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry)
 {
     GElf_Ehdr header;
+
     if (!extract_symbols_is_position_independent(symbols) ||
         !gelf_getehdr(symbols->file.elf, &header) || !header.e_entry)
         return;

@@ -142,6 +142,7 @@ static int by_name(const void *left, const void *right, void *context)
 static uint64_t sized_end(const struct extract_symbol *symbol)
 {
     uint64_t end = symbol->address + symbol->size;
+
     return end < symbol->address ? UINT64_MAX : end;
 }
 

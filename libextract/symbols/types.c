@@ -14,6 +14,7 @@
 static int rank(int tag)
 {
     struct die die = {.tag = tag};
+
     return tag == DW_TAG_typedef ? 0 : extract_die_is_struct(&die) ? 1 : 2;
 }
 
@@ -149,6 +150,7 @@ static bool find_definition(struct asking *asking, const char *name, int tag, st
 static bool refer(const Dwarf_Attribute *attribute, Dwarf_Die *at)
 {
     Dwarf_Attribute copy = *attribute;
+
     return copy.form && dwarf_formref_die(&copy, at);
 }
 
