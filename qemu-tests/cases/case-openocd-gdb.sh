@@ -266,7 +266,7 @@ two_targets() {
     both || return 1
     says 'target:   chip.cpu, running' ringside info &&
         says 'target:   chip.mem, running' ringside info -target chip.mem &&
-        says 'target "chip.dap" has no ring; name one with -target: chip.cpu chip.mem' \
+        says 'target "chip.dap" has no ring; use -target with one of: chip.cpu chip.mem' \
             ringside snapshot -target chip.dap "$work/no.trx" &&
         says 'unknown target "chip.gpu"; use one of: chip.mem chip.cpu' \
             ringside init -target chip.gpu -header 4 || return 1
