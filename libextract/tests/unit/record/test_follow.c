@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "tests/unit/record/sim.h"
+#include "tests/unit/samples.h"
 #include <cmocka.h>
 
 static struct sim_session session;
@@ -82,7 +83,7 @@ static void every_interleaving(uint32_t slots)
 {
     memset(&model, 0, sizeof model);
     model.count = 2;
-    for (model.at[0] = 0; model.at[0] < MODEL_WORDS; model.at[0]++)
+    for (model.at[0] = 0; model.at[0] < MODEL_WORDS; model.at[0] += sample_step())
         for (model.at[1] = model.at[0] + 1; model.at[1] < MODEL_WORDS; model.at[1]++)
             for (uint64_t a = 0; a <= SIM_STORES * slots + 10; a++)
                 for (uint64_t b = 0; b <= MODEL_MORE; b += b > 10 ? 2 : 1) {
@@ -135,7 +136,7 @@ static void test_random_interleavings(void **state)
     uint64_t entries = 0, lost = 0;
     (void)state;
     dice = 1;
-    for (unsigned i = 0; i < 16000; i++) {
+    for (unsigned i = 0; i < 16000 / sample_step(); i++) {
         struct sim *sim = make(rings[i % 8]);
         sim->patches = roll(2);
         sim_run(sim, roll(3 * sim->slots) + 1);
@@ -156,7 +157,7 @@ static void test_random_interleavings(void **state)
                      (unsigned long long)session.judge.next);
         assert_int_equal((sim->number - session.judge.next) % sim->slots, 0);
     }
-    assert_true(entries > 100000 && lost > 100000);
+    assert_true(entries > 100000 / sample_step() && lost > 100000 / sample_step());
 }
 
 int main(void)
