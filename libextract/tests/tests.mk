@@ -12,7 +12,7 @@ BENCH_SOURCES := $(sort $(wildcard libextract/tests/bench/*.c))
 BENCH_PROGRAMS := $(BENCH_SOURCES:libextract/tests/bench/%.c=$(BUILD)/bench/%)
 SUPPORT_OBJECTS := $(UNIT_SUPPORT:%.c=$(BUILD)/obj/%.o)
 
-.PHONY: test asan soak fuzz bench check-style check-rooms qemu-tests test-programs \
+.PHONY: test asan soak fuzz bench check-style check-rooms qemu-tests test-programs unit-programs \
         fuzz-programs bench-programs
 .SECONDARY:
 
@@ -71,16 +71,18 @@ $(ATTACHED): $(ATTACH_SOURCES:%.c=build/obj/%.o) build/libextract.a
 	$(Q)$(LINK) -pie $^ $(wraps) -o $@ $(LIBS)
 CHECKERS += $(ATTACHED)
 
-test-programs: all $(UNIT_PROGRAMS)
+unit-programs: $(UNIT_PROGRAMS)
+test-programs: all unit-programs
 fuzz-programs: $(FUZZ_PROGRAMS)
 bench-programs: $(BENCH_PROGRAMS)
 
 test:
 	@.ci/setup.sh test
 	@$(SUBMAKE) test-programs $(CHECKERS) firmware
-	@$(SUBMAKE) $(ASAN) test-programs
+	@$(SUBMAKE) $(ASAN) unit-programs
 	@$(SUBMAKE) $(FUZZING) fuzz-programs
-	@MAKE='$(MAKE)' .ci/run-tests style rooms builds install unit asan-unit cli fuzz reader cases
+	@MAKE='$(MAKE)' SAMPLE_STEP=4 .ci/run-tests cases builds reader fuzz asan-unit unit cli install \
+	  rooms style
 
 asan:
 	@.ci/setup.sh test

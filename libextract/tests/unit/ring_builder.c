@@ -32,6 +32,13 @@ unsigned ring_entry_bytes(const struct ring_spec *spec)
 
 void ring_number(uint8_t *to, uint64_t value, unsigned bytes, bool big_endian)
 {
+    if (bytes == 4 && !big_endian) { // the models store millions of these
+        to[0] = (uint8_t)value;
+        to[1] = (uint8_t)(value >> 8);
+        to[2] = (uint8_t)(value >> 16);
+        to[3] = (uint8_t)(value >> 24);
+        return;
+    }
     for (unsigned i = 0; i < bytes; i++, value >>= 8)
         to[big_endian ? bytes - 1 - i : i] = (uint8_t)value;
 }

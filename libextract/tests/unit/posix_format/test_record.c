@@ -17,6 +17,7 @@
 #include "target/ringside_trace.c"
 
 #include "tests/unit/scratch.h"
+#include "tests/unit/samples.h"
 #include <extract/record.h>
 #include <extract/trace.h>
 #include <stdarg.h>
@@ -84,7 +85,7 @@ static void poll_once(void)
 // Before each access of the target to what others read.
 static void model_access(void)
 {
-    if (!model.writing || model_interrupt)
+    if (!model.writing || model_interrupt || (!model.nested && !model.looks))
         return;
     if (!model_masked && chance(model.nested))
         put_interrupt();
@@ -282,7 +283,7 @@ static void check_sum(const struct replay *p, const struct extract_record_status
 static void test_whole(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed < 40; seed++) {
+    for (uint32_t seed = 1; seed < 40; seed += sample_step()) {
         struct replay p;
         model.seed = seed;
         boot(POSIX_TRACE_LOOP);
@@ -303,7 +304,7 @@ static void test_whole(void **state)
 static void test_laps(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed < 60; seed++) {
+    for (uint32_t seed = 1; seed < 60; seed += sample_step()) {
         struct replay p;
         model.seed = seed;
         boot(POSIX_TRACE_LOOP);
@@ -324,7 +325,7 @@ static void test_laps(void **state)
 static void test_passed_by_words(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed < 60; seed += 2) {
+    for (uint32_t seed = 1; seed < 60; seed += 2 * sample_step()) {
         struct replay p;
         model.seed = seed;
         boot(POSIX_TRACE_LOOP);

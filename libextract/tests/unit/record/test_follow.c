@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "tests/unit/record/sim.h"
+#include "tests/unit/samples.h"
 #include <cmocka.h>
 
 static struct sim_session session;
@@ -82,7 +83,7 @@ static void every_interleaving(uint32_t slots)
 {
     memset(&model, 0, sizeof model);
     model.count = 2;
-    for (model.at[0] = 0; model.at[0] < MODEL_WORDS; model.at[0]++)
+    for (model.at[0] = 0; model.at[0] < MODEL_WORDS; model.at[0] += sample_step())
         for (model.at[1] = model.at[0] + 1; model.at[1] < MODEL_WORDS; model.at[1]++)
             for (uint64_t a = 0; a <= SIM_STORES * slots + 10; a++)
                 for (uint64_t b = 0; b <= MODEL_MORE; b += b > 10 ? 2 : 1) {

@@ -2,6 +2,7 @@
 // Verdicts: no entry that is a mix of two is ever shown as a good one. Entries torn in every way at
 // the pointer, then a model check of writer and reader over all their interleavings.
 #include "tests/unit/ring_builder.h"
+#include "tests/unit/samples.h"
 
 static struct ring_image image;
 
@@ -395,7 +396,8 @@ static void each_interleaving(struct extract_memory *memory, const struct extrac
 {
     unsigned end = model.steps;
     for (model.span_time = model.header_time; model.span_time <= end; model.span_time++)
-        for (model.split_time = model.span_time; model.split_time <= end; model.split_time++)
+        for (model.split_time = model.span_time; model.split_time <= end;
+             model.split_time += sample_step())
             for (model.pointer_time = model.split_time; model.pointer_time <= end;
                  model.pointer_time++)
                 each_split(memory, ring);
@@ -430,7 +432,8 @@ static void check_running(unsigned slots, unsigned written, unsigned steps, bool
     }
     extract_memory_close(memory);
     // The model is not empty. Of two entries, one is at the pointer and one before it: never good.
-    assert_true(model.torn > 1000 && (slots == 2 || model.good > 1000));
+    assert_true(model.torn > 1000 / sample_step() &&
+                (slots == 2 || model.good > 1000 / sample_step()));
 }
 
 static void test_running(void **state)
