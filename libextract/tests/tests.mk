@@ -71,7 +71,7 @@ $(ATTACHED): $(ATTACH_SOURCES:%.c=build/obj/%.o) build/libextract.a
 	$(Q)$(LINK) -pie $^ $(wraps) -o $@ $(LIBS)
 CHECKERS += $(ATTACHED)
 
-unit-programs: $(UNIT_PROGRAMS)
+unit-programs: $(PROGRAM) $(UNIT_PROGRAMS) # some of them start it
 test-programs: all unit-programs
 fuzz-programs: $(FUZZ_PROGRAMS)
 bench-programs: $(BENCH_PROGRAMS)
