@@ -47,6 +47,7 @@ size_t extract_file_read_at(int fd, void *buffer, size_t length, uint64_t offset
 // (the old file is unchanged, unless only the directory could not be flushed to disk), NOMEM.
 enum extract_code extract_file_replace(const char *path, const void *bytes, size_t length,
                                        struct extract_error *error);
+
 // Does the same for a file that must not exist yet; an existing one, even a link, is an error IO.
 enum extract_code extract_file_create(const char *path, const void *bytes, size_t length,
                                       struct extract_error *error);

@@ -19,18 +19,21 @@ enum {
 };
 
 struct text_writer {
-    struct extract_text *text;
-    char *at, *end;
+    struct extract_text *text; // not to be used directly while the writer is open
+    char *at, *end;            // where to write next, and the end of the buffer
 };
 
-extern const char text_writer_blank[PEN_BLOCK];
+extern const char text_writer_blank[PEN_BLOCK]; // spaces
 
+// Opens a writer that appends to `text`.
 void text_writer_open(struct text_writer *writer, struct extract_text *text);
-// Hands what was written to the text. The writer must not be used until it is opened again.
+// Adds what was written to the text. The writer must not be used until it is opened again.
 void text_writer_close(struct text_writer *writer);
-// Makes space for `length` bytes. Returns false if the text has failed.
+// Makes space for `length` bytes, and flushes the text if necessary. Returns false if the text has
+// failed.
 bool text_writer_more(struct text_writer *writer, size_t length);
 
+// Ensures that there is space for `length` bytes. Returns false if the text has failed.
 static inline bool text_writer_need(struct text_writer *writer, size_t length)
 {
     return (size_t)(writer->end - writer->at) >= length || text_writer_more(writer, length);
@@ -114,6 +117,7 @@ static inline void text_writer_fixed(struct text_writer *writer, uint64_t value,
                       low);
 }
 
+// Appends a decimal number. Needs PEN_NUMBER.
 static inline void text_writer_dec(struct text_writer *writer, uint64_t value)
 {
     if (value < 10)
@@ -131,6 +135,7 @@ static inline void text_writer_dec_right(struct text_writer *writer, uint64_t va
     text_writer_fixed(writer, value, digits);
 }
 
+// Appends 0x and lower-case hexadecimal digits. Needs PEN_NUMBER.
 static inline void text_writer_hex(struct text_writer *writer, uint64_t value)
 {
     unsigned nibbles = (67u - (unsigned)__builtin_clzll(value | 1)) / 4;
@@ -170,6 +175,7 @@ struct text_writer_seconds {
     uint32_t nano;
 };
 
+// Converts ticks to seconds. `hz` is ticks per second and not 0.
 static inline struct text_writer_seconds text_writer_split(uint64_t ticks, uint64_t hz)
 {
     uint64_t rest = ticks % hz;
@@ -179,6 +185,7 @@ static inline struct text_writer_seconds text_writer_split(uint64_t ticks, uint6
                                              : (uint32_t)(rest * PEN_NANO / hz)};
 }
 
+// Appends ticks as seconds with nine decimals. Needs PEN_NUMBER.
 static inline void text_writer_seconds(struct text_writer *writer, uint64_t ticks, uint64_t hz)
 {
     struct text_writer_seconds s = text_writer_split(ticks, hz);

@@ -272,7 +272,7 @@ two_targets() {
             ringside init -target chip.gpu -header 4 || return 1
     says '^recording target chip.mem' ringside record -target chip.mem start "$work/mem.log" \
         -every 20 &&
-        says "mem.log: it is being written by process $openocd_pid" \
+        says "mem.log: being written by process $openocd_pid" \
             ringside record -target chip.cpu start "$work/mem.log" &&
         says '^recording target chip.cpu' ringside record start "$work/cpu.log" -every 30 ||
         return 1

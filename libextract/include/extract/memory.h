@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The target's address space: where bytes come from.
+// Target memory: reads the target's address space, whatever its bytes come from.
 //
-// One interface over raw images, .trx files, ELF cores, live targets and callbacks (a debugger).
-// Memories know nothing of trace formats; the only exception is that a .trx file says itself where
-// it lay.
+// A memory is opened from files (images, dumps, ELF cores), a live target, or callbacks of the
+// caller, such as a debugger. All of them are read with extract_memory_read, which counts and times
+// its reads. Memories do not interpret traces. Only a dump of a ring also states where the ring
+// was, and a later search for a ring starts there.
+//
+//     extract_memory_open_core(&memory, "core", &error);
+//     extract_memory_read(memory, address, buffer, sizeof buffer, &got, &error);
+//     extract_memory_close(memory);
+//
+// A function that fails to open a memory does not leave one to close.
 #ifndef EXTRACT_MEMORY_H
 #define EXTRACT_MEMORY_H
 
@@ -20,207 +27,242 @@ extern "C" {
 
 struct extract_memory;
 
+// ---- memories and sources ----
+
 enum extract_byte_order { EXTRACT_ORDER_UNKNOWN = 0, EXTRACT_LITTLE, EXTRACT_BIG };
 
-// A half-open span of target addresses [address, address + length). length > 0 and the span does
-// not run past 2^64.
+// A half-open range of target addresses, [address, address + length). It is not empty and does not
+// exceed 2^64.
 struct extract_region {
     uint64_t address;
     uint64_t length; // bytes
 };
 
-// What reading has cost so far.
+// What all reads of a memory have cost so far.
 struct extract_memory_cost {
     uint64_t reads;       // calls of the source's read function
-    uint64_t bytes;       // bytes that it delivered
-    uint64_t failed;      // calls that delivered less than was asked for
-    uint64_t nanoseconds; // wall time spent inside it (CLOCK_MONOTONIC)
+    uint64_t bytes;       // bytes that these calls read
+    uint64_t failed;      // calls that read fewer bytes than requested
+    uint64_t nanoseconds; // time spent in these calls (CLOCK_MONOTONIC)
 };
 
-// A source of bytes. `read` copies up to `length` bytes from `address` to `buffer` and returns how
-// many bytes from the start of the span could be read (0 … length). It must not write past
-// buffer + length. `close` may be NULL.
+// A source of bytes that the caller implements. Initialize with zeros, then set what is needed: all
+// members except `read` are optional.
 struct extract_memory_source {
+    // Copies up to `length` bytes from `address` to `buffer`. Returns how many bytes from the start
+    // of the range were read, 0 to `length`. Must not write past buffer + length.
     size_t (*read)(void *context, uint64_t address, void *buffer, size_t length);
+    // Frees `context`. Called once, when the memory is closed.
     void (*close)(void *context);
-    void *context;
-    enum extract_byte_order byte_order; // UNKNOWN: the format finds out
+    void *context;                      // first argument of all functions of the source
+    enum extract_byte_order byte_order; // UNKNOWN: the trace format detects it
     bool running;                       // the target may write while it is read
-    const char *name;                   // for messages; copied
+    const char *name;                   // for messages; copied; NULL: "target memory"
 
-    // What a source may offer beside that; NULL where it does not.
-    // As `read`, the other way: how many bytes from the start of the span were written.
+    // Writes up to `length` bytes at `address`. Returns how many bytes from the start of the range
+    // were written.
     size_t (*write)(void *context, uint64_t address, const void *bytes, size_t length);
-    // The i-th readable region, as extract_memory_region gives it.
+    // Stores the i-th readable region, counted from 0, in *region. Returns false after the last.
     bool (*region)(void *context, size_t i, struct extract_region *region);
-    bool (*is_running)(void *context); // asked each time, in the place of `running`
-    // Whether nothing will be written any more: a traced process has ended. Not where a target is
-    // halted, which may run again.
+    // Returns whether the target runs now. Replaces `running`.
+    bool (*is_running)(void *context);
+    // Returns whether the target has ended for good, as a traced process does. A halted target has
+    // not: it may run again.
     bool (*has_ended)(void *context);
-    // Why the last call fell short at `address`: fills what, why and hint. False: it does not know.
+    // Explains why the last read or write ended at `address`: fills in what, why and hint of
+    // *error. Returns false if the reason is not known.
     bool (*explain)(void *context, uint64_t address, struct extract_error *error);
-    bool starts; // a ring's control header lies at `start`
-    uint64_t start;
+    bool starts;    // the control header of a ring is at `start`
+    uint64_t start; // target address
 };
 
-// Makes a memory over caller-supplied callbacks. On success *memory owns `source->context` (close
-// is called once, by extract_memory_close). Errors: NOMEM (context is not closed then).
+// Opens a memory that reads from the caller's source. The source is copied. On success, *memory
+// owns source->context, and extract_memory_close closes it. On failure, the caller still owns it.
+// Errors: NOMEM.
 enum extract_code extract_memory_new(struct extract_memory **memory,
                                      const struct extract_memory_source *source,
                                      struct extract_error *error);
 
-// An empty memory to which images are added: several files make one address space.
-// A later image does not overlap an earlier one (error BAD, naming both).
+// ---- images: several files that form one address space ----
+
+// Opens an empty memory. The functions below add images to it, which must not overlap. Each of them
+// leaves the memory as it was if it fails. Errors: NOMEM.
 enum extract_code extract_memory_new_images(struct extract_memory **memory,
                                             struct extract_error *error);
 
-// Adds the raw bytes of the file `path` at target address `address` ("-" reads standard input).
-// The memory must come from extract_memory_new_images. Regular files of any length are read where
-// the memory is, and stay open until it is closed; what is cut off from one in the meantime cannot
-// be read. Errors: IO, NOMEM, BAD (overlap, or the span runs past 2^64, or the file is empty),
-// LIMIT (more than 1 GiB from standard input, a pipe or a device), USAGE (wrong kind of memory). A
-// failure leaves the memory as it was.
+// Adds the raw bytes of the file `path` at target address `address`. "-" is standard input. A
+// regular file may have any length: it stays open until the memory is closed, and each read reads
+// from it. If it is truncated in the meantime, the bytes that were cut off become unreadable.
+// Errors: IO; NOMEM; BAD (the image overlaps another one, exceeds 2^64, or is empty); LIMIT (more
+// than 1 GiB from standard input, a pipe or a device); USAGE (`memory` is not one of images).
 enum extract_code extract_memory_add_image(struct extract_memory *memory, const char *path,
                                            uint64_t address, struct extract_error *error);
 
-// As above from `length` bytes in the caller's hands, which are copied. `name` is for messages.
+// Adds a copy of `length` bytes at target address `address`. `name` is for messages. Errors: NOMEM,
+// BAD and USAGE, as above.
 enum extract_code extract_memory_add_bytes(struct extract_memory *memory, const char *name,
                                            const void *bytes, size_t length, uint64_t address,
                                            struct extract_error *error);
 
-// Adds the data of an Intel HEX file ("-" reads standard input) at the addresses that its records
-// name. Checksums are verified; adjacent records make one region, gaps are holes, records may
-// come in any order and may repeat the same data. Errors: as for extract_memory_add_image; BAD
-// names the line (malformed or unknown record, bad checksum, different data for one address);
-// TRUNCATED (no end record).
+// Adds the data of an Intel HEX file at the addresses of its records. "-" is standard input.
+// Verifies all checksums. Adjacent records form one region, and gaps between records are
+// unreadable. Records may come in any order and may repeat the same data. Errors: those of
+// extract_memory_add_image; BAD, with the line (a malformed or unknown record, a wrong checksum,
+// different data for one address); TRUNCATED (no end record).
 enum extract_code extract_memory_add_hex(struct extract_memory *memory, const char *path,
                                          struct extract_error *error);
 
-// The same for a Motorola S-record file (S1, S2, S3 data; S5, S6 counts are verified).
+// Does the same for a Motorola S-record file: reads the data of S1, S2 and S3 records, and verifies
+// the counts of S5 and S6 records.
 enum extract_code extract_memory_add_srec(struct extract_memory *memory, const char *path,
                                           struct extract_error *error);
 
-// Opens a ThreadX trace dump (.trx): one region at the address that its header names
-// (trace_base_address), byte order from its id word. A truncated file gives a shorter region.
-// A later ring search starts where that region starts. Errors: IO, NOMEM, LIMIT, BAD (not a .trx),
-// TRUNCATED (it ends before the base address).
+// ---- dumps and cores; for their paths, "-" is standard input ----
+
+// Opens a ThreadX trace dump (.trx). It is one region at the address in its header
+// (trace_base_address); the byte order follows from its id word. The region of a truncated file is
+// shorter. A later search for a ring starts at the region. Errors: IO; NOMEM; LIMIT; BAD (not a
+// .trx file); TRUNCATED (the file ends before the base address).
 enum extract_code extract_memory_open_trx(struct extract_memory **memory, const char *path,
                                           struct extract_error *error);
 
-// Opens an ELF core (ET_CORE; 32/64 bit, both byte orders): its PT_LOAD segments. Bytes that the
-// file does not hold (p_filesz < p_memsz, or a truncated file) are holes, not zeros. Where
-// segments overlap, the first that holds a byte gives it. Errors: IO, NOMEM, LIMIT, BAD (not an
-// ELF core, or one without memory), TRUNCATED (cut off before the first byte of memory).
+// Opens the PT_LOAD segments of an ELF core (ET_CORE, 32 or 64 bits, both byte orders). Bytes that
+// the file does not contain (p_filesz < p_memsz, or a truncated file) are unreadable, not 0. If
+// segments overlap, the first one that contains a byte defines it. Errors: IO; NOMEM; LIMIT; BAD
+// (not an ELF core, or one without memory); TRUNCATED (the file ends before the first byte of
+// memory).
 enum extract_code extract_memory_open_core(struct extract_memory **memory, const char *path,
                                            struct extract_error *error);
 
-// Opens a dump of a ring of hook words (docs/formats/hook.md): control block and buffer, one region
-// at the address that the control block names, or at 0. A later ring search starts there. A
-// truncated file gives a shorter region. Errors: IO, NOMEM, LIMIT, BAD (no such dump).
+// Opens a dump of a ring of hook words (docs/formats/hook.md). Its control block and buffer are one
+// region at the address in the control block, or at 0. The region of a truncated file is shorter. A
+// later search for a ring starts at the region. Errors: IO; NOMEM; LIMIT; BAD (not such a dump).
 enum extract_code extract_memory_open_hooks(struct extract_memory **memory, const char *path,
                                             struct extract_error *error);
 
-// What a file is, by its first bytes: "trx", "hook" (a ring of hook words), "hookstream" (a raw
-// stream of 64-bit hook words), "core", "elf" (an ELF that is no core), "log", "ihex", "srec", or
-// "raw". Errors: IO. Standard input ("-"), pipes and devices cannot be looked at: USAGE.
+// Detects the kind of a file by its first bytes, and points *kind to its static name: "trx", "hook"
+// (a ring of hook words), "hookstream" (a raw stream of 64-bit hook words), "core", "elf" (an ELF
+// file that is not a core), "log", "ihex", "srec", or "raw" (none of these). Errors: IO; USAGE
+// (standard input, a pipe or a device, whose bytes would be lost to the next reader).
 enum extract_code extract_memory_detect(const char *path, const char **kind,
                                         struct extract_error *error);
 
-// Reads `length` bytes at `address`. Stores how many bytes from the start were read in *got (not
-// NULL); the rest of buffer is unspecified. Returns OK when all were, else UNREADABLE with the
-// first unreadable address in error->where. One call of the source a region that is touched, and
-// one for the hole that ends the read; a source is never asked for more than was asked here.
+// ---- reading and writing ----
+
+// Reads `length` bytes at `address`, and stores in *got (not NULL) how many bytes from the start
+// were read. The rest of `buffer` is unspecified. Calls the source once; for images, once per image
+// that is read, and once for the gap that ends the read. The source is never asked for bytes
+// outside of the range. Errors: UNREADABLE (not all bytes were read; error->where is the address of
+// the first one that was not).
 enum extract_code extract_memory_read(struct extract_memory *memory, uint64_t address, void *buffer,
                                       size_t length, size_t *got, struct extract_error *error);
 
-// Writes `length` bytes at `address` of a live target. Returns OK when all were written, else
-// UNREADABLE with the first address that was not in error->where; UNSUPPORTED where the source
-// cannot be written to (files). Writing changes the target: only a user's own word asks for it.
+// Writes `length` bytes at `address` of a live target. This changes the target, so call it only at
+// the explicit request of a user. Errors: UNREADABLE (not all bytes were written; error->where is
+// the address of the first one that was not); UNSUPPORTED (the source cannot be written to, such as
+// a file).
 enum extract_code extract_memory_write(struct extract_memory *memory, uint64_t address,
                                        const void *bytes, size_t length,
                                        struct extract_error *error);
 
+// Returns the byte order of the target; UNKNOWN if the source does not state it.
 enum extract_byte_order extract_memory_byte_order(const struct extract_memory *memory);
-// Returns whether the target has ended for good, as a traced process does; false where that cannot
-// be known.
+
+// Returns whether the target has ended for good, as a traced process does; false if this cannot be
+// known.
 bool extract_memory_has_ended(const struct extract_memory *memory);
+
+// Returns the name of the memory for messages. It is valid until the memory is closed or an image
+// is added.
 const char *extract_memory_name(const struct extract_memory *memory);
+
+// Returns what all reads have cost so far.
 struct extract_memory_cost extract_memory_cost(const struct extract_memory *memory);
 
-// Frees the memory and closes its source. NULL is allowed.
+// Closes the source and frees the memory. NULL is allowed.
 void extract_memory_close(struct extract_memory *memory);
 
-// Live memories: a target behind OpenOCD's Tcl port, or behind a server of GDB's remote protocol.
+// ---- live memories: a target that is reached through OpenOCD or a GDB server ----
 //
-// Every wait is bounded and can be ended by the caller. A connection that breaks is made again, a
-// bounded number of times; then reads fail at once for a while, and later try again. Whatever the
-// server sends, no wrong byte is taken for memory where the protocol has a means to tell.
+// Every wait has a time limit, and the caller can cancel it. A broken connection is restored, with
+// a limited number of attempts. If they fail, reads fail at once for a while, and later reads try
+// again. Wrong bytes from a server are never taken for memory if the protocol can detect them.
 
-// Zero-initialize, then set what is wanted.
+// Initialize with zeros, then set what is needed.
 struct extract_live_options {
     size_t size;         // sizeof the struct
-    const char *target;  // OpenOCD: the target's name; NULL: its current one
-    unsigned timeout_ms; // for a connection, and for each reply; 0: 10 s
+    const char *target;  // OpenOCD: the target's name; NULL: its current target
+    unsigned timeout_ms; // ms, for a connection and for each reply; 0: 10 s
 
-    // Not 0: every wait ends, and reads fail. Set by a signal handler, for example. It is looked at
-    // when a signal interrupts the wait, and every 100 ms. NULL: none. What lets a halted target go
-    // on is done all the same. Must outlive the memory.
+    // Cancels the waits: if the value is not 0, every wait ends and reads fail. A signal handler
+    // may set it. It is checked when a signal interrupts a wait, and every 100 ms. A halted target
+    // is resumed nevertheless. Must outlive the memory; NULL: none.
     const volatile sig_atomic_t *cancel;
 };
 
-// Opens the memory of a target of OpenOCD through its Tcl port. `place` is "PORT", "HOST:PORT",
-// "[HOST]:PORT", or the path of a UNIX socket (it holds a slash). The target is not halted; the
-// memory is running (extract_memory_is_running) unless OpenOCD says that its core is halted, which
-// every read asks again. The byte order is the one that OpenOCD is configured with.
-// Reads take one command and one round trip for each 64 KiB, and access whole words of 32 bits: of
-// a span that is not aligned, the bytes beside it in its first and last word are read as well.
-// Errors: USAGE (place or target name), IO (no connection, no answer), BAD (no OpenOCD answers),
-// NOTFOUND (no such target), NOMEM.
+// Opens the memory of a target through the Tcl port of OpenOCD. `place` is "PORT", "HOST:PORT",
+// "[HOST]:PORT", or the path of a UNIX socket, which contains a slash. The target is not halted. It
+// is taken to be running unless OpenOCD reports that its core is halted; every read updates this
+// state. The byte order is the one in the configuration of OpenOCD.
+//
+// A read takes one command and one round trip per 64 KiB. It accesses whole words of 32 bits, so an
+// unaligned range also reads the other bytes of its first and last word. `options` may be NULL.
+// Errors: USAGE (the place or the target's name is invalid); IO (no connection, or no response);
+// BAD (the server is not OpenOCD); NOTFOUND (no such target); NOMEM.
 enum extract_code extract_memory_open_openocd(struct extract_memory **memory, const char *place,
                                               const struct extract_live_options *options,
                                               struct extract_error *error);
 
-// Opens the memory behind a server of the GDB remote serial protocol (QEMU, gdbserver, OpenOCD, a
-// probe's own): `place` as above. Such a server halts its target when a client connects, and reads
-// memory while it stands only. Closing the memory, or extract_live_release, lets it run.
-// Errors: USAGE, IO, BAD (it does not speak the protocol; the program has ended), NOMEM.
+// Opens the memory of a target through a server of the GDB remote serial protocol: QEMU, gdbserver,
+// OpenOCD, or the server of a debug probe. `place` and `options` are as above. Such a server halts
+// its target when a client connects, and reads memory only while the target is halted. Closing the
+// memory, or extract_live_release, lets the target run. Errors: USAGE; IO; BAD (the server does not
+// use the protocol, or the program has ended); NOMEM.
 enum extract_code extract_memory_open_remote(struct extract_memory **memory, const char *place,
                                              const struct extract_live_options *options,
                                              struct extract_error *error);
 
-// Opens the memory of the traced process `pid` on this host: its shared memory object (see
-// docs/formats/posix-ring.md), which lies at address 0. What is written there, one word of 32 bits
-// at a time, is carried out at once. Reading allocates no page of it, and whatever the process does
-// to it, no signal comes of that; where memory is written, SIGBUS is caught (posix_trace(7)). Root
-// may open that of any user's process. Errors: NOTFOUND (no such process, or it has no object), IO
-// (another user's, or others may open the object), BAD (what is there is no such object), NOMEM.
+// Opens the shared memory object of the traced process `pid` on this host, at address 0 (see
+// docs/formats/posix-ring.md). It is written one word of 32 bits at a time, and a write takes
+// effect at once. Reading does not allocate pages of the object. Whatever the process does to the
+// object, it does not cause a signal here; during writes, SIGBUS is caught (posix_trace(7)). Root
+// may open the object of any user. Errors: NOTFOUND (no such process, or it has no object); IO (the
+// process belongs to another user, or others may open the object); BAD (not such an object); NOMEM.
 enum extract_code extract_memory_open_process(struct extract_memory **memory, uint64_t pid,
                                               struct extract_error *error);
 
-// Where the entry point of the program that process `pid` on this host runs was loaded;
-// `pointer_bytes` (4 or 8) are those of its pointers. False: it cannot be seen.
+// Stores in *entry the address at which the entry point of the program of process `pid` on this
+// host was loaded. `pointer_bytes` is the size of its pointers, 4 or 8. Returns false if the
+// address cannot be read.
 bool extract_process_entry(uint64_t pid, unsigned pointer_bytes, uint64_t *entry);
 
-// How long the target stood for our sake. From the connection, or from the request to halt, to the
-// server's leave to run: an upper bound of the time that the core itself stood.
+// ---- halts of a live target ----
+
+// How long the target was halted for reads. A halt is counted from the connection, or from the
+// request to halt, until the server confirms that the target runs. The time is thus an upper bound
+// of the time that the core itself was halted.
 struct extract_live_halts {
     uint64_t count;       // times that it was halted
-    uint64_t nanoseconds; // in all; what is under way counts
-    uint64_t longest;     // ns
-    bool now;             // it stands
+    uint64_t nanoseconds; // total, including the present halt
+    uint64_t longest;     // ns of the longest halt
+    bool now;             // the target is halted
 };
 
+// Returns the halts so far; zeros for a memory that is not live.
 struct extract_live_halts extract_live_halts(const struct extract_memory *memory);
 
-// Around a burst of reads. Halting waits until the target stands; reads of a remote memory fail
-// while it runs. Both do nothing, and succeed, where reads need no halt (OpenOCD's Tcl port, files)
-// and where the target is in that state. Errors: IO (no connection or no answer).
+// Halts the target before a series of reads, and waits until it is halted. Reads through a GDB
+// server fail while the target runs. Does nothing, and succeeds, if the target is already halted or
+// reads need no halt (OpenOCD's Tcl port, files). Errors: IO (no connection, or no response).
 enum extract_code extract_live_halt(struct extract_memory *memory, struct extract_error *error);
+
+// Lets the target run after a series of reads. Does nothing, and succeeds, if the target already
+// runs or reads need no halt. Errors: as above.
 enum extract_code extract_live_resume(struct extract_memory *memory, struct extract_error *error);
 
-// Lets the target run and ends the connection. A later read makes it again (and halts again, where
-// the server does). Nothing to do for memories that are not live. Errors: IO (the server did not
-// confirm: the target may stand still).
+// Lets the target run and closes the connection. A later read connects again, which halts the
+// target if the server does so. Does nothing for a memory that is not live. Errors: IO (the server
+// did not confirm; the target may still be halted).
 enum extract_code extract_live_release(struct extract_memory *memory, struct extract_error *error);
 
 #pragma GCC visibility pop

@@ -70,6 +70,7 @@ struct extract_report_part {
     struct trazer *trazer; // state of the lines of Trazer; owned
 };
 
+// Frees what *part owns, but not *part itself.
 void extract_report_part_free(struct extract_report_part *part);
 
 struct extract_report_options {
@@ -104,7 +105,7 @@ struct extract_report_outcome {
     uint64_t undrawn;    // older lines of a chart that were left out
 };
 
-// Each function writes to `text` and returns its sticky code.
+// Each function appends to `text` and returns its first failure (text->code), or OK.
 
 // Prints the events of a view. `outcome` may be NULL.
 enum extract_code extract_report_events(struct extract_text *text, const struct extract_view *view,
@@ -122,6 +123,7 @@ enum extract_code extract_report_status(struct extract_text *text,
 // Prints layout, state and losses of the ring.
 enum extract_code extract_report_info(struct extract_text *text, const struct extract_trace *trace,
                                       const struct extract_report_options *options);
+// Prints statistics.
 enum extract_code extract_report_stats(struct extract_text *text, const struct extract_stats *stats,
                                        const struct extract_report_options *options);
 // Prints one line per kind of loss or damage; nothing for a complete trace.

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT
-// One look at a trace: from a memory and the firmware's symbols to the text of a command.
+// Sessions: reads a trace once, and prints what the commands of Ringside show of it.
 //
-// The command line and the debugger's reader both stand on this, so that one verb gives the same
-// bytes in both places.
+// The input is a memory and the firmware's symbols, or a trace log; the output is text. The program
+// and the GDB reader both use sessions, so a command prints the same bytes in both.
+//
+//     extract_session_open(&session, memory, symbols, &options, &error);
+//     extract_session_run(session, "report", &text, &error);
+//     if (!extract_session_is_whole(session))
+//         extract_session_run(session, "damage", &text, &error);
+//     extract_session_close(session);
+//
+// A running report, at the end of this header, prints an RKH stream while it arrives.
 #ifndef EXTRACT_SESSION_H
 #define EXTRACT_SESSION_H
 
@@ -15,145 +23,179 @@ extern "C" {
 
 struct extract_session;
 
+// ---- options ----
+
 // One condition of a filter, as a user writes it (see extract_filter_add).
 struct extract_condition {
     enum extract_filter_word word;
     const char *value;
 };
 
-// What a user may set. Zero-initialize, then set what is wanted. Strings are needed only during
-// extract_session_open, except that a `user_types` object, the templates' paths and what `columns`
-// holds must outlive the session.
+// The choices of a user. Initialize with zeros, then set what is needed. Everything that it points
+// to is needed only while the session is opened, with these exceptions, which must outlive the
+// session: `user_types`, the paths of `template_files`, the strings of `columns`, and `context`.
 struct extract_session_options {
     size_t size;                   // sizeof the struct
-    const char *format;            // "threadx"; NULL: found out
-    const struct extract_rkh *rkh; // what is known of an RKH stream; may be NULL
-    bool ring_known;               // the ring's control header lies at `ring`
+    const char *format;            // name of the trace format, such as "threadx"; NULL: detected
+    const struct extract_rkh *rkh; // known settings of an RKH stream; may be NULL
+    bool ring_known;               // the control header is at `ring`
     uint64_t ring;
-    uint32_t stream;                             // 1 + the number of a POSIX trace's; 0: any
-    uint64_t hz;                                 // ticks a second; 0: times are ticks
-    uint64_t modulus;                            // of the clock in ticks; 0: found out
+    uint32_t stream;  // 1 + the number of a POSIX trace stream; 0: any
+    uint64_t hz;      // ticks per second; 0: as the trace states, otherwise times are in ticks
+    uint64_t modulus; // ticks after which the clock wraps; 0: detected
     const struct extract_user_types *user_types; // may be NULL
     const struct extract_condition *conditions;  // of the filter; may be NULL
     size_t condition_count;
-    // Hook ids as reports show them ("053,1000"): of no others, and of none of these; or NULL.
+    // Hook ids as reports print them ("053,1000"), of the only events to print, and of events not
+    // to print. May be NULL.
     const char *only_hooks, *not_hooks;
     bool json;      // JSON instead of text
-    bool no_header; // text without column heads
-    bool color;     // text with heads in bold and flags in red
-    // Of "report" as text. Files of templates, each on top of those in front of it;
-    // "-" is standard input. Beneath them lie the ones that come with Ringside.
+    bool no_header; // text: without headings
+    bool color;     // text: headings in bold, flags in red
+    // Text of "report": paths of template files; "-" is standard input. A file overrides the files
+    // before it, and all of them override the built-in templates.
     const char *const *template_files;
     size_t template_count;
-    bool only_templates;                   // without those that come with Ringside
+    bool only_templates;                   // without the built-in templates
     unsigned dialect;                      // EXTRACT_DIALECT_…
-    const struct extract_columns *columns; // NULL: as extract_columns_init makes them
-    // Asked now and then while events are formatted: false ends the report in the middle. Or NULL.
+    const struct extract_columns *columns; // NULL: the defaults of extract_columns_init
+    // Called from time to time while events are printed. If it returns false, the report ends
+    // there. May be NULL.
     bool (*go_on)(void *context);
     void *context; // of go_on
-    bool goes_on;  // the trace is the first stretch of a stream (extract_running_open sets it)
+    bool goes_on;  // the trace is the first part of a stream; set by extract_running_open
 };
 
-// Finds the ring, copies it and gives it its meaning; everything is read here, nothing later.
-// `memory` and `symbols` (may be NULL) must outlive the session. Errors: USAGE (a condition that
-// makes no sense; see also extract_ring_find) and those of extract_ring_find,
+// ---- lifetime ----
+
+// Opens a session for the ring in a memory: finds the ring, copies it, and decodes its events. All
+// reads of the memory are made here. `memory` and `symbols` (may be NULL) must outlive the session.
+// Errors: USAGE (an invalid condition or hook id); those of extract_ring_find,
 // extract_snapshot_take and extract_trace_open.
 enum extract_code extract_session_open(struct extract_session **session,
                                        struct extract_memory *memory,
                                        struct extract_symbols *symbols,
                                        const struct extract_session_options *options,
                                        struct extract_error *error);
-// The same of a log, which must outlive the session; its blocks are read as the verbs need them.
-// The options format and ring have no meaning for it (USAGE when they contradict it). Errors: USAGE
-// and those of extract_trace_open_log.
+
+// Opens a session for a log. `log` and `symbols` (may be NULL) must outlive the session, which
+// reads blocks of the log when commands need them. The log states its format and the address of its
+// ring. Errors: USAGE (an invalid condition or hook id; the option `format` or `ring` contradicts
+// the log); those of extract_trace_open_log.
 enum extract_code extract_session_open_log(struct extract_session **session,
                                            struct extract_log *log, struct extract_symbols *symbols,
                                            const struct extract_session_options *options,
                                            struct extract_error *error);
+
+// Frees the session. NULL is allowed.
 void extract_session_close(struct extract_session *session);
 
-// Writes the answer of a verb to `text`:
-//   "info"     facts on the trace           "objects"  the registry
-//   "report"   the events of the filter     "stats"    their statistics
-//   "damage"   one line a kind of loss; nothing for a whole trace. Behind a report also one for
-//              what its templates could not say, and one for duplicates that it left out
-//   "cost"     one line: what reading has cost
-//   "raw"      the events of the filter as hook entries, binary (extract_export_hooks)
-//   "chart", "signalling"  their sequence chart, in two forms (extract_report_chart)
-// Errors: USAGE (unknown verb, a time with a unit without hz), NOTFOUND (a condition names nothing
-// of this trace; an empty answer has been written), NOMEM, IO (the text's flush failed, a file of
-// templates cannot be read), BAD (there is an error in the templates: nothing has been written, see
-// extract_session_templates).
+// ---- commands ----
+
+// Runs the command `verb` and appends its output to `text`:
+//
+//   info        Prints layout, state and losses of the ring.
+//   status      Prints the status of the stream and of its log (extract_report_status).
+//   objects     Prints the kernel objects.
+//   report      Prints the events that the filter lets through.
+//   stats       Prints the statistics of these events.
+//   raw         Writes these events as binary hook entries (extract_export_hooks).
+//   chart       Writes their sequence chart as SVG (extract_report_chart).
+//   signalling  Writes their sequence chart in the signalling language.
+//   damage      Prints one line per kind of loss; nothing for a complete trace. After a report or
+//               chart, also prints what it could not format, and what it left out.
+//   cost        Prints what reading cost, on one line.
+//
+// Errors: USAGE (an unknown command; a time with a unit, but no clock rate); NOTFOUND (a condition
+// names nothing of this trace; the output for no events was written); NOMEM; IO (the text could not
+// be flushed, or a template file could not be read); BAD (a template is invalid; nothing was
+// written, see extract_session_templates).
 enum extract_code extract_session_run(struct extract_session *session, const char *verb,
                                       struct extract_text *text, struct extract_error *error);
 
-// The verb "report" for another view of the session's trace. Errors: as extract_session_run.
+// Prints the report of another view of the session's trace. Errors: those of templates, as above.
+// A failure of the output is in text->code.
 enum extract_code extract_session_report(struct extract_session *session,
                                          const struct extract_view *view, struct extract_text *text,
                                          struct extract_error *error);
 
-// The templates, once a verb has asked for them, with all that there is to say of their files
-// (extract_templates_diagnostics); NULL before. They live as long as the session.
+// ---- results ----
+
+// Returns the templates with the diagnostics of their files (extract_templates_diagnostics); NULL
+// if no command has needed templates yet. They are valid until the session is closed.
 const struct extract_templates *extract_session_templates(const struct extract_session *session);
 
-// Whether everything that the ring held could be read and shown. A ring that has merely wrapped is
-// whole, and so is a log that keeps the newest only; one that was not closed is not, and no report
-// is whose templates met faults. When false, the verb "damage" says what is not.
+// Returns whether everything in the ring or log could be read and printed. A ring that has wrapped
+// is whole, and so is a log that keeps only the newest entries. A log that was not closed is not,
+// and neither is a trace whose last report had templates that failed. If the result is false, the
+// command "damage" prints why.
 bool extract_session_is_whole(const struct extract_session *session);
 
-// Events in the answer of the last "report", 0 before.
+// Returns the number of events that the last report printed; 0 before the first.
 uint64_t extract_session_shown(const struct extract_session *session);
 
+// Returns the trace. It is valid until the session is closed.
 const struct extract_trace *extract_session_trace(const struct extract_session *session);
 
-// A report of an RKH stream that goes on: its bytes as they come, the text of each event as soon as
-// its frame is whole. Bytes are put together to stretches of whole frames, and each is read as a
-// file is, with the settings, numbers, times and names that those in front have led to. What is
-// kept is bounded.
+// ---- running reports ----
+
+// A report of an RKH stream while it arrives. Each event is printed when its frame is complete and
+// the layout of frames is resolved. Complete frames form a chunk, which is decoded like a file.
+// Layout, numbers, times and names are kept from one chunk to the next. The buffer has a fixed
+// size.
+//
+// `error` must not be NULL in the functions of running reports.
 struct extract_running;
 
 struct extract_running_status {
-    uint64_t bytes;
-    uint64_t good, torn, checksum, length, id; // frames; a good one, or what is wrong with it
-    uint64_t passed;  // frames that were passed, for nothing told yet how they are laid out
-    uint64_t lost;    // by sequence numbers, modulo 256
-    bool lost_known;  // all frames have numbers
-    uint32_t partial; // bytes of a frame under way
-    bool resolved;    // it is known how frames are laid out
-    bool whole;       // all that came could be shown
-    // A sentence a line on rates that the stream tells and that are not used; good until more bytes
-    // are taken. NULL: there are none, or a user has said the rate.
+    uint64_t bytes; // received
+    // Numbers of frames: good ones, and damaged ones by cause (struct extract_rkh_damage).
+    uint64_t good, torn, checksum, length, id;
+    uint64_t passed;  // frames that were discarded before the layout was resolved
+    uint64_t lost;    // frames that are missing by sequence numbers, which are modulo 256
+    bool lost_known;  // all frames have sequence numbers
+    uint32_t partial; // bytes of the frame that is arriving
+    bool resolved;    // the layout of frames is known
+    bool whole;       // everything that arrived could be printed
+    // Sentences, one per line, on clock rates that the stream states and the report does not use.
+    // Valid until the next call that takes bytes. NULL: none, or the user stated the rate.
     const char *rates;
 };
 
-// `name` is what messages call the stream. All that is given must outlive it. Errors: NOMEM.
+// Opens a running report. `name` is the name of the stream in messages, and is copied. Everything
+// that `options` points to, and `symbols` (may be NULL), must outlive the report. The options
+// `format` and `ring` are ignored. Errors: NOMEM.
 enum extract_code extract_running_open(struct extract_running **running, const char *name,
                                        const struct extract_session_options *options,
                                        struct extract_symbols *symbols,
                                        struct extract_error *error);
+
+// Frees the report. NULL is allowed.
 void extract_running_close(struct extract_running *running);
 
-// Takes bytes (0 of them: time goes on) and writes what is known now. Errors: those of
-// extract_session_open and extract_session_run, which end the report, but NOTFOUND: what a filter
-// names may still come.
+// Takes `length` bytes of the stream, and appends the report of all events that are complete to
+// `text`. Call it with 0 bytes while none arrive: the layout may be inferred after some time.
+// Errors: those of extract_session_open and extract_session_run, after which the report cannot
+// continue. NOTFOUND is not an error, since the stream may still bring what a filter names.
 enum extract_code extract_running_take(struct extract_running *running, const uint8_t *bytes,
                                        size_t length, struct extract_text *text,
                                        struct extract_error *error);
 
-// The source has gone, or another one came: the frame under way is torn. Errors: as
-// extract_running_take.
+// Ends the frame that is arriving as torn, because the source disappeared or was replaced. Errors:
+// those of extract_running_take.
 enum extract_code extract_running_break(struct extract_running *running, struct extract_text *text,
                                         struct extract_error *error);
 
-// No more bytes will come. Errors: as extract_running_take; BAD when nothing told how frames are
-// laid out.
+// Ends the stream: reports frames whose layout was not resolved yet. Errors: those of
+// extract_running_take; BAD (the layout could not be resolved).
 enum extract_code extract_running_end(struct extract_running *running, struct extract_text *text,
                                       struct extract_error *error);
 
+// Returns the status as of the last call.
 struct extract_running_status extract_running_status(const struct extract_running *running);
 
-// The templates of the report, as extract_session_templates gives them; NULL before the first
-// event.
+// Returns the templates of the report, as extract_session_templates does; NULL before the layout is
+// resolved. They are valid until the report is closed.
 const struct extract_templates *extract_running_templates(const struct extract_running *running);
 
 #pragma GCC visibility pop

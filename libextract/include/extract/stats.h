@@ -62,11 +62,14 @@ struct extract_stats {
     struct extract_service_stats *services; // the most frequent first; owned
 };
 
-// Computes the statistics of a view. With an empty filter, they cover the whole trace. Follows the
-// running thread over all events, but not across the gaps of a log, in which it is unknown. Markers
-// of a log are not counted. The trace must outlive *stats. Errors: NOMEM.
+// Computes the statistics of a view, which the caller frees with extract_stats_free. With an empty
+// filter, they cover the whole trace. Follows the running thread over all events, but not across
+// the gaps of a log, in which it is unknown. Markers of a log are not counted. The trace must
+// outlive *stats. Errors: NOMEM.
 enum extract_code extract_stats_new(struct extract_stats **stats, const struct extract_view *view,
                                     const struct extract_trace *trace, struct extract_error *error);
+
+// Frees the statistics. NULL is allowed.
 void extract_stats_free(struct extract_stats *stats);
 
 #pragma GCC visibility pop

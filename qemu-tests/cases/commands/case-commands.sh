@@ -216,15 +216,17 @@ through_openocd() {
     board storm && wait_for 10 storm_goes_on && ask poke "$(symbol storm_pause)" 20000 >/dev/null
 }
 storm_goes_on() { [ $(($(ask peek "$(symbol bout_trace_inserted)"))) -gt 500 ]; }
+# At least five flushes, and as many as bring 101 entries: on a slow day, each of them brings few.
 flushes_through_openocd() {
     local i
-    for i in 1 2 3 4 5; do
+    for ((i = 1; i <= 60; i++)); do
         "$ringside" flush "$work/o.log" --openocd "$tcl_port" --target chip.mem --elf "$elf" \
             >>"$work/flushes" 2>"$work/err"
         whole_or_named $? || { cat "$work/err"; return 1; }
+        record_lines "$work/o.log" >"$work/lines" || return 1
+        ((i < 5)) || [ "$(grep -c '^E' "$work/lines")" -le 100 ] || break
     done
-    record_lines "$work/o.log" >"$work/lines" && build/recordcheck certain <"$work/lines" &&
-        [ "$(grep -c '^E' "$work/lines")" -gt 100 ]
+    build/recordcheck certain <"$work/lines" && [ "$(grep -c '^E' "$work/lines")" -gt 100 ]
 }
 stop_qemu
 title='verbs, OpenOCD'
