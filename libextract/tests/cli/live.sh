@@ -44,7 +44,7 @@ for seconds in 0 x '' 1.5.2 -1 1e3 4000; do
     check "time-out \"$seconds\"" 1 err 'use seconds'
 done
 run info --remote a:b:c
-check "no place" 1 err 'a:b:c: it is not the place of a server; write PORT'
+check "no place" 1 err 'a:b:c: not the address of a server; use PORT'
 run info --remote "$work/nobody" --elf "$elf"
 check "nobody listens" 2 err 'nobody: No such file'
 run info --openocd "$work/nobody"
