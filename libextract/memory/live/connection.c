@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// memory/live: sockets. In: HOST:PORT or the path of a UNIX socket. Out: bytes in order, or a
-// fault. Standard: IEEE Std 1003.1-2017.
+// memory/live: the sockets behind a connection (connection.h).
+//
+// Every socket is nonblocking. Except for the lookup of a host name, all waiting is done by poll,
+// in slices of at most SLICE_MS that do not go beyond the deadline. A set `cancel` is noticed
+// between two slices. Standard: IEEE Std 1003.1-2017.
 #include "memory/live/connection.h"
 #include "base/now.h"
 #include <errno.h>
@@ -16,9 +19,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { SLICE_MS = 100 }; // how long a wait goes on before `cancel` is looked at
+enum { SLICE_MS = 100 }; // longest wait between two checks of `cancel`, in ms
 
-// A place, taken apart.
+// The parts of a place: a path in `local`, or a host and a port.
 struct address {
     char host[PEER_HOST], port[PEER_PORT];
     struct sockaddr_un local;
@@ -60,7 +63,7 @@ bool connection_split(const char *place, bool any, char host[static PEER_HOST],
         name++;
         length -= 2;
     } else if (memchr(name, ':', length)) {
-        return false; // which colon stands before the port?
+        return false; // an IPv6 address needs brackets: any colon could start the port
     }
     if (!is_port(number, any) || length >= PEER_HOST)
         return false;
@@ -75,7 +78,7 @@ bool connection_split(const char *place, bool any, char host[static PEER_HOST],
 static enum extract_code split(struct address *address, const char *place,
                                struct extract_error *error)
 {
-    static const char hint[] = "write PORT, HOST:PORT or the path of a UNIX socket";
+    static const char hint[] = "use PORT, HOST:PORT or the path of a UNIX socket";
 
     memset(address, 0, sizeof *address);
     address->is_local = strchr(place, '/') != NULL;
@@ -83,11 +86,12 @@ static enum extract_code split(struct address *address, const char *place,
         return connection_split(place, false, address->host, address->port)
                    ? EXTRACT_OK
                    : extract_error_set(error, EXTRACT_USAGE, place, hint,
-                                       "it is not the place of a server");
+                                       "not the address of a server");
     if (strlen(place) >= sizeof address->local.sun_path)
-        return extract_error_set(error, EXTRACT_USAGE, place, "use a shorter path",
-                                 "a UNIX socket's path has at most %zu bytes",
-                                 sizeof address->local.sun_path - 1);
+        return extract_error_set(
+            error, EXTRACT_USAGE, place, "use a shorter path",
+            "longer than %zu bytes, the most that a UNIX socket's path can have",
+            sizeof address->local.sun_path - 1);
     address->local.sun_family = AF_UNIX;
     strcpy(address->local.sun_path, place);
     return EXTRACT_OK;
@@ -118,7 +122,7 @@ static bool be_late(struct connection *connection)
 {
     return connection_fail(
         connection, PEER_LATE, EXTRACT_IO,
-        "is the target there? a slow link may need a longer time-out (--timeout)",
+        "check that the target responds; for a slow link, pass a longer --timeout",
         "no answer within %.3g s", (double)connection->timeout / (double)EXTRACT_SECOND);
 }
 
@@ -130,7 +134,7 @@ static int slice_until(uint64_t end)
     return ms < SLICE_MS ? (int)ms : SLICE_MS;
 }
 
-// Waits for `events` on a socket until the deadline.
+// Waits for `events` on a socket, at most until the deadline. Returns false after a fault.
 static bool await(struct connection *connection, int fd, short events)
 {
     struct pollfd one = {.fd = fd, .events = events};
@@ -162,7 +166,7 @@ bool connection_wait_until(struct connection *connection, uint64_t until)
     return true;
 }
 
-// 0, or the errno of an attempt; -1 when the wait for it ended.
+// Connects a socket. Returns 0 or an errno, or -1 after a fault that ended the wait.
 static int try_connect(struct connection *connection, int fd, const struct sockaddr *to,
                        socklen_t length)
 {
@@ -178,7 +182,7 @@ static int try_connect(struct connection *connection, int fd, const struct socka
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &size) ? errno : fault;
 }
 
-// A connected socket, or -1 with the reason in *fault.
+// Returns a connected socket, or -1. Sets *fault as try_connect returns it.
 static int connect_to(struct connection *connection, const struct sockaddr *to, socklen_t length,
                       int *fault)
 {
@@ -187,7 +191,7 @@ static int connect_to(struct connection *connection, const struct sockaddr *to, 
 
     *fault = fd < 0 ? errno : try_connect(connection, fd, to, length);
     if (!*fault) {
-        if (to->sa_family != AF_UNIX) // commands are small, and each is waited for
+        if (to->sa_family != AF_UNIX) // small commands must leave at once
             setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
         return fd;
     }
@@ -204,7 +208,7 @@ static int connect_host(struct connection *connection, const struct address *add
 
     *fault = -1;
     if (code) {
-        connection_fail(connection, PEER_BROKEN, EXTRACT_IO, "check the name of the host", "%s",
+        connection_fail(connection, PEER_BROKEN, EXTRACT_IO, "check the host name", "%s",
                         gai_strerror(code));
         return -1;
     }
@@ -257,7 +261,7 @@ void connection_close(struct connection *connection)
 static bool has_closed(struct connection *connection)
 {
     return connection_fail(connection, PEER_BROKEN, EXTRACT_IO,
-                           "does another client use it? the server's own messages may say more",
+                           "check that no other client uses it, and read the server's own messages",
                            "the server has closed the connection");
 }
 
@@ -282,7 +286,7 @@ bool connection_send(struct connection *connection, const void *bytes, size_t le
     return true;
 }
 
-// Takes what has arrived; waits for the first byte.
+// Receives what has arrived, after waiting for the first byte. Returns false after a fault.
 static bool fill(struct connection *connection)
 {
     for (;;) {
@@ -293,7 +297,7 @@ static bool fill(struct connection *connection)
         if (n > 0) {
             connection->at = 0;
             connection->used = (size_t)n;
-            // A server that never stops sending would else never be late.
+            // Without this check, a server that never stops sending would never be late.
             return extract_now() < connection->deadline || be_late(connection);
         }
         if (!n || errno == ECONNRESET)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// memory/live: the connection to a server. In: a place, bytes to send. Out: the server's bytes, one
-// at a time, or a fault with its reason. Standard: IEEE Std 1003.1-2017 (connect, poll, recv,
-// send).
+// memory/live: the connection to OpenOCD or a GDB server.
 //
-// No wait is longer than the peer's time-out, and none goes on behind `limit` or after `cancel`.
+// The caller sends bytes and reads the server's bytes one at a time. A failure becomes a fault with
+// an error, which the connection keeps; the functions then return false or -1.
+//
+// The server is never trusted to answer. An exchange takes at most `timeout`, and no wait continues
+// after `limit` or after `cancel` was set. Standard: IEEE Std 1003.1-2017 (connect, poll, recv,
+// send).
 #ifndef EXTRACT_LIVE_PEER_H
 #define EXTRACT_LIVE_PEER_H
 
@@ -15,55 +18,64 @@
 
 enum connection_fault {
     PEER_FINE,
-    PEER_BROKEN,   // the connection, or what came over it: a new one may do better
-    PEER_LATE,     // a time-out: trying again would only double the wait
-    PEER_CANCELLED // by the caller
+    PEER_BROKEN,   // the connection or its data failed: a new connection may succeed
+    PEER_LATE,     // a time-out, or a failure that another try would only repeat
+    PEER_CANCELLED // the caller set `cancel`
 };
 
 struct connection {
-    const char *place;
-    const char *hint; // for a connection that cannot be made
-    // Makes the connection: a socket, or -1 after connection_fail. connection_open, but in tests.
+    const char *place; // PORT, HOST:PORT or the path of a UNIX socket; not owned
+    const char *hint;  // the hint of the error if connecting fails
+    // Connects. Returns a socket, or -1 after connection_fail. This is connection_open except in
+    // tests.
     int (*dial)(struct connection *connection);
-    void *context;                       // of dial
+    void *context;                       // for dial
     const volatile sig_atomic_t *cancel; // may be NULL
-    uint64_t timeout;                    // ns
-    uint64_t limit;                      // CLOCK_MONOTONIC ns: the end of the whole undertaking
-    uint64_t deadline;                   // the end of this exchange
-    int fd;                              // -1: not connected
+    uint64_t timeout;                    // longest time of one exchange, in ns
+    uint64_t limit;                      // end of the whole operation, in CLOCK_MONOTONIC ns
+    uint64_t deadline;                   // end of this exchange, in CLOCK_MONOTONIC ns
+    int fd;                              // the socket; -1: not connected
     enum connection_fault fault;
-    struct extract_error error; // of the last fault
-    size_t at, used;
+    struct extract_error error; // error of the last fault
+    size_t at, used;            // [at, used) of buffer was received and not yet read
     uint8_t buffer[4096];
 };
 
+// Connects to `place`. Returns a socket, or -1 after connection_fail.
 int connection_open(struct connection *connection);
 
-// Takes PORT, HOST:PORT or [HOST]:PORT apart; `any`: port 0, too. False: it is none.
+// Splits PORT, HOST:PORT or [HOST]:PORT. Without a host, returns "localhost" as `host`. Port 0 is
+// valid only with `any`. Returns false if `place` has another form.
 enum { PEER_HOST = 256, PEER_PORT = 8 };
 bool connection_split(const char *place, bool any, char host[static PEER_HOST],
                       char port[static PEER_PORT]);
 
-// Whether `place` can be dialled: USAGE when it is no place at all.
+// Checks the form of `place`, without connecting. Returns OK or USAGE.
 enum extract_code connection_check(const char *place, struct extract_error *error);
 
+// Connects with `dial`. Returns false after a fault.
 bool connection_is_open(struct connection *connection);
+
+// Closes the socket, if it is open, and discards the received bytes.
 void connection_close(struct connection *connection);
 
-// Begins an exchange: it may take the peer's time-out, and no longer than to `limit`.
+// Begins an exchange, which may take `timeout` and must end before `limit`.
 void connection_begin(struct connection *connection);
+
+// Sends all bytes. Returns false after a fault.
 bool connection_send(struct connection *connection, const void *bytes, size_t length);
 
-// The next byte; -1: a fault.
+// Returns the next byte, or -1 after a fault. Waits for it.
 int connection_byte(struct connection *connection);
 
-// Whether a byte is there without a wait.
+// Returns whether connection_byte would return at once: a byte has arrived, or the connection has
+// ended.
 bool connection_has_byte(struct connection *connection);
 
-// Waits until CLOCK_MONOTONIC is `until`. False: cancelled, or past `limit`.
+// Waits until CLOCK_MONOTONIC is `until` (ns). Returns false if `limit` or `cancel` ends the wait.
 bool connection_wait_until(struct connection *connection, uint64_t until);
 
-// Notes a fault. Returns false.
+// Records a fault and its error. Returns false.
 bool connection_fail(struct connection *connection, enum connection_fault fault,
                      enum extract_code code, const char *hint, const char *why, ...)
     __attribute__((format(printf, 5, 6)));

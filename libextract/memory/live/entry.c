@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// memory/live: where a process on this host was loaded. In: its process id. Out: the address of its
-// program's entry point.
+// memory/live: returns where the program of a process on this host was loaded.
 //
-// Source: Linux proc(5), /proc/PID/auxv.
+// The kernel passes the loaded address of the entry point to each program in its auxiliary vector,
+// and keeps a copy in /proc/PID/auxv. Source: Linux proc(5).
 #include "memory/auxv.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 
 enum { MAX_AUXV = 4096, PATH_ROOM = 48 };
 
+// Reads the auxiliary vector of a process. Returns its bytes, 0 if it is not readable.
 static size_t read_auxv(uint64_t pid, uint8_t bytes[MAX_AUXV])
 {
     char path[PATH_ROOM];

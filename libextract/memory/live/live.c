@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: MIT
-// memory/live: reads over connections that may break. In: spans of target memory. Out: their bytes
-// up to the first that cannot be read, found by halving; how long the target stood.
+// memory/live: reads and writes of any span, over connections that may break (live.h).
+//
+// A span is accessed in commands of at most `chunk` bytes. If the server refuses a command, one of
+// its bytes cannot be accessed. The first word is tried next, and then halves of what is left,
+// until the first bad byte is found: all bytes before it are delivered.
+//
+//   refused      ├───────────── bad ─────────────┤
+//   halved       ├─── given ─────┤├──── bad ─────┤
+//   halved                        ├ bad ─┤
+//
+// If the connection breaks, its command is repeated over a new one, in at most TRIES attempts.
+// After the last, no connection is tried for a delay that doubles with each failure: a caller that
+// polls a dead server must not wait for it in each poll.
+//
+// The target must run again whatever happens. It is therefore released before a connection is
+// closed, also after a time-out or a cancellation.
 #include "memory/live/live.h"
 #include "base/now.h"
 #include <inttypes.h>
@@ -9,21 +23,21 @@
 #include <stdlib.h>
 
 enum {
-    TRIES = 3,           // connections that one read may use up
-    DEFAULT_MS = 10000,  // time-out
-    BUDGET_STEP = 65536, // bytes of a read that get one more time-out
-    WORD = 4             // bytes that a first look behind a refusal asks for
+    TRIES = 3,           // connections that one command may use
+    DEFAULT_MS = 10000,  // time-out of an exchange, in ms
+    BUDGET_STEP = 65536, // a span may take one more time-out for each so many bytes
+    WORD = 4             // bytes of the first command after a refusal
 };
 
 #define PATIENCE_LEAST (EXTRACT_SECOND / 2)
 #define MAX_PATIENCE   (EXTRACT_SECOND * 4)
 #define MAX_PARTING    (EXTRACT_SECOND * 2)
 
-// One read or write, as the source gets it.
+// One read or write of a span; either `into` or `from` is NULL.
 struct job {
     uint64_t address;
-    uint8_t *into;       // of a read
-    const uint8_t *from; // of a write
+    uint8_t *into;       // destination of a read
+    const uint8_t *from; // source of a write
 };
 
 void live_stands(struct live *live, uint64_t since)
@@ -72,6 +86,7 @@ static unsigned digit_value(uint8_t c)
     return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
 
+// Skips "0x" at the cursor. Returns the base of the number: 16 after "0x", otherwise 10.
 static unsigned base_at(struct extract_cursor *cursor)
 {
     if (extract_cursor_left(cursor) < 2 || cursor->bytes[cursor->at] != '0' ||
@@ -101,8 +116,9 @@ bool live_number(struct extract_cursor *cursor, unsigned base, uint64_t *value)
     return found;
 }
 
-// What a server does not get to know of: nobody waits for it longer than a moment, and the caller's
-// wish to end is no reason to leave a target halted.
+// Lets the target run and closes the connection. Waits for MAX_PARTING at most. Ignores `cancel`:
+// that the caller wants to end is no reason to leave the target halted. Returns false after a
+// fault.
 static bool part(struct live *live)
 {
     struct connection *connection = &live->connection;
@@ -121,8 +137,8 @@ static bool part(struct live *live)
     return done;
 }
 
-// Ends a connection that is of no more use. A server that was only not waited for holds its target
-// halted still.
+// Closes a connection after a fault, and keeps the fault and its error. After a time-out or a
+// cancellation the server may still hold its target halted, so that the target is released first.
 static void drop(struct live *live)
 {
     struct extract_error why = live->connection.error;
@@ -136,6 +152,7 @@ static void drop(struct live *live)
     live->connection.fault = fault;
 }
 
+// Connects once and prepares the connection. Returns false after a fault.
 static bool start(struct live *live)
 {
     live->dialled = extract_now();
@@ -150,7 +167,8 @@ static bool start(struct live *live)
     return false;
 }
 
-// The first try is made at once, the others after a while.
+// Connects if no connection is open: at once for `turn` 0, later ones after turn * turn * 0.1 s.
+// Returns false after a fault, or before retry_at.
 static bool connect_again(struct live *live, unsigned turn)
 {
     uint64_t now = extract_now();
@@ -163,6 +181,7 @@ static bool connect_again(struct live *live, unsigned turn)
            start(live);
 }
 
+// Delays the next attempt to connect, twice as long as the last time.
 static void lose_patience(struct live *live)
 {
     uint64_t next = live->patience ? live->patience * 2 : PATIENCE_LEAST;
@@ -180,7 +199,7 @@ static enum live_answer command(struct live *live, const struct job *job, size_t
     return live->kind->store(live, job->address + at, job->from + at, length, got);
 }
 
-// One command, over a new connection where the old one breaks.
+// Runs one command. If the connection breaks, repeats it over a new one.
 static enum live_answer attempt(struct live *live, const struct job *job, size_t at, size_t length,
                                 size_t *got)
 {
@@ -200,7 +219,8 @@ static enum live_answer attempt(struct live *live, const struct job *job, size_t
     return LIVE_BROKEN;
 }
 
-// How much to ask for next. [at, bad) is known to fail as a whole, unless `bad` is none.
+// Returns how many bytes the next command accesses; 0 if the first byte is the bad one. The next
+// `bad` bytes are known to fail as a whole, unless `bad` is 0. `look` follows the first refusal.
 static size_t next_part(const struct live *live, size_t left, size_t bad, bool look)
 {
     size_t part = left < live->chunk ? left : live->chunk;
@@ -209,14 +229,14 @@ static size_t next_part(const struct live *live, size_t left, size_t bad, bool l
         return part;
     part = bad / 2 < part ? bad / 2 : part;
     if (look && part > WORD)
-        return WORD; // where nothing can be read at all, the first word tells
+        return WORD; // if the whole span is bad, its first word shows it at once
     return part > WORD ? part - part % WORD : part;
 }
 
-// Does a job as far as it can be done; what fails is halved until its first bad byte is found.
+// Runs the commands of a job. Returns how many bytes were accessed before the first bad one.
 static size_t work(struct live *live, const struct job *job, size_t length)
 {
-    size_t done = 0, bad = 0; // bad: bytes from `done` on that failed as a whole
+    size_t done = 0, bad = 0; // bad: how many bytes from `done` on failed as a whole
     bool look = false;
 
     live->refused = true; // unless the connection fails
@@ -240,12 +260,13 @@ static size_t work(struct live *live, const struct job *job, size_t length)
     return done;
 }
 
-// Reads would halt a target again that the caller wants to run.
+// Returns whether the memory may be accessed. It may not if the caller has resumed the target: an
+// access would halt it again.
 static bool may_access(struct live *live)
 {
     if (!live->resumed)
         return true;
-    live_refuse(live, "the target runs, and the server reads it only while it stands");
+    live_refuse(live, "the target runs, and the server reads it only while it is halted");
     live->refused = true;
     return false;
 }
@@ -272,7 +293,7 @@ static bool explain(void *context, uint64_t address, struct extract_error *error
 
     if (live->refused)
         extract_error_set(error, EXTRACT_UNREADABLE, live->place,
-                          "check the address, and that the firmware is the one that runs",
+                          "check the address, and that the target runs this firmware",
                           "no access at 0x%" PRIx64 ": %s", address, live->refusal);
     else
         *error = live->connection.error;
@@ -303,7 +324,7 @@ static void close_live(void *context)
     free_live(context);
 }
 
-// A port alone is one of this host.
+// Returns the place with its host, allocated. A port alone is one of this host.
 static char *place_name(const char *place)
 {
     const char *host = !strpbrk(place, ":/") ? "localhost:" : place[0] == ':' ? "localhost" : "";
@@ -368,7 +389,7 @@ enum extract_code live_open(struct live *live, struct extract_memory **memory,
     return code;
 }
 
-// For the caller: the peer's fault.
+// Returns OK if `done`, otherwise the error of the connection.
 static enum extract_code say(const struct live *live, bool done, struct extract_error *error)
 {
     if (done)
@@ -417,7 +438,8 @@ enum extract_code extract_live_release(struct extract_memory *memory, struct ext
     struct live *live = live_of(memory);
     if (!live)
         return EXTRACT_OK;
-    bool done = part(live); // what runs is halted first: a server hears nothing else meanwhile
+    // A resumed target is halted first: while it runs, its server accepts no other request.
+    bool done = part(live);
     live->resumed = false;
     return say(live, done, error);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// memory/live: what the two kinds of live memories share. In: reads of any span. Out: commands that
-// a server can answer, over a connection that is made again when it breaks.
+// memory/live: what the two kinds of live memories share.
+//
+// A kind (OpenOCD, a GDB server) provides single commands: read, write, halt, resume. live.c turns
+// reads and writes of any span into such commands, connects again after the connection breaks, and
+// measures how long the target was halted.
 #ifndef EXTRACT_LIVE_LIVE_H
 #define EXTRACT_LIVE_LIVE_H
 
@@ -10,76 +13,80 @@
 
 enum live_answer {
     LIVE_GIVEN,
-    LIVE_REFUSED, // the server cannot read or write there: live->refusal says why
-    LIVE_BROKEN   // a fault of the connection
+    LIVE_REFUSED, // the server cannot access the span; live->refusal holds the reason
+    LIVE_BROKEN   // the connection has a fault
 };
 
 struct live;
 
-// How a kind of server is talked to. Functions that return bool note a fault of the peer.
+// The commands of a kind. Functions that return bool return false after a fault of the connection.
 struct live_kind {
-    // Makes ready what a new connection needs.
+    // Prepares a new connection: learns the features and the state of the target.
     bool (*greet)(struct live *live);
-    // One command: from 1 byte of a span up to all of it, at most live->chunk.
+    // Reads or writes with one command, from the start of the span on. If LIVE_GIVEN, sets *got or
+    // *done to 1 to `length` bytes. `length` is at most live->chunk.
     enum live_answer (*fetch)(struct live *live, uint64_t address, uint8_t *buffer, size_t length,
                               size_t *got);
     enum live_answer (*store)(struct live *live, uint64_t address, const uint8_t *bytes,
                               size_t length, size_t *done);
-    // Where reads need a halted target; else NULL.
+    // Halt and resume the target. NULL if reads need no halted target.
     bool (*halt)(struct live *live);
     bool (*resume)(struct live *live);
-    // Lets the target go on, before the connection ends; NULL: nothing to do.
+    // Lets the target run before the connection is closed. May be NULL.
     bool (*part)(struct live *live);
+    // Returns region `i` of RAM; false after the last. May be NULL.
     bool (*region)(const struct live *live, size_t i, struct extract_region *region);
 };
 
-// The first member of each kind's own struct.
+// The state that all kinds share: the first member of each kind's own struct.
 struct live {
     const struct live_kind *kind;
     struct connection connection;
-    char *place; // owned
-    size_t chunk;
+    char *place;  // owned
+    size_t chunk; // most bytes of one command
     enum extract_byte_order byte_order;
-    bool running;      // as far as it is known
-    bool resumed;      // it was let run on the caller's word: reads would halt it
-    bool refused;      // the last failure was the server's refusal, else the connection's fault
-    char refusal[160]; // in the server's words
-    uint64_t dialled;  // when the connection was asked for
-    uint64_t retry_at; // no new connection before
-    uint64_t patience; // ns that the next failure moves it by
-    uint64_t stands_since;
+    bool running;      // the target runs, as far as is known
+    bool resumed;      // the caller resumed the target, and a read would halt it again
+    bool refused;      // the server refused the last failed access; otherwise the connection failed
+    char refusal[160]; // the server's reason for its last refusal
+    uint64_t dialled;  // last attempt to connect, in CLOCK_MONOTONIC ns
+    uint64_t retry_at; // no attempt to connect before this time, in CLOCK_MONOTONIC ns
+    uint64_t patience; // last delay of retry_at, in ns: each failure doubles it; 0 after success
+    uint64_t stands_since; // start of the current halt, in CLOCK_MONOTONIC ns
     struct extract_live_halts halts;
 };
 
-// What a kind's open function starts with. `size` is that of the kind's struct.
+// Allocates a live memory of a kind, without connecting. `size` is the size of the kind's struct.
+// Errors: USAGE (`place`), NOMEM.
 enum extract_code live_new(struct live **live, const struct live_kind *kind, size_t size,
                            const char *place, const struct extract_live_options *options,
                            struct extract_error *error);
-// Connects and makes the memory; frees `live` when it fails.
+// Connects and creates the memory, which then owns `live`. Frees `live` on failure.
 enum extract_code live_open(struct live *live, struct extract_memory **memory,
                             struct extract_error *error);
 
-// The live memory behind a memory; NULL when it is of another kind.
+// Returns the live memory behind a memory, or NULL for memories of other kinds.
 struct live *live_of(const struct extract_memory *memory);
 
-// The source's read function.
+// Reads a span, as extract_memory_source.read. Returns the bytes up to the first unreadable one.
 size_t live_read(void *context, uint64_t address, void *buffer, size_t length);
 
-// The target stands since `since` (CLOCK_MONOTONIC ns), or runs.
+// Records that the target is halted since `since` (CLOCK_MONOTONIC ns).
 void live_stands(struct live *live, uint64_t since);
+// Records that the target runs. Adds a halt that has ended to the statistics.
 void live_runs(struct live *live);
-// It was taken to stand, and has run all the time.
+// Takes live_stands back: the target has run all the time.
 void live_never_stood(struct live *live);
 
-// Notes that the server refused. Returns LIVE_REFUSED.
+// Records why the server refused. Returns LIVE_REFUSED.
 enum live_answer live_refuse(struct live *live, const char *why, ...)
     __attribute__((format(printf, 2, 3)));
 
-// A number at the cursor, which moves behind it: in base 16 or 10, or by its prefix with base 0.
-// False: none stands there, or it does not fit.
+// Reads a number and moves the cursor after it. Base 0 means base 16 after "0x", otherwise 10.
+// Returns false if no number is at the cursor, or it does not fit.
 bool live_number(struct extract_cursor *cursor, unsigned base, uint64_t *value);
 
-// The live memories with a connection that the caller makes: for tests.
+// Open a live memory over a connection that `dial` makes. Only tests pass their own `dial`.
 typedef int live_dial(struct connection *connection);
 enum extract_code openocd_open(struct extract_memory **memory, const char *place,
                                const struct extract_live_options *options, live_dial *dial,

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// memory/live: the memory map of a GDB server. In: its XML. Out: the regions of RAM, sorted.
-// Source: map.h.
+// memory/live: reads the memory map of a GDB server (map.h).
+//
+// This is not an XML parser: it finds the <memory ...> elements and three of their attributes. One
+// bad region of RAM discards the whole map.
 #include "memory/live/map.h"
 #include "memory/live/live.h"
 #include <stdlib.h>
 
-#define MAX_RAM (UINT64_C(64) << 20) // bytes of all regions
+#define MAX_RAM (UINT64_C(64) << 20) // most RAM that a map may name in all, in bytes
 
-// The value of an attribute of the element in [element, end), with its quote at the front; NULL:
-// it has none.
+// Finds an attribute of the element in [element, end). Returns its value from the opening quote on,
+// or NULL if the element does not have it.
 static const char *attribute(const char *element, const char *end, const char *name)
 {
     size_t length = strlen(name);
@@ -21,6 +23,7 @@ static const char *attribute(const char *element, const char *end, const char *n
     return NULL;
 }
 
+// Reads an attribute that is a number. Returns false if it is missing or not a quoted number.
 static bool number_of(const char *element, const char *end, const char *name, uint64_t *value)
 {
     const char *quoted = attribute(element, end, name);
@@ -39,6 +42,8 @@ static bool is_ram(const char *element, const char *end)
     return type && end - type > 4 && memcmp(type + 1, "ram", 3) == 0 && type[4] == type[0];
 }
 
+// Adds the region of an element if it is RAM. Returns false if the region is malformed or the map
+// is full.
 static bool add(struct map *map, const char *element, const char *end)
 {
     struct extract_region *r = &map->list[map->count];
@@ -61,7 +66,7 @@ static int compare_regions(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// Sorted, disjoint, and not more than can be meant.
+// Sorts the regions. Returns whether they are disjoint and have at most MAX_RAM bytes in all.
 static bool make_sense(struct map *map)
 {
     uint64_t ram = 0;
@@ -87,7 +92,7 @@ void map_read(struct map *map, const char *xml, size_t length)
     while (good && (at = memchr(at, '<', (size_t)(end - at)))) {
         const char *close = memchr(at, '>', (size_t)(end - at));
         good = close != NULL;
-        // <memory-map> holds the others.
+        // "<memory-" starts <memory-map>, the element that contains the others.
         if (good && close - at >= (ptrdiff_t)sizeof tag && memcmp(at, tag, sizeof tag - 1) == 0 &&
             at[sizeof tag - 1] != '-')
             good = add(map, at + sizeof tag - 1, close);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
-// memory/live: OpenOCD's Tcl port. In: spans of memory. Out: one Tcl command each, and the words of
-// its reply. Source: OpenOCD User's Guide, "Tcl Scripting API" and "Tcl RPC server".
+// memory/live: the kind of live memory behind OpenOCD's Tcl port.
 //
-// A command ends with 0x1a, and so does its reply, which carries no status of its own: each command
-// is wrapped so that its reply says its number, the code that `catch` gave, and the core's state.
-// The number tells a reply that came late, or was cut in two, from the one that is waited for.
+// Each command of live.h becomes one Tcl script; no read or write needs a halted target. A script
+// ends with 0x1a, and so does its reply. A reply carries no status of its own, so that each script
+// is wrapped to return
+//
+//   ringside NUMBER CODE STATE RESULT
+//
+// with the number of the script, the code of `catch`, and the state of the core. The number shows
+// whether a reply belongs to this script, or is late or incomplete.
+// Source: OpenOCD User's Guide, "Tcl Scripting API" and "Tcl RPC server".
 #include "memory/live/live.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,19 +18,19 @@
 
 enum {
     FRAME_END = 0x1a,
-    CHUNK = 65536,                           // bytes of one read; read_memory takes 65536 elements
-    MAX_STORE = 1024,                        // bytes of one write
-    SCRIPT_SIZE = 1024 + MAX_STORE * 5,      // "0x01 " is the longest that a byte can take
-    REPLY_SIZE = CHUNK / 4 * 11 + 16 * 1024, // "0x01234567 " a word, and a message beside it
-    NAME_SIZE = 128                          // of a target
+    CHUNK = 65536,                      // most bytes of one read; read_memory takes 65536 elements
+    MAX_STORE = 1024,                   // most bytes of one write
+    SCRIPT_SIZE = 1024 + MAX_STORE * 5, // a byte takes at most "0x01 "
+    REPLY_SIZE = CHUNK / 4 * 11 + 16 * 1024, // a word takes "0x01234567 "; the rest is a message
+    NAME_SIZE = 128                          // bytes of a target's name, with its null byte
 };
 
 struct openocd {
     struct live live;
     char target[NAME_SIZE];
-    bool named;   // by the user
-    bool native;  // it has read_memory (0.12); else mem2array
-    bool is_core; // its state can be believed: a mem_ap's is what was last asked for
+    bool named;   // the user named the target
+    bool native;  // OpenOCD has read_memory (0.12); otherwise mem2array is used
+    bool is_core; // the target reports its true state; a mem_ap reports the last requested one
     uint32_t number;
     size_t used;
     uint8_t reply[REPLY_SIZE];
@@ -36,13 +41,12 @@ static const char mark[] = "ringside ";
 
 static bool not_openocd(struct openocd *o)
 {
-    return connection_fail(
-        &o->live.connection, PEER_BROKEN, EXTRACT_BAD,
-        "give the port that OpenOCD's tcl_port names (6666), not telnet's or GDB's",
-        "it does not answer as OpenOCD's Tcl port does");
+    return connection_fail(&o->live.connection, PEER_BROKEN, EXTRACT_BAD,
+                           "use OpenOCD's tcl_port (default 6666), not its telnet or GDB port",
+                           "does not answer as OpenOCD's Tcl port does");
 }
 
-// Takes a reply up to its end.
+// Reads a reply up to its end. Returns false after a fault.
 static bool receive(struct openocd *o)
 {
     for (o->used = 0;;) {
@@ -55,11 +59,12 @@ static bool receive(struct openocd *o)
             return not_openocd(o);
         if (o->used == sizeof o->reply)
             return connection_fail(&o->live.connection, PEER_BROKEN, EXTRACT_BAD, NULL,
-                                   "its reply does not end");
+                                   "the reply does not end");
         o->reply[o->used++] = (uint8_t)byte;
     }
 }
 
+// Reads `text` at the cursor. Returns false if something else is there.
 static bool take(struct extract_cursor *cursor, const char *text)
 {
     const uint8_t *found = extract_cursor_span(cursor, strlen(text));
@@ -67,7 +72,7 @@ static bool take(struct extract_cursor *cursor, const char *text)
     return found && memcmp(found, text, strlen(text)) == 0;
 }
 
-// A word and the blank behind it.
+// Reads a word and the space after it. Returns false if it has no end or does not fit.
 static bool take_word(struct extract_cursor *cursor, char *word, size_t size)
 {
     size_t used = 0;
@@ -85,7 +90,8 @@ static bool take_word(struct extract_cursor *cursor, char *word, size_t size)
     return false;
 }
 
-// "MARK NUMBER CODE STATE RESULT". False: it is not the reply to this command.
+// Reads "MARK NUMBER CODE STATE" and leaves the cursor at the result. Returns false if this is not
+// the reply to the last script.
 static bool take_head(struct openocd *o, struct extract_cursor *result, char code[16])
 {
     char state[32];
@@ -100,8 +106,8 @@ static bool take_head(struct openocd *o, struct extract_cursor *result, char cod
     return true;
 }
 
-// Runs a script that has no unbalanced braces; *result is what it returned. LIVE_REFUSED: it
-// failed, and live->refusal is its message.
+// Runs a script, whose braces must be balanced, and sets *result to what it returned. Returns
+// LIVE_REFUSED if the script failed; live->refusal then holds its message.
 static enum live_answer ask(struct openocd *o, struct extract_cursor *result, const char *format,
                             ...)
 {
@@ -132,7 +138,8 @@ static enum live_answer ask(struct openocd *o, struct extract_cursor *result, co
                        (const char *)extract_cursor_span(result, left));
 }
 
-// A result that is one word.
+// Runs a script and copies its whole result. Returns false after a fault, also if the script
+// failed.
 static bool ask_word(struct openocd *o, char *word, size_t size, const char *script)
 {
     struct extract_cursor result;
@@ -151,7 +158,7 @@ static bool ask_word(struct openocd *o, char *word, size_t size, const char *scr
     return true;
 }
 
-// Only what is a plain word may become part of a script.
+// Returns whether a name is a plain word. Only such a name may become part of a script.
 static bool is_name(const char *name)
 {
     static const char allowed[] =
@@ -174,6 +181,8 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
+// Uses the target that the user named, or the current one. Returns false if OpenOCD does not have
+// it.
 static bool choose_target(struct openocd *o)
 {
     char names[1024], hint[240];
@@ -182,17 +191,18 @@ static bool choose_target(struct openocd *o)
         return false;
     if (!o->named && !is_name(o->target))
         return connection_fail(&o->live.connection, PEER_LATE, EXTRACT_NOTFOUND,
-                               "its configuration must create one", "OpenOCD has no target");
+                               "create one in OpenOCD's configuration", "OpenOCD has no target");
     if (!ask_word(o, names, sizeof names, "target names"))
         return false;
     if (is_listed(names, o->target))
         return true;
-    snprintf(hint, sizeof hint, "its targets are: %.200s", names);
+    snprintf(hint, sizeof hint, "use one of its targets: %.200s", names);
     return connection_fail(&o->live.connection, PEER_LATE, EXTRACT_NOTFOUND, hint,
                            "OpenOCD has no target \"%s\"", o->target);
 }
 
-// The facts that reads depend on. A read of nothing touches no target.
+// Learns what reads depend on: target, byte order, type, and whether read_memory exists. To test
+// the last, it reads 0 elements, which does not access the target.
 static bool greet(struct live *live)
 {
     struct openocd *o = (struct openocd *)live;
@@ -212,13 +222,14 @@ static bool greet(struct live *live)
     return answer != LIVE_BROKEN;
 }
 
-// An access: words of `width` bits.
+// An access to `count` words of `width` bits.
 struct access {
     uint64_t address;
     unsigned width, count;
 };
 
-// Whole words of 32 bits, but for pieces of a word.
+// Returns the access that covers a span: words of 32 bits, or bytes if the span is shorter than a
+// word.
 static struct access plan(uint64_t address, size_t length)
 {
     uint64_t start = address & ~UINT64_C(3);
@@ -228,6 +239,7 @@ static struct access plan(uint64_t address, size_t length)
     return length < 4 ? bytes : whole;
 }
 
+// Reads words as a list of numbers, in the way that this OpenOCD knows.
 static enum live_answer ask_words(struct openocd *o, const struct access *a,
                                   struct extract_cursor *result)
 {
@@ -272,13 +284,14 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
     }
     if (words.failed || extract_cursor_left(&words)) {
         connection_fail(&live->connection, PEER_BROKEN, EXTRACT_BAD, NULL,
-                        "its reply is not the %u words that were asked for", a.count);
+                        "the reply is not the %u words that were requested", a.count);
         return LIVE_BROKEN;
     }
     *got = length;
     return LIVE_GIVEN;
 }
 
+// Returns the word of `width` bits at `bytes`, in the target's byte order.
 static uint64_t get_word(const struct openocd *o, const uint8_t *bytes, unsigned width)
 {
     struct extract_cursor c = extract_cursor_make(bytes, width / 8, o->live.byte_order);
@@ -286,7 +299,8 @@ static uint64_t get_word(const struct openocd *o, const uint8_t *bytes, unsigned
     return width == 8 ? extract_cursor_u8(&c) : extract_cursor_u32(&c);
 }
 
-// Bytes beside the span must not be written: words only where the span is made of them.
+// Writes words if the span consists of whole words, and otherwise bytes: no byte outside of the
+// span may be written.
 static enum live_answer store(struct live *live, uint64_t address, const uint8_t *bytes,
                               size_t length, size_t *done)
 {
@@ -321,8 +335,8 @@ enum extract_code openocd_open(struct extract_memory **memory, const char *place
     *memory = NULL;
     if (target && !is_name(target))
         return extract_error_set(error, EXTRACT_USAGE, target,
-                                 "OpenOCD's command \"target names\" lists them",
-                                 "it is not the name of a target");
+                                 "run OpenOCD's command \"target names\" to list them",
+                                 "not the name of a target");
     struct live *live;
     enum extract_code code =
         live_new(&live, &openocd_kind, sizeof(struct openocd), place, options, error);
@@ -335,7 +349,8 @@ enum extract_code openocd_open(struct extract_memory **memory, const char *place
     live->chunk = CHUNK;
     live->connection.dial = dial;
     live->connection.context = context;
-    live->connection.hint = "is OpenOCD running, and is this its tcl_port (6666)?";
+    live->connection.hint =
+        "check that OpenOCD is running and that this is its tcl_port (default 6666)";
     return live_open(live, memory, error);
 }
 

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
-// memory/live: packets of the GDB remote serial protocol. In: data, and a server's bytes. Out:
-// "$data#checksum", and data whose checksum is right. Source: packet.h.
+// memory/live: sends and receives packets of the GDB remote serial protocol (packet.h).
+//
+//   $data#checksum   a packet; the checksum is two hexadecimal digits
+//   %data#checksum   a notification, which is never acknowledged and is skipped here
+//   }c               an escape: the byte c ^ 0x20
+//   c*n              a run: c, and n - 29 more of it
+//   + -              the acknowledgement of a packet, and the request to repeat it
+//
+// A "$" inside a packet means that the rest of that packet was lost. A server that sends too much
+// of anything is given up: garbage, repetitions and the length of a packet are all bounded.
 #include "memory/live/packet.h"
 #include <string.h>
 
@@ -8,14 +16,14 @@ enum {
     ESCAPE = '}',
     ESCAPE_BIT = 0x20,
     RUN = '*',
-    RUN_BIAS = 29,          // "*" and a character: so much less than its code are added
-    REPEATS = 3,            // of a packet that arrives damaged
-    MAX_GARBAGE = 64 * 1024 // bytes between two packets
+    RUN_BIAS = 29,          // a run adds as many bytes as its character's code, less this
+    REPEATS = 3,            // how often one damaged packet is repeated
+    MAX_GARBAGE = 64 * 1024 // most bytes between two packets
 };
 
 enum body { BODY_GOOD, BODY_DAMAGED, BODY_FAULT };
 
-static const char hint_port[] = "is this the port of a GDB server?";
+static const char hint_port[] = "check that this is the port of a GDB server";
 
 bool packet_send(struct packets *packets, const void *data, size_t length)
 {
@@ -44,10 +52,10 @@ bool packet_send(struct packets *packets, const void *data, size_t length)
 static bool too_long(struct packets *packets)
 {
     return connection_fail(packets->connection, PEER_BROKEN, EXTRACT_BAD, hint_port,
-                           "its packet is longer than %d bytes", PACKET_ROOM);
+                           "a packet is longer than %d bytes", PACKET_ROOM);
 }
 
-// Adds a byte `count` times.
+// Adds a byte to the body `count` times. Returns false if the body is full.
 static bool put(struct packets *packets, uint8_t byte, unsigned count)
 {
     if (count > PACKET_ROOM - packets->used)
@@ -66,6 +74,7 @@ static int hex_digit(int c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+// Reads the two digits of a checksum and compares them with `sum`.
 static enum body take_checksum(struct packets *packets, uint8_t sum)
 {
     int high = connection_byte(packets->connection);
@@ -78,7 +87,7 @@ static enum body take_checksum(struct packets *packets, uint8_t sum)
     return high >= 0 && low >= 0 && (high << 4 | low) == sum ? BODY_GOOD : BODY_DAMAGED;
 }
 
-// The byte behind an escape or a run's "*"; -1: a fault.
+// Reads the byte after "}" or "*" and adds it to the checksum. Returns it, or -1 after a fault.
 static int take_raw(struct packets *packets, uint8_t *sum)
 {
     int byte = connection_byte(packets->connection);
@@ -88,8 +97,8 @@ static int take_raw(struct packets *packets, uint8_t *sum)
     return byte;
 }
 
-// Takes what follows "$". A malformed body is damaged whatever its checksum; its end is found all
-// the same.
+// Reads a packet from the byte after "$" to its checksum. A malformed body is read to its end, too,
+// and is damaged whatever its checksum.
 static enum body take_body(struct packets *packets)
 {
     uint8_t sum = 0;
@@ -103,7 +112,7 @@ static enum body take_body(struct packets *packets)
         if (byte == '#')
             break;
         sum = (uint8_t)(sum + byte);
-        if (byte == '$') { // the rest of a packet is lost, and another begins
+        if (byte == '$') { // the rest of this packet was lost, and another begins
             packets->used = 0;
             sum = 0;
             malformed = false;
@@ -124,7 +133,8 @@ static enum body take_body(struct packets *packets)
     return malformed && body == BODY_GOOD ? BODY_DAMAGED : body;
 }
 
-// Moves behind the next "$" or "%"; which of them is returned, or -1.
+// Skips bytes up to and including the next "$" or "%". Returns that byte, or -1 after a fault.
+// Repeats the last packet sent if the server asks for it.
 static int find_start(struct packets *packets)
 {
     unsigned again = 0;
@@ -138,7 +148,7 @@ static int find_start(struct packets *packets)
             return -1;
     }
     connection_fail(packets->connection, PEER_BROKEN, EXTRACT_BAD, hint_port,
-                    "it does not speak the GDB remote protocol");
+                    "does not speak the GDB remote protocol");
     return -1;
 }
 
@@ -149,7 +159,7 @@ bool packet_waits(struct packets *packets)
     while (connection_has_byte(connection)) {
         int byte = connection_byte(connection);
         if (byte == '$')
-            connection->at--; // it is read again by packet_receive
+            connection->at--; // packet_receive reads it again
         if (byte < 0 || byte == '$')
             return byte == '$';
     }
@@ -163,7 +173,7 @@ bool packet_receive(struct packets *packets)
         enum body body = start < 0 ? BODY_FAULT : take_body(packets);
         if (body == BODY_FAULT)
             return false;
-        if (start == '%') // never confirmed
+        if (start == '%') // notifications are not acknowledged
             continue;
         if (body == BODY_GOOD)
             return !packets->acks || connection_send(packets->connection, "+", 1);
@@ -174,5 +184,5 @@ bool packet_receive(struct packets *packets)
             return false;
     }
     return connection_fail(packets->connection, PEER_BROKEN, EXTRACT_BAD,
-                           "the link may be disturbed", "its packets arrive damaged (checksum)");
+                           "check the link for noise", "packets arrive damaged (wrong checksum)");
 }

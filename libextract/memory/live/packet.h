@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// memory/live: packets of the GDB remote serial protocol. In: data. Out: data, its checksum proved.
+// memory/live: packets of the GDB remote serial protocol.
+//
+// A packet is "$data#checksum". The caller sends and receives data only. This layer adds and checks
+// the frame, escapes bytes, expands runs, and asks again for what arrived damaged.
 // Source: Debugging with GDB, appendix "GDB Remote Serial Protocol", "Overview".
 #ifndef EXTRACT_LIVE_PACKET_H
 #define EXTRACT_LIVE_PACKET_H
@@ -7,27 +10,28 @@
 #include "memory/live/connection.h"
 
 enum {
-    MAX_PACKET = 65536,              // data of a packet that we announce or believe
-    PACKET_ROOM = MAX_PACKET + 8192, // what a server may send that counts otherwise
-    PACKET_SENT = 4096               // data of a packet that we send
+    MAX_PACKET = 65536,              // largest packet size that is believed, in bytes of data
+    PACKET_ROOM = MAX_PACKET + 8192, // largest packet that is accepted: servers count differently
+    PACKET_SENT = 4096               // largest packet that is sent, in bytes of data
 };
 
 struct packets {
     struct connection *connection;
-    bool acks;   // each side confirms each packet
-    size_t used; // of body: the last packet's data, with escapes and runs undone
+    bool acks;   // each side acknowledges each packet
+    size_t used; // bytes of body, which is the data of the last packet received
     size_t sent_length;
     uint8_t body[PACKET_ROOM];
-    uint8_t sent[PACKET_SENT * 2 + 4]; // as it went out: the server may ask for it again
+    uint8_t sent[PACKET_SENT * 2 + 4]; // the last packet sent, with its frame, to be repeated
 };
 
-// Sends `length` bytes (at most PACKET_SENT) as a packet.
+// Sends `length` bytes (at most PACKET_SENT) as a packet. Returns false after a fault.
 bool packet_send(struct packets *packets, const void *data, size_t length);
 
-// Takes the next packet. Notifications are passed over.
+// Waits for the next packet and stores its data in `body`. Skips notifications. Returns false after
+// a fault.
 bool packet_receive(struct packets *packets);
 
-// Whether a packet has begun to arrive; does not wait. What stands before it is passed over.
+// Returns whether the start of a packet has arrived, without waiting. Discards the bytes before it.
 bool packet_waits(struct packets *packets);
 
 #endif

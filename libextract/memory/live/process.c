@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// memory/live: the traced process on this host. In: its process id. Out: a memory that is its
-// shared memory object, from address 0 on; a request that is written there is carried out at once.
+// memory/live: the traced process on this host, as a memory.
 //
-// Source: docs/formats/posix-ring.md, "Requests".
+// The memory is the process's shared memory object, from address 0 on. A request that is written to
+// it is carried out at once, under the lock of the object, and not only at the process's next trace
+// point. Only words of 32 bits can be written. Source: docs/formats/posix-ring.md, "Requests".
 #include "target/linux.h"
 #include <errno.h>
 #include <extract/memory.h>
@@ -44,7 +45,8 @@ static size_t write_object(void *context, uint64_t address, const void *bytes, s
     return length;
 }
 
-// Children that inherited a stream write to it when the process itself has ended.
+// Returns whether anybody still writes to a stream: children that inherited it may outlive the
+// process.
 static bool is_running(void *context)
 {
     const struct process *process = context;
@@ -62,8 +64,8 @@ static bool explain(void *context, uint64_t address, struct extract_error *error
     const struct process *process = context;
 
     extract_error_set(error, EXTRACT_UNREADABLE, process->name,
-                      "check what the program does with its file in /dev/shm, and restart it",
-                      "the program has cut its shared memory short, at 0x%" PRIx64 " or before",
+                      "check how the program uses its file in /dev/shm, and restart the program",
+                      "the program has truncated its shared memory, at 0x%" PRIx64 " or before",
                       address);
     return true;
 }
@@ -76,6 +78,7 @@ static void close_object(void *context)
     free(process);
 }
 
+// Returns the error for an errno of ringside_trace_object_open.
 static enum extract_code refuse(uint64_t pid, int fault, struct extract_error *error)
 {
     char name[PROCESS_NAME];
@@ -83,7 +86,7 @@ static enum extract_code refuse(uint64_t pid, int fault, struct extract_error *e
     name_process(name, pid);
     switch (fault) {
     case ESRCH:
-        return extract_error_set(error, EXTRACT_NOTFOUND, name, "check its number",
+        return extract_error_set(error, EXTRACT_NOTFOUND, name, "check the process ID",
                                  "no such process");
     case ENOENT:
         return extract_error_set(error, EXTRACT_NOTFOUND, name,
@@ -93,15 +96,16 @@ static enum extract_code refuse(uint64_t pid, int fault, struct extract_error *e
         return extract_error_set(error, EXTRACT_IO, name, "run this as its user, or as root",
                                  "belongs to another user");
     case EACCES:
-        return extract_error_set(error, EXTRACT_IO, name, "restart the program, or run chmod 600",
-                                 "others than its user may open /dev/shm/ringside-posix.%" PRIu64,
-                                 pid);
+        return extract_error_set(
+            error, EXTRACT_IO, name, "restart the program, or run chmod 600",
+            "users other than its owner may open /dev/shm/ringside-posix.%" PRIu64, pid);
     case ENOMEM:
         return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
     default:
-        return extract_error_set(error, EXTRACT_BAD, name,
-                                 "restart the program; docs/formats/posix-ring.md has the layout",
-                                 "its shared memory is not a POSIX trace: %s", strerror(fault));
+        return extract_error_set(
+            error, EXTRACT_BAD, name,
+            "restart the program; see docs/formats/posix-ring.md for the layout",
+            "shared memory is not a POSIX trace: %s", strerror(fault));
     }
 }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// memory/live: a server of the GDB remote serial protocol. In: spans of memory, halts and resumes.
-// Out: its packets. Source: Debugging with GDB, appendix "GDB Remote Serial Protocol".
+// memory/live: the kind of live memory behind a GDB server (gdbserver, QEMU, OpenOCD, probes).
 //
-// Servers halt their target when a client connects, and some report it before they are asked
-// (QEMU): a stop reply may stand before any other reply, and is never taken for one.
+// Each command of live.h becomes one request and its reply. The features, the state of the target
+// and its memory map are learned when a connection is made.
+//
+// Servers halt their target when a client connects, and QEMU reports that before it is asked. A
+// stop reply may therefore come before any other reply, and is never taken for that reply. Replies
+// that are still owed after a time-out are counted, and are read before the target is released.
+// Source: Debugging with GDB, appendix "GDB Remote Serial Protocol".
 #include "base/now.h"
 #include "memory/live/live.h"
 #include "memory/live/map.h"
@@ -14,23 +18,23 @@
 #include <stdlib.h>
 
 enum {
-    PACKET_LEAST = 64,
-    PACKET_DEFAULT = 400, // of servers that do not say
-    MAX_PASSED = 1000,    // packets before the one that is waited for
-    MAX_MAP = 256 * 1024,
-    MAP_PIECE = 0x400,
-    INTERRUPT = 3,
-    MAX_HEAD = 64 // "X", address, length, ":"
+    PACKET_LEAST = 64,    // smaller sizes of a server are ignored, in bytes
+    PACKET_DEFAULT = 400, // packet size of a server that reports none, in bytes
+    MAX_PASSED = 1000,    // most packets that are skipped while one is awaited
+    MAX_MAP = 256 * 1024, // bytes of XML
+    MAP_PIECE = 0x400,    // bytes of XML in one request
+    INTERRUPT = 3,        // the byte that halts a running target
+    MAX_HEAD = 64         // bytes of "X", address, length and ":"
 };
 
 struct remote {
     struct live live;
     struct packets packets;
-    size_t packet_size; // of the server
-    bool binary, vcont, has_map;
-    bool no_binary_write; // it was tried
-    uint64_t process;     // as the server numbers it; 0: it does not
-    unsigned owed;        // replies that were not waited for to their end
+    size_t packet_size;          // largest packet that the server accepts, in bytes
+    bool binary, vcont, has_map; // the server supports x, vCont and a memory map
+    bool no_binary_write;        // the server does not know X, and gets M instead
+    uint64_t process; // the server's number of the process; 0 if it does not number processes
+    unsigned owed;    // replies to requests that were sent and that are not read yet
     struct map map;
 };
 
@@ -44,18 +48,21 @@ static bool is_hex(uint8_t c)
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-// The target has stopped or ended: "T05…", "S05", "W00", "X09".
+// Returns whether the packet reports that the target has stopped or ended: "T05…", "S05", "W00",
+// "X09".
 static bool is_stop(const struct packets *p)
 {
     return p->used >= 3 && memchr("TSWX", p->body[0], 4) && is_hex(p->body[1]) &&
            is_hex(p->body[2]);
 }
 
+// Returns whether the packet is exactly `text`.
 static bool is_text(const struct packets *p, const char *text)
 {
     return p->used == strlen(text) && memcmp(p->body, text, p->used) == 0;
 }
 
+// Returns whether the packet is an error: "E14" or "E.message".
 static bool is_error(const struct packets *p)
 {
     return (p->used == 3 && p->body[0] == 'E' && is_hex(p->body[1]) && is_hex(p->body[2])) ||
@@ -76,10 +83,10 @@ static bool say_text(struct remote *r, const char *format, ...)
 static bool too_many(struct remote *r)
 {
     return connection_fail(&r->live.connection, PEER_BROKEN, EXTRACT_BAD, NULL,
-                           "it sends packets without an end, and no reply");
+                           "sends packets without an end, and no reply");
 }
 
-// The reply to a request: the next packet that tells of no stop.
+// Reads the reply to a request, which is the next packet that is not a stop reply.
 static bool take_reply(struct remote *r)
 {
     for (unsigned i = 0; i < MAX_PASSED; i++) {
@@ -93,7 +100,8 @@ static bool take_reply(struct remote *r)
     return too_many(r);
 }
 
-// A program may ask for files of ours, and print: what it asks for fails (errno 1).
+// Reads up to the next stop reply. Until then the program may print, or ask for files of this host:
+// such requests fail with errno 1.
 static bool take_stop(struct remote *r)
 {
     for (unsigned i = 0; i < MAX_PASSED; i++) {
@@ -107,13 +115,14 @@ static bool take_stop(struct remote *r)
     return too_many(r);
 }
 
+// Sends a request and reads its reply.
 static bool ask(struct remote *r, const char *text)
 {
     r->owed++;
     return say_text(r, "%s", text) && take_reply(r);
 }
 
-// Moves behind "NAME" when it stands at the cursor.
+// Moves the cursor after `name` if `name` is at the cursor. Returns whether it was.
 static bool take(struct extract_cursor *c, const char *name)
 {
     size_t length = strlen(name);
@@ -124,6 +133,7 @@ static bool take(struct extract_cursor *c, const char *name)
     return true;
 }
 
+// Reads one feature and the ";" after it. Unknown features are ignored.
 static void take_feature(struct remote *r, struct extract_cursor *c)
 {
     uint64_t size;
@@ -132,7 +142,7 @@ static void take_feature(struct remote *r, struct extract_cursor *c)
         if (live_number(c, 16, &size) && size >= PACKET_LEAST)
             r->packet_size = size < MAX_PACKET ? (size_t)size : MAX_PACKET;
     } else if (take(c, "QStartNoAckMode+")) {
-        r->packets.acks = false; // once it has agreed
+        r->packets.acks = false; // learn_features asks the server to agree first
     } else if (take(c, "qXfer:memory-map:read+")) {
         r->has_map = true;
     } else if (take(c, "vContSupported+")) {
@@ -144,7 +154,8 @@ static void take_feature(struct remote *r, struct extract_cursor *c)
         ;
 }
 
-// What the server can do. Acknowledgements end with the reply to QStartNoAckMode, which has one.
+// Asks for the server's features. The reply to QStartNoAckMode is the last packet that is
+// acknowledged.
 static bool learn_features(struct remote *r)
 {
     struct packets *p = &r->packets;
@@ -167,7 +178,8 @@ static bool learn_features(struct remote *r)
     return true;
 }
 
-// Reads the map in pieces. False: a fault of the peer; a server that refuses has no map.
+// Reads the map's XML, MAP_PIECE bytes per request. Returns false after a fault. If the server
+// refuses, the map is empty.
 static bool read_map(struct remote *r, char *xml, size_t *length)
 {
     const struct packets *p = &r->packets;
@@ -196,7 +208,7 @@ static bool learn_map(struct remote *r)
 
     r->map.count = 0;
     char *xml = r->has_map ? malloc(MAX_MAP) : NULL;
-    if (!xml) // without a map there are no regions, and nothing else is missed
+    if (!xml) // without a map, only the regions are missing
         return true;
     bool done = read_map(r, xml, &length);
     if (done)
@@ -205,8 +217,8 @@ static bool learn_map(struct remote *r)
     return done;
 }
 
-// "T05thread:p1.2;…" of servers that number processes. QEMU does when its last client wanted it,
-// and then lets go of a process only by its number.
+// Returns the process of the stop reply "T05thread:p1.2;…", or 0 if it names none. QEMU numbers
+// processes if its last client wanted that, and then detaches from a process only by its number.
 static uint64_t process_of(const struct packets *p)
 {
     struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
@@ -218,7 +230,8 @@ static uint64_t process_of(const struct packets *p)
     return process;
 }
 
-// Signal 0 means that nothing has stopped: OpenOCD with a gdb-attach event that does not halt.
+// Asks for the state of the target. Signal 0 means that the target was not halted, as by OpenOCD
+// with a gdb-attach event that does not halt.
 static bool learn_state(struct remote *r)
 {
     const struct packets *p = &r->packets;
@@ -226,8 +239,8 @@ static bool learn_state(struct remote *r)
     if (!say_text(r, "?") || !take_stop(r))
         return false;
     if (p->body[0] == 'W' || p->body[0] == 'X')
-        return connection_fail(&r->live.connection, PEER_LATE, EXTRACT_BAD, "restart it",
-                               "no program runs there, or it has ended");
+        return connection_fail(&r->live.connection, PEER_LATE, EXTRACT_BAD, "start the program",
+                               "no program runs, or the program has ended");
     r->process = process_of(p);
     if (p->body[1] == '0' && p->body[2] == '0')
         live_never_stood(&r->live);
@@ -249,7 +262,7 @@ static bool greet(struct live *live)
     return true;
 }
 
-// Two digits a byte. False: the reply is not that.
+// Decodes a reply of two hexadecimal digits per byte. Returns false if the reply has another form.
 static bool take_hex(const struct packets *p, uint8_t *buffer, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
@@ -264,6 +277,7 @@ static bool take_hex(const struct packets *p, uint8_t *buffer, size_t length)
     return true;
 }
 
+// Records the error reply, or the empty reply to an unknown request. Returns LIVE_REFUSED.
 static enum live_answer refusal(struct remote *r)
 {
     const struct packets *p = &r->packets;
@@ -274,7 +288,7 @@ static enum live_answer refusal(struct remote *r)
                        (const char *)p->body);
 }
 
-// A server may give less than was asked for, as much as it could read.
+// Reads memory with x or m. A server may return fewer bytes than requested: those it could read.
 static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buffer, size_t length,
                               size_t *got)
 {
@@ -299,12 +313,13 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
     if (good && *got)
         return LIVE_GIVEN;
     if (good)
-        return live_refuse(live, "the server gives no byte");
+        return live_refuse(live, "the server returns no bytes");
     connection_fail(&live->connection, PEER_BROKEN, EXTRACT_BAD, NULL,
-                    "its reply is not the %zu bytes that were asked for", length);
+                    "the reply is not the %zu bytes that were requested", length);
     return LIVE_BROKEN;
 }
 
+// Writes two hexadecimal digits per byte. Returns the number of digits.
 static size_t put_hex(char *to, const uint8_t *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -312,7 +327,7 @@ static size_t put_hex(char *to, const uint8_t *bytes, size_t length)
     return 2 * length;
 }
 
-// One write, as binary or as hexadecimal digits.
+// Sends one write: X with binary data, or M with hexadecimal digits.
 static bool say_write(struct remote *r, bool binary, uint64_t address, const uint8_t *bytes,
                       size_t length)
 {
@@ -327,13 +342,14 @@ static bool say_write(struct remote *r, bool binary, uint64_t address, const uin
                        head + (binary ? length : put_hex(data + head, bytes, length)));
 }
 
+// Writes memory with X, or with M if the server does not know X.
 static enum live_answer store(struct live *live, uint64_t address, const uint8_t *bytes,
                               size_t length, size_t *done)
 {
     struct remote *r = remote_of(live);
     size_t most = (r->packet_size < PACKET_SENT ? r->packet_size : PACKET_SENT) / 2;
 
-    most = most > MAX_HEAD ? most - MAX_HEAD / 2 : 1; // escapes may double what is sent
+    most = most > MAX_HEAD ? most - MAX_HEAD / 2 : 1; // escapes may double the data
     *done = length < most ? length : most;
     bool binary = !r->no_binary_write;
     if (!say_write(r, binary, address, bytes, *done) || !take_reply(r))
@@ -349,7 +365,8 @@ static enum live_answer store(struct live *live, uint64_t address, const uint8_t
     return refusal(r);
 }
 
-// What the server says while the target runs: a stop, or that it would not run.
+// Reads what has arrived while the target runs. *stopped: the target has stopped, or the server
+// refused to let it run. Returns false after a fault.
 static bool has_stopped(struct remote *r, bool *stopped)
 {
     *stopped = false;
@@ -387,8 +404,8 @@ static bool resume(struct live *live)
     return true;
 }
 
-// OpenOCD leaves a halted core halted when its client detaches: it is asked to resume it first, by
-// a command that other servers do not know, or take as it is meant. What it prints is passed over.
+// Sends the monitor command "resume" and skips its output. OpenOCD would otherwise leave a halted
+// core halted when its client detaches. Other servers do not know the command, or resume as well.
 static bool monitor_resume(struct remote *r)
 {
     const struct packets *p = &r->packets;
@@ -401,7 +418,8 @@ static bool monitor_resume(struct remote *r)
     return true;
 }
 
-// An undertaking may have ended in the middle: its late reply must not be taken for one of these.
+// Prepares to detach: reads the replies still owed, so that a late one is not taken for a reply to
+// a later request. Halts a target that the caller resumed, then lets the target run.
 static bool settle(struct remote *r)
 {
     while (r->owed)
@@ -410,12 +428,13 @@ static bool settle(struct remote *r)
     return (!r->live.resumed || halt(&r->live)) && (!r->live.halts.now || monitor_resume(r));
 }
 
+// Sends the request to detach.
 static bool say_part(struct remote *r)
 {
     return r->process ? say_text(r, "D;%" PRIx64, r->process) : say_text(r, "D");
 }
 
-// A server that does not answer is told all the same.
+// Detaches from the target. The request is sent even if the server has stopped answering.
 static bool part(struct live *live)
 {
     struct remote *r = remote_of(live);
@@ -427,7 +446,7 @@ static bool part(struct live *live)
         return true;
     if (settled && !r->owed)
         return connection_fail(&live->connection, PEER_BROKEN, EXTRACT_BAD, NULL,
-                               "the server does not let go of its target");
+                               "the server does not detach from its target");
     if (!settled && say_part(r))
         live->connection.error = why;
     return false;
@@ -464,7 +483,7 @@ enum extract_code remote_open(struct extract_memory **memory, const char *place,
         return code;
     live->connection.dial = dial;
     live->connection.context = context;
-    live->connection.hint = "does a GDB server listen there?";
+    live->connection.hint = "check that a GDB server listens there";
     return live_open(live, memory, error);
 }
 

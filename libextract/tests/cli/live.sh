@@ -44,11 +44,11 @@ for seconds in 0 x '' 1.5.2 -1 1e3 4000; do
     check "time-out \"$seconds\"" 1 err 'use seconds'
 done
 run info --remote a:b:c
-check "no place" 1 err 'a:b:c: it is not the place of a server; write PORT'
+check "no place" 1 err 'a:b:c: not the address of a server; use PORT'
 run info --remote "$work/nobody" --elf "$elf"
 check "nobody listens" 2 err 'nobody: No such file'
 run info --openocd "$work/nobody"
-check "no OpenOCD" 2 err 'is OpenOCD running'
+check "no OpenOCD" 2 err 'check that OpenOCD is running'
 
 # ---- QEMU's GDB server ----
 [ -f "$elf" ] || { fail "firmware" "$elf is not there: make firmware"; exit 1; }
@@ -167,7 +167,7 @@ same "OpenOCD's bytes = GDB's dump" "$work/dump.trx" "$work/openocd.trx"
 run info --openocd "localhost:$port" --target chip.mem --elf "$elf" --cost
 check "a target by its name" 0 out '^format: threadx' err "localhost:$port: read [0-9]* times"
 run info --openocd "$port" --target other --elf "$elf"
-check "a target that is not there" 2 err 'no target "other"; its targets are: chip.mem'
+check "a target that is not there" 2 err 'no target "other"; use one of its targets: chip.mem'
 run info --openocd "$port" --target '[shutdown]' --elf "$elf"
 check "a name that is a script" 1 err 'not the name of a target'
 run info --openocd "$port" --ring 0x30000000
@@ -177,6 +177,6 @@ check "OpenOCD is still well" 0
 kill "$openocd"
 wait "$openocd" 2>/dev/null
 run info --openocd "$port" --elf "$elf"
-check "OpenOCD has gone" 2 err "localhost:$port: .*is OpenOCD running"
+check "OpenOCD has gone" 2 err "localhost:$port: .*check that OpenOCD is running"
 
 finish

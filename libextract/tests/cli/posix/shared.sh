@@ -142,7 +142,7 @@ is "looking has allocated nothing" "$(pages "$pid")" "$before"
 chmod 640 "/dev/shm/ringside-posix.$pid"
 run report --pid "$pid"
 check "memory that a group may open" 2 no-out . \
-    err "others than its user may open /dev/shm/ringside-posix.$pid; restart the program"
+    err "users other than its owner may open /dev/shm/ringside-posix.$pid; restart the program"
 runs ./online "$pid"
 check "no stream is made in it" 1 err 'Operation not permitted'
 chmod 600 "/dev/shm/ringside-posix.$pid"

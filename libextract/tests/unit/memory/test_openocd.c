@@ -273,7 +273,7 @@ static void targets_are_chosen_by_name(void **state)
     assert_non_null(strstr(fake->seen, "chip.mem read_memory 0 8 0"));
     assert_int_equal(open_target("chip", &error), EXTRACT_NOTFOUND);
     assert_string_equal(error.why, "OpenOCD has no target \"chip\"");
-    assert_string_equal(error.hint, "its targets are: chip.cpu chip.mem");
+    assert_string_equal(error.hint, "use one of its targets: chip.cpu chip.mem");
     fake->seen[0] = 0;
     static const char *const bad[] = {"",   "a b",           "x; shutdown", "[shutdown]", "{x}",
                                       "$x", "x\x1ashutdown", "a\"b",        "-x"};
