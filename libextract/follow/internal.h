@@ -157,7 +157,7 @@ enum ring_result {
     RING_NOTHING_NEW, // there is nothing to read
     RING_NO_RESPONSE, // the target does not answer
     RING_UNREADABLE,  // it answers, but this cannot be read now: the next poll tries again
-    RING_LAPPED,      // what comes next is overwritten, or about to be: resynchronize
+    RING_LAPPED,      // nothing was read yet, or what is next is (being) overwritten: resynchronize
     RING_RESTARTED,   // the ring is another one, or was emptied
     RING_REENABLED    // its trace was disabled, and enabled again with an empty ring
 };

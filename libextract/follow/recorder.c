@@ -22,12 +22,13 @@
 // newest entries that can be verified, and reports the gap before them as a loss. If the writer is
 // too fast even for that, the next poll tries again (resync_pending). How a kind of ring does these
 // steps is a struct ring_kind: slot_ring.c with resync.c, byte_ring.c and counted_ring.c. Each step
-// only says what it found; act_on() is the place where that changes the phase.
+// only says what it found. act_on() alone leads back to SEARCHING; start_ring() sets FOUND, and the
+// kind sets FOLLOWING once it has taken the first entries, by a resync as after a lap.
 //
 // Two conditions are independent of the phases. The target may not respond (status.gone): nothing
 // else changes, and if the anchor is found again when it does, nothing was lost. The trace may be
-// disabled: what is left of it is read (until `drained`), and when it is enabled again, the
-// recorder searches, since the ring may be another one.
+// disabled: what is left of it is read (until `drained`). A slot ring that is enabled again is
+// empty, so the recorder searches; a counted ring continues; RKH does not show any of this.
 #include "base/cursor.h"
 #include "base/now.h"
 #include "follow/internal.h"

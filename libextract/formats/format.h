@@ -228,7 +228,8 @@ struct extract_stream {
     // Stores the description of the ring for a log: bytes from which the format's read_header
     // restores the ring. Returns their number; 0 if the header's own bytes are sufficient.
     uint32_t (*describe)(const struct extract_ring *ring, uint8_t bytes[EXTRACT_DESCRIPTION_MAX]);
-    // How the ring is followed. At most one is not NULL; if both are, it cannot be recorded.
+    // How the ring is followed. At most one is set. If both are NULL, the ring cannot be
+    // recorded.
     const struct extract_counted_ring *counted;
     const struct extract_terminated_ring *terminated;
 };
