@@ -75,6 +75,13 @@ void bytes_set_anchor(struct byte_ring *b, const uint8_t *newest, uint32_t lengt
     b->anchor_bytes = keep + more;
 }
 
+enum extract_code bytes_report_gone(struct extract_recorder *r, struct extract_error *error)
+{
+    if (r->phase == RECORD_SEARCHING || !r->status.gone || r->drained)
+        return EXTRACT_OK;
+    return out_loss(&r->out, EXTRACT_LOSS_UNREADABLE, 0, EXTRACT_LOG_ANY_MORE, error);
+}
+
 // ---- locate, read and verify ----
 
 static const struct extract_terminated_ring *terminated_of(const struct extract_recorder *r)
@@ -402,17 +409,12 @@ static enum extract_code report_bytes_restart(struct extract_recorder *r,
 static enum extract_code report_unread_bytes(struct extract_recorder *r, bool can_read,
                                              struct extract_error *error)
 {
-    bool gone = r->phase != RECORD_SEARCHING && r->status.gone && !r->drained;
     enum extract_code code = EXTRACT_OK;
-
     (void)can_read;
 
     if (r->resync_pending)
         code = out_loss(&r->out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE, error);
-    // What was written since the last poll is never to be known.
-    return code || !gone
-               ? code
-               : out_loss(&r->out, EXTRACT_LOSS_UNREADABLE, 0, EXTRACT_LOG_ANY_MORE, error);
+    return code ? code : bytes_report_gone(r, error);
 }
 
 static uint64_t byte_position(const struct extract_recorder *r)

@@ -273,8 +273,7 @@ static enum ring_result locate_counted(struct extract_recorder *r)
     b->written_before_restart = before.written;
     if (result || (r->phase == RECORD_FOLLOWING && has_restarted(&before, &counters)))
         return RING_RESTARTED;
-    b->head = counters.head;
-    uint32_t fill = r->phase != RECORD_FOLLOWING ? 0 : b->head - (uint32_t)b->place;
+    uint32_t fill = r->phase != RECORD_FOLLOWING ? 0 : counters.head - (uint32_t)b->place;
     record_note_fill(r, fill);
     if (!fill && r->phase == RECORD_FOLLOWING)
         poll_interval_note_head(&r->poll_interval, r->located_ns, b->place);
@@ -611,18 +610,13 @@ static enum extract_code report_unread_counted(struct extract_recorder *r, bool 
                                                struct extract_error *error)
 {
     int32_t owed = (int32_t)(r->bytes.counters.written - r->bytes.most);
-    bool gone = r->phase != RECORD_SEARCHING && r->status.gone && !r->drained;
     enum extract_code code = EXTRACT_OK;
-
     (void)can_read;
 
     if (r->resync_pending)
         code = put_lapped(r, r->phase != RECORD_FOLLOWING || owed < 0 ? 0 : (uint32_t)owed, false,
                           error);
-    // What was written since the last poll is never to be known.
-    return code || !gone
-               ? code
-               : out_loss(&r->out, EXTRACT_LOSS_UNREADABLE, 0, EXTRACT_LOG_ANY_MORE, error);
+    return code ? code : bytes_report_gone(r, error);
 }
 
 static uint64_t counted_position(const struct extract_recorder *r)

@@ -243,12 +243,12 @@ enum { BYTES_NUMBERS = 256 }; // numbers that entries of a ring without counts h
 // State of a byte ring that is followed, with or without counts.
 struct byte_ring {
     uint64_t place;        // of the next byte to read, counted from the array's start on
-    uint32_t head;         // the write position at this poll: offset in the array, or count
     uint8_t *anchor;       // the newest bytes before `place`, as they were read
     uint32_t anchor_bytes; // its length
     uint64_t entries;      // read so far
     uint64_t bytes;        // read so far
     // Without counts:
+    uint32_t head;        // the write position at this poll: offset in the array
     uint8_t *frame;       // the start of the entry that is not complete yet
     uint32_t frame_bytes; // its length
     bool is_aligned;      // `frame` begins at an entry boundary
@@ -350,6 +350,8 @@ enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *
 bool bytes_read(struct extract_recorder *r, uint64_t place, uint32_t length, uint8_t *to);
 // Makes the newest bytes the anchor.
 void bytes_set_anchor(struct byte_ring *bytes, const uint8_t *newest, uint32_t length);
+// Reports that what a target wrote after its last response is lost, if it does not respond.
+enum extract_code bytes_report_gone(struct extract_recorder *r, struct extract_error *error);
 void bytes_free(struct byte_ring *bytes);
 
 // objects.c
