@@ -56,7 +56,7 @@ struct extract_execution extract_scheduler_add_event(struct extract_scheduler *s
                                                      const struct extract_event *next_event)
 {
     struct extract_execution now = {EXTRACT_RUNS_INIT, 0};
-    uint64_t next = role->next >= 0 ? event->field[role->next] : 0; // thread named by the event
+    uint64_t next = extract_role_field(event, role->next); // thread named by the event
 
     if (event->context == EXTRACT_ISR) {
         now = after_interrupt_event(scheduler, role, event, next, next_event);

@@ -135,7 +135,7 @@ static void add_to_thread(struct analysis *analysis, const struct extract_role_f
     if (!analysis->has_loads)
         return;
     if (role->role == EXTRACT_ROLE_MUTEX_GET)
-        owner = owner_priority(analysis, event->field[role->owner]);
+        owner = owner_priority(analysis, extract_role_field(event, role->owner));
     extract_inversions_add_event(&analysis->inversions, role, event, owner, analysis->is_counted);
 }
 
@@ -231,7 +231,7 @@ static void count_preemption(struct analysis *analysis, const struct extract_rol
     else if (role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RELINQUISH)
         analysis->has_resumed = false;
     else if (role->role == EXTRACT_ROLE_TIME_SLICE && event->thread &&
-             event->field[role->next] != event->thread)
+             extract_role_field(event, role->next) != event->thread)
         analysis->stats->preemptions += analysis->is_counted;
     if (!analysis->has_resumed || !next_event || is_same_context(event, next_event))
         return;

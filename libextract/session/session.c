@@ -404,6 +404,19 @@ static enum extract_code run_raw(struct extract_session *session, struct extract
     return code ? code : found;
 }
 
+static enum extract_code run_schedule(struct extract_session *session, struct extract_text *text,
+                                      struct extract_error *error)
+{
+    struct extract_view *view;
+    enum extract_code found =
+        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code code =
+        view ? extract_report_schedule(text, view, session->trace, &session->report, error) : found;
+
+    extract_view_free(view);
+    return code ? code : found;
+}
+
 static enum extract_code run_stats(struct extract_session *session, struct extract_text *text,
                                    struct extract_error *error)
 {
@@ -467,10 +480,10 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
         const char *name;
         enum extract_code (*run)(struct extract_session *, struct extract_text *,
                                  struct extract_error *);
-    } verbs[] = {{"info", run_info},    {"objects", run_objects}, {"report", run_report},
-                 {"stats", run_stats},  {"damage", run_damage},   {"cost", run_cost},
-                 {"raw", run_raw},      {"chart", run_svg},       {"signalling", run_signalling},
-                 {"status", run_status}};
+    } verbs[] = {{"info", run_info},     {"objects", run_objects},  {"report", run_report},
+                 {"stats", run_stats},   {"damage", run_damage},    {"cost", run_cost},
+                 {"raw", run_raw},       {"chart", run_svg},        {"signalling", run_signalling},
+                 {"status", run_status}, {"schedule", run_schedule}};
 
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         if (strcmp(verb, verbs[i].name) != 0)
@@ -479,8 +492,8 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
         return text->code ? text_fault(text, error) : code;
     }
     return extract_error_set(error, EXTRACT_USAGE, verb,
-                             "use info, objects, report, stats, damage, cost, raw, chart, "
-                             "signalling or status",
+                             "use info, objects, report, stats, schedule, damage, cost, raw, "
+                             "chart, signalling or status",
                              "unknown command");
 }
 
