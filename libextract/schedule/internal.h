@@ -14,6 +14,7 @@ enum { MAX_NESTING = 16, MAX_CORES = 256 };
 // may be the reason.
 struct service {
     const struct extract_role_fields *role; // NULL: none was called yet
+    const struct extract_event_type *type;
     uint64_t seq;
     uint64_t object, thread; // of its event; 0: none
 };
@@ -27,6 +28,8 @@ struct thread {
     enum extract_wait call;
     uint64_t call_object, call_timeout;
     bool call_has_timeout;
+    struct extract_response response; // that has begun, if has_response
+    bool has_response;
     // It was suspended while it waited: when the wait ends, it will not be ready.
     bool is_stopped;
     bool is_gone;         // it was deleted

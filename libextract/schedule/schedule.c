@@ -253,7 +253,7 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     threads_add_event(schedule, event, role, &service);
     kept = is_service(role) ? service_of(schedule, core, event) : NULL;
     if (kept)
-        *kept = (struct service){role, event->seq, object_of(event, role),
+        *kept = (struct service){role, event->type, event->seq, object_of(event, role),
                                  extract_role_field(event, role->thread)};
     core->next = next_of(schedule, event, role);
     core->may_switch = role->may_switch;
@@ -339,6 +339,24 @@ static void study_words(struct schedule *schedule)
         }
 }
 
+// Passes all events to add_events: those of a view with their standings, or all of the trace.
+static void walk_trace(struct schedule *schedule, const struct extract_view *view)
+{
+    static const uint8_t standing[64] = {[0 ... 63] = EXTRACT_LET_THROUGH};
+    struct extract_event events[sizeof standing];
+    struct extract_reader reader;
+    size_t count;
+
+    if (view) {
+        extract_view_run(view, &(struct extract_sink){.context = schedule, .all = add_events});
+        return;
+    }
+    extract_reader_init(&reader, schedule->trace);
+    while ((count = extract_reader_next(&reader, events, sizeof standing)) &&
+           add_events(schedule, events, standing, count))
+        continue;
+}
+
 static enum extract_code check_format(const struct extract_trace *trace,
                                       struct extract_error *error)
 {
@@ -367,7 +385,7 @@ enum extract_code extract_schedule_run(const struct extract_view *view,
     if (schedule.cores && extract_map_init(&schedule.thread_map, 64) &&
         extract_map_init(&schedule.mutex_map, 16)) {
         study_words(&schedule);
-        extract_view_run(view, &(struct extract_sink){.context = &schedule, .all = add_events});
+        walk_trace(&schedule, view);
         if (schedule.has_start)
             end_part(&schedule);
     } else {

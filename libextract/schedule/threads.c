@@ -127,6 +127,10 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
     if (thread->now.state > EXTRACT_STATE_READY)
         thread->now = (struct extract_state){.from = thread->now.from, .thread = address};
     thread_set(schedule, thread, at, &running, schedule->has_start ? &ready : NULL);
+    if (thread->has_response && !thread->response.has_ran) {
+        thread->response.ran_at = thread->now.from;
+        thread->response.has_ran = true;
+    }
 }
 
 void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core)
@@ -136,6 +140,37 @@ void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, 
 
     if (thread && thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == core)
         thread_set(schedule, thread, at, &ready, NULL);
+}
+
+// ---- responses ----
+
+// Returns whether a wait is one for a resource, which belongs to a response.
+static bool is_for_resource(enum extract_wait wait)
+{
+    return wait == EXTRACT_WAIT_MUTEX || wait == EXTRACT_WAIT_BLOCK_POOL ||
+           wait == EXTRACT_WAIT_BYTE_POOL;
+}
+
+static void begin_response(struct thread *thread, const struct extract_event *event)
+{
+    thread->has_response = true;
+    thread->response = (struct extract_response){
+        .from = event->ticks, .thread = thread->now.thread, .from_seq = event->seq};
+}
+
+static void end_response(const struct schedule *schedule, struct thread *thread,
+                         const struct extract_event *event)
+{
+    struct extract_response *response = &thread->response;
+
+    if (!thread->has_response)
+        return;
+    thread->has_response = false;
+    response->to = event->ticks;
+    response->to_seq = event->seq;
+    if (schedule->sink->response && response->from >= schedule->from &&
+        response->to <= schedule->to)
+        schedule->sink->response(schedule->sink->context, response);
 }
 
 // ---- waking ----
@@ -187,6 +222,7 @@ static void send_wake(const struct schedule *schedule, const struct extract_even
     if (is_cause(service, thread, wait)) {
         wake.reason = EXTRACT_WAKE_SERVICE;
         wake.cause = service->seq;
+        wake.service = service->type;
         wake.object = thread->now.object ? thread->now.object : service->object;
     } else if (wait == EXTRACT_WAIT_SLEEP) {
         wake.reason = EXTRACT_WAKE_SLEPT;
@@ -222,6 +258,10 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
         thread->now.object = service->object; // its own call came before the trace
     send_wake(schedule, event, thread, wait, service);
     thread_set(schedule, thread, event->ticks, thread->is_stopped ? &suspended : &ready, &before);
+    if (thread->is_stopped)
+        end_response(schedule, thread, event);
+    else if (!is_for_resource(wait))
+        begin_response(thread, event);
     thread->is_stopped = false;
     // A mutex that was just released goes to the first thread that waited for it.
     struct thread *caller =
@@ -251,6 +291,8 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
         state.timeout = thread->call_timeout;
         state.timeout_known = true;
     }
+    if (!is_for_resource(wait))
+        end_response(schedule, thread, event);
     // On one core, a thread that another one suspends did not run before.
     thread_set(schedule, thread, event->ticks, &state, schedule->core_count == 1 ? &ready : NULL);
 }

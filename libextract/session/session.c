@@ -473,6 +473,22 @@ static enum extract_code text_fault(const struct extract_text *text, struct extr
                              text->code == EXTRACT_NOMEM ? "out of memory" : "cannot be written");
 }
 
+enum extract_code extract_session_why(struct extract_session *session,
+                                      const struct extract_why_options *options,
+                                      struct extract_text *text, struct extract_error *error)
+{
+    struct extract_why_options choice = *options;
+    struct extract_why *why;
+
+    choice.hz = choice.hz ? choice.hz : session->report.hz;
+    enum extract_code code = extract_why_new(&why, session->trace, &choice, error);
+    if (code)
+        return code;
+    code = extract_report_why(text, why, session->trace, &session->report);
+    extract_why_free(why);
+    return code ? text_fault(text, error) : EXTRACT_OK;
+}
+
 enum extract_code extract_session_run(struct extract_session *session, const char *verb,
                                       struct extract_text *text, struct extract_error *error)
 {

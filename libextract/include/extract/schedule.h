@@ -80,6 +80,7 @@ struct extract_wake {
     uint64_t thread, by; // addresses: of the thread; of the thread that made it ready (in an
                          // interrupt, the interrupted one; 0: none)
     uint64_t object;     // SERVICE: what it waited for; 0: not known
+    const struct extract_event_type *service; // SERVICE: type of the cause; otherwise NULL
     enum extract_wake_reason reason;
     bool in_isr;       // an interrupt made it ready
     bool is_suspended; // a call suspended it while it waited, so it is not ready
@@ -91,6 +92,17 @@ struct extract_ownership {
     uint64_t mutex, thread; // addresses; thread 0: free
 };
 
+// What a thread did from a wake-up to its next wait for work: for a queue, a semaphore, event
+// flags, a sleep, a suspension or its end. Waits in between for a resource (a mutex, a block or
+// byte pool) are a part of it, since they are what makes it late.
+struct extract_response {
+    uint64_t from, to;         // time of the wake-up and of the wait; from <= to
+    uint64_t thread;           // address
+    uint64_t from_seq, to_seq; // sequence numbers of the events that show them
+    uint64_t ran_at;           // time when it first had the core
+    bool has_ran;              // `ran_at` is valid
+};
+
 // A receiver of the schedule. Each member may be NULL. Parts come when they are complete: those of
 // one core, one thread or one mutex in order of time, and without gaps from the first on.
 struct extract_schedule_sink {
@@ -99,9 +111,11 @@ struct extract_schedule_sink {
     void (*state)(void *context, const struct extract_state *state);
     void (*wake)(void *context, const struct extract_wake *wake);
     void (*owner)(void *context, const struct extract_ownership *owner);
+    void (*response)(void *context, const struct extract_response *response);
 };
 
-// Derives the schedule of a trace and sends what is between the view's FROM and TO to the sink.
+// Derives the schedule of a trace and sends what is between the view's FROM and TO to the sink. The
+// view may be NULL: everything is sent.
 // Other filters of the view have no effect, since only all events together show who ran. The trace
 // must outlive the call. Errors: NOMEM; UNSUPPORTED (the format's events do not show a schedule, or
 // the target's filter leaves out the scheduler's events).
