@@ -177,7 +177,7 @@ prints "offline analysis" <<'END'
 2 * 2 = 4
 3 * 3 = 9
 4 * 4 = 16
-4 events, and 4 behind a rewind
+4 events, and 4 after a rewind
 END
 
 begin application2 ./p4_application
