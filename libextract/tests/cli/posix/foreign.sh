@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# foreign.sh: POSIX traces of programs that belong to somebody else, or that mean no good: nobody
-# but its user attaches to a program, what lies in a program's place is not taken for its memory,
-# and no name reaches a terminal as it is.
-# Prints "ok NAME", "not ok NAME: why" or "skip NAME: why"; exit status 1 when any failed. Takes
-# BUILD.
-# Dollars in quotes are a name's, a template's, another shell's.
+# foreign.sh: tests POSIX traces of programs of other users, and of hostile programs. Only its own
+# user can attach to a program. A foreign file in the place of a program's memory is not used. No
+# name reaches a terminal without escapes. Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"
+# for each test. Exit status 1 if any failed. Reads BUILD. A dollar sign in quotes belongs to a
+# name, a template or another shell.
 # shellcheck disable=SC2016
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
@@ -22,7 +21,7 @@ await hostile '^ready'
 check "a program with hostile names" 0 no-err .
 live=(--pid "${pids[hostile]}")
 
-# Nothing but lines of printable ASCII, among them these.
+# Checks that the output has only lines of printable ASCII, and that it has these lines.
 clean() { # NAME [PATTERN]...
     local name=$1 pattern patterns=()
     shift
@@ -74,7 +73,7 @@ run report saved.ptr
 clean "a file" "${shown[@]}"
 
 # ---- Names in logs ----
-# What a verb says goes to its standard error, too.
+# The messages of a command on its standard error are checked, too.
 both() { run "$@" && cat err >>out && : >err; }
 both status "${live[@]}"
 clean "status" '^stream status: running$'
@@ -133,7 +132,8 @@ end online
 end application
 check "the traced program ends" 0 no-err .
 
-# A file of somebody else's where a program's memory will lie: it is not written, and not read.
+# A file of another user has the name of the shared memory that a program will create. The program
+# neither writes nor reads that file.
 mkfifo gate
 bash -c 'read -r _ <gate; exec ./p4_application' <gate >squatted.out 2>squatted.err &
 pids[squatted]=$!
@@ -157,7 +157,7 @@ status=$?
 check "what lies in its place is not touched" 0
 rm -f "$place"
 
-# A file that somebody else has locked, in the place of a program that is gone: nobody waits for it.
+# Another process has locked the file of a program that has ended. No program waits for that lock.
 true &
 gone=$!
 wait "$gone"

@@ -1,16 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# log.sh: logs that the functions of <trace.h> write are logs of Ringside's, under each policy: its
-# commands read them, with the names of events. The events number themselves.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# log.sh: checks that logs which the functions of <trace.h> write are trace logs of Ringside, with
+# each policy. The commands read them with the names of events. The events contain their own
+# numbers. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads
+# BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 cd "$work" || exit 1
 
-# FILE EVENTS STREAM_POLICY LOG_POLICY: so many events "tick", a flush behind each hundred (of a
-# stream that loops, behind each thousand, which is more than it holds).
+# FILE EVENTS STREAM_POLICY LOG_POLICY: records this number of events "tick". Flushes the stream
+# after each hundred events. A stream with the policy loop is flushed after each thousand events,
+# which is more than it holds.
 cat >logging.c <<'C'
 #include <fcntl.h>
 #include <stdint.h>
@@ -70,7 +72,8 @@ check "stats as JSON" 0 out '"name":"tick","class":"APPL","count":500'
 run info all.log
 check "the stream's name" 0 out '^stream name: log test$' out '^stream policy: until_full$'
 
-# A log saved as a stream gives the same report, by the same names, but for the log's own marks.
+# A log that is saved as a stream gives the same report with the same names, except for the markers
+# of the log.
 saved() { # NAME LOG STATUS [CHECK...]
     local name=$1 log=$2 want=$3
     shift 3
@@ -118,7 +121,7 @@ check "status of a full log" "0 3" out '^log full status: full$' out '^log overr
 run info full.log
 check "info of a full log: what did not go in is lost" 3 out '^events lost: unknown' \
     out '^events lost at least: [0-9]' no-out '^losses: none$' err 'the log had no room'
-# Its writer was killed when it had written that the log is full.
+# The writer was killed after it had written that the log is full.
 head -c $(($(stat -c %s full.log) - 160 - 232)) full.log >killed.log
 run status killed.log
 check "status of a full log that was not closed" "0 3" out '^log overrun status: overrun$' \
@@ -133,7 +136,7 @@ saved "a log with losses" lost.log 3 err "the [1-9][0-9]* loss markers"
 run info saved.ptr
 check "save: what was lost" 3 out "^$lost\$" out '^state: suspended, not_full, overrun$'
 
-# Cut off, as by a kill: what is whole is saved.
+# The log is truncated, as by a kill. The complete part is saved.
 head -c $(($(stat -c %s all.log) / 2 + 100)) all.log >cut.log
 saved "a log that is cut" cut.log "0 3"
 run info cut.log

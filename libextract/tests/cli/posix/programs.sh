@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# programs.sh: the example programs of POSIX trace (docs/examples/posix) compile as a user compiles
-# them, and print what they must: streams in this process and in others, logs that another program
-# reads, the memory of a board. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any
-# failed. Takes BUILD.
+# programs.sh: compiles the example programs of POSIX trace (docs/examples/posix) as a user does,
+# and checks their output. They use streams of their own and of other processes, logs that another
+# program reads, and the memory of a board. Prints "ok NAME" or "not ok NAME: why" for each test.
+# Exit status 1 if any failed. Reads BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
@@ -13,7 +13,8 @@ examples=$tree/docs/examples/posix
 compile "$examples"/*/*.c
 cd "$work" || exit 1
 
-# What was printed last is the lines of standard input; set and flushes of a log aside.
+# Checks that the last output is equal to standard input, except the set of the filter and flushes
+# of a log.
 prints() { # NAME
     check "$1: it runs" 0
     if diff <(sed 's/^\(posix_trace_start:\) [0-9A-F ]*/\1 …/; /^posix_trace_flush/d' out) - \
@@ -26,7 +27,8 @@ prints() { # NAME
 }
 
 # ---- P1 ----
-# A record without data: 2 words, 2 addresses of 8 bytes, a process id, 2 words of time, 1 word.
+# A record without data has 2 words, 2 addresses of 8 bytes, a process id, 2 words of time, and 1
+# word.
 runs ./p1_attributes
 check "p1: attributes" 0 out '^version: ringside ' out '^name: ""$' \
     out "^created: .*$(date +%Y)" out '^clock resolution: [1-9][0-9]* ns$' \
@@ -110,7 +112,8 @@ check "p6: what the stream was" 0 out '^bytes of data: 16 at most$' \
     out '^made by: ringside' out '^type: posix_trace_unnamed_userevent$' \
     out '^type: my_first_event$' out '^type: my_second_event$' no-out 'events were lost' no-err .
 sed -i '/^type\|^made\|^bytes/d' out
-# Of the filter's 9 words, the second has the types 32 to 63: my_first_event is 33, then 34.
+# The second of the filter's 9 words has the types 32 to 63. my_first_event is 33 at first, and 34
+# later.
 none=$(printf '00 %.0s' {1..28})
 prints "p6: names and data" <<END
 posix_trace_start: …
@@ -236,7 +239,7 @@ done
 runs ./dump firmware.elf ram.bin 0x20000000
 check "a dump: what the stream was" 0 out '^bytes of events: 32688 at most$' \
     out '^bytes of data: 64 at most$' no-out 'events were lost' no-err .
-# What the firmware wrote: 20 messages, each with its number.
+# The firmware wrote 20 messages, each with its number.
 for ((i = 1; i <= 20; i++)); do
     printf 'message:%s\n' "$(printf 'sample %d done' "$i" | od -An -v -tx1 -w64 | tr a-f A-F)"
 done >messages

@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# record.sh: a traced program on this host, recorded while it runs: what it has produced by its own
-# count is what was recorded and what was lost. Its events number themselves.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# record.sh: records a traced program on this host while it runs. Checks that recorded and lost
+# events add up to the program's own count. The events contain their own numbers. Prints "ok NAME"
+# or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 cd "$work" || exit 1
 
-# For each line "N" of its input N events "tick" with their number, counted on; for "name" an event
-# of a type that it registers then; for "clear" the stream is cleared. Says "done" behind each.
+# For each input line "N", the program records N events "tick" with increasing numbers. For "name",
+# it registers a type and records an event of that type. For "clear", it clears the stream. It
+# prints "done" after each line.
 cat >traced.c <<'C'
 #include <stdint.h>
 #include <stdio.h>
@@ -57,8 +58,8 @@ ask() { # WORD
     said=$((said + 1))
     await traced '^done$' "$said"
 }
-# Records in the background until `rest`; waits until the log is there. (Without the program's
-# input, which would not end while somebody has it open.)
+# Records in the background until `rest` is called, and waits until the log exists. (The recorder
+# must not have the program's input open, because that input would then not end.)
 record() { # LOG OPTION...
     local log=$1 fd=${inputs[traced]} i
     shift
@@ -76,9 +77,10 @@ rest() {
     status=$?
     cp record.out out && cp record.err err
 }
-# The number N of a member of the JSON in a file.
+# Prints the number of a member of the JSON in a file.
 member() { grep -o "\"$2\":[0-9]*" "$1" | head -n 1 | tr -dc 0-9; }
-# Whether the numbers of the ticks in a report rise by one, but behind a loss; and how many.
+# Checks that the numbers of the ticks in a report rise by one, except after a loss. Prints how many
+# there are.
 numbers() { # FILE
     awk '/lost|trace restarted/ { gap = 1 }
         / tick at=/ {
@@ -242,7 +244,7 @@ status=$?
 check "leaves no log" 0
 
 # ---- A program that ends ends what waits for it ----
-# ended NAME: waits until the process that was begun last ends by itself, 20 s at most.
+# ended NAME: checks that the process that was started last ends by itself, within 20 s.
 has_ended() { ! kill -0 "$follower" 2>/dev/null; }
 ended() {
     wait_until has_ended || kill "$follower"

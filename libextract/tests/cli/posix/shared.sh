@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# shared.sh: the memory of a traced program, seen by those who look at it and ask it for something:
-# no signal ends them, whatever the program does to it, or however full /dev/shm is; looking
-# allocates nothing; the memory is the program's user's, and open to nobody else.
-# Prints "ok NAME", "not ok NAME: why" or "skip NAME: why"; exit status 1 when any failed. Takes
+# shared.sh: tests readers and controllers of a traced program's shared memory. No signal ends them,
+# whatever the program does to the memory, and even if /dev/shm is full. Reading allocates no
+# memory. The memory belongs to the program's user, and is not accessible to other users. Prints "ok
+# NAME", "skip NAME: why" or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads
 # BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
@@ -13,8 +13,8 @@
 compile "$tree"/docs/examples/posix/{roles/online,parts/p4_application}.c
 cd "$work" || exit 1
 
-# A program that makes a stream, records some events, and from the first line of its input on cuts
-# its memory short and brings it back, thousands of times a second.
+# A program that creates a stream and records some events. From the first line of its input on, it
+# truncates its shared memory and restores it, thousands of times per second.
 cat >cutter.c <<'C'
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
@@ -77,7 +77,7 @@ run report "${live[@]}"
 check "it is whole" 0 out ' tick at='
 tell cutter
 await cutter '^cutting$'
-# Ended by a signal: a status above 128.
+# A status above 128 means that a signal ended the program.
 survives() { # NAME
     if [ "$status" -gt 128 ] || [ "$status" = 124 ]; then
         fail "$1: survives" "status $status"
@@ -175,7 +175,7 @@ else
 fi
 
 # ---- A full /dev/shm ----
-# A small one of our own, in a mount namespace that the processes of this part share.
+# This part mounts a small /dev/shm of its own, in a mount namespace that its processes share.
 small=()
 unshare -rm sleep 300 2>unshare.err &
 holder=$!
