@@ -16,8 +16,8 @@ compile "$tree"/docs/examples/posix/{roles/online,parts/p4_application}.c \
 cd "$work" || exit 1
 
 # ---- Names ----
-begin hostile ./hostile
-await hostile '^ready'
+start_program hostile ./hostile
+await_output hostile '^ready'
 check "a program with hostile names" 0 no-err .
 live=(--pid "${pids[hostile]}")
 
@@ -95,7 +95,7 @@ for log in names.log recorded.log; do
         clean "$log: $verb"
     done
 done
-end hostile
+end_program hostile
 check "the program ends" 0 no-err .
 
 # ---- Users ----
@@ -106,8 +106,8 @@ if [ "$(id -u)" != 0 ] || ! as_nobody true 2>/dev/null; then
 fi
 chmod 755 . && cp "$ringside" ./ringside || exit 1
 
-begin application ./p4_application
-await application '^process'
+start_program application ./p4_application
+await_output application '^process'
 attempt() { # PROGRAM ARGUMENT...
     as_nobody timeout "$limit" "$@" >out 2>err </dev/null
     status=$?
@@ -120,16 +120,16 @@ attempt ./ringside start --pid "${pids[application]}"
 check "another user cannot start a stream" 2 err 'another user' no-out .
 attempt cat "/dev/shm/ringside-posix.${pids[application]}"
 check "another user cannot read the memory itself" 1 err 'Permission denied' no-out .
-begin online ./online "${pids[application]}"
-await online '^posix_trace_start'
+start_program online ./online "${pids[application]}"
+await_output online '^posix_trace_start'
 check "its own user can" 0
 attempt ./ringside stop --pid "${pids[application]}"
 check "another user cannot stop what runs" 2 err 'another user'
-tell application on
-await online '^my_second_event: 6F 6E$'
+send_line application on
+await_output online '^my_second_event: 6F 6E$'
 check "it goes on" 0
-end online
-end application
+end_program online
+end_program application
 check "the traced program ends" 0 no-err .
 
 # A file of another user has the name of the shared memory that a program will create. The program
@@ -142,7 +142,7 @@ place=/dev/shm/ringside-posix.${pids[squatted]}
 as_nobody dd if=/dev/zero of="$place" bs=4096 count=64 status=none
 as_nobody chmod 666 "$place"
 before=$(stat -c '%i %u %s %Y' "$place")
-runs ./online "${pids[squatted]}"
+run_program ./online "${pids[squatted]}"
 check "a stream is not made in it" 1 err 'Operation not permitted' no-out .
 run report --pid "${pids[squatted]}"
 check "nor is it read" 2 err 'another user' no-out .
@@ -165,9 +165,9 @@ place=/dev/shm/ringside-posix.$gone
 as_nobody bash -c 'umask 0; exec 9>"$1"; flock 9; echo locked; exec sleep 60' locker "$place" \
     >locker.out 2>locker.err &
 locker=$!
-await locker locked
+await_output locker locked
 check "somebody else locks a file" 0
-runs ./hostile
+run_program ./hostile
 check "a program ends without waiting for it" 0 out '^ready' no-err .
 [ "$(stat -c %u "$place" 2>&1)" = 65534 ]
 status=$?
