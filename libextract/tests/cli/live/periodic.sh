@@ -83,7 +83,7 @@ check "for a time" 0 out '"reason":"time"' out '"taken":[1-9]'
 [ -z "$(find "$many" "$work/time" -name '*.tmp')" ] || status=9
 check "nothing half-written is left" 0
 
-# Two at the same time in one directory.
+# Two at once in one directory.
 "$ringside" "${board[@]}" --every 30 --count 8 "$work/two" >"$work/out2" 2>"$work/err2" \
     </dev/null &
 pid=$!
@@ -138,7 +138,7 @@ status=$?
 : >"$work/out"
 check "no room for the summary" 2 err '^ringside: standard output: No space left'
 
-# The directory is removed and created again.
+# The directory goes away and comes back.
 "$ringside" "${board[@]}" --every 20 --json "$work/gone" >"$work/out" 2>"$work/err" \
     </dev/null &
 pid=$!

@@ -121,7 +121,7 @@ check "status of a full log" "0 3" out '^log full status: full$' out '^log overr
 run info full.log
 check "info of a full log: what did not go in is lost" 3 out '^events lost: unknown' \
     out '^events lost at least: [0-9]' no-out '^losses: none$' err 'the log had no room'
-# The writer was killed after it had written that the log is full.
+# Its writer was killed when it had written that the log is full.
 head -c $(($(stat -c %s full.log) - 160 - 232)) full.log >killed.log
 run status killed.log
 check "status of a full log that was not closed" "0 3" out '^log overrun status: overrun$' \
