@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# libextract and the program `ringside`: sources are whatever lies in the rooms.
+# libextract and the program `ringside`. Their sources are all C files of the rooms.
 
 LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/hook formats/rkh \
                formats/rkh/target formats/posix snapshot events control export report \
@@ -36,13 +36,13 @@ $(BUILD)/gen/$(subst -,_,$(1:libextract/formats/%.tsv=%)).inc: $(1) \
 endef
 $(foreach tsv,$(EVENT_TABLES),$(eval $(call event_table,$(tsv))))
 
-# The templates that come with the library, compiled in as a C string each.
+# The built-in templates, each compiled in as a C string.
 $(BUILD)/gen/%_fmt.inc: libextract/templates/%.fmt
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
-# A removed source must leave the archive too.
+# If a source is removed, its object must be removed from the archive, too.
 $(BUILD)/objects: FORCE
 	$(call stamp,$(LIB_OBJECTS))
 

@@ -79,7 +79,7 @@ no_target() {
     openocd -s openocd-tcl -c 'gdb_port disabled; telnet_port disabled; tcl_port disabled' \
         -c 'source [find ringside.tcl]' -c 'ringside init -threadx 0x20000000' -c shutdown \
         >"$work/no_target" 2>&1 </dev/null
-    has "$(cat "$work/no_target")" 'no target is configured yet; use it after .* and init'
+    has "$(cat "$work/no_target")" 'no target is configured yet; run it after .* and init'
 }
 check "init: no target is configured" no_target
 wrong_arguments() {
@@ -96,7 +96,7 @@ wrong_arguments() {
         says '-threadx or -header missing' ringside init -current 1 &&
         says 'not a span of memory' ringside init -header 4 -ram 77 &&
         says 'not running' ringside periodic stop &&
-        says 'is not recorded' ringside record stop &&
+        says 'is not being recorded' ringside record stop &&
         says 'a memory port' ringside autocrash on "$work/crashes" && [ ! -e "$work/x" ]
 }
 check "arguments that make no sense" wrong_arguments
@@ -180,7 +180,7 @@ check "snapshot: replaces files only, and what a link leads to" snapshot_places
 # ---- Periodic ----
 periodic() {
     says 'every 20 ms' ringside periodic start 20 "$work/many" -keep 3 &&
-        says 'runs already' ringside periodic start 20 "$work/many" &&
+        says 'already running' ringside periodic start 20 "$work/many" &&
         wait_for 10 status_says '[1-9][0-9] taken, 0 failed' &&
         says '[1-9][0-9] taken' ringside periodic stop || return 1
     [ "$(find "$work/many" -name 'snapshot-0*.trx' | wc -l)" = 3 ] || { ls "$work/many"; return 1; }
@@ -352,7 +352,7 @@ policies() {
     local policy
     moves 10 1
     tcl ringside record start "$work/loop.log" -every 2 -size 64k >/dev/null
-    says 'recorded already, to' ringside record start "$work/again.log" || return 1
+    says 'already being recorded, to' ringside record start "$work/again.log" || return 1
     wait_for 60 status_says ' [3-9][0-9]{3} entries' || return 1
     tcl ringside record stop >/dev/null
     adds_up "$work/loop.log" || return 1
@@ -559,7 +559,7 @@ check "SIGKILL: what was recorded can be read, the lock is taken over" sigkill
 
 crash_dump() {
     start_static || return 1
-    says 'init names no -ram' ringside crash "$work/crash0" || return 1
+    says 'no -ram in ringside init' ringside crash "$work/crash0" || return 1
     advance 300
     tcl "ringside init $globals -ram 0x20000000+0x2800 -ram 0x20900000+16" >/dev/null
     says '1 image of RAM; missing: registers.*0x20900000' ringside crash "$work/crash" || return 1
@@ -656,7 +656,7 @@ autocrash() {
         $(sed -n 's/.*init \(-threadx.*\) \\/\1/p' "$work/ring.cfg") \
         -ram 0x20000000+0x8000 -fault $(symbol HardFault_Handler)+0x18" >/dev/null
     tcl chip.cpu arp_poll >/dev/null
-    says 'fault handler; nothing halts it there yet: cortex_m vector_catch hard_err' \
+    says 'fault handler; nothing halts it there yet; use cortex_m vector_catch hard_err' \
         ringside autocrash -target chip.cpu on "$work/crashes" || return 1
     tcl 'poll on; targets chip.cpu; reset halt' >/dev/null
     tcl "bp $(symbol HardFault_Handler) 2 hw; resume" >/dev/null

@@ -55,8 +55,8 @@ periodic() {
     done
 }
 refusals() {
-    says 'not supported by hook words; use start and stop' ringside clear &&
-        says 'not supported by hook words; use start and stop' ringside filter &&
+    says 'not supported for hook words; use start and stop' ringside clear &&
+        says 'not supported for hook words; use start and stop' ringside filter &&
         says 'use the program: ringside record --openocd' ringside record start "$work/a.log" &&
         says 'no ring of hook words at' "ringside init -hook 0x20003000; ringside info"
 }

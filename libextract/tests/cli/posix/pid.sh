@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# pid.sh: a traced program on this host as the memory: looks at it, and requests that it carries
-# out. What the program records is numbered by itself.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# pid.sh: tests `--pid` with a traced program on this host: reads its streams, and sends requests,
+# which the program carries out. The events contain their own numbers. Prints "ok NAME" or "not ok
+# NAME: why" for each test. Exit status 1 if any failed. Reads BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 
-# A pair of events for each line that it reads: "tick" with their number, then "tock".
+# The program records two events for each line that it reads: "tick" with a number, then "tock".
 cat >"$work/traced.c" <<'C'
 #include <stdio.h>
 #include <trace.h>
