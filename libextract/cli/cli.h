@@ -14,7 +14,7 @@
 #include <extract/session.h>
 
 enum cli_status {
-    CLI_WHOLE = 0,      // everything was read and printed
+    CLI_SUCCESS = 0,      // everything was read and printed
     CLI_USAGE = 1,      // the arguments contain an error
     CLI_UNREADABLE = 2, // an input or output failed
     CLI_LOSSES = 3      // the input was read, but events were lost or damaged
@@ -195,10 +195,10 @@ struct cli_output {
 };
 
 void cli_output_open(struct cli_output *output);
-// Opens the file of --output, or the pager of --pager, or standard output. Returns CLI_WHOLE, or
+// Opens the file of --output, or the pager of --pager, or standard output. Returns CLI_SUCCESS, or
 // another status after printing a message; then there is nothing to close.
 int cli_output_open_as(struct cli_output *output, const struct cli_options *options);
-// Flushes and frees the output. A file is kept if the status is CLI_WHOLE or CLI_LOSSES. Returns
+// Flushes and frees the output. A file is kept if the status is CLI_SUCCESS or CLI_LOSSES. Returns
 // `status`, or CLI_UNREADABLE if the output failed.
 int cli_output_close(struct cli_output *output, int status);
 // Prints "ringside: WHAT: WHY; HINT". Returns the status for the error's code.
@@ -223,13 +223,13 @@ struct cli_snapshot {
     struct cli_dates dates;
 };
 
-// Opens a trace, and releases a live target. Returns CLI_WHOLE, or another status after printing a
+// Opens a trace, and releases a live target. Returns CLI_SUCCESS, or another status after printing a
 // message. The caller closes the snapshot in any case.
 int cli_snapshot_open(struct cli_snapshot *snapshot, const struct cli_options *options);
 // Does the same without releasing a live target.
 int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_options *options);
 // Closes the snapshot. Prints losses on standard error unless quiet, and the cost if asked for.
-// Returns `status`, or CLI_LOSSES if it is CLI_WHOLE and there are losses.
+// Returns `status`, or CLI_LOSSES if it is CLI_SUCCESS and there are losses.
 int cli_snapshot_close(struct cli_snapshot *snapshot, const struct cli_options *options,
                        int status);
 // Prints what extract_session_run answers to `query` ("info", "report" ...), to the output of

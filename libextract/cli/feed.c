@@ -111,7 +111,7 @@ int cli_feed_check(const struct cli_options *options, bool *is)
                           "use a serial port, a pipe, or with --follow a file",
                           "the input is not a stream");
     if (kind == NOTHING || (kind == PIPE && all && !asked))
-        return CLI_WHOLE;
+        return CLI_SUCCESS;
     if (format && strcmp(format, "rkh") != 0)
         return cli_refuse(format, "use no --format", "only RKH streams can be read as they arrive");
     if (all)
@@ -123,7 +123,7 @@ int cli_feed_check(const struct cli_options *options, bool *is)
     if (feeding->baud && kind != PORT)
         return cli_refuse("--baud", "use it with a serial port", "the input is not a serial port");
     *is = true;
-    return CLI_WHOLE;
+    return CLI_SUCCESS;
 }
 
 // ---- output ----
@@ -339,7 +339,7 @@ static int print_all(struct feeding *f)
     enum extract_code code = follow(f, &error);
     tell_rates(f);
     struct extract_running_status status = extract_running_status(f->running);
-    int result = status.whole && !status.lost ? CLI_WHOLE : CLI_LOSSES;
+    int result = status.whole && !status.lost ? CLI_SUCCESS : CLI_LOSSES;
     bool cut_off = stopped && f->output.text.code; // nobody reads the rest
     if (code == EXTRACT_BAD && f->has_bad_templates)
         result = CLI_UNREADABLE;

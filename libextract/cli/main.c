@@ -49,7 +49,7 @@ static int check_options(const struct cli_command *command, const struct cli_opt
         return cli_refuse(command->name,
                           "use FILE.trx, IMAGE@ADDRESS, - for standard input, or --openocd SERVER",
                           "no input is given");
-    return CLI_WHOLE;
+    return CLI_SUCCESS;
 }
 
 static int run_command(struct cli_options *options)

@@ -76,7 +76,7 @@ static bool refuse_argument(const struct option_table *table, int code, const ch
     const char *known = NULL;
 
     if (code == ':')
-        return !cli_refuse(is_short ? letter : argument, table->hint, "its value is missing");
+        return !cli_refuse(is_short ? letter : argument, table->hint, "the value is missing");
     if (optopt >= FIRST_LONG)
         return !cli_refuse(argument, table->hint, "the option takes no value");
     if (!is_short && strncmp(argument, "--", 2) == 0) {

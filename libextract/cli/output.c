@@ -56,7 +56,7 @@ int cli_output_open_as(struct cli_output *output, const struct cli_options *opti
     } else if (options->reporting.pager && !cli_pager_open(&output->pager)) {
         output->pager = 0;
     }
-    return CLI_WHOLE;
+    return CLI_SUCCESS;
 }
 
 static int complain_of(const char *name, int fault)

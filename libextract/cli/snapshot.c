@@ -69,7 +69,7 @@ int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_optio
     else if (!code)
         code = extract_session_open(&snapshot->session, snapshot->memory, snapshot->symbols,
                                     &session, &error);
-    return code ? cli_complain(&error) : CLI_WHOLE;
+    return code ? cli_complain(&error) : CLI_SUCCESS;
 }
 
 int cli_snapshot_open(struct cli_snapshot *snapshot, const struct cli_options *options)

@@ -33,7 +33,7 @@ static int show(const struct extract_control *control, bool changed)
         extract_text_puts(&output.text, "after:\n");
         extract_control_show(control, true, &output.text);
     }
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
 static bool is_rkh(const struct extract_session *session)
@@ -57,7 +57,7 @@ static enum extract_code ask_other(const struct cli_options *options, struct ext
         return code;
     cli_output_open(&output);
     cli_request_show(request, options->session.json, &output.text);
-    *printed = cli_output_close(&output, CLI_WHOLE);
+    *printed = cli_output_close(&output, CLI_SUCCESS);
     extract_request_free(request);
     return code;
 }
@@ -103,7 +103,7 @@ static int run(const struct cli_options *options)
     struct extract_memory *memory = NULL;
     struct extract_symbols *symbols = NULL;
     struct extract_error error;
-    int printed = CLI_WHOLE;
+    int printed = CLI_SUCCESS;
 
     if (cli_filter_is_request(options))
         return cli_filter_request(options);

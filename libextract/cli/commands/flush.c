@@ -46,7 +46,7 @@ static int run(const struct cli_options *options)
                           "a log cannot go to standard output");
     cli_output_open(&output);
     enum extract_code code = flush(&f, options->inputs[0], &status, &error);
-    int end = code ? cli_complain(&error) : status.gaps ? CLI_LOSSES : CLI_WHOLE;
+    int end = code ? cli_complain(&error) : status.gaps ? CLI_LOSSES : CLI_SUCCESS;
     if (!code)
         extract_record_flushed(&status, options->session.json, &output.text);
     end = cli_output_close(&output, end);

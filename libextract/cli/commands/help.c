@@ -107,7 +107,7 @@ static int run(const struct cli_options *options)
         put_command(&output.text, command);
     else
         put_overview(&output.text);
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
 const struct cli_command cli_help = {

@@ -238,7 +238,7 @@ static int print_config(struct extract_symbols *symbols, const char *format)
             continue;
         cli_output_open(&output);
         traces[i].put(&output.text, symbols);
-        return cli_output_close(&output, CLI_WHOLE);
+        return cli_output_close(&output, CLI_SUCCESS);
     }
     if (is_rkh_without_locals(symbols, format)) {
         extract_error_set(&error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),

@@ -265,7 +265,7 @@ static int follow(struct periodic *p)
         }
         due += (extract_now() - due) / every * every + every;
     }
-    return CLI_WHOLE;
+    return CLI_SUCCESS;
 }
 
 static void say_sum(const struct periodic *p, const struct extract_live_halts *halts)
@@ -305,7 +305,7 @@ static int put_sum(const struct periodic *p, const struct extract_live_halts *ha
                         (unsigned long long)p->removed, (unsigned long long)cost.reads,
                         (unsigned long long)cost.bytes, (unsigned long long)halts->count,
                         (unsigned long long)halts->longest);
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
 static int take_all(struct periodic *p)
@@ -325,7 +325,7 @@ static int take_all(struct periodic *p)
         status = put_sum(p, &halts);
     if (status || !p->taken)
         return CLI_UNREADABLE;
-    return p->failed || p->doubtful ? CLI_LOSSES : CLI_WHOLE;
+    return p->failed || p->doubtful ? CLI_LOSSES : CLI_SUCCESS;
 }
 
 static enum extract_code begin(struct periodic *p, struct extract_error *error)
@@ -354,7 +354,7 @@ static int check(const struct cli_options *options)
     if (!options->recording.every_ns)
         return cli_refuse("periodic", hint, "no --every is given");
     return options->recording.keep <= MAX_NUMBER
-               ? CLI_WHOLE
+               ? CLI_SUCCESS
                : cli_refuse("--keep", "use a number up to 999999", "too many files");
 }
 

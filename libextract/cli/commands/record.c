@@ -172,10 +172,10 @@ static int validate_end(struct recording *r, enum extract_code code, struct extr
 {
     if (code == EXTRACT_LIMIT && r->options->recording.policy == EXTRACT_LOG_UNTIL_FULL) {
         r->reason = "full";
-        return CLI_WHOLE;
+        return CLI_SUCCESS;
     }
     if (!code)
-        return CLI_WHOLE;
+        return CLI_SUCCESS;
     progress_clear(&r->progress);
     r->reason = "error";
     return cli_complain(error);
@@ -189,10 +189,10 @@ static int finish(struct recording *r, struct extract_record_status *status)
 
     progress_sum(&r->progress, status, &halts, r->options->output);
     if (!r->options->session.json)
-        return CLI_WHOLE;
+        return CLI_SUCCESS;
     cli_output_open(&output);
     progress_json(&r->progress, &output.text, status, &halts, r->options->output, r->reason);
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
 // How a recording that ended in order went.
@@ -210,7 +210,7 @@ static int validate_whole(const struct recording *r, const struct extract_record
     if (status->gone)
         progress_say(&r->progress, "the target no longer answers");
     bool whole = !status->gaps && !status->gone && !r->doubtful;
-    return whole ? CLI_WHOLE : CLI_LOSSES;
+    return whole ? CLI_SUCCESS : CLI_LOSSES;
 }
 
 static int record(struct recording *r)

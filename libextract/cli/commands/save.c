@@ -12,10 +12,10 @@ static int write_out(const struct extract_text *ring, const char *path)
 
     if (strcmp(path, "-"))
         return extract_file_replace(path, ring->data, ring->used, &error) ? cli_complain(&error)
-                                                                          : CLI_WHOLE;
+                                                                          : CLI_SUCCESS;
     cli_output_open(&output);
     extract_text_put(&output.text, ring->data, ring->used);
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
 // A ring has no room for marks. What the entries' own numbers tell (reason 0) is saved with them.

@@ -65,7 +65,7 @@ static int search(struct extract_memory *memory, const struct cli_options *optio
 
     cli_output_open(&output);
     struct scan scan = {&output.text, options->session.json, !options->session.no_header, 0};
-    int status = CLI_WHOLE;
+    int status = CLI_SUCCESS;
     enum extract_code code = extract_ring_scan(memory, put_ring, &scan, &candidates, &error);
     if (!code && !scan.found)
         code = extract_error_set(&error, EXTRACT_NOTFOUND, extract_memory_name(memory),

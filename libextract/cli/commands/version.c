@@ -9,7 +9,7 @@ static int run(const struct cli_options *options)
     (void)options;
     cli_output_open(&output);
     extract_text_puts(&output.text, "ringside " EXTRACT_VERSION "\n");
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
 const struct cli_command cli_version = {

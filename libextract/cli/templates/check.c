@@ -39,7 +39,7 @@ static int print_counts(const struct extract_templates *templates,
     cli_output_open(&output);
     for (int i = 0; i < options->file_count; i++)
         put_count(&output.text, templates, options->files[i]);
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
 static bool has_diagnostics(const struct extract_templates *templates)
@@ -107,7 +107,7 @@ static int print_list(const struct extract_templates *templates,
             put_object(&output.text, template, plain);
         else
             put_line(&output.text, template, plain);
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
 static int load_builtin(struct extract_templates **templates, const char *format)
@@ -121,7 +121,7 @@ static int load_builtin(struct extract_templates **templates, const char *format
         extract_templates_add_builtin(*templates, format, &error) ||
         extract_templates_link(*templates, &error))
         return cli_complain(&error);
-    return CLI_WHOLE;
+    return CLI_SUCCESS;
 }
 
 int templates_list(const struct templates_options *options)

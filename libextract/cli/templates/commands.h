@@ -58,7 +58,7 @@ bool templates_hex_parse(uint8_t *bytes, size_t *length, const char *option, con
 // load.c: prints the diagnostics of files, "FILE:LINE:COLUMN: NAME: what; hint", without warnings
 // if `quiet`. Returns whether one is an error.
 bool templates_diagnose(const struct extract_templates *templates, bool quiet);
-// Opens a set of templates, adds the files and links them. Returns CLI_WHOLE, or another status
+// Opens a set of templates, adds the files and links them. Returns CLI_SUCCESS, or another status
 // after printing messages. The caller closes *templates in any case.
 int templates_load(struct extract_templates **templates, const struct templates_options *options);
 

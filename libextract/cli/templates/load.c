@@ -26,7 +26,7 @@ bool templates_diagnose(const struct extract_templates *templates, bool quiet)
 static int add_files(struct extract_templates *templates, const struct templates_options *options)
 {
     struct extract_error error;
-    int status = CLI_WHOLE, streams = 0;
+    int status = CLI_SUCCESS, streams = 0;
 
     for (int i = 0; i < options->file_count; i++)
         if (strcmp(options->files[i], "-") == 0 && streams++)

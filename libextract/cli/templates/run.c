@@ -59,7 +59,7 @@ static int print(const struct extract_outcome *outcome)
     extract_text_puts(&output.text, mark_of(outcome->ending));
     extract_text_puts(&output.text, "\n");
     return cli_output_close(&output,
-                            outcome->ending == EXTRACT_ENDS_FAULT ? CLI_LOSSES : CLI_WHOLE);
+                            outcome->ending == EXTRACT_ENDS_FAULT ? CLI_LOSSES : CLI_SUCCESS);
 }
 
 static int format(const struct extract_templates *templates, const struct extract_entry *entry,

@@ -71,7 +71,7 @@ static int print_templates(const struct extract_templates *templates, const char
     extract_text_init(&text, NULL, NULL);
     if (put_templates(&text, templates, ids) && !text.code) {
         extract_text_put(&output.text, text.data, text.used);
-        status = CLI_WHOLE;
+        status = CLI_SUCCESS;
     }
     extract_text_free(&text);
     return cli_output_close(&output, status);
@@ -100,7 +100,7 @@ static int print_counts(const char *target, const struct extract_template_update
     extract_text_printf(&output.text, ": %u added, %u replaced, %u deleted, %u kept\n",
                         (unsigned)update->added, (unsigned)update->replaced,
                         (unsigned)update->deleted, (unsigned)update->kept);
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
 static int apply(struct extract_templates *templates, const struct templates_options *options)
@@ -114,7 +114,7 @@ static int apply(struct extract_templates *templates, const struct templates_opt
     templates_diagnose(templates, options->quiet);
     if (code)
         return cli_complain(&error);
-    return options->verbose ? print_counts(options->files[0], &update) : CLI_WHOLE;
+    return options->verbose ? print_counts(options->files[0], &update) : CLI_SUCCESS;
 }
 
 int templates_update(const struct templates_options *options)
