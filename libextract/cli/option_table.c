@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: reads a table of options: for the parser, the help, suggestions and completion.
+// cli: reads a table of options, for the parser, the help, suggestions and completion.
 #include "cli/option_table.h"
 #include "cli/cli.h"
 #include <getopt.h>
@@ -35,7 +35,7 @@ static const char *long_name_at(const void *context, size_t i)
 
 // ---- parsing ----
 
-// Fills what getopt_long takes.
+// Fills the two lists of options that getopt_long needs.
 static void list_options(const struct option_table *table, struct option list[OPTION_MAX + 1],
                          char letters[2 + 3 * OPTION_MAX + 1])
 {

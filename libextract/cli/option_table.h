@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cli: tables of options, and what is made of them.
 //
-// A row of a table says everything about one option: its names, its argument, the commands that
+// A row of a table contains everything about one option: its names, its argument, the commands that
 // take it, its help, and how its value is stored. Parsing, the refusal of an option by a command
 // that does not take it, help, suggestions and completion all read the rows, so that a new option
 // is one new row. The program has two tables: the common one (options.c), and that of `templates`,
@@ -23,12 +23,12 @@ enum option_form { OPTION_ABSENT, OPTION_LETTER, OPTION_LONG };
 
 struct option_row;
 
-// An option as it was found among the arguments. `value` is NULL where there is none.
+// An option as it was found among the arguments.
 struct option_use {
     const struct option_row *row;
     enum option_form form;
-    const char *value;
-    char *argument; // the whole argument that ends with the value
+    const char *value; // NULL: none
+    char *argument;    // the whole argument that ends with the value
 };
 
 struct option_row {
@@ -40,8 +40,8 @@ struct option_row {
     const char *help;     // lines, each ending in "\n" but the last; NULL: the help omits the row
     // Stores the value in `options`. Returns false after printing a message.
     bool (*set)(void *options, const struct option_use *use);
-    size_t offset;   // of the field for the value, where the setter is one of those below
-    int word;        // for setters that serve several rows
+    size_t offset;   // of the field for the value; for the setters below
+    int word;        // a parameter for setters that several rows share
     bool needs_live; // the input must be a live target
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: leads standard output into $PAGER, or less.
+// cli: sends standard output to $PAGER, or to less.
+//
 // Standard: IEEE Std 1003.1-2017 (pipe, fork, dup2, waitpid).
 #include "cli/cli.h"
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// From here on the shell's exit status says that there was no command (POSIX, 2.8.2).
+// Exit statuses of the shell if it cannot run the command (POSIX, 2.8.2).
 enum { NOT_EXECUTABLE = 126, NOT_FOUND };
 
 static void run_pager(const int ends[2])
@@ -22,7 +23,7 @@ static void run_pager(const int ends[2])
     close(ends[1]);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
-    setenv("LESS", "R", 0); // colors, unless the user has his own wishes
+    setenv("LESS", "R", 0); // shows colors, unless the user has set options
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     _exit(NOT_FOUND);
 }
@@ -38,7 +39,7 @@ bool cli_pager_open(int *child)
         run_pager(ends);
     if (*child > 0) {
         dup2(ends[1], STDOUT_FILENO);
-        signal(SIGINT, SIG_IGN); // it is for the pager
+        signal(SIGINT, SIG_IGN); // only the pager handles ^C
     }
     close(ends[0]);
     close(ends[1]);
@@ -49,7 +50,7 @@ bool cli_pager_close(int child)
 {
     int status = 0;
 
-    close(STDOUT_FILENO); // the pager sees the end
+    close(STDOUT_FILENO); // the pager reads an end of file
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     return !WIFEXITED(status) || WEXITSTATUS(status) < NOT_EXECUTABLE;

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: MIT
-// cli: commands that ask a target's recorder for something.
-#ifndef RINGSIDE_CLI_CONTROL_H
-#define RINGSIDE_CLI_CONTROL_H
+// cli: requests to a target's recorder, which `filter` shares with `start`, `stop` and `clear`.
+#ifndef RINGSIDE_CLI_REQUEST_H
+#define RINGSIDE_CLI_REQUEST_H
 
 #include "cli/cli.h"
 #include <extract/filter.h>
 
-// Runs a request of extract_request_new and says what came of it. Returns the status.
-int cli_request_run(const struct cli_options *options, const char *command,
-                    const char *const *words, size_t count);
-
-// Says what a request of the command filter shows, which changes nothing.
+// Writes what the request "filter show" found.
 void cli_request_show(const struct extract_request *request, bool json, struct extract_text *text);
 
-// Whether the words of `filter` are a request's (show, set, add, sub), and that.
+// Returns whether the first argument of `filter` is a request: show, set, add or sub.
 bool cli_filter_is_request(const struct cli_options *options);
+// Runs that request, and prints the outcome. Returns the status.
 int cli_filter_request(const struct cli_options *options);
 
 #endif

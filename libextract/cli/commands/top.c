@@ -48,16 +48,13 @@ static void set_options(struct top_options *top, struct top_view *view,
 static int report_losses(const struct top_source *source, const struct cli_options *options)
 {
     const struct top_state *state = &source->window.state;
-    struct extract_error error;
-    char line[sizeof error.what + sizeof error.why + 8];
 
     if (!state->gaps)
         return CLI_SUCCESS;
-    extract_error_set(&error, EXTRACT_BAD, source->name, NULL, "%s%" PRIu64 " event%s lost",
-                      state->gaps_not_exact ? "at least " : "", state->lost,
-                      state->lost == 1 ? " was" : "s were");
     if (!options->quiet)
-        fprintf(stderr, "ringside: %s\n", extract_error_format(&error, line, sizeof line));
+        cli_print_note(source->name, "%s%" PRIu64 " event%s lost",
+                       state->gaps_not_exact ? "at least " : "", state->lost,
+                       state->lost == 1 ? " was" : "s were");
     return CLI_LOSSES;
 }
 
