@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader tests: firmware with the POSIX trace recorder. It records 3 events in each round, and
-// one checkpoint a round stops it.
+// gdb-reader tests: firmware with the POSIX trace recorder. In each round it records 3
+// events, and calls checkpoint(), where GDB stops it.
 #include "ringside_trace.h"
 
 static trace_event_id_t door, window;

@@ -83,7 +83,7 @@ check "for a time" 0 out '"reason":"time"' out '"taken":[1-9]'
 [ -z "$(find "$many" "$work/time" -name '*.tmp')" ] || status=9
 check "nothing half-written is left" 0
 
-# Two at once in one folder.
+# Two at once in one directory.
 "$ringside" "${board[@]}" --every 30 --count 8 "$work/two" >"$work/out2" 2>"$work/err2" \
     </dev/null &
 pid=$!
@@ -138,7 +138,7 @@ status=$?
 : >"$work/out"
 check "no room for the summary" 2 err '^ringside: standard output: No space left'
 
-# The folder goes away and comes back.
+# The directory goes away and comes back.
 "$ringside" "${board[@]}" --every 20 --json "$work/gone" >"$work/out" 2>"$work/err" \
     </dev/null &
 pid=$!
@@ -150,13 +150,13 @@ wait_until grep -q 'snapshots succeed again' "$work/err"
 kill -INT "$pid"
 wait "$pid"
 status=$?
-check "a folder that goes and comes" 3 err 'No such file or directory' err ': snapshots succeed again' \
-    out '"failed":[1-9]'
+check "a directory that goes and comes" 3 err 'No such file or directory' \
+    err ': snapshots succeed again' out '"failed":[1-9]'
 
 run "${board[@]}" --every 20 "$elf"
-check "a folder that is a file" 2 err "$elf: Not a directory"
+check "a directory that is a file" 2 err "$elf: Not a directory"
 run "${board[@]}" --every 20 "$work/no/such"
-check "a folder in none" 2 err "$work/no/such: No such file or directory"
+check "a directory in none" 2 err "$work/no/such: No such file or directory"
 run periodic --remote "$work/board" --every 20 --ring 0x20000001 "$work/wrong"
 check "no ring at that address" 2 err ': '
 mkdir "$work/end"
