@@ -2,8 +2,8 @@
 // gdb-reader: `ringside filter`, `start`, `stop` and `clear`, the only commands that write to the
 // target.
 //
-// The library computes what must be written: bytes of the filter tables for RKH, and for the other
-// formats a filter word or words that the target's recorder acts on. The reader never writes
+// The library computes what must be written. For RKH, that is bytes of the filter tables; for the
+// other formats, a filter word or a request to the target's recorder. The reader never writes
 // memory itself. The answer's script holds GDB `set` commands for it, so that GDB's own checks and
 // errors apply.
 #include "commands.h"
@@ -118,7 +118,7 @@ static bool is_for_request(const char *argument)
            strcmp(argument, "add") == 0 || strcmp(argument, "sub") == 0;
 }
 
-// Without a trace, the format is assumed to be RKH: its filter tables are found by symbols, and the
+// Without a trace, the format is assumed to be RKH. Its filter tables are found by symbols, and the
 // filter may be the reason why the ring is empty.
 static bool is_rkh(const struct query *query)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // gdb-reader: one command's access to the trace ring.
 //
-// A query takes the ELF file that GDB uses, GDB's access to target memory and the options of
-// `ringside set`, and opens a session of the library on them. The session's commands print what the
-// program `ringside` prints, so that GDB and the command line show the same text.
+// A query opens a session of the library. It uses the ELF file that GDB uses, GDB's access to
+// target memory, and the options of `ringside set`. The session's commands print what the program
+// `ringside` prints, so that GDB and the command line show the same text.
 #include "query.h"
 #include "base/now.h"
 #include "templates.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // gdb-reader: the user's own templates, which determine the text of events.
 //
-// `ringside set templates` and `set dialect` compile all templates at once, report every error with
-// its file, line and column, and keep the setting only if there is none. Only the paths are kept:
-// each snapshot reads the files again, so that an edited file takes effect without another command.
+// `ringside set templates` and `set dialect` compile all templates at once. Every error is reported
+// with its file, line and column, and the setting is kept only if there is none. Only the paths are
+// kept: each snapshot reads the files again, so that an edited file takes effect without another
+// command.
 #include "templates.h"
 #include "base/file.h"
 #include <stdlib.h>

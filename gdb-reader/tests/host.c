@@ -2,11 +2,10 @@
 // gdb-reader tests: replaces GDB, so that every read and every allocation can be made to fail.
 //
 // Usage: host READER ELF IMAGE ADDRESS MODE COMMAND [ARGUMENT...]. The target's memory holds the
-// bytes of IMAGE at ADDRESS. Mode "run" prints the answer. The other modes run the command again
-// and again, and the n-th attempt fails in its n-th read ("reads") or allocation ("allocations"),
-// until there is no n-th one. In mode "throws", the n-th read unwinds the stack, as GDB's
-// exceptions do. These modes print "N failures". The exit status is 1 for a leak, or if no answer
-// is written.
+// bytes of IMAGE at ADDRESS. Mode "run" prints the answer. The other modes repeat the command. The
+// n-th attempt fails in its n-th read ("reads") or allocation ("allocations"), until there is no
+// n-th one. In mode "throws", the n-th read unwinds the stack, as GDB's exceptions do. These modes
+// print "N failures". The exit status is 1 for a leak, or if no answer is written.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <gdb/jit-reader.h>

@@ -3,10 +3,10 @@
 //
 // GDB reads scripts one character at a time, with a system call for each, so a report of 2,000
 // lines takes nearly half a second. The fast path is a setting: GDB expands a leading tilde in the
-// value of a file-name setting through the readline library, which calls a hook for names that are
-// not users (GNU Readline Library, tilde.h: tilde_expansion_failure_hook). The hook expands
-// "~ringside-text" to the next chunk of the text. The setting is one that exists for GDB's own
-// tests, `maint set test-settings filename`.
+// value of a file-name setting through the readline library. For names that are not users, that
+// library calls a hook (GNU Readline Library, tilde.h: tilde_expansion_failure_hook). The hook
+// expands "~ringside-text" to the next chunk of the text. The setting is one that exists for GDB's
+// own tests, `maint set test-settings filename`.
 #define _GNU_SOURCE
 #include "bulk.h"
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
 //
 // The commands of ringside.gdb write a request as fields that end in NUL:
 //     command, arguments …, ["\3", output of `show user`], "\1", output of `info files` + "\2"
-// This file splits it into a struct request. The answer is a script that GDB sources.
+// Here it is split into a struct request. The answer is a script that GDB sources.
 // Source: memfd_create(2); proc(5) for /proc/self/fd.
 #define _GNU_SOURCE
 #include "channel.h"

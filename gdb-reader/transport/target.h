@@ -8,10 +8,10 @@
 
 struct target;
 
-// Runs work(context, target), which can read the target's memory through `read`. If `read` throws
-// an exception of GDB's (the user pressed Ctrl-C, the connection broke), all further reads fail,
-// the work runs to its end, and the exception continues. Returns false if memory is short: the work
-// was not run.
+// Runs work(context, target), which can read the target's memory through `read`. `read` may throw
+// an exception of GDB's: the user pressed Ctrl-C, or the connection broke. Then all further reads
+// fail, the work runs to its end, and the exception continues. Returns false if memory is short:
+// the work was not run.
 bool target_run(gdb_target_read *read, void (*work)(void *context, struct target *target),
                 void *context);
 

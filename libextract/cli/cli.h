@@ -212,8 +212,8 @@ void cli_print_note(const char *name, const char *message, ...)
     __attribute__((format(printf, 2, 3)));
 // Prints an error in the arguments in the form of cli_complain. Returns CLI_USAGE.
 int cli_refuse(const char *what, const char *hint, const char *why);
-// nearest.c: returns the word that is nearest to `word` by its letters, among known(context, 0) and
-// so on up to NULL; NULL if more than two letters differ, or half of them.
+// nearest.c: returns the known word that is nearest to `word` by its letters; NULL if more than two
+// letters differ, or half of them. The known words are known(context, 0) and so on, up to NULL.
 const char *cli_nearest(const char *word, const char *(*known)(const void *context, size_t i),
                         const void *context);
 // Prints that a word is unknown as a `kind` ("command"), with the nearest known word (NULL: none)

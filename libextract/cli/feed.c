@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: RKH streams that `report` reads as they arrive: from a pipe, a serial port, clients of a TCP
-// port, or a growing file.
+// cli: RKH streams that `report` reads as they arrive. They come from a pipe, a serial port,
+// clients of a TCP port, or a growing file.
 //
 // The library (feed/) opens the source and decodes its bytes. This file recognizes such an input,
 // prints each event when its frame is complete, and prints a summary on standard error at the end.
@@ -25,7 +25,7 @@ enum {
     DEFAULT_BAUD = 115200
 };
 
-enum feed_kind { NOTHING, PIPE, PORT, LISTENER, GROWING };
+enum feed_kind { NOT_A_FEED, PIPE, PORT, LISTENER, GROWING_FILE };
 
 struct feeding {
     const struct cli_options *options;
@@ -68,17 +68,17 @@ static enum feed_kind detect_kind(const struct cli_options *options)
     if (options->feeding.listen)
         return LISTENER;
     if (options->input_count != 1 || options->hook)
-        return NOTHING;
+        return NOT_A_FEED;
     bool is_stdin = strcmp(path, "-") == 0;
     if (is_stdin ? fstat(STDIN_FILENO, &status) : stat(path, &status))
-        return options->feeding.baud ? PORT : NOTHING; // opening the port reports the error
+        return options->feeding.baud ? PORT : NOT_A_FEED; // opening the port reports the error
     if (S_ISREG(status.st_mode))
-        return options->feeding.follow && !is_stdin ? GROWING : NOTHING;
+        return options->feeding.follow && !is_stdin ? GROWING_FILE : NOT_A_FEED;
     if (S_ISCHR(status.st_mode) && !is_stdin && (options->feeding.baud || is_port_path(path)))
         return PORT;
     bool flows =
         S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || (is_stdin && isatty(STDIN_FILENO));
-    return flows && (is_rkh || options->feeding.follow) ? PIPE : NOTHING;
+    return flows && (is_rkh || options->feeding.follow) ? PIPE : NOT_A_FEED;
 }
 
 // Returns the option that needs the complete trace before the first line is printed; NULL: none.
@@ -98,24 +98,25 @@ static const char *option_for_complete_trace(const struct cli_options *options)
 int cli_feed_check(const struct cli_options *options, bool *is_feed)
 {
     const struct cli_feeding *feeding = &options->feeding;
-    const char *format = options->session.format, *all = option_for_complete_trace(options);
+    const char *format = options->session.format;
+    const char *option = option_for_complete_trace(options); // NULL: none
     enum feed_kind kind = detect_kind(options);
     bool has_option = feeding->listen || feeding->follow || feeding->save || feeding->baud;
 
     *is_feed = false;
-    if (kind == NOTHING && has_option)
+    if (kind == NOT_A_FEED && has_option)
         return cli_refuse(feeding->listen   ? "--listen"
                           : feeding->baud   ? "--baud"
                           : feeding->follow ? "--follow"
                                             : "--save",
                           "use a serial port, a pipe, or with --follow a file",
                           "the input is not a stream");
-    if (kind == NOTHING || (kind == PIPE && all && !has_option))
+    if (kind == NOT_A_FEED || (kind == PIPE && option && !has_option))
         return CLI_SUCCESS;
     if (format && strcmp(format, "rkh") != 0)
-        return cli_refuse(format, "use no --format", "only RKH streams can be read as they arrive");
-    if (all)
-        return cli_refuse(all, "use --save FILE, and report that file",
+        return cli_refuse(format, "omit --format", "only RKH streams can be read as they arrive");
+    if (option)
+        return cli_refuse(option, "use --save FILE, and report that file",
                           "the option needs a complete trace, and the input is a stream");
     if (cli_is_live(options) || options->input_count > 1 ||
         (feeding->listen && *feeding->listen && options->input_count))
@@ -300,7 +301,7 @@ static enum extract_code open_feed(struct feeding *f, struct extract_error *erro
     case PORT:
         return feed_open_serial(&f->feed, path,
                                 feeding->baud ? (uint32_t)feeding->baud : DEFAULT_BAUD, error);
-    case GROWING:
+    case GROWING_FILE:
         return feed_open_file(&f->feed, path, error);
     default:
         return feed_open_pipe(&f->feed, path, error);
@@ -328,6 +329,7 @@ static enum extract_code open_all(struct feeding *f, struct extract_error *error
                 : extract_running_open(&f->running, f->feed.name, &f->session, f->symbols, error);
 }
 
+// Prints the events and the summary. Returns the status.
 static int print_events(struct feeding *f)
 {
     struct extract_error error;
@@ -340,8 +342,8 @@ static int print_events(struct feeding *f)
     print_rates(f);
     struct extract_running_status status = extract_running_status(f->running);
     int result = status.whole && !status.lost ? CLI_SUCCESS : CLI_LOSSES;
-    bool is_cut_off =
-        cli_ending_signal() && f->output.text.code; // the reader does not read the rest
+    // After a signal, the output may have failed because its reader does not read the rest.
+    bool is_cut_off = cli_ending_signal() && f->output.text.code;
     if (code == EXTRACT_BAD && f->templates_have_errors)
         result = CLI_UNREADABLE;
     else if (code && !f->output.fault && !is_cut_off)

@@ -96,8 +96,8 @@ static enum extract_code detect_input(struct input *input, const char *argument,
         code = detect_stdin(input, error);
     else
         code = extract_memory_detect(input->path, &input->kind, error);
-    // USAGE: the file can be read only once, so its kind is assumed. It must be one that contains
-    // the address of its memory.
+    // USAGE: the file can be read only once, so its kind cannot be detected. A dump is assumed,
+    // because other kinds do not contain the address of their memory.
     if (code == EXTRACT_USAGE)
         input->kind = is_rkh ? "rkh" : is_hook ? "hook" : "trx";
     else if (strcmp(input->kind, "raw") == 0 &&

@@ -17,8 +17,8 @@ enum {
     MAX_NAP_NS = 100 * 1000 * 1000 // so that progress is printed in time
 };
 
-// The first signal that requested the end, of a command that handles such signals itself
-// (cli_catch_ending), and of any other command while a target is open. 0: none yet.
+// The first signal that requested the end; 0: none yet. The first variable is for commands that end
+// in order (cli_catch_ending), the second for all others while a target is open.
 static volatile sig_atomic_t ending_signal, cancel_signal;
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};

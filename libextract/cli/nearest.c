@@ -12,7 +12,7 @@ static unsigned min(unsigned a, unsigned b)
 }
 
 // Returns how many letters must be added, removed, replaced, or exchanged with their neighbor to
-// make one word of the other; both have at most MAX_LETTERS.
+// make one word of the other. Both have at most MAX_LETTERS.
 static unsigned edits_between(const char *from, const char *to)
 {
     unsigned rows[3][MAX_LETTERS + 1] = {{0}};

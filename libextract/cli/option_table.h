@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // cli: tables of options, and what is made of them.
 //
-// A row of a table contains everything about one option: its names, its argument, the commands that
-// take it, its help, and how its value is stored. Parsing, the refusal of an option by a command
-// that does not take it, help, suggestions and completion all read the rows, so that a new option
-// is one new row. The program has two tables: the common one (options.c), and that of `templates`,
-// whose subcommands have options of their own (templates/options.c).
+// A row of a table contains everything about one option: its names, its argument, its commands, its
+// help, and how its value is stored. Parsing, error messages, help, suggestions and completion all
+// read the rows, so a new option is one new row. The program has two tables: the common one
+// (options.c), and that of `templates`, whose subcommands have options of their own
+// (templates/options.c).
 #ifndef RINGSIDE_OPTION_TABLE_H
 #define RINGSIDE_OPTION_TABLE_H
 

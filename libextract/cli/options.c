@@ -2,8 +2,8 @@
 // cli: the options of all commands but `templates`.
 //
 // Arguments come in, in any order, and struct cli_options goes out. The table below is the only
-// list of these options: to add one, add its row, and the field of struct cli_options that holds
-// its value. A value that is more than a text, a flag or a number has a setter of its own here.
+// list of these options. To add one, add its row, and a field of struct cli_options for its value.
+// A value that is more than a text, a flag or a number has a setter of its own here.
 #define _GNU_SOURCE // asprintf
 #include "cli/cli.h"
 #include "cli/option_table.h"

@@ -24,8 +24,8 @@ void progress_print(const struct progress *progress, const char *message);
 void progress_print_advice(const struct progress *progress,
                            const struct extract_record_status *status,
                            const struct extract_live_halts *halts);
-// Prints a progress line if it is time for one: on a terminal, a line that replaces the last one;
-// otherwise, a new line every few seconds.
+// Prints a progress line if it is time for one. On a terminal, it replaces the last one; otherwise,
+// a new line appears every few seconds.
 void progress_update(struct progress *progress, const struct extract_record_status *status);
 // Erases the progress line, so that something else can be printed.
 void progress_clear(struct progress *progress);

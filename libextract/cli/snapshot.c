@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: opens one trace with the options of the command line, runs a query of the session on it, and
-// prints losses on standard error when it closes the trace.
+// cli: opens one trace with the options of the command line, and runs a query of the session on it.
+// When the trace is closed, losses are printed on standard error.
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/templates/commands.h"

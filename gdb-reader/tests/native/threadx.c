@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader tests: a host program that writes a ThreadX trace as the kernel's Linux port does:
-// words have 4 bytes, and hold the lower halves of addresses. It records five events of a thread
+// gdb-reader tests: a host program that writes a ThreadX trace as the kernel's Linux port does.
+// Words have 4 bytes, and hold the lower halves of addresses. It records five events of a thread
 // whose control block is `worker`, which no registry slot names. Then it calls checkpoint() and
 // aborts.
 //

@@ -2,23 +2,11 @@
 // cli: `ringside filter` shows or changes which events a live target records.
 //
 // For RKH, the terms after on and off become bytes that are written to the target's filter tables.
-// Other formats have the requests show, set, add and sub, which control/request.c sends.
+// Other formats have the requests show, set, add and sub, which commands/request.c sends.
 #include "cli/cli.h"
 #include "cli/commands/request.h"
 #include <extract/filter.h>
 #include <string.h>
-
-static enum extract_code write_edits(struct extract_memory *memory,
-                                     const struct extract_control *control,
-                                     struct extract_error *error)
-{
-    enum extract_code code = EXTRACT_OK;
-    struct extract_edit edit;
-
-    for (size_t i = 0; !code && extract_control_edit(control, i, &edit); i++)
-        code = extract_memory_write(memory, edit.address, &edit.after, 1, error);
-    return code;
-}
 
 // Prints the settings; if they were changed, those before and after. Returns the status of
 // printing.
@@ -44,9 +32,10 @@ static bool is_rkh(const struct extract_session *session)
 
 // For recorders other than RKH's: prints the filter if no terms are given. The terms on and off are
 // errors for them.
-static enum extract_code run_other(const struct cli_options *options, struct extract_memory *memory,
-                                   const struct extract_session *session, int *printed,
-                                   struct extract_error *error)
+static enum extract_code run_other_filter(const struct cli_options *options,
+                                          struct extract_memory *memory,
+                                          const struct extract_session *session, int *printed,
+                                          struct extract_error *error)
 {
     struct extract_request *request;
     struct cli_output output;
@@ -63,19 +52,22 @@ static enum extract_code run_other(const struct cli_options *options, struct ext
     return code;
 }
 
-static enum extract_code run_rkh(const struct cli_options *options, struct extract_memory *memory,
-                                 struct extract_symbols *symbols, const struct extract_trace *trace,
-                                 int *printed, struct extract_error *error)
+static enum extract_code run_rkh_filter(const struct cli_options *options,
+                                        struct extract_memory *memory,
+                                        struct extract_symbols *symbols,
+                                        const struct extract_trace *trace, int *printed,
+                                        struct extract_error *error)
 {
     struct extract_control *control = NULL;
+    struct extract_edit edit;
     enum extract_code code =
         extract_control_read(&control, memory, symbols, trace, options->session.rkh, error);
 
     if (!code)
         code =
             extract_control_change(control, options->inputs, (size_t)options->input_count, error);
-    if (!code)
-        code = write_edits(memory, control, error);
+    for (size_t i = 0; !code && extract_control_edit(control, i, &edit); i++)
+        code = extract_memory_write(memory, edit.address, &edit.after, 1, error);
     if (!code)
         *printed = print_settings(control, options->input_count > 0);
     extract_control_free(control);
@@ -93,8 +85,8 @@ static enum extract_code run_on_target(const struct cli_options *options,
     bool is_readable = !extract_session_open(&session, memory, symbols, &options->session, NULL);
     const struct extract_trace *trace = is_readable ? extract_session_trace(session) : NULL;
     enum extract_code code = is_readable && !is_rkh(session)
-                                 ? run_other(options, memory, session, printed, error)
-                                 : run_rkh(options, memory, symbols, trace, printed, error);
+                                 ? run_other_filter(options, memory, session, printed, error)
+                                 : run_rkh_filter(options, memory, symbols, trace, printed, error);
     extract_session_close(session);
     return code;
 }

@@ -11,8 +11,8 @@ enum {
     MAX_GAP_BYTES = 4096 // between sections that are printed as one span
 };
 
-// Functions that a core enters after a fault, by the names of CMSIS, libopencm3, the Pico SDK and
-// Zephyr, and those in vector tables of Cortex-A and -R.
+// Functions that a core enters after a fault. The names are those of CMSIS, libopencm3, the Pico
+// SDK and Zephyr, and of vector tables of Cortex-A and -R.
 static const char *const fault_handlers[] = {
     "HardFault_Handler",
     "MemManage_Handler",

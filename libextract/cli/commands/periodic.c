@@ -20,8 +20,8 @@
 enum {
     DIGITS = 6,
     MAX_NUMBER = 999999,
-    NAME_BYTES = 32,  // capacity for "snapshot-000001.trx"
-    NAME_TRIES = 100, // while other programs write to the directory, too
+    NAME_BYTES = 32, // capacity for "snapshot-000001.trx"
+    NAME_TRIES = 100 // while other programs write to the directory, too
 };
 
 static const char prefix[] = "snapshot-";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cli: `ringside record` copies a live ring to a log until a signal, a time or an event ends it.
 //
-// The library's recorder does the work; this file polls it when a poll is due, prints its progress,
+// The library's recorder does the work. This file polls it when a poll is due, prints its progress,
 // and turns its final status into the exit status.
 #include "base/now.h"
 #include "cli/cli.h"
@@ -52,9 +52,9 @@ static enum extract_code find_until(struct recording *r, const struct extract_lo
     ring->length = block->length;
     snapshot.verdict = verdicts;
     snapshot.counts[EXTRACT_GOOD] = block->count;
-    enum extract_code code = EXTRACT_NOMEM;
-    if (verdicts)
-        code = extract_trace_open(&trace, &snapshot, NULL, error);
+    enum extract_code code =
+        verdicts ? extract_trace_open(&trace, &snapshot, NULL, error)
+                 : extract_error_set(error, EXTRACT_NOMEM, "--until", NULL, "out of memory");
     if (!code)
         code = extract_view_new(&view, r->until, trace, 0, error);
     if (!code)

@@ -51,7 +51,7 @@ void top_blocks_free(struct top_blocks *blocks)
 }
 
 // Makes capacity for one more block. If the list is full and more than half of it was dropped, the
-// rest moves to its start; otherwise the list grows if it must. Returns false if memory is short.
+// rest moves to its start. Otherwise the list grows if it must. Returns false if memory is short.
 static bool make_capacity(struct top_blocks *blocks)
 {
     if (blocks->oldest > blocks->capacity / 2 &&

@@ -20,8 +20,8 @@ static bool may_have_changed(struct top_source *source)
     return !is_same || source->has_writer || source->is_unreadable; // the writer may have ended
 }
 
-// Returns the index of the first block whose entries the window can hold: they are among the newest
-// TOP_MAX_ENTRIES, and at most TOP_MAX_SECONDS older than the newest.
+// Returns the index of the first block whose entries the window can hold. They are among the newest
+// TOP_MAX_ENTRIES, and at most TOP_MAX_SECONDS older than the newest entry.
 static size_t first_wanted(struct extract_log *log)
 {
     uint64_t newest_wall = 0, entries = 0, span_ns = TOP_MAX_SECONDS * EXTRACT_SECOND;

@@ -298,9 +298,9 @@ enum top_action top_handle_keys(struct top_view *view, const char *bytes, size_t
 
 // ---- loop.c: polls and draws ----
 
-// Opens a descriptor for signals that end the program and, for a screen, those that change it. They
-// stay blocked from now on: nothing is interrupted, one place restores the terminal, and what is
-// being written is closed before a second signal can end the program. Errors: IO.
+// Opens a descriptor for signals that end the program and, for a screen, those that change it. The
+// signals stay blocked from now on. So nothing is interrupted, one place restores the terminal, and
+// what is being written is closed before a second signal can end the program. Errors: IO.
 enum extract_code top_signals_open(int *descriptor, bool batch, struct extract_error *error);
 
 struct top_options {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // cli/top: the window over a recording, which holds its newest entries without a gap.
 //
-// Blocks of the recording are added in order. Each arrival of entries has a time, so that entries
-// which are too old can leave the window, and the rate of events can be computed. Slots are kept
-// here in a circular buffer, blocks of byte rings in blocks.c. Losses, resets and gaps empty the
-// window, and are counted.
+// Blocks of the recording are added in order. Each arrival of entries has a time. With it, old
+// entries are dropped, and the rate of events is computed. Slots are kept here in a circular
+// buffer, blocks of byte rings in blocks.c. Losses, resets and gaps empty the window, and are
+// counted.
 #include "base/cursor.h"
 #include "cli/top/top.h"
 #include "formats/format.h"
