@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "commands.h"
 #include "query.h"
-#include "stops/record.h"
+#include "stops/stops.h"
 #include "templates.h"
 #include <extract/record.h>
 #include <extract/report.h>
@@ -197,7 +197,7 @@ static void try_at_stop(struct call *call, enum extract_code (*run)(struct call 
     answer->error.code = EXTRACT_OK;
 }
 
-static enum extract_code run_stop(struct call *call)
+static enum extract_code run_at_stop(struct call *call)
 {
     if (call->state->recording)
         try_at_stop(call, recording_poll);
@@ -445,7 +445,7 @@ const struct command commands[] = {
      "posix_trace_get_status.\n",
      false, run_status},
     {"help", "", "List the subcommands and their arguments.", "", false, run_help},
-    {"at-stop", "", "", "", false, run_stop},
+    {"at-stop", "", "", "", false, run_at_stop},
     {NULL, NULL, NULL, NULL, false, NULL},
 };
 

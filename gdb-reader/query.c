@@ -173,7 +173,7 @@ enum extract_code query_open(struct query *query, struct state *state,
 }
 
 // Remembers the newest event. Markers of the recorder do not count, because they have no slot.
-static void remember_newest(const struct query *query, struct last_event *last)
+static void remember_newest_event(const struct query *query, struct last_event *last)
 {
     const struct extract_trace *trace = extract_session_trace(query->session);
     const uint64_t ring = extract_trace_snapshot(trace)->ring.address;
@@ -202,7 +202,7 @@ void query_close(struct query *query)
     struct state *state = query->state;
 
     if (query->session)
-        remember_newest(query, &state->last_event);
+        remember_newest_event(query, &state->last_event);
     state->has_snapshot = true;
     state->cost = extract_memory_cost(query->memory);
     query_discard(query);

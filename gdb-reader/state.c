@@ -5,7 +5,7 @@
 // at the next snapshot. The symbols of the ELF file that GDB uses stay open until the file changes.
 #define _GNU_SOURCE // asprintf
 #include "state.h"
-#include "stops/record.h"
+#include "stops/stops.h"
 #include <extract/report.h>
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 // halted, and writes blocks to the log. A sink sees the same blocks, and collects losses and
 // markers for the answer. The target is halted between polls, so the host's clock does not measure
 // its time, and the recorder ignores it.
-#include "record.h"
 #include "../commands.h"
 #include "../query.h"
 #include "stops.h"

@@ -12,7 +12,7 @@ __attribute__((noinline)) void checkpoint(unsigned round)
     __asm__ volatile("" : : "r"(round));
 }
 
-static void work(void)
+static void record_round(void)
 {
     static const uint8_t data[3] = {1, 2, 3};
     clock_of_test += 10;
@@ -28,7 +28,7 @@ int main(void)
     posix_trace_eventid_open("window", &window);
     ringside_trace_start(POSIX_TRACE_LOOP);
     for (;;) {
-        work();
+        record_round();
         checkpoint(++rounds);
     }
 }

@@ -142,17 +142,15 @@ enum extract_code cli_reporting_dates(struct extract_session_options *session,
                                       const struct cli_options *options, struct extract_log *log,
                                       struct cli_dates *dates, struct extract_error *error);
 
-// pager.c: sends standard output to the user's pager from here on, if it is a terminal. Returns
-// false if standard output stays as it was.
-bool cli_pager_open(int *child);
-// Waits until the pager ends. Returns false if it could not be run.
-bool cli_pager_close(int child);
-
 // input.c: opens the memory that all inputs make together, or that of a live target.
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
                                   struct extract_error *error);
 
-// process.c: opens the symbols of --elf, or of the process of --pid. Without either, *symbols is
+// Opens the only input if it is a log; otherwise *log is NULL.
+enum extract_code cli_log_open(struct extract_log **log, const struct cli_options *options,
+                               struct extract_error *error);
+
+// Opens the symbols of --elf, or of the process of --pid. Without either, *symbols is
 // NULL, which is not an error. Errors: as extract_symbols_open.
 enum extract_code cli_symbols_open(struct extract_symbols **symbols,
                                    const struct cli_options *options, struct extract_error *error);
@@ -182,10 +180,6 @@ void cli_live_release(struct extract_memory *memory, const struct cli_options *o
 int cli_feed_check(const struct cli_options *options, bool *is_feed);
 // Prints the events of the stream until it ends or a signal arrives.
 int cli_feed_run(const struct cli_options *options);
-
-// Opens the only input if it is a log; otherwise *log is NULL.
-enum extract_code cli_log_open(struct extract_log **log, const struct cli_options *options,
-                               struct extract_error *error);
 
 // output.c: standard output as a text, and messages. A failed write is reported once. EPIPE is not
 // reported: the reader has stopped reading.

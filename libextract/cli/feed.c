@@ -221,7 +221,7 @@ static void print_rates(struct feeding *f)
 
 // ---- bytes ----
 
-static enum extract_code open_save(struct feeding *f, struct extract_error *error)
+static enum extract_code open_save_file(struct feeding *f, struct extract_error *error)
 {
     const char *path = f->options->feeding.save;
 
@@ -320,7 +320,7 @@ static enum extract_code open_all(struct feeding *f, struct extract_error *error
     if (!code)
         code = open_feed(f, error);
     if (!code)
-        code = open_save(f, error);
+        code = open_save_file(f, error);
     f->columns = options->reporting.columns;
     f->columns.source = f->feed.name;
     f->session.columns = &f->columns;

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
-// cli: opens the inputs of a command: dumps, memory images, cores, HEX files, logs, standard input.
+// cli: opens what a command reads: dumps, memory images, cores, HEX files, logs, standard input,
+// and the symbols of a program.
 //
 // The kind of a file is detected from its first bytes. Several raw images, HEX and S-record files
-// form one memory; any other file must be the only input.
+// form one memory; any other file must be the only input. The symbols of a process are those of its
+// executable, at the addresses where it is loaded.
+//
+// Source: Linux proc(5), /proc/PID/exe.
 #include "cli/cli.h"
 #include <errno.h>
+#include <extract/memory.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,5 +216,26 @@ enum extract_code cli_log_open(struct extract_log **log, const struct cli_option
     if (!code && strcmp(input.kind, "log") == 0)
         code = extract_log_open(log, input.path, error);
     free(input.path);
+    return code;
+}
+
+enum extract_code cli_symbols_open(struct extract_symbols **symbols,
+                                   const struct cli_options *options, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    char path[48];
+    uint64_t entry;
+
+    *symbols = NULL;
+    if (options->elf) {
+        code = extract_symbols_open(symbols, options->elf, error);
+    } else if (options->pid) { // without --elf, an executable that cannot be read is not an error
+        snprintf(path, sizeof path, "/proc/%llu/exe", (unsigned long long)options->pid);
+        if (extract_symbols_open(symbols, path, NULL))
+            *symbols = NULL;
+    }
+    if (!code && *symbols && options->pid &&
+        extract_process_entry(options->pid, extract_symbols_pointer_bytes(*symbols), &entry))
+        extract_symbols_move(*symbols, entry);
     return code;
 }

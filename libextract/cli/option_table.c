@@ -103,7 +103,7 @@ bool option_table_parse(const struct option_table *table, void *options, enum op
         if (code == ':' || code == '?')
             return refuse_argument(table, code, argument);
         if (code == 1) {
-            if (!table->add_word(options, optarg))
+            if (!table->add_argument(options, optarg))
                 return false;
             continue;
         }
@@ -114,7 +114,7 @@ bool option_table_parse(const struct option_table *table, void *options, enum op
             return false;
     }
     while (optind < argc)
-        if (!table->add_word(options, argv[optind++]))
+        if (!table->add_argument(options, argv[optind++]))
             return false;
     return true;
 }

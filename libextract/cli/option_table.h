@@ -41,7 +41,7 @@ struct option_row {
     // Stores the value in `options`. Returns false after printing a message.
     bool (*set)(void *options, const struct option_use *use);
     size_t offset;   // of the field for the value; for the setters below
-    int word;        // a parameter for setters that several rows share
+    int parameter;   // for setters that several rows share
     bool needs_live; // the input must be a live target
 };
 
@@ -52,7 +52,7 @@ struct option_table {
     size_t group_count;
     const char *hint; // of messages on unknown options
     // Stores an argument that is not an option. Returns false after printing a message.
-    bool (*add_word)(void *options, char *word);
+    bool (*add_argument)(void *options, char *argument);
 };
 
 // Parses arguments in any order, argv[0] excepted (IEEE Std 1003.1-2017, 12.2, with long options

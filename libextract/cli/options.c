@@ -42,10 +42,10 @@ static bool set_seconds(void *context, const struct option_use *use)
            option_refuse_value(use, "use seconds, from 0.001 to 3600");
 }
 
-// Stores a decimal number of units as nanoseconds. The row's word is the unit in nanoseconds.
+// Stores a decimal number of units as nanoseconds. The row's parameter is the unit in nanoseconds.
 static bool set_duration(void *context, const struct option_use *use)
 {
-    double number = 0, unit = use->row->word;
+    double number = 0, unit = use->row->parameter;
     char *end = NULL;
 
     if (strspn(use->value, "0123456789.") == strlen(use->value))
@@ -90,7 +90,7 @@ static bool set_color(void *context, const struct option_use *use)
 static bool set_rkh(void *context, const struct option_use *use)
 {
     struct cli_options *options = context;
-    const char *key = use->row->word ? "view=" : "";
+    const char *key = use->row->parameter ? "view=" : "";
     struct extract_error error;
     char *settings;
 
@@ -171,7 +171,7 @@ static bool add_filter(void *context, const struct option_use *use)
     struct extract_condition *conditions = (struct extract_condition *)options->session.conditions;
 
     conditions[options->session.condition_count++] =
-        (struct extract_condition){(enum extract_filter_word)use->row->word, use->value};
+        (struct extract_condition){(enum extract_filter_word)use->row->parameter, use->value};
     return true;
 }
 
@@ -187,14 +187,14 @@ static bool add_standard_input(void *context, const struct option_use *use)
 }
 
 // Stores an argument that is not an option: first the command, then its inputs.
-static bool add_word(void *context, char *word)
+static bool add_argument(void *context, char *argument)
 {
     struct cli_options *options = context;
 
     if (!options->command)
-        options->command = word;
+        options->command = argument;
     else
-        options->inputs[options->input_count++] = word;
+        options->inputs[options->input_count++] = argument;
     return true;
 }
 
@@ -213,7 +213,7 @@ static const char *const headings[GROUPS] = {
 #define FLAG(name)   .set = option_set_flag, .offset = FIELD(name)
 #define NUMBER(name) .set = option_set_number, .offset = FIELD(name)
 #define COUNT(name)  .set = option_set_count, .offset = FIELD(name)
-#define MATCH(what)  .set = add_filter, .word = EXTRACT_FILTER_##what
+#define MATCH(what)  .set = add_filter, .parameter = EXTRACT_FILTER_##what
 
 // clang-format off
 static const struct option_row rows[] = {
@@ -239,7 +239,7 @@ static const struct option_row rows[] = {
     {GENERAL, 0, 0, "view", "VIEW",
      "Show all that an RKH ring holds (history), or what\nwas not sent yet (pending).",
      .set = set_rkh,
-     .word = 1},
+     .parameter = 1},
     {GENERAL, 0, 0, "ring", "ADDRESS", "Use the ring whose control header is at ADDRESS.",
      .set = set_ring,
      .offset = FIELD(session.ring)},
@@ -276,10 +276,10 @@ static const struct option_row rows[] = {
     {RUNNING, CLI_TIMED, 0, "every", "MS",
      "Poll every MS milliseconds; by default, record adapts\nto the load.",
      .set = set_duration, .offset = FIELD(recording.every_ns),
-     .word = 1000000},
+     .parameter = 1000000},
     {RUNNING, CLI_TIMED, 0, "for", "SECONDS", "Stop after SECONDS.",
      .set = set_duration, .offset = FIELD(recording.duration_ns),
-     .word = 1000000000},
+     .parameter = 1000000000},
     {RUNNING, CLI_RECORD, 0, "until", "EVENT", "Stop after this event.", TEXT(recording.until)},
     {RUNNING, CLI_KEEP, 0, "keep", "N", "Keep the newest N files (all).", COUNT(recording.keep)},
     {RUNNING, CLI_RECORD, 0, "sync", NULL, "Flush each block to disk before reading the next.",
@@ -352,7 +352,7 @@ const struct option_table cli_option_table = {
     .headings = headings,
     .group_count = GROUPS,
     .hint = "see ringside --help",
-    .add_word = add_word,
+    .add_argument = add_argument,
 };
 
 // ---- parsing ----

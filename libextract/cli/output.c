@@ -4,12 +4,71 @@
 // A command writes its text to a struct cli_output, which leads to standard output, to the pager,
 // or to a file. A file appears under its name only when the whole text is in it. Closing the output
 // turns a failed write into the exit status.
+//
+// Standard: IEEE Std 1003.1-2017 (pipe, fork, dup2, waitpid).
 #include "cli/cli.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+// ---- the pager ----
+
+// Exit statuses of the shell if it cannot run the command (POSIX, 2.8.2).
+enum { NOT_EXECUTABLE = 126, NOT_FOUND };
+
+static void run_pager(const int ends[2])
+{
+    const char *command = getenv("PAGER");
+
+    if (!command || !*command)
+        command = "less";
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    setenv("LESS", "R", 0); // shows colors, unless the user has set options
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(NOT_FOUND);
+}
+
+// Sends standard output to the user's pager from here on, if it is a terminal. Returns false if
+// standard output stays as it was.
+static bool open_pager(int *child)
+{
+    int ends[2];
+
+    if (!isatty(STDOUT_FILENO) || pipe(ends) != 0)
+        return false;
+    *child = fork();
+    if (*child == 0)
+        run_pager(ends);
+    if (*child > 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        signal(SIGINT, SIG_IGN); // only the pager handles ^C
+    }
+    close(ends[0]);
+    close(ends[1]);
+    return *child > 0;
+}
+
+// Waits until the pager ends. Returns false if it could not be run.
+static bool close_pager(int child)
+{
+    int status = 0;
+
+    close(STDOUT_FILENO); // the pager reads an end of file
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return !WIFEXITED(status) || WEXITSTATUS(status) < NOT_EXECUTABLE;
+}
+
+// ---- output ----
 
 static bool write_file(void *context, const char *data, size_t length)
 {
@@ -54,7 +113,7 @@ int cli_output_open_as(struct cli_output *output, const struct cli_options *opti
             return cli_complain(&error);
         output->path = options->output;
         output->text.flush = write_file;
-    } else if (options->reporting.pager && !cli_pager_open(&output->pager)) {
+    } else if (options->reporting.pager && !open_pager(&output->pager)) {
         output->pager = 0;
     }
     return CLI_SUCCESS;
@@ -101,7 +160,7 @@ int cli_output_close(struct cli_output *output, int status)
     struct extract_error error;
 
     status = output->path ? close_file(output, status) : close_stdout(output, status);
-    if (output->pager && !cli_pager_close(output->pager)) {
+    if (output->pager && !close_pager(output->pager)) {
         extract_error_set(&error, EXTRACT_IO, "--pager", "set PAGER to a command that can be run",
                           "the pager could not be run");
         status = cli_complain(&error);
@@ -109,6 +168,8 @@ int cli_output_close(struct cli_output *output, int status)
     extract_text_free(&output->text);
     return status;
 }
+
+// ---- messages ----
 
 int cli_complain(const struct extract_error *error)
 {

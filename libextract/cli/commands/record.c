@@ -35,8 +35,9 @@ static bool note_until_met(void *context, const struct extract_event *events, si
 
 // Searches a block of entries for the event that ends the recording. It decodes them as a ring that
 // has no header and no registry.
-static enum extract_code find_until(struct recording *r, const struct extract_log_block *block,
-                                    const void *payload, struct extract_error *error)
+static enum extract_code find_until_event(struct recording *r,
+                                          const struct extract_log_block *block,
+                                          const void *payload, struct extract_error *error)
 {
     struct extract_snapshot snapshot = {.ring = r->ring, .bytes = (uint8_t *)payload};
     const struct extract_sink sink = {.events = note_until_met, .context = r};
@@ -78,7 +79,7 @@ static enum extract_code check_block(void *context, const struct extract_log_blo
                                  "events of a byte ring are not decoded while it is recorded");
     if (block->type != EXTRACT_LOG_ENTRIES || !r->until || r->has_met_until)
         return EXTRACT_OK;
-    enum extract_code code = find_until(r, block, payload, error);
+    enum extract_code code = find_until_event(r, block, payload, error);
     r->has_met_until &= r->recorder != NULL; // events from before the recording do not count
     return code;
 }

@@ -72,11 +72,11 @@ static bool set_dialect(void *context, const struct option_use *use)
 }
 
 // Stores an argument that is not an option.
-static bool add_file(void *context, char *word)
+static bool add_file(void *context, char *file)
 {
     struct templates_options *options = context;
 
-    options->files[options->file_count++] = word;
+    options->files[options->file_count++] = file;
     return true;
 }
 
@@ -143,7 +143,7 @@ const struct option_table templates_option_table = {
     .headings = headings,
     .group_count = GROUPS,
     .hint = "see ringside templates --help",
-    .add_word = add_file,
+    .add_argument = add_file,
 };
 
 // ---- parsing ----

@@ -45,7 +45,7 @@ enum extract_code top_signals_open(int *descriptor, bool batch, struct extract_e
 }
 
 // Handles ^Z: the shell has the terminal, as it was before, until it sends SIGCONT.
-static enum extract_code suspend(struct loop *loop)
+static enum extract_code suspend_program(struct loop *loop)
 {
     top_screen_close(&loop->screen);
     kill(getpid(), SIGSTOP);
@@ -60,7 +60,7 @@ static enum extract_code read_signals(struct loop *loop)
 
     while (!code && read(loop->options->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGTSTP)
-            code = suspend(loop);
+            code = suspend_program(loop);
         else if (info.ssi_signo == SIGWINCH || info.ssi_signo == SIGCONT)
             loop->must_redraw = true;
         else
@@ -142,7 +142,7 @@ static enum extract_code draw_snapshot(struct loop *loop)
 }
 
 // Opens a new snapshot and draws it, unless the screen is paused.
-static enum extract_code refresh(struct loop *loop)
+static enum extract_code refresh_screen(struct loop *loop)
 {
     uint64_t now = extract_now();
 
@@ -186,7 +186,7 @@ enum extract_code top_run(struct top_source *source, const struct extract_user_t
         if (!top_source_due_ns(source))
             code = top_source_poll(source, error);
         if (!code && extract_now() >= loop.refresh_due_ns)
-            code = refresh(&loop);
+            code = refresh_screen(&loop);
         if (!code && loop.must_redraw)
             code = draw_snapshot(&loop);
     }
