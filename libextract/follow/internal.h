@@ -193,8 +193,9 @@ struct ring_kind {
     // Sends a verified span to the log and the sink, and makes its newest entry the anchor.
     enum extract_code (*emit)(struct extract_recorder *r, struct ring_span *span,
                               struct extract_error *error);
-    // Skips to the newest entries that can be verified, emits them, and before them the loss of
-    // those in between. OK, NO_RESPONSE, RESTARTED.
+    // Skips to the newest entries that can be verified, and emits them: the first entries of a ring
+    // that was just found, or, after a lap, the newest ones after a loss of those in between. OK,
+    // NO_RESPONSE, RESTARTED.
     enum extract_code (*resynchronize)(struct extract_recorder *r, enum ring_result *result,
                                        struct extract_error *error);
     // Takes what can be said after all was read: counts, and the clock's rate. OK, RESTARTED.
@@ -214,9 +215,9 @@ struct ring_kind {
     uint64_t (*position)(const struct extract_recorder *r);
 };
 
-extern const struct ring_kind record_slot_rings;    // slot_ring.c
-extern const struct ring_kind record_byte_rings;    // byte_ring.c
-extern const struct ring_kind record_counted_rings; // counted_ring.c
+extern const struct ring_kind record_slot_rings;       // slot_ring.c
+extern const struct ring_kind record_terminated_rings; // terminated_ring.c
+extern const struct ring_kind record_counted_rings;    // counted_ring.c
 
 // State of a slot ring that is followed.
 struct slot_ring {
@@ -238,22 +239,26 @@ struct slot_ring {
     bool gap_is_unreadable;     // what is missing could not be read
 };
 
-enum { BYTES_NUMBERS = 256 }; // numbers that entries of a ring without counts have
+enum {
+    BYTES_NUMBERS = 256,        // the numbers of entries of a terminated ring wrap at this
+    BYTES_MAX_ANCHOR = 32,      // bytes
+    BYTES_ENTRY_CAPACITY = 4096 // bytes of an entry whose number is decoded
+};
 
-// State of a byte ring that is followed, with or without counts.
+// State of a byte ring that is followed: terminated or counted.
 struct byte_ring {
     uint64_t place;        // of the next byte to read, counted from the array's start on
     uint8_t *anchor;       // the newest bytes before `place`, as they were read
     uint32_t anchor_bytes; // its length
     uint64_t entries;      // read so far
     uint64_t bytes;        // read so far
-    // Without counts:
+    // Terminated rings:
     uint32_t head;        // the write position at this poll: offset in the array
     uint8_t *frame;       // the start of the entry that is not complete yet
     uint32_t frame_bytes; // its length
     bool is_aligned;      // `frame` begins at an entry boundary
     int number;           // of the last entry that has one; -1: not known
-    // With counts:
+    // Counted rings:
     struct extract_ring_counters counters; // as read last
     uint64_t counters_poll;                // the poll that read them
     uint32_t written_before_restart;       // the last count of a ring that restarted since
@@ -342,7 +347,7 @@ enum extract_code slots_emit_provisional(struct extract_recorder *r, struct extr
 enum extract_code slots_report_unread(struct extract_recorder *r, bool can_read,
                                       struct extract_error *error);
 
-// byte_ring.c: what both kinds of byte rings use.
+// bytes.c: what both kinds of byte rings use.
 uint32_t bytes_size(const struct extract_recorder *r);
 // Allocates buffer and anchor, and begins with an empty state. Errors: NOMEM.
 enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *error);

@@ -21,9 +21,10 @@
 // meantime, and emits it. If the writer has lapped the reader, it resynchronizes: it takes the
 // newest entries that can be verified, and reports the gap before them as a loss. If the writer is
 // too fast even for that, the next poll tries again (resync_pending). How a kind of ring does these
-// steps is a struct ring_kind: slot_ring.c with resync.c, byte_ring.c and counted_ring.c. Each step
-// only says what it found. act_on() alone leads back to SEARCHING; start_ring() sets FOUND, and the
-// kind sets FOLLOWING once it has taken the first entries, by a resync as after a lap.
+// steps is a struct ring_kind: slot_ring.c with resync.c, terminated_ring.c and counted_ring.c.
+// Each step only says what it found. act_on() alone leads back to SEARCHING; start_ring() sets
+// FOUND, and the kind sets FOLLOWING once it has taken the first entries, by a resync as after a
+// lap.
 //
 // Two conditions are independent of the phases. The target may not respond (status.gone): nothing
 // else changes, and if the anchor is found again when it does, nothing was lost. The trace may be
@@ -118,7 +119,7 @@ static void probe_link(struct extract_recorder *r)
 
 static const struct ring_kind *kind_of(const struct extract_ring *ring)
 {
-    static const struct ring_kind *const kinds[] = {&record_counted_rings, &record_byte_rings,
+    static const struct ring_kind *const kinds[] = {&record_counted_rings, &record_terminated_rings,
                                                     &record_slot_rings};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// follow: how a byte ring without counts (RKH) is located, read and verified, by the writer's
-// pointer alone. It also has what counted_ring.c shares with it: the anchor and the reads.
+// follow: how a terminated ring (RKH) is located, read and verified. It is a byte ring whose
+// entries end in a terminator and whose header counts nothing, so the writer's pointer is all that
+// shows what is new.
 //
 // The writer stores one byte after the other. The newest bytes that a poll reads are the anchor of
 // the next poll. A writer that wraps overwrites them last: if they are unchanged before and after a
 // read, nothing that was read was overwritten in between. If they have changed, the newest bytes
-// are taken, as many as can be verified. The numbers of the entries on both sides of the gap tell
+// are taken, as many as can be verified. The numbers of the entries before and after the gap show
 // how many are missing, modulo 256.
 //
-// Entries are not cut apart here. New bytes go to the log as they are stored, and the reader of the
-// log finds the entries in them. Only their terminators are counted, and the numbers of the entries
-// on both sides of a gap are decoded.
+// Entries are not decoded here. New bytes go to the log as they are stored, and the reader of the
+// log finds the entries in them. Only terminators are counted, and only the numbers of the entries
+// before and after a gap are decoded.
 #include "base/cursor.h"
 #include "follow/internal.h"
 #include "memory/hooks.h"
@@ -18,69 +19,11 @@
 #include <string.h>
 
 enum {
-    MAX_ANCHOR = 32,       // bytes
     MIN_ARRAY = 64,        // bytes
     TRIES = 4,             // to read the newest, each at most half as much as the one before
-    ENTRY_CAPACITY = 4096, // bytes of an entry whose number is decoded
     EMPTY_BYTES = 128,     // zeros at the array's end that no entry is likely to hold
     MAX_BLOCK_BYTES = 2048 // of a log: they fit into the sections of any
 };
-
-// ---- what both kinds of byte rings use ----
-
-uint32_t bytes_size(const struct extract_recorder *r)
-{
-    return (uint32_t)(r->ring.entries.end - r->ring.entries.start);
-}
-
-void bytes_free(struct byte_ring *b)
-{
-    free(b->anchor);
-    free(b->frame);
-    *b = (struct byte_ring){0};
-}
-
-enum extract_code bytes_start(struct extract_recorder *r, struct extract_error *error)
-{
-    bytes_free(&r->bytes);
-    free(r->buffer);
-    r->buffer = malloc((size_t)bytes_size(r) + MAX_ANCHOR);
-    r->bytes = (struct byte_ring){
-        .anchor = malloc(MAX_ANCHOR), .frame = malloc(ENTRY_CAPACITY), .number = -1};
-    if (!r->buffer || !r->bytes.anchor || !r->bytes.frame)
-        return extract_error_set(error, EXTRACT_NOMEM, "recorder", NULL, "out of memory");
-    r->measure = r->ring;
-    r->measure.entries.slot_bytes = 1;
-    r->measure.entries.count = bytes_size(r);
-    return EXTRACT_OK;
-}
-
-bool bytes_read(struct extract_recorder *r, uint64_t place, uint32_t length, uint8_t *to)
-{
-    uint32_t size = bytes_size(r), first = (uint32_t)(place % size);
-    uint32_t here = length < size - first ? length : size - first;
-    uint64_t start = r->ring.entries.start;
-
-    return (!here || record_read(r, start + first, to, here)) &&
-           (here == length || record_read(r, start, to + here, length - here));
-}
-
-void bytes_set_anchor(struct byte_ring *b, const uint8_t *newest, uint32_t length)
-{
-    uint32_t more = length < MAX_ANCHOR ? length : MAX_ANCHOR;
-    uint32_t keep = b->anchor_bytes < MAX_ANCHOR - more ? b->anchor_bytes : MAX_ANCHOR - more;
-
-    memmove(b->anchor, b->anchor + b->anchor_bytes - keep, keep);
-    memcpy(b->anchor + keep, newest + length - more, more);
-    b->anchor_bytes = keep + more;
-}
-
-enum extract_code bytes_report_gone(struct extract_recorder *r, struct extract_error *error)
-{
-    if (r->phase == RECORD_SEARCHING || !r->status.gone || r->drained)
-        return EXTRACT_OK;
-    return out_loss(&r->out, EXTRACT_LOSS_UNREADABLE, 0, EXTRACT_LOG_ANY_MORE, error);
-}
 
 // ---- locate, read and verify ----
 
@@ -118,7 +61,7 @@ static enum ring_result read_head(struct extract_recorder *r, uint32_t *head)
     return RING_OK;
 }
 
-static enum ring_result locate_bytes(struct extract_recorder *r)
+static enum ring_result locate_terminated(struct extract_recorder *r)
 {
     struct byte_ring *b = &r->bytes;
     uint32_t size = bytes_size(r);
@@ -136,8 +79,8 @@ static enum ring_result locate_bytes(struct extract_recorder *r)
     return RING_OK;
 }
 
-static enum ring_result read_bytes(struct extract_recorder *r, unsigned part,
-                                   struct ring_span *span)
+static enum ring_result read_terminated(struct extract_recorder *r, unsigned part,
+                                        struct ring_span *span)
 {
     struct byte_ring *b = &r->bytes;
     uint32_t size = bytes_size(r), anchor = b->anchor_bytes;
@@ -160,13 +103,13 @@ static enum ring_result read_bytes(struct extract_recorder *r, unsigned part,
 static bool is_unchanged(struct extract_recorder *r, uint64_t place, const uint8_t *bytes,
                          uint32_t count)
 {
-    uint8_t now[MAX_ANCHOR];
+    uint8_t now[BYTES_MAX_ANCHOR];
 
     return bytes_read(r, place - count, count, now) && memcmp(now, bytes, count) == 0;
 }
 
-// Tells a lap from an emptied ring. An emptied array is zero from the write position to its end. A
-// full one is not, except for a short rest: every entry ends in a byte that is not zero.
+// Distinguishes a lap from an emptied ring. An emptied array is zero from the write position to its
+// end. A full array is not, except for a short rest: every entry ends in a byte that is not zero.
 static enum ring_result lapped_or_emptied(struct extract_recorder *r)
 {
     uint32_t left = bytes_size(r) - r->bytes.head;
@@ -181,7 +124,7 @@ static enum ring_result lapped_or_emptied(struct extract_recorder *r)
     return RING_RESTARTED;
 }
 
-static enum ring_result verify_bytes(struct extract_recorder *r, struct ring_span *span)
+static enum ring_result verify_terminated(struct extract_recorder *r, struct ring_span *span)
 {
     struct byte_ring *b = &r->bytes;
     uint32_t anchor = span->anchor_bytes;
@@ -201,7 +144,7 @@ static int number_of(struct extract_recorder *r, const uint8_t *bytes, uint32_t 
     struct byte_ring *b = &r->bytes;
     uint32_t length = end - from;
 
-    if (!b->is_aligned || length > ENTRY_CAPACITY - b->frame_bytes)
+    if (!b->is_aligned || length > BYTES_ENTRY_CAPACITY - b->frame_bytes)
         return -1;
     if (!b->frame_bytes)
         return terminated_of(r)->number(&r->ring, bytes + from, length);
@@ -231,7 +174,7 @@ static int count_missing(struct extract_recorder *r, const uint8_t *bytes, uint3
         b->is_aligned = true;
     }
     uint32_t rest = length - from;
-    b->is_aligned &= rest <= ENTRY_CAPACITY - b->frame_bytes;
+    b->is_aligned &= rest <= BYTES_ENTRY_CAPACITY - b->frame_bytes;
     if (b->is_aligned) {
         memcpy(b->frame + b->frame_bytes, bytes + from, rest);
         b->frame_bytes += rest;
@@ -258,8 +201,8 @@ static enum extract_code put_bytes(struct extract_recorder *r, const uint8_t *by
     return code;
 }
 
-static enum extract_code emit_bytes(struct extract_recorder *r, struct ring_span *span,
-                                    struct extract_error *error)
+static enum extract_code emit_terminated(struct extract_recorder *r, struct ring_span *span,
+                                         struct extract_error *error)
 {
     r->must_verify_anchor = false;
     r->bytes.place += span->count;
@@ -302,15 +245,15 @@ static enum ring_result read_newest(struct extract_recorder *r, struct newest *n
     newest->length = 0;
     for (unsigned i = 0; i < TRIES; i++) {
         uint32_t length = size >> i, at = newest->head;
-        uint8_t anchor[MAX_ANCHOR];
-        if (!bytes_read(r, (uint64_t)at + size - MAX_ANCHOR, MAX_ANCHOR, anchor) ||
+        uint8_t anchor[BYTES_MAX_ANCHOR];
+        if (!bytes_read(r, (uint64_t)at + size - BYTES_MAX_ANCHOR, BYTES_MAX_ANCHOR, anchor) ||
             !bytes_read(r, (uint64_t)at + size - length, length, r->buffer))
             return RING_NO_RESPONSE;
         enum ring_result result = read_head(r, &head);
         if (result)
             return result;
-        bool is_anchored = is_unchanged(r, (uint64_t)at + size, anchor, MAX_ANCHOR);
-        // The byte at the pointer is stored before the pointer moves on.
+        bool is_anchored = is_unchanged(r, (uint64_t)at + size, anchor, BYTES_MAX_ANCHOR);
+        // The byte at the pointer is stored before the pointer moves.
         uint32_t passed = (head - at + size) % size + extract_memory_is_running(r->memory);
         uint32_t drop = passed + length > size ? passed + length - size : 0;
         if (is_anchored && drop < length) {
@@ -326,8 +269,9 @@ static enum ring_result read_newest(struct extract_recorder *r, struct newest *n
 
 // Continues at the newest bytes. Places stay right modulo the array's size; how often the writer
 // filled the array in between is not known.
-static enum extract_code resynchronize_bytes(struct extract_recorder *r, enum ring_result *result,
-                                             struct extract_error *error)
+static enum extract_code resynchronize_terminated(struct extract_recorder *r,
+                                                  enum ring_result *result,
+                                                  struct extract_error *error)
 {
     struct byte_ring *b = &r->bytes;
     struct newest newest = {.head = b->head};
@@ -364,7 +308,7 @@ static enum extract_code resynchronize_bytes(struct extract_recorder *r, enum ri
 // ---- start and end ----
 
 // Prepares the ring, and finds out from its content how its entries are laid out.
-static enum extract_code start_bytes(struct extract_recorder *r, struct extract_error *error)
+static enum extract_code start_terminated(struct extract_recorder *r, struct extract_error *error)
 {
     struct newest newest = {0};
     enum extract_code code = bytes_start(r, error);
@@ -381,8 +325,8 @@ static enum extract_code start_bytes(struct extract_recorder *r, struct extract_
     return EXTRACT_OK;
 }
 
-static enum extract_code conclude_bytes(struct extract_recorder *r, enum ring_result *result,
-                                        struct extract_error *error)
+static enum extract_code conclude_terminated(struct extract_recorder *r, enum ring_result *result,
+                                             struct extract_error *error)
 {
     (void)r;
     (void)result;
@@ -390,24 +334,24 @@ static enum extract_code conclude_bytes(struct extract_recorder *r, enum ring_re
     return EXTRACT_OK;
 }
 
-// The target does not tell whether its trace is disabled.
-static bool bytes_are_drained(const struct extract_recorder *r)
+// The target does not show whether its trace is disabled.
+static bool terminated_is_drained(const struct extract_recorder *r)
 {
     (void)r;
     return false;
 }
 
 // What was lost with the ring is reported once the new ring is found.
-static enum extract_code report_bytes_restart(struct extract_recorder *r,
-                                              struct extract_error *error)
+static enum extract_code report_terminated_restart(struct extract_recorder *r,
+                                                   struct extract_error *error)
 {
     (void)r;
     (void)error;
     return EXTRACT_OK;
 }
 
-static enum extract_code report_unread_bytes(struct extract_recorder *r, bool can_read,
-                                             struct extract_error *error)
+static enum extract_code report_unread_terminated(struct extract_recorder *r, bool can_read,
+                                                  struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
     (void)can_read;
@@ -417,23 +361,23 @@ static enum extract_code report_unread_bytes(struct extract_recorder *r, bool ca
     return code ? code : bytes_report_gone(r, error);
 }
 
-static uint64_t byte_position(const struct extract_recorder *r)
+static uint64_t terminated_position(const struct extract_recorder *r)
 {
     int number = r->bytes.number;
 
     return number >= 0 ? UINT64_C(1) + (uint32_t)(number + 1) % BYTES_NUMBERS : 0;
 }
 
-const struct ring_kind record_byte_rings = {.counts_bytes = true,
-                                            .can_follow = can_follow,
-                                            .start = start_bytes,
-                                            .locate = locate_bytes,
-                                            .read = read_bytes,
-                                            .verify = verify_bytes,
-                                            .emit = emit_bytes,
-                                            .resynchronize = resynchronize_bytes,
-                                            .conclude = conclude_bytes,
-                                            .is_drained = bytes_are_drained,
-                                            .report_restart = report_bytes_restart,
-                                            .report_unread = report_unread_bytes,
-                                            .position = byte_position};
+const struct ring_kind record_terminated_rings = {.counts_bytes = true,
+                                                  .can_follow = can_follow,
+                                                  .start = start_terminated,
+                                                  .locate = locate_terminated,
+                                                  .read = read_terminated,
+                                                  .verify = verify_terminated,
+                                                  .emit = emit_terminated,
+                                                  .resynchronize = resynchronize_terminated,
+                                                  .conclude = conclude_terminated,
+                                                  .is_drained = terminated_is_drained,
+                                                  .report_restart = report_terminated_restart,
+                                                  .report_unread = report_unread_terminated,
+                                                  .position = terminated_position};
