@@ -7,8 +7,7 @@ LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/h
                templates/compiler templates/update session feed target posix posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
 CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/commands/*.c \
-                 libextract/cli/top/*.c libextract/cli/templates/*.c \
-                 libextract/cli/control/*.c))
+                 libextract/cli/top/*.c libextract/cli/templates/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 HEADERS     := $(sort $(wildcard libextract/include/extract/*.h \

@@ -119,7 +119,7 @@ sleep 0.3
 is "a FIFO: not half a frame" "$(wc -l <"$work/out")" 10
 end INT
 is "an interrupt: status" "$status" 0
-says "an interrupt: summary" '10 frames good.* 3 bytes of one under way$'
+says "an interrupt: summary" '10 frames good.* 3 bytes of an incomplete frame$'
 exec 7>&-
 
 # The program ends even if its output is not read.

@@ -84,7 +84,7 @@ fi
 
 strip -o "$work/stripped.elf" "$work/fw.elf"
 run openocd-config --elf "$work/stripped.elf"
-fails 2 'no symbol _tx_trace_header_ptr; is the kernel built with TX_ENABLE_EVENT_TRACE'
+fails 2 'no symbol _tx_trace_header_ptr; build the kernel with TX_ENABLE_EVENT_TRACE'
 verdict "an ELF without the trace"
 # Its symbols have addresses, but the program will run at other addresses.
 for kind in -pie -static-pie -shared; do

@@ -49,7 +49,7 @@ check "an unknown option" 1 err '^ringside: --dance: '
 run report -Z "$trx"
 check "an unknown short option" 1 err '^ringside: -Z: '
 run report "$trx" --hz
-check "a value is missing" 1 err '^ringside: --hz: its value is missing'
+check "a value is missing" 1 err '^ringside: --hz: the value is missing'
 for bad in --hz=0 --hz=fast --hz=-1 --ring=zz --modulus=1x --color=blue --last=x --class=X \
     --from=now --format=dance; do
     run report "$bad" "$trx"

@@ -258,7 +258,8 @@ if gcc -g -O0 -fno-pie -no-pie -o "$work/fw.elf" "$work/fw.c" 2>/dev/null; then
         --elf "$work/global.elf"
     run openocd-config --elf "$work/global.elf"
     is "lines for OpenOCD: status" "$status" 2
-    grep -q 'no symbol trcstm' "$work/err" || fail "lines for OpenOCD" "$(cat "$work/err")"
+    grep -q 'the local symbol trcstm is missing' "$work/err" ||
+        fail "lines for OpenOCD" "$(cat "$work/err")"
 
     # The first record, and everything after the records of names.
     {

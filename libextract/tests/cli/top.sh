@@ -324,7 +324,7 @@ clears() {
     keys r
     until_true 5 eval '[ "$(window_of)" -lt 1500 ]' || say "$(window_of) events"
 }
-helps() { keys '?' && sees 'begin the window again' && keys x && sees '^events/s'; }
+helps() { keys '?' && sees 'clear the window and start again' && keys x && sees '^events/s'; }
 widest() { shown | awk '{if (length($0) > most) most = length($0)} END {print most + 0}'; }
 resizes() {
     screen resize-window -x 50 -y 18

@@ -77,7 +77,7 @@ run "${board[@]}" --every 20 --count 5 --keep 2 --quiet "$many"
 check "quiet" 0 no-err . no-out .
 rm "$many/snapshot-000002.txt" "$many/snapshot-000005.rkr" || status=9
 are "$many" 1 2 3 9 10
-check "goes on behind those that are there, and removes only its own" 0
+check "continues after existing numbers, and removes only its own" 0
 run "${board[@]}" --every 100 --for 1 --json "$work/time"
 check "for a time" 0 out '"reason":"time"' out '"taken":[1-9]'
 [ -z "$(find "$many" "$work/time" -name '*.tmp')" ] || status=9
@@ -146,21 +146,21 @@ wait_until test -e "$work/gone/snapshot-000002.trx"
 mv "$work/gone" "$work/away"
 wait_until grep -q 'No such file' "$work/err"
 mv "$work/away" "$work/gone"
-wait_until grep -q 'goes on' "$work/err"
+wait_until grep -q 'snapshots succeed again' "$work/err"
 kill -INT "$pid"
 wait "$pid"
 status=$?
-check "a folder that goes and comes" 3 err 'No such file or directory' err ': goes on' \
-    out '"failed":[1-9]'
+check "a directory that goes and comes" 3 err 'No such file or directory' \
+    err ': snapshots succeed again' out '"failed":[1-9]'
 
 run "${board[@]}" --every 20 "$elf"
-check "a folder that is a file" 2 err "$elf: Not a directory"
+check "a directory that is a file" 2 err "$elf: Not a directory"
 run "${board[@]}" --every 20 "$work/no/such"
-check "a folder in none" 2 err "$work/no/such: No such file or directory"
+check "a directory in none" 2 err "$work/no/such: No such file or directory"
 run periodic --remote "$work/board" --every 20 --ring 0x20000001 "$work/wrong"
 check "no ring at that address" 2 err ': '
 mkdir "$work/end"
 : >"$work/end/snapshot-999999.trx"
 run "${board[@]}" --every 20 --for 0.2 "$work/end"
-check "the numbers are used up" 2 err 'have come to their end; use another directory'
+check "the numbers are used up" 2 err 'no snapshot numbers are left; use another directory'
 finish
