@@ -304,29 +304,35 @@ serve() {
 ask() { "$probe" --ask "$work/control" "$@"; }
 alive() { kill -0 "$probe_pid" && ask status >/dev/null; }
 
-# Runs Tcl from standard input in OpenOCD, behind init; what it says with `say` is in $work/said.
-# CORTEX_M=1 adds the target chip.cpu.
-openocd_run() { # [OPTION...]
-    {
-        echo "set said [open {$work/said} w]"
-        echo 'proc say {args} { puts $::said [join $args]; flush $::said }'
-        echo "proc ask {args} { exec {$probe} --ask {$work/control} {*}\$args }"
-        echo 'init; poll off; probe_memaccess'
-        cat
-        echo 'close $said; shutdown'
-    } >"$work/session.tcl"
-    rm -f "$work/said"
-    timeout -k 5 120 openocd -c "set PROBE_SOCKET {$work/probe}; set CORTEX_M ${CORTEX_M:-0}" \
-        -f "$config" -c 'telnet_port disabled; tcl_port disabled; gdb_port disabled' "$@" \
-        -f "$work/session.tcl" >"$work/openocd.log" 2>&1 </dev/null && return 0
-    grep -m 3 -i 'error' "$work/openocd.log"
+# refused MESSAGE ARGUMENT...: the probe refuses these arguments, with a message that matches.
+refused() {
+    local message=$1 status
+    shift
+    timeout 10 "$probe" "$@" >"$work/refused" 2>&1 </dev/null
+    status=$?
+    { [ $status -eq 1 ] || [ $status -eq 2 ]; } &&
+        grep -q "^ringside-probe: .*$message" "$work/refused" && return 0
+    echo "status $status: $(head -n 2 "$work/refused")"
     return 1
 }
 
-# said LINE...: exactly this was said.
-said() {
-    printf '%s\n' "$@" | cmp -s - "$work/said" && return 0
-    echo "it said: $(head -n 8 "$work/said" | tr '\n' '|')"
+# session TITLE <<TCL: runs Tcl in OpenOCD, after init, with the procedures of session.tcl. Each
+# `is NAME EXPECTED ACTUAL...` in it is a check, and that the session runs to its end is one.
+# CORTEX_M=1 adds the target chip.cpu.
+session() {
+    cat >"$work/session.tcl"
+    rm -f "$work/verdicts"
+    check "$1: the session runs to its end" run_session "$1"
+    cat "$work/verdicts"
+    failed=$((failed + $(grep -c '^not ok' "$work/verdicts")))
+}
+run_session() { # TITLE
+    timeout -k 5 120 openocd -c "set PROBE_SOCKET {$work/probe}; set CORTEX_M ${CORTEX_M:-0}" \
+        -f "$config" -c 'telnet_port disabled; tcl_port disabled; gdb_port disabled' \
+        -c "set title {$1}; set work {$work}; set probe {$probe}; set counter_at ${counter_at:-0}" \
+        -f qemu-tests/cases/session.tcl -c 'init; poll off; probe_memaccess' \
+        -f "$work/session.tcl" -c shutdown >"$work/openocd.log" 2>&1 </dev/null && return 0
+    grep -m 3 -i 'error' "$work/openocd.log"
     return 1
 }
 
