@@ -97,8 +97,12 @@ debugged $reset $insert 0x20300000 r0 41 r1 1 5 {0x3001 0x3101 0xbf00 0x4408 0xe
 END
 session "Cortex-M, exceptions" <<END
 targets chip.cpu
-reset halt
-is "stack and link register at the vector" {0x$stack 0xffffffff} [at sp] [at lr]
+foreach i {1 2 3} {
+    reset halt
+    is "reset halt \$i: stack and link register" {0x$stack 0xffffffff} [at sp] [at lr]
+    resume
+}
+halt
 cortex_m vector_catch hard_err
 write_memory 0x20300000 16 {0xdeff 0xe7fe}
 reg pc 0x20300000

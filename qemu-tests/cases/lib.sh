@@ -106,6 +106,18 @@ gdb_run() {
         -ex 'set confirm off' -x "$script" -x "$commands" "$elf" >"$work/gdb.log" 2>&1 </dev/null
 }
 
+# interrupted_run ELF FILE: runs $work/session.gdb, whose last command writes the file. A ^C that does
+# not find GDB waiting for the target ends the script: then the board boots again for a second one.
+interrupted_run() {
+    local attempt
+    for attempt in 1 2; do
+        gdb_run 100 "$1" "$work/session.gdb" && [ -e "$2" ] && return 0
+        echo "attempt $attempt: $(tail -n 1 "$work/gdb.log")"
+        boot "$1"
+    done
+    return 1
+}
+
 # "START END" of each span of RAM that the ELF lays out: its writable segments.
 ram_of() {
     LC_ALL=C readelf -lW "$1" | awk '$1 == "LOAD" && $0 ~ / RW/ {print $3, $6}' |
