@@ -22,8 +22,8 @@ CPU_cortex-m3   := -mcpu=cortex-m3 -mthumb
 CPU_rv64        := -march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany
 CPU_coldfire    := -mcpu=5208 -malign-int
 
-# A configuration is a set of compiler flags and a recorder (a folder of rtos/; trace where none is
-# named); images that are not named have the plain one.
+# A configuration is a set of compiler flags and a recorder (a directory of rtos/; trace where none
+# is named); images that are not named have the plain one.
 CONFIG_storm := fast
 CONFIG_small := small
 $(foreach image,$(FIRMWARE_hooks),$(eval CONFIG_$(image) := hook))
@@ -52,8 +52,8 @@ LINK_demo64k := -Wl,--defsym=RAM_SIZE=128K
 LINK_RKH     := -Wl,--undefined=rkh_version
 $(foreach image,$(FIRMWARE_rkh),$(eval LINK_$(image) := $$(LINK_RKH)))
 
-# What an image is made of beside its own file and the kernel: product.c, or the folder of images
-# that have one. The sizes of RKH streams are chosen by their configurations.
+# What an image is made of next to its own file and the kernel: product.c, or the shared.c of its
+# directory. The sizes of RKH streams are chosen by their configurations.
 PARTS_product := demo filtered disabled never crash recycled demo64k
 FOLDER_hook   := hooks
 FOLDER_posix      := posix
@@ -72,7 +72,7 @@ FIRMWARE_FLAGS := -std=gnu11 -ffreestanding -fno-builtin -fno-tree-loop-distribu
 FIRMWARE_KERNEL := $(sort $(wildcard qemu-tests/rtos/*.c)) qemu-tests/images/image.c
 firmware_recorder = $(or $(RECORDER_$(1)),trace)
 
-# The top Makefile says whether commands are shown.
+# The top Makefile sets whether commands are shown.
 Q ?= @
 
 .PHONY: firmware

@@ -106,8 +106,8 @@ gdb_run() {
         -ex 'set confirm off' -x "$script" -x "$commands" "$elf" >"$work/gdb.log" 2>&1 </dev/null
 }
 
-# interrupted_run ELF FILE: runs $work/session.gdb, whose last command writes the file. A ^C that does
-# not find GDB waiting for the target ends the script: then the board boots again for a second one.
+# interrupted_run ELF FILE: runs $work/session.gdb, whose last command writes the file. A ^C that
+# does not find GDB waiting for the target ends the script: then the board boots for a second run.
 interrupted_run() {
     local attempt
     for attempt in 1 2; do

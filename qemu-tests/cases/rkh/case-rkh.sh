@@ -305,10 +305,10 @@ halted() { # NAME ELF
 # A flag that was stored, but not counted yet, lies where the oldest byte was.
 step_holds='(.entries_valid <= .flags - 1 and .entries_valid >= .flags - 2
     and .entries_damaged <= 1)'
-step_facts() { add_facts "$@"; }
 # As full as it is, what is pending is the whole of it.
 halt_facts() { # NAME INPUT...
-    [ "$(said "$1" qty)" -eq "$(said "$1" size)" ] && add_facts "$@" && add_facts "$@" --view pending
+    [ "$(said "$1" qty)" -eq "$(said "$1" size)" ] && add_facts "$@" &&
+        add_facts "$@" --view pending
 }
 # One jq judges them all: its start takes longer than all else that a copy needs.
 all_agree() { # FACTS-COMMAND CONDITION NAME KIND COUNT ELF
@@ -336,7 +336,7 @@ overrun() { # SIZE PORT
     check "$title: GDB session" interrupted_run "$elf" "$work/$name.closed"
     stop_qemu
     check "$title: $halts halts" all_agree halt_facts "$ring_holds" "$name" halt "$halts" "$elf"
-    check "$title: $steps steps" all_agree step_facts "$step_holds" "$name" step "$steps" "$elf"
+    check "$title: $steps steps" all_agree add_facts "$step_holds" "$name" step "$steps" "$elf"
     check "$title: filters closed by GDB" only_open_ones_went_on "$name"
 }
 
