@@ -12,7 +12,7 @@ templates=$PWD/qemu-tests/images/hooks/hooks.fmt
 
 object=ringside_hooks
 
-# In hookcheck's form, behind the number of the copy where that is given.
+# In hookcheck's form, after the number of the copy where that is given.
 as_lines() {
     jq -r '[.file // empty, .id, .context, .thread // .interrupted // "-", .raw_stamp,
         ([.fields[] | tostring] | join(",") | if . == "" then "-" else . end),
@@ -120,8 +120,8 @@ product() { # PORT
     check "$title: saved file = GDB" same_as_gdb product "$elf" "$work/product.trx"
     check "$title: RAM image = GDB" same_as_gdb product "$elf" "${images[@]}"
     check "$title: info adds up" adds_up "$elf" product "$ring"
-    check "$title: told by templates, in GDB" templates_agree
-    check "$title: told by templates: RAM image = GDB" \
+    check "$title: shown by templates, in GDB" templates_agree
+    check "$title: shown by templates: RAM image = GDB" \
         same_as_gdb told "$elf" -t "$templates" "$ring"
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # ringside-probe between the stock OpenOCD and a guest in QEMU. What is read is compared with what
-# QEMU says over a second monitor, and with the symbols and the vectors of the ELF file.
+# QEMU reports over a second monitor, and with the symbols and the vectors of the ELF file.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -201,7 +201,7 @@ END
 
 session "RISC-V, registers" <"$parts/riscv-registers.tcl"
 
-# Whatever is asked for, the probe and QEMU live, and OpenOCD finds the hart as ever.
+# Whatever is requested, the probe and QEMU live, and OpenOCD finds the hart as before.
 session "RISC-V, requests at random" <<'END'
 expr {srand(1)}
 proc any {count} { expr {int(rand() * $count)} }

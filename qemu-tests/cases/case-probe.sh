@@ -56,7 +56,7 @@ foreach memaccess {8 0} {
 }
 END
 
-# An access to a byte that faults fails, and the next one is as ever.
+# An access to a byte that faults fails, and the next one is as before.
 session "faults" <<END
 ask fault 0x20000100 4
 ask fault 0x20000201 1
@@ -74,7 +74,7 @@ foreach {name expected command} {
         {expr {[regexp {faults=(\d+)} [ask counters] all n] && \$n >= 5}}
     "cleared"                {}                 {ask fault clear}
     "the word, then"         {$(units 256 4 1)} {words 0x20000100 1}
-    "in front of the image"  failed             {words 0x1ffffffc 1}
+    "below the image"        failed             {words 0x1ffffffc 1}
     "across the image's end" failed             {words 0x2003fffc 2}
     "the image's start"      {$(units 0 4 2)}   {words 0x20000000 2}
 } {
@@ -114,11 +114,11 @@ END
 
 session "drop" <<<'ask drop; after 100; is "a read fails" failed [try {words 0x20000000 4}]'
 check "drop: the probe lives" alive
-check "drop: nobody is left" refused 'control: ' --ask "$work/control" drop
+check "drop: no client is left" refused 'control: ' --ask "$work/control" drop
 
 # A ring of eight entries: its control header, the entries, and the live pointer. Ten stores make
 # an entry. Three stores a beat and 41 beats: 123 stores are 12 entries and the first three words
-# of a thirteenth, in front of the rest of the fifth.
+# of a thirteenth, before the rest of the fifth.
 head -c 4096 /dev/zero >"$work/zeros"
 session "tears" <<END
 ask poke 0x20000000 1 2 3 4

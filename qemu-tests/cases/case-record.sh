@@ -9,9 +9,9 @@
 # assertion depends on the number of events: two seconds hold hundreds.
 #
 # The board is one of 3.9 million instructions a second whose clock counts them (-icount), as on
-# hardware: else QEMU's clock goes on while the host gives the guest no time, and no estimate from
+# hardware: else QEMU's clock continues while the host gives the guest no time, and no estimate from
 # stamps can be right. Without it, and with a probe between whose beats the guest moves, only what
-# does not depend on time is asked.
+# does not depend on time is checked.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 elf=$firmware/storm-cortex-m3.elf
@@ -28,9 +28,9 @@ clocks() {
     board=$(ask peek $timer)
     echo "$before $((board)) $(now_ns)"
 }
-# The board's clock went on for as long as the host's: no halt. What lies between the two readings
+# The board's clock ran for as long as the host's: no halt. What lies between the two readings
 # is known from both sides.
-never_stood() { # BEFORE0 BOARD0 AFTER0 BEFORE1 BOARD1 AFTER1
+never_halted() { # BEFORE0 BOARD0 AFTER0 BEFORE1 BOARD1 AFTER1
     awk -v hz=$clock_hz 'BEGIN {
         board = ARGV[2] - ARGV[5]; if (board < 0) board += 4294967296
         board /= hz; least = (ARGV[4] - ARGV[3]) / 1e9; most = (ARGV[6] - ARGV[1]) / 1e9
@@ -71,7 +71,7 @@ check "record: the board and OpenOCD start" start_board -icount shift=8,align=on
 while read -r name hz pause classes lasts; do
     [ -z "${SOAK:-}" ] || lasts=60
     check "record $name: runs" record_storm "$name" "$hz" "$pause" "$classes" "$lasts"
-    check "record $name: the board never stood" never_stood "${before[@]}" "${after[@]}"
+    check "record $name: the board was never halted" never_halted "${before[@]}" "${after[@]}"
     check "record $name: $balance" balances "$name"
     tell_verdict "$name"
 done <<END
@@ -116,7 +116,7 @@ while read -r bytes latency; do
     set_link "$bytes" "$latency"
     check "record $name: runs" record_storm $name $hz $rest $user_events
     check "record $name: $balance" balances $name
-    # How much of its time the machine leaves to the probe is nobody's promise; in virtual time this
+    # How much of its time the machine leaves to the probe is not certain; in virtual time this
     # is a unit test (test_record).
     [ -z "${SOAK:-}" ] ||
         check "record $name: at 85 % of the bound nothing is lost" has_no_loss $name

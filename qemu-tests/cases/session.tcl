@@ -47,7 +47,7 @@ proc is_as_in_qemu {name address length} {
     is_dump $name $address $length $::work/theirs
 }
 
-# The guest goes on within this time.
+# The guest has moved within this time.
 proc counter {} { words $::counter_at 1 }
 proc moves {{patience_ms 2000}} {
     set first [counter]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# debugged.gdb: what GDB does with a processor behind the probe, for case-probe-qemu.sh.
+# debugged.gdb: what GDB does with a processor through the probe, for case-probe-qemu.sh.
 monitor reset halt
 maintenance flush register-cache
 printf "reset at 0x%08x\n", $pc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# debugged.tcl: halts, steps, resets and breakpoints of a processor behind the probe, for
+# debugged.tcl: halts, steps, resets and breakpoints of a processor through the probe, for
 # case-probe-qemu.sh (the procedures are those of session.tcl).
 
 # The steps are those of a program at RAM, which adds 1 to register A, MORE to register B, nothing,

@@ -12,7 +12,7 @@ end=ringside_wrap_marker # where an image has come to its end
 image() { # NAME SIZE PORT
     echo "$firmware/$1${2#full}-$3.elf"
 }
-# What neither a stream nor an ELF file tells of the 16-bit images: functions are larger than
+# What neither a stream nor an ELF file has on the 16-bit images: functions are larger than
 # pointers.
 more=()
 settings_of() { # SIZE
@@ -20,7 +20,7 @@ settings_of() { # SIZE
     [ "$1" != 16 ] || more=(--rkh fun=4)
 }
 
-# ---- what the firmware says: commands of a GDB script, into files $work/NAME.* ----
+# ---- what the firmware has: commands of a GDB script, into files $work/NAME.* ----
 
 # "EVENT COUNT" of all events that there were.
 counts_into() { # FILE ARRAY
@@ -55,7 +55,7 @@ stream_of() { # NAME
     head -c "$(said "$1" sent)" "$work/$1.sent" >"$work/$1.stream"
 }
 
-# ---- what Ringside says ----
+# ---- what Ringside reports ----
 
 same_lines() { # FILE FILE
     cmp -s "$1" "$2" && return 0
@@ -275,8 +275,9 @@ line() { # SIZE TITLE NAME ELF
 
 # ---- overrun ----
 
-# Nobody takes the stream: the ring is halted at random, then in each place of a record's way into
-# it, then with filters that a debugger has closed: but group 5 and what no filter keeps back.
+# No reader takes the stream: the ring is halted at random, then in each place of a record's way
+# into it, then with filters that a debugger has closed: all but group 5 and what no filter keeps
+# back.
 overrun_session() { # NAME ELF HALTS STEPS
     local i
     connect "$2"
@@ -370,7 +371,7 @@ pending_is_the_same() { # NAME INPUT...
         same_lines "$work/$name.pending" "$work/other" &&
         same_lines "$work/$name.pending" "$work/$name.set"
 }
-# Its priority is told by the ELF and by memory, as its records are not there any more.
+# Its priority comes from the ELF and from memory, as its records are gone.
 priority_is_known() { # INPUT...
     tell "$work/by-name" report --thread sampler "$@" &&
         tell "$work/by-priority" report --thread 3 "$@" &&
@@ -465,7 +466,7 @@ storm_agrees() { # all_agree's arguments, without the first two
     : >"$work/proofs"
     all_agree storm_facts "$step_holds" "$@" && events_prove_themselves
 }
-# User events alone tell nothing of sizes.
+# User events alone show no sizes.
 wire_of() { # SIZE
     case $1 in
     full) echo chk=1,nseq=1,ts=4,ptr=4,fun=4,sig=1 ;;
