@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Each image that records: before its ring wraps, at the wrap callback, and long after. At each
-# moment the reports are equal from every source, and what `info` says is what the firmware's own
+# moment the reports are equal from every source, and what `info` reports is what the firmware's own
 # counters and pointers say.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"

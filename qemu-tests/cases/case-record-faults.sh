@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What goes wrong while `ringside record` follows a board through OpenOCD: memory that faults, a
 # probe that keeps saying WAIT, OpenOCD killed and started again, the probe killed, the target
-# reset. The recording goes on where it can, the log is whole and says what is missing.
+# reset. The recording continues where it can, the log is whole and reports what is missing.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 elf=$firmware/storm-cortex-m3.elf

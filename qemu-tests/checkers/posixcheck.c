@@ -50,7 +50,7 @@ struct seen {
 static uint32_t word(const struct object *object, uint64_t at)
 {
     if (at + 4 > object->bytes)
-        broken("offset %" PRIu64 " lies behind the end", at);
+        broken("offset %" PRIu64 " lies after the end", at);
     uint32_t value = 0;
     for (unsigned i = 0; i < 4; i++)
         value = value << 8 | object->memory[at + (object->big ? i : 3 - i)];
@@ -179,7 +179,7 @@ static void proof_check(struct seen *seen, const uint8_t *data, uint32_t length,
                         uint32_t source, uint32_t thread)
 {
     if (!proof_is_right(data, length, big, source, thread))
-        broken("an event of source %u is torn: behind number %u", (unsigned)source,
+        broken("an event of source %u is torn: after number %u", (unsigned)source,
                (unsigned)seen->next[source] - 1);
     uint32_t running = number(data, big);
     if (seen->known[source] && seen->next[source] > running)

@@ -26,7 +26,7 @@ static void fill_with_garbage(void)
     }
 }
 
-// As the true header, but for the one thing that tells them.
+// As the true header, except for the one difference.
 static void make_decoys(void)
 {
     recycled.copy = *_tx_trace_header_ptr;
