@@ -170,7 +170,7 @@ void extract_control_free(struct extract_control *control)
 
 // Reads bit `i` of a kind: its name, and whether it is set. Returns false if it stands for nothing.
 static bool read_bit(const struct extract_control *control, enum extract_target_kind kind,
-                     const uint8_t *bytes, uint32_t i, char room[static RKH_NAME_ROOM],
+                     const uint8_t *bytes, uint32_t i, char room[static RKH_NAME_BYTES],
                      const char **name, bool *set)
 {
     uint32_t bit = i;
@@ -187,7 +187,7 @@ static bool read_bit(const struct extract_control *control, enum extract_target_
 static void show_bits(const struct extract_control *control, enum extract_target_kind kind,
                       const uint8_t *bytes, struct extract_text *text)
 {
-    char room[RKH_NAME_ROOM];
+    char room[RKH_NAME_BYTES];
     const char *name;
     bool set;
     uint32_t on = 0, all = 0, count = control_bits(control, kind);

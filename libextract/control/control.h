@@ -38,7 +38,7 @@ bool control_known(const struct extract_control *control, enum extract_target_ki
 // Returns the name of a bit, or its number if no name is known; `name` is a buffer for either. Bits
 // of events are counted as in rkh_places_event. Returns NULL if the bit stands for nothing.
 const char *control_bit_name(const struct extract_control *control, enum extract_target_kind kind,
-                             uint32_t bit, char name[static RKH_NAME_ROOM]);
+                             uint32_t bit, char name[static RKH_NAME_BYTES]);
 // Fills *error with the names that exist, since nothing has the name in `word`. Returns NOTFOUND.
 enum extract_code control_refuse_name(const struct extract_control *control,
                                       enum extract_target_kind kind, const char *word,

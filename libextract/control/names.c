@@ -59,7 +59,7 @@ bool control_known(const struct extract_control *control, enum extract_target_ki
 }
 
 static const char *event_name(const struct extract_control *control, uint32_t bit,
-                              char name[static RKH_NAME_ROOM])
+                              char name[static RKH_NAME_BYTES])
 {
     uint32_t place;
     int id = rkh_places_event(&control->places, bit, &place);
@@ -68,7 +68,7 @@ static const char *event_name(const struct extract_control *control, uint32_t bi
 }
 
 const char *control_bit_name(const struct extract_control *control, enum extract_target_kind kind,
-                             uint32_t bit, char name[static RKH_NAME_ROOM])
+                             uint32_t bit, char name[static RKH_NAME_BYTES])
 {
     const char *known;
     uint64_t number;
@@ -81,7 +81,7 @@ const char *control_bit_name(const struct extract_control *control, enum extract
     while (control_known(control, kind, &n, &known, &number))
         if (number == bit)
             return known;
-    snprintf(name, RKH_NAME_ROOM, "%u", (unsigned)bit);
+    snprintf(name, RKH_NAME_BYTES, "%u", (unsigned)bit);
     return name;
 }
 

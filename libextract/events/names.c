@@ -477,7 +477,7 @@ static bool note_name_entry(struct build *build, const struct extract_event *eve
     char name[NAME_CAPACITY];
 
     build->begins_run = false;
-    if (!ring->format->telling || !ring->format->telling->name(event, &entry))
+    if (!ring->format->describing || !ring->format->describing->name(event, &entry))
         return true;
     build->begins_run = entry.restarted;
     if (entry.restarted && !begin_run(build, event->seq))
@@ -559,7 +559,7 @@ static bool walk_events(struct build *build)
             return false;
         trace->events += got;
     }
-    if (trace->snapshot->ring.format->telling) { // objects with a name entry are registered
+    if (trace->snapshot->ring.format->describing) { // objects with a name entry are registered
         trace->info.objects = 0;
         for (size_t i = 0; i < trace->object_count; i++)
             trace->info.objects += trace->objects[i].registered;
@@ -567,7 +567,7 @@ static bool walk_events(struct build *build)
     trace->info.span_ticks = reader.ticks; // of the newest event
     count_cores(trace);
     trace->end = reader;
-    trace->end.started &= trace->snapshot->ring.rkh.walked.stamped;
+    trace->end.started &= trace->snapshot->ring.rkh.walked.stamp_known;
     if (trace->snapshots)
         extract_log_events_end(trace, &reader);
     extract_runs_end(trace);
@@ -645,7 +645,7 @@ static enum extract_code name_signals(struct build *build, struct extract_error 
     const struct extract_ring *ring = &trace->snapshot->ring;
     struct extract_numbers numbers = {.count = 0};
 
-    if (!trace->symbols || !ring->format->telling)
+    if (!trace->symbols || !ring->format->describing)
         return EXTRACT_OK;
     set_name_pointers(build); // the list below points to names
     struct extract_number *list = extract_signals_list(trace, &numbers.count);
@@ -653,8 +653,8 @@ static enum extract_code name_signals(struct build *build, struct extract_error 
     trace->has_unnamed = false;
     enum extract_code code = EXTRACT_NOMEM;
     if (list)
-        code = ring->format->telling->name_signals(ring, trace->symbols, &numbers, add_signal,
-                                                   build, &trace->signals, error);
+        code = ring->format->describing->name_signals(ring, trace->symbols, &numbers, add_signal,
+                                                      build, &trace->signals, error);
     else
         extract_error_set(error, EXTRACT_NOMEM, "names of signals", NULL, "out of memory");
     free(list);
@@ -667,7 +667,7 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
 {
     struct build build = {.trace = trace, .memory = memory, .max_objects = SIZE_MAX};
 
-    if (trace->snapshots || trace->snapshot->ring.format->telling)
+    if (trace->snapshots || trace->snapshot->ring.format->describing)
         build.max_objects = LOG_OBJECTS;
     size_t objects = trace->snapshot->ring.registry.count;
     extract_text_init(&trace->names, NULL, NULL);

@@ -12,7 +12,7 @@ enum { SEEN_MAX = 1 << 12 }; // a trace with more signals is damaged, and fits n
 
 bool extract_signals_note(struct extract_trace *trace, const struct extract_event *event)
 {
-    bool may_name = trace->symbols && trace->snapshot->ring.format->telling;
+    bool may_name = trace->symbols && trace->snapshot->ring.format->describing;
 
     for (unsigned i = 0; may_name && i < event->fields && i < event->type->fields; i++) {
         uint64_t number = event->field[i];

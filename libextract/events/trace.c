@@ -280,8 +280,8 @@ bool extract_trace_inner(const struct extract_trace *trace, const struct extract
     const struct extract_format *format = trace->snapshot->ring.format;
     const struct extract_snapshot *snapshot = copy_of(trace);
 
-    return format->telling && snapshot && !extract_event_is_mark(event) &&
-           format->telling->inner(snapshot, event, inner);
+    return format->describing && snapshot && !extract_event_is_mark(event) &&
+           format->describing->inner(snapshot, event, inner);
 }
 
 bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
@@ -293,8 +293,8 @@ bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
         return trace->snapshots &&
                extract_log_snapshots_text(trace->snapshots, (size_t)(number & ~EXTRACT_TEXT_OF_LOG),
                                           text);
-    return snapshot && snapshot->ring.format->telling &&
-           snapshot->ring.format->telling->text(snapshot, number, text);
+    return snapshot && snapshot->ring.format->describing &&
+           snapshot->ring.format->describing->text(snapshot, number, text);
 }
 
 enum extract_code extract_trace_image(const struct extract_trace *trace,

@@ -82,12 +82,13 @@ int posix_ring_poll(struct posix_trace *trace)
     int error = posix_stream_load(trace->target, trace->stream, &r->block);
 
     // Head and tail are two words. A target that runs can change one between the two reads.
-    for (unsigned i = 1; !error && i < POSIX_MAX_TRIES && !posix_stream_places(&r->block); i++)
+    for (unsigned i = 1;
+         !error && i < POSIX_MAX_TRIES && !posix_stream_has_valid_positions(&r->block); i++)
         error = posix_stream_load(trace->target, trace->stream, &r->block);
 
     if (error)
         return error == ENOENT && trace->kind != POSIX_RECORDED ? EAGAIN : error;
-    if (!posix_stream_places(&r->block))
+    if (!posix_stream_has_valid_positions(&r->block))
         return EAGAIN;
     if (!is_ours(trace)) {
         posix_reader_restart(r);

@@ -111,7 +111,7 @@ static enum extract_code read_trace(struct extract_session *session, struct extr
     enum extract_code code = extract_ring_find(&ring, memory, symbols, &where, error);
     if (!code)
         code = extract_snapshot_take(&session->snapshot, memory, &ring, error);
-    if (options->goes_on)
+    if (options->is_continued)
         meaning.direction = ring.format->direction; // few timestamps do not show it
     if (!code)
         code = extract_trace_open(&session->trace, &session->snapshot, &meaning, error);
@@ -129,10 +129,10 @@ static void take_rate(struct extract_session *session, const struct extract_ring
     session->has_stamps = ring->rkh.value[EXTRACT_RKH_TS];
 }
 
-enum extract_code extract_session_go_on(struct extract_session *session,
-                                        struct extract_memory *memory,
-                                        const struct extract_ring *ring, bool restarted,
-                                        struct extract_error *error)
+enum extract_code extract_session_continue(struct extract_session *session,
+                                           struct extract_memory *memory,
+                                           const struct extract_ring *ring, bool restarted,
+                                           struct extract_error *error)
 {
     struct extract_snapshot old = session->snapshot, next;
     enum extract_code code = extract_snapshot_take(&next, memory, ring, error);
@@ -188,7 +188,7 @@ static void take_options(struct extract_session *session,
                                                       .columns = &session->columns,
                                                       .go_on = options->go_on,
                                                       .context = options->context};
-    session->report.part = options->goes_on ? &session->part : NULL;
+    session->report.part = options->is_continued ? &session->part : NULL;
     session->hz = options->hz;
     session->template_files = options->template_files;
     session->template_count = options->template_count;

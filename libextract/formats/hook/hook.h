@@ -91,7 +91,7 @@ static inline uint32_t hook_record_payload(const struct hook_record *record)
 bool hook_record_read(struct hook_record *record, const uint8_t *bytes, uint32_t length,
                       enum extract_byte_order order, uint32_t cpus);
 
-// Returns whether a frame marks bytes that are known to be no record.
+// Returns whether a frame marks bytes that are known not to be a record.
 static inline bool hook_frame_is_blank(uint32_t frame)
 {
     return frame >> 16 == HOOK_FRAME_NONE >> 16 && (frame & 0xFFFF) >= 4 && frame % 4 == 0;

@@ -103,13 +103,13 @@ struct extract_rkh_damage {
 // The state at the end of a walk over a part of a stream. The walk over the next part starts from
 // it.
 struct extract_rkh_walked {
-    bool goes_on;   // this is not the first part: the settings of the one before are still valid
-    bool numbered;  // `next` is known
-    bool began;     // the last frame was a TCFG record
-    bool renewed;   // that record changed the settings
-    bool stamped;   // `stamp` is known
-    uint8_t next;   // sequence number that is expected
-    uint8_t layout; // layout of the next frame; in a log it is carried from block to block
+    bool is_continued; // this is not the first part: the settings of the one before are still valid
+    bool next_known;   // `next` is known
+    bool after_record; // the last frame was a TCFG record
+    bool settings_changed; // that record changed the settings
+    bool stamp_known;      // `stamp` is known
+    uint8_t next;          // sequence number that is expected
+    uint8_t layout;        // layout of the next frame; in a log it is carried from block to block
     uint32_t damaged;
     uint64_t stamp; // last timestamp
 };

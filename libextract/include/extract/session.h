@@ -62,8 +62,8 @@ struct extract_session_options {
     // Called from time to time while events are printed. If it returns false, the report ends
     // there. May be NULL.
     bool (*go_on)(void *context);
-    void *context; // of go_on
-    bool goes_on;  // the trace is the first part of a stream; set by extract_running_open
+    void *context;     // of go_on
+    bool is_continued; // the trace is the first part of a stream; set by extract_running_open
 };
 
 // ---- lifetime ----
