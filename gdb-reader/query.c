@@ -219,8 +219,8 @@ static enum extract_code report_templates(struct query *query, enum extract_code
                                           struct extract_text *text, struct extract_error *error)
 {
     if (code == EXTRACT_BAD)
-        extract_templates_tell(extract_session_templates(query->session), true,
-                               TEMPLATES_MAX_MESSAGES, text);
+        extract_templates_print_diagnostics(extract_session_templates(query->session), true,
+                                            TEMPLATES_MAX_MESSAGES, text);
     if (query->templates_timed_out)
         return extract_error_set(error, EXTRACT_LIMIT, "templates",
                                  "check them for a LOOP that hardly ends, or print fewer events: "

@@ -55,7 +55,7 @@ enum extract_code extract_hook_stream_parse(struct extract_hook_stream *stream,
         if (value)
             *value++ = 0;
         if (!fits || !value || !apply_setting(stream, pair, value))
-            return extract_error_set(error, EXTRACT_USAGE, "stream of hook settings",
+            return extract_error_set(error, EXTRACT_USAGE, "stream of hook words",
                                      "use bits=32|64, order=big|little, tid=0|4|8, "
                                      "stamp=0|4|8, stamps=typed|all, hz=N, with commas between",
                                      "\"%.*s\" is not allowed", (int)length, settings);

@@ -146,7 +146,7 @@ enum extract_code posix_stream_check(const struct posix_stream *s, uint64_t addr
         {s->version == POSIX_VERSION, "version", s->version, "only 1 is known"},
         {s->header_bytes == POSIX_HEADER, "header_bytes", s->header_bytes, "must be 128"},
         {s->back >= POSIX_HEADER && s->back % 4 == 0 && s->back <= address, "back", s->back,
-         "no object can cursor_after_magic there"},
+         "no object can begin there"},
         {has_valid_addresses(&s->layout), "layout", s->layout_word, wrong_address},
         {has_valid_stamps(&s->layout), "layout", s->layout_word, wrong_stamp},
         {s->ring_words >= POSIX_RING_LEAST && s->ring_words <= POSIX_MAX_RING &&
@@ -154,7 +154,7 @@ enum extract_code posix_stream_check(const struct posix_stream *s, uint64_t addr
          "ring_words", s->ring_words, "must be a power of two from 64 to 2^24"},
         {s->ring_at >= POSIX_HEADER && s->ring_at % 4 == 0 && object + s->ring_at >= object &&
              object + s->ring_at + ring >= object + s->ring_at,
-         "ring_at", s->ring_at, "no ring can cursor_after_magic there"},
+         "ring_at", s->ring_at, "no ring can begin there"},
     };
 
     return extract_checks_run(checks, sizeof checks / sizeof *checks, "POSIX trace", address,

@@ -73,8 +73,8 @@ size_t extract_templates_diagnostics(const struct extract_templates *templates,
                                      const struct extract_diagnostic **list);
 // Appends the first `most` of them as lines, "FILE:LINE:COLUMN: E-NAME: what; hint", and the number
 // of the others; with or without warnings.
-void extract_templates_tell(const struct extract_templates *templates, bool warnings, size_t most,
-                            struct extract_text *text);
+void extract_templates_print_diagnostics(const struct extract_templates *templates, bool warnings,
+                                         size_t most, struct extract_text *text);
 
 // A template. Its hook id has 16 bits, as in 64-bit hook words: the id hhh is hhh0.
 struct extract_template {

@@ -6,7 +6,7 @@
 #include "report/columns/entry_builder.h"
 #include "base/cursor.h"
 #include "formats/format.h"
-#include "templates/builtin.h"
+#include "templates/program.h"
 #include "events/internal.h"
 #include <inttypes.h>
 #include <stdio.h>

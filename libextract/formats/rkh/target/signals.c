@@ -142,10 +142,9 @@ static bool is_users_choice(struct question *q, const struct extract_enum *one)
     return false;
 }
 
-// Returns whether an enumeration agrees_with_records with the records: each signal that both
-// contain, by its name or by its number, has both in common, and there is at least one. A number
-// may have a second name
-// ("LAST").
+// Returns whether an enumeration agrees with the records: each signal that both contain, by its
+// name or by its number, has both in common, and there is at least one. A number may have a second
+// name ("LAST").
 static bool agrees_with_records(struct question *q, const struct extract_enum *one)
 {
     struct extract_number enumerator;
