@@ -101,7 +101,7 @@ enum extract_code query_open_session(struct query *query, const struct query_opt
         .template_files = (const char *const *)set->templates.path,
         .template_count = set->templates.count,
         .columns = &query->columns,
-        .go_on = templates_may_continue,
+        .may_continue = templates_may_continue,
         .context = query,
     };
     enum extract_code code = EXTRACT_OK;

@@ -504,7 +504,7 @@ static bool put_events(void *context, const struct extract_event *events, size_t
         if (!put_event(report, &events[i]))
             return false;
     }
-    return !report->options.go_on || report->options.go_on(report->options.context);
+    return !report->options.may_continue || report->options.may_continue(report->options.context);
 }
 
 static enum extract_code print_json(struct extract_text *text, const struct extract_view *view,

@@ -61,8 +61,8 @@ struct extract_session_options {
     const struct extract_columns *columns; // NULL: the defaults of extract_columns_init
     // Called from time to time while events are printed. If it returns false, the report ends
     // there. May be NULL.
-    bool (*go_on)(void *context);
-    void *context;     // of go_on
+    bool (*may_continue)(void *context);
+    void *context;     // of may_continue
     bool is_continued; // the trace is the first part of a stream; set by extract_running_open
 };
 

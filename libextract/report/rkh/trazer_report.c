@@ -107,7 +107,7 @@ static bool put_events(void *context, const struct extract_event *events, size_t
                 return false;
         }
     }
-    return !trazer->go_on || trazer->go_on(trazer->context);
+    return !trazer->may_continue || trazer->may_continue(trazer->context);
 }
 
 static void close_trazer(struct trazer *trazer)
@@ -158,7 +158,7 @@ enum extract_code trazer_report(struct extract_text *text, const struct extract_
     trazer->text = text;
     trazer->trace = trace;
     trazer->ring = &extract_trace_snapshot(trace)->ring;
-    trazer->go_on = options->go_on;
+    trazer->may_continue = options->may_continue;
     trazer->context = options->context;
     trazer->next = trazer->batch_count = 0;
     trazer->printed = 0;
@@ -168,7 +168,8 @@ enum extract_code trazer_report(struct extract_text *text, const struct extract_
     extract_view_run(view, &sink);
 
     // The next part needs the names and queues from the rest of this one.
-    bool must_continue = !text->code && (!options->go_on || options->go_on(options->context));
+    bool must_continue =
+        !text->code && (!options->may_continue || options->may_continue(options->context));
     while (must_continue && (event = next_event(trazer)) && add_event(trazer, event, false))
         ;
     outcome->shown = trazer->printed;
