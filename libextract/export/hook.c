@@ -81,7 +81,7 @@ static bool copy_recording(struct image *image, const struct extract_snapshot *s
 {
     uint32_t at = 0, count = snapshot->ring.entries.count;
 
-    image->size = HOOK_BUFFER_LEAST;
+    image->size = HOOK_MIN_BUFFER;
     while (image->size < snapshot->ring.length)
         image->size *= 2;
     image->bytes = calloc(1, (size_t)EXTRACT_HOOKS_HEADER + image->size);

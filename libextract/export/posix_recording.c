@@ -45,7 +45,7 @@ static enum extract_code plan_file(struct recording *r, struct extract_error *er
 
     for (uint32_t i = 0; i < r->ring->entries.count; i++)
         bytes += round_to_words(r->snapshot->index[i].length);
-    r->ring_words = POSIX_RING_LEAST;
+    r->ring_words = POSIX_MIN_RING;
     while (r->ring_words < POSIX_MAX_RING && (uint64_t)r->ring_words * 4 < bytes)
         r->ring_words *= 2;
     if ((uint64_t)r->ring_words * 4 < bytes)

@@ -86,7 +86,7 @@ static enum extract_code check_header(const struct header *h, uint64_t address,
     const struct extract_check checks[] = {
         {h->version == EXTRACT_HOOKS_VERSION, "version", h->version, "only 1 is known"},
         {h->header_bytes == EXTRACT_HOOKS_HEADER, "header_bytes", h->header_bytes, "must be 64"},
-        {h->buffer_bytes >= HOOK_BUFFER_LEAST && h->buffer_bytes <= MAX_BUFFER &&
+        {h->buffer_bytes >= HOOK_MIN_BUFFER && h->buffer_bytes <= MAX_BUFFER &&
              !(h->buffer_bytes & (h->buffer_bytes - 1)),
          "buffer_bytes", h->buffer_bytes, "must be a power of two from 64 to 2^28"},
         {address + length > address, "buffer_bytes", h->buffer_bytes,

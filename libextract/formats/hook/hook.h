@@ -15,7 +15,7 @@ enum {
     HOOK_FLAG_RUNS = 1, // flags of the control block
     HOOK_FLAG_KEEPS_OLDEST = 2,
     HOOK_FLAG_CPUS_SEEN = 4, // there may be more processors than `cpus`
-    HOOK_BUFFER_LEAST = 64,  // bytes
+    HOOK_MIN_BUFFER = 64,    // bytes
     HOOK_MAX_WORDS = 5,      // data words of an entry with a 32-bit hook word
     HOOK_MAX_FIELDS = 8,     // with a 64-bit one: reports store events of all formats in such
     HOOK_MAX_FRAME = 65532,  // bytes of a record whose frame contains its length

@@ -149,7 +149,7 @@ enum extract_code posix_stream_check(const struct posix_stream *s, uint64_t addr
          "no object can begin there"},
         {has_valid_addresses(&s->layout), "layout", s->layout_word, wrong_address},
         {has_valid_stamps(&s->layout), "layout", s->layout_word, wrong_stamp},
-        {s->ring_words >= POSIX_RING_LEAST && s->ring_words <= POSIX_MAX_RING &&
+        {s->ring_words >= POSIX_MIN_RING && s->ring_words <= POSIX_MAX_RING &&
              !(s->ring_words & (s->ring_words - 1)),
          "ring_words", s->ring_words, "must be a power of two from 64 to 2^24"},
         {s->ring_at >= POSIX_HEADER && s->ring_at % 4 == 0 && object + s->ring_at >= object &&

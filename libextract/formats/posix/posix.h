@@ -53,7 +53,7 @@ enum posix_stream_word {
 
 enum {
     POSIX_MAX_STREAMS = 32,
-    POSIX_RING_LEAST = 64, // words of a ring
+    POSIX_MIN_RING = 64, // words of a ring
     POSIX_MAX_RING = 1 << 24,
     POSIX_MAX_IDS = 65536,
     POSIX_MAX_NAME = 1024,  // bytes of a slot for a name

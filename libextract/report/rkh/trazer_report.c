@@ -62,8 +62,8 @@ static void put_marker(struct trazer *trazer, const struct extract_event *marker
     }
 }
 
-// Learns from an event what later ones need, and prints it if asked to. Returns false if memory is
-// short.
+// Notes what later events need of an event, and prints it if `is_printed`. Returns false if memory
+// is short.
 static bool add_event(struct trazer *trazer, const struct extract_event *event, bool is_printed)
 {
     struct rkh_post_match match;
