@@ -144,7 +144,7 @@ size_t extract_templates_diagnostics(const struct extract_templates *templates,
 }
 
 void extract_templates_print_diagnostics(const struct extract_templates *templates, bool warnings,
-                                         size_t most, struct extract_text *text)
+                                         size_t max, struct extract_text *text)
 {
     size_t left = 0;
 
@@ -152,11 +152,11 @@ void extract_templates_print_diagnostics(const struct extract_templates *templat
         const struct extract_diagnostic *d = &templates->diagnostics[i];
         if (d->warning && !warnings)
             continue;
-        if (!most) {
+        if (!max) {
             left++;
             continue;
         }
-        most--;
+        max--;
         extract_text_printf(text, "%s:%u:%u: %s: %s%s%s\n", d->file, d->line, d->column, d->name,
                             d->what, *d->hint ? "; " : "", d->hint);
     }
