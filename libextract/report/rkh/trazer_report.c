@@ -87,7 +87,7 @@ static bool add_event(struct trazer *trazer, const struct extract_event *event, 
 
 // Returns whether two events are the same. A marker has the sequence number of the event after it,
 // and there is one marker of damage per reason.
-static bool is_same(const struct extract_event *a, const struct extract_event *b)
+static bool is_same_event(const struct extract_event *a, const struct extract_event *b)
 {
     return a->seq == b->seq && a->id == b->id &&
            (a->id != EXTRACT_ID_BROKEN || a->field[0] == b->field[0]);
@@ -102,7 +102,7 @@ static bool put_events(void *context, const struct extract_event *events, size_t
         const struct extract_event *event;
         bool is_found = false;
         while (!is_found && (event = next_event(trazer))) {
-            is_found = is_same(event, &events[i]);
+            is_found = is_same_event(event, &events[i]);
             if (!add_event(trazer, event, is_found))
                 return false;
         }
