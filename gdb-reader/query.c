@@ -101,7 +101,7 @@ enum extract_code query_open_session(struct query *query, const struct query_opt
         .template_files = (const char *const *)set->templates.path,
         .template_count = set->templates.count,
         .columns = &query->columns,
-        .go_on = templates_may_continue,
+        .may_continue = templates_may_continue,
         .context = query,
     };
     enum extract_code code = EXTRACT_OK;
@@ -219,8 +219,8 @@ static enum extract_code report_templates(struct query *query, enum extract_code
                                           struct extract_text *text, struct extract_error *error)
 {
     if (code == EXTRACT_BAD)
-        extract_templates_tell(extract_session_templates(query->session), true,
-                               TEMPLATES_MAX_MESSAGES, text);
+        extract_templates_print_diagnostics(extract_session_templates(query->session), true,
+                                            TEMPLATES_MAX_MESSAGES, text);
     if (query->templates_timed_out)
         return extract_error_set(error, EXTRACT_LIMIT, "templates",
                                  "check them for a LOOP that hardly ends, or print fewer events: "

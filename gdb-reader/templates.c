@@ -58,7 +58,8 @@ static enum extract_code check_templates(struct call *call, const struct templat
     if (code)
         return code;
     code = compile_templates(&call->state->options, files, templates, error);
-    extract_templates_tell(templates, true, TEMPLATES_MAX_MESSAGES, &call->answer->text);
+    extract_templates_print_diagnostics(templates, true, TEMPLATES_MAX_MESSAGES,
+                                        &call->answer->text);
     extract_templates_close(templates);
     return code;
 }

@@ -355,11 +355,11 @@ static bool put_items(struct json_report *report, const struct extract_event *ev
     struct extract_text *out = &report->scratch;
     uint32_t number;
 
-    if (extract_event_is_mark(event) || !format->telling ||
-        !format->telling->items(event, NULL, NULL, &number))
+    if (extract_event_is_mark(event) || !format->describing ||
+        !format->describing->items(event, NULL, NULL, &number))
         return true;
     out->used = 0;
-    format->telling->items(event, put_item, report, &number);
+    format->describing->items(event, put_item, report, &number);
     const char *name = value_names_find(&report->names, EXTRACT_KIND_USER_EVENT, number);
     extract_text_printf(out, "],\"user_event\":{\"number\":%u,\"name\":", (unsigned)number);
     if (name)
@@ -504,7 +504,7 @@ static bool put_events(void *context, const struct extract_event *events, size_t
         if (!put_event(report, &events[i]))
             return false;
     }
-    return !report->options.go_on || report->options.go_on(report->options.context);
+    return !report->options.may_continue || report->options.may_continue(report->options.context);
 }
 
 static enum extract_code print_json(struct extract_text *text, const struct extract_view *view,

@@ -173,6 +173,9 @@ struct extract_templates {
 // extract_templates_link calls it for all of `ops`. Jump targets remain valid.
 void template_optimize(struct extract_templates *templates);
 
+// builtin.c: returns whether a template is built into the library.
+bool template_is_builtin(const struct extract_template *chosen);
+
 // names.c: returns the name of an error number of AIX; NULL if it is unknown.
 const char *template_error_name(uint64_t number);
 

@@ -13,7 +13,7 @@ bool templates_diagnose(const struct extract_templates *templates, bool quiet)
     struct extract_text text;
 
     extract_text_init(&text, NULL, NULL);
-    extract_templates_tell(templates, !quiet, SIZE_MAX, &text);
+    extract_templates_print_diagnostics(templates, !quiet, SIZE_MAX, &text);
     if (text.used)
         fwrite(text.data, 1, text.used, stderr);
     extract_text_free(&text);

@@ -2,7 +2,7 @@
 // A snapshot: a consistent copy of a ring's bytes, with one verdict per entry.
 //
 // The target may write to the ring while it is copied, and entries in memory may be half-written.
-// The verdict of an entry says how much of it can be relied on; only GOOD and PROVISIONAL ones are
+// The verdict of an entry is how much of it can be relied on; only GOOD and PROVISIONAL ones are
 // printed. Verdicts depend only on the copied bytes, so a saved dump gives the same report as the
 // live target.
 //

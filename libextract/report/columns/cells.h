@@ -89,7 +89,7 @@ static inline uint64_t cell_units(struct text_writer_seconds time, uint32_t unit
     return whole;
 }
 
-// Writes the time since the start, in the unit that the layout asks for.
+// Writes the time since the start, in the unit of the layout.
 static inline void cell_elapsed(const struct layout *layout, struct text_writer *writer,
                                 uint64_t ticks)
 {

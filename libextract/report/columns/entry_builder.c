@@ -2,11 +2,11 @@
 // report/columns: the entry builder. Turns events into hook entries, finds their templates, and
 // names values for them.
 //
-// Source: docs/formats, the sections "As hook entries", say what each event becomes.
+// Source: docs/formats, the sections "As hook entries", which define what each event becomes.
 #include "report/columns/entry_builder.h"
 #include "base/cursor.h"
 #include "formats/format.h"
-#include "templates/builtin.h"
+#include "templates/program.h"
 #include "events/internal.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -416,7 +416,7 @@ bool entry_builder_describe(struct entry_builder *builder, const struct extract_
 
     if (builder->format->hooks == EXTRACT_HOOKS_16 &&
         event->type == builder->format->type(event->id))
-        return false; // one type for all ids of the format, which says nothing about this one
+        return false; // one type for all ids of the format, which does not describe this one
     select_names(builder, event);
     out->used = 0;
     put_text(builder, type_text(builder, event));

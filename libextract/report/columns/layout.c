@@ -173,7 +173,7 @@ void layout_open(struct layout *layout, const struct extract_columns *columns, u
 
 // ---- output ----
 
-// Blanks are owed from one heading to the next, so that no line ends in blanks.
+// Blanks are written before the next heading, so that no line ends in blanks.
 unsigned layout_put_headings(const struct layout *layout, bool bold, struct extract_text *text)
 {
     struct heading headings[HEADINGS];

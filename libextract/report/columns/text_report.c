@@ -400,8 +400,8 @@ static bool put_events(void *context, const struct extract_event *events, size_t
             return fail(report);
         else if (!put_event(report, &events[i]))
             return false;
-        if (options->go_on &&
-            !options->go_on(options->context)) // after each: templates may be slow
+        if (options->may_continue &&
+            !options->may_continue(options->context)) // after each: templates may be slow
             return false;
     }
     return true;

@@ -169,11 +169,11 @@ check "$title: filter in GDB, shown" asks_in_gdb '^0xffffffbf (not recorded: que
 check "$title: filter set" does '^after: 0x80000001 ' filter set user 1
 check "$title: filter set: the word" word_is $bits $((0x80000001))
 check "$title: filter none" does '^after: 0x00000000 (nothing is recorded)$' filter set none
-check "$title: no such class" refuses 1 'usr: no class of events has that name; \|these are: none' \
+check "$title: no such class" refuses 1 'usr: unknown class of events; use one of: none' \
     filter set usr
 check "$title: a word of RKH" refuses 1 "$no_change" filter on all
 for verb in start stop clear; do
-    check "$title: $verb" refuses 2 "switched by functions of the kernel" $verb
+    check "$title: $verb" refuses 2 "only functions of the kernel start and stop" $verb
 done
 
 use hookstorm hook
@@ -192,7 +192,7 @@ use rkhstorm rkh
 all_formats unknown
 for verb in start stop clear 'filter show'; do
     # shellcheck disable=SC2086
-    check "$title: $verb" refuses 2 'use ringside filter on|off WHAT' $verb
+    check "$title: $verb" refuses 2 'use ringside filter on|off TERM' $verb
 done
 
 use posixstorm posix

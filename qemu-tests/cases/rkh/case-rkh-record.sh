@@ -154,7 +154,7 @@ filters() {
     tcl ringside filter on all | grep -x 'events: all' || return 1
     filter | head -n 1 | grep -x 'groups: all' || return 1
     filter on event=NO_SUCH && return 1
-    grep 'know no such name' "$work/err"
+    grep 'no such name in the target' "$work/err"
 }
 check "filters: shown and changed by both, before and after" filters
 filtered() {

@@ -120,7 +120,7 @@ run status full.log
 check "status of a full log" "0 3" out '^log full status: full$' out '^log overrun status: overrun$'
 run info full.log
 check "info of a full log: what did not go in is lost" 3 out '^events lost: unknown' \
-    out '^events lost at least: [0-9]' no-out '^losses: none$' err 'the log had no room'
+    out '^events lost at least: [0-9]' no-out '^losses: none$' err 'the log had no space'
 # Its writer was killed when it had written that the log is full.
 head -c $(($(stat -c %s full.log) - 160 - 232)) full.log >killed.log
 run status killed.log

@@ -100,7 +100,7 @@ check "clear in JSON" 0 out '^{"verb":"clear","done":true}$'
 run report --stream 1 --pid "$pid"
 check "a stream that nobody has bound" 0 no-out tick
 run start --stream 1 --pid "$pid"
-check "nor can be started" 2 err 'nobody has bound the stream, so it records nothing; create one'
+check "nor can be started" 2 err 'stream is not bound, so it records nothing; create one'
 run status --stream 99 --pid "$pid"
 check "a stream that is not there" 1 err 'stream 99: the traced process has streams 0 to '
 for number in 4294967295 -1 x; do

@@ -111,7 +111,7 @@ check "status of another format" 0 \
 run filter show "$image"
 check "the filter of a dump" 0 out '^not recorded: posix_trace_start door$'
 run filter show "$work/a.hook"
-check "a format without one" 2 err 'hook ring: the recorder has no word for that'
+check "a format without one" 2 err 'hook ring: not supported by the recorder'
 run start "$image"
 check "no live target" 1 err 'start: no live target is given; use --pid PID, --openocd SERVER'
 run filter set door

@@ -215,7 +215,7 @@ for stream in 1 2 7; do
         check "$verb of stream $stream when it is full" 0
     done
     in_small "$ringside" start --stream $stream --pid "$pid"
-    check "start of stream $stream when it is full" 2 err 'nobody has bound the stream'
+    check "start of stream $stream when it is full" 2 err 'stream is not bound'
 done
 in_small "$work/online" "$pid"
 check "no other stream can be made" 12 err 'Cannot allocate memory'

@@ -213,7 +213,7 @@ static void test_too_many(void **state)
     put(10, "00000020");
     CHECK("info", true, 0, "\"entries_valid\":34,\"entries_damaged\":4,", "\"events_lost\":null,");
     CHECK("info", false, 0,
-          "\nevents lost: unknown (the stream has more layouts than can be told apart)\n");
+          "\nevents lost: unknown (the stream has more layouts than can be distinguished)\n");
 }
 
 // ---- clocks ----
