@@ -40,9 +40,37 @@ bool target_open(char **place)
     return !code;
 }
 
+// Runs what a process on this host can be tried on.
+static int run_on_host(void)
+{
+    if (!host_open()) {
+        puts("not ok attach: no traced process");
+        return 1;
+    }
+    told = named_there("told");
+    test_create();
+    test_kinds();
+    test_attributes();
+    test_start();
+    test_policies();
+    test_full();
+    test_reads();
+    test_names();
+    test_filter();
+    test_threads();
+    test_logs();
+    test_flushing();
+    test_disk();
+    test_full_table();
+    host_close();
+    return failed > 0;
+}
+
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc == 2 && strcmp(argv[1], "--host") == 0)
+        return run_on_host();
     bool running = argc > 1 && !strcmp(argv[1], "-r");
     char **place = argv + 1 + running;
     if (argc < 3 + running) {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <trace.h>
 
-enum { PID = 700001, CORE_PID = 1, RING_WORDS = 512, OVERFULL = 200 };
+enum { PID = 700001, CORE_PID = 1, RING_WORDS = 512, OVERFULL = 200, HOST_NAME_BYTES = 64 };
 
 // ---- verdicts: attach.c ----
 
@@ -31,6 +31,13 @@ extern struct extract_memory *memory;
 extern struct extract_symbols *symbols;
 extern trace_event_id_t told; // a type that the firmware has registered
 extern pid_t process;         // that streams are made of
+extern bool is_host;          // the traced process is a child on this host: host.c
+
+// Starts a traced process on this host, and ends it.
+bool host_open(void);
+void host_close(void);
+// Returns whether that process recorded an event, in the function that carries out orders.
+bool host_recorded(const struct posix_trace_event_info *info);
 
 // As in images/posix/posixcalls.c.
 enum verb { NOTHING, RECORD, LATE, HALF, WHOLE, STORM, NAME, RENEW, BOOT };
@@ -43,6 +50,8 @@ struct order {
 
 // Finds the words that orders are written to.
 bool orders_find(void);
+// Uses orders whose words, and the clock before and after each event, are at these addresses.
+bool orders_at(uint64_t words, uint64_t before, uint64_t behind);
 // Gives an order; then it is on its way. And waits until it is carried out: the target runs so
 // long.
 void post(const struct order *order);

@@ -189,7 +189,7 @@ static void stop_and_end(const char *name, trace_id_t trid)
 // once.
 static void test_full_disk(void)
 {
-    struct event error, start, event;
+    struct event error = {0}, start, event = {0};
     trace_id_t trid;
     int fd;
     prepare("H18 full disk: create", &trid, &fd, POSIX_TRACE_UNTIL_FULL);
@@ -205,17 +205,22 @@ static void test_full_disk(void)
     returns("H18 flush", 0, posix_trace_flush(trid));
     stop_and_end("H18 shutdown", trid);
     trid = open_log("H18 reopened", fd);
-    error = next_logged(trid);
+    if (!is_host) // a debugger knows no better place
+        error = next_logged(trid);
     start = next_logged(trid);
-    check("H40 error: the log tells of it",
-          is_type(&error, POSIX_TRACE_ERROR) && number_in(&error) == ENOSPC);
     bool good = is_type(&start, POSIX_TRACE_START), apart = true;
     for (uint32_t i = 0; i < 20; i++) {
         struct event before = event;
         event = next_logged(trid);
+        if (is_host && event.info.posix_event_id == POSIX_TRACE_ERROR) {
+            error = event;
+            event = next_logged(trid);
+        }
         good = good && is_told(&event, i, 4);
         apart = apart && (i % 10 == 0 || are_apart(&before, i - 1, &event, i));
     }
+    check("H40 error: the log tells of it",
+          is_type(&error, POSIX_TRACE_ERROR) && number_in(&error) == ENOSPC);
     check("H18 full disk: nothing is lost", good && logged(trid, POSIX_TRACE_STOP) && ends(trid));
     check("H41 failed flush: the times are as they were", apart);
     returns("H18 close", 0, posix_trace_close(trid));

@@ -164,6 +164,8 @@ void test_full(void)
     test_clear_keeps_suspended();
     test_stop_when_read();
     test_overrun_after_reading();
+    if (is_host) // a process tells the first event that was lost, at any time
+        return;
     check_times("D8 times of losses: more in front of RESUME", true, false);
     check_times("D8 times of losses: more in front of the event", false, true);
     check_times("D8 times of losses: more in front of both", true, true);

@@ -22,13 +22,15 @@ struct extract_memory *memory;
 struct extract_symbols *symbols;
 trace_event_id_t told;
 pid_t process = PID;
+bool is_host;
 static uint64_t words_at, before_at, behind_at;
 static uint32_t number;
 
 uint64_t address_of(const char *symbol)
 {
     struct extract_symbol found;
-    return extract_symbols_by_name(symbols, symbol, &found) ? found.address : 0;
+    bool is_known = symbols && extract_symbols_by_name(symbols, symbol, &found);
+    return is_known ? found.address : 0;
 }
 
 // A memory that is read only while its target stands: whether it ran.
@@ -62,7 +64,7 @@ void stand_again(bool stood)
 static uint32_t in_order(uint32_t word)
 {
     bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    bool is_big = extract_symbols_byte_order(symbols) == EXTRACT_BIG;
+    bool is_big = symbols && extract_symbols_byte_order(symbols) == EXTRACT_BIG;
     return is_big == host_is_big ? word : __builtin_bswap32(word);
 }
 
@@ -95,12 +97,13 @@ void post(const struct order *order)
     const uint32_t words[] = {in_order(order->verb),  in_order(order->type),
                               in_order(order->count), in_order(order->bytes),
                               in_order(order->ticks), in_order(order->first)};
-    char name[NAME_BYTES] = "";
+    char name[HOST_NAME_BYTES] = "";
+    size_t bytes = is_host ? sizeof name : NAME_BYTES;
     if (order->name)
-        memcpy(name, order->name, strnlen(order->name, sizeof name - 1));
+        memcpy(name, order->name, strnlen(order->name, bytes - 1));
     uint32_t next = in_order(++number);
     poke(VERB, words, sizeof words);
-    poke(NAME_AT, name, sizeof name);
+    poke(NAME_AT, name, bytes);
     poke(NUMBER, &next, sizeof next);
 }
 
@@ -122,6 +125,11 @@ static bool becomes(uint32_t index, uint32_t value)
 static bool await(uint32_t index, uint32_t value)
 {
     time_t over = time(NULL) + PATIENCE;
+    if (is_host) {
+        while (order_word(index) != value && time(NULL) < over)
+            pause_ms(0);
+        return order_word(index) == value;
+    }
     bool ran = stand(), good = false;
     while (!good && time(NULL) < over)
         good = becomes(index, value);
@@ -129,16 +137,22 @@ static bool await(uint32_t index, uint32_t value)
     return good;
 }
 
-bool orders_find(void)
+bool orders_at(uint64_t words, uint64_t before, uint64_t behind)
 {
-    words_at = address_of("calls_order");
-    before_at = address_of("calls_before");
-    behind_at = address_of("calls_behind");
+    words_at = words;
+    before_at = before;
+    behind_at = behind;
     bool found = words_at && before_at && behind_at && await(READY, 1);
     if (!found)
         puts("not ok attach: the image takes no orders");
     number = order_word(NUMBER);
     return found;
+}
+
+bool orders_find(void)
+{
+    return orders_at(address_of("calls_order"), address_of("calls_before"),
+                     address_of("calls_behind"));
 }
 
 void obey(const struct order *order)

@@ -13,6 +13,8 @@ trace_attr_t attributes(int policy, size_t max_data)
         posix_trace_attr_setstreamfullpolicy(&attr, policy);
     if (max_data)
         posix_trace_attr_setmaxdatasize(&attr, max_data);
+    if (is_host) // as much as a stream of the firmware has
+        posix_trace_attr_setstreamsize(&attr, (size_t)RING_WORDS * 4);
     return attr;
 }
 
