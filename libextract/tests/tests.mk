@@ -63,15 +63,15 @@ $(CHECKERS): build/%: build/obj/qemu-tests/checkers/%.o
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -pie $^ -o $@
 
-# A program that calls the library's functions on targets.
-ATTACHED := build/posix_attach
+# The assertions of POSIX trace: on a process of this host, and on targets.
+ATTACHED := $(BUILD)/posix_attach
 ATTACH_SOURCES := $(wildcard qemu-tests/checkers/attach/*.c)
-$(ATTACHED): $(ATTACH_SOURCES:%.c=build/obj/%.o) build/libextract.a
+$(ATTACHED): $(ATTACH_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/libextract.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -pie $^ $(wraps) -o $@ $(LIBS)
 CHECKERS += $(ATTACHED)
 
-unit-programs: $(PROGRAM) $(UNIT_PROGRAMS) # some of them start it
+unit-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(ATTACHED) # some of them start it
 test-programs: all unit-programs
 fuzz-programs: $(FUZZ_PROGRAMS)
 bench-programs: $(BENCH_PROGRAMS)

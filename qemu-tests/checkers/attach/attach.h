@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: what the assertions share. In: the image posixcalls (images/posix)
-// behind a debugger. Out: a line for each assertion.
+// qemu-tests/checkers/attach: what the assertions share: verdicts, the traced process or firmware,
+// its streams, and their logs.
 #ifndef CHECKERS_ATTACH_H
 #define CHECKERS_ATTACH_H
 
@@ -101,7 +101,8 @@ bool none(trace_id_t trid);
 bool events_come(trace_id_t trid, uint32_t from, uint32_t to);
 // Whether `event` is of that order and has that number, and so many bytes.
 bool is_told(const struct event *event, uint32_t number, size_t bytes);
-int number_in(const struct event *event); // of the system's data
+int number_in(const struct event *event);         // of the system's data
+uint32_t storm_number(const struct event *event); // of an event of the storm
 struct posix_trace_status_info status_of(trace_id_t trid);
 bool status_is(trace_id_t trid, int running, int full, int overrun);
 double seconds(const struct timespec *time);

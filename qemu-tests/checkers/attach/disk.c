@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: H: logs on a disk that fails, and streams that are flushed by
-// themselves; C7. In: a target that records what it is told. Out: a line for each assertion.
+// qemu-tests/checkers/attach: H: logs on a disk that fails, streams that are flushed by themselves,
+// and what a log states about its target; C7.
 #include "attach.h"
 #include "tests/unit/posix_log/disk.h"
 #include <sys/resource.h>
@@ -14,8 +14,7 @@ enum { PATIENCE = 60 }; // seconds
 // Whether an event of the storm comes: its number is `*number`, or a loss was told.
 static bool is_of_storm(const struct event *event, uint32_t *number, bool lost)
 {
-    uint32_t got = event->data[0] | event->data[1] << 8 | event->data[2] << 16 |
-                   (uint32_t)event->data[3] << 24;
+    uint32_t got = storm_number(event);
     bool good = event->length == 4 + got % 32 && (lost ? got >= *number : got == *number);
     if (!good)
         printf("# event %u of %zu bytes, not %u\n", (unsigned)got, event->length,
@@ -308,7 +307,7 @@ static void test_two_logs(void)
 {
     trace_id_t a, b;
     int one, two;
-    prepare("H21 two logs: create", &a, &one, POSIX_TRACE_LOOP);
+    prepare("H21 two logs: create", &a, &one, is_host ? POSIX_TRACE_FLUSH : POSIX_TRACE_LOOP);
     record(30, 4);
     prepare("H21 two logs: create another", &b, &two, POSIX_TRACE_UNTIL_FULL);
     record(20, 5);

@@ -7,6 +7,7 @@
 // the words through it. The streams are those of the child's process id.
 #define _GNU_SOURCE
 #include "attach.h"
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -19,7 +20,7 @@ enum {
     MAX_DATA = 4096,
     TICK_MS = 1,
     NAME_BYTES = 64,
-    MAX_FUNCTION_BYTES = 1024
+    MAX_FUNCTION_BYTES = 4096
 };
 
 // The words of an order are in the order of calls_order in posixcalls.c.
@@ -116,7 +117,9 @@ bool host_recorded(const struct posix_trace_event_info *info)
 {
     uintptr_t place = (uintptr_t)info->posix_prog_address, function = (uintptr_t)record_events;
 
-    return info->posix_pid == process && place - function < MAX_FUNCTION_BYTES;
+    // The child is a copy of this thread, so that both have the same id.
+    return info->posix_pid == process && pthread_equal(info->posix_thread_id, pthread_self()) &&
+           place - function < MAX_FUNCTION_BYTES;
 }
 
 // Returns whether an address and those after it are in the words of the orders.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: B5 to B8: which trace ids may use which functions.
-// In: a target that records what it is told. Out: a line for each assertion.
+// qemu-tests/checkers/attach: B5 to B8: which trace ids may be used with which functions.
 #include "attach.h"
 #include "tests/unit/posix_log/uses.h"
 #include <unistd.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: H: streams of a target with a log, and the log read back.
-// In: a target that records what it is told. Out: a line for each assertion.
+// qemu-tests/checkers/attach: H: streams with a log, and the log read back.
 #include "attach.h"
 #include <fcntl.h>
 #include <unistd.h>
@@ -46,10 +45,13 @@ static void test_names_of(trace_id_t trid)
     int unavailable = 0, seen = 0;
     check("H2 names: the firmware's",
           !posix_trace_eventid_get_name(trid, told, name) && !strcmp(name, "told"));
+    check("H2 names: the system's",
+          !posix_trace_eventid_get_name(trid, POSIX_TRACE_FLUSH_START, name) &&
+              !strcmp(name, "posix_trace_flush_start"));
     returns("H2 names: none", EINVAL, posix_trace_eventid_get_name(trid, told + 20, name));
     while (!posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) && !unavailable)
         seen += id == told || id == POSIX_TRACE_UNNAMED_USEREVENT || id == POSIX_TRACE_START;
-    check("H2 names: the list", seen == 3);
+    check("H2 names: the list, which ends", seen == 3 && unavailable);
 }
 
 static void test_foreign_calls(trace_id_t trid)
@@ -70,6 +72,28 @@ static void test_foreign_calls(trace_id_t trid)
     returns("H5 on a log: set_filter", EINVAL,
             posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
     returns("H5 on a log: open a name", EINVAL, posix_trace_trid_eventid_open(trid, "h5", &id));
+}
+
+// The status of a log is that of the end.
+static void test_status_of(int stream_policy)
+{
+    trace_attr_t attr = log_attributes(stream_policy, POSIX_TRACE_APPEND, 0);
+    struct posix_trace_status_info status;
+    int fd = new_file();
+
+    trace_id_t trid = create_log("H3 status: create", fd, &attr);
+    record(OVERFULL, 4);
+    end("H3 shutdown", trid);
+    trid = open_log("H3 reopened", fd);
+    status = status_of(trid);
+    check("H3 status: suspended, neither flushing nor failed",
+          status.posix_stream_status == POSIX_TRACE_SUSPENDED &&
+              status.posix_stream_flush_status == POSIX_TRACE_NOT_FLUSHING &&
+              status.posix_stream_flush_error == 0);
+    check("H3 status: overrun, the log neither full nor overrun",
+          log_status_is(trid, POSIX_TRACE_OVERRUN, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
+    returns("H3 close", 0, posix_trace_close(trid));
+    close(fd);
 }
 
 static void test_reopened(void)
@@ -95,10 +119,36 @@ static void test_reopened(void)
     }
     test_foreign_calls(trid);
     returns("H1 close", 0, posix_trace_close(trid));
+    returns("H1 close again", EINVAL, posix_trace_close(trid));
     close(fd);
 }
 
 // ---- flushing ----
+
+// Returns whether events and flushes of a process are in the order in which they were made, and
+// their times, too.
+static bool has_flushes_in_order(trace_id_t trid)
+{
+    const trace_event_id_t expected[] = {POSIX_TRACE_START,
+                                         told,
+                                         told,
+                                         POSIX_TRACE_FLUSH_START,
+                                         POSIX_TRACE_FLUSH_STOP,
+                                         told,
+                                         POSIX_TRACE_FLUSH_START,
+                                         POSIX_TRACE_FLUSH_STOP,
+                                         POSIX_TRACE_STOP};
+    double before = 0;
+    bool good = true;
+
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct event event = next(trid);
+        double time = seconds(&event.info.posix_timestamp);
+        good = good && is_type(&event, expected[i]) && time >= before;
+        before = time;
+    }
+    return good && next(trid).unavailable;
+}
 
 // The target's clock stands while its memory is read, so that its events and the host's flushes
 // have no order of time between them.
@@ -127,6 +177,10 @@ static void test_flush_events(void)
         good = good && (starts == stops || starts == stops + 1);
     }
     check("H12 flush events: two for each flush", good && starts == 2 && stops == 2);
+    if (is_host) {
+        returns("H12 rewind", 0, posix_trace_rewind(trid));
+        check("H12 flush events: where they were made", has_flushes_in_order(trid));
+    }
     returns("H12 rewind", 0, posix_trace_rewind(trid));
     check("H12 flush events: what lies beside them",
           logged(trid, POSIX_TRACE_START) && are_logged(trid, 2, 4) && are_logged(trid, 1, 5) &&
@@ -176,7 +230,11 @@ static void test_log_full(void)
     struct event event, last = {0};
     uint32_t count = 0;
     int fd = new_file();
+    size_t size = 0;
     trace_id_t trid = create_log("H9 log until full: create", fd, &attr);
+    check(
+        "H9 log until full: not yet",
+        log_status_is(trid, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
     for (int i = 0; i < 10; i++) {
         record(30, 4);
         posix_trace_flush(trid);
@@ -185,35 +243,49 @@ static void test_log_full(void)
           log_status_is(trid, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
     check("H9 log until full: overrun is told once",
           log_status_is(trid, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN));
+    posix_trace_get_attr(trid, &attr);
+    posix_trace_attr_getmaxusereventsize(&attr, 4, &size);
     end("H9 shutdown", trid);
     trid = open_log("H9 reopened", fd);
+    check("H9 log until full: the log says so, too",
+          status_of(trid).posix_log_full_status == POSIX_TRACE_FULL);
     bool good = logged(trid, POSIX_TRACE_START);
     for (; !(event = next_logged(trid)).unavailable; last = event)
         if (event.info.posix_event_id == told)
             good = good && is_told(&event, count++ % 30, 4);
     check("H9 log until full: the oldest, in order", good && count > 60 && count < 300);
+    if (is_host) // whose sizes are those of its records
+        check("H9 log until full: as much as it may take",
+              count * size <= SIZE && count * size >= SIZE * 9 / 10);
     check("H9 log until full: STOP is the last", is_type(&last, POSIX_TRACE_STOP));
     returns("H9 close", 0, posix_trace_close(trid));
     close(fd);
 }
 
 // A log that is there is continued.
-static void test_append(void)
+static void test_append(int stream_policy)
 {
-    trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_APPEND, 0);
+    enum { RUNS = 3 };
+    trace_attr_t attr = log_attributes(stream_policy, POSIX_TRACE_APPEND, 0);
+    bool is_large = is_host && stream_policy == POSIX_TRACE_FLUSH;
+    uint32_t most = is_large ? 1000 : 10;
     int fd = new_file();
-    for (uint32_t run = 0; run < 2; run++) {
+
+    if (is_large)
+        posix_trace_attr_setstreamsize(&attr, (size_t)most * 100);
+    for (uint32_t run = 0; run < RUNS; run++) {
         trace_id_t trid = create_log("H11 append: create", fd, &attr);
-        record(10 + run, 3);
+        for (uint32_t i = 0; i < most + run; i += 10)
+            record_from(i, i + 10 < most + run ? i + 10 : most + run);
         posix_trace_stop(trid);
         settle();
         end("H11 shutdown", trid);
     }
     trace_id_t trid = open_log("H11 reopened", fd);
-    for (uint32_t run = 0; run < 2; run++)
-        check("H11 append: one run behind the other", logged(trid, POSIX_TRACE_START) &&
-                                                          are_logged(trid, 10 + run, 3) &&
-                                                          logged(trid, POSIX_TRACE_STOP));
+    for (uint32_t run = 0; run < RUNS; run++)
+        check("H11 append: one run after the other", logged(trid, POSIX_TRACE_START) &&
+                                                         are_logged(trid, most + run, 4) &&
+                                                         logged(trid, POSIX_TRACE_STOP));
     check("H11 append: nothing more", ends(trid));
     returns("H11 close", 0, posix_trace_close(trid));
     close(fd);
@@ -244,9 +316,13 @@ static void test_files(void)
 void test_logs(void)
 {
     test_reopened();
+    test_status_of(POSIX_TRACE_LOOP);
+    test_status_of(POSIX_TRACE_UNTIL_FULL);
     test_flush_events();
     test_flush_frees();
     test_log_full();
-    test_append();
+    test_append(POSIX_TRACE_LOOP);
+    if (is_host) // on targets, H15: such a stream reads memory by itself, while others give orders
+        test_append(POSIX_TRACE_FLUSH);
     test_files();
 }

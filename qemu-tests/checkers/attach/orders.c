@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: orders to the firmware. In: what it is to record. Out: words in its
-// memory, and what it says there itself.
+// qemu-tests/checkers/attach: orders to the firmware, or to the process of host.c: what to record
+// or to register. An order is a few words in their memory. They carry it out at their next step,
+// and store its number when it is done.
 #include "attach.h"
 #include <stdlib.h>
 #include <time.h>

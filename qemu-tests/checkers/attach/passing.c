@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: the target's memory behind another one, which passes on what it is
-// asked for. In: the word that it refuses. Out: a process id that it is attached to.
+// qemu-tests/checkers/attach: the target's memory behind another memory, which passes every access
+// on, except writes to one word. It shows what happens when a link breaks halfway.
 #include "attach.h"
 
 enum { PASSING_PID = PID + 2 };

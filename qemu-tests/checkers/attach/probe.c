@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/checkers/attach: I: what only a target behind a debugger can do.
-// In: a target that records what it is told. Out: a line for each assertion.
 #include "attach.h"
 #include <stdlib.h>
 #include <time.h>
@@ -10,8 +9,7 @@
 // As images/posix/posixcalls.c makes it.
 static bool is_of_storm(const struct event *event, uint32_t *number)
 {
-    *number = event->data[0] | event->data[1] << 8 | event->data[2] << 16 |
-              (uint32_t)event->data[3] << 24;
+    *number = storm_number(event);
     bool good = event->length == 4 + *number % 32;
     for (size_t k = 4; k < event->length && good; k++)
         good = event->data[k] == (uint8_t)*number;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: streams of the target, their logs, and their events one by one.
-// In: trace ids, files. Out: whether they are what the firmware was told to record.
+// qemu-tests/checkers/attach: creates streams and logs, and reads their events one by one.
 #include "attach.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -100,6 +99,14 @@ int number_in(const struct event *event)
     if (event->length == sizeof value)
         memcpy(&value, event->data, sizeof value);
     return value;
+}
+
+uint32_t storm_number(const struct event *event)
+{
+    uint32_t number = 0;
+    for (unsigned k = 0; k < 4; k++)
+        number |= (uint32_t)event->data[k] << 8 * k;
+    return number;
 }
 
 struct posix_trace_status_info status_of(trace_id_t trid)

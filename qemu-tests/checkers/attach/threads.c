@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: B12 to B14, E6, E10: threads and children of the controller, and its
-// end. In: a target that records what it is told. Out: a line for each assertion.
+// qemu-tests/checkers/attach: B12 to B14, E6 and E10: threads and children of the controller, and
+// its end.
 #include "attach.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,6 +17,11 @@ static void be_child(trace_id_t trid)
                 posix_trace_stop(trid) == EINVAL && posix_trace_shutdown(trid) == EINVAL &&
                 posix_trace_trygetnext_event(trid, &event.info, NULL, 0, &event.length,
                                              &event.unavailable) == EINVAL;
+    if (is_host) { // what it makes is its own
+        trace_id_t own;
+        good = good && !posix_trace_create(0, NULL, &own) && own != trid &&
+               !posix_trace_start(own) && !posix_trace_shutdown(own);
+    }
     exit(good ? 0 : 1);
 }
 
@@ -86,8 +91,7 @@ static void *read_storm(void *context)
             posix_trace_getnext_event(reader->trid, &event.info, event.data, sizeof event.data,
                                       &event.length, &event.unavailable) != 0;
         if (event.info.posix_event_id == told && event.length >= 4)
-            reader->numbers[reader->count++] = event.data[0] | event.data[1] << 8 |
-                                               event.data[2] << 16 | (uint32_t)event.data[3] << 24;
+            reader->numbers[reader->count++] = storm_number(&event);
     }
     return NULL;
 }
