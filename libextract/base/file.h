@@ -24,7 +24,7 @@ enum extract_code extract_file_read(const char *path, uint64_t limit, uint8_t **
 
 // Does the same for a file that accompanies a trace, with a time limit. A FIFO or device must
 // deliver something every EXTRACT_SILENCE_SECONDS, and its end within EXTRACT_PATIENCE_SECONDS.
-// Otherwise a command would wait silently for a FIFO that nobody writes to. "-" is read without a
+// Otherwise a command would wait silently for a FIFO that has no writer. "-" is read without a
 // time limit. Errors: also IO (nothing came in time).
 enum { EXTRACT_SILENCE_SECONDS = 10, EXTRACT_PATIENCE_SECONDS = 60 };
 enum extract_code extract_file_read_in_time(const char *path, uint64_t limit, uint8_t **bytes,

@@ -304,7 +304,7 @@ static enum ring_result read_counted(struct extract_recorder *r, unsigned part,
     return bytes_read(r, b->place - anchor, anchor + fill, r->buffer) ? RING_OK : RING_NO_RESPONSE;
 }
 
-// Notes that `written` bytes were written while `length` bytes were read: that tells how many bytes
+// Notes that `written` bytes were written while `length` bytes were read. This shows how many bytes
 // are safe to read at this speed. If entries are found from the head back, three quarters of the
 // ring may be written by then; otherwise the tail is to come to the middle of what is read. The
 // estimate sinks at once and rises bit by bit.
@@ -526,8 +526,8 @@ static enum extract_code resynchronize_counted(struct extract_recorder *r, enum 
 
 // Takes the ring's count at the place that was read up to, if it holds there. The gaps since the
 // last such count reported the least number that was missing; the rest is a loss in earlier gaps.
-static enum extract_code take_count(struct extract_recorder *r, enum ring_result *result,
-                                    struct extract_error *error)
+static enum extract_code adopt_count(struct extract_recorder *r, enum ring_result *result,
+                                     struct extract_error *error)
 {
     struct byte_ring *b = &r->bytes;
     struct extract_ring_counters counters, before = b->counters;
@@ -563,7 +563,7 @@ static enum extract_code conclude_counts(struct extract_recorder *r, enum ring_r
     struct byte_ring *b = &r->bytes;
 
     *result = RING_OK;
-    enum extract_code code = take_count(r, result, error);
+    enum extract_code code = adopt_count(r, result, error);
     if (code || *result)
         return code;
     // Entries that the target itself had no space for.
@@ -589,7 +589,7 @@ static enum extract_code start_counted(struct extract_recorder *r, struct extrac
     return code;
 }
 
-// The count of a ring that restarted cannot be read any more: what it had counted, and was not
+// The count of a ring that restarted can no longer be read: what it had counted, and was not
 // read, is lost, and what came after that is unknown. The loss comes before the mark of the
 // restart, since no later count includes it.
 static enum extract_code report_counted_restart(struct extract_recorder *r,

@@ -139,7 +139,7 @@ enum extract_code slots_emit_verified(struct extract_recorder *r,
     uint64_t lost = span->first - s->due;
     bool is_exact = !s->is_lapped || s->gap_is_counted;
     // A log without space takes neither the loss nor the entries: each is accounted for.
-    if (s->clock_went_back) // after a reset, the write position says nothing about the gap
+    if (s->clock_went_back) // after a reset, the write position does not show the gap
         code = put_loss(r, 0, EXTRACT_LOG_ANY_MORE, error);
     else if (has_gap)
         code = put_loss(r, lost, is_exact ? 0 : r->ring.entries.count, error);

@@ -9,7 +9,7 @@
 // one by one. If the writer is too near even for a part, the newest entries are worth more than
 // the oldest, and the recorder resynchronizes.
 //
-// If the trace is disabled, the target clears its live pointer, and the header's copy of it tells
+// If the trace is disabled, the target clears its live pointer, and the header's copy of it shows
 // where the writer stopped. What the trace left is read from there. A trace that is enabled again
 // begins with an empty ring.
 #include "follow/internal.h"
@@ -97,7 +97,7 @@ static enum ring_result locate_slots(struct extract_recorder *r)
     struct extract_follower *follower = &r->slots.follower;
     bool was_stopped = follower->stopped;
 
-    follower->stopped = false; // the live pointer says whether the trace is disabled
+    follower->stopped = false; // the live pointer shows whether the trace is disabled
     enum extract_follower_result result = extract_follower_poll(follower);
     follower->stopped = was_stopped && result == EXTRACT_FOLLOWER_NO_RESPONSE;
     record_note_located(r);

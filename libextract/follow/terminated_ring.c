@@ -289,7 +289,7 @@ static enum extract_code resynchronize_terminated(struct extract_recorder *r,
     b->frame_bytes = b->anchor_bytes = 0;
     b->is_aligned = r->status.has_all = newest.has_not_wrapped;
     b->place += had_bytes ? apart + size : newest.head;
-    // A place that is known modulo the array's size says nothing of the load.
+    // A place that is known modulo the array's size does not show the load.
     poll_interval_start(&r->poll_interval);
     int missing = count_missing(r, newest.bytes, newest.length);
     if (had_bytes) {

@@ -251,7 +251,7 @@ static size_t find_segment(const struct symbol_table *table, uint64_t address, s
     if (at < table->segment_count && table->starts[at] <= address &&
         (at + 1 == table->segment_count || address < table->starts[at + 1]))
         return at;
-    at = room_last_at_or_below(table->starts, table->segment_count, address);
+    at = keys_last_at_or_below(table->starts, table->segment_count, address);
     if (cache)
         *cache = at;
     return at;

@@ -84,7 +84,7 @@ static inline uint64_t cell_units(struct text_writer_seconds time, uint32_t unit
     uint64_t whole;
 
     if (__builtin_mul_overflow(time.whole, units, &whole) ||
-        __builtin_add_overflow(whole, time.nano / (PEN_NANO / units), &whole))
+        __builtin_add_overflow(whole, time.nano / (TEXT_WRITER_NANO / units), &whole))
         return UINT64_MAX;
     return whole;
 }

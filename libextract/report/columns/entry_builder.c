@@ -60,10 +60,10 @@ static uint64_t hook_word(const struct extract_entry *entry)
 // Writes a number as templates print macros: 0x and 4, 8 or 16 upper-case digits.
 static void put_hex(struct extract_text *out, uint64_t value)
 {
-    char digits[PEN_NUMBER + PEN_BLOCK];
+    char digits[TEXT_WRITER_NUMBER + TEXT_WRITER_BLOCK];
     struct text_writer writer = {NULL, digits, digits + sizeof digits};
 
-    PEN_LITERAL(&writer, "0x");
+    TEXT_WRITER_LITERAL(&writer, "0x");
     text_writer_upper(&writer, value, value > UINT32_MAX ? 16 : value > UINT16_MAX ? 8 : 4);
     extract_text_put(out, digits, (size_t)(writer.at - digits));
 }
@@ -85,7 +85,7 @@ cache_scratch(struct entry_builder *builder, struct text_cache *cache, uint64_t 
 
 static struct entry_builder_text text_of(const struct text_cache_entry *cached)
 {
-    static const char nothing[1 + PEN_BLOCK] = "";
+    static const char nothing[1 + TEXT_WRITER_BLOCK] = "";
 
     return cached ? (struct entry_builder_text){cached->bytes, cached->length - 1, cached->columns}
                   : (struct entry_builder_text){nothing, 0, 0};

@@ -18,7 +18,7 @@ enum {
 };
 
 struct entry_builder_text {
-    const char *bytes; // NUL-terminated, with PEN_BLOCK readable bytes after that
+    const char *bytes; // NUL-terminated, with TEXT_WRITER_BLOCK readable bytes after that
     uint32_t length, columns;
 };
 
@@ -42,7 +42,7 @@ struct entry_builder {
     uint32_t slot_bytes;
     struct extract_text scratch; // text that is being made for a cache
     struct extract_text text;    // result of entry_builder_describe
-    char number[PEN_NUMBER + PEN_BLOCK];
+    char number[TEXT_WRITER_NUMBER + TEXT_WRITER_BLOCK];
     uint8_t bytes[(1 + EXTRACT_FIELDS_MAX) * 8];
     // EXTRACT_ENTRY_CAPACITY bytes for entries that the format itself makes; NULL: it makes none.
     uint8_t *own_bytes;

@@ -207,7 +207,7 @@ static void put_date(const struct extract_info *info, struct extract_text *text)
 {
     char date[32];
     struct tm utc;
-    time_t seconds = info->log ? (time_t)(info->log->status.created / PEN_NANO) : 0;
+    time_t seconds = info->log ? (time_t)(info->log->status.created / TEXT_WRITER_NANO) : 0;
 
     if (!info->log || !gmtime_r(&seconds, &utc) ||
         !strftime(date, sizeof date, "%a %b %e %H:%M:%S %Y", &utc))

@@ -29,7 +29,7 @@ struct joint {
 
 static bool reserve_strings(struct extract_templates *t, size_t more)
 {
-    size_t needed = t->string_bytes + more + PEN_BLOCK;
+    size_t needed = t->string_bytes + more + TEXT_WRITER_BLOCK;
 
     if (needed > UINT32_MAX / 2)
         return false;
@@ -40,7 +40,7 @@ static bool reserve_strings(struct extract_templates *t, size_t more)
         t->strings = strings;
         t->string_capacity = (uint32_t)(needed * 2);
     }
-    memset(t->strings + t->string_bytes, 0, more + PEN_BLOCK);
+    memset(t->strings + t->string_bytes, 0, more + TEXT_WRITER_BLOCK);
     return true;
 }
 

@@ -24,7 +24,7 @@ enum {
 // Operations of the optimizer. Their codes follow those of the compiler.
 enum {
     OP_LITERAL = OP_STOP + 1, // OP_TEXT without tabs, line ends and bytes that must be escaped;
-                              // PEN_BLOCK bytes after its start are readable
+                              // TEXT_WRITER_BLOCK bytes after its start are readable
     // Such a text, which may be empty, then:
     OP_FIELD,      // a number at the data pointer, by kind and width
     OP_FIELD_NAME, // the name of such a number
@@ -82,7 +82,7 @@ struct extract_formatter {
     uint32_t loops[RUN_LOOPS]; // passes that are left
     const struct template_op *returns[TEMPLATE_DEPTH];
     uint32_t entered[TEMPLATE_DEPTH]; // first operation of the called program
-    char text[EXTRACT_MAX_OUTPUT + 2 * PEN_BLOCK];
+    char text[EXTRACT_MAX_OUTPUT + 2 * TEXT_WRITER_BLOCK];
 };
 
 typedef const struct template_op *run_step(struct extract_formatter *run,

@@ -88,7 +88,7 @@ static bool put_characters(struct extract_formatter *run, struct run_span text, 
             continue;
         }
         unsigned char byte = (unsigned char)text.text[i];
-        PEN_LITERAL(&run->writer, "\\x");
+        TEXT_WRITER_LITERAL(&run->writer, "\\x");
         text_writer_char(&run->writer, "0123456789abcdef"[byte >> 4]);
         text_writer_char(&run->writer, "0123456789abcdef"[byte & 15]);
         bytes = 1;

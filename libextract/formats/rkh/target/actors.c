@@ -49,15 +49,15 @@ static bool read_actor(struct extract_memory *memory, struct extract_symbols *sy
     unsigned pointer_bytes = extract_symbols_pointer_bytes(symbols);
     uint64_t holder = address, priority, name;
     *actor = (struct rkh_actor){.address = address};
-    if (inner->behind &&
+    if (inner->is_indirect &&
         (!read_word(memory, symbols, address + inner->pointer, pointer_bytes, &holder) || !holder))
         return false;
     if (!read_word(memory, symbols, holder + inner->member, inner->size, &priority) ||
         priority > MAX_PRIORITY)
         return false;
     actor->priority = (uint16_t)priority;
-    if (inner->has_beside &&
-        read_word(memory, symbols, holder + inner->beside, pointer_bytes, &name) && name)
+    if (inner->has_second &&
+        read_word(memory, symbols, holder + inner->second, pointer_bytes, &name) && name)
         read_text(memory, symbols, name, actor->name);
     return true;
 }

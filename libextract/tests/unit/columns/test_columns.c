@@ -449,7 +449,7 @@ static void memory_runs_out(void **state)
 
 static void check_number(uint64_t value)
 {
-    char room[PEN_NUMBER], expected[24];
+    char room[TEXT_WRITER_NUMBER], expected[24];
     struct text_writer writer = {NULL, room, room + sizeof room};
     text_writer_dec(&writer, value);
     *writer.at = 0;
