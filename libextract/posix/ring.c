@@ -40,7 +40,7 @@ void posix_reader_restart(struct posix_reader *reader)
 }
 
 // Positions wrap at 2^32, so they are compared by their distance from the head: the reader is
-// lapped if it is further behind the head than the tail is.
+// lapped if its distance from the head is larger than that of the tail.
 bool posix_ring_is_lapped(const struct posix_reader *r)
 {
     return r->block.head - r->at > r->block.head - r->block.tail;

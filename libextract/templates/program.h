@@ -145,8 +145,8 @@ enum template_system {
     SYSTEM_COUNT
 };
 
-// A set of templates. Programs are appended to it: a template that is replaced leaves its
-// operations behind.
+// A set of templates. Programs are appended to it: the operations of a template that
+// is replaced stay in it.
 struct extract_templates {
     unsigned dialect;
     struct template_op *ops; // all programs; a template's begins at `program`, with its label
