@@ -46,13 +46,10 @@ bool target_open(char **place)
     return !code;
 }
 
-// Runs what a process on this host can be tried on.
-static int run_on_host(void)
+// Makes the assertions that hold for a process and for firmware. test_create() comes first, since
+// it finds the stream that the firmware has bound.
+static void test_both(void)
 {
-    if (!host_open()) {
-        puts("not ok attach: no traced process");
-        return 1;
-    }
     user_type = named_there("told");
     test_create();
     test_kinds();
@@ -67,6 +64,16 @@ static int run_on_host(void)
     test_logs();
     test_flushing();
     test_disk();
+}
+
+// Makes the assertions on a process of this host.
+static int run_on_host(void)
+{
+    if (!host_open()) {
+        puts("not ok attach: no traced process");
+        return 1;
+    }
+    test_both();
     test_full_table();
     host_close();
     return failed > 0;
@@ -86,20 +93,7 @@ int main(int argc, char **argv)
     test_left(place); // first: it opens the target
     if (running)
         let_run();
-    user_type = named_there("told");
-    test_create(); // then: it finds the stream that the firmware has bound
-    test_kinds();
-    test_attributes();
-    test_start();
-    test_policies();
-    test_full();
-    test_reads();
-    test_names();
-    test_filter();
-    test_threads();
-    test_logs();
-    test_flushing();
-    test_disk();
+    test_both();
     test_probe();
     test_full_table();
     check("detach", extract_posix_detach(PID, NULL) == EXTRACT_OK);
