@@ -305,7 +305,7 @@ struct extract_recorder {
     uint64_t read_ns;        // time when its last read began
     uint64_t reading_ns;     // duration of its reads
     uint64_t rest_ns;        // least time to the next poll: the target was halted for this one
-    bool ring_was_replaced;  // entries of an earlier ring were lost
+    bool ring_was_replaced;  // entries of an earlier ring, or before the first read, were lost
     bool gap_is_unknown;     // how many of them is not known
     bool must_verify_anchor; // even if nothing is new: the writer may be exactly one lap ahead
     bool resync_pending;     // the last resync was not completed

@@ -304,8 +304,9 @@ static void end_resync(struct extract_recorder *r, enum extract_follower_result 
     if (r->phase == RECORD_FOLLOWING)
         return;
     s->follower.anchored = false; // no entry is known that the next ones could follow
-    // If the ring was empty, all that comes from now on is lost unless it is read.
-    r->ring_was_replaced |= !r->resync_pending;
+    // What is overwritten before any entry was read is lost, and so is, if the ring was empty, all
+    // that comes from now on unless it is read.
+    r->ring_was_replaced |= result == EXTRACT_FOLLOWER_ANCHOR_CHANGED || !r->resync_pending;
 }
 
 enum extract_code slots_resynchronize(struct extract_recorder *r, enum ring_result *result,
