@@ -16,12 +16,10 @@ attached() { # TITLE ARGUMENT...
     timeout 300 build/posix_attach "${@:2}" 2>&1 | cat >"$work/attached"
     status=${PIPESTATUS[0]}
     sed "s/^\(ok\|not ok\) /&$1: /" "$work/attached"
-    failed=$((failed + $(grep -c '^not ok' "$work/attached")))
     check "$1: has come to its end" test "$status" -lt 2
     sed -nE 's/^(not )?ok ([A-I][0-9]+) .*/\2/p' "$work/attached" | sort -u >>"$work/tried"
-    runs=$((runs + 1))
+    echo "$1" >>"$work/runs"
 }
-runs=0
 remote() { # PORT [-r]
     local elf=$firmware/posixcalls-$1.elf title="attach $1, GDB remote${2:+, running}"
     check "$title: boots" boot "$elf"
@@ -29,17 +27,39 @@ remote() { # PORT [-r]
     stop_qemu
 }
 
-start=
-for port in $ports; do
-    remote "$port"
-done
-if [[ " $ports " == *" cortex-m3 "* ]]; then
+remote_ports() {
+    local port
+    for port in $ports; do
+        remote "$port"
+    done
+}
+running() {
     remote cortex-m3 -r
     check "attach cortex-m3, OpenOCD: boots" board posixcalls
     attached "attach cortex-m3, OpenOCD" "$elf" "$tcl_port" chip.mem
     stop_openocd
     stop_probe
-fi
+}
+# Both functions mostly wait for targets, so they run at the same time: each in a shell, and with
+# a directory, of its own.
+start_runs() { # FUNCTION
+    mkdir "$work/$1"
+    (
+        work=$work/$1
+        trap 'stop_openocd; stop_probe; stop_qemu' EXIT
+        trap 'exit 1' INT TERM HUP
+        "$1"
+    ) >"$work/$1.out" 2>&1 &
+}
+
+start=
+start_runs remote_ports
+[[ " $ports " != *" cortex-m3 "* ]] || start_runs running
+wait
+cat "$work"/*.out
+failed=$((failed + $(cat "$work"/*.out | grep -c '^not ok')))
+cat "$work"/*/tried >"$work/tried"
+runs=$(cat "$work"/*/runs | wc -l)
 
 # The numbers of a line's first field, one a line: those of lines with a reason, or without.
 listed() { # yes | no
