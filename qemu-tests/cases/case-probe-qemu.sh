@@ -191,7 +191,7 @@ foreach {name expected command} {
     "busy: a register"    1                       {expr {[value sp] > 0x80000000}}
     "busy: resume"        {}                      {resume}
     "busy: moves"         1                       {moves}
-    "not busy any more"   {}                      {ask wait 0}
+    "no longer busy"      {}                      {ask wait 0}
     "it was busy"         1                       {regexp {waits=[1-9]} [ask counters]}
 } {
     is $name $expected [try $command]

@@ -133,9 +133,9 @@ check "to a time of day" 0 out '1.000000000 .*queue send' out '0.000000000' no-o
 TZ=UTC-2 run report -s 010102000126 --hz 20 --no-header "$work/whole.log"
 check "it is local time" 0 out '1.000000000 .*queue send' no-out '0.500000000'
 TZ=UTC run report -e 010100000025 --hz 20 --no-header "$work/whole.log"
-check "nothing is in front of the trace" 0 no-out . no-err .
+check "nothing is before the trace" 0 no-out . no-err .
 TZ=UTC run report -s 010100000025 --hz 20 --no-header "$work/whole.log"
-check "from in front of it: all" 0 out '0.000000000 .*queue send' out 'recording stopped'
+check "from before it: all" 0 out '0.000000000 .*queue send' out 'recording stopped'
 run report -d f11,F12 --no-header "$work/whole.log"
 check "without marks, by their ids" 0 out 'queue send' no-out 'recorder'
 run report -k F11 --no-header "$work/whole.log"

@@ -172,7 +172,7 @@ follows() {
     jq -e -s '[.[].entries] | . == sort and .[0] < .[2]' "$work/out" >/dev/null ||
         say "entries do not grow: $(jq -c .entries "$work/out" | tr '\n' ' ')"
 }
-ends_with_its_log() { # SIGNAL STATE: without a count, top ends when nothing can come any more
+ends_with_its_log() { # SIGNAL STATE: without a count, top ends when nothing more can come
     record "$work/c.log" || say "no log appears" || return 1
     rm -f "$work/out"
     timeout 30 "$ringside" top --json --delay 0.2 "$work/c.log" >"$work/out" 2>&1 </dev/null &

@@ -185,7 +185,7 @@ check "$title: start in GDB" asks_in_gdb '^start: requested' 'ringside start'
 check "$title: start: its flag" word_is 'ringside_hooks.flags & 1' 1
 for verb in clear 'filter show' 'filter set all' filter; do
     # shellcheck disable=SC2086
-    check "$title: $verb" refuses 2 'start and stop work' $verb
+    check "$title: $verb" refuses 2 'hook ring: not supported by the recorder' $verb
 done
 
 use rkhstorm rkh

@@ -7,7 +7,7 @@
 //                                             or through the target TARGET of the OpenOCD at PLACE
 //
 // With -r, the firmware runs between the calls; otherwise it is halted whenever reading halts it.
-// Both record what orders.c tells them, so the assertions are written once. Prints "ok NAME" or
+// Both obey the orders of orders.c, so the assertions are written once. Prints "ok NAME" or
 // "not ok NAME: why" for each assertion, which has a letter and a number (posix-assertions.tsv).
 // The exit status is 1 if one failed.
 #include "attach.h"
@@ -53,7 +53,7 @@ static int run_on_host(void)
         puts("not ok attach: no traced process");
         return 1;
     }
-    told = named_there("told");
+    user_type = named_there("told");
     test_create();
     test_kinds();
     test_attributes();
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     test_left(place); // first: it opens the target
     if (running)
         let_run();
-    told = named_there("told");
+    user_type = named_there("told");
     test_create(); // then: it finds the stream that the firmware has bound
     test_kinds();
     test_attributes();

@@ -36,7 +36,7 @@ static void test_stop_does_nothing(void)
           read_all(trid) &&
               status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
     record(1, 5);
-    check("C4 stop of a full one: it goes on",
+    check("C4 stop of a full one: it continues",
           comes(trid, POSIX_TRACE_START, &event) && events_come(trid, 0, 1) && none(trid));
     posix_trace_eventset_empty(&set);
     posix_trace_eventset_add(POSIX_TRACE_ERROR, &set);
@@ -122,16 +122,16 @@ static void test_overrun_after_reading(void)
             good = good && status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL,
                                      POSIX_TRACE_NO_OVERRUN);
     }
-    check("D7 overrun after reading: it is told once", good);
+    check("D7 overrun after reading: it is reported once", good);
     end("D7 shutdown", trid);
 }
 
-// OVERFLOW has the time of the first event that was lost; of what was lost behind a copy, the
-// target does not tell the first that is not in there: then that of the event in front. RESUME has
-// that of the next one that is there, and nothing comes in between. Events are lost in front of
-// each read.
-static bool is_told_of(const struct event *overflow, const struct event *before, uint32_t lost,
-                       const struct event *resume, const struct event *event)
+// Returns whether the times around a loss are right. OVERFLOW has the time of the first event that
+// was lost. For events that were lost after a copy, firmware does not show which one was the first:
+// then it has the time of the event before. RESUME has the time of the next event, and nothing
+// comes between the two.
+static bool has_times_of_loss(const struct event *overflow, const struct event *before,
+                              uint32_t lost, const struct event *resume, const struct event *event)
 {
     bool same = lost &&
                 overflow->info.posix_timestamp.tv_sec == before->info.posix_timestamp.tv_sec &&
@@ -146,9 +146,9 @@ static bool read_to_loss(trace_id_t trid, struct event *before, struct event *ov
                          uint32_t *next)
 {
     bool good = true;
-    for (*overflow = take(trid); overflow->info.posix_event_id == told && good;
+    for (*overflow = take(trid); overflow->info.posix_event_id == user_type && good;
          *overflow = take(trid)) {
-        good = is_told(overflow, (*next)++, 4);
+        good = is_of_order(overflow, (*next)++, 4);
         *before = *overflow;
     }
     return good && !overflow->unavailable && overflow->info.posix_event_id == POSIX_TRACE_OVERFLOW;
@@ -174,8 +174,8 @@ static void check_times(const char *name, bool before_resume, bool before_event)
         good = good && comes(trid, POSIX_TRACE_RESUME, &resume);
         if (before_event && (is_host || !turn))
             record_from(made, made + more), made += more;
-        good = good && comes(trid, told, &event) &&
-               is_told_of(&overflow, &before, next, &resume, &event);
+        good = good && comes(trid, user_type, &event) &&
+               has_times_of_loss(&overflow, &before, next, &resume, &event);
         before = event;
         next = event.data[0] + 1U;
     }
@@ -190,7 +190,7 @@ void test_full(void)
     test_clear_keeps_running();
     test_stop_when_read();
     test_overrun_after_reading();
-    check_times("D8 times of losses: more in front of RESUME", true, false);
-    check_times("D8 times of losses: more in front of the event", false, true);
-    check_times("D8 times of losses: more in front of both", true, true);
+    check_times("D8 times of losses: more before RESUME", true, false);
+    check_times("D8 times of losses: more before the event", false, true);
+    check_times("D8 times of losses: more before both", true, true);
 }

@@ -28,7 +28,7 @@ static struct shared {
     volatile uint32_t ready, clock_hz, done, number;
     volatile uint32_t verb, type, count, bytes, ticks, first;
     char name[NAME_BYTES];
-    volatile uint32_t before[MAX_EVENTS], behind[MAX_EVENTS];
+    volatile uint32_t before[MAX_EVENTS], after[MAX_EVENTS];
 } * shared;
 
 // ---- the child ----
@@ -51,7 +51,7 @@ static __attribute__((noinline)) void record_events(void)
             data[k] = (uint8_t)(i + k);
         shared->before[i] = now_ns();
         posix_trace_event(shared->type, data, shared->bytes);
-        shared->behind[i] = now_ns();
+        shared->after[i] = now_ns();
     }
 }
 
@@ -165,7 +165,7 @@ bool host_open(void)
         be_traced();
     is_host = true;
     return process > 0 &&
-           orders_at((uintptr_t)shared, (uintptr_t)shared->before, (uintptr_t)shared->behind);
+           orders_at((uintptr_t)shared, (uintptr_t)shared->before, (uintptr_t)shared->after);
 }
 
 void host_close(void)

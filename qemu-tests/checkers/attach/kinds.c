@@ -46,9 +46,9 @@ void test_kinds(void)
               posix_trace_shutdown);
     close(fd);
     if (!is_host) {
-        returns("B7 open what lies there", EXTRACT_OK,
+        returns("B7 open what is in memory", EXTRACT_OK,
                 (int)extract_posix_open_memory(memory, symbols, 0, 0, &trid, NULL));
-        test_kind("B7 a stream as it lies there", trid, RECORDED, posix_trace_close,
+        test_kind("B7 a stream as it is in memory", trid, RECORDED, posix_trace_close,
                   posix_trace_shutdown);
     }
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)

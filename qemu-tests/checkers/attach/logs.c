@@ -44,13 +44,13 @@ static void test_names_of(trace_id_t trid)
     trace_event_id_t id = 0;
     int unavailable = 0, seen = 0;
     check("H2 names: the firmware's",
-          !posix_trace_eventid_get_name(trid, told, name) && !strcmp(name, "told"));
+          !posix_trace_eventid_get_name(trid, user_type, name) && !strcmp(name, "told"));
     check("H2 names: the system's",
           !posix_trace_eventid_get_name(trid, POSIX_TRACE_FLUSH_START, name) &&
               !strcmp(name, "posix_trace_flush_start"));
-    returns("H2 names: none", EINVAL, posix_trace_eventid_get_name(trid, told + 20, name));
+    returns("H2 names: none", EINVAL, posix_trace_eventid_get_name(trid, user_type + 20, name));
     while (!posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) && !unavailable)
-        seen += id == told || id == POSIX_TRACE_UNNAMED_USEREVENT || id == POSIX_TRACE_START;
+        seen += id == user_type || id == POSIX_TRACE_UNNAMED_USEREVENT || id == POSIX_TRACE_START;
     check("H2 names: the list, which ends", seen == 3 && unavailable);
 }
 
@@ -102,7 +102,7 @@ static void test_reopened(void)
     int fd = new_file();
     trace_id_t trid = create_log("H1 create_withlog", fd, &attr);
     record(20, 4);
-    record(OVERFULL, 5); // more than there is room for
+    record(OVERFULL, 5); // more than there is space for
     end("H1 shutdown", trid);
     trid = open_log("H1 reopened", fd);
     test_attributes_of(trid);
@@ -130,11 +130,11 @@ static void test_reopened(void)
 static bool has_flushes_in_order(trace_id_t trid)
 {
     const trace_event_id_t expected[] = {POSIX_TRACE_START,
-                                         told,
-                                         told,
+                                         user_type,
+                                         user_type,
                                          POSIX_TRACE_FLUSH_START,
                                          POSIX_TRACE_FLUSH_STOP,
-                                         told,
+                                         user_type,
                                          POSIX_TRACE_FLUSH_START,
                                          POSIX_TRACE_FLUSH_STOP,
                                          POSIX_TRACE_STOP};
@@ -150,7 +150,7 @@ static bool has_flushes_in_order(trace_id_t trid)
     return good && next(trid).unavailable;
 }
 
-// The target's clock stands while its memory is read, so that its events and the host's flushes
+// The target's clock is halted while its memory is read, so that its events and the host's flushes
 // have no order of time between them.
 static void test_flush_events(void)
 {
@@ -182,7 +182,7 @@ static void test_flush_events(void)
         check("H12 flush events: where they were made", has_flushes_in_order(trid));
     }
     returns("H12 rewind", 0, posix_trace_rewind(trid));
-    check("H12 flush events: what lies beside them",
+    check("H12 flush events: the events around them",
           logged(trid, POSIX_TRACE_START) && are_logged(trid, 2, 4) && are_logged(trid, 1, 5) &&
               logged(trid, POSIX_TRACE_STOP) && ends(trid));
     returns("H12 close", 0, posix_trace_close(trid));
@@ -208,11 +208,12 @@ static void test_flush_frees(void)
     end("H14 shutdown", trid);
     trid = open_log("H14 reopened", fd);
     bool good = logged(trid, POSIX_TRACE_START);
-    while ((event = next_logged(trid)).info.posix_event_id == told && is_told(&event, count, 4))
+    while ((event = next_logged(trid)).info.posix_event_id == user_type &&
+           is_of_order(&event, count, 4))
         count++;
     check("H14 flush frees: the oldest, in order",
           good && count > RING_WORDS / 16 && count < OVERFULL);
-    check("H14 flush frees: STOP behind, by itself",
+    check("H14 flush frees: STOP last, by itself",
           is_type(&event, POSIX_TRACE_STOP) && number_in(&event) != 0);
     check("H14 flush frees: and started by the next event", logged(trid, POSIX_TRACE_START) &&
                                                                 are_logged(trid, 1, 6) &&
@@ -241,7 +242,7 @@ static void test_log_full(void)
     }
     check("H9 log until full: full, overrun",
           log_status_is(trid, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
-    check("H9 log until full: overrun is told once",
+    check("H9 log until full: overrun is reported once",
           log_status_is(trid, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN));
     posix_trace_get_attr(trid, &attr);
     posix_trace_attr_getmaxusereventsize(&attr, 4, &size);
@@ -251,8 +252,8 @@ static void test_log_full(void)
           status_of(trid).posix_log_full_status == POSIX_TRACE_FULL);
     bool good = logged(trid, POSIX_TRACE_START);
     for (; !(event = next_logged(trid)).unavailable; last = event)
-        if (event.info.posix_event_id == told)
-            good = good && is_told(&event, count++ % 30, 4);
+        if (event.info.posix_event_id == user_type)
+            good = good && is_of_order(&event, count++ % 30, 4);
     check("H9 log until full: the oldest, in order", good && count > 60 && count < 300);
     if (is_host) // whose sizes are those of its records
         check("H9 log until full: as much as it may take",
@@ -262,7 +263,7 @@ static void test_log_full(void)
     close(fd);
 }
 
-// A log that is there is continued.
+// An existing log is continued.
 static void test_append(int stream_policy)
 {
     enum { RUNS = 3 };

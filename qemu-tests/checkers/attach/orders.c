@@ -21,10 +21,10 @@ enum {
 
 struct extract_memory *memory;
 struct extract_symbols *symbols;
-trace_event_id_t told;
+trace_event_id_t user_type;
 pid_t process = PID;
 bool is_host;
-static uint64_t words_at, before_at, behind_at;
+static uint64_t words_at, before_at, after_at;
 static uint32_t number;
 
 uint64_t address_of(const char *symbol)
@@ -34,15 +34,15 @@ uint64_t address_of(const char *symbol)
     return is_known ? found.address : 0;
 }
 
-// A memory that is read only while its target stands: whether it ran.
-static bool stand(void)
+// Halts the target, for memories that are read only then. Returns whether it ran.
+static bool halt_target(void)
 {
     bool ran = !extract_live_halts(memory).now;
     (void)extract_live_halt(memory, NULL);
     return ran;
 }
 
-static void go_on(bool ran)
+static void resume_target(bool ran)
 {
     if (ran)
         (void)extract_live_resume(memory, NULL);
@@ -50,14 +50,14 @@ static void go_on(bool ran)
 
 bool let_run(void)
 {
-    bool stood = extract_live_halts(memory).now;
+    bool was_halted = extract_live_halts(memory).now;
     (void)extract_live_resume(memory, NULL);
-    return stood;
+    return was_halted;
 }
 
-void stand_again(bool stood)
+void halt_again(bool was_halted)
 {
-    if (stood)
+    if (was_halted)
         (void)extract_live_halt(memory, NULL);
 }
 
@@ -73,19 +73,19 @@ uint32_t peek(uint64_t address)
 {
     uint32_t word = 0;
     size_t got;
-    bool ran = stand();
+    bool ran = halt_target();
     if (extract_memory_read(memory, address, &word, sizeof word, &got, NULL))
         printf("# 0x%llx cannot be read\n", (unsigned long long)address);
-    go_on(ran);
+    resume_target(ran);
     return in_order(word);
 }
 
 static void poke(uint32_t index, const void *bytes, size_t length)
 {
-    bool ran = stand();
+    bool ran = halt_target();
     if (extract_memory_write(memory, words_at + (uint64_t)index * 4, bytes, length, NULL))
         puts("# an order cannot be written");
-    go_on(ran);
+    resume_target(ran);
 }
 
 static uint32_t order_word(uint32_t index)
@@ -131,19 +131,19 @@ static bool await(uint32_t index, uint32_t value)
             pause_ms(0);
         return order_word(index) == value;
     }
-    bool ran = stand(), good = false;
+    bool ran = halt_target(), good = false;
     while (!good && time(NULL) < over)
         good = becomes(index, value);
-    go_on(ran);
+    resume_target(ran);
     return good;
 }
 
-bool orders_at(uint64_t words, uint64_t before, uint64_t behind)
+bool orders_at(uint64_t words, uint64_t before, uint64_t after)
 {
     words_at = words;
     before_at = before;
-    behind_at = behind;
-    bool found = words_at && before_at && behind_at && await(READY, 1);
+    after_at = after;
+    bool found = words_at && before_at && after_at && await(READY, 1);
     if (!found)
         puts("not ok attach: the image takes no orders");
     number = order_word(NUMBER);
@@ -160,7 +160,7 @@ void obey(const struct order *order)
 {
     post(order);
     if (!await(DONE, number)) {
-        puts("not ok attach: the firmware does not do as it is told");
+        puts("not ok attach: an order was not carried out");
         exit(1);
     }
 }
@@ -172,13 +172,13 @@ void settle(void)
 
 void record(uint32_t count, uint32_t bytes)
 {
-    obey(&(struct order){.verb = RECORD, .type = told, .count = count, .bytes = bytes});
+    obey(&(struct order){.verb = RECORD, .type = user_type, .count = count, .bytes = bytes});
 }
 
 void record_from(uint32_t from, uint32_t to)
 {
     obey(&(struct order){
-        .verb = RECORD, .type = told, .count = to - from, .bytes = 4, .first = from});
+        .verb = RECORD, .type = user_type, .count = to - from, .bytes = 4, .first = from});
 }
 
 trace_event_id_t named_there(const char *name)
@@ -190,8 +190,8 @@ trace_event_id_t named_there(const char *name)
 struct span ticks_between(uint32_t event, uint32_t later)
 {
     uint64_t from = (uint64_t)event * 4, to = (uint64_t)later * 4;
-    return (struct span){peek(before_at + to) - peek(behind_at + from),
-                         peek(behind_at + to) - peek(before_at + from)};
+    return (struct span){peek(before_at + to) - peek(after_at + from),
+                         peek(after_at + to) - peek(before_at + from)};
 }
 
 double target_hz(void)

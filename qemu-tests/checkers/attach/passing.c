@@ -9,7 +9,7 @@ enum { STREAM_BYTES = 28, STREAMS_AT = 32 }; // offsets in the process block
 uint64_t refused;
 static struct extract_memory *passing;
 
-// The target's memory; it stands while it is read, where it has to.
+// Reads the target's memory, and halts the target if reading requires it.
 static size_t pass_read(void *context, uint64_t address, void *buffer, size_t length)
 {
     size_t got = 0;

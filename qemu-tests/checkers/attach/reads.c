@@ -16,7 +16,7 @@ static bool is_cut(trace_id_t trid, uint32_t bytes, size_t room, size_t length, 
     record(1, bytes);
     int error = posix_trace_getnext_event(trid, &event.info, room ? event.data : NULL, room,
                                           &event.length, &event.unavailable);
-    return !error && !event.unavailable && is_told(&event, 0, length) &&
+    return !error && !event.unavailable && is_of_order(&event, 0, length) &&
            event.info.posix_truncation_status == status && event.data[length] == 0xEE;
 }
 
@@ -47,7 +47,7 @@ static void test_many(void)
     record(MANY, 4);
     for (uint32_t i = 0; i < MANY; i++) {
         struct event event = next(trid);
-        good = good && is_told(&event, i, 4);
+        good = good && is_of_order(&event, i, 4);
     }
     check("E2 many: in order, each once", good && none(trid));
     end("E2 shutdown", trid);
@@ -70,7 +70,7 @@ static void test_order(void)
     end("E3 shutdown", a);
     posix_trace_clear(b);
     record(2, 5);
-    check("E3 two streams: one goes on", events_come(b, 0, 2) && none(b));
+    check("E3 two streams: one continues", events_come(b, 0, 2) && none(b));
     end("E3 shutdown of the other", b);
 }
 
@@ -79,11 +79,11 @@ static void test_blocks(void)
 {
     struct event event = {0};
     trace_id_t trid = create_started("E4 blocks: create", NULL);
-    post(&(struct order){.verb = LATE, .type = told, .count = 1, .bytes = 6, .ticks = 30});
+    post(&(struct order){.verb = LATE, .type = user_type, .count = 1, .bytes = 6, .ticks = 30});
     returns("E4 blocks", 0,
             posix_trace_getnext_event(trid, &event.info, event.data, sizeof event.data,
                                       &event.length, &event.unavailable));
-    check("E4 blocks: until the event is there", !event.unavailable && is_told(&event, 0, 6));
+    check("E4 blocks: until the event is there", !event.unavailable && is_of_order(&event, 0, 6));
     settle();
     end("E4 shutdown", trid);
 }
@@ -96,7 +96,7 @@ struct waiting {
     int error;
 };
 
-static void *read_one(void *context)
+static void *wait_for_one(void *context)
 {
     struct waiting *waiting = context;
     struct event event;
@@ -113,7 +113,7 @@ static void test_shutdown_wakes(void)
     trace_id_t trid = create_started("E5 shutdown wakes: create", NULL);
     for (unsigned i = 0; i < WAITING; i++) {
         readers[i] = (struct waiting){.trid = trid};
-        good = good && !pthread_create(&readers[i].thread, NULL, read_one, &readers[i]);
+        good = good && !pthread_create(&readers[i].thread, NULL, wait_for_one, &readers[i]);
     }
     pause_ms(100);
     end("E5 shutdown wakes: shutdown", trid);
@@ -205,7 +205,7 @@ static void test_same_name(void)
     returns("F1 same name: of the firmware's", 0, posix_trace_trid_eventid_open(first, "told", &a));
     returns("F1 same name: from the other stream", 0,
             posix_trace_trid_eventid_open(second, "told", &b));
-    check("F1 same name: same id", a == told && b == told);
+    check("F1 same name: same id", a == user_type && b == user_type);
     returns("F1 same name: of the controller's", 0,
             posix_trace_trid_eventid_open(first, "asked first", &c));
     check("F1 same name: same id in the firmware", named_there("asked first") == c);
@@ -242,9 +242,9 @@ static void test_lengths(void)
     returns("F2 no name", EINVAL, posix_trace_eventid_open(NULL, &other));
     returns("F2 no name for the stream", EINVAL, posix_trace_trid_eventid_open(trid, NULL, &other));
     returns("F2 no type", EINVAL, posix_trace_eventid_open("level", NULL));
-    returns("F2 a type of nobody's", EINVAL, posix_trace_eventid_get_name(trid, 9, got));
+    returns("F2 a type without a name", EINVAL, posix_trace_eventid_get_name(trid, 9, got));
     returns("F2 a type that is not registered", EINVAL,
-            posix_trace_eventid_get_name(trid, told + 20, got));
+            posix_trace_eventid_get_name(trid, user_type + 20, got));
     end("F2 shutdown", trid);
 }
 
@@ -344,8 +344,7 @@ void test_full_table(void)
     check("F4 full table: in the firmware, too",
           named_there("one more") == POSIX_TRACE_UNNAMED_USEREVENT);
     snprintf(name, sizeof name, "name %u", count - 2);
-    check("F4 full table: what is there is found",
-          !posix_trace_trid_eventid_open(trid, name, &id) && id == last &&
-              named_there(name) == last);
+    check("F4 full table: an old name is found", !posix_trace_trid_eventid_open(trid, name, &id) &&
+                                                     id == last && named_there(name) == last);
     end("F4 shutdown", trid);
 }

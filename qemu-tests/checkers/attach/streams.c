@@ -119,7 +119,7 @@ static void test_defaults(void)
             posix_trace_create(process, &attr, &trid));
 }
 
-// As the stream has it, and as it lies in the target.
+// In the stream's attributes, and in the target's memory.
 static bool is_named(const char *name, const char *stored)
 {
     trace_attr_t attr = attributes(POSIX_TRACE_LOOP, 0);
@@ -220,14 +220,14 @@ void test_create(void)
     }
     other = create_started("I9 create: of the stream that the firmware has bound", NULL);
     returns("B2 create: one more than there are", EAGAIN, posix_trace_create(process, NULL, &more));
-    check("I6 positions: in front of their end", peek(head) > UINT32_MAX - 1000);
+    check("I6 positions: before they wrap", peek(head) > UINT32_MAX - 1000);
     bool good = true;
     for (int i = 0; i < 5; i++) {
         record(40, 4);
         good = good && events_come(other, 0, 40);
     }
-    check("I6 positions: the events over their end", good && none(other));
-    check("I6 positions: behind it", peek(head) < 10000);
+    check("I6 positions: the events while they wrap", good && none(other));
+    check("I6 positions: after it", peek(head) < 10000);
     check("B1 create: the other one has none of it", none(trid));
     end("B1 shutdown", trid);
     end("I9 shutdown", other);
@@ -260,7 +260,7 @@ static void test_once_each(void)
     check("C1 stop: once, by request",
           comes(trid, POSIX_TRACE_STOP, &event) && number_in(&event) == 0);
     check("C1 nothing in between", comes(trid, POSIX_TRACE_START, &event) &&
-                                       comes(trid, told, &event) && event.length == 9 &&
+                                       comes(trid, user_type, &event) && event.length == 9 &&
                                        none(trid));
     end("C1 shutdown", trid);
 }
@@ -294,7 +294,7 @@ static void test_origin(void)
     clock_gettime(CLOCK_REALTIME, &before);
     record(1, 1);
     clock_gettime(CLOCK_REALTIME, &after);
-    check("C3 origin: an event", comes(trid, told, &event));
+    check("C3 origin: an event", comes(trid, user_type, &event));
     if (is_host) {
         check("C3 origin: process, thread and place", host_recorded(&event.info));
         check("C3 origin: time", seconds(&event.info.posix_timestamp) >= seconds(&before) &&
@@ -329,10 +329,10 @@ static void test_loop(void)
     record(OVERFULL, 4);
     check("D1 loop: running, full, overrun",
           status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
-    check("D1 loop: overrun is told once",
+    check("D1 loop: overrun is reported once",
           status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN));
     bool good = comes(trid, POSIX_TRACE_OVERFLOW, &overflow) &&
-                comes(trid, POSIX_TRACE_RESUME, &resume) && comes(trid, told, &event);
+                comes(trid, POSIX_TRACE_RESUME, &resume) && comes(trid, user_type, &event);
     check("D1 loop: overflow, resume, the rest", good);
     check("D1 loop: overflow at the first lost",
           good && are_apart(&overflow, 0, &event, event.data[0]));
@@ -374,18 +374,18 @@ static void fill_and_drain(trace_id_t trid)
     record(OVERFULL, 4);
     check("D3 until full: suspended, full, overrun",
           status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
-    check("D3 until full: overrun is told once",
+    check("D3 until full: overrun is reported once",
           status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN));
     record(1, 4);
     check("D3 until full: an event is refused",
           status_is(trid, POSIX_TRACE_SUSPENDED, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
     returns("D3 until full: start", 0, posix_trace_start(trid));
     settle();
-    check("D3 until full: START in front", comes(trid, POSIX_TRACE_START, &event));
-    while ((event = take(trid)).info.posix_event_id == told && is_told(&event, count, 4))
+    check("D3 until full: START first", comes(trid, POSIX_TRACE_START, &event));
+    while ((event = take(trid)).info.posix_event_id == user_type && is_of_order(&event, count, 4))
         count++;
     check("D3 until full: the oldest, in order", count > RING_WORDS / 16 && count < OVERFULL);
-    check("D3 until full: STOP behind, by itself",
+    check("D3 until full: STOP last, by itself",
           event.info.posix_event_id == POSIX_TRACE_STOP && number_in(&event) != 0 && none(trid));
     check("D3 until full: read, it runs",
           status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
@@ -438,9 +438,9 @@ static void test_clear(int policy)
     record(2, 7);
     event = take(trid);
     check("D5 clear: what follows, and nothing else",
-          is_told(&event, 0, 7) && events_come(trid, 1, 2) && none(trid));
+          is_of_order(&event, 0, 7) && events_come(trid, 1, 2) && none(trid));
     check("D5 clear: the names stay",
-          !posix_trace_eventid_get_name(trid, told, name) && !strcmp(name, "told"));
+          !posix_trace_eventid_get_name(trid, user_type, name) && !strcmp(name, "told"));
     end("D5 shutdown", trid);
 }
 

@@ -36,7 +36,7 @@ static void test_child(void)
     waitpid(child, &status, 0);
     check("B12 child: it controls nothing", status == 0);
     record(3, 4);
-    check("B12 child: its parent's stream goes on",
+    check("B12 child: its parent's stream continues",
           events_come(trid, 0, 3) && none(trid) &&
               status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN));
     end("B12 shutdown", trid);
@@ -57,7 +57,7 @@ static void test_cancelled(void)
     void *result = NULL;
     pthread_t thread;
     trace_id_t trid = create_started("E6 cancelled: create", NULL);
-    bool stood = extract_live_halts(memory).now;
+    bool was_halted = extract_live_halts(memory).now;
     if (!pthread_create(&thread, NULL, wait_for_event, &trid)) {
         pause_ms(50);
         pthread_cancel(thread);
@@ -65,9 +65,9 @@ static void test_cancelled(void)
     }
     check("E6 cancelled: the reader ends", result == PTHREAD_CANCELED);
     check("E6 cancelled: the target is left as it was found",
-          extract_live_halts(memory).now == stood);
+          extract_live_halts(memory).now == was_halted);
     record(1, 4);
-    check("E6 cancelled: nobody holds what others need", events_come(trid, 0, 1) && none(trid));
+    check("E6 cancelled: no lock is left", events_come(trid, 0, 1) && none(trid));
     end("E6 shutdown", trid);
 }
 
@@ -90,7 +90,7 @@ static void *read_storm(void *context)
         reader->errors +=
             posix_trace_getnext_event(reader->trid, &event.info, event.data, sizeof event.data,
                                       &event.length, &event.unavailable) != 0;
-        if (event.info.posix_event_id == told && event.length >= 4)
+        if (event.info.posix_event_id == user_type && event.length >= 4)
             reader->numbers[reader->count++] = storm_number(&event);
     }
     return NULL;
@@ -129,8 +129,8 @@ static void test_at_once(void)
     unsigned came = 0;
     bool good = true;
     trace_id_t trid = create_started("E10 threads: create", NULL);
-    post(&(struct order){.verb = STORM, .type = told, .count = 5});
-    bool stood = let_run();
+    post(&(struct order){.verb = STORM, .type = user_type, .count = 5});
+    bool was_halted = let_run();
     for (unsigned i = 0; i < READERS; i++) {
         readers[i] = (struct reader){.trid = trid};
         good = good && !pthread_create(&readers[i].thread, NULL, read_storm, &readers[i]);
@@ -142,7 +142,7 @@ static void test_at_once(void)
     check("E10 threads: each event once, in order", are_once_each(readers));
     check("B13 controllers at once: one comes and goes", came == ROUNDS);
     check("E10 threads: the target runs as before", !extract_live_halts(memory).now);
-    stand_again(stood);
+    halt_again(was_halted);
     settle();
     end("E10 shutdown", trid);
 }

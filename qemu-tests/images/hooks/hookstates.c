@@ -134,7 +134,7 @@ static void behind_the_last_position(void)
     show();
 }
 
-// Records and a place that somebody has written over: the recorder gives up what it cannot tell
+// Records and a place that were overwritten: the recorder gives up what it cannot tell
 // apart.
 static void written_over(void)
 {

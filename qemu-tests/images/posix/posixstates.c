@@ -2,7 +2,7 @@
 // qemu-tests/images/posix: streams in one state after the other: not made yet, not bound,
 // suspended, running, wrapped, filtered, full, read, cleared, beyond the last position, made again,
 // with a record that is open. In each of them ringside_wrap_marker is called, and posix_state says
-// what stream 0 has to have. A debugger that stops in last_word has the open record.
+// what stream 0 has to have. A debugger that stops in store_last_word has the open record.
 #include "shared.h"
 
 enum { ROUNDS = 300 };

@@ -194,7 +194,7 @@ ask 3
 run flush flushed.log --pid "${pids[traced]}"
 check "a stream that began again" 3 out '^flush: 3 events added, at least 0 lost$'
 run info flushed.log
-check "with events that nobody knows the number of" 3 out '^events lost: unknown'
+check "with an unknown number of events" 3 out '^events lost: unknown'
 run report flushed.log
 check "it is marked" '0 3' out 'reset'
 ask clear

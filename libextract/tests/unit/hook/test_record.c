@@ -80,7 +80,7 @@ struct replay {
     uint32_t records;
     uint64_t lost, refused;
     uint32_t unexplained;           // gaps without a loss in front
-    uint64_t pending;               // lost in front of the next record
+    uint64_t pending;               // lost before the next record
     bool pending_exact, pending_is; // and whether that is sure
     unsigned losses, exact, resets, on, off;
 };
@@ -325,7 +325,7 @@ static void test_resets(void **state)
         go_on(50);
         struct extract_record_status status = end(&r);
         assert_int_equal(status.resets, 1);
-        // What was written between the last look and the reset is lost, nobody knows how much.
+        // What was written between the last poll and the reset is lost; how much is not known.
         assert_true(status.gaps_not_exact >= 1 && !status.lost_is_exact);
         play(&p);
         assert_int_equal(p.resets, 1);
@@ -402,7 +402,7 @@ static void test_gone(void **state)
     close_replay(&p);
 }
 
-// One that does not answer any more: nobody knows what it wrote since.
+// One that no longer answers: what it wrote since is not known.
 static void test_gone_for_good(void **state)
 {
     struct recording r;

@@ -431,7 +431,7 @@ static void check_page(const struct reading *all, const struct reading *now, boo
     }
 }
 
-// Where the newest section is lost, what is left of the one that it was written over is the log's
+// Where the newest section is lost, what is left of the one that it has overwritten is the log's
 // oldest again. So events are looked up in all that was recorded.
 static void read_recording(const struct source *source, struct reading *all)
 {

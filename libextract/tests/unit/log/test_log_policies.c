@@ -84,7 +84,7 @@ static void test_loop(void **state)
 
 // ---- UNTIL_FULL ----
 
-// `partly`: so many of the entries that did not fit any more may be there.
+// `partly`: that many of the entries that no longer fit may be there.
 static void check_full(const char *path, uint64_t entries, uint64_t partly)
 {
     struct extract_log *log = open_log(path);
@@ -584,7 +584,7 @@ static void test_program(void **state)
     extract_log_free(log);
 }
 
-// The lock of a process that is not there any more, or of another with its number.
+// The lock of a process that no longer exists, or of another with its number.
 static void test_stale_lock(void **state)
 {
     char line[64];

@@ -217,7 +217,7 @@ static void test_losses_of_earlier_gaps(void **state)
 }
 
 // What is left of a recording cannot tell what its own count said of gaps that are not there: of a
-// log that dropped its oldest blocks, and of one in which nobody knows what a damaged block was.
+// log that dropped its oldest blocks, and of one in which it is not known what a damaged block was.
 static void test_losses_of_gaps_that_are_gone(void **state)
 {
     const struct extract_log_options round = {

@@ -253,7 +253,7 @@ static void test_on_between_two_looks(void **state)
     ends_with(94, 0, false); // on once, or more often
 }
 
-// Off with entries that cannot be read, and on again before they could: nobody knows.
+// Off with entries that cannot be read, and on again before they could: not known.
 static void test_on_before_all_was_read(void **state)
 {
     (void)state;

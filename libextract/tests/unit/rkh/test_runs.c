@@ -84,8 +84,8 @@ static int start(void **state)
 
 // ---- losses ----
 
-// Nothing is lost of the first run. Of the second, whose frames have no numbers, nobody knows: so
-// the sum is not 0.
+// Nothing is lost of the first run. Of the second, whose frames have no numbers, that is not known:
+// so the sum is not 0.
 static void test_unknown_loss(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void test_losses_of_each(void **state)
     CHECK("info", false, 0, "at least 5 lost (not every gap is exact), stamps of 2 bytes, ");
 }
 
-// What is damaged in front of the first record belongs to the first run, and what is behind another
+// What is damaged before the first record belongs to the first run, and what is behind another
 // one to that.
 static void test_damage_of_each(void **state)
 {
