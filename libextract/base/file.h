@@ -62,17 +62,17 @@ struct extract_atomic_file {
     uint64_t bytes; // bytes written so far
     bool exclusive; // the path must not exist
 };
-enum extract_code extract_atomic_file_open(struct extract_atomic_file *draft, const char *path,
+enum extract_code extract_atomic_file_open(struct extract_atomic_file *file, const char *path,
                                            bool exclusive, struct extract_error *error);
 // Appends bytes. Returns false, with errno, if they could not be written. At the limit of file
 // sizes errno is EFBIG; the limit is checked beforehand, since the system's SIGXFSZ would end the
 // process.
-bool extract_atomic_file_write(struct extract_atomic_file *draft, const void *bytes, size_t length);
+bool extract_atomic_file_write(struct extract_atomic_file *file, const void *bytes, size_t length);
 // Flushes the file to disk and gives it its name.
-enum extract_code extract_atomic_file_keep(struct extract_atomic_file *draft,
+enum extract_code extract_atomic_file_keep(struct extract_atomic_file *file,
                                            struct extract_error *error);
 // Removes the file. Keeps errno.
-void extract_atomic_file_drop(struct extract_atomic_file *draft);
+void extract_atomic_file_drop(struct extract_atomic_file *file);
 
 // Returns the maximum size in bytes of a file that this process may write now (RLIMIT_FSIZE).
 uint64_t extract_file_most(void);

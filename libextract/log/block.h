@@ -209,7 +209,7 @@ bool extract_log_is(const uint8_t *bytes, size_t length);
 // Returns "loop", "until_full" or "append"; never NULL.
 const char *extract_log_policy_name(enum extract_log_policy policy);
 
-// Returns the name of a type of blocks, "unknown" if there is no such type; never NULL.
+// Returns the name of a type of blocks, "unknown" if the type is unknown; never NULL.
 const char *extract_log_type_name(unsigned type);
 
 #endif

@@ -282,12 +282,12 @@ bool extract_log_file_is_locked(int fd)
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int own = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    bool held = own >= 0 && flock(own, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    bool is_locked = own >= 0 && flock(own, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (own >= 0) {
         flock(own, LOCK_UN); // also for a copy that a child has by now
         close(own);
     }
-    return held;
+    return is_locked;
 }
 
 enum extract_code extract_log_is_locked(bool *locked, const char *path, struct extract_error *error)

@@ -235,7 +235,7 @@ static bool has_run(const struct extract_ring *ring, uint64_t pointer)
     return (to + slots - from) % slots > 1;
 }
 
-// Returns whether the header's write position moves although the target is said to be halted. That
+// Returns whether the header's write position moves although the target is reported halted. That
 // happens if a debugger attached without halting it.
 static bool is_running_after_all(struct extract_memory *memory, struct extract_ring *ring,
                                  uint64_t pointer)
@@ -304,7 +304,7 @@ static void save_newest(struct extract_snapshot *snapshot, struct extract_memory
     mark_all_overwritten(snapshot);
 }
 
-// Copies and validates registry and entries. Returns false if the target was said to be halted and
+// Copies and validates registry and entries. Returns false if the target was reported halted and
 // has moved; its write position is then updated.
 static bool copy_and_validate(struct extract_snapshot *snapshot, struct extract_memory *memory,
                               bool running)

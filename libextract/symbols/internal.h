@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// symbols: what the files of this room share: struct extract_symbols and its tables.
+// symbols: what the files of this directory share: struct extract_symbols and its tables.
 //
 // Each table has one owner: table.c and segments.c fill the symbols, lines.c the source lines,
 // types.c the types, and enums.c the enumerations. All addresses in the tables are those of the ELF
 // file; the lookups add `load_bias`.
-#ifndef EXTRACT_SYMBOLS_ROOM_H
-#define EXTRACT_SYMBOLS_ROOM_H
+#ifndef EXTRACT_SYMBOLS_INTERNAL_H
+#define EXTRACT_SYMBOLS_INTERNAL_H
 
 #include <extract/symbols.h>
 #include <extract/text.h>

@@ -4,7 +4,7 @@
 // The object is built from an ELF file or from its bytes. The file is read into memory and not
 // mapped: a build that shrinks a mapped file would kill the debugger that runs this code (SIGBUS).
 // Lookups here need only the symbol table and the sections; those that need DWARF are in the other
-// files of this room.
+// files of this directory.
 #define _GNU_SOURCE // memmem
 #include "base/file.h"
 #include "internal.h"

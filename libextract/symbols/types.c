@@ -281,7 +281,7 @@ static bool type_of_variable(struct query *query, uint64_t address, struct die *
     return extract_types_of(query, &die, type);
 }
 
-static bool ask(void *context)
+static bool answer_question(void *context)
 {
     struct type_question *q = context;
     struct die type;
@@ -310,7 +310,7 @@ bool extract_types_query(struct extract_symbols *symbols, struct type_question *
 
     extract_types_dwarf(symbols);
     question->query = (struct query){index->dwarf, index, STEPS_OF_A_QUESTION};
-    return extract_dwarf_run(&index->dwarf, ask, question);
+    return extract_dwarf_run(&index->dwarf, answer_question, question);
 }
 
 static bool answer_size(struct query *query, const struct die *type, struct type_question *question)

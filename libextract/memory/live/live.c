@@ -220,15 +220,16 @@ static enum live_answer attempt(struct live *live, const struct job *job, size_t
 }
 
 // Returns how many bytes the next command accesses; 0 if the first byte is the bad one. The next
-// `bad` bytes are known to fail as a whole, unless `bad` is 0. `look` follows the first refusal.
-static size_t next_part(const struct live *live, size_t left, size_t bad, bool look)
+// `bad` bytes are known to fail as a whole, unless `bad` is 0. `first_refusal`: the last
+// command was the first one that the server refused.
+static size_t next_part(const struct live *live, size_t left, size_t bad, bool first_refusal)
 {
     size_t part = left < live->chunk ? left : live->chunk;
 
     if (!bad)
         return part;
     part = bad / 2 < part ? bad / 2 : part;
-    if (look && part > WORD)
+    if (first_refusal && part > WORD)
         return WORD; // if the whole span is bad, its first word shows it at once
     return part > WORD ? part - part % WORD : part;
 }
@@ -237,19 +238,19 @@ static size_t next_part(const struct live *live, size_t left, size_t bad, bool l
 static size_t work(struct live *live, const struct job *job, size_t length)
 {
     size_t done = 0, bad = 0; // bad: how many bytes from `done` on failed as a whole
-    bool look = false;
+    bool first_refusal = false;
 
     live->refused = true; // unless the connection fails
     live->connection.limit = extract_now() + live->connection.timeout * (2 + length / BUDGET_STEP);
     while (done < length) {
-        size_t got, part = next_part(live, length - done, bad, look);
+        size_t got, part = next_part(live, length - done, bad, first_refusal);
         if (!part)
             break;
         enum live_answer answer = attempt(live, job, done, part, &got);
         live->refused = answer != LIVE_BROKEN;
         if (answer == LIVE_BROKEN)
             break;
-        look = answer == LIVE_REFUSED && !bad;
+        first_refusal = answer == LIVE_REFUSED && !bad;
         if (answer == LIVE_GIVEN) {
             done += got;
             bad = bad > got ? bad - got : 0;

@@ -65,7 +65,7 @@ static bool receive(struct openocd *o)
 }
 
 // Reads `text` at the cursor. Returns false if something else is there.
-static bool take(struct extract_cursor *cursor, const char *text)
+static bool skip_text(struct extract_cursor *cursor, const char *text)
 {
     const uint8_t *found = extract_cursor_span(cursor, strlen(text));
 
@@ -98,8 +98,8 @@ static bool parse_head(struct openocd *o, struct extract_cursor *result, char co
     uint64_t number;
 
     *result = extract_cursor_make(o->reply, o->used, EXTRACT_LITTLE);
-    if (!take(result, mark) || !live_number(result, 10, &number) || number != o->number ||
-        !take(result, " ") || !parse_word(result, code, 16) ||
+    if (!skip_text(result, mark) || !live_number(result, 10, &number) || number != o->number ||
+        !skip_text(result, " ") || !parse_word(result, code, 16) ||
         !parse_word(result, state, sizeof state))
         return false;
     o->live.running = !o->is_core || strcmp(state, "halted") != 0;
@@ -108,8 +108,8 @@ static bool parse_head(struct openocd *o, struct extract_cursor *result, char co
 
 // Runs a script, whose braces must be balanced, and sets *result to what it returned. Returns
 // LIVE_REFUSED if the script failed; live->refusal then holds its message.
-static enum live_answer ask(struct openocd *o, struct extract_cursor *result, const char *format,
-                            ...)
+static enum live_answer run_script(struct openocd *o, struct extract_cursor *result,
+                                   const char *format, ...)
 {
     char code[16];
     va_list args;
@@ -143,7 +143,7 @@ static enum live_answer ask(struct openocd *o, struct extract_cursor *result, co
 static bool query_word(struct openocd *o, char *word, size_t size, const char *script)
 {
     struct extract_cursor result;
-    enum live_answer answer = ask(o, &result, "%s", script);
+    enum live_answer answer = run_script(o, &result, "%s", script);
 
     if (answer == LIVE_REFUSED)
         return connection_fail(&o->live.connection, CONNECTION_LATE, EXTRACT_BAD, NULL, "%s",
@@ -217,7 +217,7 @@ static bool greet(struct live *live)
         return false;
     live->byte_order = strncmp(facts, "big ", 4) ? EXTRACT_LITTLE : EXTRACT_BIG;
     o->is_core = !strstr(facts, " mem_ap");
-    enum live_answer answer = ask(o, &result, "%s read_memory 0 8 0", o->target);
+    enum live_answer answer = run_script(o, &result, "%s read_memory 0 8 0", o->target);
     o->native = answer == LIVE_GIVEN;
     return answer != LIVE_BROKEN;
 }
@@ -244,12 +244,12 @@ static enum live_answer read_words(struct openocd *o, const struct access *a,
                                    struct extract_cursor *result)
 {
     if (o->native)
-        return ask(o, result, "%s read_memory 0x%" PRIx64 " %u %u", o->target, a->address, a->width,
-                   a->count);
-    return ask(o, result,
-               "%s mem2array a %u 0x%" PRIx64 " %u; set l {}; "
-               "for {set i 0} {$i < %u} {incr i} {lappend l $a($i)}; set l",
-               o->target, a->width, a->address, a->count, a->count);
+        return run_script(o, result, "%s read_memory 0x%" PRIx64 " %u %u", o->target, a->address,
+                          a->width, a->count);
+    return run_script(o, result,
+                      "%s mem2array a %u 0x%" PRIx64 " %u; set l {}; "
+                      "for {set i 0} {$i < %u} {incr i} {lappend l $a($i)}; set l",
+                      o->target, a->width, a->address, a->count, a->count);
 }
 
 // Stores the bytes of a word that lie in [address, address + length).
@@ -278,7 +278,7 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
     if (answer != LIVE_GIVEN)
         return answer;
     for (unsigned i = 0; i < a.count; i++) {
-        if ((i && !take(&words, " ")) || !live_number(&words, 0, &word) || word >> a.width)
+        if ((i && !skip_text(&words, " ")) || !live_number(&words, 0, &word) || word >> a.width)
             words.failed = true;
         put_word(o, &a, i, word, address, buffer, length);
     }
@@ -314,9 +314,10 @@ static enum live_answer store(struct live *live, uint64_t address, const uint8_t
         at += sprintf(at, "%s%#" PRIx64, i ? " " : "", get_word(o, bytes + i * (width / 8), width));
     enum live_answer answer =
         o->native
-            ? ask(o, &result, "%s write_memory 0x%" PRIx64 " %u {%s}", o->target, address, width,
-                  list)
-            : ask(o, &result,
+            ? run_script(o, &result, "%s write_memory 0x%" PRIx64 " %u {%s}", o->target, address,
+                         width, list)
+            : run_script(
+                  o, &result,
                   "set i -1; foreach v {%s} {set a([incr i]) $v}; %s array2mem a %u 0x%" PRIx64
                   " %u",
                   list, o->target, width, address, count);

@@ -49,17 +49,12 @@ bool packet_send(struct packets *packets, const void *data, size_t length)
     return connection_send(packets->connection, packets->sent, packets->sent_length);
 }
 
-static bool too_long(struct packets *packets)
-{
-    return connection_fail(packets->connection, CONNECTION_BROKEN, EXTRACT_BAD, hint_port,
-                           "a packet is longer than %d bytes", PACKET_CAPACITY);
-}
-
 // Adds a byte to the body `count` times. Returns false if the body is full.
-static bool put(struct packets *packets, uint8_t byte, unsigned count)
+static bool append_byte(struct packets *packets, uint8_t byte, unsigned count)
 {
     if (count > PACKET_CAPACITY - packets->used)
-        return too_long(packets);
+        return connection_fail(packets->connection, CONNECTION_BROKEN, EXTRACT_BAD, hint_port,
+                               "a packet is longer than %d bytes", PACKET_CAPACITY);
     memset(packets->body + packets->used, byte, count);
     packets->used += count;
     return true;
@@ -126,7 +121,7 @@ static enum body read_body(struct packets *packets)
             malformed |= !allowed;
             byte = packets->used ? packets->body[packets->used - 1] : 0;
         }
-        if (byte < 0 || !put(packets, (uint8_t)byte, count))
+        if (byte < 0 || !append_byte(packets, (uint8_t)byte, count))
             return BODY_FAULT;
     }
     enum body body = read_checksum(packets, sum);
@@ -134,7 +129,7 @@ static enum body read_body(struct packets *packets)
 }
 
 // Skips bytes up to and including the next "$" or "%". Returns that byte, or -1 after a fault.
-// Repeats the last packet sent if the server asks for it.
+// Repeats the last packet sent if the server requests it.
 static int find_start(struct packets *packets)
 {
     unsigned again = 0;

@@ -2,7 +2,7 @@
 // memory/live: packets of the GDB remote serial protocol.
 //
 // A packet is "$data#checksum". The caller sends and receives data only. This layer adds and checks
-// the frame, escapes bytes, expands runs, and asks again for what arrived damaged.
+// the frame, escapes bytes, expands runs, and requests damaged packets again.
 // Source: Debugging with GDB, appendix "GDB Remote Serial Protocol", "Overview".
 #ifndef EXTRACT_LIVE_PACKET_H
 #define EXTRACT_LIVE_PACKET_H

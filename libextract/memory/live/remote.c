@@ -100,7 +100,7 @@ static bool read_reply(struct remote *r)
     return too_many(r);
 }
 
-// Reads up to the next stop reply. Until then the program may print, or ask for files of this host:
+// Reads up to the next stop reply. Until then the program may print, or request files of this host:
 // such requests fail with errno 1.
 static bool read_stop_reply(struct remote *r)
 {
@@ -116,14 +116,14 @@ static bool read_stop_reply(struct remote *r)
 }
 
 // Sends a request and reads its reply.
-static bool ask(struct remote *r, const char *text)
+static bool send_request(struct remote *r, const char *text)
 {
     r->owed++;
     return send_text(r, "%s", text) && read_reply(r);
 }
 
 // Moves the cursor after `name` if `name` is at the cursor. Returns whether it was.
-static bool take(struct extract_cursor *c, const char *name)
+static bool skip_text(struct extract_cursor *c, const char *name)
 {
     size_t length = strlen(name);
 
@@ -138,16 +138,16 @@ static void note_feature(struct remote *r, struct extract_cursor *c)
 {
     uint64_t size;
 
-    if (take(c, "PacketSize=")) {
+    if (skip_text(c, "PacketSize=")) {
         if (live_number(c, 16, &size) && size >= PACKET_LEAST)
             r->packet_size = size < MAX_PACKET ? (size_t)size : MAX_PACKET;
-    } else if (take(c, "QStartNoAckMode+")) {
-        r->packets.acks = false; // learn_features asks the server to agree first
-    } else if (take(c, "qXfer:memory-map:read+")) {
+    } else if (skip_text(c, "QStartNoAckMode+")) {
+        r->packets.acks = false; // learn_features requests the server's consent first
+    } else if (skip_text(c, "qXfer:memory-map:read+")) {
         r->has_map = true;
-    } else if (take(c, "vContSupported+")) {
+    } else if (skip_text(c, "vContSupported+")) {
         r->vcont = true;
-    } else if (take(c, "binary-upload+")) {
+    } else if (skip_text(c, "binary-upload+")) {
         r->binary = true;
     }
     while (extract_cursor_left(c) && extract_cursor_u8(c) != ';')
@@ -163,7 +163,7 @@ static bool learn_features(struct remote *r)
     p->acks = true;
     r->packet_size = PACKET_DEFAULT;
     r->binary = r->vcont = r->has_map = false;
-    if (!ask(r, "qSupported:vContSupported+;binary-upload+"))
+    if (!send_request(r, "qSupported:vContSupported+;binary-upload+"))
         return false;
     struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
     while (extract_cursor_left(&c))
@@ -172,7 +172,7 @@ static bool learn_features(struct remote *r)
     p->acks = true;
     if (!quiet)
         return true;
-    if (!ask(r, "QStartNoAckMode"))
+    if (!send_request(r, "QStartNoAckMode"))
         return false;
     p->acks = !is_text(p, "OK");
     return true;
@@ -224,7 +224,7 @@ static uint64_t process_of(const struct packets *p)
     struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
     uint64_t process = 0;
 
-    while (extract_cursor_left(&c) && !take(&c, "thread:p"))
+    while (extract_cursor_left(&c) && !skip_text(&c, "thread:p"))
         extract_cursor_u8(&c);
     live_number(&c, 16, &process);
     return process;
@@ -411,7 +411,7 @@ static bool monitor_resume(struct remote *r)
 {
     const struct packets *p = &r->packets;
 
-    if (!ask(r, "qRcmd,726573756d65"))
+    if (!send_request(r, "qRcmd,726573756d65"))
         return false;
     for (unsigned i = 0; p->used && p->body[0] == 'O' && !is_text(p, "OK"); i++)
         if (i == MAX_PASSED ? !too_many(r) : !read_reply(r))
@@ -421,7 +421,7 @@ static bool monitor_resume(struct remote *r)
 
 // Prepares to detach: reads the replies still owed, so that a late one is not taken for a reply to
 // a later request. Halts a target that the caller resumed, then lets the target run.
-static bool settle(struct remote *r)
+static bool prepare_detach(struct remote *r)
 {
     while (r->owed)
         if (!read_reply(r))
@@ -430,7 +430,7 @@ static bool settle(struct remote *r)
 }
 
 // Sends the request to detach.
-static bool send_part(struct remote *r)
+static bool send_detach(struct remote *r)
 {
     return r->process ? send_text(r, "D;%" PRIx64, r->process) : send_text(r, "D");
 }
@@ -439,16 +439,16 @@ static bool send_part(struct remote *r)
 static bool part(struct live *live)
 {
     struct remote *r = remote_of(live);
-    bool settled = settle(r);
+    bool prepared = prepare_detach(r);
     struct extract_error why = live->connection.error;
 
-    r->owed += settled;
-    if (settled && send_part(r) && read_reply(r) && is_text(&r->packets, "OK"))
+    r->owed += prepared;
+    if (prepared && send_detach(r) && read_reply(r) && is_text(&r->packets, "OK"))
         return true;
-    if (settled && !r->owed)
+    if (prepared && !r->owed)
         return connection_fail(&live->connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,
                                "the server does not detach from its target");
-    if (!settled && send_part(r))
+    if (!prepared && send_detach(r))
         live->connection.error = why;
     return false;
 }
