@@ -11,7 +11,9 @@ pause=0.7 # of each trouble, seconds
 
 # A busy machine may let the recorder wait: trouble begins when it has read what came for a while.
 has_recorded() { # NAME
-    [ "$("$ringside" report -q --json "$work/$1.log" | jq -c 'select(.id >= 4096)' | wc -l)" -ge 100 ]
+    local entries
+    entries=$("$ringside" report -q --json "$work/$1.log" | jq -c 'select(.id >= 4096)' | wc -l)
+    [ "$entries" -ge 100 ]
 }
 start_trickle() { # NAME
     filter 0
