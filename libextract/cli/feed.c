@@ -249,9 +249,9 @@ static enum extract_code handle_news(struct feeding *f, enum feed_news news, siz
 {
     enum extract_code code = EXTRACT_OK;
 
-    if (news == FEED_CAME || news == FEED_WENT) {
+    if (news == FEED_OPEN || news == FEED_LOST) {
         code = extract_running_break(f->running, &f->output.text, error);
-        print_note(f, f->feed.said);
+        print_note(f, f->feed.message);
     } else if (news == FEED_FAULT) {
         *error = f->feed.error;
         return error->code;

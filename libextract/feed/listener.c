@@ -62,7 +62,7 @@ static enum feed_news accept_client(struct feed *feed)
                            : "%s is connected; the one before was silent";
     feed->fd = fd;
     feed_note_frame(feed);
-    return feed_say(feed, FEED_CAME, what, name);
+    return feed_note_news(feed, FEED_OPEN, what, name);
 }
 
 static enum feed_news next_of_clients(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,

@@ -195,7 +195,8 @@ static enum extract_code open_session(struct extract_running *r, size_t end,
     return extract_session_open(&r->session, r->memory, r->symbols, &r->options, error);
 }
 
-static enum extract_code go_on(struct extract_running *r, size_t end, struct extract_error *error)
+static enum extract_code continue_session(struct extract_running *r, size_t end,
+                                          struct extract_error *error)
 {
     struct extract_ring ring = extract_trace_snapshot(extract_session_trace(r->session))->ring;
     const uint8_t *stream = stream_of(r);
@@ -215,7 +216,8 @@ static enum extract_code go_on(struct extract_running *r, size_t end, struct ext
 static enum extract_code report_chunk(struct extract_running *r, size_t end,
                                       struct extract_text *text, struct extract_error *error)
 {
-    enum extract_code code = r->session ? go_on(r, end, error) : open_session(r, end, error);
+    enum extract_code code =
+        r->session ? continue_session(r, end, error) : open_session(r, end, error);
 
     if (code)
         return code;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// follow: what the files of this room share. See recorder.c for how a ring is
+// follow: what the files of this directory share. See recorder.c for how a ring is
 // followed.
 #ifndef EXTRACT_FOLLOW_INTERNAL_H
 #define EXTRACT_FOLLOW_INTERNAL_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report: what the files of this room share.
+// report: what the files of this directory share.
 #ifndef EXTRACT_REPORT_INTERNAL_H
 #define EXTRACT_REPORT_INTERNAL_H
 
