@@ -164,8 +164,8 @@ static bool add_setting(void *context, const struct option_use *use)
     return true;
 }
 
-// Adds a filter to the conditions, which have capacity for one per argument and MORE_CONDITIONS.
-static bool add_filter(void *context, const struct option_use *use)
+// Adds a condition. Their array has capacity for one per argument and MORE_CONDITIONS.
+static bool add_condition(void *context, const struct option_use *use)
 {
     struct cli_options *options = context;
     struct extract_condition *conditions = (struct extract_condition *)options->session.conditions;
@@ -213,7 +213,7 @@ static const char *const headings[GROUPS] = {
 #define FLAG(name)   .set = option_set_flag, .offset = FIELD(name)
 #define NUMBER(name) .set = option_set_number, .offset = FIELD(name)
 #define COUNT(name)  .set = option_set_count, .offset = FIELD(name)
-#define MATCH(what)  .set = add_filter, .parameter = EXTRACT_FILTER_##what
+#define MATCH(what)  .set = add_condition, .parameter = EXTRACT_FILTER_##what
 
 // clang-format off
 static const struct option_row rows[] = {

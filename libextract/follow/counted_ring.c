@@ -291,7 +291,7 @@ static enum ring_result read_counted(struct extract_recorder *r, unsigned part,
         return RING_NOTHING_NEW;
     if (r->phase != RECORD_FOLLOWING || r->resync_pending || fill > bytes_size(r) ||
         distance(counters->tail, from) > 0 || (b->safe_bytes && fill > b->safe_bytes))
-        return RING_LAPPED;
+        return RING_RESYNC;
     if (!fill && !r->must_verify_anchor)
         return RING_NOTHING_NEW;
     if (distance(counters->tail, from - anchor) > 0) // a part of the anchor has left the ring
@@ -333,7 +333,7 @@ static enum ring_result verify_counted(struct extract_recorder *r, struct ring_s
     b->safe_bytes = 0;
     if (distance(after.tail, from) > 0) {
         note_safe_bytes(r, anchor + span->count, after.head - before.head);
-        return RING_LAPPED;
+        return RING_RESYNC;
     }
     bool has_anchor = distance(after.tail, from - anchor) <= 0;
     if (has_anchor &&

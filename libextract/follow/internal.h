@@ -157,7 +157,7 @@ enum ring_result {
     RING_NOTHING_NEW, // there is nothing to read
     RING_NO_RESPONSE, // the target does not answer
     RING_UNREADABLE,  // it answers, but this cannot be read now: the next poll tries again
-    RING_LAPPED,      // nothing was read yet, or what is next is (being) overwritten: resynchronize
+    RING_RESYNC,      // nothing was read yet, or what is next is (being) overwritten: resynchronize
     RING_RESTARTED,   // the ring is another one, or was emptied
     RING_REENABLED    // its trace was disabled, and enabled again with an empty ring
 };
@@ -185,10 +185,10 @@ struct ring_kind {
     // OK, NO_RESPONSE, UNREADABLE, RESTARTED, REENABLED.
     enum ring_result (*locate)(struct extract_recorder *r);
     // Reads the next part of what is new; `part` counts those of this poll. OK, NOTHING_NEW,
-    // NO_RESPONSE, LAPPED.
+    // NO_RESPONSE, RESYNC.
     enum ring_result (*read)(struct extract_recorder *r, unsigned part, struct ring_span *span);
     // Rereads the anchor, and so shows whether a span was still there when its read ended. What is
-    // not verified leaves the span. OK, NO_RESPONSE, UNREADABLE, LAPPED, RESTARTED.
+    // not verified leaves the span. OK, NO_RESPONSE, UNREADABLE, RESYNC, RESTARTED.
     enum ring_result (*verify)(struct extract_recorder *r, struct ring_span *span);
     // Sends a verified span to the log and the sink, and makes its newest entry the anchor.
     enum extract_code (*emit)(struct extract_recorder *r, struct ring_span *span,

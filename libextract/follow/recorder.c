@@ -333,9 +333,9 @@ static enum extract_code act_on(struct extract_recorder *r, enum ring_result res
         return restart(r, error);
     case RING_REENABLED:
         return reenable(r, error);
-    case RING_LAPPED: {
+    case RING_RESYNC: {
         enum extract_code code = r->kind->resynchronize(r, &result, error);
-        return code || result == RING_LAPPED ? code : act_on(r, result, error);
+        return code || result == RING_RESYNC ? code : act_on(r, result, error);
     }
     case RING_OK:
     case RING_NOTHING_NEW:
@@ -616,10 +616,10 @@ static enum extract_code poll_to_end(struct extract_recorder *r, struct extract_
     }
     if (code || !r->kind)
         return code;
-    bool can_read =
+    bool can_read_objects =
         r->phase != RECORD_SEARCHING && !r->status.gone && !extract_live_halt(r->memory, NULL);
     code = r->kind->report_unread(r, true, error);
-    if (can_read) {
+    if (can_read_objects) {
         code = code ? code : objects_read(r, error);
         extract_live_resume(r->memory, NULL);
     }

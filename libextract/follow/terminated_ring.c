@@ -86,7 +86,7 @@ static enum ring_result read_terminated(struct extract_recorder *r, unsigned par
     uint32_t size = bytes_size(r), anchor = b->anchor_bytes;
 
     if (r->phase != RECORD_FOLLOWING)
-        return RING_LAPPED;
+        return RING_RESYNC;
     uint32_t fill = (uint32_t)((b->head + size - b->place % size) % size);
     if (part || (!fill && !r->must_verify_anchor))
         return RING_NOTHING_NEW;
@@ -115,12 +115,12 @@ static enum ring_result lapped_or_emptied(struct extract_recorder *r)
     uint32_t left = bytes_size(r) - r->bytes.head;
 
     if (left < EMPTY_BYTES)
-        return RING_LAPPED;
+        return RING_RESYNC;
     if (!bytes_read(r, r->bytes.head, left, r->buffer))
         return RING_NO_RESPONSE;
     for (uint32_t i = 0; i < left; i++)
         if (r->buffer[i])
-            return RING_LAPPED;
+            return RING_RESYNC;
     return RING_RESTARTED;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // formats: the interface between a trace format and the rest of the library.
 //
-// A format is one directory with one `struct extract_format`, and one line in formats.c. It knows
-// how its ring is found in target memory, how its entries are copied and validated, and what their
-// bytes mean. It knows nothing of GDB, OpenOCD or files.
+// A format is one directory with one `struct extract_format`, and one line in formats.c;
+// docs/architecture.md, "A new trace format", lists the other steps. It knows how its ring is found
+// in target memory, how its entries are copied and validated, and what their bytes mean. It knows
+// nothing of GDB, OpenOCD or files.
 //
 // The structs below are in the order in which a trace passes through them:
 //

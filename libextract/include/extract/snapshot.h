@@ -8,8 +8,8 @@
 //
 // Ownership: extract_snapshot_take allocates `bytes`, `verdict` and `index`. The caller owns them
 // and frees all three with extract_snapshot_free. A failed extract_snapshot_take has freed them
-// already. struct extract_snapshot itself is the caller's. Do not copy it by assignment: both
-// copies would own the same arrays. It keeps no pointer to the memory or ring that it was taken
+// already. struct extract_snapshot itself is the caller's. An assignment makes no second owner: of
+// two copies, only one may be freed. It keeps no pointer to the memory or ring that it was taken
 // from.
 #ifndef EXTRACT_SNAPSHOT_H
 #define EXTRACT_SNAPSHOT_H
