@@ -506,8 +506,12 @@ static enum extract_code resynchronize_counted(struct extract_recorder *r, enum 
         has_newest = !passed && (newest.length || newest.counters.head == newest.counters.tail);
     }
     r->resync_pending = !has_newest;
-    if (!has_newest)
+    if (!has_newest && r->phase == RECORD_FOLLOWING)
         return EXTRACT_OK;
+    if (!has_newest) { // of a ring that is new: what is written from here on and not read is lost
+        newest.from = newest.counters.head;
+        newest.length = 0;
+    }
     uint32_t count = count_entries(r, r->buffer, newest.length);
     enum extract_code code = EXTRACT_OK;
     if (r->phase != RECORD_FOLLOWING) {

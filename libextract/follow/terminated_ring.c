@@ -282,9 +282,12 @@ static enum extract_code resynchronize_terminated(struct extract_recorder *r,
     *result = read_newest(r, &newest);
     if (*result)
         return EXTRACT_OK;
+    bool had_failed = r->resync_pending;
     r->resync_pending = !newest.length;
     if (r->resync_pending)
         return EXTRACT_OK;
+    // Before the first entry could be read, everything in the ring was overwritten.
+    r->ring_was_replaced |= had_failed && !had_bytes;
     uint32_t apart = (uint32_t)((newest.head + size - b->place % size) % size);
     b->frame_bytes = b->anchor_bytes = 0;
     b->is_aligned = r->status.has_all = newest.has_not_wrapped;

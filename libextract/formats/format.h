@@ -530,6 +530,9 @@ bool extract_format_has_no_objects(const struct extract_snapshot *snapshot, uint
 
 // Returns the format of a name; NULL if there is none.
 const struct extract_format *extract_format_by_name(const char *name);
+// Finds the format of a name. Fails with EXTRACT_USAGE, and a hint that lists the names.
+enum extract_code extract_format_find(const struct extract_format **format, const char *name,
+                                      struct extract_error *error);
 // Returns the i-th format; NULL after the last.
 const struct extract_format *extract_format_at(size_t i);
 

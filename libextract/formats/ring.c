@@ -351,9 +351,8 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
     uint64_t start;
 
     memset(ring, 0, sizeof *ring);
-    if (options && options->format && !(wanted = extract_format_by_name(options->format)))
-        return extract_error_set(error, EXTRACT_USAGE, options->format,
-                                 "use threadx, hook, rkh or posix", "unknown trace format");
+    if (options && options->format && extract_format_find(&wanted, options->format, error))
+        return EXTRACT_USAGE;
     if (options && options->rkh)
         ring->rkh = *options->rkh;
     ring->posix.wanted = options ? options->stream : 0;

@@ -109,12 +109,12 @@ static int print_list(const struct extract_templates *templates,
 
 static int load_builtin(struct extract_templates **templates, const char *format)
 {
+    const struct extract_format *known;
     struct extract_error error;
 
     *templates = NULL;
-    if (!extract_format_by_name(format))
-        return cli_refuse(format, "use threadx, hook, rkh or posix", "unknown format");
-    if (extract_templates_open(templates, 0, &error) ||
+    if (extract_format_find(&known, format, &error) ||
+        extract_templates_open(templates, 0, &error) ||
         extract_templates_add_builtin(*templates, format, &error) ||
         extract_templates_link(*templates, &error))
         return cli_complain(&error);
